@@ -17,9 +17,9 @@ from streamlit.web.server import server_util
 
 from courtroom.access import Access, acting_account
 from courtroom.language import _
-from pages.parts.shared.actions import plainly
 from pages.parts.shared.house import ALONE, follow_the_theme, outside, person_view, speak, switch
 from pages.parts.shared.protocol import Headers, guard
+from pages.parts.shared.shown import plainly
 
 ICON = Path(__file__).parent / "data" / "icon.svg"
 
@@ -81,7 +81,7 @@ def draw() -> None:
 
 @asynccontextmanager
 async def browser_opened(_app: App) -> AsyncIterator[None]:
-    """Say where the app is, and open a browser there, but where the settings of Streamlit say that nobody sits there."""
+    """Say where the app is, and open a browser there unless Streamlit is set to run headless."""
     host = config.get_option("server.address") or config.get_option("browser.serverAddress")
     address = server_util.get_url(server_util.get_display_address(host))
     print(_("Courtroom is at {address}", address=address), flush=True)

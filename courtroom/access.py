@@ -11,7 +11,7 @@ from courtroom.errors import CourtroomError
 from courtroom.strict import Strict
 
 Visibility = Literal["private", "shared", "public"]
-"""Who sees something besides whose it is and the owners of the server: nobody; all who may look; everybody who has its address."""
+"""Who sees something besides whose it is and the owners: nobody; all who may look; who has its address."""
 
 
 class Access(IntEnum):
@@ -63,7 +63,14 @@ R = TypeVar("R")
 
 _said: ContextVar[tuple[Account | None] | None] = ContextVar("acting", default=None)
 """Who was said to act in this context, or None where nobody said it."""
-_finder: list[Callable[[], Account | None]] = [lambda: NOBODY]
+
+
+def nobody() -> Account | None:
+    """Who acts where nobody said who does: somebody who did not sign in."""
+    return NOBODY
+
+
+_finder: list[Callable[[], Account | None]] = [nobody]
 
 
 class Forbidden(CourtroomError):
@@ -73,15 +80,21 @@ class Forbidden(CourtroomError):
 def found_by(finder: Callable[[], Account | None]) -> None:
     """Have a function say who acts where nobody said it: for a page, whoever has signed in there.
 
-    A page runs in parts: its script, fragments and callbacks, each maybe in another thread. So each question is answered by
-    the session in whose thread it is asked, and there is nothing that a part could forget to say. Alone on one's own machine
-    the function gives None: whoever acts there acts for the server.
+    A page runs in parts: its script, fragments and callbacks, each maybe in another thread. So each question is
+    answered by the session in whose thread it is asked: there is nothing that a part could forget to say. Alone on
+    one's own machine the function gives None: whoever acts there acts for the server.
     """
     _finder[:] = [finder]
 
 
+def allow_all_where_nobody_signs_in() -> None:
+    """Have whoever acts act for the server; nothing changes in a process where people sign in."""
+    if _finder == [nobody]:
+        found_by(lambda: None)
+
+
 def acting_account() -> Account | None:
-    """The person who acts; None is the server itself, where that was said: everything is allowed. By default nothing is."""
+    """Return who acts; None is the server itself, where that was said: it may do everything, and by default nothing."""
     said = _said.get()
     return said[0] if said else _finder[0]()
 
@@ -96,19 +109,8 @@ def acts(person: Account | None) -> Iterator[None]:
         _said.reset(before)
 
 
-def by(person: Account | None, work: Callable[P, R]) -> Callable[P, R]:
-    """What does the work for this person, in whichever thread it is called; None is the server itself."""
-
-    @wraps(work)
-    def done(*args: P.args, **kwargs: P.kwargs) -> R:
-        with acts(person):
-            return work(*args, **kwargs)
-
-    return done
-
-
 def for_server(context: Context) -> Context:
-    """A context in which the server itself acts: what was allowed at its beginning goes on, whatever becomes of who began it."""
+    """Return a context in which the server itself acts: what was begun goes on, whatever becomes of who began it."""
     context.run(_said.set, (None,))
     return context
 
@@ -120,7 +122,7 @@ def may(access: Access) -> bool:
 
 
 def signed(name: str) -> str:
-    """The name under which somebody marks, asks or intervenes: the account's, and only where nobody signs in the one typed."""
+    """Return the name under which somebody acts: the account's, and only where nobody signs in the one typed."""
     person = acting_account()
     return name if person is None else person.signature
 

@@ -2,38 +2,43 @@
 
 import hashlib
 import logging
+import secrets
 import time
 from collections.abc import Iterable, Mapping
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, NamedTuple, Self
 
 from pydantic import BeforeValidator
 
 from courtroom.access import Access, Account, Resource, Visibility, acting_account, needs
 from courtroom.errors import CourtroomError
 from courtroom.settings import Settings
-from courtroom.sharing import note
+from courtroom.sharing import hashed, note
 from courtroom.store.connection import FAILURES, StoredRow, fitting, read, read_all
-from courtroom.store.database import Database
+from courtroom.store.database import Database, insert
 from courtroom.strict import Strict
 
+PROGRAM = "program"
+"""Of a link: what it opens is the door for programs."""
+TOKEN_S = 90 * 24 * 3600.0
+"""For so long a program's token opens it."""
 SHORTEST_SECRET = 32
 OF_A_PROVIDER = ("client_id", "client_secret", "server_metadata_url")
 
 
 def signs_in(settings: Settings, auth: Mapping[str, Any] | None) -> bool:
-    """Whether people sign in here: the provider (`[auth]` of Streamlit's secrets) and the owners are both set, or neither is; else nobody comes in."""
+    """Return whether people sign in here: the provider (`[auth]` of the secrets) and the owners are set, or neither."""
     if auth is None:
         for name in ("owners", "newcomers"):
             if name in settings.model_fields_set:
                 raise CourtroomError(
-                    f"COURTROOM_{name.upper()} is set, but Streamlit's secrets have no part [auth], so nobody could sign in. "
-                    "Add it as docs/server.md shows, or unset the variable."
+                    f"COURTROOM_{name.upper()} is set, but Streamlit's secrets have no part [auth], "
+                    "so nobody could sign in. Add it as docs/server.md shows, or unset the variable."
                 )
         return False
     if not settings.owners.strip(" ,"):
         raise CourtroomError(
-            "Streamlit's secrets have a part [auth], but nobody owns this server. Set COURTROOM_OWNERS to your e-mail address, "
-            "or take the part out."
+            "Streamlit's secrets have a part [auth], but nobody owns this server. Set COURTROOM_OWNERS to your e-mail "
+            "address, or take the part out."
         )
     missing = [name for name in ("redirect_uri", "cookie_secret") if not auth.get(name)]
     for provider in providers(auth):
@@ -42,7 +47,8 @@ def signs_in(settings: Settings, auth: Mapping[str, Any] | None) -> bool:
         raise CourtroomError(f"The part [auth] of Streamlit's secrets lacks {', '.join(missing)}. Add what is missing.")
     if len(str(auth["cookie_secret"])) < SHORTEST_SECRET:
         raise CourtroomError(
-            f"The cookie_secret of [auth] needs at least {SHORTEST_SECRET} characters. Make one with `openssl rand -hex 32`."
+            f"The cookie_secret of [auth] needs at least {SHORTEST_SECRET} characters. "
+            "Make one with `openssl rand -hex 32`."
         )
     return True
 
@@ -59,15 +65,15 @@ FRESH_S = 1.0
 """For so long an account that was read counts: a change of somebody's access holds after this time in all processes."""
 SEEN_S = 3600.0
 """How exactly it is noted when somebody was here."""
-LONGEST = 200
-MOST = 1000
+MAX_NAME_CHARACTERS = 200
+MAX_KEPT_ACCOUNTS = 1000
 
 log = logging.getLogger(__name__)
 
 
 def _plain(text: object) -> str:
     """What a provider says, in one line that any database and page takes."""
-    return "".join(c for c in str(text or "") if c.isprintable())[:LONGEST].strip()
+    return "".join(c for c in str(text or "") if c.isprintable())[:MAX_NAME_CHARACTERS].strip()
 
 
 Plain = Annotated[str, BeforeValidator(_plain)]
@@ -104,10 +110,21 @@ class KnownAccount(Strict):
     first: float
     last: float
     """When the person was here for the first and the last time, in seconds since the epoch."""
+    rings: bool = False
+    """Whether the person is told when something of the own ends, waits or fails."""
 
     @property
     def called(self) -> str:
         return self.name or self.email or self.id
+
+
+class SpentMoney(NamedTuple):
+    """What runs have cost."""
+
+    money: float
+    """US dollars, as far as prices are known."""
+    estimated: bool
+    """Whether a provider did not count some of the tokens, so that it is about so much."""
 
 
 class AccountStore:
@@ -152,7 +169,7 @@ class AccountStore:
         found = Account(
             id=row.id, name=who.name or who.email or row.id, email=who.email, access=access, makes=self._makes
         )
-        if len(self._fresh) >= MOST:
+        if len(self._fresh) >= MAX_KEPT_ACCOUNTS:
             self._fresh.clear()
         self._fresh[who] = (time.monotonic(), found)
         return found
@@ -165,7 +182,7 @@ class AccountStore:
 
     @needs(Access.OWN)
     def give(self, account: str, access: Access) -> None:
-        """Give somebody an access; it holds at once. Raises `CourtroomError`: there is no such account, or it is that of the person who asks."""
+        """Give somebody an access; it holds at once. Nobody changes the own."""
         me = acting_account()
         if me is not None and me.id == account:
             raise CourtroomError("Nobody changes the own access. Ask another owner.")
@@ -182,15 +199,60 @@ class AccountStore:
             self._set(account, "budget", budget)
             note(self._database, "give-access", Resource(kind="account", id=account), str(budget))
 
+    @needs(Access.OWN)
+    def token(self, account: str) -> str:
+        """Make a token with which a program acts as this account, for 90 days. What is in it is nowhere kept."""
+        self._known(account)
+        token, now = secrets.token_urlsafe(24), time.time()
+        row = {"token": hashed(token), "kind": PROGRAM, "id": account, "account": account}
+        with self._database.transaction() as db:
+            insert(db, "links", [{**row, "made": now, "expires": now + TOKEN_S}])
+            note(self._database, "give-access", Resource(kind="account", id=account), PROGRAM)
+        return token
+
+    @needs(Access.OWN)
+    def end_tokens(self, account: str) -> int:
+        """Have the tokens of an account open nothing any more; how many there were."""
+        self._known(account)
+        ended = "UPDATE links SET ended = ? WHERE kind = ? AND id = ? AND ended IS NULL"
+        return self._database.execute(ended, (time.time(), PROGRAM, account)).rowcount
+
+    def of_token(self, token: str) -> tuple[Account | None] | None:
+        """The account of a program's token; None where the token opens nothing, or the account may do nothing."""
+        test = "token = ? AND kind = ? AND ended IS NULL AND expires > ?"
+        row = self._database.row(f"SELECT id FROM links WHERE {test}", (hashed(token), PROGRAM, time.time()))
+        known = self._find(row["id"]) if row else None
+        if known is None or known.access == Access.NONE:
+            return None
+        fields = known.model_dump(include={"id", "name", "email", "access"})
+        return (Account(**fields, makes=self._makes),)
+
+    def _known(self, account: str) -> None:
+        if self._find(account) is None:
+            raise CourtroomError("There is no such account. See all on the page “People”.")
+
+    @needs(Access.LOOK)
+    def ring(self, wanted: bool) -> None:
+        """Have the person who acts told, or not, when a run or an experiment of the own ends, waits or fails."""
+        if (me := acting_account()) is not None:
+            self._set(me.id, "rings", int(wanted))
+
+    def rings(self, account: str) -> str | None:
+        """The e-mail address of an account that wants to be told; None where it does not, or may see nothing."""
+        found = self._find(account)
+        return found.email if found and found.rings and found.access > Access.NONE else None
+
     def budget(self, account: str) -> float | None:
         """What somebody's runs may cost in a month, in US dollars; None is no limit."""
         found = self._find(account)
         return found.budget if found else None
 
-    def spent(self, account: str) -> float:
-        """US dollars that somebody's runs have cost in this month, deleted ones too, as far as prices are known."""
-        row = self._database.row("SELECT money FROM spending WHERE account = ? AND month = ?", (account, this_month()))
-        return float(row["money"]) if row else 0.0
+    def spent(self, account: str) -> SpentMoney:
+        """What somebody's runs have cost in this month, deleted ones too, as far as prices are known."""
+        row = self._database.row(
+            "SELECT money, estimated FROM spending WHERE account = ? AND month = ?", (account, this_month())
+        )
+        return SpentMoney(row["money"], bool(row["estimated"])) if row else SpentMoney(0.0, estimated=False)
 
     def _set(self, account: str, column: str, value: float | None) -> None:
         done = self._database.execute(f"UPDATE accounts SET {column} = ? WHERE id = ?", (value, account))
@@ -207,11 +269,8 @@ class AccountStore:
 
     def _enter(self, who: Identity) -> KnownAccount:
         now, access = time.time(), Access.OWN if self._listed(who) else self._newcomers
-        self._database.execute(
-            "INSERT INTO accounts (id, issuer, subject, name, email, access, first, last) VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
-            " ON CONFLICT DO NOTHING",
-            (who.id, who.issuer, who.subject, who.name, who.email, int(access), now, now),
-        )
+        row = who.model_dump(exclude={"verified"}) | {"id": who.id, "access": int(access), "first": now, "last": now}
+        insert(self._database.connection, "accounts", [row], or_keep=True)
         found = self._find(who.id)
         assert found is not None
         return found

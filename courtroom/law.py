@@ -1,4 +1,4 @@
-"""The Criminal Law: judgments of articles, charges and term (VERDICT, section 3.1; JurisAgents, table 8), and statutes, of the bundled digest or of an imported book."""
+"""The Criminal Law: judgments of articles, charges and term (VERDICT, section 3.1), and statutes."""
 
 from __future__ import annotations
 
@@ -33,8 +33,7 @@ _FIGURES = re.compile(r"\d+")
 
 
 def article_number(text: str | int) -> int:
-    """The number of the one article that is named; a suffix (“bis”, 之一, -1) is left out. Raises `ValueError`: none, or more than one, is
-    named, or the law has no such article."""
+    """Return the number of the one article that is named, without a suffix; raises `ValueError` where none is."""
     if isinstance(text, int):
         return _existing(text)
     written = [_value(match) for match in _WRITTEN.findall(text)]
@@ -123,8 +122,10 @@ def term_class(term: Term) -> int:
 class Further(Strict):
     """What a judgment says beside articles, charges and term, which is shown and compared with nothing."""
 
-    suspended_months: int = Field(default=0, ge=0, le=60, description="For how many months is the term suspended?")
-    fine_yuan: float = Field(default=0, ge=0, le=1e12, description="Which fine, in yuan?")
+    suspended_months: int = Field(
+        default=0, ge=0, le=60, description="For how many months is the term suspended? 0 where it is not."
+    )
+    fine_yuan: float = Field(default=0, ge=0, le=1e12, description="Which fine, in yuan? 0 where there is none.")
     exempt: bool = Field(default=False, description="Is the defendant guilty and exempted from punishment?")
     acquitted: bool = Field(
         default=False, description="Is the defendant not guilty? Then there are no articles, no charges and 0 months."
@@ -141,7 +142,7 @@ class Further(Strict):
 
 
 class Decided(Strict):
-    """What is known of a judgment: empty articles or charges, and no term, are not known. Both keep their order, the weightiest first."""
+    """What is known of a judgment, the weightiest first; what is empty is not known."""
 
     relevant_articles: tuple[int, ...] = Field(default=(), description="Numbers of Criminal Law articles, e.g. 264.")
     charges: tuple[str, ...] = Field(default=(), description="Names without the word for crime.")
@@ -151,9 +152,7 @@ class Decided(Strict):
     @field_validator("relevant_articles")
     @classmethod
     def _numbered(cls, articles: tuple[int, ...]) -> tuple[int, ...]:
-        if wrong := [number for number in articles if not 1 <= number <= 452]:
-            raise ValueError(f"the Criminal Law has articles 1 to 452; {wrong[0]} is not among them")
-        return tuple(dict.fromkeys(articles))
+        return tuple(dict.fromkeys(map(_existing, articles)))
 
     @field_validator("charges", mode="before")
     @classmethod
@@ -181,7 +180,8 @@ class Judgment(Decided):
 
     def __str__(self) -> str:
         articles = ", ".join(map(str, self.relevant_articles)) or "none"
-        said = f"article{'s' * (len(self.relevant_articles) > 1)} {articles}; {'; '.join(self.charges) or 'no charge'}; {self.term_of_imprisonment}"
+        charge = "; ".join(self.charges) or "no charge"
+        said = f"article{'s' * (len(self.relevant_articles) > 1)} {articles}; {charge}; {self.term_of_imprisonment}"
         return "; ".join(filter(None, (said, str(self.further or ""))))
 
     @property
@@ -214,7 +214,7 @@ def charges_compared(names: Iterable[str]) -> frozenset[str]:
 def charge_in_book(name: str) -> str:
     """Return the book's Chinese name of a charge, or the name's own words where the book has no such charge.
 
-    Case, signs, plurals and the English articles don't count. A part of a charge that joins several acts stands for the whole, of
+    Case, signs, plurals and articles don't count. A part of a charge that joins several acts stands for the whole, of
     several wholes for the shortest: 掩饰、隐瞒犯罪所得, or “drug trafficking”.
     """
     book, joint = _charges_of_the_book()
@@ -276,21 +276,19 @@ def _chinese(facts: str) -> Iterator[str]:
 
 
 SAME = 0.7
-"""Of 199 public judgments, no two different cases share more than 0.6; a text with other names and another lead-in, at least 0.9."""
+"""Of 199 public judgments no two share more than 0.6; one with other names and lead-in has at least 0.9."""
 _MASK_ALONE = re.compile(r"[\u4e00-\u9fff]?某+[甲乙丙丁戊己庚]?\d?|[×*]+|[xX]{2,}")
 
 
 def same_matter(one: str, other: str) -> bool:
-    """Whether two texts tell the facts of one case, in whatever writing: names masked or not, a lead-in, sentences more.
-
-    They do where most of the shorter one's character n-grams are in the other, names and signs left out.
-    """
-    a, b = _grams(one), _grams(other)
+    """Whether two texts tell the facts of one case: most n-grams of the shorter one are in the other, names aside."""
+    a, b = matter_grams(one), matter_grams(other)
     return 0 < SAME * min(len(a), len(b)) <= len(a & b)
 
 
 @lru_cache(maxsize=2048)
-def _grams(facts: str) -> frozenset[str]:
+def matter_grams(facts: str) -> frozenset[str]:
+    """Return the character n-grams of facts by which matters are compared."""
     text = facts
     for name in sorted(defendants_in(facts), key=len, reverse=True):
         text = text.replace(name, "")

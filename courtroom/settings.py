@@ -1,11 +1,12 @@
 """Settings from the environment (`COURTROOM_*`) and the folder in which everything is kept."""
 
+from collections.abc import Callable
 from importlib.resources import files
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal
 from urllib.parse import urlsplit
 
-from pydantic import AliasChoices, Field, SecretStr, ValidationError
+from pydantic import AfterValidator, AliasChoices, Field, SecretStr, ValidationError
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from courtroom.errors import CourtroomError
@@ -16,6 +17,18 @@ APP = _PACKAGE / "_app" if (_PACKAGE / "_app").is_dir() else _PACKAGE.parent
 DATA = APP / "data"
 
 
+def _speaks(*schemes: str) -> Callable[[SecretStr], SecretStr]:
+    """Return a check that an address is a URL with a host and one of these schemes."""
+
+    def checked(address: SecretStr) -> SecretStr:
+        parts = urlsplit(address.get_secret_value())
+        if parts.scheme not in schemes or not parts.hostname:
+            raise ValueError(schemes)
+        return address
+
+    return checked
+
+
 class Settings(BaseSettings):
     """Where things are kept and which servers to use. Secrets are not settings: they stay in the environment."""
 
@@ -24,10 +37,10 @@ class Settings(BaseSettings):
     home: Path = Path(".courtroom")
     chroma_host: str | None = None
     chroma_port: int = 8000
-    embedding: str = "hashed-ngrams"
+    embedding: str = "words-and-meaning"
     connections: Path | None = None
     models: Path | None = None
-    """The folder of GGUF files that can be asked as `local/FILE.gguf`; None is `models` in the folder of everything else."""
+    """The folder of GGUF files that can be asked as `local/FILE.gguf`; None is `models` beside everything else."""
     media: str = Field("", pattern=r"^([a-z0-9]+://[^@]+)?$")
     """Where media are kept, as an fsspec URL such as `s3://bucket/folder`; empty is the folder of everything else."""
     owners: str = ""
@@ -39,10 +52,10 @@ class Settings(BaseSettings):
     log: Literal["text", "json"] = "text"
     """The form of the log; as JSON it is written to standard error too."""
     data_folder: Path | None = None
-    """The folder whose files and folders visitors of the app may import as datasets; None is none of the server's files."""
+    """The folder of files that visitors of the app may import as datasets; None is none of the server's."""
 
     recordings: Path = DATA / "recordings"
-    """The folder of recorded hearings, whose answers are trusted; those that come with Courtroom, unless somebody tries new ones."""
+    """The folder of recorded hearings, whose answers are trusted; by default those that come with Courtroom."""
 
     upload_session_mb: int = Field(500, gt=0)
     """Megabytes of uploaded files that one open page keeps at once."""
@@ -57,6 +70,18 @@ class Settings(BaseSettings):
     """LiteLLM's callbacks, with commas between them, such as `otel`: they are told of each call to a model."""
     dask: str = Field("", pattern=r"^[^@]*$")
     """The address of a Dask cluster's scheduler, which drives the cells of experiments; empty drives them here."""
+
+    address: str = Field("http://localhost:8501", pattern=r"^https?://[^@]+$")
+    """Where people find the app, for links in what is sent to them."""
+    webhook: Annotated[SecretStr, AfterValidator(_speaks("http", "https"))] | None = None
+    """The address that is told when a run or an experiment ends, waits for somebody, or fails."""
+    webhook_secret: SecretStr | None = None
+    """Signs what the webhook is told."""
+    mail: Annotated[SecretStr, AfterValidator(_speaks("smtp", "smtps"))] | None = None
+    """The server through which mail is sent, such as `smtps://user:password@mail.lab.example`."""
+    mail_from: str = ""
+    mail_to: str = ""
+    """Whom mail is sent to where nobody signs in, with commas between them."""
 
     server: SecretStr | None = Field(default=None, validation_alias=AliasChoices("server", "COURTROOM_DATABASE"))
     """The address of a PostgreSQL database; None keeps everything in one SQLite file. It may have a password in it."""
@@ -83,16 +108,6 @@ class Settings(BaseSettings):
     def media_storage(self) -> str:
         """The URL of the object storage that keeps the media; empty where a folder does."""
         return "" if self.media.startswith("file://") else self.media
-
-    @property
-    def chroma(self) -> Path:
-        """The vector index; may be deleted at any time, it is rebuilt."""
-        return self.home / "chroma"
-
-    @property
-    def words(self) -> Path:
-        """The word index; may be deleted at any time, it is rebuilt."""
-        return self.home / "words"
 
     @property
     def log_file(self) -> Path:

@@ -1,7 +1,7 @@
 """Whose each thing is, who sees and changes it, who did what, and links that open it for a time.
 
-Something has a row here from when a person who signed in made it. What has none was made without sign-in, and is seen as what is
-shared. No line on who did what holds a prompt, an answer or a key; of a link only a hash of what stands in its address is kept.
+Something has a row here from when a person who signed in made it. What has none was made without sign-in, and is seen
+as what is shared. No line holds a prompt, an answer or a key; of a link only a hash of what is in its address is kept.
 """
 
 import hashlib
@@ -15,7 +15,7 @@ from typing import Literal, get_args
 from courtroom.access import Access, Account, Forbidden, Resource, Visibility, acting_account, demand
 from courtroom.errors import CourtroomError
 from courtroom.store.connection import StoredRow
-from courtroom.store.database import Database
+from courtroom.store.database import Database, insert
 from courtroom.strict import Strict
 from courtroom.text.files import write_csv
 
@@ -40,8 +40,8 @@ def owned(database: Database, resource: Resource) -> Owned:
 
 
 def may_see(database: Database, resource: Resource) -> bool:
-    """Whether the person who acts may see this. An owner of the server sees all; everybody sees what is public or was opened by a
-    link; who may look sees what is shared and what is the person's own. The id of a run that was deleted is shared with nobody."""
+    """Return whether the person who acts may see this: an owner of the server all; everybody what is public or was
+    opened by a link; who may look what is shared and the own. The id of a deleted run is shared with nobody."""
     person = acting_account()
     if person is None or person.access >= Access.OWN or resource in person.opened:
         return True
@@ -57,7 +57,7 @@ def may_see(database: Database, resource: Resource) -> bool:
 
 
 def may_change(database: Database, resource: Resource) -> bool:
-    """Whether the person who acts may change this: an owner of the server may, and whose it is, who may run something."""
+    """Return whether the person who acts may change this: an owner of the server, or whose it is and who may run."""
     person = acting_account()
     if person is None or person.access >= Access.OWN:
         return True
@@ -71,7 +71,11 @@ def demand_change(database: Database, resource: Resource) -> None:
 
 
 def listed(kind: str, column: str) -> tuple[str, dict[str, object]]:
-    """SQL, with its values, for what of a kind the person who acts sees in lists: what is public has to be addressed. `column`: what has the ids, such as `runs.id`."""
+    """Return SQL, with its values, for what of a kind the person who acts sees in lists, without what is public.
+
+    Args:
+        column: what has the ids, such as `runs.id`.
+    """
     person = acting_account()
     if person is None or person.access >= Access.OWN:
         return "1 = 1", {}
@@ -89,7 +93,8 @@ def listed(kind: str, column: str) -> tuple[str, dict[str, object]]:
 
 def own(kind: str, column: str) -> str:
     """SQL for what of a kind belongs to the account `:me`."""
-    return f"EXISTS (SELECT 1 FROM ownership WHERE ownership.kind = '{kind}' AND ownership.id = {column} AND ownership.account = :me)"
+    there = f"ownership.kind = '{kind}' AND ownership.id = {column}"
+    return f"EXISTS (SELECT 1 FROM ownership WHERE {there} AND ownership.account = :me)"
 
 
 def mine(database: Database, kind: str) -> frozenset[str]:
@@ -122,14 +127,12 @@ def take(database: Database, resource: Resource, *, anew: bool = False) -> None:
 
 
 def follow(database: Database, resource: Resource, leader: Resource, account: str | None = None) -> None:
-    """What was just made is seen by who sees something else, and belongs to whom that belongs to, or to this account."""
+    """Let what was just made be seen by who sees something else; it belongs to its owner, or to an account."""
     owner = owned(database, leader)
     if owner.account == NOBODYS and owner.visibility == "shared" and not account:
         return
-    database.execute(
-        "INSERT INTO ownership (kind, id, account, visibility) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
-        (resource.kind, resource.id, account or owner.account, owner.visibility),
-    )
+    row = resource.model_dump() | {"account": account or owner.account, "visibility": owner.visibility}
+    insert(database.connection, "ownership", [row], or_keep=True)
 
 
 def own_run(database: Database, run: str, parent: str | None) -> None:
@@ -164,7 +167,7 @@ Action = Literal[
 ]  # fmt: skip
 """What can be done, in one word or two, the same in the store, in files and on pages."""
 ACTIONS: tuple[Action, ...] = get_args(Action)
-LONGEST = 200
+MAX_DETAIL_CHARACTERS = 200
 
 
 class DoneAction(Strict):
@@ -194,18 +197,13 @@ class ActionFilter(Strict):
 
 
 def note(database: Database, action: Action, resource: Resource | None = None, detail: str = "") -> None:
-    """Write a line on what the person who acts does; within the transaction that does it, or right after. Nothing without sign-in."""
+    """Write a line on what the person who acts does, within the transaction that does it; nothing without sign-in."""
     person = acting_account()
     if person is None:
         return
-    database.execute(
-        "INSERT INTO actions (at, account, name, action, kind, id, detail) VALUES (?, ?, ?, ?, ?, ?, ?)",
-        (
-            *(time.time(), person.id, person.name or person.email, action),
-            *((resource.kind, resource.id) if resource else ("", "")),
-            detail[:LONGEST],
-        ),
-    )
+    row = resource.model_dump() if resource else {"kind": "", "id": ""}
+    row |= {"at": time.time(), "account": person.id, "name": person.name or person.email}
+    insert(database.connection, "actions", [row | {"action": action, "detail": detail[:MAX_DETAIL_CHARACTERS]}])
 
 
 def note_sign_in(database: Database, at: float) -> None:
@@ -252,7 +250,8 @@ class ActionLog:
         """Who has done anything: accounts with what each was called last."""
         demand(Access.OWN)
         rows = self._database.execute(
-            "SELECT account, name FROM actions WHERE number IN (SELECT max(number) FROM actions GROUP BY account) ORDER BY name"
+            "SELECT account, name FROM actions"
+            " WHERE number IN (SELECT max(number) FROM actions GROUP BY account) ORDER BY name"
         )
         return {row["account"]: row["name"] or row["account"] for row in rows}
 
@@ -331,22 +330,20 @@ class Link(Strict):
 
 
 class Links:
-    """Makes, lists and ends links. Methods may be called from any thread. `clock`: says what time it is, in seconds since 1970."""
+    """Makes, lists and ends links. Methods may be called from any thread. `clock`: seconds since 1970."""
 
     def __init__(self, database: Database, clock: Callable[[], float] = time.time) -> None:
         self._database, self._clock = database, clock
 
     def make(self, opens: Resource, lasts: float) -> str:
-        """A new link that lasts so many seconds, one of `LASTING`: what stands in its address, which is nowhere kept."""
+        """Make a link that lasts so many seconds, one of `LASTING`. What is in its address is nowhere kept."""
         if lasts not in LASTING:
             raise CourtroomError("A link lasts an hour, a day, a week or 30 days. Choose one of these.")
         demand_change(self._database, opens)
         token, now, person = secrets.token_urlsafe(24), self._clock(), acting_account()
         with self._database.transaction() as db:
-            db.execute(
-                "INSERT INTO links (token, kind, id, account, made, expires) VALUES (?, ?, ?, ?, ?, ?)",
-                (_hashed(token), opens.kind, opens.id, person.id if person else "", now, now + lasts),
-            )
+            row = {"token": hashed(token), "account": person.id if person else "", "made": now, "expires": now + lasts}
+            insert(db, "links", [row | opens.model_dump()])
             note(self._database, "link", opens, f"{lasts / HOUR:.0f}h")
         return token
 
@@ -361,7 +358,7 @@ class Links:
         return float(row["expires"]) if row else 0.0
 
     def _open(self, token: str) -> StoredRow | None:
-        test, values = "token = ? AND ended IS NULL AND expires > ?", (_hashed(token), self._clock())
+        test, values = "token = ? AND ended IS NULL AND expires > ?", (hashed(token), self._clock())
         row: StoredRow | None = self._database.row(f"SELECT * FROM links WHERE {test}", values)
         return row
 
@@ -389,6 +386,6 @@ class Links:
             note(self._database, "end-link", link.opens)
 
 
-def _hashed(token: str) -> str:
+def hashed(token: str) -> str:
     """A token has 192 random bits, so that its hash needs no salt."""
     return hashlib.sha256(token.encode(errors="surrogatepass")).hexdigest()

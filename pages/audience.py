@@ -10,40 +10,27 @@ from courtroom.errors import CourtroomError
 from courtroom.language import _
 from courtroom.questions.audience import LONGEST, NoSuchAudience, VoteRefused
 from courtroom.room.live_audiences import Poll
-from pages.parts.live.audience_view import (
-    address,
-    case_html,
-    live_audiences,
-    phone_id,
-    said_html,
-    sides_css,
-    tally_html,
-)
-from pages.parts.shared.case_view import medium_view
+from pages.parts.cases import medium_view
+from pages.parts.live import audience_view
 from pages.parts.shared.house import courthouse, heading, opens
-from pages.parts.shared.shown import inert, literal
+from pages.parts.shared.shown import STYLES, inert, literal
 
 LOOK_S = 3.0
 BEST, NEWEST = 4, 4
 """Arguments on a phone: those with most votes, and the latest of the others."""
-NARROW = """<style>
-.stMainBlockContainer { max-width: 44rem; padding-top: 2.5rem; }
-@media (max-width: 640px) { .stMainBlockContainer h1 { font-size: 1.9rem; padding-block: 1rem 0.3rem; } }
-.st-key-phone-id { position: absolute; width: 1px !important; overflow: hidden; }
-</style>"""
 
 house = courthouse()
 token = st.query_params.get("audience", "")
 try:
-    opens(Resource(kind="run", id=live_audiences().audiences.at(token).run))
-    snapshot = live_audiences().snapshot(token)
+    opens(Resource(kind="run", id=audience_view.live_audiences().audiences.at(token).run))
+    snapshot = audience_view.live_audiences().snapshot(token)
 except CourtroomError as error:
     st.title(_("An audience"))
     gone = _("The run of this audience is not there any more.")
     st.error(literal(str(error)) if isinstance(error, NoSuchAudience) else gone)
     st.stop()
-st.html(NARROW)
-phone = phone_id()
+st.html(STYLES / "audience.css")
+phone = audience_view.phone_id()
 run, version = snapshot.audience.run, snapshot.version
 choices = {choice.name: choice for choice in snapshot.procedure.choices}
 closed = snapshot.open is None
@@ -59,7 +46,7 @@ def send(what: Callable[[], None]) -> None:
 def argue(poll: str) -> None:
     text = str(st.session_state.get("argument", ""))
     if text.strip():
-        send(lambda: live_audiences().argue(token, phone, poll, text, address()))
+        send(lambda: audience_view.live_audiences().argue(token, phone, poll, text, audience_view.address()))
         st.session_state["argued"] = poll
 
 
@@ -67,7 +54,7 @@ def argue(poll: str) -> None:
 def ballot_view(poll: Poll) -> None:
     if "refused" in st.session_state:
         st.rerun()
-    mine = live_audiences().audiences.choices(run, phone).get(poll.path)
+    mine = audience_view.live_audiences().audiences.choices(run, phone).get(poll.path)
     st.subheader(_("How would you decide?"))
     st.caption(_("{name}. You can change your vote until the next round opens.", name=literal(poll.name)))
     for number, choice in enumerate(choices.values()):
@@ -78,7 +65,11 @@ def ballot_view(poll: Poll) -> None:
             width="stretch",
             disabled=not phone,
             on_click=send,
-            args=(partial(live_audiences().vote, token, phone, poll.path, choice.name, address()),),
+            args=(
+                partial(
+                    audience_view.live_audiences().vote, token, phone, poll.path, choice.name, audience_view.address()
+                ),
+            ),
         )
     if mine is None:
         return
@@ -99,7 +90,7 @@ def arguments_view() -> None:
         return
     best, others = snapshot.arguments[:BEST], snapshot.arguments[BEST:]
     latest = sorted(others, key=lambda one: one.argument.number, reverse=True)[:NEWEST]
-    liked = live_audiences().audiences.liked_by(run, phone)
+    liked = audience_view.live_audiences().audiences.liked_by(run, phone)
     st.markdown(_("**What the audience says**"))
     for argument in (one.argument for one in (*best, *latest)):
         side, number, on = choices.get(argument.choice), argument.number, argument.number in liked
@@ -114,7 +105,11 @@ def arguments_view() -> None:
                     icon=":material/thumb_up:",
                     type="primary" if on else "secondary",
                     on_click=send,
-                    args=(partial(live_audiences().like, token, number, phone, not on, address()),),
+                    args=(
+                        partial(
+                            audience_view.live_audiences().like, token, number, phone, not on, audience_view.address()
+                        ),
+                    ),
                 )
 
 
@@ -122,11 +117,11 @@ def arguments_view() -> None:
 def news() -> None:
     """Draws the page again when a round has opened, the audience was closed, or there are new arguments."""
     try:
-        now = live_audiences().snapshot(token)
+        now = audience_view.live_audiences().snapshot(token)
     except CourtroomError:
         st.rerun()
     if phone:
-        live_audiences().here(token, phone)
+        audience_view.live_audiences().here(token, phone)
     if now.version != version:
         st.rerun()
 
@@ -135,12 +130,12 @@ heading(snapshot.record.run.title)
 st.caption(_("You follow this hearing. Your votes stand next to those of its members, and change nothing in it."))
 if refused := st.session_state.pop("refused", ""):
     st.warning(literal(refused))
-st.html(case_html(snapshot.record.case))
+st.html(audience_view.case_html(snapshot.record.case))
 media = list(snapshot.record.case.media())
 if media and st.toggle(_("Pictures and videos of the case ({media})", media=len(media))):
     for medium in media:
         medium_view(house, medium, key="audience")
-st.html(sides_css(snapshot.procedure.choices))
+st.html(audience_view.sides_css(snapshot.procedure.choices))
 if closed:
     st.info(_("The audience is closed. Thank you."), icon=":material/check_circle:")
 else:
@@ -148,14 +143,14 @@ else:
 counted = snapshot.polls if closed else snapshot.polls[:-1]
 if counted:
     st.subheader(_("The votes so far"))
-    st.html(tally_html(counted, snapshot.procedure.choices, "Members"))  # plain: HTML by `tally_html`
+    st.html(audience_view.tally_html(counted, snapshot.procedure.choices, "Members"))
 verdict = snapshot.record.run.verdict
 if closed and verdict and not snapshot.to_come:
     outcome = choices[verdict.outcome].title if verdict.outcome in choices else verdict.outcome
     st.markdown(_("The members' verdict: **{outcome}**", outcome=literal(outcome)))
 if snapshot.said:
     st.subheader(_("What was said"))
-    st.html(said_html(snapshot.said, snapshot.record, snapshot.procedure))
+    st.html(audience_view.said_html(snapshot.said, snapshot.record, snapshot.procedure))
 elif not closed:
     st.caption(_("What the members say stands here after their first vote."))
 news()

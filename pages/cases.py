@@ -7,20 +7,27 @@ from threading import Thread
 import streamlit as st
 
 from courtroom.access import Access
-from courtroom.cases.case import Case
-from courtroom.cases.dispute import Dispute
-from courtroom.cases.kinds import CASE_KINDS
 from courtroom.cases.library import ListedCase
 from courtroom.cases.question import Question, options_in
-from courtroom.engine.recordings import Recording
 from courtroom.engine.run import ABOUT_RECORDINGS, RECORDING
 from courtroom.errors import CourtroomError
+from courtroom.evaluation.run_list import RunFilter, RunList
 from courtroom.language import _, language, translated
-from pages.parts.shared.actions import errors_shown, offered, undo_bar
-from pages.parts.shared.case_view import case_form, case_view, text_form, upload
+from courtroom.recordings import Recording
+from pages.parts.cases import case_form, case_view, upload
 from pages.parts.shared.house import courthouse, open_run
-from pages.parts.shared.papers_view import papers
-from pages.parts.shared.shown import declared, escaped, in_columns, literal, many, unreadable_rows
+from pages.parts.shared.shown import (
+    declared,
+    errors_shown,
+    escaped,
+    in_columns,
+    literal,
+    many,
+    offered,
+    undo_bar,
+    unreadable_rows,
+    uploader,
+)
 
 PER_ROW = 3
 LANGUAGES = {"en": "English", "zh": "中文"}
@@ -30,35 +37,32 @@ house = courthouse()
 
 @offered(Access.RUN)
 def welcome() -> None:
-    """A whole hearing by one button: recorded ones, in an empty install the first in large; and one of each kind, heard anew."""
+    """A whole hearing by one button: recorded ones, the first in large at first; and one of each kind, heard anew."""
     cases = {case.id: case for case in house.library.cases() if case.bundled}
     recorded = sorted(house.recordings.hearings, key=lambda one: cases[one.case].language != language())
-    if recorded and not house.store.has_runs():
+    if recorded and not RunList(house.database).runs(RunFilter(), 1):
         _first(recorded.pop(0), cases)
     if recorded:
         with st.container(horizontal=True, vertical_alignment="center", key="recorded"):
             st.caption(_("Watch a recorded hearing:"), width="content")
             for recording in recorded:
-                if st.button(
-                    literal(recording.title.in_language(language())),
-                    key=f"play-{recording.file.stem}",
-                    type="tertiary",
-                    icon=":material/play_circle:",
-                    help=literal(recording.sentence.in_language(language())),
-                ):
+                title = literal(_title(recording, cases[recording.case].language))
+                key, about = f"play-{recording.file.stem}", literal(recording.sentence.in_language(language()))
+                if st.button(title, key=key, type="tertiary", icon=":material/play_circle:", help=about):
                     _play(recording)
     kinds = {case.kind: case for case in sorted(cases.values(), key=lambda one: one.language == language())}
     with st.container(horizontal=True, vertical_alignment="center", key="watch"):
         st.caption(_("Watch one that the offline model hears now:"), width="content")
         for kind, case in kinds.items():
-            if st.button(
-                declared(case.kind_title),
-                key=f"watch-{kind}",
-                type="tertiary",
-                icon=":material/play_arrow:",
-                help=literal(case.title),
-            ):
+            key, title, about = f"watch-{kind}", declared(case.kind_title), literal(case.title)
+            if st.button(title, key=key, type="tertiary", icon=":material/play_arrow:", help=about):
                 _watch(case)
+
+
+def _title(recording: Recording, spoken: str) -> str:
+    """A recording's title, with the language in which it was heard where that is not the reader's."""
+    title = recording.title.in_language(language())
+    return title if spoken == language() else f"{title} ({LANGUAGES.get(spoken, spoken)})"
 
 
 @st.cache_resource(show_spinner=False)
@@ -77,7 +81,7 @@ def _first(recording: Recording, cases: Mapping[str, ListedCase]) -> None:
             picture, words = st.columns([2, 5], gap="large", vertical_alignment="center")
             picture.image(house.media.image(case.picture.sha256, 640), width="stretch")
         with words:
-            title = recording.title.in_language(speaks)
+            title = _title(recording, case.language)
             st.html(f'<div style="font-size:1.6rem;font-weight:650;line-height:1.25">{escaped(title)}</div>')
             st.markdown(literal(recording.sentence.in_language(speaks)))
             if st.button(_("Watch this hearing"), type="primary", icon=":material/play_arrow:", key="play-first"):
@@ -92,7 +96,7 @@ def _play(recording: Recording) -> None:
 
 
 def _watch(case: ListedCase) -> None:
-    procedure = house.hearing(case.kind)
+    procedure = house.first_fitting(case.kind)
     with errors_shown():
         run = house.new_run(procedure.name, house.library.case(case.id), procedure.setup(), 0)
         house.runner.go(run)
@@ -102,38 +106,24 @@ def _watch(case: ListedCase) -> None:
 
 @offered(Access.RUN)
 def ask() -> None:
-    """A question of one's own: typed, answered by a panel at once or after a look at the setup. A link may bring it along."""
+    """A question of one's own, answered at once or after a look at the setup; a link may bring it along."""
     with st.form("ask", border=True):
-        question = st.text_area(
-            _("Ask a question"),
-            st.query_params.get("q", ""),
-            key="ask_question",
-            height=80,
-            placeholder=_("Should the town close the old bridge to cars?"),
-        )
+        asked, hint = st.query_params.get("q", ""), _("Should the town close the old bridge to cars?")
+        question = st.text_area(_("Ask a question"), asked, key="ask_question", height=80, placeholder=hint)
         left, right = st.columns(2)
-        typed = left.text_area(
-            _("Answers to choose from, if any"),
-            "\n".join(st.query_params.get_all("option")),
-            key="ask_options",
-            height=80,
-            placeholder=_("yes, no, a pilot"),
-            help=_("Two to six, one a line or parted by commas. Without any, members propose answers first."),
-        )
-        files = right.file_uploader(
-            _("Texts and pictures that go with it, if any"), accept_multiple_files=True, key="ask_files"
-        )
-        panels = house.fitting(Question.model_fields["kind"].default)
+        options, hint = "\n".join(st.query_params.get_all("option")), _("yes, no, a pilot")
+        about = _("Two to six, one a line or parted by commas. Without any, members propose answers first.")
+        title = _("Answers to choose from, if any")
+        typed = left.text_area(title, options, key="ask_options", height=80, placeholder=hint, help=about)
+        title = _("Texts and pictures that go with it, if any")
+        files = uploader(right, title, key="ask_files", several=True)
+        panels = {one.title: one for one in house.fitting(Question.model_fields["kind"].default)}
         with st.container(horizontal=True, vertical_alignment="bottom"):
-            panel = st.selectbox(
-                _("Who deliberates"), panels, format_func=lambda p: literal(p.title), key="ask_panel", width=240
-            )
+            panel = panels[st.selectbox(_("Who deliberates"), list(panels), key="ask_panel", width=240)]
             now = st.form_submit_button(_("Deliberate"), type="primary", icon=":material/forum:", key="ask_now")
             later = st.form_submit_button(_("Set up first"), icon=":material/tune:", key="ask_later")
-        st.caption(
-            _("The offline model answers at once: it is a formula. *Set up first* lets you choose a language model.")
-        )
-    if not (now or later):
+        st.caption(_("The offline model is a formula. *Set up first* lets you choose a language model."))
+    if files is None or not (now or later):
         return
     with errors_shown():
         case = house.ask(question, options_in(typed), [(file.name, file.getvalue()) for file in files])
@@ -158,11 +148,9 @@ def card(case: ListedCase) -> None:
         st.markdown(f"**{literal(case.title)}**")
         facts = [case.kind_title, LANGUAGES.get(case.language, case.language), *case.brief]
         st.caption(" · ".join(literal(fact) for fact in facts))
-        pictures, videos = many(case.images, "picture"), many(case.videos, "video")
-        if case.images and case.videos:
-            st.caption(_("{pictures}, {videos}", pictures=pictures, videos=videos))
-        elif case.images or case.videos:
-            st.caption(pictures if case.images else videos)
+        media = [many(case.images, "picture")] * bool(case.images) + [many(case.videos, "video")] * bool(case.videos)
+        if media:
+            st.caption(", ".join(media))
         if case.real:
             st.caption(literal(case.real))
         with st.container(horizontal=True):
@@ -178,54 +166,34 @@ def card(case: ListedCase) -> None:
 @offered(Access.RUN)
 def add() -> None:
     ways = {"Upload": _("Upload a case"), "Write": _("Write a case"), "Papers": _("From papers")}
-    if "draft" in st.query_params:
+    if st.session_state.pop("form_closed", False):
+        st.session_state["adding"] = None
+    elif "draft" in st.query_params:
         st.session_state.setdefault("adding", "Papers")  # the page was loaded again
-    way = st.segmented_control(
-        _("Add a case"),
-        list(ways),
-        key="adding",
-        format_func=lambda one: literal(ways[one]),
-        label_visibility="collapsed",
-    )
+    title, words = _("Add a case"), ways.__getitem__
+    way = st.segmented_control(title, list(ways), key="adding", format_func=words, label_visibility="collapsed")
     if way == "Upload":
         upload(house)
-    elif way == "Papers":
-        papers(house)
-    if way != "Write":
-        return
-    kinds: list[type[Case]] = [Dispute, *(kind for kind in CASE_KINDS.values() if kind.from_text)]
-    kind = st.segmented_control(
-        _("What kind"),
-        kinds,
-        default=kinds[0],
-        required=True,
-        format_func=lambda k: literal(k.kind_title),
-        key="form_kind",
-    )
-    if kind is Dispute:
-        case_form(house)
-    else:
-        text_form(house, kind)
+    elif way:
+        case_form(house, from_papers=way == "Papers")
 
 
-PER_KIND = 3
-"""Samples of each kind that are shown before anybody filters."""
+SAMPLES_A_KIND_AT_FIRST = 3
 
 
 def _few(cases: list[ListedCase]) -> frozenset[str]:
     """The first samples of each kind, those in the reader's language before others."""
     kinds = dict.fromkeys(case.kind for case in cases)
     samples = sorted((case for case in cases if case.bundled), key=lambda case: case.language != language())
-    return frozenset(case.id for kind in kinds for case in [one for one in samples if one.kind == kind][:PER_KIND])
+    return frozenset(
+        case.id for kind in kinds for case in [one for one in samples if one.kind == kind][:SAMPLES_A_KIND_AT_FIRST]
+    )
 
 
 def library() -> None:
     st.title(_("Courtroom"))
-    st.markdown(
-        _(
-            "Watch language-model agents deliberate, step by step. **Ask** a question, **bring** a case, or **watch** a hearing."
-        )
-    )
+    text = _("Watch language-model agents deliberate, step by step.")
+    st.markdown(text + " " + _("**Ask** a question, **bring** a case, or **watch** a hearing."))
     ask()
     add()
     welcome()
@@ -235,11 +203,8 @@ def library() -> None:
     text = fields[0].text_input(_("Search"), key="search", placeholder=_("kettle, refund, camera ...")).casefold()
     kinds = ["All kinds", *dict.fromkeys(case.kind_title for case in cases)]
     sort = fields[1].selectbox(_("Kind"), kinds, format_func=translated)
-    language = fields[2].selectbox(
-        _("Language"),
-        ["All", *sorted({case.language for case in cases})],
-        format_func=lambda code: LANGUAGES.get(code, translated(code)),
-    )
+    spoken = {"All": _("All"), **{one: LANGUAGES.get(one, one) for one in sorted({case.language for case in cases})}}
+    language = fields[2].selectbox(_("Language"), list(spoken), format_func=spoken.__getitem__)
     few = _few(cases)
     tests: dict[str, Callable[[ListedCase], bool]] = {
         "A few of each kind": lambda c: bool(text) or sort != "All kinds" or not c.bundled or c.id in few,
@@ -259,10 +224,7 @@ def library() -> None:
         and tests[kind](case)
     ]
     if not shown:
-        st.info(
-            _("No case fits these filters. Loosen them, or upload a case of your own."),
-            icon=":material/filter_alt_off:",
-        )
+        st.info(_("No case fits these filters. Loosen them, or upload a case of your own."))
     for column, case in in_columns(shown, PER_ROW):
         with column:
             card(case)

@@ -4,38 +4,30 @@ import time
 
 import streamlit as st
 
+from courtroom.access import Resource
 from courtroom.engine.errors import NoSuchRun
 from courtroom.engine.record import Record
 from courtroom.language import _, translated
 from courtroom.models.offline import NOTICE, SHORT_NOTICE
 from courtroom.questions.marks import A_RUN
+from pages.parts.live import room_view as room
 from pages.parts.live.audience_view import audience_view
 from pages.parts.live.intervene import interventions_view, seats
 from pages.parts.live.questions_view import marks_view
-from pages.parts.live.room_view import LIVE_S, end_of_stage, pace, pulse_view, room_view, scene_of, this_session
 from pages.parts.live.tabs_view import NOW, back, tabs_view, verdict_view, votes_worth
-from pages.parts.shared.controls import controls, standing
+from pages.parts.shared.controls import bell_view, controls, standing
 from pages.parts.shared.house import courthouse, current_run, heading
-from pages.parts.shared.shown import count, declared, duration, literal, money
+from pages.parts.shared.shown import STYLES, declared, literal, spent_in_words
 
-SHARED_S = 0.2
-"""For so long what one session has read serves the looks of all."""
-STANDING_S = 3.0
-"""How often a run is looked at that stands still, but that somebody else may drive on."""
-COMPACT = """<style>
-.stMainBlockContainer { padding-top: 3.6rem; }
-.st-key-top h1, .st-key-top h3 { font-size: 1.5rem; padding: 0 0 .3rem; line-height: 1.3; }
-.st-key-top [class*="st-key-marks-"] button { min-height: 0; padding-block: 0; }
-[class*="st-key-pulse-"], [class*="st-key-idle-"] { position: absolute; width: 1px !important; overflow: hidden; }
-</style>"""
-"""The room is to stand on one screen, with what steers it."""
+SHARED_BY_SESSIONS_S = 0.2
+LOOK_AT_A_STANDING_RUN_S = 3.0
 
 began = time.thread_time()
 house = courthouse()
 run = current_run()
 if run is None:
     st.title(_("Deliberation"))
-    st.info(_("No hearing is chosen. Pick a case and start one, or open an earlier run."), icon=":material/gavel:")
+    st.info(_("No hearing is chosen. Pick a case and start one, or open an earlier run."))
     with st.container(horizontal=True):
         if st.button(_("Pick a case"), type="primary"):
             st.switch_page("pages/cases.py")
@@ -43,41 +35,35 @@ if run is None:
             st.switch_page("pages/runs.py")
     st.stop()
 try:
-    record = house.runner.latest.of(run)
+    record = house.record(run)
 except NoSuchRun:
     st.title(_("Deliberation"))
-    st.error(
-        _("There is no run {run} here; it may have been deleted. Open another from the page Runs.", run=literal(run))
-    )
+    st.error(_("There is no run {run} here; it may have been deleted. Choose another.", run=literal(run)))
     st.stop()
 
 procedure = house.procedures[record.run.procedure].about(record.case)
 votes = any(role.votes for role in procedure.roles)
 st.session_state["case"] = record.run.case_id  # Setup offers it first
-st.html(COMPACT)
+st.html(STYLES / "deliberation.css")  # the room is to stand on one screen, with what steers it
 origin = _(" · a fork of [{parent}](?run={parent})", parent=literal(record.run.parent)) if record.run.parent else ""
-family_ids = house.store.families.ids(run)
+family_ids = house.store.family_ids(run)
 answered_by = "".join(f" · {translated(sentence)}" for sentence in record.answered_by)
 top = st.container(key="top", gap="xsmall")
 with top:
     heading(record.run.title)
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.caption(
-            _(
-                "{title} · run {run} · seed {seed}{origin}{answered_by}",
-                title=literal(procedure.title),
-                run=literal(run),
-                seed=f"{record.run.seed:d}",
-                origin=origin,
-                answered_by=answered_by,
-            ),
-            width="content",
-            help=translated(NOTICE) if SHORT_NOTICE in record.answered_by else None,
-        )
+        values = {"title": literal(procedure.title), "run": literal(run), "seed": record.run.seed, "origin": origin}
+        about = _("{title} · run {run} · seed {seed}{origin}", **values) + answered_by
+        notice = translated(NOTICE) if SHORT_NOTICE in record.answered_by else None
+        st.caption(about, width="content", help=notice)
         marks_view(house, run, A_RUN)
-        if record.run.parent in family_ids and st.button(
-            _("Compare with its parent"), icon=":material/compare:", type="tertiary"
-        ):
+        watched: set[str] = st.session_state.setdefault("watched", set())
+        if record.run.status != "done":
+            watched.add(run)
+        if run in watched:  # also once it is done, which the browser is to tell
+            bell_view(house, Resource(kind="run", id=run), record.run.title, record.run.status)
+        label, icon = _("Compare with its parent"), ":material/compare:"
+        if record.run.parent in family_ids and st.button(label, icon=icon, type="tertiary"):
             st.switch_page("pages/compare.py", query_params={"runs": f"{record.run.parent},{run}"})
 
 
@@ -93,37 +79,37 @@ def news(now: Record) -> tuple[object, ...]:
 
 @st.fragment
 def steer() -> None:
-    """Status and controls, drawn apart: a click in them draws nothing else, unless somebody else has driven the run on."""
-    now = house.runner.latest.of(record.run.id)
+    """Status and controls, drawn apart: a click in them draws nothing else."""
+    now = house.record(record.run.id)
     controls(house, procedure, now)
     if standing(house, now) != stood:
         st.rerun()
 
 
 was_busy, stood, drawn_at = busy(record), standing(house, record), time.monotonic()
-drawn, session = scene_of(record, procedure), this_session()
-may_go_on = STANDING_S if record.run.status != "done" and not record.run.imported else None
+drawn, session = room.scene_of(record, procedure), room.this_session()
+may_go_on = LOOK_AT_A_STANDING_RUN_S if record.run.status != "done" and not record.run.imported else None
 
 
-@st.fragment(run_every=max(LIVE_S, pace().look_s) if was_busy else may_go_on)
+@st.fragment(run_every=max(room.LIVE_S, room.pace().look_s) if was_busy else may_go_on)
 def live() -> None:
-    """What comes in; the rest of the page is drawn again only when something has come of it, and for many who look on less often."""
+    """What comes in; the rest of the page is drawn again only when something has come of it."""
     looks = time.thread_time()
-    now = house.runner.latest.of(record.run.id, SHARED_S)
-    if not pulse_view(house, now, procedure, drawn) or standing(house, now) != stood or (was_busy and not busy(now)):
+    now = house.record(record.run.id, SHARED_BY_SESSIONS_S)
+    if (
+        not room.pulse_view(house, now, procedure, drawn)
+        or standing(house, now) != stood
+        or (was_busy and not busy(now))
+    ):
         st.rerun()
     asked = {call.model for call in house.runner.live(now.run.id).snapshot().values()}
     for model in sorted(asked & house.pool.loading):
-        st.caption(
-            _(
-                ":material/hourglass_top: {model} is still loading on its server, and is waited for.",
-                model=literal(model),
-            )
-        )
+        text = _("{model} is still loading on its server, and is waited for.", model=literal(model))
+        st.caption(f":material/hourglass_top: {text}")
     if was_busy and (calls := house.pool.slowed_to(now.setup.models)) is not None:
-        st.caption(_(":material/hourglass_top: {calls} at once: the server is slow", calls=f"{calls:d}"))
-    pace().looked(session, time.thread_time() - looks)
-    if news(now) != news(record) and time.monotonic() - drawn_at >= pace().page_s:
+        st.caption(_(":material/hourglass_top: {calls} at once: the server is slow", calls=calls))
+    room.pace().looked(session, time.thread_time() - looks)
+    if news(now) != news(record) and time.monotonic() - drawn_at >= room.pace().page_s:
         st.rerun()
 
 
@@ -131,12 +117,9 @@ with top:
     steer()
     live()
 at = back()
-room_view(
-    record,
-    procedure,
-    end_of_stage(drawn.scene, record, at) if at != NOW else None,
-    play=st.session_state.get("play") == run,
-)
+wanted = st.query_params.get("moment", "")
+start = room.end_of_stage(drawn.scene, record, at) if at != NOW else room.moment_of(drawn.scene, wanted)
+room.room_view(record, procedure, start, play=st.session_state.get("play") == run)
 for warning in record.setup.warnings():
     st.caption(f":material/warning: {literal(warning)}")
 if record.notes:
@@ -152,29 +135,14 @@ if record.run.verdict:
     verdict_view(record, procedure)
     for sentence in filter(None, (house.experiments.repeats.sentence(run), votes_worth(house, run))):
         st.caption(literal(sentence))
-    if st.button(
-        declared(procedure.ending.what_if),
-        icon=":material/alt_route:",
-        help=_("Run it again with one thing changed at a time."),
-    ):
+    text = _("Run it again with one thing changed at a time.")
+    if st.button(declared(procedure.ending.what_if), icon=":material/alt_route:", help=text):
         st.session_state["what-if-run"] = run
         st.session_state.pop("what-if", None)
         st.switch_page("pages/what_if.py", query_params={"base": run})
 
 tabs_view(house, procedure, run, time.monotonic_ns(), family=len(family_ids) > 1)
 
-prompt, completion = record.tokens
 st.divider()
-st.caption(
-    _(
-        "{asked} calls asked, {recorded} from the record, {failed} failed · {prompt} prompt and {completion} completion tokens · {cost} · {wall_s}",
-        asked=count(record.asked),
-        recorded=count(record.recorded),
-        failed=f"{record.failed:d}",
-        prompt=_("about {number}", number=count(prompt)) if record.estimated else count(prompt),
-        completion=count(completion),
-        cost=literal(money(record.cost)),
-        wall_s=duration(record.run.wall_s),
-    )
-)
-pace().drew(time.thread_time() - began)
+st.caption(spent_in_words(record, *record.tokens, record.run.wall_s))
+room.pace().drew(time.thread_time() - began)

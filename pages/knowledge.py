@@ -3,8 +3,7 @@
 import streamlit as st
 
 from courtroom.language import _, translated
-from pages.parts.knowledge.collection_view import collection_view, disputes_base, import_view
-from pages.parts.knowledge.memory_view import lessons_view, memory_view
+from pages.parts.knowledge import collection_view, disputes_base, import_view, lessons_view, memory_view
 from pages.parts.shared.house import courthouse
 from pages.parts.shared.shown import one_of
 

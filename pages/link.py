@@ -1,4 +1,4 @@
-"""One run, case or experiment, to be read: what a link opens until it expires, or what is public. No way leads from it."""
+"""One run, case or experiment, to be read: what a link opens until it expires, or what is public."""
 
 import streamlit as st
 
@@ -7,11 +7,11 @@ from courtroom.courthouse import Courthouse
 from courtroom.errors import CourtroomError
 from courtroom.language import _
 from courtroom.sharing import GONE, Links, NoSuchLink, owned
+from pages.parts.cases import case_body
 from pages.parts.experiments.view import experiment_to_read
 from pages.parts.live.room_view import room_view
 from pages.parts.live.tabs_view import verdict_view, votes_view
 from pages.parts.shared.blocks_view import blocks_view
-from pages.parts.shared.case_view import case_body
 from pages.parts.shared.controls import status_badge
 from pages.parts.shared.house import courthouse, heading, remember
 from pages.parts.shared.shown import declared, literal, moment
@@ -23,7 +23,7 @@ LOOK_S = 5.0
 
 
 def run_to_read(house: Courthouse, run: str) -> None:
-    record = house.runner.latest.of(run)
+    record = house.record(run)
     procedure = house.procedures[record.run.procedure].about(record.case)
     heading(record.run.title)
     with st.container(horizontal=True, vertical_alignment="center"):

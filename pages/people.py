@@ -48,10 +48,10 @@ def actions_view() -> None:
     st.subheader(_("Who did what"))
     people = log.people()
     who, what, first, last = st.columns(4)
-    account = who.selectbox(_("Who"), ["", *people], format_func=lambda one: people.get(one) or _("Anybody"))
-    action = what.selectbox(
-        _("What"), ["", *ACTIONS], format_func=lambda one: translated(ACTION_WORDS[one]) if one else _("Anything")
-    )
+    names = {"": _("Anybody"), **people}
+    actions: dict[str, str] = {"": _("Anything"), **{one: translated(ACTION_WORDS[one]) for one in ACTIONS}}
+    account = who.selectbox(_("Who"), list(names), format_func=names.__getitem__)
+    action = what.selectbox(_("What"), list(actions), format_func=actions.__getitem__)
     since = first.date_input(_("From"), None)
     until = last.date_input(_("To"), None)
     wanted = ActionFilter(
@@ -68,25 +68,19 @@ def actions_view() -> None:
         page = page_of(total, PAGE)
         download(house, _("CSV"), lambda: log.csv(wanted), "actions.csv", key="actions-csv")
     lines = log.page(wanted, (page - 1) * PAGE, PAGE)
-    table(
-        pd.DataFrame(
-            {
-                N_("when"): [moment(one.at) for one in lines],
-                N_("who"): [one.name or one.account for one in lines],
-                N_("what"): [translated(ACTION_WORDS.get(one.action, one.action)) for one in lines],
-                N_("on what"): [f"{translated(one.kind)} {one.id}".strip() for one in lines],
-                N_("more"): [one.detail for one in lines],
-            }
-        )
-    )
+    columns = {
+        N_("when"): [moment(one.at) for one in lines],
+        N_("who"): [one.name or one.account for one in lines],
+        N_("what"): [translated(ACTION_WORDS.get(one.action, one.action)) for one in lines],
+        N_("on what"): [f"{translated(one.kind)} {one.id}".strip() for one in lines],
+        N_("more"): [one.detail for one in lines],
+    }
+    table(pd.DataFrame(columns))
 
 
 st.title(_("People"))
-st.caption(
-    _(
-        "Everybody who has signed in. Who looks on sees what is shared; who runs hearings may add cases and start runs and experiments; owners see and change everything."
-    )
-)
+text = _("Everybody who has signed in. Who looks on sees what is shared; who runs hearings may add and start things;")
+st.caption(text + " " + _("owners see and change everything."))
 me = acting_account()
 
 
@@ -106,19 +100,16 @@ def line(one: KnownAccount) -> None:
         with who:
             st.markdown(f"**{literal(one.called)}**")
             inert(one.email, small=True, faint=True)
-        access.selectbox(
-            _("May do"),
-            list(Access),
-            list(Access).index(one.access),
-            format_func=in_words,
-            key=f"access-{one.id}",
-            disabled=me is not None and one.id == me.id,
-            help=_("Nobody changes the own access."),
-        )
+        levels, about = list(Access), _("Nobody changes the own access.")
+        mine, key = me is not None and one.id == me.id, f"access-{one.id}"
+        place = levels.index(one.access)
+        access.selectbox(_("May do"), levels, place, format_func=in_words, key=key, help=about, disabled=mine)
         budget.number_input(_("US$ a month"), 0.0, None, one.budget, placeholder=_("no limit"), key=f"budget-{one.id}")
         day = datetime.fromtimestamp(one.last).strftime("%Y-%m-%d")
         spent = house.accounts.spent(one.id)
-        seen.caption(_("US$ {spent} this month, last here on {day}", spent=f"{spent:,.2f}", day=literal(day)))
+        told = {"spent": f"{spent.money:,.2f}", "day": literal(day)}
+        in_month = _("US$ {spent} this month, last here on {day}", **told)
+        seen.caption(_("about {number}", number=in_month) if spent.estimated else in_month)
         save.button(_("Save"), key=f"save-{one.id}", on_click=change, args=(one,), width="stretch")
 
 

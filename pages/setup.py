@@ -4,42 +4,22 @@ import streamlit as st
 from pydantic import ValidationError
 
 from courtroom.cases.checks import explain
-from courtroom.engine.knobs import Widget
-from courtroom.engine.setup import Setup
+from courtroom.declarations.setup import Setup
 from courtroom.errors import CourtroomError, log_file
 from courtroom.language import _, translated
 from courtroom.models.offline import NOTICE
 from courtroom.models.spec import OFFLINE
-from pages.parts.setup.editors import graph_editor, personas_table, prompts_editor, rules_editor
-from pages.parts.setup.sources import (
-    changes_from,
-    estimate_view,
-    fork_bar,
-    forked_run,
-    link_box,
-    month_view,
-    paper_view,
-    setup_file,
-    take_case_and_procedure,
-)
-from pages.parts.shared.actions import errors_shown, runs_here
+from pages.parts import setup as parts
 from pages.parts.shared.house import courthouse, open_run
-from pages.parts.shared.knobs import EDITED, SHARE, SetupDraft, knobs
-from pages.parts.shared.models_form import (
-    embedding_choice,
-    embedding_notes,
-    keys_form,
-    models_form,
-    stand_in_choice,
-    typed_keys,
-)
-from pages.parts.shared.shown import literal, one_of
+from pages.parts.shared.knobs import SHARE, SetupDraft
+from pages.parts.shared.models_form import embedding_notes, stand_in_choice, typed_keys
+from pages.parts.shared.shown import errors_shown, literal, one_of, runs_here
 
 house = courthouse()
 
-parent = forked_run(house)
+parent = parts.forked_run(house)
 st.title(_("Setup") if parent is None else _("Fork"))
-linked = take_case_and_procedure(house) if parent is None else ""
+linked = parts.take_case_and_procedure(house) if parent is None else ""
 titles = {case.id: case.title for case in house.library.cases()}
 ids = list(titles)
 chosen = st.session_state.get("case")
@@ -53,13 +33,9 @@ if parent is None:
     procedures = house.fitting(case.kind)
     names = [one.name for one in procedures]
     wanted = linked or st.session_state.get("panel", "")
-    procedure = top[1].selectbox(
-        _("Procedure"),
-        procedures,
-        names.index(wanted) if wanted in names else 0,
-        format_func=lambda p: p.title,
-        help=_("Which published procedure hears the case."),
-    )
+    place, title = names.index(wanted) if wanted in names else 0, _("Procedure")
+    about_it = _("Which published procedure hears the case.")
+    procedure = top[1].selectbox(title, procedures, place, format_func=lambda one: one.title, help=about_it)
 else:
     case, procedure = parent.case, house.procedures[parent.run.procedure]
     top[0].text_input(_("Case"), case.title, disabled=True)
@@ -67,22 +43,17 @@ else:
 draft = SetupDraft.of(procedure)
 if parent is not None:
     draft.fork_of(parent.run.id, parent.setup, parent.run.seed)
-undecided = link_box(draft, procedure)
-seed = int(
-    top[2].number_input(_("Seed"), 0, 2**31 - 1, draft.seed, key=draft.key("seed"), help=_("All chance depends on it."))
-)
-draft.seed = seed
+undecided = parts.link_box(draft, procedure)
+about_seed = _("All chance depends on it.")
+seed = top[2].number_input(_("Seed"), 0, 2**31 - 1, draft.seed, key=draft.key("seed"), help=about_seed)
+draft.seed = seed = int(seed)
 about = st.container()
 
 presets = {preset.title: preset for preset in procedure.presets}
 preset = st.segmented_control(
-    _("Preset"),
-    list(presets),
-    format_func=literal,
-    default=draft.preset or None,
-    key=draft.key("preset"),
+    _("Preset"), list(presets), format_func=literal, default=draft.preset or None, key=draft.key("preset"),
     help=_("A starting point; every setting can be changed afterwards."),
-)
+)  # fmt: skip
 if preset and draft.preset != preset:
     draft.start_from(presets[preset])
     st.rerun()
@@ -92,39 +63,24 @@ if draft.preset:
 start_bar = st.container(border=True)
 
 section = one_of(_("Section"), draft.sections(), "setup_section", draft.sections()[0])
-if section == "Models":
-    models_form(draft, procedure, case, house.connections)
-    if procedure.looks_in:
-        st.subheader(_("Look-ups"))
-        chosen = draft.values.get("embedding", "")
-        draft.values["embedding"] = embedding_choice(house.settings.embedding, chosen, draft.key("embedding"))
-    keys_form(house.connections)
-elif section == EDITED[Widget.PERSONAS]:
-    personas_table(house, draft, case)
-elif section == EDITED[Widget.GRAPH]:
-    graph_editor(draft, procedure, case)
-elif section == EDITED[Widget.RULES]:
-    rules_editor(draft)
-elif section == "Prompts":
-    prompts_editor(draft, procedure, case)
-elif section == SHARE:
-    setup_file(house, draft, procedure, case)
+if section == SHARE:
+    parts.setup_file(house, draft, procedure, case)
 else:
-    knobs(draft, case)
+    parts.draw_section(section, house, draft, procedure, case)
 
 with about:  # after the section, as it tells what was changed there
     if parent is None:
         st.caption(literal(procedure.summary))
         forked_from = None
     else:
-        forked_from = fork_bar(parent, draft)
+        forked_from = parts.fork_bar(parent, draft)
 
 
 def _unknown_names(setup: Setup) -> list[str]:
     """Say which roles and members stand for nobody; a click takes them out of the setup."""
     before, complete = parent.setup if parent else None, procedure.prepare(case, setup, seed)[0]
     try:
-        procedure.refuse_unknown_names(complete, before)
+        procedure.check(case, complete, before)
     except CourtroomError as error:
         if st.button(_("Take these names out"), icon=":material/delete:"):
             for path in procedure.unknown_names(complete, before):
@@ -149,18 +105,10 @@ with start_bar:
     waits = undecided or bool(problems) or not runs_here()
     with st.container(horizontal=True, vertical_alignment="center"):
         start = st.button(_("Start"), type="primary", icon=":material/play_arrow:", disabled=waits)
-        paused = st.button(
-            _("Start step by step"),
-            icon=":material/skip_next:",
-            disabled=waits,
-            help=_("Stops after the first stage; go on stage by stage."),
-        )
-        undo = st.button(
-            _("Undo"),
-            icon=":material/undo:",
-            disabled=not draft.can_undo,
-            help=_("Take back the last change of the setup."),
-        )
+        by_stages, icon = _("Stops after the first stage; go on stage by stage."), ":material/skip_next:"
+        paused = st.button(_("Start step by step"), icon=icon, disabled=waits, help=by_stages)
+        back, icon = _("Take back the last change of the setup."), ":material/undo:"
+        undo = st.button(_("Undo"), icon=icon, disabled=not draft.can_undo, help=back)
     if undo:
         draft.undo()
         st.rerun()
@@ -169,21 +117,21 @@ with start_bar:
         try:
             if stand_in := stand_in_choice(house, setup, draft.key("fork")):
                 setup = house.with_stand_in(setup, stand_in)
-            actions = changes_from(parent, setup) if forked_from else []
+            actions = parts.changes_from(parent.setup, setup) if forked_from else []
             planned = house.interventions.planned(parent, actions, st.session_state.get("who", ""), forked_from)
             setup = parent.setup if forked_from else setup
         except CourtroomError as error:
             problems = [str(error)]
             st.error(literal(str(error)))
     if not problems:
-        paper_view(procedure, setup)
+        parts.paper_view(procedure, setup)
         if setup.model.id == OFFLINE:
             st.caption(translated(NOTICE))
         embedding_notes(procedure, setup.embedding, house)
         for warning in setup.warnings():
             st.warning(literal(warning), icon=":material/warning:")
-        month_view(house)
-        estimate_view(house, procedure, case, setup, seed, parent.run.id if parent else None, planned)
+        parts.month_view(house)
+        parts.estimate_view(house, procedure, case, setup, seed, parent.run.id if parent else None, planned)
     if (start or paused) and not waits and not problems:
         with errors_shown():
             if parent:

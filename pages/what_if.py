@@ -1,14 +1,362 @@
 """What if: one finished run, many variants of it, and what would have changed."""
 
+import time
+from collections import Counter
+from collections.abc import Collection
+from functools import partial
+
+import pandas as pd
 import streamlit as st
 
+from courtroom.access import Access
+from courtroom.courthouse import Courthouse
+from courtroom.declarations.changes import value_at
+from courtroom.declarations.knobs import path_in_words
+from courtroom.declarations.parts import Choice
+from courtroom.engine.events import Verdict
+from courtroom.engine.procedure import Procedure
+from courtroom.engine.record import Record
+from courtroom.errors import CourtroomError
+from courtroom.evaluation.comparison import MAX_COMPARED_RUNS
 from courtroom.evaluation.run_list import RunFilter, RunList
-from courtroom.experiments.store import NoSuchExperiment
-from courtroom.language import _
+from courtroom.experiments.mirror import is_mirror
+from courtroom.experiments.spec import Change, Experiment
+from courtroom.experiments.store import NoSuchExperiment, StoredExperiment
+from courtroom.experiments.what_if import (
+    CHANGES,
+    Axis,
+    WhatIf,
+    evidence_left_out,
+    grid,
+    members_left_out,
+    results,
+    rules_left_out,
+    singly,
+    values,
+)
+from courtroom.figures.experiment import draw_flips, draw_shares, draw_swings
+from courtroom.language import _, language, listed, translated
+from pages.parts.experiments import view as experiment_view
+from pages.parts.experiments.form import rehearsed, start_bar
 from pages.parts.experiments.list import experiment_list
+from pages.parts.experiments.mirror import mirror_form, mirror_view
+from pages.parts.shared.blocks_view import choice_html
+from pages.parts.shared.differences import outcome_title, procedure_of, run_label, runs_to_choose
 from pages.parts.shared.house import courthouse
-from pages.parts.shared.shown import literal
-from pages.parts.what_if import what_if_form, what_if_view
+from pages.parts.shared.knobs import knob_values, varied
+from pages.parts.shared.models_form import stand_in_choice
+from pages.parts.shared.shown import declared, errors_shown, escaped, heads, in_columns, literal, many, offered, table
+
+PER_ROW = 3
+SEEDS_OF_A_MIRROR = 12
+"""Under fewer than eight, a run shows nothing of several changes."""
+WAYS = ("What would change this verdict?", "Choose what to vary", "Would it be the same for somebody else?")
+
+
+@offered(Access.RUN)
+def what_if_form(house: Courthouse, wanted: str | None) -> None:
+    rows = runs_to_choose(house, "what-if-search", [wanted] if wanted else [], "done")
+    if not rows:
+        st.info(_("No run fits what you search for."), icon=":material/search_off:")
+        return
+    ids = list(rows)
+    first = next((run for run, row in rows.items() if not row.parent), ids[0])
+    run = st.selectbox(
+        _("Run"),
+        ids,
+        ids.index(wanted if wanted in ids else first),
+        format_func=lambda run: run_label(house, rows[run]),
+        help=_("The run that is asked about. What a variant does not touch is served from its record."),
+    )
+    st.session_state["what-if-run"] = run
+    base = house.record(run)
+    recorded_forks(house, base)
+    left, right = st.columns([3, 1], vertical_alignment="bottom")
+    asked: dict[str, str] = {WAYS[0]: house.procedures[base.run.procedure].ending.what_if}
+    way = left.segmented_control(
+        _("How"),
+        WAYS,
+        default=WAYS[0],
+        key="what-if-way",
+        format_func=lambda way: declared(asked.get(str(way), str(way))),
+    )
+    way = way or WAYS[0]
+    seeds = right.number_input(
+        _("Seeds"), 1, 50, SEEDS_OF_A_MIRROR if way == WAYS[2] else 1, key="mirror-seeds" if way == WAYS[2] else "what-if-seeds",
+        help=_("Each variant, the run as it was among them, is heard under so many seeds, from the run's own on. With "
+        "several, shares come with intervals, and chance is distinguished from change."),
+    )  # fmt: skip
+    if way == WAYS[2]:
+        stand_in = stand_in_choice(house, base.setup, "what-if")
+        if mirrored := mirror_form(house, house.experiments.what_ifs.as_it_was(run, seeds, stand_in)):
+            start_bar(house, mirrored)
+        return
+    if way == WAYS[0]:
+        variants = _proposed(house, base)
+    else:
+        axes = _chosen_axes(house.procedures[base.run.procedure], base)
+        about = _("A grid: one value of each thing at a time, in all combinations, rather than one change at a time.")
+        few = len(axes) < 2
+        crossed = st.toggle(_("Every combination"), key="what-if-grid", disabled=few, help=about)
+        variants = singly()
+        with errors_shown():
+            variants = grid(*axes) if crossed and not few else singly(*axes)
+    if variants is None:
+        return
+    stand_in, wanted_seeds = stand_in_choice(house, base.setup, "what-if"), range(base.run.seed, base.run.seed + seeds)
+    try:
+        experiment = house.experiments.what_ifs.experiment(run, variants, wanted_seeds, stand_in)
+    except CourtroomError as error:
+        if len(variants) > 1:
+            st.error(literal(str(error)))
+        else:
+            st.caption(_("Choose something to vary, or more seeds than one."))
+        return
+    start_bar(house, experiment)
+
+
+def recorded_forks(house: Courthouse, base: Record) -> None:
+    """The forks that come with a recorded hearing, each with what it changed and a way to the comparison."""
+    if not base.run.is_recording:
+        return
+    kin = {one.run.id: house.recordings.of(one.run.imported) for one in house.family(base.run.id)}
+    others = {run: recording for run, recording in kin.items() if recording and run != base.run.id}
+    if not others:
+        return
+    choices = house.procedures[base.run.procedure].about(base.case)
+    st.markdown(_("**Recorded with this hearing:** the same people, with one thing changed."))
+    for column, (run, recording) in in_columns(list(others.items()), PER_ROW):
+        with column, st.container(border=True):
+            st.markdown(f"**{literal(recording.title.in_language(language()))}**")
+            st.markdown(literal(recording.sentence.in_language(language())))
+            verdicts = filter(None, (base.run.verdict, house.store.run(run).verdict))
+            st.html("&ensp;→&ensp;".join(_verdict_html(choices, verdict) for verdict in verdicts))
+            if st.button(_("Compare"), key=f"compare-{run}", icon=":material/compare:", type="primary"):
+                st.switch_page("pages/compare.py", query_params={"runs": f"{base.run.id},{run}"})
+    together = [base.run.id, *others][:MAX_COMPARED_RUNS]
+    if len(together) > 2 and st.button(_("Compare {runs} runs", runs=len(together)), icon=":material/compare:"):
+        st.switch_page("pages/compare.py", query_params={"runs": ",".join(together)})
+
+
+def _verdict_html(procedure: Procedure, verdict: Verdict) -> str:
+    """An outcome with the votes for it and for the others."""
+    counts = " : ".join(f"{number:d}" for number in verdict.counts.values())
+    return f"{choice_html(procedure, verdict.outcome)} {escaped(counts)}"
+
+
+def _proposed(house: Courthouse, base: Record) -> Axis | None:
+    """Single changes that fit a budget of calls."""
+    budget = st.number_input(
+        _("Budget (calls under one seed)"), 1, None, 2000, 100, key="what-if-budget",
+        help=_("The cheapest changes are taken first, as many as fit."),
+    )  # fmt: skip
+    text = _("One change at a time: each piece of evidence, each member and each rule left out,")
+    st.caption(text + " " + _("and every setting at its other or neighbouring values."))
+    key = f"{base.run.id}/{budget}"
+    kept = st.session_state.get("what-if-proposed")
+    if kept is None or kept[0] != key:
+        if not st.button(_("Find the changes"), type="primary", icon=":material/search:"):
+            return None
+        bar = st.progress(0.0, _("Estimating ..."))
+        proposal = house.experiments.what_ifs.propose(base.run.id, budget, partial(rehearsed, bar))
+        bar.empty()
+        kept = st.session_state["what-if-proposed"] = (key, proposal)
+    proposal = kept[1]
+    if not proposal:
+        st.info(_("No change fits this budget. Raise it."), icon=":material/savings:")
+        return None
+    table = pd.DataFrame(
+        [
+            {"take": True, "change": translated(v.name), "what": translated(CHANGES[v.kind or "base"]), "calls": calls}
+            for v, calls in proposal
+        ]
+    )
+    with st.expander(_("{found} changes fit the budget", found=len(proposal)), expanded=True):
+        calls = st.column_config.NumberColumn(_("calls asked anew"), help=_("Found by a rehearsal."))
+        edited = st.data_editor(
+            table, key=f"what-if-take-{key}", hide_index=True, width="stretch", height=320,
+            disabled=["change", "what", "calls"], column_config=heads(table, {"calls": calls}),
+        )  # fmt: skip
+    return singly(tuple(variant for (variant, _), take in zip(proposal, edited["take"], strict=True) if take))
+
+
+def _chosen_axes(procedure: Procedure, base: Record) -> list[Axis]:
+    """The axes, in the order in which they stand on the page."""
+    turns = {
+        "Each piece of evidence": evidence_left_out(base.case),
+        "Each member": members_left_out(procedure, base.setup, base.case, base.run.seed),
+        "Each rule": rules_left_out(base.setup),
+    }
+    offered = {f"{translated(title)} ({len(axis)})": axis for title, axis in turns.items() if axis}
+    left_out = st.multiselect(
+        _("Leave out in turn"), list(offered), key=f"what-if-drop-{base.run.id}", format_func=translated
+    )
+    axes = [offered[title] for title in left_out]
+    fields = varied(procedure)
+    paths = st.multiselect(
+        _("Vary"),
+        list(fields),
+        format_func=lambda path: declared(path_in_words(procedure.setup, path)),
+        key=f"what-if-vary-{base.run.id}",
+    )
+    for path in paths:
+        given = knob_values(fields[path], value_at(base.setup, path), f"what-if-{base.run.id}-{path}", path)
+        if given:
+            axes.append(values(procedure.setup, path, given))
+    return axes
+
+
+LIVE_S = 1.0
+REDRAW_S = 3.0
+"""Charts are drawn again at most so often while runs come in."""
+MAX_NAMED = 3
+KINDS: tuple[tuple[Change, str], ...] = (("evidence", "evidence"), ("member", "members"))
+
+
+def what_if_view(house: Courthouse, kept: StoredExperiment) -> None:
+    """Progress above, then what came out: in a sentence, as charts, as tables."""
+    store, experiment, base = house.experiments.store, kept.experiment, kept.experiment.dataset.run
+    cells = list(store.cells(kept.id))
+    drawn_at = time.monotonic()
+    with st.container(horizontal=True, vertical_alignment="center"):
+        counted = {"variants": many(len(experiment.arms), "variant"), "seeds": many(experiment.repeats, "seed")}
+        text = _("**{title}** · {variants}, {seeds}", title=literal(experiment.title), **counted)
+        st.markdown(text + _(" · [the base run](deliberation?run={base})", base=literal(base)))
+        if st.button(_("Another what-if"), icon=":material/add:"):
+            st.session_state["what-if-run"] = base
+            experiment_view.leave()
+
+    @st.fragment(run_every=LIVE_S if kept.status == "running" else None)
+    def live() -> None:
+        now, counts = store.experiment(kept.id), store.counts(kept.id)
+        experiment_view.progress_view(house, now)
+        done = sum(number for (_arm, state), number in counts.items() if state == "done")
+        late = time.monotonic() - drawn_at > REDRAW_S
+        if now.status != kept.status or (late and done != sum(cell.state == "done" for cell in cells)):
+            st.rerun()
+
+    live()
+    known: Procedure | None = None
+    if there := house.store.status(base) != "deleted":
+        known = procedure_of(house, base, house.store.run(base).procedure)
+        everything = house.experiments.results(kept.id)
+        experiment_view.failures(house, everything)
+        if experiment_view.yardstick_chosen(house, kept):
+            experiment_view.yardstick_view(house, kept)
+            return
+    if there and is_mirror(experiment):
+        mirror_view(everything)
+        experiment_view.every_cell(everything)
+        experiment_view.downloads(house, everything)
+        return
+    what_if = results(experiment, cells)
+    if not what_if.decided:
+        st.info(_("The base run is not there any more, or not done: nothing can be compared with it yet."))
+        return
+    _in_a_sentence(what_if)
+    _charts(what_if, known.choices if known else (), len(experiment.seeds))
+    _variants(experiment, what_if, known, {cell.run for cell in cells if cell.state == "waiting"})
+    if there:
+        experiment_view.every_cell(everything)
+        experiment_view.downloads(house, everything)
+
+
+def _charts(what_if: WhatIf, choices: tuple[Choice, ...], seeds: int) -> None:
+    theme = st.context.theme.type or "light"
+    compared = [row for row in what_if.rows[1:] if row.pairs]
+    moved = [row for row in compared if row.swing or row.flips]
+    if moved:
+        about = _("Change of the share of votes, or where nobody votes of the runs, for what the base decided.")
+        st.subheader(_("What moves it"), help=about)
+        st.plotly_chart(draw_swings(what_if, choices, theme), key="what-if-swings")
+    if compared:
+        counts = {"moved": len(moved), "compared": len(compared)}
+        st.caption(_("{moved} of {compared} changes move the support at all.", **counts))
+        if seeds == 1:
+            st.caption(
+                _("Each was heard under one seed: a vote more or less may be chance. More seeds show which matter.")
+            )
+    if any(row.flips for row in what_if.rows):
+        about = _("Seeds under which the verdict differs from the base's under the same seed.")
+        st.subheader(_("What turns it"), help=about)
+        st.plotly_chart(draw_flips(what_if, theme), key="what-if-flips")
+    if seeds > 1:
+        about = _("Share of the runs that end as the base did, with the exact 95 % interval of a share.")
+        st.subheader(_("How sure that is"), help=about)
+        st.plotly_chart(draw_shares(what_if, choices, theme), key="what-if-shares")
+
+
+def _in_a_sentence(what_if: WhatIf) -> None:
+    """Say what decided it and what did not matter; then who and what moved it most."""
+    rows = [row for row in what_if.rows[1:] if row.pairs]
+    if not rows:
+        return
+    moved = [row for row in what_if.influential() if row.swing or row.flips]
+    turned = [row for row in moved if row.flips]
+    names = "; ".join(literal(row.name) for row in (turned or moved)[:MAX_NAMED])
+    values = {"turned": len(turned), "compared": len(rows), "names": names}
+    if turned:
+        text = _("What decided it: **{turned} of {compared}** changes turn the verdict, first of all {names}", **values)
+    elif moved:
+        text = _(
+            "What decided it: no single thing. Of {compared} changes none turns the verdict; most moves {names}",
+            **values,
+        )
+    else:
+        text = _("What decided it: no single thing. None of {compared} changes moves it", **values)
+    idle = Counter(row.kind for row in rows if row.kind and not (row.swing or row.flips))
+    of_kind = Counter(row.kind for row in rows)
+    told = [
+        _("{what} ({idle} of {all})", what=literal(CHANGES[kind]), idle=still, all=of_kind[kind])
+        for kind, still in idle.items()
+    ]
+    text = _("{meaning}. What did not matter: {idle}", meaning=text, idle=listed(told)) if told else text
+    (st.success if turned else st.info)(text, icon=":material/alt_route:" if turned else ":material/anchor:")
+    for kind, title in KINDS:
+        best = [row for row in what_if.influential(kind) if row.swing or row.flips][:MAX_NAMED]
+        points = [f"{100 * (row.swing or 0):+.0f}" for row in best]
+        named = [
+            _("{name} ({points} points)", name=literal(row.name), points=of)
+            for row, of in zip(best, points, strict=True)
+        ]
+        if named:
+            st.caption(_("Most influential {title}: {named}", title=translated(title), named="; ".join(named)))
+
+
+def _variants(experiment: Experiment, what_if: WhatIf, known: Procedure | None, waiting: Collection[str]) -> None:
+    """Draw a line for each variant; it leads to its run."""
+    decided = literal(outcome_title(known, what_if.decided))
+    lines = []
+    for row in what_if.rows:
+        first = next((run for run in row.runs if run not in waiting), None)
+        share = row.shares.get(what_if.decided)
+        numbers = {"swing": row.swing, "votes": row.votes, **dict.fromkeys(("share", "low", "high"))}
+        if share:
+            numbers |= {"share": share.value, "low": share.low, "high": share.high}
+        lines.append(
+            {
+                "change": row.name,
+                "what": CHANGES[row.kind or "base"],
+                "verdict": outcome_title(known, row.outcome),
+                "flips": _("{flips} of {pairs}", flips=row.flips, pairs=row.pairs) if row.pairs else "",
+                **{name: None if number is None else round(number, 2) for name, number in numbers.items()},
+                "done": _("{done} of {planned}", done=row.done, planned=row.planned),
+                "run": first and f"deliberation?run={first}",
+            }
+        )
+    percent = {name: st.column_config.NumberColumn(title, format="percent", help=text) for name, title, text in (
+        ("swing", _("change"), _("Of the support for what the base decided, against the base under the same seed.")),
+        ("votes", _("votes"), _("Mean share of the votes for {decided}.", decided=decided)),
+        ("share", _("runs"), _("Share of the runs that end with {decided}.", decided=decided)),
+        ("low", _("from"), _("Lower end of the 95 % interval.")),
+        ("high", _("to"), _("Upper end of the 95 % interval.")),
+    )}  # fmt: skip
+    st.subheader(_("Every variant"))
+    variants = pd.DataFrame(lines)
+    if len(experiment.seeds) == 1:  # one run has no interval worth telling
+        variants = variants.drop(columns=["share", "low", "high"])
+    table(variants, {**percent, **experiment_view.run_links()})
+
 
 house = courthouse()
 st.title(_("What if"))

@@ -1,6 +1,6 @@
 """All that a procedure asks, rendered as a language model would be sent it; collected from rehearsals."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -8,7 +8,8 @@ import pytest
 
 from courtroom.cases.case import Case
 from courtroom.courthouse import Courthouse
-from courtroom.engine.changes import merged
+from courtroom.declarations.changes import merged
+from courtroom.engine.interventions import Intervention
 from courtroom.media.medium import Medium
 from courtroom.models.prompts import Prompts
 from courtroom.models.request import Message
@@ -38,7 +39,11 @@ class Asked:
 
 
 def asked(
-    house: Courthouse, procedure: str, changes: Mapping[str, Any] | None = None, case: Case | None = None
+    house: Courthouse,
+    procedure: str,
+    changes: Mapping[str, Any] | None = None,
+    case: Case | None = None,
+    interventions: Sequence[Intervention] = (),
 ) -> list[Asked]:
     """What a run with these changes of the default setup would ask, in the order in which it would ask it."""
     found = PROCEDURES[procedure]
@@ -54,7 +59,8 @@ def asked(
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Prompts, "render", render)
-        house.estimate(procedure, case or sample(house, found.kinds[0]), found.setup.model_validate(values), 0)
+        heard = case or sample(house, found.kinds[0])
+        house.estimate(procedure, heard, found.setup.model_validate(values), 0, interventions=interventions)
     return said
 
 

@@ -16,13 +16,15 @@ from unittest.mock import Mock
 import hypothesis
 import pytest
 
-from courtroom import hearings
+from courtroom import courthouse
 from courtroom.courthouse import Courthouse
 from courtroom.engine.runner import Runner
+from courtroom.knowledge.index_folders import IndexFolders
 from courtroom.knowledge.search import Knowledge
 from courtroom.settings import Settings
 from courtroom.store.database import Database
 from tests import forks, real_model
+from tests.desk import Desk
 from tests.postgres_server import WHY_NOT, PostgresServer, end_shared, shared
 
 gc.disable()  # until all tests are collected: nearly nothing of what is imported goes away again
@@ -110,7 +112,7 @@ def waits_are_patient_and_nothing_is_frozen() -> Iterator[None]:
             draw = harness.AppTest._run
             patched = lambda app, state=None, timeout=None: draw(app, state, patient(timeout))  # noqa: E731
             patch.setattr(harness.AppTest, "_run", patched)
-        patch.setattr(hearings, "gc", Mock())
+        patch.setattr(courthouse, "gc", Mock())
         yield
 
 
@@ -194,7 +196,7 @@ def nothing_leaves_this_machine(monkeypatch: pytest.MonkeyPatch) -> Iterator[lis
 @pytest.fixture(autouse=True)
 def what_a_test_opens_is_closed(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Courthouses and what is in them that a test itself opens: their threads and files would pile up over the suite."""
-    opened: list[Courthouse | Knowledge | Database] = []
+    opened: list[Courthouse | Knowledge | IndexFolders | Database] = []
 
     def noting(init: Any) -> Any:
         def call(self: Any, *args: Any, **given: Any) -> None:
@@ -203,7 +205,7 @@ def what_a_test_opens_is_closed(monkeypatch: pytest.MonkeyPatch) -> Iterator[Non
 
         return call
 
-    for kind in (Database, Knowledge, Courthouse):
+    for kind in (Database, IndexFolders, Knowledge, Courthouse):
         monkeypatch.setattr(kind, "__init__", noting(kind.__init__))
     yield
     for one in reversed(opened):
@@ -221,3 +223,10 @@ def _stays(host: object) -> bool:
     except ValueError:
         return False
     return address.is_loopback or address.is_unspecified
+
+
+@pytest.fixture
+def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Desk:
+    """A folder for files beside an empty store, which is that of the shell too."""
+    monkeypatch.setenv("COURTROOM_HOME", str(tmp_path))
+    return Desk(tmp_path)

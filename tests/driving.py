@@ -1,15 +1,18 @@
 """Runs and experiments, driven until they settle."""
 
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import replace
+from contextlib import suppress
+from pathlib import Path
+from typing import Literal
 
 import pytest
 from typer.testing import CliRunner
 
 from courtroom.__main__ import app
 from courtroom.courthouse import Courthouse
-from courtroom.engine.asker import Asker
+from courtroom.engine.answers import Asker
 from courtroom.engine.run import Control
 from courtroom.experiments.results import ExperimentResults
 from courtroom.experiments.spec import Experiment
@@ -34,7 +37,7 @@ def drive(house: Courthouse, run: str, control: Control | None = None) -> str:
 
 def answered_by(house: Courthouse, model: Model) -> Courthouse:
     """Have a model of the test's own answer from now on, whichever is asked."""
-    house.runner._engine = replace(house.runner._engine, asker=Asker(house.answers, model, house.writer))
+    house.runner.asker = Asker(house.answers, model, house.writer)
     return house
 
 
@@ -57,6 +60,24 @@ def shell(*words: str, code: int = 0) -> str:
         raise ran.exception
     assert ran.exit_code == code, ran.output
     return ran.stdout
+
+
+def drivers(house: Courthouse, kind: Literal["run", "experiment"] = "run") -> Counter[int]:
+    """The processes that drive runs, or experiments, of a store, each with how many."""
+    if house.database.is_shared:
+        key = f"hashtextextended('{kind} ' || {kind}s.id, 0)"
+        rows = house.database.execute(
+            f"SELECT application_name FROM {kind}s JOIN pg_locks ON (classid::bigint << 32) | objid::bigint = {key}"
+            " JOIN pg_stat_activity USING (pid) WHERE locktype = 'advisory' AND datname = current_database()"
+        )
+        return Counter(int(row["application_name"].split()[1]) for row in rows)
+    ids = [row["id"] for row in house.database.execute(f"SELECT id FROM {kind}s")]
+    locks = {house.database.lock(f"{kind} {one}").path for one in ids}
+    found: Counter[int] = Counter()
+    for file in Path("/proc").glob("[0-9]*/fd/*"):
+        with suppress(OSError):
+            found[int(file.parts[2])] += file.readlink() in locks
+    return +found
 
 
 def until(found: Callable[[], object], what: str) -> None:

@@ -1,4 +1,5 @@
-"""A home in which every table has rows: two hearings, a fork, a what-if, an experiment, a dataset, a case, a setup, lessons."""
+"""A home in which every table has rows: two hearings, a fork, a what-if, an experiment, a dataset, a case, a setup,
+lessons."""
 
 import atexit
 import shutil
@@ -60,7 +61,7 @@ def full_store() -> tuple[Path, str, str]:
     house.audiences.argue(run, "", "a" * 20, "The seal was broken.")
     house.audiences.like(run, house.audiences.arguments(run)[0].argument.number, "b" * 20, True)
     db = house.database.connection
-    db.execute("INSERT INTO spending VALUES ('7', '2026-11', 0.5)")
+    db.execute("INSERT INTO spending (account, month, money) VALUES ('7', '2026-11', 0.5)")
     house.accounts.arrive(Identity(issuer="https://id.example", subject="7", name="Ada", email="ada@example.org"))
     house.panels.save("two neighbours", sample_panel(2, 0))
     with acts(Account(id="ada", name="Ada", access=Access.OWN)):
@@ -78,7 +79,8 @@ def full_store() -> tuple[Path, str, str]:
 
 
 def kept_what_if(house: Courthouse, run: str, rounds: tuple[int, ...], name: str = "what-if") -> str:
-    """A what-if of which nothing has run, also on a run without a verdict: one arm as it was and one for each number of rounds, under seed 0; the experiment's id."""
+    """A what-if of which nothing has run, also on a run without a verdict: one arm as it was and one for each number of
+    rounds, under seed 0; the experiment's id."""
     changes = (Arm(name=f"rounds {n}", kind="knob", set={"rounds": n}, procedure="cyberjurors") for n in rounds)
     base, cases = Arm(**BASE.model_dump(), procedure="cyberjurors"), Cases(run=run)
     experiment = Experiment(name=name, title="Table", dataset=cases, arms=(base, *changes), seeds=(0,), at_once=2)
@@ -90,16 +92,31 @@ def kept_what_if(house: Courthouse, run: str, rounds: tuple[int, ...], name: str
 ADDED = (
     "ALTER TABLE runs DROP COLUMN exported_id",
     "ALTER TABLE runs DROP COLUMN exported_parent",
+    "ALTER TABLE payments DROP COLUMN estimated",
+    "ALTER TABLE spending DROP COLUMN estimated",
+    *(f"ALTER TABLE payments DROP COLUMN {name}" for name in ("cached", "written", "batched")),
+    "DROP TABLE batched_calls",
+    "ALTER TABLE accounts DROP COLUMN rings",
 )
 """Take out of a store what came after 1.0.0, on either database."""
+GONE = (
+    *(f"ALTER TABLE {table} ADD COLUMN owner TEXT" for table in ("runs", "experiments")),
+    *(f"ALTER TABLE {table} ADD COLUMN heartbeat REAL" for table in ("runs", "experiments")),
+    "CREATE TABLE batches (writer TEXT PRIMARY KEY, number BIGINT NOT NULL, at REAL NOT NULL)",
+    "CREATE TABLE lost_drivers"
+    " (run TEXT PRIMARY KEY, owner TEXT NOT NULL, times BIGINT NOT NULL, seen BIGINT NOT NULL)",
+)
+"""Put into a store what 1.0.0 still had."""
 RELEASED = (
     *ADDED,
+    *GONE,
     "UPDATE alembic_version SET version_num = '0001'",
-    "UPDATE written_by SET version = '1.0.0', revision = '0001'",
+    "UPDATE written_by SET version = '1.0.0', revision = '0001', tables = replace(tables, 'batched_calls ', '')",
 )
 """Make a store what 1.0.0 wrote."""
 BEFORE = (
     *ADDED,
+    *GONE,
     "DROP TABLE alembic_version",
     "DROP TABLE written_by",
     "CREATE INDEX knowledge_without_words ON knowledge (collection) WHERE words IS NULL",
@@ -112,7 +129,8 @@ BEFORE = (
     "INSERT INTO ownership VALUES ('sweep', 'w1', 'ada', 'private')",
     "INSERT INTO links VALUES ('t1', 'playlist', 'p1', 'ada', 1.0, 2.0, NULL)",
 )
-"""Make a store what the last development version before Alembic wrote, on either database; `written_by` is still missing."""
+"""Make a store what the last development version before Alembic wrote, on either database; `written_by` is still
+missing."""
 
 
 def as_before(path: Path, schema: int = 22) -> None:
@@ -120,7 +138,8 @@ def as_before(path: Path, schema: int = 22) -> None:
     with closing(sqlite3.connect(path, isolation_level=None)) as db:
         for statement in (
             *BEFORE,
-            "CREATE TABLE written_by (version TEXT, schema INTEGER, first REAL NOT NULL, PRIMARY KEY (version, schema))",
+            "CREATE TABLE written_by"
+            " (version TEXT, schema INTEGER, first REAL NOT NULL, PRIMARY KEY (version, schema))",
             f"INSERT INTO written_by VALUES ('0.1.0', {schema}, 1.0)",
             "CREATE VIRTUAL TABLE words_statutes USING fts5(words)",
             "CREATE VIRTUAL TABLE vocabulary_statutes USING fts5vocab(words_statutes, row)",

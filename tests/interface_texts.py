@@ -19,7 +19,7 @@ from jinja2 import Environment
 from pydantic import BaseModel
 
 import courtroom.courthouse  # noqa: F401
-from courtroom.engine.knobs import choice_in_words, leaves, plain
+from courtroom.declarations.knobs import choice_in_words, leaves, plain
 from courtroom.errors import CourtroomError
 from courtroom.procedures import PROCEDURES
 from courtroom.room.player import TEXT
@@ -40,6 +40,7 @@ NO_TEXT = {
     *("ABCD", "X-Content-Type-Options", "Content-Security-Policy", "Cache-Control", "private, no-cache"),
     "default-src 'none'; style-src 'unsafe-inline'; media-src 'self'; sandbox",
     *("AB", "CNY", "English", "IoU", "Topo", "SemSim", "BM25", "US$", " open", "anyOf", "COURTROOM_CONNECTIONS"),
+    *("GET", "POST", "Bearer {x}"),
     *("ollama/deepseek-r1:8b-llama-distill-q4_K_M", "Qwen/Qwen2.5-7B-Instruct", '{"reasoning_effort": "low"}'),
     *("OLLAMA_API_BASE, HOSTED_VLLM_API_BASE, OPENAI_API_BASE", "judgment/similar-{x}-"),
     "\nAnswer with one JSON object and nothing else",
@@ -64,21 +65,21 @@ SENTENCE = re.compile(r"(?s)(\{\w+\}|[A-Z“]).*[a-z}”)`'] ?[a-z}].*[.?!]$")
 DRAWN = ("figures/*.py", "procedures/*/views*.py", "procedures/*/deliberate.py", "procedures/[cjv]*/procedure.py", "judging/views.py", "experiments/what_if.py",
          "questions/asides.py", "questions/audit.py", "evaluation/comparison.py", "engine/run.py", "law.py",
          "cases/dispute.py", "cases/criminal.py", "cases/labelled.py",
-         "experiments/sequential_test.py", "datasets/statistics.py", "engine/interventions.py", "cases/checks.py", "room/scene.py",
+         "experiments/sequential_test.py", "datasets/statistics.py", "datasets/printed.py", "engine/interventions.py", "cases/checks.py", "room/scene.py",
          "experiments/table.py", "experiments/driver.py",
-         "models/offers.py", "engine/knobs.py", "engine/procedure.py", "knowledge/imports.py", "datasets/row.py", "procedures/verdict/alignment.py")  # fmt: skip
+         "models/offers.py", "declarations/knobs.py", "engine/procedure.py", "declarations/parts.py", "knowledge/imports.py", "datasets/row.py", "procedures/verdict/alignment.py")  # fmt: skip
 """Files of the engine all of whose words are shown."""
-UNSEEN = ("shell/", "upkeep/", "language/", "cases/prompts", "engine/registration.py", "engine/check_", "__main__.py", "__init__.py",
-          "procedures/verdict/train.py", "models/providers", "text/files.py", "text/words.py", "engine/paper.py", "datasets/selection.py", "experiments/written.py",
+UNSEEN = ("shell/", "upkeep/", "language/", "cases/prompts", "procedures/registration.py", "procedures/check_", "__main__.py", "__init__.py",
+          "procedures/verdict/train.py", "models/providers", "text/files.py", "text/words.py", "declarations/paper.py", "experiments/written.py",
           "experiments/printed_figures.py", "evaluation/significance.py", "evaluation/lawbench.py", "models/schema.py",
-          "models/rendering.py", "models/transport.py", "models/litellm_model.py", "figures/layout.py")  # fmt: skip
+          "models/rendering.py", "models/transport.py", "models/pool.py", "figures/layout.py")  # fmt: skip
 """Files that no reader of the interface sees: the shell speaks English, and so do prompts and what an author of procedures got wrong."""
 PROMPTS = re.compile(
     r"(procedures|judging)/.*((tasks|offline)\w*(\.py|/)|prompts/|rules\.py|points_of_view\.py)|juris/(baselines|assessment)\.py|distillation/procedure\.py|questions/interview\.py"
 )
 """Files of prompts and answers, in the language of their case; only what they declare is shown."""
 FORMATTED = re.compile(r"\{(\w+):[^{}]*\}")
-FIELDS = re.compile(r"procedures/|panel/|models/spec\.py|engine/setup\.py")
+FIELDS = re.compile(r"procedures/|panel/|models/(spec|script)\.py|declarations/setup\.py")
 """Where fields are declared that a page draws."""
 OF_A_CASE = re.compile(r"cases/readers/|datasets/forms/")
 """Files whose questions belong to cases, in the cases' own language."""
@@ -113,7 +114,7 @@ def _in_templates() -> Iterator[tuple[str, str]]:
         told = TEXT.finditer(path.read_text(encoding="utf-8"))
         yield from ((one[2], path.relative_to(ROOT).as_posix()) for one in told)
     reports = Environment(extensions=["jinja2.ext.i18n"])
-    for path in sorted((ROOT / "courtroom/report").glob("*.j2")):
+    for path in sorted((*(ROOT / "courtroom/report").glob("*.j2"), *(ROOT / "pages").rglob("*.j2"))):
         for _lineno, _function, said in reports.extract_translations(path.read_text(encoding="utf-8"), ("_",)):
             yield str(said[0] if isinstance(said, tuple) else said), path.relative_to(ROOT).as_posix()
 
@@ -210,7 +211,7 @@ class Source:
             match parent:
                 case ast.JoinedStr() | ast.FormattedValue() | ast.Compare() | ast.Assert():
                     return False
-                case ast.Subscript(slice=part) if child is part:
+                case ast.Subscript(value=of, slice=part) if child is part and ast.unparse(of) != "Annotated":
                     return False
                 case ast.Expr() if child is node:  # a docstring
                     return False

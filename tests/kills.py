@@ -1,8 +1,8 @@
 """Processes that die again and again, to be forked.
 
-A hearing with COURTROOM_HOME set: a process of its own goes on with it each time, and kills itself right after a write, the first
-after its first one, the others after their second, fourth, eighth one and so on. And work of which a process dies before its first
-SQL statement that writes, the next before its second, and so on.
+A hearing with COURTROOM_HOME set: a process of its own goes on with it each time, and kills itself right after a write,
+the first after its first one, the others after their second, fourth, eighth one and so on. And work of which a process
+dies before its first SQL statement that writes, the next before its second, and so on.
 """
 
 import asyncio
@@ -25,7 +25,7 @@ from courtroom.knowledge.imports import Imports
 from courtroom.knowledge.lessons import Lessons
 from courtroom.knowledge.search import Knowledge
 from courtroom.settings import Settings
-from courtroom.store.database import Database
+from courtroom.store.opening import open_store
 from courtroom.store.writer import Writer
 
 WRITES = ("CREATE", "INSERT", "UPDATE", "DELETE", "DROP", "COMMIT")
@@ -103,7 +103,7 @@ def kill_again_and_again(run: str) -> None:
 
 
 def migrate(home: Path) -> None:
-    Database(home / STORE).close()
+    open_store(home / STORE).close()
 
 
 def delete_experiment(home: Path, experiment: str) -> None:
@@ -116,7 +116,7 @@ def delete_experiment(home: Path, experiment: str) -> None:
 def import_statutes(home: Path, file: str, how: How) -> None:
     """Import a file into the knowledge base as the shell does."""
     settings = Settings(home=home)
-    database = Database(settings.database)
+    database = open_store(settings.database)
     imports = Imports(database, Knowledge(database, settings))
     asyncio.run(imports.run(imports.check("statutes", "law.jsonl", Path(file).read_bytes(), how=how)))
 
@@ -151,7 +151,8 @@ def work_until(number: int, work: str, home: Path, *given: str) -> None:
 
 
 def die_before_each_statement(work: str, home: Path, *given: str) -> None:
-    """Do the work again and again until it is done; prints before each time, and at the end, what `state` tells of the store."""
+    """Do the work again and again until it is done; prints before each time, and at the end, what `state` tells of the
+    store."""
     for module in ("alembic.command", "alembic.autogenerate", "sqlalchemy.dialects.sqlite"):
         importlib.import_module(module)  # once, and not in every child
     numbers = count(1)

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from pydantic import SecretStr
 
-from courtroom.store.database import Database
+from courtroom.store.opening import open_store
 
 WHY_NOT = "there is no PostgreSQL here (Debian: apt-get install postgresql)"
 TEMPLATE = "prepared"
@@ -60,7 +60,7 @@ class PostgresServer:
         self._options = " ".join(f"-c {one}" for one in settings.split())
         self.start()
         self.make(TEMPLATE)
-        Database(SecretStr(self.address(TEMPLATE))).close()
+        open_store(SecretStr(self.address(TEMPLATE))).close()
 
     def start(self) -> None:
         """Start it, also once more."""
@@ -87,9 +87,9 @@ class PostgresServer:
         """The address of a new store that holds what another one does, which nobody has open."""
         return self.fresh(address.partition("@/")[2].partition("?")[0])
 
-    def say(self, sql: str, name: str = "postgres") -> str:
+    def say(self, sql: str, name: str = "postgres", user: str = "postgres") -> str:
         """Have psql run something; what it prints."""
-        return self._do("psql", "-qAt", "-h", str(self.folder), "-U", "postgres", "-d", name, "-c", sql)
+        return self._do("psql", "-qAt", "-h", str(self.folder), "-U", user, "-d", name, "-c", sql)
 
     def close(self) -> None:
         """End the server, and forget what it held."""

@@ -7,6 +7,7 @@ from courtroom.cases.case import Case
 from courtroom.cases.criminal import DraftBatch, FirstDraft
 from courtroom.cases.dispute import PrecedentBatch
 from courtroom.cases.files import read_upload
+from courtroom.cases.question import asked
 from courtroom.courthouse import Courthouse
 from courtroom.settings import DATA
 
@@ -16,10 +17,11 @@ def precedents(house: Courthouse) -> Case:
     return PrecedentBatch(id="precedents", title="Three precedents", precedents=chosen)
 
 
-def drafts(house: Courthouse) -> Case:
-    """One right first draft and one wrong one."""
-    statutes = tuple(house.knowledge.of("statutes").page(0, 5))
-    first, second, *_ = (house.library.case(one.id) for one in house.library.cases() if one.kind == "criminal")
+def drafts(house: Courthouse, language: str = "en") -> Case:
+    """One wrong first draft and one right one, of cases in one language."""
+    statutes = tuple(house.knowledge.of("statutes").all(0, 5))
+    cases = (house.library.case(one.id) for one in house.library.cases() if one.kind == "criminal")
+    first, second, *_ = (case for case in cases if case.language == language)
     made = []
     for case, article in ((first, statutes[0].number), (second, second.gold.relevant_articles[0])):
         about = {"run": f"run-{len(made)}", "key": f"key-{len(made)}", "case": case, "points": ("A point.",)}
@@ -28,7 +30,11 @@ def drafts(house: Courthouse) -> Case:
     return DraftBatch(id="drafts", title="Two first drafts", drafts=tuple(made))
 
 
-MADE: dict[str, Callable[[Courthouse], Case]] = {"precedents": precedents, "drafts": drafts}
+def question(house: Courthouse) -> Case:
+    return asked("Should the town close the old bridge to cars?", ("Yes", "No", "A pilot of six months"))
+
+
+MADE: dict[str, Callable[[Courthouse], Case]] = {"precedents": precedents, "drafts": drafts, "question": question}
 """Cases of the kinds of which no sample is bundled, as the app makes them from what it holds."""
 
 

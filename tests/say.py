@@ -10,7 +10,7 @@ from pydantic import BaseModel
 from courtroom.media.medium import Medium
 from courtroom.media.store import MediaStore
 from courtroom.models.connections import Connection, Connections
-from courtroom.models.litellm_model import LiteLLMModel
+from courtroom.models.pool import ModelPool
 from courtroom.models.request import Message, Reply, Request
 from courtroom.models.schema import schema_of
 from courtroom.models.spec import ModelSpec
@@ -53,4 +53,4 @@ def there(server: OpenAIServer, **settings: Any) -> Connections:
 async def ask(server: OpenAIServer, folder: Path, watch: Watch = None, **spec: object) -> Reply:
     """Put the question to a server of one's own."""
     request = question(**{"connection": "test", **spec})  # type: ignore[arg-type]
-    return await LiteLLMModel(MediaStore(folder), there(server)).answer(request, watch)
+    return await ModelPool(MediaStore(folder), there(server)).answer(request, watch)

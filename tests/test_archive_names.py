@@ -1,4 +1,4 @@
-"""Names in a case and in its ZIP or folder: written otherwise, they are found; where that is not sure, what is there is listed."""
+"""Names in a case and in its ZIP or folder: written otherwise, they are found; where it is not sure, all are told."""
 
 import io
 import json
@@ -39,7 +39,7 @@ def packed(members: dict[str, str | bytes]) -> bytes:
 
 
 def without_flag(data: bytes, name: str, encoding: str) -> bytes:
-    """The same ZIP as a system of another language writes it: the name in its own encoding, and no flag that says so."""
+    """The same ZIP as a system of another language writes it, in its own encoding without a flag that says so."""
     written = name.encode(encoding)
     placeholder = b"n" * len(written)
     assert data.count(placeholder) == 2
@@ -89,8 +89,12 @@ def test_a_name_in_the_encoding_of_its_system_is_found(name: str, encoding: str)
     assert errors(without_flag(data, name, encoding)) == []
 
 
-def test_a_zip_of_windows_with_backslashes_is_one_case_with_its_media() -> None:
+def test_a_zip_of_windows_is_one_case_with_its_media() -> None:
     assert errors(packed({"Lamp\\case.json": case("media/photo.png"), "Lamp\\media\\photo.png": png()})) == []
+    (package,) = read_upload(
+        "case.zip", packed({"case.json": case("photo.png"), "PHOTO.png": png((9, 9)), "photo.png": png()})
+    )
+    assert package.files == {"photo.png": png()}, "a name as it is goes before one that is alike"
 
 
 def test_two_files_that_a_name_can_mean_are_listed(tmp_path: Path) -> None:
@@ -101,13 +105,6 @@ def test_two_files_that_a_name_can_mean_are_listed(tmp_path: Path) -> None:
         (tmp_path / name).write_bytes(data if isinstance(data, bytes) else data.encode())
     assert read_folder(tmp_path).files == {}
     assert "photo.png" in read_folder(tmp_path).there
-
-
-def test_a_name_as_it_is_goes_before_one_that_is_alike() -> None:
-    (package,) = read_upload(
-        "case.zip", packed({"case.json": case("photo.png"), "PHOTO.png": png((9, 9)), "photo.png": png()})
-    )
-    assert package.files == {"photo.png": png()}
 
 
 def test_a_name_never_leads_out_of_its_folder(tmp_path: Path) -> None:
@@ -128,21 +125,22 @@ def test_two_files_of_one_name_in_a_zip_are_refused() -> None:
         )
 
 
-def test_a_json_file_that_is_no_case_does_not_hold_up_the_others() -> None:
+def test_a_json_file_that_is_no_case_is_told() -> None:
     data = packed({"lamp.json": case("photo.png"), "package.json": '{"name": "x", "version": "1"}', "photo.png": png()})
     (package,) = read_upload("cases.zip", data)
     assert package.remarks == ("package.json in cases.zip is no case, and was left out.",)
-
-
-def test_a_damaged_case_beside_a_good_one_is_told() -> None:
+    with pytest.raises(CaseError, match="package.json"):
+        read_upload("cases.zip", packed({"package.json": '{"name": "x"}'}))
     data = packed({"lamp.json": case("photo.png"), "other.json": '{"kind": "dispute", "id": ', "photo.png": png()})
     found = list(read_each("cases.zip", data))
     assert "other.json: it is not valid JSON" in " ".join(str(one) for one in found if isinstance(one, CaseError))
 
 
-def test_a_zip_of_json_files_that_are_no_cases_says_so() -> None:
-    with pytest.raises(CaseError, match="package.json"):
-        read_upload("cases.zip", packed({"package.json": '{"name": "x"}'}))
+@pytest.mark.parametrize(("name", "is_told"), [("receipt.jpg", True), ("statement.txt", True), ("photo.png", False)])
+def test_a_file_that_no_piece_names_is_told(name: str, is_told: bool) -> None:
+    data = packed({"case.json": case("photo.png"), "photo.png": png(), name: b"Paid" if is_told else png()})
+    (package,) = read_upload("cases.zip", data)
+    assert [f"were left out: {name}." in remark for remark in package.remarks] == [True] * is_told
 
 
 def test_datasets_find_media_in_a_zip_by_the_same_rule(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from courtroom.access import Access, Account, Forbidden, acts
 from courtroom.courthouse import Courthouse
 from courtroom.engine.run import Control
 from courtroom.questions.audience import BEFORE, LONGEST, VoteRefused
-from courtroom.room.live_audiences import SENT, LiveAudiences, network
+from courtroom.room.live_audiences import MAX_SENT_A_MINUTE_AND_PHONE, LiveAudiences, network
 from tests.driving import drive
 from tests.pages import NASTY, heard, house, page, press, texts
 
@@ -22,8 +22,8 @@ __all__ = ["house"]  # a fixture
 @pytest.fixture(autouse=True)
 def each_phone_reads_the_store_anew(monkeypatch: pytest.MonkeyPatch) -> None:
     """A test does not wait for a second to pass."""
-    monkeypatch.setattr("courtroom.room.live_audiences.FRESH_S", 0.0)
-    monkeypatch.setattr("courtroom.room.live_audiences.ARGUMENTS_S", 0.0)
+    monkeypatch.setattr("courtroom.room.live_audiences.SHARED_BY_PHONES_S", 0.0)
+    monkeypatch.setattr("courtroom.room.live_audiences.NEW_ARGUMENTS_AFTER_S", 0.0)
     monkeypatch.setattr("pages.parts.live.audience_view.address", lambda: "203.0.113.7")
 
 
@@ -42,7 +42,7 @@ def shown(app: AppTest) -> str:
     return "\n".join((texts(app), *(str(one.value) for one in app.subheader), *html))
 
 
-def test_an_argument_is_short_stands_for_a_vote_and_others_vote_for_it(house: Courthouse) -> None:
+def test_an_argument_stands_for_a_vote_and_is_liked(house: Courthouse) -> None:
     run = hear(house)
     house.audiences.open(run)
     for phone in (ADA, BEN):
@@ -95,7 +95,7 @@ def test_one_address_fills_no_audience(house: Courthouse, monkeypatch: pytest.Mo
         live.vote(token, pupils[40], BEFORE, "buyer", "203.0.113.7")
     live.vote(token, pupils[40], BEFORE, "buyer", "203.0.113.8")
     live.vote(token, ADA, BEFORE, "buyer", "2001:db8::1")
-    for number in range(40 * SENT - 80):
+    for number in range(40 * MAX_SENT_A_MINUTE_AND_PHONE - 80):
         live.argue(token, pupils[0], BEFORE, f"Argument {number}", "203.0.113.7")
     with pytest.raises(VoteRefused, match="last minute"):
         live.vote(token, pupils[0], BEFORE, "buyer", "203.0.113.7")
@@ -106,7 +106,7 @@ def test_one_address_fills_no_audience(house: Courthouse, monkeypatch: pytest.Mo
     assert network(" 203.0.113.7 ") == "203.0.113.7" != network("unknown")
 
 
-def test_an_audience_is_emptied_by_whose_run_it_is_and_by_nobody_else(house: Courthouse) -> None:
+def test_nobody_empties_the_audience_of_anothers_run(house: Courthouse) -> None:
     run = hear(house)
     token = house.audiences.open(run, 0).token
     live = LiveAudiences(house.audiences, house.procedures, house.record, house.store.pulse, phones=1)
@@ -122,7 +122,7 @@ def test_an_audience_is_emptied_by_whose_run_it_is_and_by_nobody_else(house: Cou
     live.vote(token, EVE, BEFORE, "buyer", "203.0.113.7")
 
 
-def test_an_audience_goes_with_its_run_into_exports_and_comes_back_with_it(house: Courthouse) -> None:
+def test_an_audience_goes_with_its_run_and_comes_back(house: Courthouse) -> None:
     run = hear(house)
     house.audiences.open(run)
     for poll, phone, choice in ((BEFORE, ADA, "seller"), ("round-1", ADA, "buyer"), ("round-1", BEN, "seller")):
@@ -151,7 +151,7 @@ def test_an_audience_goes_with_its_run_into_exports_and_comes_back_with_it(house
     assert house.audiences.at(house.audiences.of(taken).token).run == taken  # type: ignore[union-attr]
 
 
-def test_phones_vote_in_the_round_that_is_open_and_see_the_votes_of_those_that_are_closed(house: Courthouse) -> None:
+def test_phones_vote_in_the_round_that_is_open(house: Courthouse) -> None:
     run = hear(house)
     before = report.as_json(house.record(run), house.answers)
     token = house.audiences.open(run, 0).token
@@ -199,7 +199,7 @@ def test_phones_vote_in_the_round_that_is_open_and_see_the_votes_of_those_that_a
     assert report.as_json(house.record(run), house.answers) == before
 
 
-def test_a_phones_page_leads_nowhere_and_a_wrong_link_says_so(house: Courthouse) -> None:
+def test_a_phones_page_leads_nowhere(house: Courthouse) -> None:
     run = hear(house)
     token = house.audiences.open(run).token
     told = shown(opened(token))

@@ -9,9 +9,8 @@ from typing import Any
 import pytest
 
 from courtroom.courthouse import Courthouse
-from courtroom.engine.exchange import spent_with
+from courtroom.declarations.setup import Budget
 from courtroom.engine.record import Record
-from courtroom.engine.setup import Budget
 from courtroom.models.request import Request
 from courtroom.models.spec import ModelSpec
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
@@ -87,7 +86,7 @@ def audited(house: Courthouse, record: Record, seeds: int = 3) -> str:
     return house.audits.start(house.audits.plan(record, calls, seeds)).result(60).stopped
 
 
-def test_each_juror_is_named_by_what_it_votes_when_shown_less(house: Courthouse, server: OpenAIServer) -> None:
+def test_each_juror_is_named_by_its_votes_when_shown_less(house: Courthouse, server: OpenAIServer) -> None:
     record = hear(house)
     before = house.store.pulse(record.run.id), record.cost, record.asked
     changes = auditable(house.procedures["cyberjurors"], record)
@@ -133,16 +132,16 @@ def test_each_juror_is_named_by_what_it_votes_when_shown_less(house: Courthouse,
     assert house.audits.plan(record, calls, 4).estimate.calls == 4 * 4
 
 
-def test_an_audit_stops_at_the_budget_of_the_run_and_keeps_what_it_has(house: Courthouse) -> None:
+def test_an_audit_stops_at_the_budget_of_the_run(house: Courthouse) -> None:
     record = hear(house, budget=Budget(calls=40))
     left = 40 - record.asked
     assert 0 < left < 48
     assert "budget of 40 calls is used up" in audited(house, record)
     assert sum(audit.cost.calls for audit in house.audits.of(record)) == left
-    assert spent_with(house.store.payments, record.run.id).calls == 40
+    assert house.store.payments.spent(record.run.id, with_beside=True).calls == 40
 
 
-def test_answers_of_a_lost_process_are_counted_and_not_asked_again(house: Courthouse, server: OpenAIServer) -> None:
+def test_answers_of_a_lost_process_are_not_asked_again(house: Courthouse, server: OpenAIServer) -> None:
     record = hear(house)
     audited(house, record, 1)
     costs = [audit.cost for audit in house.audits.of(record)]
@@ -154,7 +153,7 @@ def test_answers_of_a_lost_process_are_counted_and_not_asked_again(house: Courth
     assert [audit.cost for audit in house.audits.of(record)] == costs
 
 
-def test_an_audit_is_of_the_call_as_it_is_now_and_goes_and_comes_back_with_its_run(house: Courthouse) -> None:
+def test_an_audit_goes_and_comes_back_with_its_run(house: Courthouse) -> None:
     record = hear(house)
     audited(house, record, 1)
     (first, *_) = house.audits.of(record)
@@ -173,7 +172,7 @@ def test_an_audit_is_of_the_call_as_it_is_now_and_goes_and_comes_back_with_its_r
     assert house.asides.of(record.run.id) == kept
 
 
-def test_a_procedure_that_does_not_declare_its_peers_has_no_audit(house: Courthouse) -> None:
+def test_a_procedure_without_peers_has_no_audit(house: Courthouse) -> None:
     procedure, case = house.procedures["jurisagents"], house.library.case("criminal-bus-wallet")
     record = house.record(house.new_run("jurisagents", case, procedure.setup(), 0))
     assert not auditable(procedure, record)

@@ -1,5 +1,6 @@
 """Baselines: nearest cases decide without a model; a discussion, self-consistency and a chain of thought."""
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -7,6 +8,7 @@ import pytest
 
 from courtroom.courthouse import Courthouse
 from courtroom.engine.record import Record
+from courtroom.errors import CourtroomError
 from courtroom.judging.criminal import Referred
 from courtroom.law import Decided, Term
 from courtroom.procedures.discussion.tasks import POINTS_OF_VIEW
@@ -15,6 +17,7 @@ from courtroom.settings import Settings
 from tests.asked import asked
 from tests.driving import drive, house
 from tests.scripted_jury import Jury, courthouse
+from tests.test_questions import bridge
 
 __all__ = ["house"]  # a fixture
 
@@ -79,8 +82,8 @@ def test_without_any_precedent_or_for_a_question_it_says_so(house: Courthouse) -
         assert "precedents could be found" in record.run.reason
     question = house.library.case("criminal-bus-wallet").model_copy(update={"id": "question", "asked": "crime_amount"})
     setup = house.procedures["jurisagents"].setup.model_validate({"variant": "nearest-precedents"})
-    run = drive(house, house.new_run("jurisagents", question, setup, 0))
-    assert "Precedents answer no question" in house.record(run).run.reason
+    with pytest.raises(CourtroomError, match="Precedents answer no question"):
+        house.new_run("jurisagents", question, setup, 0)
 
 
 def test_each_speaker_reads_what_the_order_lets_it_read(house: Courthouse) -> None:
@@ -131,13 +134,39 @@ def test_debaters_hear_the_judge_see_the_media_and_know_the_round(house: Courtho
     texts = [one.text() for one in questions]
     argued = [text for one, text in zip(questions, texts, strict=True) if one.task.name == "argue"]
     ruled = [text for one, text in zip(questions, texts, strict=True) if one.task.name == "rule"]
-    assert [text.count("The judge said:") for text in argued] == [0, 0, 1, 1]
+    assert [one.task.side for one in questions if one.task.name == "argue"] == ["buyer", "seller", "seller", "buyer"]
+    decided = re.compile(r"The judge decided for the (?:buyer|seller) at that point, and said:\n> ")
+    assert [len(decided.findall(text)) for text in argued] == [0, 0, 1, 1]
+    assert [text.count("What the judge held to be still open:\n> ") for text in argued] == [0, 0, 1, 1]
     assert ["Answer what the other side said" in text for text in argued] == [False, True, True, True]
     assert ["the last" in text for text in argued] == [False, False, True, True]
-    assert ["settled" in text for text in ruled] == [True, False]
-    assert "You said:" in ruled[1]
+    assert ['"settled"' in text and '"open"' in text for text in ruled] == [True, False]
+    assert ["your decision is final" in text for text in ruled] == [False, True]
+    assert "What the judge decided and said was your own." in ruled[1]
+    assert "What the seller's debater said you have said yourself" in argued[2]
+    assert all(text.count("# The attached media") == 1 for text in texts)
     assert all(text.count("[image ") == 3 for text in texts)
     assert all("What the buyer asks for:" in text for text in texts)
+
+
+def test_one_proposed_answer_is_weighed_and_not_chosen(house: Courthouse) -> None:
+    texts = {one.task.name: one.text() for one in asked(house, "debate", {"rounds": 3}, bridge(0))}
+    assert "Only one answer was proposed. Say what bears it out in the material, and what" in texts["argue"]
+    assert '"winner"' not in texts["rule"]
+    record = house.record(drive(house, house.new_run("debate", bridge(0), house.procedures["debate"].setup(), 0)))
+    assert [stage.name for stage in record.stages] == ["Proposals", "Round 1"]
+    assert sum(record.run.verdict.counts.values()) == 1
+
+
+@pytest.mark.parametrize("procedure", ["council", "debate", "discussion", "mock-jury"])
+def test_whoever_decides_a_criminal_trial_is_told_the_standard_of_proof(house: Courthouse, procedure: str) -> None:
+    deciding = ("respond", "rank", "conclude", "rule", "speak", "vote")
+    case = house.library.case("trial-boatyard-fire")
+    texts = [one.text() for one in asked(house, procedure, {}, case) if one.task.name in deciding]
+    assert texts
+    assert all("only if you are convinced beyond reasonable doubt: after weighing all" in text for text in texts)
+    civil = [one.text() for one in asked(house, procedure, {}, house.library.case("trial-bakery-oven"))]
+    assert not any("reasonable doubt" in text for text in civil)
 
 
 @pytest.mark.parametrize("shown", [True, False])

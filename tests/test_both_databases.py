@@ -1,6 +1,5 @@
 """Both databases answer alike to one and the same full store, and no page reads a whole table of what grows with every run."""
 
-import ast
 import json
 import re
 import shutil
@@ -17,15 +16,13 @@ from courtroom.courthouse import Courthouse
 from courtroom.evaluation.run_list import ORDERS, RunFilter, RunList
 from courtroom.experiments.outcome import Outcome
 from courtroom.knowledge.bases import known_bases
+from courtroom.questions.asides import Cost
 from courtroom.questions.marks import Mark
 from courtroom.settings import Settings
 from courtroom.store import postgres as postgres_store
-from courtroom.store.database import Database
+from courtroom.store.opening import open_store
 from courtroom.store.sqlite import SqliteStore
 from courtroom.upkeep.backup import move
-from courtroom.upkeep.doctor import examine
-from tests.benchmarks import bench_big_store
-from tests.benchmarks.write_big_store import write
 from tests.full_store import full_store
 from tests.pages import page
 from tests.postgres_server import PostgresServer
@@ -33,11 +30,6 @@ from tests.postgres_server import PostgresServer
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning:chromadb.*", "ignore::ResourceWarning")
 
 ROOT = Path(__file__).parents[1]
-ONLY_SQLITE = re.compile(
-    r"\bINSERT OR\b|\browid\b|\bifnull\(|\biif\(|\btotal\(|\bPRAGMA\b|\bsqlite_master\b|\bjson_each\(\?|\bGLOB\b|\bMAX\(\w+ \+ 1, "
-)
-AT_HOME = ("store/", "upkeep/doctor.py")
-"""Where SQLite's own file is looked after."""
 
 
 @pytest.fixture(scope="module")
@@ -54,7 +46,7 @@ def both(tmp_path_factory: pytest.TempPathFactory, postgres: PostgresServer) -> 
     unknown = {name: None for name, field in Outcome.model_fields.items() if field.is_required()}
     took = {"asked": 3, "prompt_tokens": 20, "completion_tokens": 4, "cost": 0.25}
     house.experiments.store.conclude(experiment.id, cell.number, Outcome.model_construct(**{**unknown, **took}))
-    target = Database(address)
+    target = open_store(address)
     move(house.database, target)
     target.close()
     other = Courthouse(Settings(home=home, server=address))
@@ -90,14 +82,14 @@ def test_everything_else_is_read_alike(both: tuple[Courthouse, Courthouse]) -> N
         (experiment,) = studies.experiments(what_ifs=False)
         return {
             "runs": [(row, store.stages(row.id), [*store.events(row.id)], store.pulse(row.id)) for row in store.runs()],
-            "family": (store.kin(fork), store.families.root(fork), store.steering([run, fork]), store.steering([])),
-            "paid": (store.payments.of(run), store.payments.known_money(run)),
+            "family": (store.kin(fork), store.root(fork), store.steering([run, fork]), store.steering([])),
+            "paid": (store.payments.of(run), store.payments.spent(run).money),
             "cells": (studies.counts(experiment.id), studies.took(experiment.id), studies.names_snapshot("first")),
             "marks": (house.marks.all(), house.marks.tags(), house.marks.reviewers(), house.marks.short([run])),
             "audience": (house.audiences.arguments(run), house.audiences.votes(run), house.audiences.likes(run)),
             "names": (house.panels.names(), house.setups.names(), known_bases(house.database)),
             "memory": house.knowledge.snapshots.all(),
-            "datasets": (house.datasets.list(), [*house.datasets.rows("disputes")], [*house.datasets.with_media()]),
+            "datasets": (house.datasets.newest(), [*house.datasets.rows("disputes")], [*house.datasets.with_media()]),
             "records": {name: one.all() for name, one in house.knowledge.collections.items()},
             "lessons": house.knowledge.lessons.all(),
         }
@@ -105,22 +97,7 @@ def test_everything_else_is_read_alike(both: tuple[Courthouse, Courthouse]) -> N
     ours, theirs = map(read, both)
     for name in ours:
         assert ours[name] == theirs[name], name
-    assert next(iter(dict(ours["cells"][1]).values())) == (3, 24, 0.25)  # type: ignore[index]
-
-
-def test_no_sql_outside_the_store_is_sqlites_alone() -> None:
-    found = []
-    for path in sorted((ROOT / "courtroom").rglob("*.py")):
-        name = path.relative_to(ROOT / "courtroom").as_posix()
-        if name.startswith(AT_HOME):
-            continue
-        texts = [
-            node.value
-            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
-            if isinstance(node, ast.Constant) and isinstance(node.value, str)
-        ]
-        found += [f"{name}: {text}" for text in texts if ONLY_SQLITE.search(text)]
-    assert not found, json.dumps(found, indent=1)
+    assert [*dict(ours["cells"][1]).values()][0] == Cost(calls=3, tokens=24, money=0.25)  # type: ignore[index]
 
 
 SMALL = {*["cases", "collections", "datasets", "experiments", "marks", "setups", "panels", "sqlite_master"]}
@@ -173,14 +150,14 @@ def test_no_page_reads_a_whole_table_of_a_sqlite_store(tmp_path: Path, monkeypat
     settings = Settings(home=tmp_path / "home")
     shutil.copytree(full_store()[0], settings.home)  # which is made before statements are looked at
     sent: set[str] = set()
-    real = SqliteStore._connection
+    real = SqliteStore.connection
 
     def traced(self: SqliteStore) -> sqlite3.Connection:
-        connection = real(self)
+        connection = real.fget(self)
         connection.set_trace_callback(sent.add)
         return connection
 
-    monkeypatch.setattr(SqliteStore, "_connection", traced)
+    monkeypatch.setattr(SqliteStore, "connection", property(traced))
     open_pages(settings, monkeypatch)
     found = []
     with closing(sqlite3.connect(settings.sqlite)) as db:
@@ -206,7 +183,7 @@ def test_no_page_reads_a_whole_table_of_a_postgresql_store(
 ) -> None:
     settings = Settings(home=tmp_path / "home", server=SecretStr(postgres.fresh()))
     shutil.copytree(full_store()[0], settings.home)
-    source, target = Database(settings.sqlite), Database(settings.database)
+    source, target = open_store(settings.sqlite), open_store(settings.database)
     move(source, target)
     # So small a table is read as a whole unless the planner has to avoid that; then it does so only where no index helps.
     name = target.connection.execute("SELECT current_database()").fetchone()[0]
@@ -237,29 +214,3 @@ def _nodes(plan: dict[str, Any]) -> Iterator[dict[str, Any]]:
     yield plan
     for part in plan.get("Plans", ()):
         yield from _nodes(part)
-
-
-@pytest.mark.slow
-def test_a_large_store_is_whole_and_its_pages_open(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    write(tmp_path, 100, 1_500, tiny=True)
-    heard = json.loads((tmp_path / "heard.json").read_text())
-    stores = {name: tmp_path / name for name in (bench_big_store.EMPTY, bench_big_store.FEW, bench_big_store.BIG)}
-    house = Courthouse(settings := Settings(home=stores[bench_big_store.BIG]))
-    runs = house.store.runs()
-    assert 100 <= len(runs) < 110
-    assert {run.status for run in runs} == {"done"}
-    copy = next(run for run in runs if run.id.startswith(f"{heard['large']}-"))
-    first, second = house.record(heard["large"]), house.record(copy.id)
-    assert [call.value for call in first.calls] == [call.value for call in second.calls]
-    keys = [{key for call in record.calls for key in call.keys} for record in (first, second)]
-    assert not keys[0] & keys[1], "each copy has answers of its own"
-    replies = [[house.answers.reply(key) for key in sorted(some)] for some in keys]
-    assert replies[0] == replies[1]
-    assert first.asked == second.asked
-    assert {one.state for one in examine(settings)} == {"fine"}
-    monkeypatch.setenv("COURTROOM_HOME", str(tmp_path))
-    stores[bench_big_store.EMPTY].mkdir()
-    pages = [page for page in bench_big_store.pages_of(heard) if page.title in ("Compare", "One experiment")]
-    lines = bench_big_store.measure(stores, pages, 1, bench_big_store.Here)
-    assert len(lines) == 1 + 2 * len(pages)
-    assert all("ratio" in line for line in lines)

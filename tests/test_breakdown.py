@@ -1,4 +1,5 @@
-"""Results by category, difficulty, rounds and votes, and learning curves: numbers, figures, and both from page and shell."""
+"""Results by category, difficulty, rounds and votes, and learning curves: numbers, figures, and both from page and
+shell."""
 
 import csv
 import json
@@ -61,12 +62,13 @@ def test_classes_of_votes_and_rounds_stand_in_their_order() -> None:
 
     assert labels("rounds") == ("1", "2", "3")
     assert labels("real-votes") == ("17:0", "13:4", "9:8", "8:9")
+    assert labels("split") == ("17:0", "13:4", "9:8"), "whoever won"
     assert labels("votes") == ("17:0", "10:7", "3:14", "0:17")
-    assert [one.name for one in differing(CELLS)] == ["difficulty", "rounds", "real-votes", "share", "votes"]
+    assert [one.name for one in differing(CELLS)] == ["difficulty", "rounds", "split", "real-votes", "share", "votes"]
     assert differing(CELLS[:1]) == [], "what does not differ is not offered"
 
 
-def test_rounds_and_the_first_votes_are_told_for_each_split_of_the_votes_on_record() -> None:
+def test_rounds_are_told_for_each_split_on_record() -> None:
     """CyberJurors, figure 5 (a)."""
     votes = [((6, 11), (9, 8), 2), ((6, 11), (6, 11), 3), ((17, 0), (17, 0), 1), ((8, 8), (10, 7), 2)]
     cells = []
@@ -86,7 +88,7 @@ def test_rounds_and_the_first_votes_are_told_for_each_split_of_the_votes_on_reco
     assert ended == [[1.0, 0.0], [0.0, pytest.approx(2 / 3)], [0.0, pytest.approx(1 / 3)]]
 
 
-def test_one_arms_hearings_tell_which_texts_are_hard_for_all_arms() -> None:
+def test_one_arms_hearings_tell_which_texts_are_hard() -> None:
     """So a single model's accuracy on the same ambiguous texts stands beside (Courtroom-LLM, figure 6)."""
 
     def cell_of(number: int, arm: str, label: str, ambiguous: bool | None) -> CellRow:
@@ -105,14 +107,14 @@ def test_one_arms_hearings_tell_which_texts_are_hard_for_all_arms() -> None:
     }
 
 
-def test_accuracy_by_share_of_votes_adds_up_to_the_calibration_error() -> None:
+def test_accuracy_by_share_adds_up_to_the_calibration_error() -> None:
     found = breakdown(CELLS, ["a"], ACCURACY, FEATURES["share"])
     shares = {"80 to 90 %": 14 / 17, "90 to 100 %": 1.0}
     apart = sum(point.share * abs(point.value.value - shares[point.label]) for point in found.points)
     assert apart == pytest.approx(of("dispute", "calibration", [one.scored for one in CELLS if one.arm == "a"]))
 
 
-def test_a_learning_curve_is_over_blocks_in_the_order_in_which_cases_came() -> None:
+def test_a_learning_curve_is_over_blocks_in_order() -> None:
     # 20 cases in blocks of five: those after the tenth are right.
     cells = [cell(number, "a", (17, 0), (17, 0) if number >= 10 else (0, 17)) for number in range(20)]
     found = learning_curve(list(reversed(cells)), ["a"], ACCURACY)
@@ -141,7 +143,7 @@ def test_the_figure_shows_what_the_table_says() -> None:
     assert "<b>" not in figure.to_json().replace("\\u003c", "<")
 
 
-def test_the_shell_draws_a_figure_and_prints_its_numbers_the_page_has_both(house: Courthouse, tmp_path: Path) -> None:
+def test_shell_and_page_draw_a_figure_with_its_numbers(house: Courthouse, tmp_path: Path) -> None:
     """Of an experiment over four disputes, of predictions made elsewhere."""
     real, mine = ((17, 0), (9, 8), (8, 9), (13, 4)), ((17, 0), (3, 14), (0, 17), (17, 0))
     cases = [dispute(*votes).model_copy(update={"id": f"text-{number}"}) for number, votes in enumerate(real)]
@@ -159,7 +161,9 @@ def test_the_shell_draws_a_figure_and_prints_its_numbers_the_page_has_both(house
     matrix = json.loads(shell("experiment", "figure", "votes", "matrix", "--json"))
     right = {line["case"]: line["Accuracy"] for line in matrix}
     assert right == {"text-0": 1.0, "text-1": 0.0, "text-2": 1.0, "text-3": 1.0}
-    with pytest.raises(CourtroomError, match="do not differ by “rounds”. Choose among: difficulty, real-votes, share"):
+    with pytest.raises(
+        CourtroomError, match="do not differ by “rounds”. Choose among: difficulty, split, real-votes, share"
+    ):
         house.experiments.results("votes").breakdown("rounds", ACCURACY)
     app = opened(experiment=house.experiments.store.experiment("votes").id)
     assert "What the results depend on" in texts(app) + " ".join(one.value for one in app.subheader)

@@ -55,7 +55,7 @@ def heard(house: Courthouse) -> str:
     return done(house, spec(arms=arms)).kept.id
 
 
-def test_a_model_that_stays_as_it_was_or_only_wavers_shows_no_change(house: Courthouse, model: Changing) -> None:
+def test_a_model_that_only_wavers_shows_no_change(house: Courthouse, model: Changing) -> None:
     name = heard(house)
     found = house.experiments.canary(name, 12)
     assert (found.wanted, found.asked, found.changed, found.cost.calls, found.stopped) == (12, 12, 0, 24, "")
@@ -75,7 +75,7 @@ def test_a_model_that_stays_as_it_was_or_only_wavers_shows_no_change(house: Cour
     assert votes.further[1] <= 0
 
 
-def test_another_version_with_other_answers_is_a_change_and_is_kept(house: Courthouse, model: Changing) -> None:
+def test_another_version_with_other_answers_is_a_change(house: Courthouse, model: Changing) -> None:
     name = heard(house)
     first = house.experiments.canary(name, 6)
     model.version, model.label, model.other = "judge-2026", "glad", "sad"
@@ -93,11 +93,11 @@ def test_another_version_with_other_answers_is_a_change_and_is_kept(house: Court
     assert [one["now"] for one in told["canaries"]] == [["judge-2024 fp-1"], ["judge-2026 fp-1"]]
 
 
-@pytest.mark.parametrize(("place", "what", "more"), [(0, "calls", 5), (1, "tokens", 500)])
-def test_the_budget_of_the_experiment_holds(house: Courthouse, place: int, what: str, more: int) -> None:
+@pytest.mark.parametrize(("what", "more"), [("calls", 5), ("tokens", 500)])
+def test_the_budget_of_the_experiment_holds(house: Courthouse, what: str, more: int) -> None:
     name = heard(house)
     kept = house.experiments.store.experiment(name).experiment
-    used = sum(one[place] for one in house.experiments.store.took(name).values())
+    used = sum(getattr(one, what) for one in house.experiments.store.took(name).values())
     budget = kept.budget.model_copy(update={what: used + more})
     house.experiments.store.replace(kept.model_copy(update={"budget": budget}))
     found = house.experiments.canary(name, 12)

@@ -9,14 +9,13 @@ from courtroom.courthouse import Courthouse
 from courtroom.models.capabilities import Capabilities
 from courtroom.models.spec import OFFLINE, ModelSpec
 from courtroom.settings import Settings
-from courtroom.store.database import Database
+from courtroom.store.opening import open_store
 from courtroom.store.writer import Writer
-from courtroom.upkeep.doctor import found_out
 from tests.driving import shell
 
 
 async def test_a_setting_counts_before_a_card_and_an_unknown_model_is_tried(tmp_path: Path) -> None:
-    database = Database(tmp_path / "courtroom.sqlite")
+    database = open_store(tmp_path / "courtroom.sqlite")
     capabilities = Capabilities(database, Writer(database))
     for model, vision, sees in (
         (OFFLINE, "auto", False),
@@ -36,14 +35,12 @@ async def test_what_was_found_out_is_shown_and_forgotten_by_command(
 ) -> None:
     spec = ModelSpec(id="openai/a-model-of-my-own")
     monkeypatch.setenv("COURTROOM_HOME", str(tmp_path))
-    with closing(Courthouse(Settings(home=tmp_path), alone=True)) as house:
+    with closing(Courthouse(Settings(home=tmp_path))) as house:
         findings = await house.capabilities.of(spec)
         for name, value in (("vision", 0), ("images", 10), ("temperature", 0)):
             findings.remember(name, value)
-    with closing(Courthouse(Settings(home=tmp_path), alone=True)) as house:
-        (told,) = (one.sentence for one in found_out(house))
-        assert "at most 10 pictures, no temperature, no pictures" in told
+    assert "at most 10 pictures, no temperature, no pictures" in shell("doctor")
     assert "3 findings of openai/a-model-of-my-own are forgotten" in shell("models", "forget", spec.id)
-    with closing(Courthouse(Settings(home=tmp_path), alone=True)) as house:
+    with closing(Courthouse(Settings(home=tmp_path))) as house:
         assert not house.capabilities.found()
         assert (await house.capabilities.of(spec)).get("vision") is None

@@ -17,7 +17,7 @@ from courtroom.experiments.what_if import singly, values
 from courtroom.knowledge.search import Search
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
 from courtroom.settings import Settings
-from courtroom.store.database import Database
+from courtroom.store.opening import open_store
 from tests.driving import drive, until
 from tests.openai_server import OpenAIServer
 from tests.test_knowledge import records
@@ -56,7 +56,7 @@ def test_a_courthouse_that_is_closed_leaves_nothing_open(tmp_path: Path, monkeyp
 
 
 def test_a_thread_that_ends_closes_its_connection(tmp_path: Path) -> None:
-    database = Database(Settings(home=tmp_path).database)
+    database = open_store(Settings(home=tmp_path).database)
 
     def read() -> None:
         database.connection.execute("SELECT count(*) FROM runs").fetchone()

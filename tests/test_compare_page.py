@@ -46,7 +46,7 @@ def test_every_tab_is_drawn_for_a_procedure_of_any_kind(house: Courthouse, proce
     assert ("Nobody has voted" in shown["Votes"]) == (not house.record(run).ballots)
 
 
-def test_what_differs_is_told_with_its_values_and_whose_they_are_also_in_the_family_of_a_run(house: Courthouse) -> None:
+def test_what_differs_is_told_with_its_values(house: Courthouse) -> None:
     run = heard(house)
     fork = forked(house, run)
     app = compared(f"{run},{fork}", "What differs")
@@ -56,14 +56,21 @@ def test_what_differs_is_told_with_its_values_and_whose_they_are_also_in_the_fam
     assert re.findall("<td>(.*?)</td>", row[1]) == [was, "Sells tables."]
     assert "a fork of A" in texts(app)
     app = compared(f"{run},{fork}", "Members")
-    assert list(app.dataframe[0].value.iloc[0])[:2] == [house.record(run).setup.jury[2].name, "≠"]  # type: ignore[attr-defined]
+    name = house.record(run).setup.jury[2].name  # type: ignore[attr-defined]
+    assert list(app.dataframe[0].value.iloc[0])[:2] == [name, "≠"]
+    assert any("Persona · Background" in element.proto.body for element in app.get("html"))
+    assert "judge" not in " ".join(one.label for one in app.expander), "answers are named in words"
+    app = compared(f"{run},{fork}", "Answers")
+    assert list(app.dataframe[0].value.iloc[0])[:2] == ["Round 1", name]
     for one in (run, fork):
         app = page("deliberation", {"run": one, f"tab-{one}": "Family"})
-        assert "Personas · 3 · Background" in texts(app)
-        assert "→ Sells tables." in texts(app)
+        (name,) = [button.label for button in app.button if button.key == f"kin-{fork}"]
+        assert "Personas · 3 · Background" in name.replace("\\", "")
+        (rest,) = [one.proto.body for one in app.get("html") if "→ Sells tables." in one.proto.body]
+        assert "Personas · 3 · Traits" in rest
 
 
-def test_a_run_that_is_not_there_is_told_and_the_rest_is_compared(house: Courthouse) -> None:
+def test_a_missing_run_is_told_and_the_rest_compared(house: Courthouse) -> None:
     run = heard(house)
     app = compared(f"{run},nope")
     assert "There is no run nope here" in texts(app)

@@ -39,7 +39,7 @@ def fork(house: Courthouse, jury: Record) -> Record:
     return driven(house, house.fork(jury.run.id, jury.setup.model_copy(update={"jury": tuple(persons)})))
 
 
-def test_a_fork_with_one_persona_changed_differs_just_there_and_downstream(jury: Record, fork: Record) -> None:
+def test_a_changed_persona_differs_there_and_downstream(jury: Record, fork: Record) -> None:
     found = compare([jury, fork])
     differences = [(kind, one.path) for kind, one in found.differences.all()]
     assert differences == [("setup", "jury.3.background"), ("setup", "jury.3.traits")]
@@ -72,7 +72,7 @@ def test_a_fork_with_nothing_changed_differs_in_nothing(house: Courthouse, jury:
     assert found.runs[1].asked == 0
 
 
-def test_a_run_that_is_still_going_on_is_compared_as_far_as_it_is(house: Courthouse, jury: Record) -> None:
+def test_an_unfinished_run_is_compared_as_far_as_possible(house: Courthouse, jury: Record) -> None:
     setup = jury.setup.model_copy(update={"norms": 2})
     begun = driven(house, house.fork(jury.run.id, setup), Control(stage="round 1"))
     new = house.record(house.fork(jury.run.id, setup))
@@ -91,7 +91,7 @@ def test_a_run_that_is_still_going_on_is_compared_as_far_as_it_is(house: Courtho
     assert found.verdict == ()
 
 
-def test_votes_are_found_by_ballot_and_member_and_drawn_as_shares(bench: Bench) -> None:
+def test_votes_are_found_by_ballot_and_member(bench: Bench) -> None:
     alone = bench.hear(ToySetup(consensus=0.9))
     bench.model.reply = Scripted.reply
     united = bench.hear(ToySetup(consensus=0.9), seed=1)
@@ -114,7 +114,7 @@ def test_votes_are_found_by_ballot_and_member_and_drawn_as_shares(bench: Bench) 
     assert [round(share, 2) for share in seller.x] == [0.33, 0.0, 0.0]
 
 
-def test_a_member_without_an_answer_is_told_beside_one_that_has(bench: Bench) -> None:
+def test_a_member_without_an_answer_is_told(bench: Bench) -> None:
     bench.model.reply = Scripted.reply
     answered, down = bench.hear(ToySetup(rounds=1)), ModelError("The server is down.")
     bench.model.reply = lambda request: down if request.tag.endswith("juror-02") else '{"side": "buyer"}'
@@ -157,7 +157,7 @@ def test_several_ballots_of_one_stage_are_told_apart(house: Courthouse) -> None:
             assert [vote and vote.choice for vote in row.votes] == [vote and vote.choice for vote in cast]
 
 
-def test_another_case_is_told_by_its_fields_and_evidence_by_its_id(house: Courthouse, jury: Record) -> None:
+def test_another_case_is_told_by_its_fields(house: Courthouse, jury: Record) -> None:
     removed, kept = jury.case.evidence[0], jury.case.evidence[1:]
     changed = kept[0].model_copy(update={"text": "Nothing."})
     other = jury.case.model_copy(update={"evidence": (changed, *kept[1:])})
@@ -166,7 +166,7 @@ def test_another_case_is_told_by_its_fields_and_evidence_by_its_id(house: Courth
     assert (found.case[0].values[1], found.case[1].values) == (None, (kept[0].text, "Nothing."))
 
 
-def test_a_family_is_a_tree_of_forks_with_what_each_changed(house: Courthouse, jury: Record) -> None:
+def test_a_family_is_a_tree_of_forks(house: Courthouse, jury: Record) -> None:
     first = house.fork(jury.run.id, jury.setup.model_copy(update={"norms": 1}))
     second = house.fork(jury.run.id, jury.setup, seed=5)
     grandchild = house.fork(first, jury.setup.model_copy(update={"norms": 1, "tie": "seller"}))
@@ -184,7 +184,7 @@ def test_a_family_is_a_tree_of_forks_with_what_each_changed(house: Courthouse, j
     assert grandchild not in {one.run.id for one in house.family(second)}
 
 
-def test_the_shell_prints_the_comparison_as_json_and_as_lines_or_why_there_is_none(
+def test_the_shell_prints_the_comparison(
     monkeypatch: pytest.MonkeyPatch, house: Courthouse, jury: Record, fork: Record
 ) -> None:
     monkeypatch.setenv("COURTROOM_HOME", str(house.settings.home))

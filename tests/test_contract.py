@@ -16,11 +16,11 @@ import pytest
 
 from courtroom import report
 from courtroom.courthouse import Courthouse
-from courtroom.engine.changes import merged
+from courtroom.declarations.changes import merged
+from courtroom.declarations.setup import Setup
 from courtroom.engine.events import EVENT, Seated
 from courtroom.engine.procedure import Procedure
 from courtroom.engine.record import Record
-from courtroom.engine.setup import Setup
 from courtroom.procedures import PROCEDURES
 from courtroom.settings import Settings
 from tests import forks
@@ -91,7 +91,7 @@ def told(house: Courthouse, record: Record) -> list[Any]:
     return json.loads(json.dumps([events, verdict, learned]).replace(record.run.id, "RUN"))
 
 
-def test_a_run_keeps_to_the_declared_stages_roles_votes_and_collections(heard: Heard, procedure: Procedure) -> None:
+def test_a_run_keeps_to_what_is_declared(heard: Heard, procedure: Procedure) -> None:
     record = heard.record
     kinds = {kind.name for kind in procedure.stages}
     assert record.stages
@@ -123,16 +123,14 @@ def test_a_run_keeps_to_the_declared_stages_roles_votes_and_collections(heard: H
     assert looked_in <= set(procedure.looks_in)
 
 
-def test_an_estimate_counts_what_the_run_then_asks_and_stays_below_the_bound(
-    home: Path, heard: Heard, procedure: Procedure
-) -> None:
+def test_an_estimate_counts_what_the_run_then_asks(home: Path, heard: Heard, procedure: Procedure) -> None:
     house, record = Courthouse(Settings(home=home)), heard.record
     estimate = house.estimate(procedure.name, sample(house, procedure.kinds[0]), procedure.setup(), 0)
     assert (estimate.calls, estimate.on_record) == (record.asked, 0)
     assert 0 < record.asked <= estimate.at_most
 
 
-def test_every_preset_is_a_setup_that_can_be_written_out_and_read_again(heard: Heard, procedure: Procedure) -> None:
+def test_every_preset_is_written_out_and_read_again(heard: Heard, procedure: Procedure) -> None:
     case = heard.record.case
     for preset in procedure.presets:
         values = merged(procedure.setup().model_dump(mode="json"), preset.changes)
@@ -154,7 +152,7 @@ def test_every_view_draws_after_any_event_of_a_run(heard: Heard, procedure: Proc
         assert any(blocks for blocks in view.draw(record).values()), view.title
 
 
-def test_step_by_step_gives_what_a_run_to_the_end_gives(home: Path, heard: Heard, procedure: Procedure) -> None:
+def test_stepping_gives_what_one_run_gives(home: Path, heard: Heard, procedure: Procedure) -> None:
     house, whole = Courthouse(Settings(home=home)), heard.record
     run = start(house, procedure)
     for done in range(len(whole.stages)):
@@ -168,7 +166,7 @@ def test_step_by_step_gives_what_a_run_to_the_end_gives(home: Path, heard: Heard
     assert record.stages == whole.stages
 
 
-def test_killed_again_and_again_it_ends_as_an_unbroken_run_does(home: Path, heard: Heard, procedure: Procedure) -> None:
+def test_a_run_killed_often_ends_as_an_unbroken_one(home: Path, heard: Heard, procedure: Procedure) -> None:
     house, whole = Courthouse(Settings(home=home)), heard.record
     run = start(house, procedure)
     house.close()
@@ -184,9 +182,7 @@ def test_killed_again_and_again_it_ends_as_an_unbroken_run_does(home: Path, hear
     assert told(house, record) == told(heard.house, whole)
 
 
-def test_a_fork_with_nothing_changed_asks_nothing_and_one_of_another_seed_everything(
-    heard: Heard, procedure: Procedure
-) -> None:
+def test_a_fork_asks_only_what_its_change_reaches(heard: Heard, procedure: Procedure) -> None:
     house, whole = heard.house, heard.record
     events, verdict, learned = told(house, whole)
     estimate = house.estimate(procedure.name, whole.case, whole.setup, 0, whole.run.id)

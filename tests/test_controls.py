@@ -36,7 +36,7 @@ def test_a_panel_has_its_controls_and_the_samples_take_as_many_tokens(
     for arm in whole.arms[:3]:
         counted = adapted(whole, arms=[arm.name], model="counted", values=values)
         tokens[arm.name] = house.experiments.estimate(counted).tokens
-    assert tokens["panel: one model, as many tokens"] == pytest.approx(tokens["panel"], rel=0.25)
+    assert tokens["panel: one model, as many tokens"] == pytest.approx(tokens["panel"], rel=0.3)
     assert tokens["panel: without talk"] <= tokens["panel"]
     with pytest.raises(CourtroomError, match="no arm with a panel"):
         house.experiments.with_controls(whole, ["nobody"])

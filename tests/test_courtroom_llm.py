@@ -8,7 +8,7 @@ import pytest
 
 from courtroom.cases.labelled import Labelled, LabelledTask
 from courtroom.courthouse import Courthouse
-from courtroom.engine.blocks import Beside, Cards, Marked
+from courtroom.declarations.blocks import Beside, Cards, Marked
 from courtroom.engine.record import Record
 from courtroom.models.errors import ModelError
 from courtroom.models.request import Request
@@ -83,6 +83,24 @@ def test_sequential_judges_see_the_earlier_opinions_and_parallel_ones_do_not(hou
         model = court()
         hear(house, model, judges=3, structure=structure, seed=seed)
         assert [len(request.task.earlier) for request in asked_for(model, "judge")] == seen
+
+
+def test_under_paper_a_judge_hears_the_one_before_alone(house: Courthouse) -> None:
+    paper = next(preset for preset in COURTROOM_LLM.presets if preset.title == "Paper")
+    knobs = {name: paper.changes[name] for name in ("earlier", "passages", "hearing_reasons")}
+    model = court()
+    hear(house, model, judges=3, **knobs)
+    judges = asked_for(model, "judge")
+    assert [[one.judge for one in request.task.earlier] for request in judges] == [[], ["Judge 1"], ["Judge 2"]]
+    assert "# The judge before you" in text_of(judges[-1])
+    assert "Passage 1" not in text_of(judges[-1])
+    forms = {r.task.name: list(json.loads(schema_of(r.task.form))["properties"]) for r in model.history}
+    assert (forms["hear"], forms["argue"]) == (["first", "second"], ["argument"])
+    told = "\n".join(map(text_of, asked_for(model, "hear", "argue")))
+    assert not [words for words in ("features", "passages", "reason") if words in told]
+    pair = TASK.model_copy(update={"labels": ("joy", "fear"), "items": TASK.items[:3]})
+    hear(house, model := court(), pair, **knobs)
+    assert model.history[0].task.declared(model.history[0].task.form(first="fear")).second == "joy"
 
 
 @pytest.mark.parametrize(("rule", "outcome"), [("last", "fear"), ("majority", "joy")])
@@ -185,7 +203,7 @@ def test_a_baseline_gives_the_label_alone_and_a_judge_its_reason_first_unless_th
     if structure in ("single", "multiple"):
         assert Counter(call.task for call in record.calls) == {"classify": len(asked)}, "no sides are asked"
         assert len(asked) == (1 if structure == "single" else 3)
-    assert {"reason" in request.task.form.model_fields for request in asked} == {reasoned}
+    assert {"reason" in json.loads(schema_of(request.task.form))["properties"] for request in asked} == {reasoned}
     assert ("your reason in" in text_of(asked[0])) is reasoned
     assert {bool(vote.reasons) for vote in record.ballots["judgment/a"].values()} == {reasoned}
     assert record.run.verdict.outcome == "joy"

@@ -10,7 +10,8 @@ import pytest
 
 from courtroom.cases.dispute import Dispute, Evidence, PrecedentBatch
 from courtroom.courthouse import Courthouse
-from courtroom.engine.interventions import ChangeSetup
+from courtroom.declarations.blocks import Table
+from courtroom.engine.interventions import AddEvidence, ChangeSetup
 from courtroom.engine.record import Record
 from courtroom.engine.run import Control
 from courtroom.judging.jurors import Earlier, recalled
@@ -24,13 +25,17 @@ from courtroom.panel.follow_graph import FollowGraph
 from courtroom.procedures.cyberjurors.procedure import CYBERJURORS
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
 from courtroom.procedures.cyberjurors.tasks import analysis_of
+from courtroom.procedures.cyberjurors.views import examination, piece_of
 from courtroom.procedures.distillation.procedure import DistillationSetup
+from courtroom.room.scene import scene
 from courtroom.settings import Settings
 from tests import pictures
 from tests.asked import leaves
 from tests.benchmarks.bench_engine import calls_of, plan, shared_prefix
 from tests.driving import drive
 from tests.scripted_jury import CASE, Jury, courthouse, hear, text_of
+
+GENEROUS = ModelSpec(id="scripted", vision="no", lengths="generous")
 
 
 @pytest.fixture
@@ -111,7 +116,8 @@ def test_the_summary_after_the_last_round_is_the_rationale_of_the_verdict(house:
     record = hear(house, rounds=2, consensus=1.0)
     made = [call.value for call in record.calls if call.task == "summarise"]
     assert len(made) == len(record.tallies)
-    assert record.run.verdict.summary == f"{made[-1]['prevailing_orientation']}\n\n{made[-1]['key_arguments']}"
+    sections = ("prevailing_orientation", "key_arguments", "debate_intensity")
+    assert record.run.verdict.summary == "\n\n".join(made[-1][section] for section in sections)
 
 
 def test_a_tie_goes_where_it_is_set_to_go_and_the_verdict_says_so(house: Courthouse, jury: Jury) -> None:
@@ -130,8 +136,8 @@ def test_a_juror_hears_those_whom_it_follows_and_nobody_else(house: Courthouse, 
     assert not any(f"{names[j]} voted for" in own for j in (2, 4))
     alone = str(by_tag["0/juror-02"].messages[1].parts[-1])
     assert alone.count("voted for") == alone.count("In round 1 you voted for") == 1
-    assert "Nobody else's words reach you" in alone
-    assert "You hear 2 of the 4 other jurors." in own
+    assert "None of the others' own words reach you: what they think you have as the clerk sums it up." in alone
+    assert "You hear 2 of the 4 other jurors in their own words, and all of them as the clerk sums up." in own
     assert record.setup.warnings() == (
         f"Nobody's words reach these in the follow-graph: {', '.join(names[seat] for seat in (1, 2, 3, 4))}.",
     )
@@ -144,8 +150,12 @@ def test_a_juror_knows_what_it_said_and_the_last_round_but_not_under_paper(house
         "In round 1 you voted for the buyer; you said:",
         "In round 2 you voted for the buyer; you said:",
         "This is round 3 of at most 3, the last",
-        "There is nothing between the two to vote for",
-        "Leave aside what does not touch this one",
+        "There is nothing in between, such as a part of the sum",
+        "A vote for the buyer means that the buyer gets what was asked for",
+        "Use those that touch this one, and leave the others aside.",
+        "What caused it need not be shown.",
+        "counts as given, in the listing as well as in the chat.",
+        "> buyer-1 (submission 1), ",
     }
     for knobs, expected in ((plain, said), (paper, set())):
         jury.asked.clear()
@@ -154,7 +164,16 @@ def test_a_juror_knows_what_it_said_and_the_last_round_but_not_under_paper(house
         assert {one for one in said if one in last} == expected
         assert ("Rules for the verdict" in text_of(asked(jury, "summarise")[0])) == bool(expected)
         assert ("says with the piece" in text_of(asked(jury, "perceive")[0])) == bool(expected)
+        assert ("say each thing once" in text_of(asked(jury, "analyse")[0])) == bool(expected)
     assert {"wording", "recall", "graph.least", "model.lengths"} <= {one.knob for one in CYBERJURORS.paper_settings}
+
+
+@pytest.mark.parametrize(("language", "most"), [("en", 3_600), ("zh-CN", 1_200)])
+def test_the_clerk_has_room_by_the_script(
+    house: Courthouse, jury: Jury, case: Dispute, language: str, most: int
+) -> None:
+    hear(house, case.model_copy(update={"language": language}), rounds=1, model=GENEROUS)
+    assert f'"maxLength": {most}' in text_of(asked(jury, "summarise")[0]).rpartition('"debate_intensity"')[0]
 
 
 def test_a_model_with_little_room_recalls_a_sentence_of_each_round() -> None:
@@ -165,30 +184,49 @@ def test_a_model_with_little_room_recalls_a_sentence_of_each_round() -> None:
     assert last == said[-1]
 
 
-def test_no_prompt_names_a_medium_and_late_evidence_is_said_to_be_new(
-    house: Courthouse, jury: Jury, case: Dispute
-) -> None:
-    late = case.with_addition("The neighbour saw it.", "buyer")
-    hear(house, late, jury_size=1, rounds=1)
+def test_no_prompt_names_a_medium(house: Courthouse, jury: Jury, case: Dispute) -> None:
+    hear(house, jury_size=1, rounds=1)
     words = " ".join(text_of(request) for request in jury.asked)
     assert not [medium.id for medium in case.media() if medium.id in words]
-    assert "where nobody mentions it, it is new." in words
     assert not re.search(r"\(round \d", words)
+
+
+def test_late_evidence_is_new_in_its_round_and_awaits_an_answer(house: Courthouse, jury: Jury) -> None:
+    setup = CyberJurorsSetup(model=ModelSpec(id="scripted", vision="no"), jury_size=2, rounds=3, consensus=1.0)
+    run = drive(house, house.new_run("cyberjurors", house.library.case(CASE), setup, 0), Control(stage="round 1"))
+    house.interventions.intervene(run, AddEvidence(side="buyer", text="The neighbour saw it."))
+    drive(house, run, Control(stage="round 2"))
+    house.interventions.intervene(run, AddEvidence(side="seller", text="He was away that week."))
+    drive(house, run)
+    new, open_ = "New in this round", "The seller has not answered it so far, and may do so if another round follows."
+    for name, rounds in (("judge", ((), (new, open_), (new,))), ("summarise", ((), (new, open_), (new,)))):
+        said = {request.task.round: text_of(request) for request in asked(jury, name)}
+        told = [tuple(words for words in (new, open_) if words in said[number]) for number in (1, 2, 3)]
+        assert tuple(told) == rounds, name
+        examined, came_in = said[3].find("The two sides against each other"), said[3].index("# Evidence that came in")
+        assert examined < came_in < said[3].index("# Your task"), name
+        assert said[3].count("New in this round") == 1, "what came in before is known"
 
 
 def test_what_prompts_share_comes_first_and_is_the_same_to_the_byte(house: Courthouse, jury: Jury) -> None:
     hear(house, consensus=1.0)
     assert len({request.messages[0] for request in jury.asked}) == 1
     assert len({request.messages[1].parts[0] for request in jury.asked}) == 1
-    analysed = {str(request.messages[1].parts[1]).strip() for request in asked(jury, "analyse")}
+    analysed = {str(request.messages[1].parts[1]) for request in asked(jury, "analyse")}
     judged = {str(request.messages[1].parts[1]) for request in asked(jury, "judge")}
     assert len(analysed) == len(judged) == 5, "one for each juror, in all rounds"
-    assert all(any(text.startswith(examined) for text in judged) for examined in analysed)
+    focus = {examined.partition("In the buyer's evidence:")[0] for examined in analysed}
+    assert all(any(text.startswith(one) for one in focus) for text in judged)
+    assert all(len(one) > 100 for one in focus)
     jury.asked.clear()
     hear(house, consensus=1.0, examination="shared")
     judges = asked(jury, "judge")
     assert len({request.messages[1].parts[:2] for request in judges}) == 1
     assert len({request.messages[1].parts[2] for request in judges}) == len(judges)
+    of_round = [str(request.messages[1].parts[2]) for request in judges if request.task.round == 2]
+    assert len({own[: own.index("## Who you are")] for own in of_round}) == 1, (
+        "the summary stands before what is one's own"
+    )
 
 
 def test_one_changed_persona_asks_one_verdict_anew_and_no_perception(house: Courthouse, jury: Jury) -> None:
@@ -270,11 +308,13 @@ def test_after_perception_the_paper_sends_nobody_texts_of_the_evidence(
 def test_a_piece_not_examined_is_told_in_its_sides_own_words(house: Courthouse, jury: Jury, case: Dispute) -> None:
     jury.sufficient = True
     hear(house, jury_size=2)
+    everything = {piece.id for piece in case.evidence}
     for request in asked(jury, "analyse", "judge"):
         task: Any = request.task
         left = {piece.id for piece in task.unexamined}
         assert left
-        assert {piece.id for piece in case.evidence if piece.text in text_of(request)} == left
+        told = {piece.id for piece in case.evidence if piece.text in text_of(request)}
+        assert told == (left if task.name == "analyse" else everything), "who votes has each piece's own words"
     clerk = asked(jury, "summarise")[0]
     assert all(piece.text in text_of(clerk) for piece in case.evidence), "jurors cite them"
 
@@ -290,10 +330,66 @@ def test_reasons_and_sections_stand_apart_and_each_round_knows_itself(house: Cou
     assert "\n".join(f"> - {reason}" for reason in reasons) in text_of(asked(jury, "summarise")[0])
 
 
-def test_late_evidence_is_shown_to_all_as_it_is_and_not_examined(house: Courthouse, jury: Jury, case: Dispute) -> None:
+def test_who_hears_its_own_side_alone_answers_what_the_clerk_sums_up(house: Courthouse, jury: Jury) -> None:
+    jury.votes = lambda request: "seller" if request.tag.endswith("juror-03") else "buyer"
+    follows = FollowGraph(edges=((0, 1), (1, 0), (1, 2), (3, 2)))
+    hear(house, rounds=2, consensus=1.0, graph=follows)
+    second = {request.tag: text_of(request) for request in asked(jury, "judge") if request.task.round == 2}
+    assert all("answer what speaks against you" in text for text in second.values()), "the clerk says what all say"
+    assert all("do not only repeat yourself" in text for text in second.values())
+
+
+@pytest.mark.parametrize(
+    ("share", "words"),
+    [
+        (0.8, "ends with the round in which more than 80 % of all jurors vote alike, at the latest with round 2"),
+        (0.575, "more than 57.5 % of all jurors"),
+        (1.0, "All rounds are held, and the majority of the last decides."),
+    ],
+)
+def test_a_juror_is_told_when_the_discussion_ends(house: Courthouse, jury: Jury, share: float, words: str) -> None:
+    jury.votes = lambda request: "seller" if request.tag.endswith(("01", "02", "03")) else "buyer"
+    hear(house, jury_size=6, rounds=2, consensus=share)
+    first, last = (text_of(asked(jury, "judge")[place]) for place in (0, -1))
+    assert words in first
+    assert words not in last
+    assert "the last: the majority of this round decides." in last
+
+
+def test_the_clerk_knows_what_jurors_cite_of_a_shared_examination(house: Courthouse, jury: Jury) -> None:
+    record = hear(house, rounds=1, examination="shared")
+    (clerk,) = asked(jury, "summarise")
+    found = [call.value["evidence_summary"] for call in record.calls if call.task == "perceive"]
+    norms = {norm for request in asked(jury, "judge") for norm in request.task.memory}
+    assert found
+    assert norms
+    assert all(words in text_of(clerk) for words in (*found, *norms))
+    jury.asked.clear()
+    hear(house, rounds=1, wording="paper", examination="shared")
+    assert not any(words in text_of(asked(jury, "summarise")[0]) for words in (*found, *norms))
+
+
+def test_a_juror_is_told_when_an_examined_piece_came_in(house: Courthouse, jury: Jury) -> None:
+    hear(house, house.library.case("camera-fungus"), jury_size=1, rounds=1)
+    assert "> seller-1 (submission 1, came in 2026-04-26 09:15), " in text_of(asked(jury, "judge")[0])
+
+
+def test_made_up_pictures_alone_are_called_illustrations(house: Courthouse, jury: Jury, case: Dispute) -> None:
+    real = case.model_copy(update={"fictional": False})
+    for heard, wording, told in ((case, "plain", True), (case, "paper", False), (real, "plain", False)):
+        jury.asked.clear()
+        hear(house, heard, jury_size=1, rounds=1, wording=wording)
+        assert {"are illustrations" in text_of(request) for request in jury.asked} == {told}
+    assert not case.model_copy(update={"evidence": ()}).is_illustrated
+
+
+def test_late_evidence_is_told_to_those_who_decide_and_not_examined(
+    house: Courthouse, jury: Jury, case: Dispute
+) -> None:
     late = Evidence(id="seller-9", side="seller", text="A receipt was found behind the sofa.", late=True)
     hear(house, with_evidence(case, *case.evidence, late), jury_size=1, grounding_rounds=1)
-    assert all(text_of(request).count("> A receipt was found behind the sofa.") == 1 for request in jury.asked)
+    told = {(r.task.name, text_of(r).count("> A receipt was found behind the sofa.")) for r in jury.asked}
+    assert told == {("extract", 0), ("select", 0), ("perceive", 0), ("analyse", 0), ("judge", 1), ("summarise", 1)}
 
 
 def test_earlier_clues_come_with_what_was_seen_and_what_it_argues(house: Courthouse, jury: Jury) -> None:
@@ -426,5 +522,22 @@ def test_a_precedent_is_the_whole_dispute_with_its_chat_and_what_its_media_show(
 
 def test_most_of_the_prompts_lies_in_a_prefix_that_was_sent_before(house: Courthouse, jury: Jury) -> None:
     jury.alike = True
-    record = hear(house, jury_size=9, rounds=3, consensus=1.0)
-    assert shared_prefix(calls_of(plan(house, record))) >= 0.85
+    for examined, least in (("own", 0.85), ("shared", 0.75)):
+        record = hear(house, jury_size=17, rounds=3, consensus=1.0, examination=examined)
+        share = shared_prefix(calls_of(plan(house, record)))
+        print(f"17 jurors, 3 rounds, examination {examined}: {share:.1%} of prompt characters were sent before")
+        assert share >= least
+
+
+def test_a_perception_is_shown_with_its_piece_and_all_its_findings(house: Courthouse) -> None:
+    record = hear(house, examination="shared")
+    perceived = [call for call in record.calls if call.task == "perceive"]
+    (table,) = examination(record)[""]
+    assert isinstance(table, Table)
+    assert sorted(row[3] for row in table.rows) == sorted(piece_of(record, call) for call in perceived)
+    assert len({row[3] for row in table.rows}) == len(perceived), "each piece is named once"
+    for row, call in zip(table.rows, perceived, strict=True):
+        told = str(row[-1]).split("\n")
+        assert len(told) == 1 + len((call.value or {})["visual_findings"])
+    titles = [moment.title for moment in scene(record, CYBERJURORS.about(record.case)).moments]
+    assert {f"Clue perception · {row[3]}" for row in table.rows} <= set(titles)

@@ -8,53 +8,13 @@ import pytest
 
 from courtroom.cases.criminal import CriminalCase
 from courtroom.cases.labelled import LabelledTask
-from courtroom.datasets import Datasets, Row
 from courtroom.datasets.forms.criminal import term_in_words
-from courtroom.datasets.importing import Imported, Importer, Order
 from courtroom.errors import CaseError
-from courtroom.knowledge.bases import bundled_cases
-from courtroom.media.store import MediaStore
-from courtroom.settings import Settings
-from courtroom.store.database import Database
+from tests.desk import Desk
 from tests.real import FOLDER, needs_real_data
 
-
-class Desk:
-    """A folder with files, and the datasets that are imported from it."""
-
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder / "files"
-        self.folder.mkdir()
-        self.database = Database(Settings(home=folder).database)
-        self.datasets = Datasets(self.database)
-        self.importer = Importer(self.datasets, MediaStore(folder / "media"))
-
-    def write(self, name: str, content: Any) -> Path:
-        """A file: bytes and texts as they are, lists as JSON lines or a JSON array by the name, other things as JSON."""
-        path = self.folder / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        if isinstance(content, list) and name.endswith((".jsonl", "query.json")):
-            content = "".join(json.dumps(one, ensure_ascii=False) + "\n" for one in content)
-        elif not isinstance(content, bytes | str):
-            content = json.dumps(content, ensure_ascii=False)
-        path.write_bytes(content.encode() if isinstance(content, str) else content)
-        return path
-
-    def take(self, source: Path | None = None, **given: Any) -> Imported:
-        """Import a file, or the whole folder."""
-        return self.importer.run(Order(source=str(source or self.folder), name=given.pop("name", "set"), **given))
-
-    def rows(self, name: str = "set") -> list[Row]:
-        return list(self.datasets.rows(name))
-
-
-@pytest.fixture
-def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Desk:
-    """A folder for files beside an empty store, which is that of the shell too."""
-    monkeypatch.setenv("COURTROOM_HOME", str(tmp_path))
-    return Desk(tmp_path)
-
-
+FORMS = json.loads((Path(__file__).parent / "inputs/forms.json").read_text(encoding="utf-8"))
+"""Records of published forms, and what is read from them."""
 FACTS = "经审理查明，被告人张某在商场内窃得他人手机一部，价值2100元。"
 
 
@@ -121,7 +81,7 @@ def test_mud_gives_a_row_for_each_subject(desk: Desk) -> None:
     assert [row.case.defendants[0] for row in desk.rows()] == ["被告人A", "被告人B"]
 
 
-def test_simucourt_keeps_criminal_cases_and_says_of_the_others_why_not(desk: Desk) -> None:
+def test_simucourt_keeps_criminal_cases_alone(desk: Desk) -> None:
     case = {
         "序号": 1, "案件名": "某人盗窃一审刑事判决书", "类别": "刑事", "案由": "盗窃", "案号": "（2023）某0115刑初1号",
         "审理程序": "一审", "被告": "张某、李某", "原告诉请判令（公诉机关指控）": "起诉书指控被告人张某犯盗窃罪", "基本案情": FACTS,
@@ -226,7 +186,7 @@ def test_terms_in_words_are_months(text: str, months: int, kind: str) -> None:
 
 
 @needs_real_data
-def test_real_records_are_read_whole_and_named_by_task_and_item(desk: Desk) -> None:
+def test_real_records_are_named_by_task_and_item(desk: Desk) -> None:
     done = desk.take(FOLDER / "lawbench")
     assert (done.taken, done.refused) == (1185, 0)
     row = desk.datasets.row("set", "3-4-10")
@@ -238,21 +198,11 @@ def test_real_records_are_read_whole_and_named_by_task_and_item(desk: Desk) -> N
     assert (cail.taken, cail.refused) == (199, 0)
 
 
-@pytest.mark.parametrize(
-    ("record", "text", "summary", "domain"),
-    [
-        ({"article": "A long article.", "highlights": "Short.", "id": "00ab"}, "A long article.", "Short.", "news"),
-        ({"Transcript": ["A: hi", "B: ho"], "Recap": ["They meet."], "filename": "Alias_01x02.json"}, "A: hi\nB: ho", "They meet.", "story"),
-        ({"document": "D.", "summary": "S.", "id": "1"}, "D.", "S.", ""),
-        ({"dialogue": "D.", "summary": "S.", "id": "1"}, "D.", "S.", "conversation"),
-        ({"id": "x", "pid": "x_0", "input": "I.", "output": "O."}, "I.", "O.", ""),
-        ({"text": "T.", "summary": "S."}, "T.", "S.", ""),
-    ],
-)  # fmt: skip
-def test_documents_come_with_their_summaries(desk: Desk, record: Any, text: str, summary: str, domain: str) -> None:
-    desk.take(desk.write("test.jsonl", [record, record | {"id": "other"}]))
+@pytest.mark.parametrize("form", FORMS["documents"])
+def test_documents_come_with_their_summaries(desk: Desk, form: dict[str, Any]) -> None:
+    desk.take(desk.write("test.jsonl", [form["record"], form["record"] | {"id": "other"}]))
     case = desk.rows()[0].case
-    assert (case.text, case.reference, case.domain) == (text, summary, domain)
+    assert (case.text, case.reference, case.domain) == (form["text"], form["summary"], form["domain"])
 
 
 def test_a_folder_of_texts_is_documents(desk: Desk) -> None:
@@ -262,34 +212,16 @@ def test_a_folder_of_texts_is_documents(desk: Desk) -> None:
     assert [(row.id, row.case.title) for row in desk.rows()] == [("one", "one"), ("two", "two")]
 
 
-@pytest.mark.parametrize(
-    ("name", "content", "names", "expected", "columns"),
-    [
-        ("RTE.jsonl", [{"premise": "P.", "hypothesis": "H.", "label": "not_entailment", "idx": 0}, {"premise": "P.", "hypothesis": "I.", "label": "entailment", "idx": 1}], {}, ["not_entailment", "entailment"], ("premise", "hypothesis")),
-        ("WNLI.tsv", "index\tsentence1\tsentence2\tlabel\n0\tA.\tB.\t1\n1\tA.\tC.\t0\n", {"0": "not_entailment", "1": "entailment"}, ["entailment", "not_entailment"], ("sentence1", "sentence2")),
-        ("MRPC.tsv", "Quality\t#1 ID\t#2 ID\t#1 String\t#2 String\n1\t1\t2\tA \"x.\tB.\n0\t3\t4\tC.\tD.\n", {"0": "not_equivalent", "1": "equivalent"}, ["equivalent", "not_equivalent"], ("#1 string", "#2 string")),
-        ("QNLI.tsv", "index\tquestion\tsentence\tlabel\n0\tQ?\tS.\tentailment\n1\tQ?\tT.\tnot_entailment\n", {}, ["entailment", "not_entailment"], ("question", "sentence")),
-        ("SST-2.tsv", "sentence\tlabel\nso good\t1\nso bad\t0\n", {"0": "negative", "1": "positive"}, ["positive", "negative"], ("text", "second text")),
-        ("QQP.tsv", "id\tqid1\tqid2\tquestion1\tquestion2\tis_duplicate\n0\t1\t2\tQ?\tR?\t0\n1\t3\t4\tS?\tT?\t1\n", {"0": "not_duplicate", "1": "duplicate"}, ["not_duplicate", "duplicate"], ("question1", "question2")),
-        ("BoolQ.jsonl", [{"question": "q", "passage": "p", "label": True, "idx": 0}, {"question": "r", "passage": "p", "label": False, "idx": 1}], {}, ["yes", "no"], ("passage", "question")),
-        ("snli.jsonl", [{"annotator_labels": ["neutral"], "captionID": "c", "gold_label": "neutral", "pairID": "3#2", "sentence1": "A.", "sentence2": "B."}, {"annotator_labels": [], "captionID": "c", "gold_label": "-", "pairID": "3#3", "sentence1": "A.", "sentence2": "C."}, {"annotator_labels": [], "captionID": "c", "gold_label": "contradiction", "pairID": "3#4", "sentence1": "A.", "sentence2": "D."}], {}, ["neutral", None, "contradiction"], ("sentence1", "sentence2")),
-        ("anli.jsonl", [{"uid": "u1", "context": "A.", "hypothesis": "B.", "label": "e", "reason": "r"}, {"uid": "u2", "context": "A.", "hypothesis": "C.", "label": "c", "reason": ""}], {}, ["entailment", "contradiction"], ("context", "hypothesis")),
-        ("anli_hf.jsonl", [{"uid": "u1", "premise": "A.", "hypothesis": "B.", "label": 2, "reason": ""}, {"uid": "u2", "premise": "A.", "hypothesis": "C.", "label": -1, "reason": ""}], {"0": "entailment", "1": "neutral", "2": "contradiction"}, ["contradiction", None], ("premise", "hypothesis")),
-        ("emotion.txt", "i feel low;sadness\ni feel fine;joy\n" * 3, {}, ["sadness", "joy"] * 3, ("text", "second text")),
-        ("scotus.jsonl", [{"text": "An opinion.", "label": 0}, {"text": "Another.", "label": 7}], {"0": "1", "7": "8"}, ["1", "8"], ("text", "second text")),
-    ],
-)  # fmt: skip
-def test_labelled_texts_have_the_labels_of_their_files(
-    desk: Desk, name: str, content: Any, names: Any, expected: Any, columns: tuple[str, str]
-) -> None:
-    done = desk.take(desk.write(name, content), names=names)
+@pytest.mark.parametrize("form", FORMS["labelled"], ids=lambda form: form["file"])
+def test_labelled_texts_have_the_labels_of_their_files(desk: Desk, form: dict[str, Any]) -> None:
+    done = desk.take(desk.write(form["file"], form["content"]), names=form["names"])
     assert done.refused == 0
-    assert labels(desk) == expected
-    assert task(desk).names == columns
-    assert set(filter(None, expected)) <= set(task(desk).labels)
+    assert labels(desk) == form["labels"]
+    assert task(desk).names == tuple(form["columns"])
+    assert set(filter(None, form["labels"])) <= set(task(desk).labels)
 
 
-def test_multi_label_rows_are_refused_one_by_one_and_paragraphs_are_one_text(desk: Desk) -> None:
+def test_rows_of_several_labels_are_refused_one_by_one(desk: Desk) -> None:
     rows = [
         {"text": ["1. First.", "2. Second."], "labels": ["P1-1"]},
         {"text": ["Other."], "labels": ["3", "6"]},
@@ -324,7 +256,7 @@ def test_samples_of_inspect_have_their_options_letters(desk: Desk) -> None:
     assert "none of the letters A to B" in done.problems[0].message
 
 
-def test_a_task_of_courtrooms_own_becomes_a_row_for_each_text(desk: Desk) -> None:
+def test_a_task_becomes_a_row_for_each_text(desk: Desk) -> None:
     own = {
         "kind": "labelled", "id": "t", "title": "T", "labels": ["a", "b"], "question": "Which?",
         "items": [{"id": "1", "text": "x", "label": "a"}, {"id": "2", "text": "y"}],
@@ -335,10 +267,3 @@ def test_a_task_of_courtrooms_own_becomes_a_row_for_each_text(desk: Desk) -> Non
     assert labels(desk) == ["a", None, "b"]
     assert (task(desk).labels, task(desk).question) == (("a", "b"), "Which?")
     assert [one.text for one in desk.datasets.examples(task(desk).pool)] == ["z"]
-
-
-def test_cases_of_courtrooms_own_are_read(desk: Desk) -> None:
-    cases = bundled_cases()[:3]
-    done = desk.take(desk.write("own.json", [case.model_dump(mode="json") for case in cases]))
-    assert done.taken == 3
-    assert [row.case for row in desk.rows()] == list(cases)

@@ -49,7 +49,7 @@ def written(app: AppTest) -> str:
     return "\n".join(element.proto.body for element in app.get("html"))
 
 
-def test_where_there_is_no_dataset_it_says_what_to_do_and_an_upload_leaves_no_copy(house: Courthouse) -> None:  # noqa: F811
+def test_without_a_dataset_the_page_says_what_to_do(house: Courthouse) -> None:  # noqa: F811
     app = shown()
     assert "No dataset is here yet. Import a file" in texts(app)
     assert app.expander[0].proto.expanded
@@ -66,13 +66,17 @@ def test_from_a_path_to_figures_splits_and_a_check(house: Courthouse, tmp_path: 
     app = shown()
     app.selectbox(key="dataset_path").select(source.name).run()
     press(app, "Import", house)
-    (info,) = house.datasets.list()
+    (info,) = house.datasets.newest()
     assert (info.name, info.count) == ("cail", 13)
     assert "cail: 13 rows are in; 1 records were refused" in texts(app).replace("\\", "")
     assert [metric.value for metric in app.metric][:2] == ["13", "13"]
     assert len(app.get("plotly_chart")) == 3  # categories, lengths, articles
     app.segmented_control(key="dataset_shown_cail").set_value("Check").run()
     assert "1 rows repeat an earlier one" in texts(app).replace("\\", "")
+    app.segmented_control(key="dataset_shown_cail").set_value("Tables").run()
+    assert "VERDICT, table 4: labels and cases" in texts(app).replace("\\", "")
+    (labels,) = [one.value for one in app.dataframe if "law articles" in one.value.columns]
+    assert (list(labels["split"]), list(labels["cases"])) == (["all"], [13])
     app.segmented_control(key="dataset_shown_cail").set_value("Splits").run()
     press(app, "Split")
     assert sum(house.datasets.info("cail").splits.values()) == 13
@@ -97,14 +101,14 @@ def test_near_duplicates_are_shown_when_a_dataset_is_checked(house: Courthouse) 
     assert 0.8 <= pairs["Alike"][0] < 1
 
 
-def test_numbers_for_labels_are_asked_for_and_the_names_are_kept(house: Courthouse, tmp_path: Path) -> None:  # noqa: F811
+def test_the_page_asks_for_names_of_numbers(house: Courthouse, tmp_path: Path) -> None:  # noqa: F811
     source = tmp_path / "WNLI.tsv"
     source.write_text("index\tsentence1\tsentence2\tlabel\n0\tA.\tB.\t1\n1\tC.\tD.\t0\n")
     app = shown()
     app.selectbox(key="dataset_path").select(source.name).run()
     press(app, "Import", house)
     assert "are numbers, and the file does not say what they mean" in texts(app)
-    assert (house.datasets.list(), house.datasets.pending()) == ([], []), "nothing is kept"
+    assert (house.datasets.newest(), house.datasets.pending()) == ([], []), "nothing is kept"
     app.text_input(key="dataset_name_WNLI_0").set_value("not_entailment")
     app.text_input(key="dataset_name_WNLI_1").set_value("entailment")
     press(app, "Import with these names", house)
@@ -147,7 +151,7 @@ def test_an_import_that_was_interrupted_can_be_gone_on_with(house: Courthouse, t
     assert house.datasets.info("cail").count == 700
 
 
-def test_no_file_of_the_server_is_offered_but_those_in_the_owners_folder(house: Courthouse, tmp_path: Path) -> None:  # noqa: F811
+def test_only_files_of_the_owners_folder_are_offered(house: Courthouse, tmp_path: Path) -> None:  # noqa: F811
     served = tmp_path / "served"
     (served / "glue").mkdir(parents=True)
     (served / "glue" / "rte.tsv").write_text("a\tb\n")

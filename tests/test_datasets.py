@@ -12,20 +12,20 @@ from courtroom.cases.criminal import CriminalCase, Gold
 from courtroom.cases.dispute import CATEGORIES, Dispute, Evidence, JuryRecord, Transaction
 from courtroom.cases.labelled import Labelled, LabelledTask
 from courtroom.courthouse import Courthouse
-from courtroom.datasets import Datasets, Row
-from courtroom.datasets.draft import CHUNK
+from courtroom.datasets import Datasets, Row, Selection
+from courtroom.datasets.draft import CHUNK_ROWS
 from courtroom.datasets.statistics import ALL, examine, measure
 from courtroom.errors import CourtroomError, Unreadable
 from courtroom.figures.experiment import draw_categories, draw_lengths, draw_margins, draw_numbers, draw_outcomes
 from courtroom.law import Term
 from courtroom.settings import Settings
-from courtroom.store.database import Database
+from courtroom.store.opening import open_store
 from tests.driving import drive
 
 
 @pytest.fixture
 def datasets(tmp_path: Path) -> Datasets:
-    return Datasets(Database(Settings(home=tmp_path).database))
+    return Datasets(open_store(Settings(home=tmp_path).database))
 
 
 def criminal(number: int, charge: str = "theft", facts: str = "") -> CriminalCase:
@@ -49,7 +49,7 @@ def row(case: Case, **given: str) -> Row:
     return Row(id=case.id, case=case, **given)  # type: ignore[arg-type]
 
 
-def test_rows_come_back_as_they_were_put_in_and_in_their_order(datasets: Datasets) -> None:
+def test_rows_come_back_as_they_were_in_order(datasets: Datasets) -> None:
     given = [row(criminal(n, "fraud" if n % 3 else "theft"), split="test" if n % 2 else "train") for n in range(600)]
     info = datasets.add("cases", iter(given), "by hand")
     assert (info.name, info.kind, info.count, info.splits) == ("cases", "criminal", 600, {"train": 300, "test": 300})
@@ -58,30 +58,30 @@ def test_rows_come_back_as_they_were_put_in_and_in_their_order(datasets: Dataset
     assert [one.case for one in back] == [one.case for one in given]
     assert [one.id for one in back] == [f"c-{n}" for n in range(600)]
     assert Counter(one.category for one in back) == {"theft": 200, "fraud": 400}
-    assert [one.id for one in datasets.rows("cases", split="test", limit=2)] == ["c-1", "c-3"]
-    assert [one.id for one in datasets.rows("cases", ids=["c-7", "c-5"])] == ["c-5", "c-7"]
-    assert [one.id for one in datasets.rows("cases", category="theft", limit=2)] == ["c-0", "c-3"]
-    assert [one.id for one in datasets.rows("cases", contains="item 77.")] == ["c-77"]
+    assert [one.id for one in datasets.rows("cases", wanted=Selection(split="test", limit=2))] == ["c-1", "c-3"]
+    assert [one.id for one in datasets.rows("cases", wanted=Selection(ids=("c-7", "c-5")))] == ["c-5", "c-7"]
+    assert [one.id for one in datasets.rows("cases", wanted=Selection(category="theft", limit=2))] == ["c-0", "c-3"]
+    assert [one.id for one in datasets.rows("cases", wanted=Selection(contains="item 77."))] == ["c-77"]
     assert datasets.row("cases", "c-9").case == given[9].case
     assert Row.model_validate_json(back[5].model_dump_json()) == back[5]
 
 
 def test_a_sample_depends_on_its_seed_and_keeps_the_order(datasets: Datasets) -> None:
     datasets.add("cases", [row(criminal(n)) for n in range(100)])
-    drawn = [one.id for one in datasets.rows("cases", sample=10, seed=1)]
-    assert drawn == [one.id for one in datasets.rows("cases", sample=10, seed=1)]
-    assert drawn != [one.id for one in datasets.rows("cases", sample=10, seed=2)]
+    drawn = [one.id for one in datasets.rows("cases", wanted=Selection(sample=10, seed=1))]
+    assert drawn == [one.id for one in datasets.rows("cases", wanted=Selection(sample=10, seed=1))]
+    assert drawn != [one.id for one in datasets.rows("cases", wanted=Selection(sample=10, seed=2))]
     assert drawn == sorted(drawn, key=lambda name: int(name[2:]))
     assert len(set(drawn)) == 10
-    assert len(list(datasets.rows("cases", sample=500))) == 100
+    assert len(list(datasets.rows("cases", wanted=Selection(sample=500)))) == 100
 
 
 def test_one_row_is_read_without_reading_the_others(datasets: Datasets) -> None:
     def steps(name: str) -> int:
         seen: list[None] = []
-        next(datasets.rows(name, ids=["d-7"]))
+        next(datasets.rows(name, wanted=Selection(ids=("d-7",))))
         datasets.database.connection.set_progress_handler(lambda: seen.append(None), 10)
-        (one,) = datasets.rows(name, ids=["d-7"])
+        (one,) = datasets.rows(name, wanted=Selection(ids=("d-7",)))
         datasets.database.connection.set_progress_handler(None, 0)
         assert one.id == "d-7"
         return len(seen)
@@ -99,12 +99,15 @@ def test_the_version_is_the_contents_and_an_older_one_stays(datasets: Datasets) 
     assert first.version == again.version == other.version
     assert len({first.version, more.version, split.version}) == 3
     assert [one.version for one in datasets.versions("cases")] == [first.version, more.version, split.version]
-    assert [(one.name, one.version) for one in datasets.list()] == [("cases", split.version), ("other", other.version)]
+    assert [(one.name, one.version) for one in datasets.newest()] == [
+        ("cases", split.version),
+        ("other", other.version),
+    ]
     assert len(list(datasets.rows("cases", first.version))) == 3
     datasets.delete("cases", more.version)
     assert len(list(datasets.rows("cases", first.version))) == 3
     datasets.delete("cases")
-    assert [one.name for one in datasets.list()] == ["other"]
+    assert [one.name for one in datasets.newest()] == ["other"]
     assert datasets.database.connection.execute("SELECT count(*) FROM dataset_rows").fetchone()[0] == 3
 
 
@@ -114,8 +117,8 @@ def test_what_is_not_there_is_said_in_a_sentence(datasets: Datasets) -> None:
     for call, said in (
         (lambda: datasets.info("none"), "no dataset “none”"),
         (lambda: datasets.info("cases", "abc"), "no version “abc”"),
-        (lambda: list(datasets.rows("cases", split="dev")), "no split “dev”. It has: test"),
-        (lambda: list(datasets.rows("cases", ids=["c-2"])), "no row c-2"),
+        (lambda: list(datasets.rows("cases", wanted=Selection(split="dev"))), "no split “dev”. It has: test"),
+        (lambda: list(datasets.rows("cases", wanted=Selection(ids=("c-2",)))), "no row c-2"),
         (lambda: datasets.add("a b", [row(criminal(1))]), "can’t|can't name a dataset"),
         (lambda: datasets.add("empty", []), "would have no row"),
         (lambda: datasets.add("mixed", [row(criminal(1)), row(dispute(1, 9, 8))]), "Keep one kind"),
@@ -128,32 +131,35 @@ def test_what_is_not_there_is_said_in_a_sentence(datasets: Datasets) -> None:
 
 def test_going_on_with_other_rows_is_refused(datasets: Datasets) -> None:
     def dying() -> Iterator[Row]:
-        yield from (row(criminal(n)) for n in range(CHUNK))
+        yield from (row(criminal(n)) for n in range(CHUNK_ROWS))
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
         datasets.add("cases", dying(), "x")
-    assert [(job.name, job.taken) for job in datasets.pending()] == [("cases", CHUNK)]
-    assert datasets.list() == []
+    assert [(job.name, job.taken) for job in datasets.pending()] == [("cases", CHUNK_ROWS)]
+    assert datasets.newest() == []
     with pytest.raises(CourtroomError, match="begun with other rows"):
-        datasets.add("cases", [row(criminal(n)) for n in range(1, CHUNK + 1)], "x")
+        datasets.add("cases", [row(criminal(n)) for n in range(1, CHUNK_ROWS + 1)], "x")
     assert datasets.add("cases", [row(criminal(1))], "x").count == 1
 
 
-def test_a_second_row_of_one_id_has_an_id_of_its_own_and_a_damaged_one_is_named(datasets: Datasets) -> None:
+def test_a_second_row_of_one_id_gets_its_own(datasets: Datasets) -> None:
     datasets.add("cases", [row(criminal(1)), row(criminal(1)), row(criminal(2)), row(criminal(1))])
     found = [(one.id, one.case.id) for one in datasets.rows("cases")]
     assert found == [(name, name) for name in ("c-1", "c-1-row-1", "c-2", "c-1-row-3")]
     datasets.database.connection.execute("UPDATE dataset_rows SET body = '{' WHERE id = 'c-2'")
     with pytest.raises(Unreadable, match="The row c-2 can't be read"):
         list(datasets.rows("cases"))
-    assert [one.id for one in datasets.rows("cases", ids=["c-1", "c-1-row-3"])] == ["c-1", "c-1-row-3"]
+    assert [one.id for one in datasets.rows("cases", wanted=Selection(ids=("c-1", "c-1-row-3")))] == [
+        "c-1",
+        "c-1-row-3",
+    ]
 
 
-def test_a_text_is_a_task_of_its_own_and_label_set_and_examples_are_shared(datasets: Datasets) -> None:
+def test_texts_share_their_labels_and_examples(datasets: Datasets) -> None:
     given = [row(task(n, "joy" if n % 2 else "fear"), split="train" if n < 40 else "test") for n in range(50)]
     info = datasets.add("feelings", given)
-    test = list(datasets.rows("feelings", split="test"))
+    test = list(datasets.rows("feelings", wanted=Selection(split="test")))
     case = test[0].case
     assert (case.id, case.labels, case.question, case.examples) == ("t-40", ("joy", "fear"), "Which?", ())
     assert {one.case.pool for one in test if isinstance(one.case, LabelledTask)} == {f"dataset-{info.version}-train"}
@@ -171,17 +177,17 @@ def test_a_text_is_a_task_of_its_own_and_label_set_and_examples_are_shared(datas
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning:chromadb.*", "ignore::ResourceWarning")
-def test_a_run_on_a_text_of_a_dataset_finds_examples_of_its_train_split_and_no_test_text(house: Courthouse) -> None:
+def test_a_run_finds_examples_of_the_train_split_alone(house: Courthouse) -> None:
     words = ("bright sunny morning", "dark empty cellar")
     given = [
         row(task(n, ("joy", "fear")[n % 2], f"a {words[n % 2]} number {n}"), split="train" if n < 8 else "test")
         for n in range(10)
     ]
     house.datasets.add("feelings", given)
-    procedure = house.hearing("labelled")
+    procedure = house.first_fitting("labelled")
     setup = procedure.setup.model_validate({"judges": 1, "hearings": 1, "explain": False})
     found = set()
-    for one in house.datasets.rows("feelings", split="test"):
+    for one in house.datasets.rows("feelings", wanted=Selection(split="test")):
         record = house.record(drive(house, house.new_run(procedure.name, one.case, setup, 0)))
         assert record.run.status == "done"
         found |= {int(hit.id.rpartition("-")[2]) for look in record.retrievals for hit in look.hits}
@@ -189,7 +195,7 @@ def test_a_run_on_a_text_of_a_dataset_finds_examples_of_its_train_split_and_no_t
     assert found <= set(range(8))
 
 
-def test_disputes_are_split_three_to_one_to_two_alike_in_category_and_margin(datasets: Datasets) -> None:
+def test_splits_are_alike_in_category_and_votes(datasets: Datasets) -> None:
     votes = [(9, 8), (12, 5), (17, 0), (8, 9), (2, 15)]
     before = datasets.add("disputes", [row(dispute(n, *votes[n % 5])) for n in range(360)])
     info = datasets.split("disputes", seed=3)
@@ -198,29 +204,16 @@ def test_disputes_are_split_three_to_one_to_two_alike_in_category_and_margin(dat
     assert datasets.info("disputes").version == info.version
     assert datasets.info("disputes", before.version).splits == {}
     share = {"train": 1 / 2, "validation": 1 / 6, "test": 1 / 3}
-    counts: Counter[tuple[str, str, int]] = Counter()
-    for one in datasets.rows("disputes"):
-        margin = abs(one.case.jury.buyer - one.case.jury.seller)
-        counts[one.split, one.category, 0 if margin < 3 else 1 if margin < 10 else 2] += 1
-    strata = {(category, margin) for _, category, margin in counts}
-    assert len(strata) == 9
-    for category, margin in strata:
-        whole = sum(counts[split, category, margin] for split in share)
+    counts = Counter((one.split, one.category, one.case.jury.buyer) for one in datasets.rows("disputes"))
+    strata = {(category, votes) for _, category, votes in counts}
+    assert len(strata) == 15
+    for category, votes in strata:
+        whole = sum(counts[split, category, votes] for split in share)
         for split, part in share.items():
-            assert abs(counts[split, category, margin] - part * whole) <= 1.5
+            assert abs(counts[split, category, votes] - part * whole) <= 1.5
 
 
-def test_the_same_seed_splits_alike_and_another_one_otherwise(datasets: Datasets) -> None:
-    datasets.add("cases", [row(criminal(n, f"charge {n % 7}")) for n in range(60)])
-    first, again, other = (datasets.split("cases", seed=seed) for seed in (1, 1, 2))
-    assert first.version == again.version
-    assert first.version != other.version
-    assert first.splits == other.splits == {"train": 30, "validation": 10, "test": 20}
-    datasets.add("strata", [row(criminal(n, f"charge {n}")) for n in range(60)])
-    assert datasets.split("strata").splits == first.splits, "many small ones still give all their share"
-
-
-def test_rows_of_one_record_and_rows_with_one_text_stay_together(datasets: Datasets) -> None:
+def test_rows_of_one_record_or_text_stay_together(datasets: Datasets) -> None:
     rows = [row(criminal(n), group=f"record-{n // 3}") for n in range(30)]
     rows += [row(criminal(n, facts="The very same facts."), group=f"record-{n}") for n in range(100, 104)]
     datasets.add("cases", rows)
@@ -230,7 +223,7 @@ def test_rows_of_one_record_and_rows_with_one_text_stay_together(datasets: Datas
     assert (found.leaked, found.parted) == (0, ())
 
 
-def test_statistics_count_each_split_and_figures_show_names_from_outside_as_plain_text(datasets: Datasets) -> None:
+def test_statistics_count_each_split_and_are_drawn(datasets: Datasets) -> None:
     datasets.add("disputes", [row(dispute(n, *((17, 0) if n % 2 else (9, 8)))) for n in range(12)])
     datasets.split("disputes", parts={"train": 1, "test": 1})
     found = measure(datasets, "disputes")
@@ -260,7 +253,7 @@ def test_statistics_count_each_split_and_figures_show_names_from_outside_as_plai
     assert not re.search("<[bi]>", draw_categories(measure(datasets, "cases")).to_json().replace("\\u003c", "<"))
 
 
-def test_a_text_in_two_splits_is_a_leak_and_one_with_two_outcomes_a_contradiction(datasets: Datasets) -> None:
+def test_leaks_and_contradictions_are_found(datasets: Datasets) -> None:
     texts = ("He took a phone.", "he  TOOK a phone！", "He took a car.")
     cases = [criminal(n, facts=text) for n, text in enumerate(texts, 1)]
     datasets.add("cases", [row(case, split="train" if case.id == "c-1" else "test") for case in cases])

@@ -28,7 +28,11 @@ def told(case: Dispute) -> str:
     return whole(environment(shared), "dispute", {"case": case, "setup": {}})
 
 
-def test_a_price_that_is_not_known_is_not_told_as_nothing(case: Dispute) -> None:
+def test_a_case_that_fits_no_category_is_not_called_other(case: Dispute) -> None:
+    assert "Category: Other" not in told(case.model_copy(update={"category": "Other", "subcategory": ""}))
+
+
+def test_an_unknown_price_is_not_told_as_nothing(case: Dispute) -> None:
     assert "second floor, 750.00 CNY" in told(case)
     without = case.model_copy(update={"transaction": case.transaction.model_copy(update={"price": None})})
     assert "second floor, price not given" in told(without)
@@ -37,13 +41,32 @@ def test_a_price_that_is_not_known_is_not_told_as_nothing(case: Dispute) -> None
     assert "second floor, 0.00 CNY" in told(given_away), "it really was free"
 
 
-def test_a_juror_is_told_when_a_piece_of_evidence_came_in(case: Dispute) -> None:
+def test_a_piece_left_out_leaves_no_gap(case: Dispute) -> None:
+    first, *others = (piece for piece in case.evidence if piece.side == "buyer")
+    left = case.without(first.id)
+    assert first.text not in told(left)
+    assert [piece.text for piece in left.by_side("buyer")] == [piece.text for piece in others]
+    assert [piece.id for piece in left.by_side("buyer")] == [f"buyer-{n}" for n in range(1, len(others) + 1)]
+    assert "buyer-1 (submission 1," in told(left)
+    assert left.by_side("seller") == case.by_side("seller")
+    assert case.without() == case
+    assert "The buyer submitted none." in told(case.without(*(piece.id for piece in case.by_side("buyer"))))
+
+
+def test_what_came_in_during_the_hearing_is_told_as_such(case: Dispute) -> None:
+    late = told(case.with_addition("He was away.", "seller"))
+    assert "seller-3 (came in during the hearing):\n> He was away." in late
+    assert "What was said before it came in was said without it." in late
+    assert "came in during" not in told(case)
+
+
+def test_a_juror_is_told_when_evidence_came_in(case: Dispute) -> None:
     assert "buyer-1 (submission 1, came in 2026-04-02 19:10" in told(case)
     silent = tuple(piece.model_copy(update={"at": None}) for piece in case.evidence)
     assert "came in" not in told(case.model_copy(update={"evidence": silent}))
 
 
-def test_a_juror_that_looks_at_a_piece_is_told_when_it_came_in(case: Dispute) -> None:
+def test_who_looks_at_a_piece_is_told_when_it_came(case: Dispute) -> None:
     folder = Path(tasks.__file__).parent / "prompts"
     text = (folder / "perceive.md.j2").read_text()
     assert "evidence.at" in text

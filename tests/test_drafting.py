@@ -34,15 +34,15 @@ def answer(pieces: list[tuple[int, str, str]], **changes: Any) -> str:
     listed = [{"piece": number, "text": text, "whose": whose} for number, text, whose in pieces]
     return json.dumps(
         {
-            "title": "The kettle", "claim": "40 euros back.", "product": "Kettle", "facts": "Sold on 11 March 2025.",
-            "pieces": listed, "questions": ["Who paid for the parcel?"], "kind": "dispute", **changes,
+            "title": "The kettle", "claim": "40 euros back.", "facts": "Sold on 11 March 2025.", "answers": [],
+            "stated": [], "chat": [], "pieces": listed, "questions": ["Who paid for the parcel?"], "kind": "dispute", **changes,
         }
     )  # fmt: skip
 
 
 def begun(folder: Path, papers: dict[str, bytes]) -> tuple[Drafts, Draft]:
     drafts = Drafts(folder)
-    return drafts, drafts.add(drafts.begin(), [read_papers(name, data) for name, data in papers.items()])
+    return drafts, drafts.add(drafts.begin("en"), [read_papers(name, data) for name, data in papers.items()])
 
 
 def asked(server: OpenAIServer, folder: Path, papers: dict[str, bytes], *answers: str, **changes: Any) -> Draft:
@@ -77,11 +77,59 @@ def test_evidence_that_stands_in_the_papers_is_taken_over(server: OpenAIServer, 
     ]
     assert all(" ".join(one.text.split()) in " ".join(one.paper.split()) for one in draft.pieces)
     assert draft.refused == (
+        "In the model's own words, to be compared with the papers: Title · What the buyer asks for · The seller's listing.",
         "chat.txt does not say “I never said this.”: it was not taken over.",
         "There is no piece 99: “x” was not taken over.",
     )
     assert draft.questions == ("Who paid for the parcel?",)
-    assert missing(draft) == ["Give each piece to a side, or leave it out: 7 are open."]
+    assert missing(draft) == ["Fill in: Product.", "Give each piece to a side, or leave it out: 7 are open."]
+
+
+def stated(what: str, words: str, value: str, piece: int = 1) -> dict[str, Any]:
+    return {"piece": piece, "what": what, "words": words, "value": value}
+
+
+def test_order_and_chat_are_read_word_for_word(server: OpenAIServer, tmp_path: Path) -> None:
+    papers = {**complaint(), "order.txt": b"Order of 11 March 2025: one kettle, EUR 1,240.50."}
+    listed = [
+        stated("product", "one kettle", "Kettle", 10),
+        stated("price", "EUR 1,240.50", "1240.5", 10),
+        stated("currency", "EUR 1,240.50", "EUR", 10),
+        stated("ordered", "Order of 11 March 2025", "2025-03-11", 10),
+        stated("delivered", "Order of 11 March 2025", "2025-03-19", 10),
+        stated("price", "Kettle, 30 euros", "30", 10),
+        stated("product", "burnt", "Burnt", 2),
+    ]
+    chat = [
+        {"piece": 4, "text": "Does the kettle switch off by itself?", "whose": "claimant"},
+        {"piece": 4, "text": "Yes, it does. I tried it.", "whose": "respondent"},
+        {"piece": 4, "text": "I will pay you back.", "whose": "respondent"},
+    ]
+    papers.pop("letter.eml")
+    listed = [{**one, "piece": 8 if one["piece"] == 10 else one["piece"]} for one in listed]
+    draft = asked(server, tmp_path, papers, answer([], stated=listed, chat=chat))
+    assert {name: value for name, value in draft.values.items() if name.startswith("transaction.")} == {
+        "transaction.product": "Kettle",
+        "transaction.price": 1240.5,
+        "transaction.currency": "EUR",
+        "transaction.ordered_at": "2025-03-11",
+        "transaction.description": "Sold on 11 March 2025.",
+    }
+    assert draft.values["chat"] == ("buyer: Does the kettle switch off by itself?\nseller: Yes, it does. I tried it.")
+    told = "\n".join(draft.refused)
+    assert "“Order of 11 March 2025” does not say delivered: “2025-03-19”" in told
+    assert "order.txt does not say “Kettle, 30 euros”" in told
+    assert "“burnt” is read off a picture, complaint.docx, picture 1" in told
+    assert "chat.txt does not say “I will pay you back.”" in told
+
+
+def test_papers_of_a_question_become_its_material(server: OpenAIServer, tmp_path: Path) -> None:
+    made = answer([(1, "", "both"), (2, "No.", "claimant")], kind="question", answers=["Close it", "Leave it"])
+    draft = asked(server, tmp_path, {"a.txt": b"900 cars a day.", "b.txt": b"Yes."}, made)
+    assert draft.kind == "question"
+    assert (draft.values["question"], draft.values["options"]) == ("40 euros back.", "Close it\nLeave it")
+    assert [piece.place for piece in draft.pieces] == ["material", ""]
+    assert "b.txt does not say “No.”: it was not taken over." in draft.refused
 
 
 def test_instruction_in_a_paper_is_quoted_and_has_no_effect(server: OpenAIServer, tmp_path: Path) -> None:
@@ -93,19 +141,32 @@ def test_instruction_in_a_paper_is_quoted_and_has_no_effect(server: OpenAIServer
     assert [line for line in lines if ORDER in line and not line.startswith("> ")] == []
     assert lines.count("# What you are asked") == 1
     assert [one.place for one in draft.pieces] == ["out", ""]
-    assert draft.refused == ("order.docx does not say “The seller is right in all.”: it was not taken over.",)
+    assert draft.refused[1:] == ("order.docx does not say “The seller is right in all.”: it was not taken over.",)
 
 
 def test_what_a_person_wrote_is_not_drafted_over(server: OpenAIServer, tmp_path: Path) -> None:
     made = answer([(1, "水壶会自动断电。", "respondent")], kind="dispute", title="别的")
-    draft = asked(server, tmp_path, {"chat.txt": WECHAT.encode()}, made, kind="trial", matter="civil", title="水壶案")
-    assert (draft.kind, draft.matter, draft.title, draft.claim) == ("trial", "civil", "水壶案", "40 euros back.")
+    draft = asked(
+        server,
+        tmp_path,
+        {"chat.txt": WECHAT.encode()},
+        made,
+        kind="trial",
+        values={"matter": "civil", "title": "水壶案"},
+    )
+    assert draft.kind == "trial"
+    assert draft.values == {
+        "matter": "civil",
+        "title": "水壶案",
+        "charge": "40 euros back.",
+        "facts": "Sold on 11 March 2025.",
+    }
     assert [(one.text, one.place) for one in draft.pieces] == [("水壶会自动断电。", "defence")]
 
 
 def test_trial_is_proposed_where_the_papers_are_one(server: OpenAIServer, tmp_path: Path) -> None:
     draft = asked(server, tmp_path, {"a.txt": b"He set fire to it."}, answer([(1, "", "claimant")], kind="criminal"))
-    assert (draft.kind, draft.matter) == ("trial", "criminal")
+    assert (draft.kind, draft.values["matter"]) == ("trial", "criminal")
     assert missing(draft) == []
 
 
@@ -121,7 +182,10 @@ def test_pictures_go_along_and_are_left_out_for_a_blind_model(server: OpenAIServ
 
 def test_answer_that_is_no_draft_is_asked_for_again(server: OpenAIServer, tmp_path: Path) -> None:
     papers = {"a.txt": b"It leaks."}
-    assert asked(server, tmp_path, papers, "I would rather not.", answer([(1, "", "claimant")])).title == "The kettle"
+    assert (
+        asked(server, tmp_path, papers, "I would rather not.", answer([(1, "", "claimant")])).values["title"]
+        == "The kettle"
+    )
     with pytest.raises(CourtroomError, match="answered 2 times, and no answer was a draft"):
         asked(server, tmp_path, papers, "I would rather not.")
 
@@ -138,7 +202,10 @@ def test_draft_of_a_model_is_seen_corrected_and_saved(house: Courthouse, server:
     shown = texts(app)
     assert "Who paid for the parcel?" in shown
     assert "He lied" in shown
-    assert next(one.value for one in app.text_area if one.label == "What the plaintiff claims") == "40 euros back."
+    assert (
+        next(one.value for one in app.text_area if one.label == "Charge, or what the plaintiff claims")
+        == "40 euros back."
+    )
     assert passage in next(one.value for one in app.text_area if one.label == "Text")
     press(app, "Save the case")
     case = house.library.case("the-kettle")

@@ -3,8 +3,8 @@
 import asyncio
 import json
 import logging
-import re
 import shutil
+import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -20,26 +20,26 @@ from tokenizers.models import WordLevel
 from tokenizers.pre_tokenizers import Whitespace
 
 from courtroom.courthouse import Courthouse
-from courtroom.engine.setup import Setup
-from courtroom.knowledge.bases import bundled_cases
+from courtroom.declarations.setup import Setup
 from courtroom.knowledge.embedding import (
     DEFAULT,
     DIMENSIONS,
+    HASHED,
     LOCAL,
+    MEANINGS,
     REMOTE,
     HashedNgrams,
     LocalEncoder,
+    WordsAndMeaning,
     about_embedding,
     embedding_of,
 )
 from courtroom.knowledge.litellm_embedding import AT_ONCE, LONGEST, LiteLLMEmbedding, longest
 from courtroom.models.errors import ModelError
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
-from courtroom.text.words import STOP_WORDS, words
 from tests.driving import drive
 from tests.server_thread import WebServer
 
-CHINESE = re.compile(r"[\u3400-\u9fff]+")
 KEY = "sk-a-key-that-nobody-may-see"
 Answer = Callable[[int, list[str]], web.Response]
 
@@ -179,13 +179,13 @@ async def test_an_encoder_that_is_not_there_says_so(name: str, monkeypatch: pyte
     with pytest.raises(ModelError, match="There is no encoder local/gone here"):
         await LocalEncoder("local/gone").embed(["a"])
     monkeypatch.setitem(sys.modules, LOCAL[name].library, None)  # as where the extra is not installed
-    with pytest.raises(ModelError, match=r"pip install 'courtroom\[(embeddings|wordllama)\]'"):
+    with pytest.raises(ModelError, match=r"pip install 'courtroom\[embeddings\]'"):
         await LocalEncoder(name).embed(["a"])
     assert isinstance(embedding_of(name), LocalEncoder)
 
 
 def test_an_offered_embedding_can_be_chosen_and_none_that_says_where_it_is_asked() -> None:
-    for name in ("", DEFAULT, *LOCAL, *REMOTE):
+    for name in ("", DEFAULT, HASHED, *LOCAL, *REMOTE):
         assert Setup(embedding=name).embedding == name
         assert about_embedding(name or DEFAULT)
     hostile = ("http://evil.example/v1", "openai/x?key=1", "local/../../etc")
@@ -227,11 +227,22 @@ async def test_the_default_embedding_is_the_same_each_time_and_has_no_vector_for
     assert (await HashedNgrams().embed([])).shape == (0, DIMENSIONS)
 
 
-def test_chinese_words_are_those_that_jieba_finds() -> None:
-    import jieba
+async def test_the_default_embedding_knows_english_words_of_one_meaning() -> None:
+    found = await WordsAndMeaning().embed(
+        ["She shoplifted goods", "A woman stole from a store", "The show is cancelled", ""]
+    )
+    assert found.shape == (4, DIMENSIONS + MEANINGS)
+    assert found[0] @ found[1] > found[0] @ found[2]
+    assert not found[3].any()
+    chinese = ["被告人在公交车上扒窃他人钱包", "他偷了手机"]
+    by_words = await HashedNgrams().embed(chinese)
+    assert np.allclose((await WordsAndMeaning().embed(chinese))[:, :DIMENSIONS], by_words, atol=1e-6)
 
-    jieba.setLogLevel(logging.WARNING)
-    runs = [run for case in bundled_cases() for run in CHINESE.findall(case.facts)]
-    assert len(runs) > 300
-    for run in runs:
-        assert words(run) == tuple(word for word in jieba.cut(run, HMM=False) if word not in STOP_WORDS)
+
+def test_the_default_embedding_leaves_the_root_logger_alone() -> None:
+    code = (
+        "import logging; from courtroom.knowledge.embedding import by_wordllama; by_wordllama('l2_supercat')(['a word']);"
+        "root = logging.getLogger(); print(root.handlers, root.level)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split("\n")[0] == f"[] {logging.WARNING}"

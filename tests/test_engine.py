@@ -1,11 +1,10 @@
 """The engine, driven by a scripted model; what a procedure sees of the court, and nothing else."""
 
-import ast
 import asyncio
-import json
 import threading
 from collections import Counter, defaultdict
 from collections.abc import Awaitable, Callable, Iterator
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,10 +12,10 @@ from typing import Any
 import pytest
 
 from courtroom.cases.case import Case
-from courtroom.engine import exchange
 from courtroom.engine.court import Court
 from courtroom.engine.events import Verdict
 from courtroom.engine.run import Control
+from courtroom.engine.store import RunStore
 from courtroom.knowledge.lessons import Lesson, Put
 from courtroom.knowledge.search import Search
 from courtroom.models.errors import ModelError
@@ -37,7 +36,7 @@ def gone_on(bench: Bench, run: str) -> str:
     return str(bench.store.status(run))
 
 
-def test_a_run_ends_with_a_verdict_and_every_answer_on_record(bench: Bench) -> None:
+def test_every_answer_of_a_finished_run_is_on_record(bench: Bench) -> None:
     record = bench.hear()
     assert (record.run.status, record.run.verdict.outcome) == ("done", "buyer")
     assert [stage.path for stage in record.stages] == ["round-1", "round-2", "verdict"]
@@ -48,8 +47,29 @@ def test_a_run_ends_with_a_verdict_and_every_answer_on_record(bench: Bench) -> N
     assert record.cost == pytest.approx(0.06)
 
 
+def test_a_run_is_read_beside_the_thread_that_drives_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    where: defaultdict[str, set[str]] = defaultdict(set)
+
+    def noting(what: str, work: Callable[..., Any]) -> Callable[..., Any]:
+        def call(*given: Any, **options: Any) -> Any:
+            where[what].add(threading.current_thread().name)
+            return work(*given, **options)
+
+        return call
+
+    procedure = toy(tmp_path)
+    heard = replace(procedure, deliberate=noting("deliberates", procedure.deliberate))
+    for what, (owner, name) in {"reads": (RunStore, "events"), "writes": (RunStore, "add")}.items():
+        monkeypatch.setattr(owner, name, noting(what, getattr(owner, name)))
+    with closing(Bench(tmp_path, Scripted(side_by_member), procedures={"toy": heard})) as bench:
+        run = bench.start()
+        bench.runner.go(run)
+        bench.runner.wait(run, 10)
+    assert where == {"reads": {"asyncio_0"}, "deliberates": {"courtroom-engine"}, "writes": {"courtroom-writer"}}
+
+
 @pytest.mark.parametrize("at_once", [False, True], ids=["paused", "stopped"])
-def test_a_run_that_is_halted_asks_nothing_and_keeps_what_still_arrives(bench: Bench, at_once: bool) -> None:
+def test_a_halted_run_keeps_answers_that_still_arrive(bench: Bench, at_once: bool) -> None:
     bench.model.hold = asyncio.Event()
     run = bench.start()
     bench.runner.go(run)
@@ -85,7 +105,7 @@ def test_a_run_pauses_where_it_is_told_and_goes_on(bench: Bench, control: Contro
     assert len(bench.model.history) == 6
 
 
-def test_a_lost_quorum_fails_with_a_sentence_and_going_on_asks_only_who_failed(bench: Bench) -> None:
+def test_after_a_lost_quorum_only_those_who_failed_are_asked(bench: Bench) -> None:
     down = ModelError("The server is down.")
     bench.model.reply = lambda request: side_by_member(request) if request.tag.endswith("juror-03") else down
     record = bench.hear()
@@ -97,24 +117,7 @@ def test_a_lost_quorum_fails_with_a_sentence_and_going_on_asks_only_who_failed(b
     assert (asked["0/juror-03"], asked["0/juror-01"]) == (2, 3)
 
 
-def test_a_long_answer_is_read_off_the_loop(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
-    where, read = defaultdict[bool, set[str]](set), exchange.read_answer
-
-    def noting(text: str, *rest: Any) -> Any:
-        where[len(text) >= exchange.LONG].add(threading.current_thread().name)
-        return read(text, *rest)
-
-    monkeypatch.setattr(exchange, "read_answer", noting)
-    bench.model.reply = lambda request: json.dumps(
-        {"side": "buyer", "reason": "x" * (exchange.LONG if request.tag.endswith("1") else 1)}
-    )
-    assert bench.hear(ToySetup(rounds=1)).run.status == "done"
-    assert len(where[False]) == 1, "the loop's own thread"
-    assert where[True]
-    assert not where[True] & where[False]
-
-
-def test_what_a_lesson_rests_on_is_on_disk_before_the_lesson_is(bench: Bench, tmp_path: Path) -> None:
+def test_what_a_lesson_rests_on_is_on_disk_first(bench: Bench, tmp_path: Path) -> None:
     async def look_and_learn(court: Court[Case, ToySetup]) -> Verdict:
         await court.stage("Learning", "round")
         (hit,) = await court.retrieve("look", Search(collection="precedents", text="kettle", k=1))
@@ -128,7 +131,6 @@ def test_what_a_lesson_rests_on_is_on_disk_before_the_lesson_is(bench: Bench, tm
     assert "learning/look" in seen
 
 
-PROCEDURES = Path(__file__).parent.parent / "courtroom" / "procedures"
 SEEN = {
     *("case", "unsealed", "setup", "seed", "panel", "member", "random"),
     *("stage", "ask", "try_ask", "all", "retrieve", "learn", "vote", "tally", "enough", "needs", "note"),
@@ -153,23 +155,3 @@ def test_a_procedure_sees_of_the_court_what_it_may_use(bench: Bench, tmp_path: P
     proceed(bench, tmp_path, look)
     assert bench.hear().run.status == "done"
     assert seen == SEEN
-
-
-def private(text: str) -> set[str]:
-    """Private fields and names of other objects and modules that a module uses."""
-    used = set()
-    for node in ast.walk(ast.parse(text)):
-        whose = getattr(node, "value", None)
-        own = isinstance(whose, ast.Name) and whose.id in ("self", "cls")
-        if isinstance(node, ast.Attribute) and not own:
-            used.add(node.attr)
-        elif isinstance(node, ast.ImportFrom) and str(node.module).startswith("courtroom.engine"):
-            used |= {alias.name for alias in node.names}
-    return {name for name in used if name.startswith("_") and not name.startswith("__")}
-
-
-def test_no_procedure_uses_a_private_field_of_the_court() -> None:
-    files = list(PROCEDURES.rglob("*.py"))
-    assert files
-    assert {str(file): found for file in files if (found := private(file.read_text("utf-8")))} == {}
-    assert private("court._services.ledger.add(event)") == {"_services"}

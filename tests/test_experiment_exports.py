@@ -25,7 +25,8 @@ ARMS = [
 
 @pytest.fixture(scope="module")
 def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Courthouse]:
-    """A store with an experiment: one arm of a real server, one offline, one whose model is not there, one made elsewhere."""
+    """A store with an experiment: one arm of a real server, one offline, one whose model is not there, one made
+    elsewhere."""
 
     def refuse(body: dict[str, Any]) -> web.Response | None:
         refusal = {"error": {"message": "no such model"}}
@@ -58,7 +59,7 @@ def logs(house: Courthouse) -> dict[str, Any]:
     return {log.eval.metadata["arm"]: log for log in read}
 
 
-def test_each_arm_is_a_log_with_a_sample_for_each_cell(house: Courthouse, logs: dict[str, Any]) -> None:
+def test_each_arm_is_a_log_with_its_cells(house: Courthouse, logs: dict[str, Any]) -> None:
     found = house.experiments.results("feelings")
     assert logs.keys() == {*found.arms}
     for arm, log in logs.items():

@@ -20,7 +20,7 @@ from sklearn.metrics import accuracy_score, mean_absolute_error, mean_squared_er
 from statsmodels.stats.contingency_tables import cochrans_q
 
 from courtroom.cases.case import Case
-from courtroom.cases.criminal import CriminalCase, Gold
+from courtroom.cases.criminal import CriminalCase, Given, Gold
 from courtroom.cases.dispute import Dispute, JuryRecord, Transaction
 from courtroom.cases.labelled import Document, Labelled, LabelledTask
 from courtroom.cases.readers.cail import convert_lawbench
@@ -31,7 +31,7 @@ from courtroom.errors import CourtroomError
 from courtroom.evaluation import lawbench, summaries
 from courtroom.experiments.measures import MEASURES, CaseResult, at_hand, wanted
 from courtroom.experiments.outcome import Outcome, of_text
-from courtroom.experiments.table import CellRow, grouped, overall, pairs, summary
+from courtroom.experiments.table import CellRow, grouped, overall, pairs, summary, table
 from courtroom.judging.criminal import candidates
 from courtroom.law import Both, Judgment, Statute, Term, term_class
 from tests.driving import shell
@@ -132,7 +132,7 @@ def test_hit_at_2_takes_the_first_two_that_were_named(charges: list[str], hit: i
 
 
 @pytest.mark.parametrize(("asked", "hit"), [("article_hit2", 1), ("charge_hit2", 1), ("article_accuracy", 0)])
-def test_hit_at_2_goes_on_with_what_else_came_into_question(asked: str, hit: int) -> None:
+def test_hit_at_2_goes_on_with_other_candidates(asked: str, hit: int) -> None:
     case = criminal(charges=("诈骗",), relevant_articles=(266,))
     judgment = Judgment(relevant_articles=(264,), charges=("盗窃",))
     charges = {234: "故意伤害", 266: "诈骗"}
@@ -142,7 +142,7 @@ def test_hit_at_2_goes_on_with_what_else_came_into_question(asked: str, hit: int
     assert of("criminal", asked, [CaseResult(case, "", made)]) == hit
 
 
-def test_an_answer_that_is_no_judgment_is_wrong_not_left_out() -> None:
+def test_an_answer_without_a_judgment_is_wrong() -> None:
     case = criminal(charges=("诈骗",))
     answers = ("I do not know", '{"charges": 7}', '{"charges": ["诈骗"]}')
     rows = [CaseResult(case, "", of_text(case, answer)) for answer in answers]
@@ -155,7 +155,7 @@ def task(label: str) -> LabelledTask:
     return LabelledTask(id="t", title="t", labels=("yes", "no", "maybe"), items=(item,))
 
 
-def test_measures_of_labels_are_scikit_learns_also_for_answers_out_of_the_set() -> None:
+def test_measures_of_labels_are_scikit_learns() -> None:
     real = [RANDOM.choice(("yes", "no", "maybe")) for _ in range(40)]
     given = [RANDOM.choice(("yes", "No.", "MAYBE", "who knows")) for _ in range(40)]
     rows = [
@@ -193,7 +193,7 @@ def test_measures_of_summaries_are_those_of_rouge_score_and_sacrebleu() -> None:
     assert np.isnan(of("document", "quality", rows))
 
 
-def test_a_summary_is_scored_by_its_facts_and_its_quality_divided_by_the_time_of_who_made_it() -> None:
+def test_a_summarys_quality_is_divided_by_its_makers_time() -> None:
     scores = {"faithfulness": 90.0, "completeness": 60.0, "conciseness": 30.0}
     whole = dict.fromkeys(scores, 100.0)
     judged = Outcome(details={"fine_grained": scores, "assessment": whole}, latency_s=50.0, assessed_s=30.0, wall_s=4.0)
@@ -208,7 +208,7 @@ def test_a_summary_is_scored_by_its_facts_and_its_quality_divided_by_the_time_of
     assert np.isnan(of("document", "quality", rows))
 
 
-def test_a_measure_that_is_not_there_is_refused_with_those_that_are() -> None:
+def test_an_unknown_measure_is_refused_with_the_known_ones() -> None:
     told = "no measure “f2” for cases of the kind “dispute”. Choose among: accuracy, "
     with pytest.raises(CourtroomError, match=told):
         wanted("dispute", ["f2"])
@@ -251,6 +251,20 @@ def test_a_procedures_judgment_is_scored_like_a_written_one() -> None:
     assert of("criminal", "lawbench", [CaseResult(case, "", made)]) == pytest.approx(2 / 3)
     assert of("criminal", "lawbench", [CaseResult(case, "3-3", made)]) == 1.0
     assert of("criminal", "abstention", [CaseResult(case, "3-3", Outcome())]) == 1.0
+
+
+def test_labels_that_were_given_are_no_predictions() -> None:
+    case = criminal(relevant_articles=(264,), charges=("盗窃",), term_of_imprisonment={"imprisonment": 5})
+    told = case.model_copy(update={"given": Given(charges=("盗窃",))})
+    details = {"relevant_articles": [264], "charges": ["盗窃"], "term_of_imprisonment": {"imprisonment": 5}}
+    rows = [CaseResult(told, "", judged(**details))]
+    for name in ("charge_accuracy", "charge_hit2"):
+        assert np.isnan(of("criminal", name, rows)), name
+    assert MEASURES["criminal"]["charge_f1"].parts(rows).sum() == 0
+    assert of("criminal", "article_accuracy", rows) == of("criminal", "term_accuracy", rows) == 1.0
+    hidden = judged(**details)
+    hidden = hidden.model_copy(update={"details": {**hidden.details, "given": False}})
+    assert of("criminal", "charge_accuracy", [CaseResult(told, "", hidden)]) == 1.0
 
 
 @needs_real_data
@@ -297,7 +311,7 @@ def test_a_ranking_is_scored_by_hand() -> None:
 FACTS = "被告人在公交车上扒窃被害人手机一部，价值三千元，后被抓获。"
 
 
-def test_a_run_is_scored_by_the_precedents_that_it_looked_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_run_is_scored_by_the_precedents_it_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COURTROOM_HOME", str(tmp_path / "home"))
     folder = tmp_path / "lecard"
     for name, content in {
@@ -397,6 +411,33 @@ def test_the_gain_on_a_single_model_by_hand() -> None:
     assert at_hand(wanted("labelled", ["gain"]), [alone])[0] == ()
 
 
+def test_macro_scores_are_the_mean_of_runs_not_pooled() -> None:
+    real = ["诈骗"] * 5 + ["盗窃"] * 5
+    runs = {"three runs": [real, [*real[:4], "骗取", *real[5:]], [*real[:9], "偷盗"]], "one run": [real]}
+    rows = []
+    for arm, told in runs.items():
+        for repeat, charges in enumerate(told):
+            for number, (mine, charge) in enumerate(zip(charges, real, strict=True)):
+                case = criminal(charges=(charge,))
+                cell = CellRow(
+                    len(rows), arm, f"case-{number}", case, "", repeat, "", "done", "", judged(charges=[mine])
+                )
+                rows.append(cell)
+    measures = wanted("criminal", ["charge_precision", "charge_recall", "charge_f1"])
+    found, compared = (
+        of(grouped(rows, False), *rest)
+        for of, rest in ((table, (rows, [*runs], measures)), (pairs, ([*runs], measures)))
+    )
+    for one, pair in zip(measures, compared, strict=True):
+        average = {"charge_precision": 0, "charge_recall": 1, "charge_f1": 2}[one.name]
+        scores = [
+            precision_recall_fscore_support(real, charges, average="macro", zero_division=0)[average]
+            for charges in runs["three runs"]
+        ]
+        assert found.lines[0].values[one.name].value == pytest.approx(np.mean(scores))
+        assert (pair.of_a, pair.of_b) == (pytest.approx(np.mean(scores)), 1.0), "as often as it takes for three runs"
+
+
 def test_cochrans_q_takes_the_majority_of_repeats_and_says_so() -> None:
     answers = {"a": "yyn yyy yny nnn ynn", "b": "nnn nny yyy nnn nnn", "c": "yyy yyy yyy yyy nyy"}
     case, rows = task("yes"), []
@@ -417,7 +458,7 @@ def test_cochrans_q_takes_the_majority_of_repeats_and_says_so() -> None:
 
 
 @needs_real_data
-def test_near_duplicates_of_real_cases_are_those_of_comparing_each_pair(house: Courthouse) -> None:
+def test_near_duplicates_are_those_of_comparing_each_pair(house: Courthouse) -> None:
     facts = [json.loads(line)["fact"] for line in (FOLDER / "cail_like.jsonl").read_text().splitlines()[:90]]
     facts += [fact[: len(fact) * 24 // 25] for fact in facts[:20]]
     ids = [f"c{n}" for n in range(len(facts))]

@@ -1,5 +1,7 @@
-"""The knowledge protocol: each arm learns on one split, in order; tests on another see what it learned, frozen under a name."""
+"""The knowledge protocol: each arm learns on one split, in order; tests on another see what it learned, frozen under a
+name."""
 
+import asyncio
 import shutil
 from pathlib import Path
 from typing import Any
@@ -10,12 +12,15 @@ from courtroom.courthouse import Courthouse
 from courtroom.datasets import Row
 from courtroom.engine.record import Record
 from courtroom.errors import CourtroomError
+from courtroom.experiments.plan import Cell, planned
 from courtroom.experiments.spec import Experiment, adapted, parsed
 from courtroom.knowledge.lessons import Frozen, Snapshot
+from courtroom.models.request import Reply, Request, Watch
 from courtroom.procedures.verdict.setup import VerdictSetup
 from courtroom.settings import Settings
-from tests.driving import done, drive
+from tests.driving import answered_by, done, drive
 from tests.test_experiments import house, killed
+from tests.toy import text_of
 
 __all__ = ["house"]  # a fixture
 
@@ -59,7 +64,8 @@ def memory(house: Courthouse) -> Snapshot:
 
 
 def many(kept: Snapshot) -> int:
-    """How many cases it has learned from: a judgment that was right is a standard, one that was wrong waits in the buffer."""
+    """How many cases it has learned from: a judgment that was right is a standard, one that was wrong waits in the
+    buffer."""
     return kept.standards + kept.buffer
 
 
@@ -94,7 +100,7 @@ def seen(record: Record) -> str:
     return next(one.hits[0].id for one in record.retrievals if isinstance(one.query, Frozen))
 
 
-def test_each_arm_learns_by_itself_and_its_tests_see_that_under_a_name(after: Courthouse, house: Courthouse) -> None:
+def test_each_arm_learns_by_itself_and_is_tested_on_that(after: Courthouse, house: Courthouse) -> None:
     before, house = memory(house), after
     (name,) = (one.id for one in house.experiments.store.experiments())
     trained = [(cell.arm, cell.row) for cell in house.experiments.store.cells(name) if cell.phase == "train"]
@@ -121,7 +127,7 @@ def memories(house: Courthouse, name: str) -> str:
     return f"learning-{house.experiments.store.experiment(name).experiment.digest[:8]}-"
 
 
-def test_an_expert_is_taught_from_each_case_once_and_from_none_that_an_experiment_tests(after: Courthouse) -> None:
+def test_an_expert_is_taught_from_no_tested_case(after: Courthouse) -> None:
     ((_, source),) = after.teaching
     assert sorted(draft.case.id for draft in after.read(source)) == sorted((*TRAINED, "criminal-well-poison"))
     assert after.read(source, teacher="another/model") == ()
@@ -141,7 +147,7 @@ def test_arms_learn_from_another_dataset_where_the_file_names_one(house: Courtho
     assert adapted(kept, dataset="benches").knowledge == kept.knowledge
 
 
-def test_an_arm_that_names_a_snapshot_begins_with_it_and_another_may_see_what_it_has_learned(house: Courthouse) -> None:
+def test_an_arm_may_begin_with_a_snapshot(house: Courthouse) -> None:
     house.knowledge.snapshot("mine")
     arms = [{**ARMS[0], "set": {"memory": "mine"}}, {**ARMS[2], "memory_of": "learns"}]
     learned, alone = runs_of(house, run_to_the_end(house, spec(arms=arms))).values()
@@ -164,7 +170,64 @@ def test_killed_in_training_an_arm_learns_the_same(home: Path, tmp_path: Path, m
     assert found[0] == found[1]
 
 
-def test_a_case_that_can_t_be_learned_from_stops_the_experiment_until_it_can(house: Courthouse) -> None:
+class Together:
+    """Gives no answer before two are asked for at once."""
+
+    def __init__(self, house: Courthouse) -> None:
+        self._pool, self._asked, self._both = house.pool, 0, asyncio.Event()
+
+    async def answer(self, request: Request, watch: Watch | None = None) -> Reply:
+        self._asked += 1
+        if self._asked == 2:
+            self._both.set()
+        await asyncio.wait_for(self._both.wait(), 60)
+        return await self._pool.answer(request, watch)
+
+
+def test_arms_learn_at_the_same_time_each_a_memory_of_its_own(house: Courthouse) -> None:
+    """A hearing begins with one question: the second one is of another arm."""
+    before = memory(house)
+    answered_by(house, Together(house))
+    arms = [{**ARMS[0], "name": name, "seed": seed} for name, seed in (("one", 0), ("other", 7))]
+    runs = runs_of(house, run_to_the_end(house, spec(arms=arms, name="together")))
+    kept = [house.knowledge.snapshots.named(record.setup.memory) for record in runs.values()]
+    assert [many(one) for one in kept] == [len(TRAINED)] * 2
+    assert [seen(record) for record in runs.values()] == [one.digest for one in kept]
+    assert memory(house).digest == before.digest
+    assert house.knowledge.bases() == ("bundled",), "a memory is no knowledge base"
+
+
+class Silent:
+    """Says nothing that can be read of one case."""
+
+    def __init__(self, house: Courthouse, case: str) -> None:
+        self._pool, self._facts = house.pool, house.library.case(case).facts
+
+    async def answer(self, request: Request, watch: Watch | None = None) -> Reply:
+        return Reply(text="no") if self._facts in text_of(request) else await self._pool.answer(request, watch)
+
+
+def test_a_training_goes_on_without_a_case_that_is_not_answered(house: Courthouse) -> None:
+    answered_by(house, Silent(house, TRAINED[0]))
+    name = run_to_the_end(house, spec(arms=[ARMS[0]], knowledge={"train": "train", "leave_out": 0.5}))
+    found = house.experiments.results(name)
+    assert [row.state for row in found.trained] == ["failed", "done"]
+    assert "learns: 1 of 2 cases that it was to learn from could not be answered and were left out." in found.notes
+    (tested,) = runs_of(house, name).values()
+    assert many(house.knowledge.snapshots.named(tested.setup.memory)) == 1
+    assert house.experiments.try_again(name) == 0, "what came after would have learned otherwise"
+
+
+def test_a_training_that_an_earlier_version_began_is_not_gone_on_with(house: Courthouse) -> None:
+    name = house.experiments.begin(spec(arms=[ARMS[0]]))
+    cell = next(house.experiments.store.cells(name))
+    house.new_run("verdict", house.library.case(cell.row), VerdictSetup(), 0, cell.run)
+    house.experiments.go(name)
+    house.experiments.wait(name, 60)
+    assert "began to learn under an earlier version" in house.experiments.store.experiment(name).reason
+
+
+def test_a_case_that_teaches_nothing_stops_the_experiment(house: Courthouse) -> None:
     found = done(house, spec(arms=[{**ARMS[0], "set": {"budget.calls": 2}}]))
     name = found.kept.id
     assert found.kept.status == "paused"
@@ -196,6 +259,24 @@ def test_what_can_t_be_learned_from_is_refused(house: Courthouse, given: dict[st
     assert len(house.experiments.rows(name)) == 3 * len(ARMS)
 
 
+def test_arms_may_learn_from_a_part_of_a_split(house: Courthouse) -> None:
+    whole = [cell.row for cell, _ in planned_by(house, {"train": "train"})]
+    first = [cell.row for cell, _ in planned_by(house, {"train": "train", "limit": 1})]
+    drawn = {
+        tuple(cell.row for cell, _ in planned_by(house, {"train": "train", "sample": 1, "seed": n})) for n in range(9)
+    }
+    assert len(first) < len(whole)
+    assert first == whole[:1]
+    assert drawn == {(name,) for name in whole}, "another seed may draw another case"
+    assert spec(knowledge={"train": "train", "limit": 1}).digest != spec().digest
+
+
+def planned_by(house: Courthouse, rules: dict[str, Any]) -> list[tuple[Cell, object]]:
+    """The cells in which the first arm that learns does so."""
+    every = planned(spec(knowledge=rules), house, {}, [0])
+    return [(cell, made) for cell, made in every if cell.phase == "train" and cell.arm == 0]
+
+
 def test_an_estimate_counts_what_arms_learn_from(house: Courthouse) -> None:
     before = memory(house)
     takes = house.experiments.estimate(spec())
@@ -209,7 +290,7 @@ def test_an_estimate_counts_what_arms_learn_from(house: Courthouse) -> None:
     assert house.experiments.store.experiments() == []
 
 
-def test_a_deleted_experiment_takes_its_memories_along_but_for_those_that_others_use(after: Courthouse) -> None:
+def test_a_deleted_experiment_takes_its_own_memories_along(after: Courthouse) -> None:
     house = after
     (name,) = (one.id for one in house.experiments.store.experiments())
     before, begin = memory(house), memories(house, name)

@@ -1,4 +1,5 @@
-"""Experiments: planned, estimated, run, paused, failed and tried again, within a budget; and predictions made elsewhere."""
+"""Experiments: planned, estimated, run, paused, failed and tried again, within a budget; and predictions made
+elsewhere."""
 
 import json
 import operator
@@ -6,10 +7,8 @@ import shutil
 import signal
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import Any
-from unittest.mock import create_autospec
 
 import pandas as pd
 import pytest
@@ -27,7 +26,6 @@ from courtroom.experiments import frame
 from courtroom.experiments.measures import MEASURES
 from courtroom.experiments.plan import cells
 from courtroom.experiments.results import ExperimentResults
-from courtroom.experiments.service import Experiments
 from courtroom.experiments.spec import Experiment, as_toml, parsed, read_toml
 from courtroom.experiments.table import sentence
 from courtroom.experiments.written import markdown
@@ -35,10 +33,11 @@ from courtroom.figures.experiment import draw_frontier, draw_matrix, draw_values
 from courtroom.procedures.courtroom_llm.setup import CourtroomLLMSetup
 from courtroom.settings import Settings
 from courtroom.upkeep.doctor import examine
-from tests.driving import done, drive, shell
+from tests.driving import answered_by, done, drive, shell
 from tests.forks import Fork
 from tests.kills import go_on_with_experiment
 from tests.openai_server import OpenAIServer
+from tests.scripted_jury import Jury
 
 TEXTS = (
     "The parcel came late",
@@ -84,11 +83,10 @@ def house(home: Path, tmp_path: Path) -> Courthouse:
     return Courthouse(Settings(home=shutil.copytree(home, tmp_path / "home")))
 
 
-def test_a_file_says_all_of_an_experiment_and_is_written_as_it_was(tmp_path: Path) -> None:
+def test_a_file_says_all_of_an_experiment(tmp_path: Path) -> None:
     file = tmp_path / "feelings.toml"
     given = {"repeats": 2, "budget": {"money": 1.5}, "gain_over": {"three judges": "one judge"}, "hypotheses": [BETTER]}
     file.write_text(as_toml(spec(measures=("accuracy",), **given)))
-    assert "[[hypothesis]]" in file.read_text()
     assert read_toml(file) == spec(measures=("accuracy",), **given)
     file.write_text(f'{HEAD}[[arm]]\nname = "x"\npredictions = "answers.csv"\n')
     read = read_toml(file)
@@ -111,14 +109,14 @@ SAME = 'name = "a"\n[dataset]\nname = "b"\nsplit = "test"\n[knowledge]\ntrain = 
         (SAME + ARM, "would be tested on what was learned from it"),
     ],
 )
-def test_a_file_that_does_not_fit_is_refused_with_a_sentence(text: str, why: str, tmp_path: Path) -> None:
+def test_a_file_that_does_not_fit_is_refused(text: str, why: str, tmp_path: Path) -> None:
     file = tmp_path / "a.toml"
     file.write_text(text)
     with pytest.raises(CourtroomError, match=why):
         read_toml(file)
 
 
-def test_the_same_file_has_the_same_cells_and_another_one_others() -> None:
+def test_the_same_file_has_the_same_cells() -> None:
     def runs(**given: Any) -> list[str]:
         return [cell.run for cell in cells(spec(repeats=2, **given), ["a", "b"])]
 
@@ -137,7 +135,7 @@ def test_the_same_file_has_the_same_cells_and_another_one_others() -> None:
         ({"arms": [{"name": "x", "procedure": "juris"}]}, "x: JURIS hears cases of the kind “document”"),
         ({"arms": [{"name": "x", "procedure": "none"}]}, "x: There is no procedure “none”"),
         ({"arms": [{"name": "x", "procedure": "courtroom-llm", "set": {"judges": 2}}]}, "x: .*odd"),
-        ({"arms": [{"name": "x", "predictions": "/nowhere.csv"}]}, "can't be read"),
+        ({"arms": [{"name": "x", "predictions": "/nowhere.csv"}]}, "is not there"),
     ],
 )
 def test_what_does_not_fit_is_refused_before_any_call(house: Courthouse, given: dict[str, Any], why: str) -> None:
@@ -146,7 +144,7 @@ def test_what_does_not_fit_is_refused_before_any_call(house: Courthouse, given: 
     assert house.experiments.store.experiments() == []
 
 
-def test_every_cell_is_an_ordinary_run_and_the_table_adds_them_up(house: Courthouse) -> None:
+def test_the_table_adds_up_cells_that_are_ordinary_runs(house: Courthouse) -> None:
     experiment = spec(repeats=2)
     takes = house.experiments.estimate(experiment)
     found = done(house, experiment)
@@ -184,7 +182,7 @@ def test_every_cell_is_an_ordinary_run_and_the_table_adds_them_up(house: Courtho
     assert len(found.pairs) == 2, "accuracy and macro F1 of the one pair"
 
 
-def test_an_experiment_is_made_once_is_one_line_among_the_runs_and_takes_them_along(house: Courthouse) -> None:
+def test_an_experiment_is_made_once_and_is_one_line(house: Courthouse) -> None:
     first = done(house, spec())
     runs = len(house.store.runs())
     over, measures = {"three judges": "one judge"}, ("accuracy", "gain")
@@ -212,7 +210,7 @@ def test_an_experiment_is_made_once_is_one_line_among_the_runs_and_takes_them_al
         house.experiments.results(first.kept.id)
 
 
-def test_a_budget_that_is_reached_stops_plainly_and_can_be_raised(house: Courthouse) -> None:
+def test_a_budget_stops_an_experiment_until_it_is_raised(house: Courthouse) -> None:
     found = done(house, spec(budget={"calls": 17}, at_once=4))
     assert found.kept.status == "paused"
     assert {row.state for row in found.rows} == {"done", "waiting"}
@@ -222,7 +220,7 @@ def test_a_budget_that_is_reached_stops_plainly_and_can_be_raised(house: Courtho
     assert whole.kept.status == "done"
 
 
-def test_a_cell_that_fails_is_a_row_with_its_reason_and_can_be_tried_again(house: Courthouse) -> None:
+def test_a_failed_cell_has_a_reason_and_is_tried_again(house: Courthouse) -> None:
     poor = {**SINGLE, "budget.calls": 1, "structure": "multiple", "judges": 3}
     arms = [
         {"name": name, "procedure": "courtroom-llm", "set": knobs}
@@ -248,14 +246,20 @@ def test_a_cell_that_fails_is_a_row_with_its_reason_and_can_be_tried_again(house
     assert sum(row.state == "done" for row in again.rows if row.arm == "poor") == 5
 
 
-def test_arms_that_ask_the_same_ask_it_once_and_the_estimate_says_so(house: Courthouse) -> None:
-    arms = [{"name": name, "procedure": "courtroom-llm", "set": SINGLE} for name in ("one", "the same")]
-    experiment = spec(arms=arms)
-    takes = house.experiments.estimate(experiment)
-    assert (takes.calls, takes.shared) == (6, 6)
-    found = done(house, experiment)
-    assert sum(row.outcome.asked for row in found.rows if row.outcome) == 6
-    assert sum(row.outcome.calls for row in found.rows if row.outcome) == 12
+def test_a_knob_without_effect_leaves_an_arms_tokens_alone(house: Courthouse) -> None:
+    answered_by(house, Jury())
+    arms = [
+        {"name": name, "procedure": "courtroom-llm", "model": "scripted", "set": {**SINGLE, "hearings": hearings}}
+        for name, hearings in (("as it is", 5), ("with a dead knob", 3))
+    ]
+    found = done(house, spec(arms=arms, at_once=1))
+    spent = [found.table.spent[arm] for arm in found.arms]
+    assert spent[0].tokens == spent[1].tokens > 0, "both arms do the same work"
+    paid = house.experiments.store.took(found.kept.id)
+    assert sorted(cost.tokens for cost in paid.values()) == [0, spent[0].tokens], "one of them paid for both"
+    head, _, *lines = markdown(found.table).splitlines()
+    assert head.endswith(" | Cases | Tokens a case | US$ a case |")
+    assert [line.split(" | ")[-2] for line in lines[:2]] == [f"{spent[0].tokens / len(TEXTS):,.0f}"] * 2
 
 
 def test_answers_of_cells_do_not_stream_in(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -282,7 +286,7 @@ def killed(experiment: Experiment, kills: Sequence[int]) -> tuple[str, Courthous
     return name, Courthouse()
 
 
-def test_killed_twice_an_experiment_has_the_table_of_an_unbroken_one_and_asks_nothing_again(
+def test_an_experiment_killed_twice_has_the_same_table(
     home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     arm = {"procedure": "courtroom-llm", "set": SINGLE}
@@ -322,7 +326,7 @@ def answers(path: Path, models: dict[str, list[str]]) -> Path:
 RIGHT = ["sad", "glad"] * 3
 
 
-def test_predictions_are_arms_beside_procedures_in_the_table_and_in_figures(house: Courthouse, tmp_path: Path) -> None:
+def test_predictions_are_arms_beside_procedures(house: Courthouse, tmp_path: Path) -> None:
     file = answers(tmp_path / "given.jsonl", {"good": RIGHT, "bad": ["glad"] * 6})
     arms = [
         {"name": "one judge", "procedure": "courtroom-llm", "set": SINGLE},
@@ -353,7 +357,8 @@ def test_predictions_are_arms_beside_procedures_in_the_table_and_in_figures(hous
     (pair,) = [one for one in found.pairs if {one.a, one.b} == {"good", "bad"} and one.measure.name == "accuracy"]
     assert (pair.tested.test, pair.cases, pair.difference.value) == ("McNemar", 6, 0.5)
     assert sentence(pair) == (
-        "Accuracy: whether good and bad differ can't be known from so few cases (100.0 % against 50.0 %; 6 cases; at least 7 are needed)."
+        "Accuracy: whether good and bad differ can't be known from so few cases "
+        "(100.0 % against 50.0 %; 6 cases; at least 7 are needed)."
     )
     alone = sentence(replace(pair, pairs=1))
     assert alone.startswith(
@@ -417,11 +422,11 @@ def test_several_answers_to_a_case_are_its_repeats(house: Courthouse, tmp_path: 
         ('{"prediction": "sad"}\n', "line 1: the case is missing"),
         ('{"case": "text-0", "prediction": "sad", "case": "text-1"}\n', "line 1: it has the field “case” twice"),
         ('{"case": "text-0", "prediction": "sad"}\nno\n', "line 2: it is not valid JSON"),
-        (None, "given.jsonl can't be read: it is not there. Check the path."),
+        (None, "given.jsonl is not there. Check the path."),
         ('{"case": "elsewhere", "prediction": "sad"}\n', "none of the 1 predictions is of a case"),
     ],
 )
-def test_predictions_that_can_not_be_read_are_refused_with_their_line(
+def test_unreadable_predictions_are_refused_with_their_line(
     house: Courthouse, tmp_path: Path, text: str | None, why: str
 ) -> None:
     file = tmp_path / "given.jsonl"
@@ -473,23 +478,3 @@ def test_the_shell_runs_a_file_and_writes_results(home: Path, tmp_path: Path, mo
         line["arm"]: pytest.approx(line["values"]["accuracy"][0]) for line in found["lines"]
     }
     assert r"\begin{tabular}{lrrr}" in (tmp_path / "table.tex").read_text()
-
-
-@pytest.mark.parametrize("words", [(), ("--json",)])
-def test_unchanged_results_are_kept(house: Courthouse, words: tuple[str, ...], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("COURTROOM_HOME", str(house.settings.home))
-    name = done(house, spec()).kept.id
-    printed, kept = partial(shell, "experiment", "results", "feelings", *words), house.settings.home / "results"
-    first = printed()
-    works_out = create_autospec(Experiments.results, side_effect=Experiments.results)
-    monkeypatch.setattr(Experiments, "results", works_out)
-    assert printed() == first
-    works_out.assert_not_called()
-    house.experiments.store.conclude(name, 1, None, "It was taken back.")
-    assert (changed := printed()) != first
-    works_out.assert_called_once()
-    for file in kept.iterdir():
-        file.unlink()
-    assert printed() == changed, "the kept texts may be removed"
-    house.experiments.delete(name)
-    assert list(kept.iterdir()) == [], "nothing is left of a deleted experiment"

@@ -2,10 +2,12 @@
 
 from functools import partial
 
+import pytest
 from streamlit.testing.v1 import AppTest
 
 from courtroom.courthouse import Courthouse
-from courtroom.datasets.samples import add_sample
+from courtroom.datasets.samples import PREFIX, add_sample
+from courtroom.experiments.spec import recipes
 from tests.docs import ROOT
 from tests.driving import done
 from tests.pages import house, opened_at, texts
@@ -32,14 +34,14 @@ def test_in_an_empty_install_each_way_to_begin_leads_on(house: Courthouse) -> No
     assert [one.value for one in app.title] == ["Experiments"]
     assert "No experiment yet" in texts(app)
     press(app, "experiment-to-New")
-    assert "No dataset has cases whose outcome can be measured" in texts(app)
+    assert "No dataset has cases with a known outcome" in texts(app)
     press(app, "sample-sample-disputes")
     assert app.selectbox(key="experiment-dataset").value == "sample-disputes"
-    assert [(info.name, info.count) for info in house.datasets.list()] == [("sample-disputes", 13)]
+    assert [(info.name, info.count) for info in house.datasets.newest()] == [("sample-disputes", 13)]
     app = opened()
     press(app, "experiment-first")
     assert "After Courtroom" in texts(app)
-    assert {info.name for info in house.datasets.list()} == {"sample-disputes", "sample-question-answered"}
+    assert {info.name for info in house.datasets.newest()} == {"sample-disputes", "sample-question-answered"}
     press(app, "experiment-start")
     (kept,) = house.experiments.store.experiments()
     house.experiments.pause(kept.id)
@@ -47,7 +49,16 @@ def test_in_an_empty_install_each_way_to_begin_leads_on(house: Courthouse) -> No
     assert (kept.name, len(kept.experiment.arms)) == ("first", 4)
 
 
-def test_every_recipe_is_offered_and_can_be_used_with_other_cases(house: Courthouse) -> None:  # noqa: F811
+@pytest.mark.parametrize("name", [one.name for one in recipes() if one.experiment.dataset.name.startswith(PREFIX)])
+def test_a_recipe_whose_cases_are_here_can_be_started(name: str, house: Courthouse) -> None:  # noqa: F811
+    app = opened()
+    press(app, "experiment-to-Recipes")
+    press(app, f"recipe-{name}")
+    assert "No dataset of its kind is here" not in unmarked(app)
+    assert app.button(key="experiment-start")
+
+
+def test_every_recipe_is_offered_for_other_cases(house: Courthouse) -> None:  # noqa: F811
     add_sample(house.datasets, house.library, "sample-criminal-cases")
     app = opened()
     press(app, "experiment-to-Recipes")
@@ -59,25 +70,28 @@ def test_every_recipe_is_offered_and_can_be_used_with_other_cases(house: Courtho
     files = {f"recipe-{path.stem}" for path in (ROOT / "data" / "experiments").glob("*.toml")}
     assert {button.key for button in app.button if str(button.key).startswith("recipe-")} == files
     press(app, "recipe-juris-table-1")
-    assert "No dataset with cases of its kind is here" in unmarked(app)
+    assert "No dataset of its kind is here" in unmarked(app)
     press(app, "sample-sample-documents")
-    assert "which is not here. Other cases of the same kind stand in" in unmarked(app)
+    assert "which is not here. Other cases of its kind stand in" in unmarked(app)
     arms = app.multiselect(key="experiment-juris-table-1-arms")
     assert len(arms.value) == len(arms.options)
     arms.set_value(["Mistral-7B", "SummIt"]).run()
     app.selectbox(key="experiment-juris-table-1-model").select("offline").run()
     app.number_input(key="experiment-juris-table-1-sample-sample-documents").set_value(2).run()
+    app.toggle(key="experiment-batch").set_value(True).run()
     press(app, "experiment-estimate")
     assert "4 cells" in unmarked(app)
+    assert "the time of their batches" in unmarked(app)
     press(app, "experiment-start")
     (kept,) = house.experiments.store.experiments()
     house.experiments.wait(kept.id, 60)
+    assert kept.experiment.batch
     assert {arm.model for arm in kept.experiment.arms} == {"offline"}
     assert (kept.experiment.dataset.name, kept.experiment.dataset.split) == ("sample-documents", None)
     assert [row.state for row in house.experiments.rows(kept.id)] == ["done"] * 4
 
 
-def test_one_setting_is_varied_over_arms_and_models_and_a_table_comes_of_it(house: Courthouse) -> None:  # noqa: F811
+def test_one_setting_is_varied_over_arms_and_models(house: Courthouse) -> None:  # noqa: F811
     house.datasets.add("feelings", rows())
     app = opened()
     press(app, "experiment-to-New")
@@ -91,7 +105,7 @@ def test_one_setting_is_varied_over_arms_and_models_and_a_table_comes_of_it(hous
     names = [f"{preset} · Nearest texts that decide: {value}" for preset in presets for value in (1, 3)]
     assert list(shown["Arm"]) == names
     assert shown["Settings"][3] == "Structure: nearest, Nearest texts that decide: 3"
-    app.number_input(key="experiment-sample").set_value(3).run()
+    app.number_input(key="experiment-sample-feelings").set_value(3).run()
     press(app, "experiment-estimate")
     assert "cells" in texts(app)
     press(app, "experiment-start")
@@ -127,7 +141,7 @@ def test_failed_cells_are_tried_again_from_the_page(house: Courthouse) -> None:
     assert {row.state for row in house.experiments.rows(found.kept.id)} == {"failed"}
 
 
-def test_a_budget_that_is_reached_is_raised_on_the_page_and_the_experiment_deleted_there(house: Courthouse) -> None:  # noqa: F811
+def test_the_page_raises_a_budget_and_deletes_an_experiment(house: Courthouse) -> None:  # noqa: F811
     house.datasets.add("feelings", rows())
     arms = [{"name": "one judge", "procedure": "courtroom-llm", "set": SINGLE}]
     found = done(house, spec(arms=arms, budget={"calls": 4}, at_once=1))

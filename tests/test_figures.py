@@ -1,7 +1,7 @@
 """The published figures are what the commands give.
 
-Of the samples' figures every other row is worked out again, and of the public records, where they are here, some rows: working
-out all of them takes minutes.
+Of the samples' figures every other row is worked out again, and of the public records, where they are here, some rows:
+working out all of them takes minutes.
 """
 
 from collections.abc import Iterator
@@ -71,7 +71,7 @@ def test_no_figure_of_claims_is_worse_than_it_may_be() -> None:
 
 
 @pytest.mark.parametrize("arm", ["JurisAgents, offline", "VERDICT, offline"])
-def test_the_default_look_ups_find_at_least_what_bm25_finds_in_public_cases(arm: str) -> None:
+def test_default_look_ups_find_at_least_what_bm25_finds(arm: str) -> None:
     rows = (line.strip("| ").split(" | ") for line in published("199 criminal cases of CAIL2018"))
     of = {name: [float(cell.split()[0]) for cell in cells] for name, *cells in rows}
     assert all(mine >= words for mine, words in zip(of[arm], of["BM25 alone"], strict=True))

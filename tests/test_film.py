@@ -10,7 +10,7 @@ from courtroom.courthouse import Courthouse
 from courtroom.errors import CourtroomError
 from courtroom.film import film, length, poster, scene_to_film, storyboard
 from courtroom.film import picture as pictures
-from courtroom.film.film import RATE
+from courtroom.film.film import PICTURES_A_SECOND
 from courtroom.film.picture import SIZES, Painter, fitted, standing
 from courtroom.film.storyboard import CHARACTERS_A_SECOND, Shot, key_sentence, shortened
 from courtroom.language import speaking
@@ -32,7 +32,7 @@ def scenes(house: Courthouse) -> dict[str, RoomScene]:
 
 
 @pytest.mark.parametrize("seconds", [20, 45, 60])
-def test_a_film_has_its_length_and_every_caption_can_be_read(scenes: dict[str, RoomScene], seconds: int) -> None:
+def test_every_caption_of_a_film_can_be_read(scenes: dict[str, RoomScene], seconds: int) -> None:
     for scene in scenes.values():
         shots = storyboard(scene, seconds)
         assert 20 - 1e-6 <= length(shots) <= 60
@@ -71,10 +71,11 @@ def test_the_change_that_turns_the_verdict_comes_before_other_changes(scenes: di
     assert [(shot.member, shot.weight) for shot in changes] == [("3", 9.0), ("4", 6.0)]
 
 
-def test_a_caption_names_whom_a_member_followed_and_is_cut_between_words() -> None:
+def test_a_caption_names_whom_a_member_followed() -> None:
     followed = "Grace Okafor is right about the light, but it was late."
     parts = (SpokenPart(label="Reason", text=f"The light was on. {followed}"),)
-    assert key_sentence(parts) == "The light was on."
+    assert key_sentence(parts) == f"The light was on. {followed}", "what is short goes on"
+    assert key_sentence((*parts, *parts)) == f"The light was on. {followed} …", "it says that more was said"
     assert key_sentence(parts, ["Grace Okafor"]) == followed
     assert shortened("one two three four five six", 15) == "one two three…"
     assert len(shortened("这是一个很长的句子" * 30)) <= 60
@@ -90,7 +91,7 @@ def test_nothing_is_cut_off(scenes: dict[str, RoomScene], shape: pictures.Shape,
             shots = storyboard(scene)
             for shot in shots:
                 size, rows = fitted(shot.caption, across, down, 30)
-                assert len(rows) * size * pictures.LEADING <= down
+                assert len(rows) * size * pictures.LINE_HEIGHT <= down
                 assert size >= 20 or shot.kind == "verdict"
             assert Painter(scene, shape, "dark").picture(shots[-1]).size == SIZES[shape]
 
@@ -116,7 +117,7 @@ def test_an_mp4_is_h264_with_the_seconds_of_its_storyboard(scenes: dict[str, Roo
         stream = container.streams.video[0]
         assert stream.codec_context.name == "h264"
         assert (stream.width, stream.height) == SIZES["wide"]
-        assert sum(1 for _frame in container.decode(stream)) == pytest.approx(length(shots) * RATE, abs=1)
+        assert sum(1 for _frame in container.decode(stream)) == pytest.approx(length(shots) * PICTURES_A_SECOND, abs=1)
     assert file.stat().st_size <= 12_000_000
     assert told == sorted(told)
     assert told[-1] == pytest.approx(1)

@@ -31,7 +31,7 @@ def locked(experiment: Experiment) -> Preregistration:
     )
 
 
-def test_a_lock_stands_before_the_first_answer_and_the_report_judges_what_it_holds(house: Courthouse) -> None:
+def test_a_lock_stands_before_the_first_answer(house: Courthouse) -> None:
     experiment = spec(hypotheses=[BETTER])
     lock = house.experiments.lock(experiment)
     assert lock == house.experiments.lock(experiment), "the same lock is made once"
@@ -109,7 +109,7 @@ def test_hypotheses_are_corrected_for_their_number() -> None:
     assert [one.p for one in found] == [0.08, 0.08]
 
 
-def test_the_shell_locks_a_file_and_the_report_has_a_line_a_hypothesis(house: Courthouse, tmp_path: Path) -> None:
+def test_the_shell_locks_a_files_hypotheses(house: Courthouse, tmp_path: Path) -> None:
     file = tmp_path / "feelings.toml"
     file.write_text(as_toml(spec(hypotheses=[BETTER])))
     told = json.loads(shell("experiment", "lock", str(file), "--json"))

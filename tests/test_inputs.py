@@ -5,8 +5,8 @@ import asyncio
 import pytest
 
 from courtroom.courthouse import Courthouse
-from courtroom.engine.check_templates import unseen
 from courtroom.procedures import PROCEDURES
+from courtroom.procedures.check_templates import unseen
 from tests.asked import asked
 from tests.driving import house
 

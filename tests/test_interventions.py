@@ -16,9 +16,9 @@ from courtroom.engine.record import Record
 from courtroom.engine.run import Control
 from courtroom.models.spec import ModelSpec
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
-from courtroom.procedures.verdict.setup import VerdictSetup
 from courtroom.settings import Settings
 from tests.driving import answered_by, drive
+from tests.samples import sample
 from tests.scripted_jury import Jury
 from tests.toy import text_of
 
@@ -49,7 +49,7 @@ def overruled(record: Record, reason: str) -> Overrule:
     return Overrule(path=path, value={"verdict": "seller" if voted == "buyer" else "buyer", "reasoning": [reason]})
 
 
-def test_a_changed_persona_holds_from_the_next_round_on_and_a_fork_carries_the_change(house: Courthouse) -> None:
+def test_a_changed_persona_holds_from_the_next_round_on(house: Courthouse) -> None:
     run = paused_before(house)
     early = house.record(run)
     house.interventions.intervene(run, ChangeSetup(key="jury.2.traits", value=["stubborn"]), who="Ada")
@@ -66,7 +66,7 @@ def test_a_changed_persona_holds_from_the_next_round_on_and_a_fork_carries_the_c
     assert [one.action for one in fork.interventions] == [made.action]
 
 
-def test_late_evidence_and_notes_reach_everybody_from_the_next_stage_on(house: Courthouse) -> None:
+def test_late_evidence_and_notes_hold_from_the_next_stage(house: Courthouse) -> None:
     jury = Jury()
     jury.votes = lambda request: "seller" if "juror-01" in request.tag else "buyer"
     answered_by(house, jury)
@@ -84,7 +84,7 @@ def test_late_evidence_and_notes_reach_everybody_from_the_next_stage_on(house: C
     assert "Speak plainly." in report.as_html(record, house.procedures["cyberjurors"], house.answers, house.media)
 
 
-def test_an_intervention_is_undone_while_nothing_later_was_asked_and_not_after(house: Courthouse) -> None:
+def test_an_intervention_is_undone_until_something_was_asked(house: Courthouse) -> None:
     run = paused_before(house)
     plain = on(house, house.fork(run, house.record(run).setup))
     overruling = overruled(house.record(run), "No.")
@@ -118,7 +118,7 @@ def test_what_does_not_fit_is_refused_with_the_reason(house: Courthouse) -> None
         house.interventions.intervene(done.run.id, AddNote(text="Too late."))
 
 
-def test_nothing_is_put_into_a_document_but_a_note_can_be_told(house: Courthouse) -> None:
+def test_a_document_takes_no_evidence_but_notes(house: Courthouse) -> None:
     run = house.new_run("juris", house.library.case("report-ashel-river"), house.procedures["juris"].setup(), 0)
     drive(house, run, Control(stage="sentence 3"))
     with pytest.raises(InterventionRefused, match="Give all a note"):
@@ -141,9 +141,9 @@ WORDS = {
 
 
 @pytest.mark.parametrize("name", ["cyberjurors", "jurisagents", "verdict", "juris", "courtroom-llm"])
-def test_an_overruled_answer_changes_only_what_came_to_rest_on_it(house: Courthouse, name: str) -> None:
+def test_an_overruled_answer_changes_what_rests_on_it(house: Courthouse, name: str) -> None:
     procedure = house.procedures[name]
-    case = next(house.library.case(c.id) for c in house.library.cases() if c.kind == procedure.kinds[0])
+    case = sample(house, procedure.kinds[0])
     run = drive(house, house.new_run(name, case, procedure.setup(), 0))
     plain = house.record(run)
     calls = [(call, field) for call in plain.calls for field in (call.value or {}) if field in WORDS]
@@ -179,7 +179,7 @@ def test_two_people_at_once_lose_nothing_and_do_nothing_twice(house: Courthouse)
     assert [one.number for one in house.record(run).interventions] == [1, 2, 3, 4, 5, 6]
 
 
-def test_a_juror_leaves_and_another_comes_also_by_way_of_another_server(house: Courthouse, tmp_path: Path) -> None:
+def test_jurors_come_and_go_by_another_server_too(house: Courthouse, tmp_path: Path) -> None:
     run = paused_before(house)
     assert house.runner.drives(run)
     other_server = Courthouse(Settings(home=tmp_path))
@@ -208,7 +208,7 @@ def seated(house: Courthouse, *members: str, **spec: object) -> str:
     return run
 
 
-def test_a_person_answers_through_the_seats_link_and_the_run_goes_on(house: Courthouse) -> None:
+def test_a_person_answers_through_the_seats_link(house: Courthouse) -> None:
     run = seated(house, "juror-02", "juror-04")
     waiting(house, run, 2)
     seat = house.people.seat(run, "juror-02")
@@ -234,7 +234,7 @@ def test_a_person_answers_through_the_seats_link_and_the_run_goes_on(house: Cour
     assert (fork.asked, answers(fork)) == (0, answers(record))
 
 
-def test_a_seat_not_answered_in_time_abstains_or_falls_to_a_model_as_set(house: Courthouse) -> None:
+def test_a_late_seat_abstains_or_falls_to_a_model(house: Courthouse) -> None:
     record = on(house, seated(house, "juror-02", wait_s=0.3))
     assert record.ballots["round-1"]["juror-02"].choice is None
     assert "did not answer in time" in record.call("round-1/juror-02/judge").error  # type: ignore[union-attr]
@@ -249,7 +249,7 @@ def test_a_seat_not_answered_in_time_abstains_or_falls_to_a_model_as_set(house: 
     assert house.people.waiting(fork.run.id) == []
 
 
-def test_a_run_that_waits_for_a_person_goes_on_after_a_restart(house: Courthouse, tmp_path: Path) -> None:
+def test_a_run_waits_for_a_person_after_a_restart(house: Courthouse, tmp_path: Path) -> None:
     run = seated(house, "juror-02")
     waiting(house, run)
     seat = house.people.seat(run, "juror-02")
@@ -278,43 +278,20 @@ def test_a_seat_taken_in_the_middle_of_a_run(house: Courthouse) -> None:
     assert record.call("round-1/juror-01/judge").source == "asked"  # type: ignore[union-attr]
 
 
-def test_what_was_paid_counts_once_however_often_a_run_is_worked_out_anew(house: Courthouse) -> None:
+def test_what_was_paid_counts_once_for_a_reworked_run(house: Courthouse) -> None:
     run = paused_before(house)
     first = house.record(run)
     for words in ("No.", "Never.", "Not at all."):
         house.interventions.intervene(run, overruled(first, words))
         before = on(house, run, Control(stage="round 1"))
     house.interventions.intervene(run, ChangeSetup(key="jury.1.traits", value=["stubborn"]))
-    house.store.rewinding.plan(run, before.stages[0].index)  # all of it, so that the change reaches calls before
+    house.store.interventions.plan(run, before.stages[0].index)  # all of it, so that the change reaches calls before
     asked = len({key for call in (*before.calls, *before.overtaken) for key in call.keys})
     assert before.asked == asked
     record = on(house, run, Control(stage="evidence"))
     assert record.asked == asked
     overtaken = [(call.path, call.keys) for call in record.overtaken if call.keys]
     assert len(set(overtaken)) == len(overtaken)
-
-
-def test_a_deleted_run_that_was_worked_out_anew_comes_back_with_all_that_was_overtaken(house: Courthouse) -> None:
-    run = house.new_run("verdict", house.library.case("criminal-bus-wallet"), VerdictSetup(), 0)
-    for points in ("Nothing.", "A wallet."):
-        (first, *_) = [call for call in on(house, run, Control(stage="turn 1")).calls if call.value]
-        value = {**(first.value or {}), "points": [points]}
-        house.interventions.intervene(run, Overrule(path=first.path, value=value))
-    house.people.seat(run, "assistant")
-
-    def rows() -> list[tuple[object, ...]]:
-        read = (f"SELECT * FROM {table} WHERE run = ?" for table in ("events", "interventions", "rewinds", "seats"))
-        return [tuple(row) for sql in read for row in house.database.connection.execute(sql, (run,))]
-
-    before, record = rows(), house.record(run)
-    assert any(row["overtaken"] for row in house.database.connection.execute("SELECT overtaken FROM events"))
-    deleted = house.store.delete(run)
-    assert rows() == []
-    house.store.restore(deleted)
-    house.store.restore(deleted)  # a second click
-    assert rows() == before
-    assert house.record(run) == record
-    assert house.store.rewinding.due(run), "the second intervention still has the run worked out anew"
 
 
 def test_a_look_back_hides_what_was_noted_later(house: Courthouse) -> None:

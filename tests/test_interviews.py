@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from courtroom.courthouse import Courthouse
-from courtroom.engine.setup import Budget
+from courtroom.declarations.setup import Budget
 from courtroom.errors import CourtroomError
 from courtroom.models.offline import NOTICE
 from courtroom.models.spec import PERSON, ModelSpec
@@ -25,7 +25,7 @@ def server() -> Iterator[OpenAIServer]:
         yield server
 
 
-def test_a_member_is_asked_after_its_call_with_just_what_it_knew(house: Courthouse, server: OpenAIServer) -> None:
+def test_a_member_is_asked_with_just_what_it_knew(house: Courthouse, server: OpenAIServer) -> None:
     record = hear(house)
     first = record.until(record.stage("round-1").index)
     after = last_call(first, "juror-02")
@@ -55,7 +55,36 @@ def test_a_member_is_asked_after_its_call_with_just_what_it_knew(house: Courthou
     assert "the jurors you follow said" in server.bodies[-1]["messages"][1]["content"]
 
 
-def test_the_offline_model_says_that_it_is_no_language_model_and_gives_the_reasons_on_record(house: Courthouse) -> None:
+def test_an_interview_goes_on_from_what_was_said_in_it(house: Courthouse, server: OpenAIServer) -> None:
+    record = hear(house)
+    after = last_call(record, "juror-02")
+    for question in (QUESTION, "And what else?"):
+        house.interviews.ask(record, after, question).result(30)
+    asked = [(message["role"], message["content"]) for message in server.bodies[-1]["messages"]]
+    assert [role for role, _ in asked[2:]] == ["assistant", "user", "assistant", "user"]
+    ((_, first), _) = house.asides.interviews(record.run.id)
+    assert f"> {QUESTION}" in asked[3][1]
+    assert asked[4][1] == first.answer
+    assert "> And what else?" in asked[5][1]
+    calls = server.calls
+    house.interviews.ask(record, after, QUESTION).result(30)
+    assert server.calls == calls, "what was answered is on record, whatever was asked since"
+
+
+def test_one_question_goes_to_all_at_once(house: Courthouse) -> None:
+    record = hear(house)
+    assert not house.interviews.ask_all(record, QUESTION, "Ada").result(30).stopped
+    kept = [one for _, one in house.asides.interviews(record.run.id)]
+    spoke = {call.member for call in record.calls if call.keys and call.value is not None}
+    assert {one.member for one in kept} == spoke
+    assert len(kept) == len(spoke) > 3
+    assert {(one.question, one.who) for one in kept} == {(QUESTION, "Ada")}
+    silent = house.record(house.new_run("cyberjurors", record.case, record.setup, 1))
+    with pytest.raises(CourtroomError, match="No model has answered"):
+        house.interviews.ask_all(silent, QUESTION)
+
+
+def test_the_offline_model_gives_the_reasons_on_record(house: Courthouse) -> None:
     record = hear(house, model=ModelSpec())
     after = last_call(record, "juror-01")
     house.interviews.ask(record, after, "Why?").result(30)

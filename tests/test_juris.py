@@ -6,7 +6,9 @@ from collections.abc import Callable
 from itertools import count
 from typing import Any
 
+import pandas as pd
 import pytest
+import streamlit as st
 from markupsafe import escape
 from pydantic import ValidationError
 from typer.testing import CliRunner
@@ -15,8 +17,8 @@ from courtroom import report
 from courtroom.__main__ import app
 from courtroom.cases.labelled import Document
 from courtroom.courthouse import Courthouse
-from courtroom.engine.blocks import Diff, Marked, Table, runs
-from courtroom.engine.changes import changed, merged
+from courtroom.declarations.blocks import Diff, Marked, Table, runs
+from courtroom.declarations.changes import changed, merged
 from courtroom.engine.record import Record
 from courtroom.evaluation.summaries import completeness, conciseness, faithfulness, grounding, lead, overlap, where
 from courtroom.models.request import Request
@@ -293,6 +295,19 @@ def test_a_generator_is_told_the_length_unless_it_is_given_what_the_paper_gives(
     generates = asked(model, "generate")
     assert all(("of 3 sentences" in text) is told for text in generates)
     assert all("Accepted so far: " in text for text in generates)
+
+
+def test_under_paper_jurors_read_the_two_candidates_alone(house: Courthouse) -> None:
+    (paper,) = [preset for preset in JURIS.presets if preset.title == "Paper"]
+    knobs = {name: paper.changes[name] for name in ("passages", "jurors_read_accepted")}
+    model = panel()
+    record = write(house, model, **knobs)
+    assert record.run.status == "done"
+    assert not [text for text in asked(model, "generate") if "passages" in text or '"evidence"' in text]
+    assert not [text for text in asked(model, "ballot") if "ccepted" in text]
+    model = panel()
+    write(house, model)
+    assert all("# Accepted so far" in text for text in asked(model, "ballot"))
 
 
 def test_the_editor_may_join_reorder_and_clarify_but_not_add_or_leave_out() -> None:
@@ -610,12 +625,22 @@ def test_the_shell_warns_and_so_does_the_report(house: Courthouse, monkeypatch: 
     assert all(f'<p class="notice">{escape(warning)}</p>' in page for warning in record.setup.warnings())
 
 
-def test_the_setup_page_warns_and_takes_points_of_view_beside_the_models(house: Courthouse) -> None:
-    setup = page("setup", {"case": "news-night-bus", "setup_section": "Models"})
+def test_the_setup_page_warns_and_takes_points_of_view_beside_the_models(
+    house: Courthouse, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    address = {"case": "news-night-bus", "setup_section": "Models"}
+    setup = page("setup", address)
     assert "point of view" in setup.dataframe[-1].value.columns
     assert not setup.warning
-    for role in ("Juror", "Generator"):
-        next(one for one in setup.text_input if one.label == role).set_value("openai/one").run()
+
+    def edited(table: pd.DataFrame, **_: object) -> pd.DataFrame:
+        if "member" in table:
+            table.loc[table["member"].isin(["juror", "generator"]), "model"] = "openai/one"
+        return table
+
+    with monkeypatch.context() as patched:
+        patched.setattr(st, "data_editor", edited)
+        setup = page("setup", address)
     told = [one.value.replace("\\", "").partition(" with one prompt")[0] for one in setup.warning]
     assert told[:2] == ["All 5 jurors are one model (openai/one)", "Both generators are one model (openai/one)"]
     presets = next(one for one in setup.button_group if one.label == "Preset")

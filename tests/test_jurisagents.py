@@ -126,7 +126,7 @@ def test_each_role_sees_what_the_paper_gives_it(house: Courthouse) -> None:
 def test_key_frames_go_to_the_roles_that_read_the_facts(house: Courthouse) -> None:
     model = Court()
     hear(house, model, house.library.case("criminal-bus-wallet"))
-    assert {one.task.name for one in model.history if one.has_media} == {"extract", "summarise", "respond", "petition"}
+    assert {one.task.name for one in model.history if one.pictures} == {"extract", "summarise", "respond", "petition"}
 
 
 def test_without_the_knowledge_base_nothing_is_looked_up(house: Courthouse) -> None:
@@ -178,6 +178,9 @@ def test_a_case_analysis_ends_with_a_choice_and_a_crime_amount_with_a_sum(house:
     amount = CriminalCase(id="a", title="a", asked="crime_amount", facts="He took 1,500 yuan, then 7,000 yuan.")
     record = hear(house, model, amount)
     assert record.run.verdict.details == {"amount": 8500.0}
+    told = asked(model, "extract")[-1]
+    assert "Which criminal acts do the facts hold, whoever did them" in told
+    assert "did that person commit" not in told
 
 
 def test_the_second_instance_has_its_own_summary_and_look_ups_and_knows_the_appellant(house: Courthouse) -> None:
@@ -240,7 +243,7 @@ def test_without_pictures_nobody_is_shown_a_frame_or_its_description(house: Cour
     hear(house, model, case, pictures=False)
     assert len(model.history) == 8
     for request in model.history:
-        assert not request.has_media
+        assert not request.pictures
         assert not any(frame.description in text_of(request) for frame in case.frames)
 
 

@@ -9,17 +9,18 @@ import pytest
 
 from courtroom.cases.labelled import Labelled, LabelledTask
 from courtroom.errors import CourtroomError
+from courtroom.judging.criminal import candidates
 from courtroom.knowledge.bases import origins
 from courtroom.knowledge.collection import Collection, Mode, fuse
 from courtroom.knowledge.embedding import HashedNgrams, Vectors
 from courtroom.knowledge.imports import BATCH, Imports
-from courtroom.knowledge.indexed_records import FEW
+from courtroom.knowledge.index_folders import IndexFolders
 from courtroom.knowledge.lessons import Adjust, Lesson, Put, Remove
 from courtroom.knowledge.memory import Directive
 from courtroom.knowledge.search import Draw, Fetch, Knowledge, Rank, Search
-from courtroom.law import Both
+from courtroom.law import Both, Judgment
 from courtroom.settings import Settings
-from courtroom.store.database import Database
+from courtroom.store.opening import open_store
 from tests.openai_server import OpenAIServer
 from tests.real import FOLDER, needs_real_data
 
@@ -28,7 +29,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning:chromadb.*",
 
 def opened(home: Path) -> tuple[Knowledge, Imports]:
     settings = Settings(home=home)
-    database = Database(settings.database)
+    database = open_store(settings.database)
     knowledge = Knowledge(database, settings)
     return knowledge, Imports(database, knowledge)
 
@@ -48,10 +49,10 @@ TEXTS = {
 }
 
 
-def directives(folder: Path, embedding: HashedNgrams | None = None, few: int = FEW) -> Collection[Directive]:
+def directives(folder: Path, embedding: HashedNgrams | None = None) -> Collection[Directive]:
     settings = Settings(home=folder)
     by, text_of = embedding or HashedNgrams(), lambda directive: directive.text
-    base = Collection(Database(settings.database), settings, by, "directives", Directive, text_of, few)
+    base = Collection(open_store(settings.database), IndexFolders(settings), by, "directives", Directive, text_of)
     base.add(Directive(id=name, text=text, anchor=264) for name, text in TEXTS.items() if base.get(name) is None)
     return base
 
@@ -106,17 +107,15 @@ async def test_words_that_a_query_language_would_take_for_its_own_are_just_words
 
 
 async def test_each_embedding_has_an_index_of_its_own_and_none_gives_way_to_another(tmp_path: Path) -> None:
-    own = directives(tmp_path, few=2)
+    own = directives(tmp_path)
     await own.search("wallet", 1)
     counting = Counting()
     counting.name = "counting"
-    other = directives(tmp_path, counting, few=2)
+    other = directives(tmp_path, counting)
     assert (await other.search("wallet", 1))[0].record.id == "theft"
     assert set(TEXTS.values()) <= set(counting.texts)
     assert (await own.search("wallet", 1))[0].record.id == "theft"
-    assert own.index_name == "directives" != other.index_name
-    folders = {path.name for path in (tmp_path / "chroma").iterdir() if path.is_dir()}
-    assert folders == {own.index_name, other.index_name}
+    assert own.index_name != other.index_name
     counting.texts.clear()
     await other.search("wallet", 1)
     assert counting.texts == ["wallet"]
@@ -199,19 +198,19 @@ async def test_an_embedding_of_its_own_is_asked_and_no_other(tmp_path: Path, mon
 
 
 def test_precedents_are_imported_and_stay_deleted(tmp_path: Path) -> None:
-    base = knowledge(tmp_path).precedents
-    good, gone = base.all()[:2]
+    base, imports = opened(tmp_path)
+    good, gone = base.precedents.all()[:2]
     lines = [good.model_copy(update={"id": f"new-{n}"}).model_dump_json() for n in range(5)]
     lines[1:1] = ["{not json", json.dumps({**json.loads(lines[0]), "category": "Cars"}), json.dumps({"id": "x"})]
-    report = base.import_file("\n".join(lines).encode())
+    report = imports.import_precedents("\n".join(lines).encode())
     assert len(report.taken) == 5
     assert [problem.split(":")[0] for problem in report.problems] == ["Line 2", "Line 3", "Line 4"]
-    base.delete(gone.id)
-    again = knowledge(tmp_path).precedents
-    assert again.get(gone.id) is None
+    imports.delete_precedent(gone.id)
+    again, imports = opened(tmp_path)
+    assert again.precedents.get(gone.id) is None
     odd = good.model_copy(update={"id": "odd", "dispute": "one\u2028two\u0085three\r\nfour"})
-    assert again.import_file(f"{odd.model_dump_json()}\r\n".encode()).problems == ()
-    assert again.get("odd") == odd
+    assert imports.import_precedents(f"{odd.model_dump_json()}\r\n".encode()).problems == ()
+    assert again.precedents.get("odd") == odd
 
 
 # --- imports ----------------------------------------------------------------------------------------------------
@@ -269,6 +268,23 @@ async def test_imported_law_is_in_a_base_of_its_own_and_nothing_of_the_digest_is
     assert (theft.charges, [charge.en for charge in new.charges]) == ((), ["releasing persons in custody"])
     assert [charge.name.en for charge in knowledge.of("charges", "imported").all()] == ["releasing persons in custody"]
     assert (await law.search("数额较大为一千元至三千元", 1))[0].record.id == "264"
+
+
+async def test_imported_charges_are_named_without_the_word_for_crime(tmp_path: Path) -> None:
+    knowledge, imports = opened(tmp_path)
+    band = {"when": "数额较大", "least": 0, "most": 36}
+    known = {"number": 264, "text": "盗窃公私财物。", "title": "盗窃", "cues": "扒窃", "bands": [band]}
+    await take_in(imports, "statutes", jsonl({**known, "charges": ["盗窃罪"]}))
+    await take_in(imports, "charges", jsonl({"name": "[盗窃]罪", "articles": [265]}))
+    law, charges = knowledge.of("statutes", "imported"), knowledge.of("charges", "imported")
+    theft = law.get("264")
+    assert (theft.title.zh, theft.cues.zh, theft.bands[0].span("zh")) == ("盗窃", "扒窃", "0至36个月")
+    assert [(one.id, one.name.zh, one.articles) for one in charges.all()] == [
+        ("盗窃", "盗窃", ("265",))
+    ]  # the new one stays
+    judged = Judgment(relevant_articles=(264,), charges=("盗窃",))
+    assert candidates(judged, (theft,), "zh")["charges"] == ["盗窃"]
+    assert (await law.search("地铁扒窃", 1))[0].record.id == "264"
 
 
 async def test_a_look_up_in_one_base_finds_nothing_of_another_by_meaning_or_by_words(tmp_path: Path) -> None:

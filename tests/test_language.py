@@ -17,7 +17,6 @@ from courtroom.language import PLACE, _, nearest, ngettext, path_of, speaking, t
 from courtroom.procedures import PROCEDURES
 from courtroom.report import as_html
 from courtroom.room.player import read, words
-from pages.parts.runs import TABLE
 from tests.driving import done, drive
 from tests.interface_texts import ROOT, Source, found
 from tests.pages import benched, heard
@@ -126,6 +125,18 @@ def test_every_translation_has_the_places_of_its_text() -> None:
     assert not wrong, "correct their translations in the catalogue: " + "\n".join(wrong)
 
 
+def test_what_is_bold_ends_with_a_letter_where_one_follows() -> None:
+    with ZH.open("rb") as file:
+        told = [message.string for message in read_po(file) if isinstance(message.string, str)]
+    parts = [(text, text.split("**")) for text in told if "**" in text]
+    pairs = [(text, bold, after) for text, cut in parts for bold, after in zip(cut[1::2], cut[2::2], strict=False)]
+    # Before a letter, Markdown takes asterisks after a stop for mere characters.
+    assert not [
+        text for text, bold, after in pairs if after[:1].isalnum() and not bold[-1:].isalnum() and bold[-1:] != "}"
+    ]
+    assert pairs
+
+
 def test_what_has_no_translation_is_shown_in_english_and_numbers_have_their_forms() -> None:
     assert _("A new text with {count} rows", count=3) == "A new text with 3 rows"
     assert translated("A new text of the engine") == "A new text of the engine"
@@ -228,7 +239,7 @@ def varied(house: Courthouse) -> dict[str, Any]:
     given = {"variant": ["iv-cot", "jury"], "graph.kind": ["small-world"], "jury_size": [1], "persona_examines": [True]}
     axes = [values(type(base.setup), path, several) for path, several in given.items()]
     what_if = done(house, house.experiments.what_ifs.experiment(run, singly(*axes), (base.run.seed,)))
-    return {TABLE: [run, fork], "compared": f"{run},{fork}", "what-if": what_if.kept.id}
+    return {"run": run, "compared": f"{run},{fork}", "what-if": what_if.kept.id}
 
 
 @pytest.mark.parametrize("lang", ["en", "zh"])
@@ -237,13 +248,12 @@ def varied(house: Courthouse) -> dict[str, Any]:
 )
 def test_a_page_names_settings_in_words_and_shows_no_escape(varied: dict[str, Any], name: str, lang: str) -> None:
     with speaking(lang):
-        query = {"run": varied[TABLE][0]} if name == "deliberation" else {}
+        query = {"run": varied["run"]} if name == "deliberation" else {}
         app = page(name, dict(varied), lang=lang, **query)
         assert not named(app)
         chinese = lang == "zh" and not missing()
         if chinese and name not in ("", "knowledge"):  # cases and precedents are in either language
-            # a table of runs holds what personas say of themselves
-            assert not english(page(name) if name == "compare" else app)
+            assert not english(page(name) if name == "compare" else app)  # what a fork changes is a persona's words
         if name == "what_if":
             told = MARKS.sub("", "".join(shown(app)))
             variants = {"en": ("Follow-graph: small world", "1 juror", "Variant: IV-CoT")}

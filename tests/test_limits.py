@@ -132,7 +132,7 @@ async def test_one_calls_retry_after_holds_for_all_callers(tmp_path: Path, caplo
         first = asyncio.create_task(asked(pool, *questions(1, "0")))
         while not refused:
             await asyncio.sleep(0.01)
-        while next(iter(pool._online._limits._limiters.values()))._under_way:
+        while next(iter(pool.limits.limiters.values()))._under_way:
             await asyncio.sleep(0.01)
         await asked(pool, *questions(9, "1"))
         await first
@@ -187,7 +187,7 @@ async def test_a_server_with_two_slots_gives_each_answer_once_though_most_wait_l
 ) -> None:
     async with clocked(tmp_path, delay=0.1, slots=2) as (server, pool):
         replies = await asked(pool, *questions(60, timeout_s=1.5))
-        lowered = pool.limits.limiter(("test", "openai/any"))._adapted
+        lowered = pool.limits.limiters[("test", "openai/any")]._adapted
     assert [reply.attempts for reply in replies] == [1] * 60
     assert server.stats()["repeated"] == 0
     assert lowered < 60
@@ -233,7 +233,7 @@ async def test_a_call_that_the_server_has_lost_is_asked_again_though_it_answers_
 
 
 async def test_calls_at_once_are_halved_once_for_calls_sent_together_and_grow_while_answers_come_in_time() -> None:
-    limiter = Limits().limiter("a model")
+    limiter = Limits().limiters["a model"]
 
     async def slot() -> Slot:
         slot = Slot(CallLimits(8, None, None), lambda: 1, 16)
@@ -278,9 +278,9 @@ async def test_calls_of_one_server_do_not_slow_those_of_another(tmp_path: Path) 
         bad = [pool.answer(one) for one in questions(8, "0", id="openai/bad", attempts=3)]
         failed = asyncio.gather(*bad, return_exceptions=True)
         await asked(pool, *questions(20, "1", id="openai/good"))
-        good = pool.limits.limiter(("test", "openai/good"))
+        good = pool.limits.limiters[("test", "openai/good")]
         assert all(isinstance(one, ModelError) for one in await failed)
-        assert pool.limits.limiter(("test", "openai/bad"))._adapted == 1
+        assert pool.limits.limiters[("test", "openai/bad")]._adapted == 1
     assert good._adapted == math.inf
 
 

@@ -13,7 +13,6 @@ import threading
 import tomllib
 from collections.abc import AsyncIterator, Iterator
 from contextlib import closing, contextmanager
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -26,17 +25,17 @@ from courtroom.media.store import MediaStore
 from courtroom.models import failures
 from courtroom.models.capabilities import CONTEXT, Capabilities
 from courtroom.models.card import price
-from courtroom.models.errors import CannotSee, ModelError, ModelRefused, ServerFailed
-from courtroom.models.litellm_model import LiteLLMModel
+from courtroom.models.errors import CannotSee, ModelError
+from courtroom.models.pool import ModelPool
 from courtroom.models.repair import read_answer
-from courtroom.models.request import Message, Reply
+from courtroom.models.request import Reply
 from courtroom.models.schema import schema_of
 from courtroom.models.spec import ModelSpec
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
 from courtroom.procedures.debate.procedure import DebateSetup
 from courtroom.procedures.jurisagents.setup import JurisAgentsSetup
 from courtroom.settings import Settings
-from courtroom.store.database import Database
+from courtroom.store.opening import open_store
 from courtroom.store.writer import Writer
 from tests.app_server import answers, free_port
 from tests.docs import blocks
@@ -44,6 +43,7 @@ from tests.driving import drive, until
 from tests.openai_server import Answer, OpenAIServer, refusal
 from tests.pages import house, page, texts
 from tests.say import Watch, Word, ask, either_way, picture, question, there
+from tests.test_server_replies import THOUGHT
 
 __all__ = ["house"]  # a fixture
 
@@ -61,11 +61,11 @@ def is_word(reply: Reply) -> bool:
 
 
 @contextmanager
-def model_at(server: OpenAIServer, folder: Path) -> Iterator[LiteLLMModel]:
+def model_at(server: OpenAIServer, folder: Path) -> Iterator[ModelPool]:
     """A process's model, which remembers in the folder what it finds out."""
-    with closing(Database(folder / "store.sqlite")) as database, closing(Writer(database)) as writer:
+    with closing(open_store(folder / "store.sqlite")) as database, closing(Writer(database)) as writer:
         connections = there(server)
-        yield LiteLLMModel(MediaStore(folder), connections, None, Capabilities(database, writer, connections))
+        yield ModelPool(MediaStore(folder), connections, None, Capabilities(database, writer, connections))
 
 
 @either_way
@@ -84,7 +84,7 @@ async def test_a_known_price_and_the_discount_for_cached_tokens_count(watch: Wat
 async def test_a_fault_that_may_pass_is_tried_as_often_as_set_and_no_more(
     fault: str, watch: Watch, tmp_path: Path
 ) -> None:
-    await LiteLLMModel(MediaStore(tmp_path)).warm()
+    await ModelPool(MediaStore(tmp_path)).warm()
     hangs = fault == "hang"
     with OpenAIServer(faults=1.0, only=(fault,)) as server:
         with pytest.raises(ModelError, match="did not answer within 0.3 s" if hangs else None):
@@ -92,11 +92,15 @@ async def test_a_fault_that_may_pass_is_tried_as_often_as_set_and_no_more(
         assert server.calls == 3
 
 
-async def test_a_server_that_does_not_stream_is_asked_once_for_a_stream(tmp_path: Path) -> None:
+async def test_a_whole_answer_in_place_of_a_stream_is_read(tmp_path: Path) -> None:
     with OpenAIServer(streams=False, keep_bodies=True) as server, model_at(server, tmp_path) as model:
-        for _ in range(2):
-            assert is_word(await model.answer(question(connection="test"), lambda text: None))
-    assert [bool(body.get("stream")) for body in server.bodies] == [True, False, False]
+        shown: list[str] = []
+        reply = await model.answer(question(connection="test"), shown.append)
+        assert is_word(await model.answer(question(connection="test"), shown.append))
+    assert is_word(reply)
+    assert not shown
+    assert [bool(body.get("stream")) for body in server.bodies] == [True, False]
+    assert not reply.usage.estimated
 
 
 async def test_the_schema_goes_along_where_it_is_wanted_and_parameters_as_they_are(tmp_path: Path) -> None:
@@ -126,27 +130,27 @@ async def test_ollama_is_told_to_hold_the_whole_prompt_and_its_answer(
     monkeypatch.setenv("OPENAI_API_KEY", "sk-very-secret-123456")
     request = question(text="word " * words, id=model, extra=extra)
     findings = await Capabilities().of(request.spec)
-    asker = LiteLLMModel(MediaStore(tmp_path))
+    asker = ModelPool(MediaStore(tmp_path))
     assert asker._parameters(request, [], findings, set()).get("num_ctx") == context
     if extra:
         too_long = question(text="word " * 4 * words, id=model, extra=extra)
-        with pytest.raises(ModelRefused, match=r"num_ctx lets ollama/llama3.1:8b hold 4,096: its beginning would be"):
+        with pytest.raises(ModelError, match=r"num_ctx lets ollama/llama3.1:8b hold 4,096: its beginning would be"):
             asker._parameters(too_long, [], findings, set())
 
 
 async def test_what_is_refused_is_told_and_not_tried_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with OpenAIServer(answer=lambda body: refusal(401, "Incorrect API key provided")) as server:
         monkeypatch.setenv("OPENAI_API_BASE", server.url)
-        with pytest.raises(ModelRefused, match="Set OPENAI_API_KEY, or type it on the Setup page"):
-            await LiteLLMModel(MediaStore(tmp_path)).answer(question())
+        with pytest.raises(ModelError, match="Set OPENAI_API_KEY, or type it on the Setup page"):
+            await ModelPool(MediaStore(tmp_path)).answer(question())
         assert server.calls == 1
-    with pytest.raises(ModelRefused, match="nowhere-x names no provider"):
-        await LiteLLMModel(MediaStore(tmp_path)).answer(question(id="nowhere-x", attempts=1))
+    with pytest.raises(ModelError, match="nowhere-x names no provider"):
+        await ModelPool(MediaStore(tmp_path)).answer(question(id="nowhere-x", attempts=1))
     lost = Medium(id="photo", kind="image", file="a.png", sha256="0" * 64)
     with OpenAIServer() as server:
         monkeypatch.setenv("OPENAI_API_BASE", server.url)
         with pytest.raises(ModelError, match="missing from the store"):
-            await LiteLLMModel(MediaStore(tmp_path)).answer(question(lost))
+            await ModelPool(MediaStore(tmp_path)).answer(question(lost))
         assert server.calls == 0
 
 
@@ -191,80 +195,6 @@ def vllm(context: int, prompt: int) -> Answer:
         return refusal(400, told) if prompt + longest > context else None
 
     return answer
-
-
-def within(body: dict[str, Any]) -> web.Response:
-    """A server that says in a stream what is wrong."""
-    told = b'data: {"error": {"code": 500, "message": "Context size has been exceeded."}}\n\n'
-    refused = refusal(500, "Context size has been exceeded.")
-    return web.Response(body=told, content_type="text/event-stream") if body.get("stream") else refused
-
-
-TOO_LONG = "is too long for openai/any"
-LLAMA_LONG = "request (9031 tokens) exceeds the available context size (4096 tokens)"
-OLLAMA_LARGE = "model requires more system memory (5.6 GiB) than is available (3.0 GiB)"
-
-
-@either_way
-@pytest.mark.parametrize(
-    ("answer", "sentence"),
-    [
-        (within, TOO_LONG),
-        (lambda body: refusal(400, LLAMA_LONG), TOO_LONG),
-        (vllm(4096, 4090), TOO_LONG),
-        (lambda body: refusal(500, OLLAMA_LARGE), "too little memory for it"),
-    ],
-    ids=["within a stream", "llama.cpp", "no room for an answer", "no memory"],
-)
-async def test_what_is_permanent_is_said_at_the_first_answer(
-    answer: Answer, sentence: str, watch: Watch, tmp_path: Path
-) -> None:
-    with OpenAIServer(answer=answer) as server:
-        with pytest.raises(ModelRefused, match=sentence):
-            await ask(server, tmp_path, watch)
-        assert server.calls == 1
-
-
-@pytest.mark.parametrize(
-    ("status", "message"),
-    [
-        (500, "JSON schema conversion failed:\nUnrecognized schema"),
-        (400, "Unable to generate parser for this template. JSON schema error at #/properties/a: unrecognized type"),
-        (400, "Invalid schema for response_format"),
-        (400, "guided decoding is not built in"),
-    ],
-)
-async def test_a_schema_that_a_server_can_not_use_is_left_out_for_all(
-    status: int, message: str, tmp_path: Path
-) -> None:
-    refuse: Answer = lambda body: refusal(status, message) if "response_format" in body else None  # noqa: E731
-    with OpenAIServer(answer=refuse) as server:
-        for _ in ("one process", "the next"):
-            with model_at(server, tmp_path) as model:
-                assert is_word(await model.answer(question(connection="test")))
-    assert server.calls == 3
-
-
-@pytest.mark.parametrize(
-    "message",
-    [
-        "Conversation roles must alternate user/assistant/user/assistant/...",
-        "System role not supported",
-        "After the optional system message, conversation roles must alternate user/assistant",
-    ],
-)
-async def test_a_system_message_that_a_template_refuses_goes_into_the_users(message: str, tmp_path: Path) -> None:
-    def refuse(body: dict[str, Any]) -> web.Response | None:
-        roles = [sent["role"] for sent in body["messages"]]
-        return None if roles == ["user"] else refusal(500, message)
-
-    plain = question(connection="test")
-    asked = replace(plain, messages=(Message("system", ("You are a juror.",)), *plain.messages))
-    with OpenAIServer(answer=refuse, keep_bodies=True) as server, model_at(server, tmp_path) as model:
-        for _ in range(3):
-            assert is_word(await model.answer(asked))
-    assert server.calls == 4
-    assert server.bodies[-1]["messages"][0]["content"].startswith("You are a juror.\n\nSay a word.")
 
 
 async def test_an_answer_longer_than_the_context_is_asked_for_with_the_room_there_is(tmp_path: Path) -> None:
@@ -361,7 +291,7 @@ async def test_a_model_that_is_loading_is_waited_for_until_a_bound(
 ) -> None:
     monkeypatch.setattr(failures, "LONGEST_LOADING_S", 0.05)
     loading = OpenAIServer(answer=lambda body: refusal(503, "Loading model"))
-    with loading as server, pytest.raises(ServerFailed, match="is still loading it"):
+    with loading as server, pytest.raises(ModelError, match="is still loading it"):
         await ask(server, tmp_path)
 
 
@@ -381,21 +311,6 @@ def test_the_page_says_that_a_model_is_loading(house: Courthouse, monkeypatch: p
         assert "is still loading" not in texts(page("deliberation", run=run))
 
 
-PARTS = [{"type": "text", "text": '{"word": '}, {"type": "text", "text": '"yes"}'}]
-THOUGHT = [{"type": "thinking", "thinking": [{"type": "text", "text": "{}"}]}, *PARTS]
-
-
-@pytest.mark.parametrize("content", [PARTS, THOUGHT, '{"word": "yes"}'], ids=["parts", "thought", "text"])
-async def test_a_good_answer_in_an_odd_wrapping_is_a_good_answer(content: object, tmp_path: Path) -> None:
-    choice = {"index": 0, "message": {"role": "assistant", "content": content}, "finish_reason": "stop"}
-    usage = {"prompt_tokens": 11.0, "completion_tokens": 3.0, "total_tokens": 14.0}
-    with OpenAIServer(answer=lambda asked: web.json_response({"choices": [choice], "usage": usage})) as server:
-        reply = await ask(server, tmp_path)
-    assert server.calls == 1
-    assert json.loads(reply.text) == {"word": "yes"}
-    assert (reply.usage.prompt, reply.usage.completion) == (11, 3)
-
-
 @pytest.mark.parametrize("size", [1, 7, 10_000])
 async def test_a_stream_whose_content_comes_in_parts_is_a_good_answer(size: int, tmp_path: Path) -> None:
     deltas: list[dict[str, Any]] = [{"role": "assistant", "content": THOUGHT[:2]}, {"content": THOUGHT[2:]}, {}]
@@ -413,20 +328,6 @@ async def test_a_stream_whose_content_comes_in_parts_is_a_good_answer(size: int,
         reply = await ask(server, tmp_path, shown.append)
     assert json.loads(reply.text) == {"word": "yes"}
     assert (shown, reply.attempts) == (['{"word": ', '{"word": "yes"}'], 1)
-
-
-def test_errors_of_other_kinds_say_nothing_of_pictures() -> None:
-    for status, message in (
-        (503, "failed to fetch the image"),
-        (503, "the vision worker is busy"),
-        (503, "images count. Try again"),
-        (404, "The model `any` does not exist"),
-        (400, "API key not valid. Please pass a valid API key."),
-        (400, "This model's maximum context length is 8192 tokens; images count."),
-    ):
-        said = Exception(message)
-        said.status_code = status  # type: ignore[attr-defined]
-        assert not failures.cannot_see(said)
 
 
 # --- through LiteLLM's proxy, set up as docs/models.md says ---------------------------------------------------

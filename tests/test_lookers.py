@@ -41,7 +41,7 @@ def bench(tmp_path: Path) -> Iterator[Bench]:
     bench.close()
 
 
-def test_a_run_is_read_once_for_all_who_look_at_once_and_again_only_when_it_has_changed(bench: Bench) -> None:
+def test_a_run_is_read_once_for_all_who_look(bench: Bench) -> None:
     run = bench.hear().run.id
     many, read = 20, list[str]()
     together = threading.Barrier(many)
@@ -67,7 +67,7 @@ def test_a_run_is_read_once_for_all_who_look_at_once_and_again_only_when_it_has_
     assert second.notes == (*first.notes, "Mind the leg.")
 
 
-def test_a_run_that_could_not_be_read_is_read_again_and_a_deleted_one_is_not_served(bench: Bench) -> None:
+def test_an_unreadable_run_is_read_again(bench: Bench) -> None:
     run = bench.hear().run.id
     wrong: list[Exception] = [ValueError("no")]
 
@@ -85,25 +85,7 @@ def test_a_run_that_could_not_be_read_is_read_again_and_a_deleted_one_is_not_ser
         latest.of(run)
 
 
-def test_who_looks_again_soon_takes_what_another_has_just_read(bench: Bench) -> None:
-    run, asked, clock = bench.hear().run.id, list[str](), [100.0]
-
-    def pulse(of: str) -> tuple[object, ...]:
-        asked.append(of)
-        return bench.store.pulse(of)
-
-    latest = LatestRecords(bench.runner.record, pulse, bench.store.demand_seen, lambda: clock[0])
-    first = latest.of(run, 0.2)
-    bench.store.add(run, [Noted(path="note", stage="", text="Mind the leg.")])
-    assert latest.of(run, 0.2) is first
-    assert len(asked) == 1
-    assert latest.of(run).notes == (*first.notes, "Mind the leg."), "who draws a page sees all that there is"
-    clock[0] += 0.3
-    bench.store.add(run, [Noted(path="second", stage="", text="And the arm.")])
-    assert latest.of(run, 0.2).notes == (*first.notes, "Mind the leg.", "And the arm.")
-
-
-def test_what_one_has_read_is_not_given_to_another_and_a_raised_budget_is_seen_by_all(bench: Bench) -> None:
+def test_what_one_has_read_is_kept_from_strangers(bench: Bench) -> None:
     ada, ben = (Account(id=name, name=name, access=Access.RUN) for name in ("ada", "ben"))
     with acts(ada):
         run = bench.start()
@@ -116,7 +98,7 @@ def test_what_one_has_read_is_not_given_to_another_and_a_raised_budget_is_seen_b
     assert bench.runner.latest.of(record.run.id).setup.budget.calls == 99
 
 
-def test_a_scene_is_made_once_for_each_state_of_a_run(bench: Bench) -> None:
+def test_each_state_of_a_run_has_one_scene(bench: Bench) -> None:
     record, scenes = bench.hear(), Scenes()
     procedure = bench.procedures["toy"].about(record.case)
     first = scenes.of(record, procedure)
@@ -127,7 +109,7 @@ def test_a_scene_is_made_once_for_each_state_of_a_run(bench: Bench) -> None:
     assert scenes.of(again, procedure).version != first.version
 
 
-def test_pages_and_looks_come_less_often_the_more_look_on_and_the_longer_one_takes() -> None:
+def test_pages_come_less_often_the_more_look_on() -> None:
     clock = [100.0]
     pace = Pace(lambda: clock[0])
     pace.drew(0.1)
@@ -140,9 +122,6 @@ def test_pages_and_looks_come_less_often_the_more_look_on_and_the_longer_one_tak
     clock[0] += AWAY_S + 1
     pace.looked("0", 0.002)
     assert pace.page_s == pytest.approx(0.1 / SHARE), "the others have left"
-    for _ in range(100):
-        pace.drew(0.15)
-    assert pace.page_s == pytest.approx(0.15 / SHARE)
     pace = Pace(lambda: clock[0])
     pace.drew(5.0)
     pace.looked("0", 0.002)

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
-import networkx as nx
+import numpy as np
 import pytest
 
 from courtroom.cases.criminal import CriminalCase, Gold
@@ -13,17 +13,20 @@ from courtroom.courthouse import Courthouse
 from courtroom.engine.events import Learned
 from courtroom.engine.record import Record
 from courtroom.errors import CourtroomError
-from courtroom.knowledge import memory
-from courtroom.knowledge.bases import bundled_cases
+from courtroom.knowledge import memory, memory_view
+from courtroom.knowledge.bases import MEMORY_PARTS, bundled_cases
+from courtroom.knowledge.embedding import HashedNgrams
 from courtroom.knowledge.lessons import Adjust, Frozen, Lesson
-from courtroom.knowledge.memory import Directive, Due, Recall, Standard
+from courtroom.knowledge.memory import Directive, Due, MemoryView, Parts, Recall, Standard
+from courtroom.knowledge.memory_view import SameFacts, TaggedUnits, activated
 from courtroom.knowledge.search import Hit, Knowledge
-from courtroom.law import Judgment, Term, term_class
+from courtroom.law import Judgment, Term, same_matter, term_class
 from courtroom.procedures.verdict.learning import Trajectory, confidence, shared_anchor
 from courtroom.procedures.verdict.setup import Learning, VerdictSetup
 from courtroom.procedures.verdict.tasks import DraftJudgment, FinalJudgment, Turn
 from courtroom.settings import Settings
-from courtroom.store.database import Database
+from courtroom.store.opening import open_store
+from tests.benchmarks.bench_retrieval import invented
 from tests.driving import drive, house
 from tests.replayed import replayed
 
@@ -216,27 +219,25 @@ def test_iou_is_the_overlap_of_tags() -> None:
     assert memory.iou(memory.tags_of((264,), ("theft",)), memory.tags_of((264, 266), ("theft", "fraud"))) == 2 / 4
     assert memory.iou(memory.tags_of((264,)), memory.tags_of((266,))) == 0
     assert memory.iou(frozenset(), frozenset()) == 0
-    assert memory.topo(["a", "b", "x"], {"a", "b", "c"}) == 2
-    assert memory.topo([], {"a"}) == 0
-
-
-def test_semantic_similarity_is_the_cosine() -> None:
-    assert memory.cosine([3, 4], [4, 3]) == pytest.approx(24 / 25)
-    assert memory.cosine([1, 0], [-1, 0]) == -1
-    assert memory.cosine([0, 0], [1, 0]) == 0
 
 
 def test_standards_are_linked_where_labels_are_identical_and_vectors_near() -> None:
-    labels = {**dict.fromkeys("abc", memory.tags_of((264,))), "d": memory.tags_of((266,))}
+    labels = {**dict.fromkeys("abc", THEFT), "d": FRAUD}
     vectors = {"a": [1.0, 0.0], "b": [0.8, 0.6], "c": [0.0, 1.0], "d": [1.0, 0.0]}
-    graph = memory.standards_graph(labels, vectors, tau=0.6)
-    assert {frozenset(edge) for edge in graph.edges} == {frozenset("ab"), frozenset("bc")}  # a-c: 0, a-d: other labels
-    assert set(memory.standards_graph(labels, vectors, tau=0.61).edges) == {("a", "b")}
-    assert set(graph.nodes) == set("abcd")
-    path = nx.path_graph(list("abcd"))
-    assert memory.activated(path, ["a"], 0) == {"a"}
-    assert memory.activated(path, ["a"], 2) == {"a", "b", "c"}
-    assert memory.activated(path, ["a", "d", "not there"], 1) == {"a", "b", "c", "d"}
+    known = TaggedUnits[Standard]()
+    thefts = standard("a", "", THEFT).tags
+    for name, judgment in labels.items():
+        if name == "c":
+            assert known.links(thefts, 0.6).tolist() == [[False, True], [True, False]], "before the last one came"
+        known.put(standard(name, "", judgment).model_copy(update={"id": name}), np.array(vectors[name], np.float32))
+    assert known.links(thefts, 0.6)[0].tolist() == [False, True, False]  # a-c: 0, a-d: other labels
+    assert known.links(thefts, 0.61)[1].tolist() == [True, False, False]
+    assert activated(known, ["a"], 0.6, 0) == ({"a"}, {"a": 1, "b": 1})
+    assert activated(known, ["a"], 0.6, 2) == ({"a", "b", "c"}, {"a": 2, "b": 3, "c": 2})
+    assert activated(known, ["a", "d", "not there"], 0.6, 1)[0] == {"a", "b", "d"}
+    assert activated(known, ["a"], 0.6, 2, without={"b"})[0] == {"a"}, "no link leads over what is left out"
+    known.remove("a")
+    assert known.links(thefts, 0.6).tolist() == [[False, True], [True, False]]
 
 
 def test_the_score_weighs_overlap_activation_and_similarity() -> None:
@@ -257,7 +258,7 @@ def standard(name: str, facts: str, judgment: Judgment, reasoning: str = "It was
 
 def filled(folder: Path) -> Knowledge:
     settings = Settings(home=folder)
-    base = Knowledge(Database(settings.database), settings)
+    base = Knowledge(open_store(settings.database), settings)
     bus = standard("bus", "A wallet was taken from a pocket on a crowded bus.", THEFT)
     metro = standard("metro", "A telephone was taken from a pocket in a crowded metro.", THEFT)
     school = standard("school", "Parents paid for a place at a school that was promised falsely.", FRAUD)
@@ -287,6 +288,9 @@ async def test_the_memory_recalls_what_fits_by_labels_graph_and_facts_weighed_as
     first = standards[0].parts
     assert first.iou == 1  # the same tags
     assert first.topo == 1  # both activated standards are it or linked to it
+    graph = await base.memory.graph(0.1)
+    assert {frozenset(edge) for edge in graph.edges} == {frozenset({"standard-bus", "standard-metro"})}
+    assert len(graph) == 3
     assert first.score == pytest.approx(0.4 + 0.3 + 0.3 * first.semsim, abs=1e-5)
     directives = await base.answer(recall("directives"))
     assert directives[0].id == "d-theft"
@@ -453,3 +457,104 @@ def test_a_run_sees_the_snapshot_that_its_setup_names_and_a_fork_what_its_parent
     assert frozen.hits == next(r for r in parent.retrievals if isinstance(r.query, Frozen)).hits
     later = done(house, house.fork(parent.run.id, VerdictSetup(precedents=5), seed=1, case=parent.case))
     assert seen(later)["standards"] == ["standard-precedent-002"]
+
+
+async def test_a_recall_embeds_only_what_is_new(base: Knowledge, monkeypatch: pytest.MonkeyPatch) -> None:
+    embedded: list[str] = []
+    embed = base.memory.standards.embed
+
+    async def counted(texts: Sequence[str]) -> object:
+        embedded.extend(texts)
+        return await embed(texts)
+
+    monkeypatch.setattr(base.memory.standards, "embed", counted)
+    asked = recall("standards", text="A purse was taken.")
+    await base.answer(asked)
+    embedded.clear()
+    new = standard("shelf", "Goods under a coat.", THEFT)
+    base.memory.standards.add([new])
+    found = await base.answer(asked)
+    assert embedded == [asked.text, new.text]
+    assert new.id in {hit.id for hit in found}
+
+
+async def test_a_large_memory_finds_what_comparing_every_record_finds(monkeypatch: pytest.MonkeyPatch) -> None:
+    """By signs first, as each vector is compared where there are few."""
+    laws = ((264, "盗窃"), (266, "诈骗"), (293, "寻衅滋事"), (234, "故意伤害"))
+    judgments = [Judgment(relevant_articles=(law,), charges=(charge,)) for law, charge in laws]
+    facts = invented(1_500, 1)
+    standards = [standard(f"{n}", text, judgments[n % len(laws)]) for n, text in enumerate(facts)]
+    made = ((n, one.id) for n, one in enumerate(standards) if not n % 2)
+    directives = [
+        Directive(id=f"d-{n}", text=facts[-n], anchor=laws[n % 4][0], charges=(laws[n % 4][1],), supporting=(name,))
+        for n, name in made
+    ]
+    vectors = await HashedNgrams().embed([one.text for one in (*standards, *directives)])
+    asked = [(text, *await HashedNgrams().embed([text])) for text in invented(12, 2)]
+
+    def found() -> list[list[tuple[str, Parts]]]:
+        view = MemoryView()
+        for unit, vector in zip((*standards, *directives), vectors, strict=True):
+            view.put("directives" if isinstance(unit, Directive) else "standards", unit, vector)
+        queries = [
+            (recall(part, text=text, seeds=5, hops=2), vector) for text, vector in asked for part in MEMORY_PARTS[:2]
+        ]
+        return [[(unit.id, parts) for unit, parts in view.recall(query, vector)] for query, vector in queries]
+
+    by_signs = found()
+    monkeypatch.setattr(memory_view, "MAX_COMPARED", 10_000)
+    every = found()
+    assert [[name for name, _ in one] for one in by_signs] == [[name for name, _ in one] for one in every]
+    for one, other in zip(by_signs, every, strict=True):
+        for (_, parts), (_, exact) in zip(one, other, strict=True):
+            assert parts.model_dump() == pytest.approx(exact.model_dump(), abs=1e-5)
+
+
+async def test_a_record_whose_text_stays_is_not_embedded_again(
+    base: Knowledge, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    weak, texts, embed = Due(phase="pruning", threshold=0.1), list[str](), base.memory.standards.embed
+
+    async def counted(some: Sequence[str]) -> object:
+        texts.extend(some)
+        return await embed(some)
+
+    assert await base.answer(weak) == ()
+    monkeypatch.setattr(base.memory.standards, "embed", counted)
+    bus = base.memory.standards.get("standard-bus")
+    base.memory.standards.add([bus.model_copy(update={"induced": "d-theft"})])
+    base.learn("a run", "a path", Lesson(phase="confidence", ops=(Adjust(id="d-fraud", by=-0.15),)))
+    assert [hit.id for hit in await base.answer(weak)] == ["d-fraud"]
+    assert texts == []
+    changed = bus.model_copy(update={"reasoning": "It was taken by force."})
+    base.memory.standards.add([changed])
+    await base.answer(weak)
+    assert texts == [changed.text]
+
+
+def test_only_clusters_that_changed_are_looked_for_anew() -> None:
+    view = MemoryView()
+    texts = {"a": (264, [1.0, 0.0]), "b": (264, [0.9, 0.4]), "c": (266, [1.0, 0.0]), "d": (266, [0.0, 1.0])}
+    for name, (law, vector) in texts.items():
+        view.put("directives", Directive(id=name, text=name, anchor=law), np.array(vector, np.float32))
+    assert [one.id for one in view.near_duplicates(0.8)] == ["a", "b"]
+    view.remove("directives", "a")
+    assert view.near_duplicates(0.8) == []
+    view.put("directives", Directive(id="d", text="d", anchor=266, confidence=0.2), np.array([1.0, 0.1], np.float32))
+    assert [one.id for one in view.near_duplicates(0.8)] == ["c", "d"]
+    assert [one.id for one in view.weak(0.3)] == ["d"]
+    view.remove("directives", "d")
+    assert view.weak(0.3) == view.near_duplicates(0.8) == []
+
+
+def test_one_matter_is_found_among_many_in_whatever_writing() -> None:
+    known, facts = SameFacts(), invented(300, 3)
+    for number, text in enumerate(facts):
+        known.put(f"{number}", text)
+    for number, text in enumerate(facts[:60]):
+        same = {f"{place}" for place, other in enumerate(facts) if same_matter(other, text)}
+        assert f"{number}" in same == known.of(text)
+    known.put("part", facts[0][: len(facts[0]) * 2 // 3])
+    assert {"0", "part"} <= known.of(facts[0])
+    known.remove("0")
+    assert "0" not in known.of(facts[0])

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from courtroom.courthouse import Courthouse
-from courtroom.engine.changes import changed
+from courtroom.declarations.changes import changed
 from courtroom.engine.events import Voted
 from courtroom.engine.procedure import Procedure
 from courtroom.engine.record import Record
@@ -133,8 +133,10 @@ def test_a_juror_answers_others_only_where_somebody_differs(house: Courthouse, m
     hear(house, first_votes=6, rounds=2)
     for request in (one for one in asked if isinstance(one.task, Vote)):
         task = request.task
-        differ = any(one.vote != task.own[-1].vote for one in task.heard)
+        # Who leaves a side that was given by lot changes no mind.
+        differ = not task.own[-1].by_lot and any(one.vote != task.own[-1].vote for one in task.heard)
         assert ("answer what speaks against you" in text_of(request)) == differ
+        assert "answer the others" not in text_of(request)
 
 
 @pytest.mark.parametrize(("whose", "sizes"), [("all", {12}), ("heard", {0, 2}), ("nobody", {0})])
@@ -161,7 +163,8 @@ def test_the_count_is_shown_to_those_who_may_see_it(
     assert "You hear 2 of the 11 other jurors." in texts[names[0]]
     assert "Nobody else's words reach you" in texts[names[1]]
     assert ("How the whole jury stands is not shown to you." in texts[names[0]]) == (whose != "all")
-    assert "only if all jurors agree: 12 of 12." in texts[names[0]]
+    assert "only if all jurors agree: 12 of 12, and as soon as they do." in texts[names[0]]
+    assert "after one round of talk, the jury is hung" in texts[names[0]]
     (warning,) = record.setup.warnings()
     assert warning.count(",") == 10
 
@@ -199,6 +202,17 @@ def test_how_doubt_is_explained_is_a_setting(
     assert words in text
     assert text.count("firmly convinced") == (2 if not knobs else 0)
     assert "Change your mind" not in text, "nobody has spoken"
+
+
+def test_other_words_change_no_offline_answer_and_are_shown_as_asked(house: Courthouse) -> None:
+    case, asked, votes = house.library.case("trial-boatyard-fire"), [], []
+    for doubt in ("sure", "hesitation"):
+        setup = MOCK_JURY.setup.model_validate({"jury_size": 2, "rounds": 0, "doubt": doubt})
+        record = house.record(drive(house, house.new_run("mock-jury", case, setup, 0)))
+        asked.append([house.answers.request(call.keys[-1]) for call in record.calls])
+        votes.append({call.member: call.value for call in record.calls})
+    assert votes[0] == votes[1]
+    assert all(one != other for one, other in zip(*asked, strict=True)), "each run shows its own words"
 
 
 def test_a_trial_is_heard_by_people_of_its_own_pool(house: Courthouse) -> None:

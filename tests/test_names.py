@@ -9,8 +9,8 @@ from typing import get_args
 import pytest
 
 from courtroom.cases.dispute import Dispute
-from courtroom.engine.knobs import Widget, fields_drawn
-from courtroom.engine.setup import Setup
+from courtroom.declarations.knobs import Widget, fields_drawn
+from courtroom.declarations.setup import Setup
 from courtroom.knowledge.collection import Name
 from courtroom.procedures import PROCEDURES
 
@@ -20,8 +20,10 @@ FILES = [ROOT / "app.py", *sorted(path for room in ROOMS for path in (ROOT / roo
 KNOBS = {name for procedure in PROCEDURES.values() for name in procedure.setup.model_fields} - set(Setup.model_fields)
 TITLES = [procedure.title for procedure in PROCEDURES.values()]
 PATH = re.compile(r"\w+(\.\w+)*(?<!\.jsonl)")
-ALSO = {*get_args(Name), *Dispute.model_fields, *["base", "seeds", "learning", "norms", "rounds", "variant", "verdict"]}
-"""Words that have another meaning too: collections, a dispute's jury, a what-if's base, a run's verdict, what a result counts."""
+RESULTS = {"base", "seeds", "learning", "norms", "rounds", "variant", "verdict", "people", "given", "script"}
+ALSO = {*get_args(Name), *Dispute.model_fields, *RESULTS, "order", "texts"}
+"""Words that have another meaning too: collections, a dispute's jury, a what-if's base, a run's verdict, what a result
+counts, people beside runs, what a vote was given by, such as a script, and what the mirror changes."""
 
 
 def named(source: str) -> Iterator[str]:
@@ -64,8 +66,8 @@ def of_a_setup(node: ast.AST) -> list[ast.Constant]:
     return [part for part in parts if isinstance(part, ast.Constant)]
 
 
-NEEDS = {Widget.GRAPH: Widget.PERSONAS, Widget.EMPTY_SEATS: Widget.PERSONAS}
-"""What a page draws only beside another."""
+NEEDS = {Widget.GRAPH: Widget.PERSONAS, Widget.EMPTY_SEATS: Widget.PERSONAS, Widget.PERSONAS: Widget.SEATS}
+"""What a page draws only beside another; a panel takes as many seats as it has persons."""
 
 
 def test_setups_declare_all_that_their_editors_need_and_every_editor_that_pages_have_is_declared() -> None:

@@ -1,4 +1,4 @@
-"""Modules import each other in one direction only, also where a type checker alone imports."""
+"""Modules import each other in one direction only; what a type checker alone imports, for a name in a signature, does not count."""
 
 import ast
 from collections.abc import Mapping
@@ -9,11 +9,15 @@ ROOT = Path(__file__).parent.parent
 
 
 def imports(files: Mapping[str, str]) -> dict[str, set[str]]:
-    """Which of these modules, given as their texts by their names, each imports, anywhere in it."""
+    """Which of these modules, given as their texts by their names, each imports when it runs, anywhere in it."""
     graph: dict[str, set[str]] = {}
     for module, text in files.items():
         named = set()
-        for node in ast.walk(ast.parse(text)):
+        tree = ast.parse(text)
+        for node in tree.body:
+            if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
+                node.body = []
+        for node in ast.walk(tree):
             if isinstance(node, ast.Import):
                 named |= {alias.name for alias in node.names}
             elif isinstance(node, ast.ImportFrom):

@@ -229,6 +229,11 @@ def test_a_vote_that_others_moved_says_both_stances(hearings: list[Hearing]) -> 
     assert moved > 20
 
 
+def test_one_function_answers_two_kinds_of_task() -> None:
+    assert CYBERJURORS.offline[tasks.Judge] is CYBERJURORS.offline[tasks.JudgeAtOnce]
+    assert offline(tasks.JudgeAtOnce(case=CLEAR["en", "seller"])).verdict == "seller"
+
+
 def test_the_same_question_has_the_same_answer() -> None:
     for case in CLEAR.values():
         assert judged(case, pool()[3]) == judged(case, pool()[3])

@@ -2,6 +2,7 @@
 
 import json
 import random
+from collections import Counter
 from collections.abc import Callable, Iterable
 from itertools import combinations, permutations
 from pathlib import Path
@@ -14,18 +15,26 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from courtroom.courthouse import Courthouse
-from courtroom.engine.blocks import Edge, Graph, Node
-from courtroom.engine.knobs import seating
-from courtroom.engine.procedure import Choice
+from courtroom.datasets.samples import add_sample
+from courtroom.declarations.blocks import Edge, Graph, Node
+from courtroom.declarations.changes import changed
+from courtroom.declarations.knobs import seating
+from courtroom.declarations.parts import Choice
 from courtroom.errors import CourtroomError
+from courtroom.experiments.spec import parsed
 from courtroom.figures.graph import draw_graph, draw_standards
+from courtroom.judging.jurors import JurySetup
 from courtroom.knowledge.memory import Standard
 from courtroom.law import Judgment
+from courtroom.models.prompts import templates
+from courtroom.models.rendering import environment
 from courtroom.panel.follow_graph import FollowGraph, GraphKind, build
-from courtroom.panel.personas import Persona, likeness, pool, read_panel, sample_panel, write_csv
+from courtroom.panel.personas import Persona, drawn_panel, likeness, pool, read_panel, sample_panel, write_csv
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
 from courtroom.procedures.jurisagents.setup import JurisAgentsSetup
-from tests.driving import shell
+from courtroom.procedures.mock_jury.procedure import MOCK_JURY
+from courtroom.procedures.mock_jury.setup import MockJurySetup
+from tests.driving import done, shell
 from tests.pages import house, page, press, texts
 
 __all__ = ["house"]  # a fixture
@@ -57,7 +66,7 @@ def test_a_csv_is_read_as_spreadsheets_write_it() -> None:
         ),
         ("a.csv", "shoe," + HEAD + "44," + ADA, "Row 1: “shoe” is no field"),
         ("a.csv", HEAD, "nobody in this panel"),
-        ("a.csv", HEAD + "".join(ADA.replace("Ada", f"Ada {n}") for n in range(52)), "at most 51"),
+        ("a.csv", HEAD + "".join(ADA.replace("Ada", f"Ada {n}") for n in range(2_001)), "At most 2,000 persons"),
         ("a.csv", HEAD + '"Ada,woman', "line 2: a quotation mark opens in it that is never closed"),
         ("a.yaml", "- name: [", "is not valid YAML: line 1"),
         ("a.yaml", "name: Ada", "must be a list of persons"),
@@ -79,6 +88,125 @@ def test_what_does_not_fit_is_told_by_row_in_one_sentence(name: str, data: str, 
     assert "\n" not in str(caught.value)
 
 
+CENSUS = "AGEP,SEX,OCC,SCHL,PWGTP\n" + "".join(
+    f"{15 + n % 80},{('woman', 'man')[n % 2]},{'nurse' if n % 5 else 'baker'},{'college' if n % 3 else 'primary school'},{n % 4}\n"
+    for n in range(220)
+)
+COLUMNS = {"age": "AGEP", "gender": "SEX", "background": "Works as a {OCC}.", "schooling": "SCHL", "weight": "PWGTP"}
+
+
+def test_a_census_becomes_a_pool_by_its_columns() -> None:
+    people, told = read_panel("census.csv", CENSUS.encode(), columns=COLUMNS)
+    under_age = sum(15 + n % 80 < 18 for n in range(220))
+    assert told == f"{under_age} of 220 rows are left out: their age is not from 18 to 95."
+    assert len(people) == 220 - under_age
+    assert (people[0].name, people[0].background, people[0].schooling) == (
+        "Person 4",
+        "Works as a nurse.",
+        "primary school",
+    )
+    for columns, wrong in (
+        ({**COLUMNS, "shoe": "SEX"}, "“shoe” is no field of a person"),
+        ({**COLUMNS, "status": "ESR"}, "census.csv has no column “esr”. It has AGEP, SEX, OCC, SCHL, PWGTP."),
+        ({"gender": "SEX"}, "age is not among them"),
+        ({**COLUMNS, "weight": "OCC"}, "Row 1: weight must be a number, 0 or more."),
+    ):
+        with pytest.raises(CourtroomError) as caught:
+            read_panel("census.csv", CENSUS.encode(), columns=columns)
+        assert wrong in str(caught.value)
+
+
+def test_a_panel_is_drawn_by_weight_and_seed() -> None:
+    people, _ = read_panel("census.csv", CENSUS.encode(), columns=COLUMNS)
+    weights = {one.name: getattr(one, "weight", 1.0) for one in people}
+    panels = [drawn_panel(people, 12, seed) for seed in range(300)]
+    assert all(len({one.name for one in panel}) == 12 for panel in panels)
+    assert drawn_panel(people, 6, 3) == drawn_panel(people, 12, 3)[:6]
+    drawn = Counter(weights[one.name] for panel in panels for one in panel)
+    assert drawn[0.0] == 0
+    per_head = [drawn[weight] / sum(one == weight for one in weights.values()) for weight in (1.0, 2.0, 3.0)]
+    assert [round(one / per_head[0]) for one in per_head] == [1, 2, 3]
+    alone = [one for one in people if weights[one.name] == 0][:2] + [one for one in people if weights[one.name]][:1]
+    with pytest.raises(CourtroomError, match="2 persons can't be drawn: only 1 have a weight"):
+        drawn_panel(alone, 2, 0)
+
+
+def test_each_run_draws_its_jurors_from_a_pool_and_shows_them(house: Courthouse, tmp_path: Path) -> None:
+    file = tmp_path / "census.csv"
+    file.write_text(CENSUS)
+    columns = [word for field, column in COLUMNS.items() for word in ("--column", f"{field}={column}")]
+    assert shell("panels", "import", str(file), *columns) == "census\t211\n"
+    people = {one.name for one in house.panels.load("census")}
+    case, mock_jury = house.library.case("trial-boatyard-fire"), house.procedures["mock-jury"]
+    setup = changed(mock_jury.setup(), {"people": "census", "rounds": 0})
+    runs = [house.record(house.new_run("mock-jury", case, setup, seed)) for seed in (0, 0, 1)]
+    juries = [{one.name for one in record.setup.jury} for record in runs]
+    assert all(len(jury) == 12 and jury <= people for jury in juries)
+    assert juries[0] == juries[1] != juries[2]
+    assert runs[0].setup.people == "census"
+    fork = house.fork(runs[0].run.id, changed(runs[0].setup, {"rounds": 1}))
+    assert {one.name for one in house.record(fork).setup.jury} == juries[0]
+    with pytest.raises(CourtroomError, match="There is no panel “nobody”"):
+        house.new_run("mock-jury", case, changed(setup, {"people": "nobody"}), 0)
+    said = shell(
+        "run", "trial-boatyard-fire", "--procedure", "mock-jury", "--panel", "census", "--set", "rounds=0", "--json"
+    )
+    assert json.loads(said)["run"]
+    out = tmp_path / "out.csv"
+    shell("panels", "export", "census", "--to", str(out))
+    assert read_panel("out.csv", out.read_bytes())[0] == house.panels.load("census")
+
+
+def test_a_pool_is_seated_on_setup_and_who_was_drawn_is_shown(house: Courthouse) -> None:
+    people, _ = read_panel("census.csv", CENSUS.encode(), columns=COLUMNS)
+    house.panels.save("census", people)
+    app = page("setup", {"setup_section": "Jury"})
+    press(app, "Seat this panel")
+    assert "The jurors are drawn from 211 persons, by the seed and by weight." in [one.value for one in app.toast]
+    assert "17 jurors" in texts(app)
+    draft = app.session_state["drafts"]["cyberjurors"]
+    assert (draft.values["people"], draft.values["jury"]) == ("census", []), "nothing of it was edited"
+    shown = draft.complete(house.library.case("phone-battery"))["jury"]
+    assert {one["name"] for one in shown} <= {one.name for one in people}
+    assert all(one["schooling"] for one in shown)
+
+
+def test_a_pool_is_an_arm_of_an_experiment(house: Courthouse) -> None:
+    people, _ = read_panel("census.csv", CENSUS.encode(), columns=COLUMNS)
+    house.panels.save("census", people)
+    add_sample(house.datasets, house.library, "sample-trials")
+    arms = [{"name": name, "procedure": "mock-jury", "set": {"rounds": 0, "people": name}} for name in ("", "census")]
+    arms[0]["name"] = "bundled"
+    file = {
+        "name": "pools",
+        "dataset": {"name": "sample-trials", "ids": ["trial-boatyard-fire"]},
+        "arms": arms,
+        "repeats": 2,
+    }
+    found = done(house, parsed(file, "pools"))
+    assert {row.state for row in found.rows} == {"done"}, found.failures
+    named = {one.name for one in people}
+    for arm in ("bundled", "census"):
+        juries = [
+            {one.name for one in house.record(run).setup.jury} for run in house.experiments.runs(found.kept.id, arm)
+        ]
+        assert juries[0] != juries[1]
+        assert [jury <= named for jury in juries] == [arm == "census"] * 2
+
+
+def test_who_somebody_is_tells_schooling_service_and_what_was_gone_through() -> None:
+    lived = sample_panel(1, 0)[0].model_copy(
+        update={"schooling": "Left school at 16", "jury_service": "sat in 2019.", "went_through": "Was burgled twice."}
+    )
+    template = environment(templates(MOCK_JURY.prompts, "trial").get).from_string(
+        '{% import "jurors" as j %}{{ j.identity(p) }}'
+    )
+    text = template.render(p=lived)
+    assert "Schooling: Left school at 16. Jury service: sat in 2019. What you went through: Was burgled twice." in text
+    assert "Schooling" not in template.render(p=sample_panel(1, 0)[0])
+    assert lived.features() > sample_panel(1, 0)[0].features()
+
+
 def test_panels_are_kept_under_names(house: Courthouse) -> None:
     panel = sample_panel(3, 0)
     house.panels.save("  three  strangers ", panel)
@@ -91,9 +219,10 @@ def test_panels_are_kept_under_names(house: Courthouse) -> None:
             act()
 
 
-def test_a_panel_takes_the_seats_of_a_jury_and_of_nothing_else() -> None:
+@pytest.mark.parametrize("kind", [CyberJurorsSetup, MockJurySetup])
+def test_a_panel_takes_the_seats_of_a_jury_and_of_nothing_else(kind: type[JurySetup]) -> None:
     persons = [one.model_dump(mode="json") for one in sample_panel(3, 5)]
-    setup = CyberJurorsSetup.model_validate(seating(CyberJurorsSetup, persons))
+    setup = kind.model_validate(seating(kind, persons))
     assert (setup.jury_size, [one.name for one in setup.jury]) == (3, [one["name"] for one in persons])
     with pytest.raises(CourtroomError, match="no personas"):
         seating(JurisAgentsSetup, persons)

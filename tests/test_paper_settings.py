@@ -5,10 +5,10 @@ from typing import Any
 import pytest
 
 from courtroom.courthouse import Courthouse
-from courtroom.engine.changes import changed, merged, put, read_value
-from courtroom.engine.paper import PaperSetting, changes, departures, title_of
+from courtroom.declarations.changes import changed, merged, put, read_value
+from courtroom.declarations.paper import PaperSetting, changes, departures, title_of
+from courtroom.declarations.setup import Setup
 from courtroom.engine.procedure import Procedure
-from courtroom.engine.setup import Setup
 from courtroom.errors import CourtroomError
 from courtroom.models.spec import ModelSpec
 from courtroom.procedures import PROCEDURES

@@ -1,13 +1,18 @@
 """From papers to a case on the page: pieces are given to sides by clicks, and the draft is there after a reload."""
 
+from datetime import date
 from pathlib import Path
 
+import pytest
 from streamlit.testing.v1 import AppTest
 
 from courtroom.cases.criminal import Trial
-from courtroom.cases.dispute import Dispute
-from courtroom.cases.drafts import Draft, Drafts, missing
+from courtroom.cases.dispute import SIDES, Dispute
+from courtroom.cases.drafts import Draft, Drafts, missing, title_of
+from courtroom.cases.question import Question
 from courtroom.courthouse import Courthouse
+from courtroom.language import speaking, translated
+from tests.asked import asked
 from tests.pages import house, page, press, texts
 from tests.papers import WHATSAPP, complaint, mail, picture
 
@@ -38,7 +43,14 @@ def give(app: AppTest, house: Courthouse, *places: str) -> None:
 
 
 def write(app: AppTest, label: str, text: str) -> None:
-    next(one for one in (*app.text_input, *app.text_area) if one.label == label).set_value(text).run()
+    """The last field of this name: the one of the form, which stands below *Ask a question*."""
+    [one for one in (*app.text_input, *app.text_area) if one.label == label][-1].set_value(text).run()
+    assert not app.exception, app.exception
+
+
+def choose(app: AppTest, label: str, value: str) -> None:
+    next(one for one in (*app.selectbox, *app.button_group) if one.label == label).set_value(value).run()
+    assert not app.exception, app.exception
 
 
 def is_disabled(app: AppTest, label: str) -> bool:
@@ -50,7 +62,8 @@ def test_papers_become_a_dispute_by_clicks(house: Courthouse) -> None:
     assert is_disabled(app, "Save the case")
     give(app, house, "buyer", "buyer", "seller", "out")
     write(app, "Title", "A kettle")
-    assert missing(draft_of(app, house)) == ["Say what was sold."]
+    assert missing(draft_of(app, house)) == ["Fill in: Category.", "Fill in: Product."]
+    choose(app, "Category", "Home & Lifestyle")
     assert is_disabled(app, "Save the case")
     write(app, "Product", "Kettle")
     press(app, "Save the case")
@@ -66,15 +79,11 @@ def test_papers_become_a_dispute_by_clicks(house: Courthouse) -> None:
 
 def test_papers_become_a_civil_trial(house: Courthouse) -> None:
     app = brought("answer.docx", "chat.txt", "deliveries.xlsx")
-    app.button_group(key=next(str(one.key) for one in app.button_group if str(one.key).endswith("-kind"))).set_value(
-        "trial"
-    ).run()
-    app.button_group(key=next(str(one.key) for one in app.button_group if str(one.key).endswith("-matter"))).set_value(
-        "civil"
-    ).run()
+    choose(app, "What kind", "trial")
+    choose(app, "Matter", "civil")
     give(app, house, "defence", "proof", "facts")
     write(app, "Title", "Lin's kettle")
-    write(app, "What the plaintiff claims", "Mr Lin pays 40 euros back.")
+    write(app, "Charge, or what the plaintiff claims", "Mr Lin pays 40 euros back.")
     press(app, "Save the case")
     case = house.library.case("lin-s-kettle")
     assert isinstance(case, Trial)
@@ -87,19 +96,15 @@ def test_draft_is_there_after_the_page_is_loaded_again(house: Courthouse) -> Non
     app = brought("answer.docx", "chat.txt")
     write(app, "Title", "A kettle")
     give(app, house, "seller", "buyer")
+    next(one for one in app.button if str(one.key).endswith("-1-arrow_downward")).click().run()
     old = draft_of(app, house)
+    assert [piece.number for piece in old.pieces] == [2, 1]
+    assert next(one for one in app.button if str(one.key).endswith("-1-arrow_downward")).disabled
     again = page(draft=old.id)
     assert next(one.value for one in again.text_input if one.label == "Title") == "A kettle"
-    assert [piece.place for piece in draft_of(again, house).pieces] == ["seller", "buyer"]
+    assert [piece.place for piece in draft_of(again, house).pieces] == ["buyer", "seller"]
     press(again, "Give the draft up")
     assert "no longer here" in texts(page(draft=old.id))
-
-
-def test_pieces_are_moved_by_buttons(house: Courthouse) -> None:
-    app = brought("answer.docx", "chat.txt", "deliveries.xlsx")
-    next(one for one in app.button if str(one.key).endswith("-1-arrow_downward")).click().run()
-    assert [piece.number for piece in draft_of(app, house).pieces] == [2, 1, 3]
-    assert next(one for one in app.button if str(one.key).endswith("-3-arrow_downward")).disabled
 
 
 def test_pasted_text_and_what_can_not_be_read_are_told(house: Courthouse) -> None:
@@ -110,21 +115,116 @@ def test_pasted_text_and_what_can_not_be_read_are_told(house: Courthouse) -> Non
     assert [piece.source for piece in draft_of(app, house).pieces] == ["letter.eml", "pasted text"]
 
 
-def test_picture_of_a_trial_has_to_be_told_in_words(house: Courthouse) -> None:
+def test_picture_of_a_trial_needs_no_description(house: Courthouse) -> None:
     app = brought("a.png", papers={"a.png": picture("burnt")})
-    app.button_group(key=next(str(one.key) for one in app.button_group if str(one.key).endswith("-kind"))).set_value(
-        "trial"
-    ).run()
+    choose(app, "What kind", "trial")
     give(app, house, "proof")
     write(app, "Title", "A fire")
-    write(app, "Charge", "Arson")
-    write(app, "Facts that both sides agree on, or a summary", "The shed burnt.")
-    assert is_disabled(app, "Save the case")
-    write(app, "What it shows, in words, if you like", "A burnt wall.")
+    write(app, "Charge, or what the plaintiff claims", "Arson")
+    write(app, "Facts that both sides agree on, or a summary of the whole", "The shed burnt.")
+    write(app, "Instructions of the judge on the law, if any", "Fire set on purpose is arson.")
     press(app, "Save the case")
     case = house.library.case("a-fire")
     assert isinstance(case, Trial)
-    assert case.proof == ("[a.png]\nA burnt wall.",)
+    assert case.proof == ("[a.png]",)
+    (shown,) = case.media()
+    assert shown.sha256
+    prompt = asked(house, "mock-jury", {"jury_size": 2, "rounds": 1}, case)[0]
+    assert "image 0:\n> [a.png]" in prompt.text()
+    assert "The judge's instructions on the law:\n> Fire set on purpose is arson." in prompt.text()
+    assert not list(case.without("proof-1").media())
+
+
+def test_dispute_is_written_by_hand_with_chat_votes_and_rounds(house: Courthouse) -> None:
+    app = page()
+    app.button_group(key="adding").set_value("Write").run()
+    for label, text in (("Title", "A lamp"), ("Product", "Lamp"), ("Currency", "EUR"), ("Source", "A friend")):
+        write(app, label, text)
+    write(app, "Chat, one line each: “buyer: ...” or “seller: ...”", "buyer: Is it new?\nseller: Yes.\nIt is not.")
+    for label, number in (
+        ("Price", 12.5),
+        *((f"Votes on record for the {side}, if there are any", 3) for side in SIDES),
+    ):
+        next(one for one in app.number_input if one.label == label).set_value(number).run()
+    next(one for one in app.date_input if one.label == "Ordered").set_value(date(2025, 3, 1)).run()
+    choose(app, "Category", "Home & Lifestyle")
+    choose(app, "Who cast them", "people")
+    for _ in range(2):
+        press(app, "One more piece")
+    for area, text in zip([one for one in app.text_area if one.label == "Text"], ("Broken.", "Fine."), strict=True):
+        area.set_value(text).run()
+    give(app, house, "buyer", "seller")
+    next(one for one in reversed(app.number_input) if one.label == "Round").set_value(2).run()
+    press(app, "Save the case")
+    case = house.library.case("a-lamp")
+    assert isinstance(case, Dispute)
+    assert [(one.id, one.round, one.text) for one in case.evidence] == [
+        ("buyer-1", 1, "Broken."),
+        ("seller-1", 2, "Fine."),
+    ]
+    assert [(one.speaker, one.text) for one in case.chat] == [
+        ("buyer", "Is it new?"),
+        ("seller", "Yes."),
+        ("buyer", "It is not."),
+    ]
+    assert (case.transaction.cost, case.decided_by, case.source) == ("12.50 EUR", "people", "A friend")
+    assert f"{case.transaction.ordered_at:%Y-%m-%d}" == "2025-03-01"
+    assert case.real_counts() == {"buyer": 3, "seller": 3}
+
+
+FORMS: dict[str, dict[str, str]] = {
+    "question": {
+        "Question": "Close the bridge?",
+        "Answers to choose from, if any": "yes, no",
+        "Who has a stake in it, one a line: “name” or “name: the answer wanted”": "Shops: no\nWalkers",
+    },
+    "criminal": {"Facts": "He took it.", "Defendants, one a line": "Li\nWang"},
+    "document": {"Text": "The river rose."},
+    "labelled": {
+        "Table of the texts: CSV or JSON lines, with a column “text” and a column “label”": "text,label\nGood.,yes\nBad.,no"
+    },
+}
+
+
+@pytest.mark.parametrize("kind", ["criminal", "document", "labelled"])
+def test_each_kind_is_written_in_the_same_form(house: Courthouse, kind: str) -> None:
+    app = page()
+    app.button_group(key="adding").set_value("Write").run()
+    choose(app, "What kind", kind)
+    assert is_disabled(app, "Save the case")
+    write(app, "Title", "Mine")
+    for label, text in FORMS[kind].items():
+        write(app, label, text)
+    press(app, "Save the case")
+    assert house.library.case("mine").kind == kind
+
+
+def test_papers_become_a_question_with_parties(house: Courthouse) -> None:
+    app = brought("answer.docx", "chat.txt", "a.png", papers={**complaint(), "a.png": picture("burnt")})
+    choose(app, "What kind", "question")
+    for label, text in FORMS["question"].items():
+        write(app, label, text)
+    write(app, "Title", "The kettle")
+    give(app, house, "material", "by Shops", "above")
+    press(app, "Save the case")
+    case = house.library.case("the-kettle")
+    assert isinstance(case, Question)
+    assert case.options == ("yes", "no")
+    assert [(one.name, one.wants) for one in case.parties] == [("Shops", "no"), ("Walkers", "")]
+    assert [(one.source, one.by, len(one.media)) for one in case.material] == [
+        ("answer.docx", "", 0),
+        ("chat.txt", "Shops", 1),
+    ]
+    assert case.material[1].text == WHATSAPP.strip()
+
+
+@pytest.mark.parametrize("kind", ["dispute", "trial", *FORMS])
+def test_each_field_has_a_name_in_chinese(kind: str) -> None:
+    draft = Draft(id="x", kind=kind)
+    with speaking("zh"):
+        titles = [translated(title_of(draft.case_kind, name)) for name in draft.asks]
+        titles += map(translated, draft.places.values())
+    assert [title for title in titles if title.isascii()] == []
 
 
 def test_draft_can_not_be_reached_by_a_path(tmp_path: Path, house: Courthouse) -> None:

@@ -52,7 +52,7 @@ def lines(*texts: str, across: int = 60) -> bytes:
 
 
 def pdf(*pages: bytes, fields: Sequence[DictionaryObject] = (), to_unicode: bytes = b"") -> bytes:
-    """A PDF with these contents; each page has a picture at hand, whether it shows it or not. Fields stand on the first page."""
+    """A PDF with these contents; each page has a picture at hand, and the first one has the fields."""
     writer = PdfWriter()
     font = named(Type="/Font", Subtype="/Type1", BaseFont="/Helvetica", Encoding="/WinAnsiEncoding")
     if to_unicode:
@@ -87,7 +87,7 @@ def cmap(*pairs: tuple[int, str]) -> bytes:
     ).encode()
 
 
-def test_the_text_of_a_pdf_is_read_and_one_without_text_is_refused() -> None:
+def test_a_pdf_is_read_or_refused_without_text() -> None:
     assert read(pdf(lines("The river rose in the night."))) == ("The river rose in the night.", ())
     with pytest.raises(CaseError, match="no text, only pictures"):
         read(pdf(SCAN, SCAN))
@@ -185,3 +185,45 @@ def test_a_character_without_a_meaning_is_marked_and_told(meant: str, text: str)
 def test_two_halves_of_a_character_become_one() -> None:
     meanings = cmap(*((ord(letter), letter) for letter in "of"), (0x80, "\ud83d"), (0x81, "\ude00"))
     assert read(pdf(b"BT /F1 12 Tf 60 760 Td (of\x80\x81) Tj ET", to_unicode=meanings)) == ("of😀", ())
+
+
+def test_a_soft_hyphen_divides_words_and_joins_no_numbers() -> None:
+    text, told = read(pdf(lines("ex\xad", "ample of co\xadoperation: 500\xad", "600 euros")))
+    assert text == "example of cooperation: 500-600 euros"
+    assert "example" in told[0]
+
+
+@pytest.mark.parametrize(
+    "drawn",
+    [
+        b"60 700 Td (cost 500) Tj /F1 7 Tf 46 4 Td (1) Tj /F1 12 Tf 6 -4 Td (euros) Tj",
+        b"60 700 Td (cost 500) Tj 5 Ts (1) Tj 0 Ts (euros) Tj",
+    ],
+)
+def test_a_figure_that_is_raised_beside_a_number_is_told(drawn: bytes) -> None:
+    text, told = read(pdf(b"BT /F1 12 Tf " + drawn + b" ET"))
+    assert "5001" in text
+    assert "page 1: figures that are raised" in told[0]
+
+
+@pytest.mark.parametrize("kind", ["StrikeOut", "Stamp", "Ink", "FileAttachment", "FreeText", "Redact"])
+def test_a_mark_that_is_not_in_the_text_is_told(kind: str) -> None:
+    mark = named(Type="/Annot", Subtype=f"/{kind}", Rect=[0.0, 0.0, 9.0, 9.0])
+    assert "page 1: marks such as lines through a text" in read(pdf(lines("It was paid."), fields=[mark]))[1][0]
+
+
+def test_a_picture_within_a_drawn_part_is_told() -> None:
+    writer = PdfWriter(clone_from=io.BytesIO(pdf(b"/Fm1 Do " + lines("Words."))))
+    resources = writer.pages[0]["/Resources"]
+    part = stream(SCAN, Type="/XObject", Subtype="/Form", BBox=[0.0, 0.0, 595.0, 842.0])
+    part[NameObject("/Resources")] = resources
+    resources["/XObject"][NameObject("/Fm1")] = writer._add_object(part)  # type: ignore[index]
+    out = io.BytesIO()
+    writer.write(out)
+    assert "pictures that members will not see" in read(out.getvalue())[1][0]
+
+
+def test_what_was_chosen_reads_as_the_page_shows_it() -> None:
+    chosen = named(Type="/Annot", Subtype="/Widget", FT="/Ch", T="colour", V="r", Opt=[["r", "Red"], ["b", "Blue"]])
+    signed = named(Type="/Annot", Subtype="/Widget", FT="/Sig", T="signed", V=named(Type="/Sig", Name="Ann Lee"))
+    assert read(pdf(lines("A form."), fields=[chosen, signed]))[0] == "A form.\n\ncolour: Red\nsigned: Ann Lee"

@@ -3,6 +3,7 @@
 import asyncio
 import json
 import logging
+import re
 import shutil
 import sqlite3
 from collections import Counter
@@ -21,12 +22,14 @@ from courtroom.engine.store import RunStore
 from courtroom.errors import StoreError
 from courtroom.settings import Settings
 from courtroom.store.connection import AWAY, LOCKED, RefusedByServer, ServerError, passing
-from courtroom.store.database import Database, explained
+from courtroom.store.database import Database
+from courtroom.store.opening import open_store
 from courtroom.store.postgres import from_plain, to_plain
 from courtroom.store.tables import TABLES
 from courtroom.upkeep.backup import NOT_MOVED, copy_as_file, move, restore
 from courtroom.upkeep.doctor import examine
 from tests import forks
+from tests.docs import ROOT
 from tests.driving import shell, until
 from tests.full_store import full_store
 from tests.openai_server import OpenAIServer
@@ -39,11 +42,11 @@ pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning:chromadb.*",
 
 @pytest.fixture
 def database(on_postgres: str) -> Database:
-    return Database(SecretStr(on_postgres))
+    return open_store(SecretStr(on_postgres))
 
 
 @given(st.text(st.characters(codec=None)))
-def test_any_text_can_be_written_so_that_postgresql_takes_it_and_comes_back_as_it_was(text: str) -> None:
+def test_any_text_comes_back_from_postgresql_as_it_was(text: str) -> None:
     plain = to_plain(text)
     assert "\0" not in plain
     plain.encode()
@@ -65,10 +68,10 @@ def test_values_come_back_as_they_were(database: Database) -> None:
     assert [type(value) for value in total.fetchone()] == [int, float]
 
 
-def test_json_is_read_where_postgresql_would_have_several_workers_read_a_table(on_postgres: str) -> None:
+def test_json_is_read_by_several_workers_of_postgresql(on_postgres: str) -> None:
     costs = ("parallel_setup_cost", "parallel_tuple_cost", "min_parallel_table_scan_size")
     eager = quote("".join(f" -c {cost}=0" for cost in costs))
-    database = Database(SecretStr(f"{on_postgres}&options={eager}"))
+    database = open_store(SecretStr(f"{on_postgres}&options={eager}"))
     bodies = [*(json.dumps({"name": str(n), "not": "a\0b", "on": n > 1, "of": [n]}) for n in range(3)), "{", "[]"] * 200
     with database.transaction() as db:
         rows = [(f"{number:04d}", body, 0.0) for number, body in enumerate(bodies)]
@@ -80,7 +83,7 @@ def test_json_is_read_where_postgresql_would_have_several_workers_read_a_table(o
     assert len(db.execute(values).fetchall()) == 600
 
 
-def test_nobody_else_writes_while_a_transaction_goes_on_and_everybody_reads(database: Database) -> None:
+def test_a_transaction_keeps_out_writers_but_no_readers(database: Database) -> None:
     def parts() -> int:
         return int(database.connection.execute("SELECT count(*) FROM parts").fetchone()[0])
 
@@ -97,7 +100,7 @@ def test_nobody_else_writes_while_a_transaction_goes_on_and_everybody_reads(data
         assert other.result(60) == 2, "after the transaction's"
 
 
-def test_a_transaction_is_undone_as_a_whole_also_where_a_failed_statement_was_passed_over(database: Database) -> None:
+def test_a_transaction_is_undone_as_a_whole(database: Database) -> None:
     def twice() -> None:
         with database.transaction() as db:
             db.execute("INSERT INTO parts VALUES ('a', 'x')")
@@ -149,7 +152,19 @@ def test_a_lost_connection_is_made_anew_its_transaction_undone(database: Databas
     assert database.connection.execute("SELECT count(*) FROM parts").fetchone()[0] == 1
 
 
-def test_what_is_no_store_is_refused_in_a_sentence_without_the_password(postgres: PostgresServer) -> None:
+def test_the_documented_command_keeps_other_users_out(on_postgres: str, postgres: PostgresServer) -> None:
+    """Whoever may connect can hold the lock of all writing transactions."""
+    command = re.search(r"`(REVOKE CONNECT [^`]+)`", (ROOT / "docs/install.md").read_text())
+    assert command
+    name = on_postgres.partition("@/")[2].partition("?")[0]
+    postgres.say("CREATE ROLE stranger LOGIN")
+    assert postgres.say("SELECT 1", name, "stranger"), "PostgreSQL lets all connect"
+    postgres.say(command[1].replace("DATABASE name", f'DATABASE "{name}"'))
+    with pytest.raises(AssertionError, match="permission denied for database"):
+        postgres.say("SELECT 1", name, "stranger")
+
+
+def test_what_is_no_store_is_refused_without_the_password(postgres: PostgresServer) -> None:
     foreign = postgres.make("foreign")
     postgres.say("CREATE TABLE cats (name text)", "foreign")
     latin = postgres.address("latin")
@@ -161,27 +176,14 @@ def test_what_is_no_store_is_refused_in_a_sentence_without_the_password(postgres
         (latin, "LATIN1"),
         (postgres.address("absent"), "createdb"),
         ("postgresql://me:hush-hush@127.0.0.1:1/name", "can't be reached"),
-        (f"postgresql://stranger:hush-hush@/postgres?host={postgres.folder}", "does not let Courtroom in"),
+        (f"postgresql://unheard_of:hush-hush@/postgres?host={postgres.folder}", "does not let Courtroom in"),
     ):
         with pytest.raises(StoreError, match=says) as refused:
-            Database(SecretStr(address))
+            open_store(SecretStr(address))
         assert "hush" not in str(refused.value)
 
 
-def test_an_error_of_either_database_is_one_sentence_wherever_the_store_is(tmp_path: Path, on_postgres: str) -> None:
-    for at in (tmp_path / "courtroom.sqlite", SecretStr(on_postgres)):
-        assert "disk" in str(explained(sqlite3.OperationalError("database or disk is full"), at))
-        assert "can't be reached" in str(explained(ServerError("gone", gone=True), at))
-
-
-def test_a_newer_store_is_refused(database: Database, on_postgres: str) -> None:
-    database.connection.execute("INSERT INTO written_by VALUES ('9.9', '0999', '', 9e9)")
-    database.connection.execute("UPDATE alembic_version SET version_num = '0999'")
-    with pytest.raises(StoreError, match=r"written by Courtroom 9\.9 with revision 0999"):
-        Database(SecretStr(on_postgres))
-
-
-def test_a_password_is_in_no_log_no_finding_and_no_text_of_the_settings(
+def test_a_password_is_in_no_log_and_no_finding(
     on_postgres: str, tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     address = on_postgres.replace("postgres@", "postgres:hush-hush@")
@@ -199,7 +201,7 @@ def test_a_password_is_in_no_log_no_finding_and_no_text_of_the_settings(
     assert "my own words" not in str(failed.value.__cause__).partition("[SQL")[2]
 
 
-def test_a_run_whose_server_is_killed_goes_on_and_nothing_is_asked_twice(tmp_path: Path, database: Database) -> None:
+def test_another_server_goes_on_and_asks_nothing_twice(tmp_path: Path, database: Database) -> None:
     """Each server has a folder of its own; what they share is the database, and the folder of media."""
     (tmp_path / "second").mkdir()
     (tmp_path / "second" / "media").symlink_to(tmp_path / "first" / "media")
@@ -214,7 +216,7 @@ def test_a_run_whose_server_is_killed_goes_on_and_nothing_is_asked_twice(tmp_pat
                 forks.shell, "resume", run, "--json", environment=environment(tmp_path / "second", server.url)
             )
             until(lambda: sum(recorded(tmp_path / "first").values()) > 5, "more answers")
-            assert f":{first.pid}:" in (store.lease.holder(run)[0] or "")
+            assert store.is_driven(run)
             first.kill()
             known, before = recorded(tmp_path / "first"), len(server.bodies)
             with second:
@@ -225,16 +227,16 @@ def test_a_run_whose_server_is_killed_goes_on_and_nothing_is_asked_twice(tmp_pat
     assert asked == recorded(tmp_path / "first") - known
 
 
-def test_a_question_that_two_servers_have_at_once_is_asked_by_one_of_them(on_postgres: str, tmp_path: Path) -> None:
+def test_one_of_two_servers_asks_the_same_question(on_postgres: str, tmp_path: Path) -> None:
     first, second = (Bench(tmp_path / name, Scripted(hold=asyncio.Event())) for name in ("first", "second"))
     runs = [bench.start() for bench in (first, second)]
     first.runner.go(runs[0])
     assert first.model.asked.wait(60)
     second.runner.go(runs[1])
     until(lambda: len(second.asker._under_way) == 3, "the other's questions")
-    until(lambda: second.database.claims is not None and second.asker._not_ours == {*second.asker._under_way}, "claims")
+    until(lambda: second.asker._not_ours == {*second.asker._under_way}, "it to wait for their locks")
     for bench in (second, first):
-        bench.runner._loop.call(bench.model.hold.set)
+        bench.runner.call(bench.model.hold.set)
     for bench, run in zip((first, second), runs, strict=True):
         bench.runner.wait(run, 60)
     asked = Counter(request.key for bench in (first, second) for request in bench.model.history)
@@ -246,19 +248,23 @@ def test_a_question_that_two_servers_have_at_once_is_asked_by_one_of_them(on_pos
         bench.close()
 
 
-def test_claims_of_a_killed_process_are_free(database: Database, on_postgres: str, postgres: PostgresServer) -> None:
-    other = Database(SecretStr(on_postgres))
-    assert other.claims.take(["a", "b"]) == [True, True]
-    assert database.claims.take(["b", "c"]) == [False, True]
-    other.claims.release(["b"])
-    assert database.claims.take(["a", "b"]) == [False, True]
+def test_a_lock_is_lost_with_its_connection(database: Database, on_postgres: str, postgres: PostgresServer) -> None:
+    other = open_store(SecretStr(on_postgres))
+    lock, same = other.lock("a"), database.lock("a")
+    assert (lock.take(), same.take(), other.lock("a").take()) == (True, False, False)
+    assert database.is_locked("a")
+    lock.release()
+    assert not database.is_locked("a")
+    assert same.take()
     end_connections(database, postgres)  # as when the process is gone
-    with pytest.raises(ServerError):
-        database.claims.take(["a"])
-    assert database.claims.take(["a"]) == [True]
+    assert not database.is_locked("a")
+    assert lock.take()
+    with database.transaction(driving=True) as db:
+        db.execute("INSERT INTO parts VALUES ('a', '')")
+    assert not same.held, "it was noticed"
 
 
-def test_the_doctor_sets_aside_a_row_that_can_not_be_read(tmp_path: Path, on_postgres: str) -> None:
+def test_the_doctor_sets_aside_an_unreadable_row(tmp_path: Path, on_postgres: str) -> None:
     settings = Settings(home=tmp_path)
     house = Courthouse(settings)
     house.setups.save("good", {"procedure": "debate"})
@@ -272,7 +278,7 @@ def test_the_doctor_sets_aside_a_row_that_can_not_be_read(tmp_path: Path, on_pos
     assert Courthouse(settings).setups.names() == ["good"]
 
 
-def test_a_full_store_goes_over_and_back_and_is_the_same(
+def test_a_full_store_comes_back_the_same(
     tmp_path: Path, postgres: PostgresServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     address = postgres.fresh()
@@ -308,7 +314,7 @@ def rows(path: Path) -> dict[str, list[tuple[object, ...]]]:
 
 
 def test_what_arrives_changed_is_not_kept(tmp_path: Path, database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
-    source = Database(tmp_path / "first.sqlite")
+    source = open_store(tmp_path / "first.sqlite")
     source.connection.execute("INSERT INTO parts VALUES ('a', 'whole')")
     monkeypatch.setattr("courtroom.upkeep.backup._storable", lambda value, target: value and value[:3])
     with pytest.raises(StoreError, match="otherwise than they were"):
@@ -318,13 +324,13 @@ def test_what_arrives_changed_is_not_kept(tmp_path: Path, database: Database, mo
 
 def test_a_servers_backup_is_of_one_moment(tmp_path: Path, on_postgres: str, database: Database) -> None:
     database.connection.execute("INSERT INTO parts VALUES ('before', 'whole')")
-    other = Database(SecretStr(on_postgres))
+    other = open_store(SecretStr(on_postgres))
 
     def write(table: str, done: int) -> None:
         other.connection.execute("INSERT INTO parts VALUES ('meanwhile', '') ON CONFLICT DO NOTHING")
 
     copy_as_file(database, tmp_path / "copy.sqlite", write)
-    copy = Database(tmp_path / "copy.sqlite")
+    copy = open_store(tmp_path / "copy.sqlite")
     names = "SELECT hash FROM parts ORDER BY hash"
     assert [row["hash"] for row in copy.connection.execute(names)] == ["before"]
     assert [row["hash"] for row in other.connection.execute(names)] == ["before", "meanwhile"]

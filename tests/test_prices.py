@@ -31,6 +31,9 @@ from courtroom.text.prices import currency, price
         ("1,299", 1299, ""),
         ("0.125", 0.125, ""),
         ("0,5", 0.5, ""),
+        ("$.99", 0.99, "USD"),
+        ("Fr.12", 12, "CHF"),
+        ("CA$12", 12, "CAD"),
         ("1.2k", 1200, ""),
         ("١٢٫٥٠ €", 12.5, "EUR"),
     ],
@@ -54,6 +57,7 @@ def test_a_price_is_read_as_its_country_writes_it(text: str, amount: float, code
         ("1.299.00", None, "is no number that can be read"),
         ("1,2,3", None, "is no number that can be read"),
         ("-5 EUR", None, "is less than nothing"),
+        ("(1,234.50)", None, "is less than nothing"),
         ("free", None, "names no number"),
     ],
 )

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 import streamlit as st
@@ -28,8 +29,12 @@ SMALL = {"jury_size": 3, "examination": "shared", "rounds": 2, "consensus": 1.0}
 @pytest.fixture(autouse=True)
 def jury(house: Courthouse) -> None:
     """The first juror changes sides in the second round; whoever answers, it costs nothing."""
+
+    def vote(request: Any) -> str:
+        return "seller" if request.task.round == 2 and "/juror-01" in request.tag else "buyer"
+
     jury = Jury()
-    jury.votes = lambda request: "seller" if request.task.round == 2 and "/juror-01" in request.tag else "buyer"  # type: ignore[attr-defined]
+    jury.votes = vote
     answered_by(house, jury)
 
 
@@ -56,14 +61,14 @@ def drawn(record: Record, path: str) -> AppTest:
     return app
 
 
-def test_a_change_of_sides_is_audited_from_its_call_after_the_cost_was_told(house: Courthouse) -> None:
+def test_a_change_is_audited_after_the_cost_was_told(house: Courthouse) -> None:
     record, path = heard(house), "round-2/juror-01/judge"
     app = drawn(record, path)
     assert any(code.value.startswith("@@") for code in app.code)
     assert "Start the audit" not in [button.label for button in app.button]
-    app.button(key=f"estimate-{path}").click().run()
+    app.button(key=f"estimate-call-{path}").click().run()
     assert "12 calls to be asked, 0 on record" in texts(app)
-    app.button(key=f"start-{path}").click().run()
+    app.button(key=f"start-call-{path}").click().run()
     house.audits.under_way[record.run.id].result(30)
     app.run()
     assert not app.exception
@@ -73,7 +78,7 @@ def test_a_change_of_sides_is_audited_from_its_call_after_the_cost_was_told(hous
     assert list(app.dataframe[0].value["shown"])[0] == "the same as then"
 
 
-def test_a_member_is_asked_on_the_page_and_what_is_said_there_stays_text(house: Courthouse) -> None:
+def test_what_is_asked_on_the_page_stays_text(house: Courthouse) -> None:
     record = heard(house)
     path = record.calls_of("juror-02")[0].path
     app = drawn(record, path)
@@ -89,7 +94,7 @@ def test_a_member_is_asked_on_the_page_and_what_is_said_there_stays_text(house: 
     assert NOTICE in texts(app)
 
 
-def test_a_mark_is_made_on_a_run_and_found_on_the_page_runs(house: Courthouse) -> None:
+def test_a_mark_is_found_on_the_page_runs(house: Courthouse) -> None:
     marked, other = heard(house), heard(house)
     app = page("deliberation", run=marked.run.id)
     app.text_input(key=f"reviewer-{marked.run.id}-").set_value("Ada").run()
@@ -104,7 +109,7 @@ def test_a_mark_is_made_on_a_run_and_found_on_the_page_runs(house: Courthouse) -
     assert opens & {button.key for button in app.button} == {f"open-{marked.run.id}"}
 
 
-def test_over_an_experiment_the_page_says_which_share_of_changes_was_what(house: Courthouse) -> None:
+def test_the_page_of_an_experiment_says_what_changes_were(house: Courthouse) -> None:
     cases = [house.library.case(name) for name in ("phone-battery", "oak-table")]
     house.datasets.add("disputes", [Row(id=case.id, case=case) for case in cases])
     arms = [{"name": "three jurors", "procedure": "cyberjurors", "set": SMALL}]
@@ -112,17 +117,17 @@ def test_over_an_experiment_the_page_says_which_share_of_changes_was_what(house:
     app = page("experiments", experiment=done(house, spec).kept.id)
     assert "No change of sides in these runs was audited yet." in texts(app)
     app.number_input(key="audits-seeds").set_value(1)
-    app.button(key="audits-estimate").click().run()
-    assert "In 2 runs: 8 calls to be asked, 0 on record" in texts(app)
+    app.button(key="estimate-audits").click().run()
+    assert "8 calls to be asked, 0 on record" in texts(app)
     assert not house.asides.audited()
-    app.button(key="audits-start").click().run()
+    app.button(key="start-audits").click().run()
     for audit in house.audits.under_way.values():
         audit.result(30)
     app.run()
     assert not app.exception, app.exception
     table = next(frame.value for frame in app.dataframe if "votes audited" in frame.value)
     assert table.to_dict("records") == [{"arm": "three jurors", "runs": 2, "votes audited": 2, "instability": "100%"}]
-    app.button(key="audits-estimate").click().run()
+    app.button(key="estimate-audits").click().run()
     assert "There is nothing to ask" in texts(app)
 
 
@@ -154,7 +159,7 @@ def listed(house: Courthouse, wanted: RunFilter) -> list[str]:
     return [line.id for line in lines if isinstance(line, RunLine)]
 
 
-def test_a_reviewer_has_one_mark_on_a_thing_and_can_take_it_away(house: Courthouse) -> None:
+def test_a_reviewer_has_one_mark_on_a_thing(house: Courthouse) -> None:
     record = heard(house)
     run, call = record.run.id, record.calls[-2].path
     for mark in (

@@ -1,5 +1,7 @@
-"""The recipes of the papers' tables: each fits the procedures as it stands, and runs on bundled cases with the offline model."""
+"""The recipes of the papers' tables: each fits the procedures as it stands, and runs on bundled cases with the offline
+model."""
 
+import json
 import re
 from collections import Counter
 from collections.abc import Iterator
@@ -13,12 +15,12 @@ from scipy.stats import binomtest
 from courtroom.courthouse import Courthouse
 from courtroom.datasets.importing import Order
 from courtroom.datasets.samples import add_sample
-from courtroom.engine.changes import changed
-from courtroom.engine.paper import departures
+from courtroom.declarations.changes import changed
+from courtroom.declarations.paper import departures
 from courtroom.errors import CourtroomError
 from courtroom.experiments.measures import MEASURES
-from courtroom.experiments.plan import cells, check
-from courtroom.experiments.spec import TITLES, Experiment, adapted, as_toml, parsed, read_toml
+from courtroom.experiments.plan import cells, check, check_names
+from courtroom.experiments.spec import Experiment, adapted, as_toml, parsed, read_toml
 from courtroom.experiments.written import frame_of
 from courtroom.settings import Settings
 from tests.docs import ROOT
@@ -42,82 +44,7 @@ SMALL: dict[str, dict[str, Any]] = {
     "mock-jury": {"rounds": 1},
 }
 
-METHODS = (
-    "DeepSeek-V3; Qwen-Plus; GPT-5.2-Chat; GLM-4; Dolphin3.0-R1-24B; Llama-2-13B; Gemini-3-Pro; Gemini-2.5-Flash-Lite; "
-    "Doubao-Seed-1.6; Claude-Opus-4.5; GPT-5.2; Grok-4; Qwen3-VL-235B; Llama-3.2-90B-Vision; ChatEval; CyberJurors"
-)
-JUDGES = ("GPT-4o", "LLaMA 3.1 8B")
-STRUCTURES, SHOTS = ("single", "multiple", "parallel", "sequential"), ("0 shots", "1 shot", "2 shots")
-COURTS = "; ".join(f"{judge}, {how}, {shots}" for judge in JUDGES for how in STRUCTURES for shots in SHOTS)
-CONTROLLED = [
-    *(f"a debate: {TITLES[name]}" for name in TITLES if name != "placebo"),
-    *(f"a jury: {title}" for title in TITLES.values()),
-]
-WORDS = "rouge1 rouge2 rougeL bleu bertscore"
-SCORES = "accuracy precision recall f1"
-ENDS = "accuracy first_accuracy ended_1 ended_2 ended_3"
-GAINS = "accuracy ambiguous ambiguous_accuracy clear_accuracy gain ambiguous_gain clear_gain"
-
-
-def of_law(articles: str, terms: str) -> str:
-    """A judgment's columns: the same of articles and charges, then those of terms."""
-    asked = {"article": articles, "charge": articles, "term": terms}
-    return " ".join(f"{what}_{score}" for what, scores in asked.items() for score in scores.split())
-
-
-PRINTED = {
-    "cyberjurors-table-2": (METHODS, "accuracy weighted_f1 macro_f1 macro_recall macro_precision votes_mae votes_rmse"),
-    "cyberjurors-table-3": (
-        "Baseline; + Rules; + SR-CoT; + IV-CoT; + Jury; + Precedent",
-        "accuracy weighted_f1 macro_f1 votes_rmse",
-    ),
-    "cyberjurors-table-4": (
-        "Gemini-2.5-Flash-Lite; Gemini-3-Pro; 1 juror with IV-CoT; 1 juror with IV-CoT-Lite; 17 jurors within JCV",
-        "accuracy",
-    ),
-    "cyberjurors-figure-5": ("Baseline; CyberJurors", ENDS),
-    "cyberjurors-table-8": (METHODS, "accuracy"),
-    "cyberjurors-table-9": ("Baseline; SR-CoT; IV-CoT; Jury; Precedent", "accuracy"),
-    "cyberjurors-baselines": (
-        "Nearest precedents; Chain of thought; Self-consistency of 5; Self-consistency of 51; Debate; ChatEval; "
-        "One juror with IV-CoT; CyberJurors, one examination",
-        "accuracy macro_f1 votes_rmse",
-    ),
-    "jurisagents-table-1": (
-        "GLM-4V-9B; mPLUG-7B; Qwen2.5-VL-3B; Qwen2.5-VL-7B; Qwen2.5-7B; GPT-4o; JurisAgents; w/o KB; w/o MA",
-        f"{of_law(SCORES, SCORES)} log_distance",
-    ),
-    "jurisagents-table-2": (
-        "GPT-4o; GPT-4o with pictures; JurisAgents; JurisAgents with pictures",
-        f"{of_law('accuracy f1', '')} log_distance term_f1",
-    ),
-    "jurisagents-figure-3": (
-        "Qwen2.5-7B; GPT-4o; JurisAgents",
-        "lawbench entirely_right abstention choice amount article_f1 charge_f1 log_distance",
-    ),
-    "verdict-table-1": ("VERDICT", of_law(f"{SCORES} hit2", SCORES)),
-    "verdict-table-2": ("DeepSeek; VERDICT", of_law(f"{SCORES} hit2", SCORES)),
-    "verdict-table-3": (
-        "Vanilla; Vanilla+; w/o memory; w/o agents; w/o expert; w/o directives; VERDICT",
-        of_law("accuracy f1", "accuracy f1"),
-    ),
-    "juris-table-1": (
-        "Mistral-7B; Gemma3-12B; SummIt; QA-Prompt; JURIS",
-        f"{WORDS} faithfulness completeness conciseness quality",
-    ),
-    "juris-table-2": ("Fixed; Dynamic", WORDS),
-    "juris-figure-3": ("With the chief editor; Without the chief editor", WORDS),
-    "juris-figure-4": ("1 juror; 3 jurors; 5 jurors; 7 jurors; 9 jurors", "quality cost_effectiveness"),
-    "courtroom-llm-figure-6": ("; ".join(f"{one}, {how}" for one in JUDGES for how in ("single", "sequential")), GAINS),
-    **{f"courtroom-llm-table-{number}": (COURTS, "accuracy hearing_accuracy") for number in (3, 4, 5)},
-    "first-ballot-curve": ("; ".join(f"{votes} of 12" for votes in range(13)), "proven hung"),
-    "even-splits": (
-        "reasonable-doubt, 12 jurors; reasonable-doubt, 6 jurors; preponderance, 12 jurors; preponderance, 6 jurors",
-        "proven hung",
-    ),
-    "talk-or-tokens": ("; ".join(["a debate", "a jury", *CONTROLLED]), "accuracy"),
-    "majority-prevails": ("twelve jurors; six jurors", "proven hung"),
-}
+PRINTED = json.loads((ROOT / "tests" / "inputs" / "printed.json").read_text(encoding="utf-8"))
 """The rows and columns of each, in the order of its paper; what a recipe leaves out is in docs/reproduce.md."""
 
 FIGURES = dict.fromkeys(
@@ -139,21 +66,24 @@ def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Courthouse]:
         rows = [row.model_copy(update={"split": split}) for row, split in splits]
         house.datasets.add(kind, rows)
         if kind == "criminal":
-            house.datasets.add("cail2018", rows[2:])
+            house.datasets.add("cail2018", rows)
     yield house
     house.close()
 
 
 def kind_of(house: Courthouse, experiment: Experiment) -> str:
-    """The kind of case that its first arm's procedure hears."""
-    return house.procedures[experiment.arms[0].procedure].kinds[0]
+    """The kind of case that its first procedure hears."""
+    named = next(arm.procedure for arm in experiment.arms if arm.procedure)
+    return house.procedures[named].kinds[0]
 
 
 @pytest.mark.parametrize("file", RECIPES, ids=lambda file: file.stem)
-def test_a_recipe_fits_compares_texts_as_its_paper_does_and_is_documented(file: Path, house: Courthouse) -> None:
+def test_a_recipe_fits_and_is_documented(file: Path, house: Courthouse) -> None:
     experiment = read_toml(file)
     assert experiment.name == file.stem
-    check(experiment, kind_of(house, experiment), house)
+    kind = kind_of(house, experiment)
+    here = adapted(experiment, dataset=kind, split="test")
+    check_names(here, check(here, kind, house), house)
     assert f"[{file.stem}](../data/experiments/{file.name})" in (ROOT / "docs" / "reproduce.md").read_text()
     said = file.read_text(encoding="utf-8")
     assert "num_ctx" in said or '"ollama/' not in said, "names the context of its local models"
@@ -167,35 +97,106 @@ def test_a_recipe_fits_compares_texts_as_its_paper_does_and_is_documented(file: 
         assert arm.name != "ChatEval" or arm.set["model.vision"] == "left-out", "is asked on texts alone"
 
 
-@pytest.mark.parametrize("tables", [("table-8", "table-9"), ("table-3", "table-4")])
-def test_tables_that_share_values_in_the_paper_share_their_cases(tables: tuple[str, str]) -> None:
+def test_the_time_of_a_jury_is_that_of_its_calls_alone(house: Courthouse) -> None:
+    experiment = read_toml(ROOT / "data" / "experiments" / "juris-figure-4.toml")
+    assert experiment.at_once == 1
+    for setup in check(experiment, "document", house).values():
+        assert {spec.concurrency for spec in setup.models} == {1}
+
+
+def test_datasets_are_prepared_as_their_papers_say() -> None:
+    found = {file.stem: read_toml(file) for file in RECIPES}
+    for table in ("verdict-table-1", "verdict-table-2", "verdict-table-3"):
+        assert found[table].dataset.complete
+        assert found[table].teaches.complete
+        assert found[table].dataset.cut == found[table].teaches.cut == 4_000
+    assert found["verdict-table-2"].dataset.labels_of == "cail2018"
+    assert adapted(found["verdict-table-3"], dataset="cjo2025").dataset.labels_of == "cail2018"
+    cases = found["jurisagents-table-1"].dataset
+    assert (cases.at_most, cases.at_least, cases.unchanged_by) == (2_000, 100, ("XI", "XII"))
+    assert adapted(found["jurisagents-table-1"], dataset="mine").dataset.at_least is None
+
+
+def test_tables_that_share_values_in_the_paper_share_their_cases() -> None:
+    tables = ("table-8", "table-9")
     one, other = (read_toml(ROOT / "data" / "experiments" / f"cyberjurors-{table}.toml") for table in tables)
     assert (one.dataset, one.repeats) == (other.dataset, other.repeats)
 
 
+def test_table_4_of_cyberjurors_is_of_a_hundred_cases() -> None:
+    cases = read_toml(ROOT / "data" / "experiments" / "cyberjurors-table-4.toml").dataset
+    assert (cases.split, cases.sample) == ("validation", 100)
+
+
+ASKED = {
+    "3-1": ("事实:被告人盗窃手机一部。\n罪名:盗窃", "法条:刑法第264条", "[法条]刑法第264条<eoa>"),
+    "3-3": ("事实:被告人盗窃手机一部。", "罪名:盗窃", "[罪名]盗窃;抢劫<eoa>"),
+    "3-4": ("事实:被告人盗窃手机一部。\n罪名:盗窃\n相关法条:刑法第264条", "刑期:12个月", "[刑期]12个月<eoa>"),
+    "3-5": ("事实:被告人盗窃手机一部。\n罪名:盗窃\n相关法条:刑法第264条:……", "刑期:12个月", "[刑期]12个月<eoa>"),
+    "3-6": ("甲盗窃手机。甲构成何罪?A:盗窃罪;B:抢劫罪;C:诈骗罪;D:无罪。", "正确答案:A。", "[正确答案]B<eoa>"),
+    "3-7": ("被告人盗窃价值100元的手机和价值200元的电脑。", "上文涉及到的犯罪金额:300.0元。", "[金额]300.0<eoa>元"),
+}
+"""A question of each task of LawBench as it is asked, what is right, and what a model answers."""
+
+
+def published(house: Courthouse, folder: Path) -> Path:
+    """Take in a question of each task, and write answers of five models as LawBench publishes them."""
+    answers, questions = folder / "predictions", folder / "lawbench"
+    questions.mkdir()
+    for task, (question, right, told) in ASKED.items():
+        asked = {"instruction": f"LawBench {task}", "question": question, "answer": right}
+        (questions / f"{task}.json").write_text(json.dumps([asked]), encoding="utf-8")
+        for arm in read_toml(ROOT / "data" / "experiments" / "jurisagents-figure-3.toml").arms:
+            if arm.predictions:
+                (answers / arm.model).mkdir(parents=True, exist_ok=True)
+                line = {"0": {"origin_prompt": [], "prediction": told, "refr": right}}
+                (answers / arm.model / f"{task}.json").write_text(json.dumps(line, indent=4), encoding="utf-8")
+    house.dataset_imports.run(Order(source=str(questions), name="lawbench"))
+    return answers
+
+
+def test_lawbenchs_published_answers_fill_the_five_rows(house: Courthouse, tmp_path: Path) -> None:
+    written = read_toml(ROOT / "data" / "experiments" / "jurisagents-figure-3.toml")
+    chosen = adapted(written, predictions=published(house, tmp_path), model="offline")
+    found = done(house, chosen)
+    table = {line.arm: {name: value.value for name, value in line.values.items()} for line in found.table.lines}
+    scores = {"lawbench_articles": 1.0, "lawbench_term": 1.0, "lawbench_choice": 0.0, "lawbench_amount": 1.0}
+    assert table["GPT-4"] == pytest.approx({**scores, "lawbench_charges": 2 / 3})
+    assert set(table["JurisAgents"]) == set(table["GPT-4"])
+    assert {row.category for row in found.rows} == {"3-1", "3-3", "3-4", "3-6", "3-7"}, "the paper's five tasks"
+
+
 @pytest.mark.parametrize("file", RECIPES, ids=lambda file: file.stem)
-def test_a_recipe_runs_by_its_command_on_bundled_cases_and_prints_the_papers_rows_and_columns_in_their_order(
+def test_a_recipe_prints_its_papers_rows_and_columns(
     file: Path, house: Courthouse, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     as_written = read_toml(file)
     kind = kind_of(house, as_written)
-    rows, columns = PRINTED[file.stem][0].split("; "), PRINTED[file.stem][1].split()
+    rows, columns = PRINTED[file.stem]["rows"], PRINTED[file.stem]["columns"]
     assert ([arm.name for arm in as_written.arms], list(as_written.measures)) == (rows, columns)
-    arms = tuple(arm.model_copy(update={"set": {**arm.set, **SMALL[arm.procedure]}}) for arm in as_written.arms)
+    arms = tuple(
+        arm.model_copy(update={"set": {**arm.set, **SMALL[arm.procedure]} if arm.procedure else {}})
+        for arm in as_written.arms
+    )
     small = tmp_path / file.name
     small.write_text(as_toml(as_written.model_copy(update={"arms": arms, "repeats": 1})), encoding="utf-8")
     monkeypatch.setenv("COURTROOM_HOME", str(house.settings.home))
-    options = ["--dataset", kind, "--split", "test", "--sample", "2", "--repeats", "1", "--model", "offline"]
+    options = ["--repeats", "1", "--model", "offline"]
+    if of_lawbench := file.stem == "jurisagents-figure-3":
+        options += ["--predictions", str(published(house, tmp_path))]
+    else:
+        options += ["--dataset", kind, "--split", "test", "--sample", "2"]
     printed = shell("experiment", "run", str(small), *options)
     found = house.experiments.results(file.stem)
     assert [row.reason for row in found.rows if row.state != "done"] == []
-    assert len(found.rows) == 2 * len(rows)
+    assert len(found.rows) == (5 if of_lawbench else 2) * len(rows)
     shown = [MEASURES[kind][name].title for name in columns if name != "bertscore" or not found.notes]
     tables = re.findall(r"(?:^\|.*\n)+", printed, re.MULTILINE)
     assert tables
     for table in tables:
         head, _, *lines = [[part.strip() for part in line.split(" | ")] for line in table.splitlines()]
         assert [title.rstrip(" ↑↓") for title in head[1:-3]] == shown
+        assert head[-3:] == ["Cases", "Tokens a case", "US$ a case |"]
         assert [line[0].removeprefix("| ") for line in lines][: len(rows)] == rows
     for command in [one for one, of in FIGURES if of == file.stem]:
         if "ambiguous_" in command:  # both hearings of each text agree
@@ -203,7 +204,8 @@ def test_a_recipe_runs_by_its_command_on_bundled_cases_and_prints_the_papers_row
                 shell(*command.split())
             continue
         head, *numbers = [line.split("\t") for line in shell(*command.split()).splitlines()]
-        assert {line[head.index("arm")] for line in numbers} & {*rows}, command
+        assert "arm" in head
+        assert {cell for line in numbers for cell in line} & {*rows}, command
     if kind == "dispute":  # figures of rounds and votes are drawn from these
         cells = frame_of(found.rows, found.measures)
         assert (cells["votes_buyer"] + cells["votes_seller"] > 0).all()
@@ -215,7 +217,7 @@ def test_a_recipe_runs_by_its_command_on_bundled_cases_and_prints_the_papers_row
 
 
 @pytest.mark.parametrize("file", [file for file in RECIPES if "verdict" in file.stem], ids=lambda file: file.stem)
-def test_verdict_learns_from_cail2018_alone_and_each_ablation_with_a_memory_has_a_learned_one(file: Path) -> None:
+def test_verdict_learns_from_cail2018_alone(file: Path) -> None:
     experiment = adapted(read_toml(file), dataset="cjo2025")
     assert (experiment.teaches.name, experiment.teaches.split) == ("cail2018", "train")
     alone = [arm for arm in experiment.arms if arm.procedure == "verdict" and arm.set.get("variant") == "no-agents"]
@@ -227,7 +229,7 @@ OF_LAW = [file for file in RECIPES if file.stem.startswith(("jurisagents", "verd
 
 
 @pytest.mark.parametrize("file", OF_LAW, ids=lambda file: file.stem)
-def test_arms_differ_from_a_paper_by_what_their_names_say_and_look_up_by_meaning(file: Path, house: Courthouse) -> None:
+def test_arms_differ_from_a_paper_as_their_names_say(file: Path, house: Courthouse) -> None:
     experiment = read_toml(file)
     setups = check(experiment, "criminal", house)
     for place, setup in setups.items():
@@ -238,13 +240,13 @@ def test_arms_differ_from_a_paper_by_what_their_names_say_and_look_up_by_meaning
             assert all("num_ctx" in spec.extra for spec in setup.models if spec.id.startswith("ollama/"))
         if procedure.name == "verdict":  # not the paper's: for an encoder whose cosines are high
             assert (setup.tau, setup.learning.divergence, setup.learning.alike) == (0.6, 0.85, 0.9)
-    tables = {arm.name: setups[place] for place, arm in enumerate(experiment.arms)}
+    tables = {experiment.arms[place].name: setup for place, setup in setups.items()}
     if one := tables.get("DeepSeek"):
         for name in ("embedding", "statutes", "ranking", "base"):
             assert getattr(one, name) == getattr(tables["VERDICT"], name)
 
 
-def test_open_models_of_jurisagents_table_1_run_three_times_and_the_others_once(house: Courthouse) -> None:
+def test_open_models_of_jurisagents_run_three_times(house: Courthouse) -> None:
     experiment = read_toml(ROOT / "data" / "experiments" / "jurisagents-table-1.toml")
     counted = Counter(experiment.arms[cell.arm].name for cell in cells(experiment, ["a", "b"]))
     often = {"GLM-4V-9B", "mPLUG-7B", "Qwen2.5-VL-3B", "Qwen2.5-VL-7B", "Qwen2.5-7B"}
@@ -254,7 +256,7 @@ def test_open_models_of_jurisagents_table_1_run_three_times_and_the_others_once(
 
 
 def test_the_first_experiment_shows_a_difference_that_holds_above_chance(tmp_path: Path) -> None:
-    house = Courthouse(Settings(home=tmp_path), alone=True)
+    house = Courthouse(Settings(home=tmp_path))
     experiment = read_toml(ROOT / "data" / "experiments" / "first.toml")
     info = add_sample(house.datasets, house.library, experiment.dataset.name)
     most = max(Counter(row.category or row.case.real_outcome() for row in house.datasets.rows(info.name)).values())
@@ -297,7 +299,7 @@ def test_another_dataset_and_model_take_the_place_of_the_files() -> None:
     assert adapted(written) == written
 
 
-def test_what_does_not_fit_an_arm_is_said_with_its_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_does_not_fit_names_its_arm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COURTROOM_HOME", str(tmp_path))
     shell("datasets", "import", str(ROOT / "data" / "documents"), "--name", "cnndm1", "--split", "test")
     words = ("experiment", "run", str(ROOT / "data" / "experiments" / "juris-figure-3.toml"), "--model", "offline")
@@ -307,13 +309,14 @@ def test_what_does_not_fit_an_arm_is_said_with_its_name(tmp_path: Path, monkeypa
 
 
 OURS = {"model.lengths", "wording", "recall", "graph.least", "field_order", "query", "likeness"}
+OURS |= {"hearing_reasons", "earlier", "passages", "jurors_read_accepted"}
 """Knobs whose default is ours and not the paper's."""
 OF_PAPERS = [file for file in RECIPES if file.stem.startswith(("cyberjurors", "juris", "courtroom-llm", "verdict"))]
 
 
 @pytest.mark.parametrize("file", OF_PAPERS, ids=lambda file: file.stem)
 def test_a_paper_s_recipe_takes_none_of_our_defaults(file: Path, house: Courthouse) -> None:
-    for arm in read_toml(file).arms:
+    for arm in (arm for arm in read_toml(file).arms if arm.procedure):
         procedure = house.procedures[arm.procedure]
         setup = changed(procedure.setup(), dict(arm.set))
         assert not departures(setup, procedure.paper_settings).keys() & OURS, arm.name

@@ -11,7 +11,7 @@ import pytest
 
 from courtroom import report
 from courtroom.courthouse import Courthouse
-from courtroom.engine.changes import changed
+from courtroom.declarations.changes import changed
 from courtroom.engine.run import ABOUT_RECORDINGS, FORK_OF_RECORDING, RECORDING
 from courtroom.errors import CourtroomError
 from courtroom.film.picture import Painter
@@ -133,6 +133,23 @@ def test_a_fork_is_answered_by_a_stand_in_where_nothing_is_on_record(house: Cour
     assert heard.recorded > 0
     assert {call.model for call in heard.calls} == {"openai/claude", "offline"}
     assert len(heard.answered_by) == 2, "that answers are mixed is said"
+
+
+def test_the_shell_forks_a_recording_with_a_stand_in(
+    house: Courthouse, studio: Studio, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = house.files.play(house.recordings[0])
+    monkeypatch.setenv("COURTROOM_HOME", str(house.settings.home))
+    monkeypatch.setenv("COURTROOM_RECORDINGS", str(studio.folder))
+    change = ("--set", 'jury.5.traits=["impulsive"]')
+    assert "claude" in shell("fork", run, *change, code=1), "without one it says which model can't be asked"
+    told = json.loads(shell("fork", run, *change, "--otherwise", OFFLINE, "--json"))
+    assert told["status"] == "done"
+    assert {call.model for call in house.record(told["run"]).calls} == {"openai/claude", OFFLINE}
+    found = json.loads(shell("what-if", run, "--drop", "evidence", "--otherwise", OFFLINE, "--json"))
+    assert found["status"] == "done"
+    assert all(row["outcome"] for row in found["variants"])
+    assert len(found["variants"]) == 1 + len(house.record(run).case.parts())
 
 
 def test_each_hearing_that_comes_along_still_has_all_its_answers(tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 """A piece of evidence that a model will not look at: over real HTTP, from a server that refuses one piece and answers all else."""
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,7 @@ from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
 from courtroom.procedures.cyberjurors.tasks import PerceiveEvidence
 from courtroom.settings import Settings
 from tests.driving import drive
-from tests.openai_server import OpenAIServer, refusal, texts_of
+from tests.openai_server import OpenAIServer, answer_for, refusal, texts_of
 
 CASE = "phone-battery"
 REFUSED = "## The piece: seller-2,"
@@ -29,13 +30,18 @@ class Refusing:
         self.until = ""
         self.prompts: list[str] = []
 
-    def answer(self, body: dict[str, Any]) -> web.Response | None:
+    def answer(self, body: dict[str, Any]) -> web.Response | str:
         prompt = "\n".join(map(texts_of, body["messages"]))
         self.prompts.append(prompt)
         if self.until and self.until in prompt:
             self.pieces = ()
         refused = any(piece in prompt for piece in self.pieces)
-        return refusal(400, "This picture is against the content policy.") if refused else None
+        if refused:
+            return refusal(400, "This picture is against the content policy.")
+        answer = json.loads(answer_for(body, prompt))
+        if "is_sufficient" in answer:
+            answer["is_sufficient"] = False  # so that each piece is looked at
+        return json.dumps(answer)
 
 
 @pytest.fixture

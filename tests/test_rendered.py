@@ -37,7 +37,7 @@ from courtroom.settings import Settings
 from tests.asked import asked
 from tests.driving import drive, house
 from tests.samples import sample
-from tests.write_prompts import ASKED, CHINESE, FOLDER, rendered
+from tests.write_prompts import ASKED, CHINESE, FOLDER, in_chinese, rendered, rewriting, with_replies
 
 __all__ = ["house"]  # a fixture
 
@@ -50,13 +50,20 @@ def test_the_prompts_of_a_sample_are_those_on_file(house: Courthouse, name: str)
 
 @pytest.mark.parametrize("name", list(CHINESE))
 def test_the_prompts_of_a_chinese_case_are_those_on_file(house: Courthouse, name: str) -> None:
-    procedure, case = CHINESE[name]
-    assert rendered(house, procedure, house.library.case(case)) == (FOLDER / f"{name}.txt").read_text(encoding="utf-8")
+    assert in_chinese(house, name) == (FOLDER / f"{name}.txt").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("name", list(ASKED))
 def test_the_prompts_of_a_question_are_those_on_file(house: Courthouse, name: str) -> None:
     assert rendered(house, *ASKED[name]) == (FOLDER / f"{name}.txt").read_text(encoding="utf-8")
+
+
+def test_the_prompts_with_replies_of_the_court_are_those_on_file(house: Courthouse) -> None:
+    assert with_replies(house) == (FOLDER / "asked-court.txt").read_text(encoding="utf-8")
+
+
+def test_the_prompt_of_a_rewriting_is_that_on_file(house: Courthouse) -> None:
+    assert rewriting(house) == (FOLDER / "rewrite-case.txt").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("name", sorted(file.stem for file in FOLDER.glob("*.txt")))
@@ -72,8 +79,9 @@ def test_the_form_of_an_answer_stands_at_the_end_of_each_prompt(name: str) -> No
 @pytest.mark.parametrize(
     ("name", "said"),
     [
-        ("cyberjurors", "A refund can be had only where conclusive evidence shows"),  # E.7: a necessary condition
+        ("cyberjurors", "A refund can be had only on conclusive evidence"),  # E.7: a necessary condition
         ("cyberjurors", "however detailed or short the description is"),
+        ("cyberjurors", "Two things together prove that the buyer, when ordering, knew the item"),
         ("cyberjurors", "Where the jury stood when it was last summed up"),
         ("juris", "Join sentences where that reads better, and keep their order."),
         ("juris", "and a name that neither they nor the document has"),

@@ -19,7 +19,7 @@ from courtroom.engine.record import Record
 from courtroom.media.store import MediaStore
 from courtroom.models.wire import to_wire
 from courtroom.settings import Settings
-from courtroom.store.database import Database
+from courtroom.store.opening import open_store
 from tests import forks
 from tests.openai_server import OpenAIServer, server_process
 
@@ -56,7 +56,7 @@ def asked_by(body: dict[str, Any]) -> str:
 
 def recorded(home: Path) -> Counter[str]:
     """How many answers are on record to each question, as the server sees questions."""
-    with closing(Database(Settings(home=home).database)) as database:
+    with closing(open_store(Settings(home=home).database)) as database:
         answers, media = AnswerStore(database), MediaStore(home / "media")
         keys = [row["key"] for row in database.connection.execute("SELECT key FROM answers")]
         return Counter(json.dumps(to_wire(answers.request(key), media), sort_keys=True) for key in keys)
@@ -94,7 +94,7 @@ def test_killed_at_ten_moments_and_resumed_it_asks_no_recorded_call_again(tmp_pa
 
 
 def runs(home: Path) -> list[str]:
-    with closing(Database(Settings(home=home).database)) as database:
+    with closing(open_store(Settings(home=home).database)) as database:
         return [row["id"] for row in database.connection.execute("SELECT id FROM runs")]
 
 

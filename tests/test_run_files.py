@@ -1,4 +1,4 @@
-"""A run that one install has exported opens in another: whole, to be read and forked, and never to be trusted further."""
+"""A run that one install has exported opens in another: whole, to be read and forked, and not trusted further."""
 
 import json
 import shutil
@@ -37,7 +37,7 @@ def written(house: Courthouse, run: str) -> bytes:
     return house.files.export(run)[1].encode()
 
 
-def test_every_run_opens_elsewhere_and_is_exported_again_byte_by_byte(there: Courthouse, house: Courthouse) -> None:
+def test_every_run_is_exported_again_byte_by_byte(there: Courthouse, house: Courthouse) -> None:
     runs = there.store.runs()
     assert {run.procedure for run in runs} == {"cyberjurors", "verdict"}
     for run in runs:
@@ -109,7 +109,7 @@ def test_the_shell_imports_what_it_has_exported(there: Courthouse, tmp_path: Pat
         shell("resume", here)
 
 
-def test_pages_show_an_imported_run_and_offer_no_way_to_continue_it(there: Courthouse, house_here: Courthouse) -> None:
+def test_pages_offer_no_way_to_continue_an_import(there: Courthouse, house_here: Courthouse) -> None:
     run, fork = (house_here.files.take_in(written(there, one)) for one in full_store()[1:])
     app = page("runs")
     assert "imported" in texts(app)

@@ -23,7 +23,8 @@ SMALL = {"jury_size": 3, "rounds": 1, "grounding_rounds": 1}
 
 
 def copies(house: Courthouse, run: str, count: int, start: int = 0) -> None:
-    """Put copies of a run on record with all of its events, numbered from `start`, each by a clock that is a minute further behind."""
+    """Put copies of a run on record with all of its events, numbered from `start`, each by a clock that is a minute
+    further behind."""
     with house.database.transaction() as db:
         columns = [db.execute(f"SELECT * FROM {table} LIMIT 1").fetchone().keys() for table in ("runs", "events")]
         own = ("number", "id", "created", "seq", "run")
@@ -83,7 +84,7 @@ def test_the_list_is_filtered_ordered_and_paged_by_the_database(house: Courthous
     assert listed.count(RunFilter(text=outcome.outcome, status="done")) == 9
 
 
-def test_what_is_picked_stays_picked_on_another_page_and_too_many_are_refused(house: Courthouse) -> None:
+def test_what_is_picked_stays_picked_on_another_page(house: Courthouse) -> None:
     run = heard(house, **SMALL)
     copies(house, run, 110)
     app = page("runs")
@@ -104,7 +105,7 @@ def test_what_is_picked_stays_picked_on_another_page_and_too_many_are_refused(ho
     assert not keys(app, "delete-selected")
 
 
-def test_selected_runs_are_marked_together_and_deleted_together_and_come_back(house: Courthouse) -> None:
+def test_selected_runs_are_marked_and_deleted_together(house: Courthouse) -> None:
     run = heard(house, **SMALL)
     copies(house, run, 2)
     app = page("runs")
@@ -131,7 +132,7 @@ def test_selected_runs_are_marked_together_and_deleted_together_and_come_back(ho
     assert house.files.export(run) == before
 
 
-def test_the_runs_of_a_what_if_or_of_a_case_are_one_line_and_can_be_listed_by_themselves(house: Courthouse) -> None:
+def test_the_runs_of_a_what_if_are_one_line(house: Courthouse) -> None:
     run = heard(house, **SMALL)
     heard(house, "phone-battery", **SMALL)
     what_if = kept_what_if(house, run, (1, 2, 3))
@@ -158,31 +159,13 @@ def test_the_runs_of_a_what_if_or_of_a_case_are_one_line_and_can_be_listed_by_th
     assert keys(app, "experiment-") == {what_if}
 
 
-def test_runs_in_the_comparison_table_show_what_differs_and_how_they_ended(house: Courthouse) -> None:
-    run = heard(house, **SMALL)
-    other = heard(house, **{**SMALL, "jury_size": 5})
-    records = [house.record(one) for one in (run, other)]
-    rows = run_table(records)
-    assert [row["jury_size"] for row in rows] == ["3", "5"]
-    assert [row["verdict"] for row in rows] == [one.run.verdict.outcome for one in records]  # type: ignore[union-attr]
-    assert all(row["share"] > 0.5 and "rounds" not in row for row in rows)
-    app = page("runs")
-    app.button(key="select-page").click().run()
-    press(app, "Add to the table")
-    assert app.title[0].value == "Compare"
-    assert "Comparison table: 2 runs" in texts(app)
-    assert list(app.dataframe[0].value["run"]) == [other, run]
-    press(app, "Empty the table")
-    assert "Comparison table" not in texts(app)
-
-
 MOST = 5
 
 
 @pytest.fixture
 def run(house: Courthouse, monkeypatch: pytest.MonkeyPatch) -> str:
     """One that was heard, among more than are offered at once."""
-    monkeypatch.setattr("pages.parts.runs.MOST_OFFERED", MOST)
+    monkeypatch.setattr("pages.parts.shared.differences.MAX_OFFERED", MOST)
     monkeypatch.setattr("pages.parts.experiments.list.PAGE", MOST)
     run = heard(house, **SMALL)
     copies(house, run, 2 * MOST)
@@ -190,9 +173,7 @@ def run(house: Courthouse, monkeypatch: pytest.MonkeyPatch) -> str:
 
 
 @pytest.mark.parametrize("name", ["compare", "what_if", "runs"])
-def test_a_page_with_runs_reads_no_more_of_many_than_of_few(
-    house: Courthouse, run: str, rows_read: list[int], name: str
-) -> None:
+def test_a_page_reads_no_more_of_many_runs(house: Courthouse, run: str, rows_read: list[int], name: str) -> None:
     counts = []
     copies(house, run, 30, 2 * MOST)
     for more in (0, 100):
@@ -207,7 +188,7 @@ def test_a_page_with_runs_reads_no_more_of_many_than_of_few(
         assert counts[0] < 200
 
 
-def test_a_run_that_is_not_offered_is_found_by_a_search_or_by_its_address(house: Courthouse, run: str) -> None:
+def test_a_run_is_found_by_a_search_or_address(house: Courthouse, run: str) -> None:
     oldest = f"{run}-00000"
     (choice,) = opened_at("compare", runs=f"{run},{oldest}").multiselect
     assert len(choice.options) == MOST + 2
@@ -244,3 +225,15 @@ def test_the_list_of_experiments_has_pages(house: Courthouse, run: str, rows_rea
     assert keys(app, "open-") == {first}
     assert not app.exception
     assert "first" in texts(app)
+
+
+def test_the_selected_runs_stand_in_one_table(house: Courthouse) -> None:
+    run, other = heard(house, **SMALL), heard(house, **{**SMALL, "jury_size": 5})
+    records = [house.record(one) for one in (run, other)]
+    rows = run_table(records)
+    assert [row["jury_size"] for row in rows] == ["3", "5"]
+    assert [row["verdict"] for row in rows] == [one.run.verdict.outcome for one in records]  # type: ignore[union-attr]
+    assert all(row["share"] > 0.5 and "rounds" not in row for row in rows)
+    app = page("runs")
+    app.button(key="select-page").click().run()
+    assert {*app.dataframe[0].value["run"]} == {other, run}

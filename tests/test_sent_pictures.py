@@ -12,7 +12,6 @@ from PIL import Image, ImageDraw
 from courtroom.cases.checks import check
 from courtroom.cases.dispute import Dispute
 from courtroom.cases.files import Package, read_folder, read_upload, write_zip
-from courtroom.cases.library import take_media
 from courtroom.media.medium import Medium
 from courtroom.media.store import MediaStore
 from courtroom.models.longer import fewer_frames
@@ -41,7 +40,7 @@ def case_with(data: bytes, store: MediaStore, name: str = "photo.png") -> Disput
     first = case.evidence[0].model_copy(update={"media": (Medium(id="m1", kind="image", file=name),)})
     alone = case.model_copy(update={"evidence": (first, *case.evidence[1:])})
     others = {medium.file: png() for medium in alone.media() if medium.id != "m1"}
-    return take_media(alone, {**others, name: data}, store)
+    return alone.with_media(store.keep({**others, name: data}))
 
 
 def sent(case: Dispute, store: MediaStore) -> list[tuple[str, Image.Image]]:
@@ -158,12 +157,23 @@ def test_an_animation_without_motion_is_one_plain_picture(store: MediaStore) -> 
 def test_a_picture_in_which_nothing_can_be_seen_is_told(store: MediaStore) -> None:
     hidden = Image.effect_noise((60, 40), 80).convert("RGBA")
     hidden.putalpha(0)
-    assert "all of one colour as members see it" in remarks(case_with(saved(hidden), store), store)
+    assert "nearly all of one colour as members see it" in remarks(case_with(saved(hidden), store), store)
     assert not remarks(case_with(png(), store), store).count("colour"), "this file is of one colour itself"
 
 
 def test_a_picture_that_is_much_shrunk_is_told(store: MediaStore) -> None:
     assert "shown at 25% of its size" in remarks(case_with(png((4_032, 3_024)), store), store)
+    frames = [Image.new("RGB", (300, 4_000), colour) for colour in ("red", "blue")]
+    assert "shown at 26% of its size" in remarks(
+        case_with(saved(frames[0], "GIF", save_all=True, append_images=frames[1:]), store, "a.gif"), store
+    )
+
+
+@pytest.mark.parametrize("tones", [(0, 15), (240, 255)])
+def test_tones_that_lie_too_near_to_each_other_are_told(store: MediaStore, tones: tuple[int, int]) -> None:
+    image = Image.new("RGB", (60, 40), (tones[0],) * 3)
+    image.paste((tones[1],) * 3, (20, 10, 40, 30))
+    assert "nearly all of one colour as members see it" in remarks(case_with(saved(image), store), store)
 
 
 def test_a_picture_under_another_ending_is_read_with_a_remark(store: MediaStore) -> None:
@@ -193,4 +203,4 @@ def test_a_case_of_an_earlier_store_says_what_to_do(store: MediaStore) -> None:
     assert "Download the case as ZIP, and import that" in remarks(earlier, store)
     (package,) = read_upload("case.zip", write_zip(earlier, store))
     assert isinstance(package, Package)
-    assert next(take_media(package.case, package.files, store).media()).views == 6
+    assert next(package.case.with_media(store.keep(package.files)).media()).views == 6

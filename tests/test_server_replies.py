@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import re
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
@@ -10,26 +11,26 @@ from typing import Any
 import pytest
 from aiohttp import web
 
+from courtroom import report
 from courtroom.courthouse import Courthouse
 from courtroom.engine.record import Record
-from courtroom.engine.setup import Budget
 from courtroom.media.store import MediaStore
 from courtroom.models import failures
 from courtroom.models.capabilities import VISION, Capabilities
 from courtroom.models.connections import Connection, Connections
 from courtroom.models.errors import ModelError
-from courtroom.models.litellm_model import LiteLLMModel
+from courtroom.models.pool import ModelPool
 from courtroom.models.repair import read_answer
 from courtroom.models.request import Message, Reply, Request
 from courtroom.models.spec import ModelSpec
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
 from courtroom.procedures.debate.procedure import DebateSetup
 from courtroom.shell.options import result
-from courtroom.store.database import Database
+from courtroom.store.opening import open_store
 from courtroom.store.writer import Writer
-from tests.driving import drive
+from tests.driving import drive, shell
 from tests.openai_server import Answer, OpenAIServer, answer_for, envelope, event
-from tests.pages import house
+from tests.pages import house, page, texts
 from tests.say import Watch, Word, ask, either_way, question, there
 from tests.server_thread import WebServer
 
@@ -55,6 +56,7 @@ def said(finish: str | None = "stop", usage: object = None, **message: object) -
         return streaming(
             {"choices": [{"index": 0, "delta": delta}]},
             {"choices": [{"index": 0, "delta": {}, "finish_reason": finish}]},
+            *([{"choices": [], "usage": usage}] if usage else []),
         )
 
     return answer
@@ -80,6 +82,8 @@ def word(reply: Reply) -> str:
     return answer.word
 
 
+PARTS = [{"type": "text", "text": '{"word": '}, {"type": "text", "text": '"yes"}'}]
+THOUGHT = [{"type": "thinking", "thinking": [{"type": "text", "text": "{}"}]}, *PARTS]
 CALL = {"id": "c", "type": "function", "function": {"name": "json_tool_call", "arguments": YES}}
 PLACES: dict[str, dict[str, Any]] = {
     "reasoning_content": {"content": None, "reasoning_content": YES},
@@ -88,6 +92,13 @@ PLACES: dict[str, dict[str, Any]] = {
     "tool": {"content": None, "tool_calls": [CALL]},
     "blanks and a tool": {"content": "\n", "tool_calls": [CALL]},
     "function": {"content": None, "function_call": CALL["function"]},
+    "words and a tool": {"content": "Here is my word.", "tool_calls": [CALL]},
+    "an object": {"content": {"word": "yes"}},
+    "parts": {"content": PARTS},
+    "parts behind a thought": {"content": THOUGHT},
+    "thinking": {"content": None, "thinking": YES},
+    "reasoning_text": {"content": "", "reasoning_text": YES},
+    "a thought behind it": {"content": f'{YES}<think>or {{"word": "no"}}</think>'},
     "whole and called cut": {"content": YES, "finish": "length"},
     "whole, then blanks until it was cut": {"content": YES + " \n" * 500, "finish": "length"},
 }
@@ -120,7 +131,6 @@ async def test_a_generation_that_a_provider_calls_failed_is_read(watch: Watch, t
         assert reply.usage.prompt > 0
 
 
-SYSTEM = "Developer instruction is not enabled for models/gemma-3-27b-it"
 COMPLETION = (
     "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead."
 )
@@ -131,6 +141,13 @@ SCHEMAS = (
     "Invalid JSON payload received. Unknown name \"additionalProperties\" at 'generation_config.schema': Cannot find field.",
     "Invalid schema for response_format 'Word': In context=('properties', 'x'), 'minLength' is not permitted.",
     "Something about this request is odd.",
+    "Unable to generate parser for this template. JSON schema error at #/properties/a: unrecognized type",
+    "guided decoding is not built in",
+)
+SYSTEMS = (
+    "Developer instruction is not enabled for models/gemma-3-27b-it",
+    "After the optional system message, conversation roles must alternate user/assistant",
+    "System role not supported",
 )
 REFUSALS: dict[str, tuple[Callable[[Body], object], str, str]] = {
     **{f"schema {n}": (lambda body: "response_format" in body, told, "schema") for n, told in enumerate(SCHEMAS)},
@@ -160,7 +177,10 @@ REFUSALS: dict[str, tuple[Callable[[Body], object], str, str]] = {
         "repetition_penalty",
     ),
     "max_tokens": (lambda body: "max_tokens" in body, COMPLETION, ""),
-    "system": (lambda body: body["messages"][0]["role"] == "system", SYSTEM, "system"),
+    **{
+        f"system {n}": (lambda body: [sent["role"] for sent in body["messages"]] != ["user"], told, "system")
+        for n, told in enumerate(SYSTEMS)
+    },
     "odd knob": (lambda body: "temperature" in body, "Bad Request", "temperature"),
 }
 
@@ -169,14 +189,14 @@ REFUSALS: dict[str, tuple[Callable[[Body], object], str, str]] = {
 @pytest.mark.parametrize("name", REFUSALS)
 async def test_what_a_server_refuses_is_left_out_once_for_all_and_told(name: str, watch: Watch, tmp_path: Path) -> None:
     what, told, without = REFUSALS[name]
-    plain = question(connection="test", top_p=0.9, extra={"repetition_penalty": 1.1})
+    plain = question(connection="test", top_p=0.9, extra={"repetition_penalty": 1.1}, attempts=1)
     asked = Request(plain.spec, (Message("system", ("Be short.",)), *plain.messages), plain.task, plain.tag)
     calls = []
     with OpenAIServer(answer=refusing(what, told), keep_bodies=True) as server:
         for _ in ("one process", "the next"):
-            with closing(Database(tmp_path / "store.sqlite")) as database, closing(Writer(database)) as writer:
+            with closing(open_store(tmp_path / "store.sqlite")) as database, closing(Writer(database)) as writer:
                 capabilities = Capabilities(database, writer, there(server))
-                model = LiteLLMModel(MediaStore(tmp_path), there(server), None, capabilities)
+                model = ModelPool(MediaStore(tmp_path), there(server), None, capabilities)
                 reply = await model.answer(asked, watch)
                 assert word(reply)
                 assert (without in reply.left_out) is bool(without)
@@ -184,6 +204,33 @@ async def test_what_a_server_refuses_is_left_out_once_for_all_and_told(name: str
         assert calls[0] <= 3
         assert calls[1] == calls[0] + 1
         assert "max_tokens" in server.bodies[-1] or server.bodies[-1]["max_completion_tokens"] == 2048
+        if without == "system":
+            assert server.bodies[-1]["messages"][0]["content"].startswith("Be short.\n\nSay a word.")
+
+
+EXTRA = {"type": "extra_forbidden", "loc": ["body", "temperature"], "msg": "Extra inputs are not permitted"}
+
+
+@either_way
+@pytest.mark.parametrize(
+    ("status", "told", "without"),
+    [
+        (422, {"error": "Input validation error: grammar is not supported", "error_type": "validation"}, "schema"),
+        (422, {"detail": [EXTRA]}, "temperature"),
+        (422, {"object": "error", "message": {"detail": [EXTRA]}}, "temperature"),
+        (400, {"error": "'response_format.type' must be 'json_schema' or 'text'"}, "schema"),
+        (404, {"error": {"message": "No endpoints found that can handle the requested parameters."}}, "schema"),
+    ],
+)
+async def test_a_refusal_is_understood_in_the_form_of_each_server(
+    status: int, told: Body, without: str, watch: Watch, tmp_path: Path
+) -> None:
+    key = {"schema": "response_format"}.get(without, without)
+    answer: Answer = lambda body: web.json_response(told, status=status) if key in body else None  # noqa: E731
+    with OpenAIServer(answer=answer) as server:
+        reply = await ask(server, tmp_path, watch)
+        assert word(reply)
+        assert (without in reply.left_out, server.calls) == (True, 2)
 
 
 async def test_one_keyword_of_a_schema_is_left_out_before_the_schema(tmp_path: Path) -> None:
@@ -201,6 +248,8 @@ async def test_one_keyword_of_a_schema_is_left_out_before_the_schema(tmp_path: P
         "max_tokens is too large: 2048. This model supports at most 1024 completion tokens, whereas you provided 2048.",
         "max_tokens: 2048 > 1024, which is the maximum allowed number of output tokens for this model",
         "`max_tokens` must be less than or equal to 1024, the maximum value for `max_tokens` of this model",
+        "Range of max_tokens should be [1, 1024]",
+        "max_tokens 超出范围，最大值为 1024",
     ],
 )
 @either_way
@@ -209,7 +258,7 @@ async def test_the_longest_answer_that_a_server_tells_is_kept_to(told: str, watc
         return bool(body.get("max_tokens", body.get("max_completion_tokens")) > 1024)
 
     with OpenAIServer(answer=refusing(long, told), keep_bodies=True) as server:
-        model = LiteLLMModel(MediaStore(tmp_path), there(server))
+        model = ModelPool(MediaStore(tmp_path), there(server))
         for calls in (2, 3):
             assert word(await model.answer(question(connection="test"), watch))
             assert (server.calls, server.bodies[-1]["max_tokens"]) == (calls, 1024)
@@ -217,7 +266,7 @@ async def test_the_longest_answer_that_a_server_tells_is_kept_to(told: str, watc
 
 async def test_the_strength_of_geminis_filter_is_sent_for_each_harm(tmp_path: Path) -> None:
     with OpenAIServer(keep_bodies=True) as server:
-        model = LiteLLMModel(MediaStore(tmp_path), there(server))
+        model = ModelPool(MediaStore(tmp_path), there(server))
         asked = question(connection="test", extra={"safety_settings": "BLOCK_ONLY_HIGH"})
         sent = model._parameters(asked, [], await Capabilities(connections=there(server)).of(asked.spec), set())
     assert {one["threshold"] for one in sent["safety_settings"]} == {"BLOCK_ONLY_HIGH"}
@@ -226,10 +275,11 @@ async def test_the_strength_of_geminis_filter_is_sent_for_each_harm(tmp_path: Pa
         question(extra={"safety_settings": "NONSENSE"})
 
 
-async def test_leaving_out_is_no_attempt(tmp_path: Path) -> None:
-    refuse = refusing(lambda body: "temperature" in body, "temperature is not supported")
-    with OpenAIServer(answer=refuse) as server:
-        assert word(await ask(server, tmp_path, attempts=1))
+def too_long(body: Body) -> web.Response:
+    """Say it in a stream, where one is asked for."""
+    told = b'data: {"error": {"code": 500, "message": "Context size has been exceeded."}}\n\n'
+    refused = error(500, "Context size has been exceeded.")
+    return web.Response(body=told, content_type="text/event-stream") if body.get("stream") else refused
 
 
 HTML = "<!doctype html><html><head><title>Attention Required!</title></head><body>You have been blocked</body></html>"
@@ -254,6 +304,50 @@ DEAD_ENDS: dict[str, tuple[Answer, str]] = {
         "not offered in the country",
     ),
     "firewall": (lambda body: web.Response(text=HTML, status=403, content_type="text/html"), "such as a firewall"),
+    "balance, in Chinese": (lambda body: error(429, "余额不足，请充值"), "is used up. Pay in there"),
+    "free share, in Chinese": (lambda body: error(403, "免费额度已用完"), "is used up. Pay in there"),
+    "filter, of Qwen": (
+        lambda body: error(400, "data_inspection_failed: Input may be inappropriate."),
+        "filter refused",
+    ),
+    "filter, of DeepSeek": (lambda body: error(400, "Content Exists Risk"), "filter refused"),
+    "filter, in Chinese": (lambda body: error(400, "输入内容可能包含敏感信息"), "filter refused"),
+    "filter, of Azure": (
+        lambda body: error(
+            400,
+            "The response was filtered due to the prompt triggering Azure OpenAI's content management policy. "
+            "Please modify your prompt and retry.",
+            code="content_filter",
+        ),
+        "filter refused",
+    ),
+    "location, of Gemini": (
+        lambda body: web.json_response(
+            [{"error": {"code": 400, "message": "User location is not supported for the API use."}}], status=400
+        ),
+        "not offered in the country",
+    ),
+    "length, of TGI": (
+        lambda body: web.json_response(
+            {"error": "Input validation error: `inputs` tokens + `max_new_tokens` must be <= 4096.", "error_type": "x"},
+            status=422,
+        ),
+        "is too long for openai/any",
+    ),
+    "length, in Chinese": (lambda body: error(400, "输入长度超过限制"), "is too long for"),
+    "length and room": (
+        lambda body: error(400, "input length and max_tokens exceed context limit: 5000 + 2048 > 4096"),
+        "is too long for",
+    ),
+    "length, of llama.cpp": (
+        lambda body: error(400, "request (9031 tokens) exceeds the available context size (4096 tokens)"),
+        "is too long for openai/any",
+    ),
+    "length, within a stream": (too_long, "is too long for openai/any"),
+    "memory, of Ollama": (
+        lambda body: error(500, "model requires more system memory (5.6 GiB) than is available (3.0 GiB)"),
+        "too little memory for it",
+    ),
     "sign-in": (lambda body: web.Response(text=HTML, content_type="text/html"), "is a web page, such as a sign-in"),
 }
 
@@ -276,19 +370,14 @@ async def test_a_quota_that_fills_up_again_is_waited_for(tmp_path: Path) -> None
 
 
 @either_way
-async def test_a_blocked_prompt_is_asked_once_and_was_withheld(watch: Watch, tmp_path: Path) -> None:
-    with OpenAIServer(answer=lambda body: web.json_response(BLOCKED)) as server:
+@pytest.mark.parametrize("way", [web.json_response, streaming])
+async def test_a_blocked_prompt_is_asked_once_and_was_withheld(
+    way: Callable[[Body], web.Response], watch: Watch, tmp_path: Path
+) -> None:
+    with OpenAIServer(answer=lambda body: way(BLOCKED)) as server:
         reply = await ask(server, tmp_path, watch)
         assert (reply.finish, reply.text) == ("content_filter", "")
-        assert server.calls == (1 if watch is None else 2)
-
-
-async def test_a_passing_refusal_is_asked_again_as_it_was(tmp_path: Path) -> None:
-    with OpenAIServer(keep_bodies=True) as server:
-        busy = "Could not process the request right now. Please retry."
-        server.answer = lambda body: error(400, busy) if server.calls == 1 else None
-        assert (await ask(server, tmp_path)).left_out == ()
-    assert server.bodies[0] == server.bodies[1]
+        assert server.calls == 1
 
 
 @either_way
@@ -296,20 +385,74 @@ async def test_a_passing_refusal_is_asked_again_as_it_was(tmp_path: Path) -> Non
 async def test_tokens_that_are_not_told_are_estimated(usage: object, watch: Watch, tmp_path: Path) -> None:
     with OpenAIServer(answer=said(content=YES, usage=usage)) as server:
         reply = await ask(server, tmp_path, watch, id="openai/gpt-4o-mini")
-    assert reply.usage.estimated
     assert reply.usage.prompt > 20 < 100 * reply.usage.completion
     assert reply.cost
+    assert reply.usage.estimated
     with OpenAIServer() as server:
         assert not (await ask(server, tmp_path, watch)).usage.estimated
 
 
+@pytest.mark.parametrize(
+    ("told", "counted"),
+    [
+        ({"prompt_tokens": 50, "completion_tokens": None}, (50, 4, True)),
+        ({"prompt_tokens": 50, "completion_tokens": 0, "total_tokens": 50}, (50, 4, True)),
+        ({"prompt_tokens": 50, "completion_tokens": 5, "total_tokens": 155}, (50, 105, False)),
+        ({"prompt_tokens": None, "completion_tokens": 5}, (44, 5, True)),
+        ({"prompt_tokens": 11.0, "completion_tokens": 3.0, "total_tokens": 14.0}, (11, 3, False)),
+    ],
+)
+async def test_tokens_that_are_told_in_part_are_not_taken_for_none(
+    told: Body, counted: tuple[int, int, bool], tmp_path: Path
+) -> None:
+    with OpenAIServer(answer=said(content=YES, usage=told)) as server:
+        usage = (await ask(server, tmp_path)).usage
+    assert (usage.prompt, usage.completion) == counted[:2]
+    assert usage.estimated == counted[2]
+
+
+@pytest.mark.parametrize(
+    ("finish", "known"), [("max_tokens", "length"), ("SAFETY", "content_filter"), ("end_turn", "stop"), ("eos", "stop")]
+)
+@either_way
+async def test_an_end_has_one_name_whichever_way_it_comes(
+    finish: str, known: str, watch: Watch, tmp_path: Path
+) -> None:
+    with OpenAIServer(answer=said(finish=finish, content=YES)) as server:
+        assert (await ask(server, tmp_path, watch)).finish == known
+
+
+PIECES = b"".join(event({"choices": [{"index": 0, "delta": {"content": p}}]}) for p in ('{"word": ', '"yes"}'))
+LAST = event({"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}], "usage": {"prompt_tokens": 5}})
+DONE = b"data: [DONE]\n\n"
+STREAMS = {
+    "broken off after its answer": PIECES,
+    "without a reason for its end": PIECES + DONE,
+    "behind a byte order mark": b"\xef\xbb\xbf" + PIECES + LAST + DONE,
+}
+
+
+@pytest.mark.parametrize("stream", STREAMS.values(), ids=STREAMS)
+async def test_a_stream_with_a_whole_answer_is_kept(stream: bytes, tmp_path: Path) -> None:
+    with OpenAIServer(answer=lambda body: web.Response(body=stream, content_type="text/event-stream")) as server:
+        assert word(await ask(server, tmp_path, lambda text: None)) == "yes"
+        assert server.calls == 1
+
+
+@pytest.mark.parametrize(
+    "told",
+    ["Unrecognized request argument: stream_options", "Streaming is not supported", "Verify yourself to stream this."],
+)
+async def test_a_model_that_does_not_stream_is_asked_for_a_whole_answer(told: str, tmp_path: Path) -> None:
+    with OpenAIServer(answer=refusing(lambda body: body.get("stream"), told), keep_bodies=True) as server:
+        reply = await ask(server, tmp_path, lambda text: None)
+        assert (bool(word(reply)), reply.left_out) == (True, ())
+    assert [bool(body.get("stream")) for body in server.bodies] == [True, False]
+
+
 async def test_an_answer_that_streams_though_nobody_asked_is_read(tmp_path: Path) -> None:
-    pieces = [{"choices": [{"index": 0, "delta": {"content": piece}}]} for piece in ('{"word": ', '"yes"}')]
-    last = {
-        "choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}],
-        "usage": {"prompt_tokens": 5, "completion_tokens": 4},
-    }
-    with OpenAIServer(answer=lambda body: streaming(*pieces, last)) as server:
+    body = PIECES + LAST + DONE
+    with OpenAIServer(answer=lambda asked: web.Response(body=body, content_type="text/event-stream")) as server:
         reply = await ask(server, tmp_path)
     assert (word(reply), reply.usage.prompt, server.calls) == ("yes", 5, 1)
 
@@ -318,7 +461,7 @@ async def test_an_answer_that_streams_though_nobody_asked_is_read(tmp_path: Path
 async def test_a_stream_without_a_proper_end_after_a_whole_answer_is_kept(
     end: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    await LiteLLMModel(MediaStore(tmp_path)).warm()
+    await ModelPool(MediaStore(tmp_path)).warm()
     from courtroom.models import transport
 
     monkeypatch.setattr(transport, "REST_S", 0.2)
@@ -363,26 +506,25 @@ LIMITS = (
 )
 
 
-@pytest.mark.parametrize("told", LIMITS)
-def test_how_many_pictures_a_server_takes_is_read_and_no_blindness(told: str) -> None:
-    refused = Exception(told)
-    refused.status_code = 400  # type: ignore[attr-defined]
-    assert failures.most_images(refused) == 10
-    assert not failures.cannot_see(refused)
-
-
 @pytest.mark.parametrize(
-    "told",
+    ("status", "told", "most"),
     [
-        "image exceeds 5 MB maximum: 5316852 bytes > 5242880 bytes",
-        "Image format is not supported",
-        "max image side 8000 pixels",
+        *((400, told, 10) for told in LIMITS),
+        (400, "image exceeds 5 MB maximum: 5316852 bytes > 5242880 bytes", None),
+        (400, "Image format is not supported", None),
+        (400, "max image side 8000 pixels", None),
+        (503, "failed to fetch the image", None),
+        (503, "the vision worker is busy", None),
+        (503, "images count. Try again", None),
+        (404, "The model `any` does not exist", None),
+        (400, "API key not valid. Please pass a valid API key.", None),
+        (400, "This model's maximum context length is 8192 tokens; images count.", None),
     ],
 )
-def test_what_is_wrong_with_one_picture_is_no_limit_and_no_blindness(told: str) -> None:
+def test_a_limit_of_pictures_is_read_and_no_blindness(status: int, told: str, most: int | None) -> None:
     refused = Exception(told)
-    refused.status_code = 400  # type: ignore[attr-defined]
-    assert failures.most_images(refused) is None
+    refused.status_code = status  # type: ignore[attr-defined]
+    assert failures.most_images(refused) == most
     assert not failures.cannot_see(refused)
 
 
@@ -512,7 +654,7 @@ class Ollama(WebServer):
 async def test_what_ollama_puts_among_its_thoughts_is_read(watch: Watch, tmp_path: Path) -> None:
     with Ollama(lambda body: {"thinking": YES}) as server:
         at = Connection.model_validate({"provider": "ollama_chat", "address": server.address})
-        model = LiteLLMModel(MediaStore(tmp_path), Connections({"test": at}))
+        model = ModelPool(MediaStore(tmp_path), Connections({"test": at}))
         assert word(await model.answer(question(connection="test", id="ollama_chat/any"), watch)) == "yes"
 
 
@@ -527,7 +669,7 @@ def test_prose_in_spite_of_a_schema_is_asked_without_it(house: Courthouse, monke
         model = ModelSpec(id="ollama_chat/any", connection="here", vision="no")
         case, setup = house.library.case("oak-table"), DebateSetup(model=model, rounds=1)
         record = house.record(drive(house, house.new_run("debate", case, setup, 0)))
-    assert (record.run.status, record.failed) == ("done", 0), [call.error for call in record.calls]
+    assert (record.run.status, record.failed) == ("done", 0), record.run.reason
     assert [bool(body.get("format")) for body in server.bodies] == [True, False] * len(record.calls)
     assert result(house, record.run.id)["reasks"] == len(record.calls)
 
@@ -536,8 +678,45 @@ def test_a_budget_of_tokens_binds_where_none_are_told(house: Courthouse, monkeyp
     def untold(body: Body) -> web.Response:
         return said(content=answer_for(body, json.dumps(body["messages"])))(body)  # type: ignore[return-value]
 
-    blind = ModelSpec(id="openai/any", vision="no")
-    record, _ = debate(house, monkeypatch, untold, model=blind, rounds=5, budget=Budget(tokens=1_500))
-    assert record.run.status == "paused"
+    with OpenAIServer(answer=untold) as server:
+        server.known(monkeypatch)
+        knobs = ("model.vision=no", "rounds=5", "budget.tokens=1500")
+        given = ("--model", ANY.id, *(word for knob in knobs for word in ("--set", knob)))
+        ran = json.loads(shell("run", "phone-battery", "--procedure", "debate", *given, "--json"))
+    record = house.record(ran["run"])
+    assert ran["status"] == "paused", "a shell asks for whole answers"
     assert 0 < sum(record.tokens) <= 2_500, record.run.reason
     assert record.estimated
+
+
+@pytest.mark.parametrize("is_told", [True, False])
+def test_a_cost_that_is_estimated_is_shown_as_about_so_much(
+    is_told: bool, house: Courthouse, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    usage = {"prompt_tokens": 500, "completion_tokens": 50, "total_tokens": 550} if is_told else None
+
+    def answer(body: Body) -> web.Response:
+        return said(content=answer_for(body, json.dumps(body["messages"])), usage=usage)(body)  # type: ignore[return-value]
+
+    priced = ModelSpec(id="openai/gpt-4o-mini", vision="no")
+    record, _ = debate(house, monkeypatch, answer, model=priced, rounds=1)
+    run = record.run.id
+    app = page("deliberation", {f"tab-{run}": "Calls"}, run=run)
+    assert not app.exception
+    cents = r"about (\$[\d.]+|[\d.\\]+ ¢)"
+    assert bool(re.search(cents, texts(app))) != is_told
+    assert bool(re.search(cents, app.dataframe[0].value.to_csv())) != is_told
+    written = report.as_html(record, house.procedures["debate"], house.answers, house.media)
+    assert bool(re.search(r"about [\d.]+ US\$", written)) != is_told
+    other, _ = debate(house, monkeypatch, answer, model=priced, rounds=1)
+    assert ("about US$" in shell("compare", run, other.run.id)) != is_told
+
+
+def test_a_jury_that_fails_as_a_whole_says_why(house: Courthouse, monkeypatch: pytest.MonkeyPatch) -> None:
+    gone = "The model `any` does not exist or you do not have access to it."
+    with OpenAIServer(answer=lambda body: error(404, gone)) as server:
+        server.known(monkeypatch)
+        setup = CyberJurorsSetup.model_validate({"model": ANY, "jury_size": 3})
+        run = drive(house, house.new_run("cyberjurors", house.library.case("oak-table"), setup, 0))
+    reason = house.record(run).run.reason
+    assert "openai/any is not known to its provider" in reason

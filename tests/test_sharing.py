@@ -11,7 +11,6 @@ from courtroom.cases.files import Package, read_folder
 from courtroom.courthouse import Courthouse
 from courtroom.datasets.row import Row
 from courtroom.engine.errors import NoSuchRun
-from courtroom.engine.store import Deleted
 from courtroom.errors import CaseError, CourtroomError
 from courtroom.evaluation.run_list import RunFilter, RunList
 from courtroom.experiments.plan import finished
@@ -51,7 +50,7 @@ def add_dataset(house: Courthouse, name: str) -> None:
 def experiment_of(house: Courthouse, person: Account | None, name: str = "ours") -> str:
     arm = {"name": "three jurors", "procedure": "cyberjurors", "set": {"jury_size": 3, "rounds": 1}}
     with acts(person):
-        if not any(one.name == name for one in house.datasets.list()):
+        if not any(one.name == name for one in house.datasets.newest()):
             add_dataset(house, name)
         spec = {"name": name, "dataset": {"name": name}, "arms": [arm]}
         return house.experiments.begin(Experiment.model_validate(spec))
@@ -122,7 +121,7 @@ def test_the_rules_as_a_table(either: Courthouse, kind: str) -> None:
             assert not sharing.may_see(database, thing), "also what nobody owned before"
 
 
-def test_without_sign_in_nothing_is_written_and_with_it_what_is_made_is_private(house: Courthouse) -> None:
+def test_things_belong_to_nobody_without_sign_in(house: Courthouse) -> None:
     run = run_of(house, None)
     assert house.store.run(run).id == run
     house.store.delete(run)
@@ -168,12 +167,12 @@ def test_a_private_run_is_as_if_it_were_not_there(either: Courthouse) -> None:
             with pytest.raises(NoSuchRun) as missing:
                 read("nope")
             assert str(unseen.value).replace(run, "nope") == str(missing.value), read
-        for part in (store.events, store.stages, store.control, lambda name: marks.put(name, marked)):
+        for part in (store.events, store.stages, lambda name: marks.put(name, marked)):
             with pytest.raises(NoSuchRun):
                 part(run)
         assert (store.status(run), store.pulse(run)) == (store.status("nope"), store.pulse("nope"))
         left = [
-            *(store.runs(), store.has_runs(), store.kin(run), store.interventions.of(run), either.asides.of(run)),
+            *(store.runs(), [*store.each()], store.kin(run), store.interventions.of(run), either.asides.of(run)),
             *(marks.of(run), marks.tags(), marks.reviewers(), listed_runs.there([run])),
             *(listed_runs.count(everything), listed_runs.page(everything, 0, 9), listed_runs.runs(everything, 9)),
             listed_runs.what_is_wanted(RunFilter(case="oak-table")),
@@ -215,20 +214,6 @@ def test_what_the_shell_makes_of_a_private_run_stays_private(house: Courthouse) 
         assert {row.id for row in house.store.runs()} == {run, fork}
 
 
-def test_a_deleted_run_comes_back_with_its_owner_and_its_links(house: Courthouse) -> None:
-    run = run_of(house)
-    links = Links(house.database)
-    with acts(ADA):
-        token = links.make(Resource(kind="run", id=run), DAY)
-        deleted: Deleted = house.store.delete(run)
-        with pytest.raises(NoSuchLink):
-            links.opened(token)
-        house.store.restore(deleted)
-        assert sharing.may_change(house.database, Resource(kind="run", id=run))
-    assert links.opened(token) == Resource(kind="run", id=run)
-    refused(BO, NoSuchRun, lambda: house.store.run(run))
-
-
 def test_an_imported_run_is_its_importers(house: Courthouse) -> None:
     run = drive(house, run_of(house, None))
     name, content = house.files.export(run)
@@ -262,13 +247,13 @@ def test_runs_of_an_experiment_follow_it(either: Courthouse) -> None:
     with acts(BO):
         assert either.record(cell.run).run.id == cell.run
         assert [row.case.id for row in either.experiments.results(name).rows] == ["oak-table"], "its dataset is private"
-        assert not either.datasets.list()
+        assert not either.datasets.newest()
     refused(BO, Forbidden, lambda: either.runner.go(cell.run))
     shown(either, ADA, "experiment", name, "private")
     refused(BO, NoSuchRun, lambda: either.record(cell.run))
 
 
-def test_the_very_same_experiment_of_another_person_is_not_given_away(house: Courthouse) -> None:
+def test_the_same_experiment_of_another_is_not_given_away(house: Courthouse) -> None:
     with acts(OWNER.model_copy(update={"makes": "shared"})):
         add_dataset(house, "ours")
     experiment_of(house, ADA)
@@ -277,7 +262,7 @@ def test_the_very_same_experiment_of_another_person_is_not_given_away(house: Cou
         assert not house.experiments.store.experiments()
 
 
-def test_a_what_if_on_a_run_follows_it_and_is_its_makers(either: Courthouse) -> None:
+def test_a_what_if_follows_its_run(either: Courthouse) -> None:
     base = run_of(either)
     shown(either, ADA, "run", base, "shared")
     what_if = what_if_of(either, base, BO)
@@ -316,7 +301,7 @@ def test_a_private_case_is_as_if_it_were_not_there(either: Courthouse) -> None:
         assert library.case("mine")
 
 
-def test_the_id_of_a_deleted_case_does_not_bring_its_owner_or_links_along(house: Courthouse) -> None:
+def test_a_deleted_cases_id_brings_no_owner_along(house: Courthouse) -> None:
     links = Links(house.database)
     with acts(ADA):
         house.library.add(package())
@@ -335,7 +320,7 @@ def test_datasets_are_their_makers(house: Courthouse) -> None:
     with acts(ADA):
         add_dataset(house, "ours")
     with acts(BO):
-        assert not house.datasets.list()
+        assert not house.datasets.newest()
         assert not house.datasets.versions("ours")
     refused(BO, CourtroomError, lambda: next(house.datasets.rows("ours")), why="There is no dataset")
     refused(BO, Forbidden, lambda: add_dataset(house, "ours"))
@@ -344,7 +329,7 @@ def test_datasets_are_their_makers(house: Courthouse) -> None:
         house.datasets.delete("ours")
     with acts(BO):
         add_dataset(house, "ours")
-        assert [one.name for one in house.datasets.list()] == ["ours"]
+        assert [one.name for one in house.datasets.newest()] == ["ours"]
 
 
 def test_a_link_opens_one_thing_to_read_until_it_expires(either: Courthouse) -> None:
@@ -374,7 +359,7 @@ def test_a_link_opens_one_thing_to_read_until_it_expires(either: Courthouse) -> 
         assert not links.of(its)
 
 
-def test_who_did_what_is_written_down_for_owners_of_the_server(either: Courthouse) -> None:
+def test_owners_read_who_did_what(either: Courthouse) -> None:
     with acts(ADA):
         either.library.add(package("=1+1"))
     run = run_of(either, ADA, "mine")
@@ -412,7 +397,7 @@ def test_who_did_what_is_written_down_for_owners_of_the_server(either: Courthous
         refused(person, Forbidden, lambda: log.page(ActionFilter()))
 
 
-def test_an_action_is_written_with_what_it_does_or_not_at_all(house: Courthouse) -> None:
+def test_an_action_and_its_line_are_written_together(house: Courthouse) -> None:
     def fails() -> None:
         with house.store.together():
             house.new_run("cyberjurors", house.library.case("oak-table"), SMALL, 0)

@@ -5,13 +5,15 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
+import streamlit as st
 
 from courtroom import film as films
 from courtroom import report
 from courtroom.courthouse import Courthouse
 from courtroom.engine.record import Record
-from courtroom.engine.turnout import turnout
+from courtroom.evaluation.turnout import turnout
 from courtroom.experiments.spec import Experiment
 from courtroom.film.picture import Painter
 from courtroom.language import speaking
@@ -185,14 +187,16 @@ def test_a_member_without_a_stand_in_keeps_none() -> None:
     assert part.members["juror-01"].otherwise == OFFLINE
 
 
-def test_the_form_of_models_takes_a_stand_in_for_each(app_house: Courthouse) -> None:
+def test_the_form_of_models_takes_a_stand_in_for_each(app_house: Courthouse, monkeypatch: pytest.MonkeyPatch) -> None:
+    def edited(table: pd.DataFrame, **_: object) -> pd.DataFrame:
+        table.loc[table["member"] == "juror", ["model", "otherwise"]] = "openai/own", OFFLINE
+        return table
+
+    monkeypatch.setattr(st, "data_editor", edited)
     app = page("setup", {"case": "oak-table", "setup_section": "Models"})
     title = ModelSpec.model_fields["otherwise"].title
     of_run = next(one for one in app.text_input if one.label == title)
     of_run.set_value("openai/stand-in").run()
-    next(one for one in app.text_input if one.label == "Juror").set_value("openai/own").run()
-    of_role = [one for one in app.text_input if one.label == title][-1]
-    of_role.set_value(OFFLINE).run()
     press(app, "Start")
     (row,) = app_house.store.runs()
     setup = app_house.record(row.id).setup
@@ -209,19 +213,13 @@ SILENT = {f"juror-0{seat}": SLOW for seat in (3, 4)}
 MISSING = "2 of 4 voted. The other 2, all of openai/slow, gave no answer. openai/slow did not answer within 0.3 s."
 
 
-def test_a_verdict_says_who_is_missing_and_why(house: Courthouse) -> None:
-    record = heard(house, members=SILENT)
-    assert record.run.status == "done", record.run.reason
-    assert " ".join(turnout(record)).startswith(MISSING)
-    assert turnout(heard(house)) == ()
-
-
 def test_a_report_and_a_film_say_who_is_missing(house: Courthouse, monkeypatch: pytest.MonkeyPatch) -> None:
     record = heard(house, members=SILENT)
     procedure = house.procedures["cyberjurors"]
     page = report.as_html(record, procedure, house.answers, house.media)
-    assert all(sentence in page for sentence in turnout(record))
+    assert MISSING in " ".join(page.split())
     assert "2 without a vote" in page
+    assert turnout(heard(house)) == ()
     told = films.scene_to_film(record, procedure)
     drawn: list[str] = []
     text = Painter._text
@@ -249,13 +247,14 @@ def test_a_report_marks_each_answer_of_a_stand_in(house: Courthouse) -> None:
 def test_pages_say_who_is_missing_and_who_stood_in(server: OpenAIServer, app_house: Courthouse) -> None:
     app_house.connections.update(lab(server))
     try:
-        silent, stood_in = heard(app_house, members=SILENT), heard(app_house, members=HALF)
-        listed = texts(page("runs"))
-        assert all(literal(sentence) in listed for sentence in (MISSING, "2 of 4 votes are of stand-ins."))
+        silent = heard(app_house, members=SILENT)
+        assert literal(MISSING) in texts(page("runs"))
         app = page("deliberation", {f"tab-{silent.run.id}": "Votes"}, run=silent.run.id)
         assert all(literal(sentence) in texts(app) for sentence in turnout(silent))
         votes = next(one.value for one in app.dataframe if "member" in one.value)
         assert list(votes.iloc[:, 1])[2:] == ["no answer", "no answer"]
+        stood_in = heard(app_house, members=HALF)
+        assert literal("2 of 4 votes are of stand-ins.") in texts(page("runs"))
         app = page("deliberation", {f"tab-{stood_in.run.id}": "Calls"}, run=stood_in.run.id)
         calls = next(one.value for one in app.dataframe if "model" in one.value)
         assert "offline instead of openai/slow" in set(calls["model"])
@@ -270,10 +269,10 @@ def test_the_shell_says_who_is_missing(server: OpenAIServer, tmp_path: Path, mon
     monkeypatch.setenv("COURTROOM_CONNECTIONS", str(listed))
     set_ = [f"{name}={json.dumps(value)}" for name, value in {**SMALL, "members": SILENT}.items()]
     ran = json.loads(shell("run", "oak-table", *(word for one in set_ for word in ("--set", one)), "--json"))
-    assert " ".join(ran["turnout"]).startswith(MISSING)
-    assert json.loads(shell("show", ran["run"], "--json"))["turnout"] == ran["turnout"]
     (line,) = shell("runs").splitlines()
     assert f"\t{MISSING}" in line
+    assert " ".join(ran["turnout"]).startswith(MISSING)
+    assert json.loads(shell("show", ran["run"], "--json"))["turnout"] == ran["turnout"]
 
 
 def test_a_member_that_speaks_as_a_model_is_counted_and_marked(server: OpenAIServer, app_house: Courthouse) -> None:
@@ -283,14 +282,13 @@ def test_a_member_that_speaks_as_a_model_is_counted_and_marked(server: OpenAISer
     app_house.connections.update(lab(server))
     try:
         record = heard(app_house, members={"juror-03": {**SLOW, "timeout_s": 60}})
-        name = record.member("juror-03").name  # type: ignore[union-attr]
+        told = f"{record.member('juror-03').name} spoke of itself as a language model."  # type: ignore[union-attr]
         assert record.ballots["round-1"]["juror-03"].choice == "seller"
-        assert [call.speaks_as_model for call in record.calls_of("juror-03")][-1]
-        assert not any(call.speaks_as_model for call in record.calls if call.member != "juror-03")
-        assert turnout(record) == (f"{name} spoke of itself as a language model.",)
         app = page("deliberation", {f"tab-{record.run.id}": "Votes"}, run=record.run.id)
-        assert literal(turnout(record)[0]) in texts(app)
         votes = next(one.value for one in app.dataframe if "member" in one.value)
         assert votes.iloc[2, 1].endswith("(speaks of itself as a language model)")
+        assert literal(told) in texts(app)
+        assert turnout(record) == (told,)
+        assert [call.member for call in record.calls if call.speaks_as_model] == ["juror-03"]
     finally:
         app_house.connections.pop("lab")

@@ -1,4 +1,5 @@
-"""How sure is a verdict: the sequential test by hand, and repeats of runs with the offline model and with a server that wavers."""
+"""How sure is a verdict: the sequential test by hand, and repeats of runs with the offline model and with a server that
+wavers."""
 
 import json
 import re
@@ -60,7 +61,7 @@ def test_the_sequential_test_by_hand(same: list[bool], found: Series) -> None:
     assert series(same) == found
 
 
-def test_the_fewest_further_repeats_are_those_after_which_the_test_can_end() -> None:
+def test_the_fewest_repeats_are_known() -> None:
     for before in ([], [True] * 5, [True] * 16, [False], [False, True, False]):
         now = series(before)
         ends = [n for n in range(1, 40) for hit in (True, False) if series([*before, *[hit] * n]).state != "open"]
@@ -76,7 +77,7 @@ def test_a_wrong_answer_is_as_rare_as_it_says(share: float, wrong: State) -> Non
     assert found["open"] < 0.01
 
 
-def test_repeats_are_ordinary_runs_none_is_made_twice_and_the_shell_prints_the_finding(house: Courthouse) -> None:
+def test_no_repeat_is_made_twice(house: Courthouse) -> None:
     run = heard(house)
     assert house.experiments.repeats.found(run) is None
     found = house.experiments.repeats.go(run)
@@ -88,8 +89,8 @@ def test_repeats_are_ordinary_runs_none_is_made_twice_and_the_shell_prints_the_f
     runs = len(house.store.runs())
     assert house.experiments.repeats.go(run) == found
     assert shell("experiment", "certainty", run).startswith(
-        "How sure is this verdict? It is shown at 95 % that at least 84.7 % of repeats come to the same outcome: 18 of 18 repeats "
-        "with other seeds came to the same outcome (Wald's sequential test of 95 % or more against 80 % or less"
+        "How sure is this verdict? It is shown at 95 % that at least 84.7 % of repeats come to the same outcome: 18 of "
+        "18 repeats with other seeds came to the same outcome (Wald's sequential test of 95 % or more"
     )
     told = json.loads(shell("experiment", "certainty", run, "--json"))
     assert told["found"] == {"same": 18, "of": 18, "state": "shown"}
@@ -100,7 +101,7 @@ def test_repeats_are_ordinary_runs_none_is_made_twice_and_the_shell_prints_the_f
         shell("experiment", "certainty", run, "--budget", "0")
 
 
-def test_the_most_repeats_end_it_and_report_and_page_say_it(house: Courthouse, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_most_repeats_end_it(house: Courthouse, monkeypatch: pytest.MonkeyPatch) -> None:
     run = heard(house)
     found = house.experiments.repeats.go(run, most=4)
     assert (found.found.state, found.found.of) == ("open", 4)
@@ -118,7 +119,7 @@ def test_the_most_repeats_end_it_and_report_and_page_say_it(house: Courthouse, m
     assert literal(sentence) in [caption.value for caption in shown.caption]
 
 
-def test_a_server_that_wavers_refutes_it_with_as_few_repeats_as_can_be(house: Courthouse, server: OpenAIServer) -> None:
+def test_a_server_that_wavers_refutes_it_soon(house: Courthouse, server: OpenAIServer) -> None:
     server.answer = wavers("buyer", "seller", "buyer", "seller", "seller", "buyer")
     found = house.experiments.repeats.go(heard(house, PRICED))
     assert (found.found.state, found.found.same, found.found.of) == ("refuted", 1, 4)

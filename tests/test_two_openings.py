@@ -3,24 +3,22 @@
 import os
 import signal
 import sqlite3
-import threading
-import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
-from unittest.mock import MagicMock, Mock, create_autospec
+from unittest.mock import Mock, create_autospec
 
 import pytest
 
 from courtroom.courthouse import Courthouse
 from courtroom.errors import CourtroomError
 from courtroom.settings import Settings
-from courtroom.store.database import Database
+from courtroom.store.opening import open_store
 from pages.parts.shared import house as pages_house
 from tests import forks
 from tests.driving import drive
 
-ROUNDS = 50
+ROUNDS = 16
 CASE = "oak-table"
 
 
@@ -31,7 +29,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def written_by_another(path: Path, name: str, killed: bool) -> None:
     """Opens the store, writes a row and closes it, or dies before it can; to be forked."""
-    database = Database(path)
+    database = open_store(path)
     database.connection.execute("INSERT INTO panels VALUES (?, '{}', 0)", (name,))
     if killed:
         os.kill(os.getpid(), signal.SIGKILL)
@@ -49,7 +47,7 @@ def shell(*words: str) -> str:
     return done.stdout
 
 
-def test_a_store_that_a_process_opens_twice_loses_nothing_though_others_close_it_and_are_killed(tmp_path: Path) -> None:
+def test_a_store_opened_twice_loses_nothing(tmp_path: Path) -> None:
     settings = Settings(home=tmp_path)
     first = Courthouse(settings)
     runs = []
@@ -78,11 +76,11 @@ def test_a_store_that_a_process_opens_twice_loses_nothing_though_others_close_it
         assert all(house.answers.reply(key) for call in record.calls for key in call.keys)
 
 
-def test_the_check_of_a_store_leaves_the_locks_of_its_process(tmp_path: Path) -> None:
+def test_checking_a_store_leaves_its_processs_locks(tmp_path: Path) -> None:
     path = tmp_path / "courtroom.sqlite"
-    first = Database(path)
+    first = open_store(path)
     first.connection.execute("INSERT INTO panels VALUES ('one', '{}', 0)")
-    Database(path).close()
+    open_store(path).close()
     other_process(path, "two", killed=False)
     first.connection.execute("INSERT INTO panels VALUES ('three', '{}', 0)")
     other_process(path, "four", killed=False)
@@ -92,13 +90,13 @@ def test_the_check_of_a_store_leaves_the_locks_of_its_process(tmp_path: Path) ->
     assert kept == {"one", "two", "three", "four"}
 
 
-def test_all_sessions_of_the_app_get_one_courthouse_though_its_caches_are_cleared() -> None:
+def test_all_sessions_of_the_app_share_one_courthouse() -> None:
     with ThreadPoolExecutor(8) as visits:
         opened = list(visits.map(lambda _: pages_house._open(), range(8)))
     assert len({id(house) for house in opened}) == 1
 
 
-def test_a_courthouse_that_can_t_go_on_with_its_runs_is_closed(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_courthouse_that_can_t_resume_is_closed(monkeypatch: pytest.MonkeyPatch) -> None:
     close = create_autospec(Courthouse.close, side_effect=Courthouse.close)
     fails = Mock(side_effect=CourtroomError("The store is locked."))
     with monkeypatch.context() as patch:
@@ -109,27 +107,3 @@ def test_a_courthouse_that_can_t_go_on_with_its_runs_is_closed(monkeypatch: pyte
                 pages_house._open()
             assert close.call_count == visits
     assert not pages_house._open().closed
-
-
-def test_who_waits_for_a_courthouse_that_can_t_be_opened_is_told_without_a_try(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A database that does not answer takes long to fail: fifty visitors one after the other would wait for minutes."""
-    came: list[bool] = []
-    lock, opening = threading.Lock(), MagicMock()
-    opening.__enter__.side_effect = lambda *_: came.append(True) or lock.acquire()
-    opening.__exit__.side_effect = lambda *_: lock.release()
-
-    def slow(settings: Settings) -> Courthouse:
-        while len(came) < 50:
-            time.sleep(0.01)
-        raise CourtroomError("The database can't be reached.")
-
-    def visit(_: int) -> None:
-        with pytest.raises(CourtroomError, match="The database can't be reached."):
-            pages_house._open()
-
-    with monkeypatch.context() as patch, ThreadPoolExecutor(50) as visits:
-        patch.setattr(pages_house, "_newly_opened", tries := Mock(side_effect=slow))
-        patch.setattr(pages_house, "_opening", opening)
-        assert len(list(visits.map(visit, range(50)))) == 50
-    tries.assert_called_once()
-    assert not pages_house._open().closed, "a new visit tries again"

@@ -17,11 +17,12 @@ import pytest
 from aiohttp import web
 
 from courtroom.courthouse import Courthouse
-from courtroom.engine.lease import MACHINE
 from courtroom.errors import StoreError
+from courtroom.knowledge.search import Knowledge
 from courtroom.media.medium import KeptFile
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
 from courtroom.settings import Settings
+from courtroom.store.opening import open_store
 from courtroom.store.schema import REVISION
 from courtroom.store.sqlite import check
 from courtroom.upkeep import backup, doctor, stored_rows
@@ -33,7 +34,6 @@ from tests.driving import drive, shell, until
 from tests.full_store import STORE, as_before, full_store
 from tests.openai_server import OpenAIServer
 from tests.server_thread import WebServer
-from tests.test_index import precedents_on_disk
 
 
 @pytest.fixture
@@ -54,25 +54,27 @@ def change(home: Path, *statements: str) -> None:
 
 
 def on_disk(home: Path) -> None:
-    """Has both indexes of the precedents written to disk, as they are over many records."""
-    precedents = precedents_on_disk(Settings(home=home))
-    asyncio.run(precedents.warm())
-    precedents.close()
+    """Write both indexes of the precedents to disk."""
+    settings = Settings(home=home)
+    with closing(open_store(settings.database)) as database, closing(Knowledge(database, settings)) as knowledge:
+        asyncio.run(knowledge.warm(("precedents",)))
 
 
 def damage_words(home: Path) -> None:
     on_disk(home)
     path = next((home / "words" / "precedents").glob("*.store"))
-    path.write_bytes(path.read_bytes()[:-9] + b"elsewhere")
+    path.write_bytes(path.read_bytes()[:-9])
 
 
 def damage_vectors(home: Path) -> None:
     on_disk(home)
-    next((home / "chroma" / "precedents").rglob("data_level0.bin")).write_bytes(b"no graph at all" * 1000)
+    (home / "chroma" / "chroma.sqlite3").write_bytes(b"no database at all" * 1000)
 
 
-def dead_lease(home: Path) -> None:
-    change(home, f"UPDATE runs SET status = 'running', owner = '{MACHINE}:4194305:1:ab', heartbeat = 5.0")
+def cut_vectors(home: Path) -> None:
+    on_disk(home)
+    path = next((home / "chroma").rglob("data_level0.bin"))
+    path.write_bytes(path.read_bytes()[:-1])
 
 
 def stray_rows(home: Path) -> None:
@@ -80,9 +82,9 @@ def stray_rows(home: Path) -> None:
 
 
 MENDED: Mapping[Callable[[Path], None], set[str]] = {
-    damage_words: {"words: precedents"},
-    damage_vectors: {"vectors: precedents"},
-    dead_lease: {"leases"},
+    damage_words: {"indexes"},
+    damage_vectors: {"indexes"},
+    cut_vectors: {"indexes"},
     stray_rows: {"rows: strays"},
 }
 
@@ -233,7 +235,7 @@ def test_the_doctor_says_how_far_it_is_and_reads_no_row_for_strays(home: Path, m
     seen: dict[str, int] = {}
     found = list(examine(Settings(home=home), progress=seen.__setitem__))
     assert {one.state for one in found} == {"fine"}
-    parts = "libraries settings servers folder disk store schema rows leases media words vectors"
+    parts = "libraries settings servers folder disk store schema rows media indexes"
     assert {one.about.partition(":")[0] for one in found} >= set(parts.split())
     assert seen["rows: events"] > 50
     assert {"store", "rows: answers", "strays: payments"} <= seen.keys()

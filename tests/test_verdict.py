@@ -14,7 +14,6 @@ import pytest
 
 from courtroom.cases.criminal import CriminalCase, DraftBatch, Gold
 from courtroom.courthouse import Courthouse
-from courtroom.engine.check_templates import unseen
 from courtroom.engine.events import Noted
 from courtroom.engine.record import Record
 from courtroom.errors import CourtroomError
@@ -27,15 +26,16 @@ from courtroom.models.request import Request
 from courtroom.models.schema import schema_of
 from courtroom.models.spec import ModelSpec
 from courtroom.procedures import PROCEDURES
+from courtroom.procedures.check_templates import unseen
 from courtroom.procedures.verdict import views
 from courtroom.procedures.verdict.alignment import AlignmentSetup, adapter, first_drafts, preferences, supervised, valid
 from courtroom.procedures.verdict.setup import VerdictSetup
 from courtroom.procedures.verdict.tasks import Advice, DraftJudgment, ReflectOnDraft
-from courtroom.procedures.verdict.train import Adapter, accumulated, train
+from courtroom.procedures.verdict.train import Adapter, accumulated, fitting, train
 from tests.asked import Asked
 from tests.driving import drive
 from tests.toy import Scripted, text_of
-from tests.verdict_questions import FILE, questions, rendered
+from tests.verdict_questions import LANGUAGES, file_of, questions, rendered
 
 QUARRELS = "picking quarrels and provoking trouble"
 CASE = CriminalCase(
@@ -80,10 +80,10 @@ class Panel(Scripted):
         return [text_of(request) for request in self.history if not tasks or request.task.name in tasks]
 
 
-def hear(house: Courthouse, model: Panel, **knobs: object) -> Record:
+def hear(house: Courthouse, model: Panel, case: CriminalCase = CASE, **knobs: object) -> Record:
     house.pool = model  # type: ignore[assignment, misc]
     setup = VerdictSetup.model_validate({"model": ModelSpec(id="scripted"), **knobs})
-    record = house.record(drive(house, house.new_run("verdict", CASE, setup, 0)))
+    record = house.record(drive(house, house.new_run("verdict", case, setup, 0)))
     assert record.run.status == "done", record.run.reason
     return record
 
@@ -117,12 +117,21 @@ def test_an_article_of_the_assistants_own_is_fetched_with_its_text(house: Courth
     assert fetched.isdisjoint(listed)
     (draft,) = model.prompts("draft")
     assert all(f"Article {article}," in draft for article in (234, 293))
-    statutes = [Statute(number=234, suffix=n, text=Both(en=text)) for n, text in enumerate(("Injuring.", "Organs."))]
+    statutes = [Statute(number=234, suffix=n, text=Both(en=f"Text {n}.")) for n in (0, 12, 9)]
+    statutes.append(Statute(number=1, text=Both(en=CASE.facts)))
     house.knowledge.of("statutes", "mine").add(statutes)
     model.history.clear()
-    hear(house, model, base="mine")
+    hear(house, model, base="mine", statutes=1)
     (draft,) = model.prompts("draft")
-    assert draft.count("\nArticle 234") == 1
+    texts = [draft.index(f"Text {n}.") for n in (0, 9, 12)]
+    assert texts == sorted(texts), "a number brings all its texts"
+
+
+def test_a_question_is_refused_before_it_is_on_record(house: Courthouse) -> None:
+    question = CASE.model_copy(update={"asked": "crime_amount"})
+    with pytest.raises(CourtroomError, match="Hear this case with JurisAgents"):
+        house.new_run("verdict", question, VerdictSetup(), 0)
+    assert house.store.runs() == []
 
 
 def test_the_ablations_leave_out_what_they_name(house: Courthouse) -> None:
@@ -240,7 +249,7 @@ def test_a_wrong_first_draft_becomes_a_preference_pair_in_the_form_that_trl_read
     assert supervised(record, house.answers) == ""
     corrected = model.prompts("draft")[-1]
     assert "Look at the place." in corrected  # the expert sees the advice
-    assert "The court really applied" not in corrected  # and not the real articles
+    assert "What the court really applied" not in corrected  # and not the real articles
     assert "The facts meet 234, turn 0." in corrected  # its own wrong draft is in view (Eq. 5)
     assert json.loads(adapter(record, house.answers))["rank"] == 64
     assert [export.file for export in PROCEDURES["alignment"].exports] == ["sft.jsonl", "dpo.jsonl", "adapter.json"]
@@ -262,11 +271,51 @@ def test_a_draft_is_corrected_until_it_is_valid(
 def test_advice_that_gives_the_real_article_or_charge_away_is_asked_for_again() -> None:
     statutes = tuple(statute for statute in bundled_statutes() if statute.number in (234, 293))
     draft = DraftJudgment(predicted_article=234, explanation="x")
-    task = ReflectOnDraft(case=CASE.blind(), draft=draft, statutes=statutes, real_articles=(293,))
+    known = {"points": ("Drunk.",), "real_articles": (293,), "real_charges": (QUARRELS,)}
+    task = ReflectOnDraft(case=CASE.blind(), draft=draft, statutes=statutes, **known)
     for advice in ("Look at the place, article 234 aside.", "Whether a stranger was beaten."):
         assert task.problem(Advice(advice=advice)) is None
-    for advice in ("Article 293 applies.", "看第二百九十三条。", "See 293条.", f"It is {QUARRELS}."):
+    for advice in (
+        "Article 293 applies.",
+        "看第二百九十三条。",
+        "See 293条.",
+        "Art 293.",
+        "It is (293).",
+        f"It is {QUARRELS}.",
+    ):
         assert task.problem(Advice(advice=advice)) is not None, advice
+    missed = task.model_copy(update={"statutes": ()})  # the look-up had not found the real article
+    assert missed.problem(Advice(advice=f"It is {QUARRELS.capitalize()}.")) is not None
+
+
+def test_a_chinese_draft_is_corrected_in_chinese(house: Courthouse) -> None:
+    chinese = CASE.model_copy(update={"id": "tan", "language": "zh", "facts": "被告人黎某酒后持酒瓶殴打陌生人。"})
+    model = Panel(rejections=0)
+    records = [hear(house, model, case=case) for case in (chinese, CASE)]
+    model.history.clear()
+    (pair,) = pairs(house, aligned(house, model, records[0]))
+    assert {request.messages[0].parts[0] for request in model.history} == {pair["prompt"][0]["content"]}
+    assert "Write in Chinese" in pair["prompt"][0]["content"]
+    model.history.clear()
+    aligned(house, model, *records)
+    assert model.history
+    assert all("Write in the language of the facts." in request.messages[0].parts[0] for request in model.history)
+
+
+def test_a_pair_has_the_prompt_as_it_was_asked_first(house: Courthouse) -> None:
+    model = Panel(rejections=0)
+    first = iter(["no JSON"])
+    model.reply = lambda request: (request.task.name == "draft" and next(first, "")) or model.said(request)
+    record = hear(house, model)
+    model.reply = model.said
+    (pair,) = pairs(house, aligned(house, model, record))
+    assert [message["role"] for message in pair["prompt"]] == ["system", "user"]
+
+
+def test_a_judgment_against_the_passed_draft_is_no_standard(house: Courthouse) -> None:
+    hear(house, Panel(rejections=0), learning={"on": True})  # 234 passes, and 293 is decided
+    assert house.knowledge.memory.buffer.get("standard-stall") is not None
+    assert house.knowledge.memory.standards.get("standard-stall") is None
 
 
 def test_a_real_article_that_the_look_up_missed_is_valid(house: Courthouse) -> None:
@@ -300,9 +349,10 @@ def test_every_input_with_a_memory_in_view_changes_what_is_sent(question: Asked)
     assert asyncio.run(unseen(question.prompts.fresh, [question.task], set())) == []
 
 
-def test_the_prompts_with_a_memory_in_view_are_those_on_file() -> None:
-    kept = FILE.read_text(encoding="utf-8")
-    assert rendered() == kept, "read the new prompts, then write them by python -m tests.verdict_questions"
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_the_prompts_with_a_memory_in_view_are_those_on_file(language: str) -> None:
+    kept = file_of(language).read_text(encoding="utf-8")
+    assert rendered(language) == kept, "read the new prompts, then write them by python -m tests.verdict_questions"
 
 
 PROMPT = [{"role": "system", "content": "You judge."}, {"role": "user", "content": "A purse was taken."}]
@@ -340,6 +390,28 @@ def test_an_expert_is_trained_on_demonstrations_and_then_on_pairs(tmp_path: Path
     base, expert = ((folder / "model.safetensors").read_bytes() for folder in (tmp_path / "base", out / "expert"))
     assert base != expert
     assert json.loads((out / "expert" / "config.json").read_text())["model_type"] == "qwen2"
+
+
+class Words:
+    """A tokenizer whose tokens are words."""
+
+    def apply_chat_template(self, messages: list[dict[str, str]], *, tokenize: bool) -> str:
+        return " ".join(message["content"] for message in messages)
+
+    def __call__(self, text: str) -> dict[str, list[str]]:
+        return {"input_ids": text.split()}
+
+
+def test_rows_too_long_to_train_on_are_left_out_and_counted(capsys: pytest.CaptureFixture[str]) -> None:
+    """Cut, such a row would lose its answer."""
+    long = [{"role": "user", "content": "A purse was taken. " * 9}]
+    rows = [{"messages": [*PROMPT, draft(264)]}, {"messages": [*long, draft(264)]}]
+    pair = {"prompt": PROMPT, "chosen": [draft(264)], "rejected": [*long, draft(266)]}
+    assert fitting(rows, Words(), 20) == rows[:1]
+    assert capsys.readouterr().out == "1 of 2 rows have over 20 tokens and are left out.\n"
+    assert fitting([pair], Words(), 60) == [pair]
+    with pytest.raises(CourtroomError, match="No row is short enough"):
+        fitting([pair], Words(), 20)
 
 
 def test_all_devices_together_come_to_the_batch(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,10 +10,11 @@ from pydantic import ValidationError
 from courtroom.cases.criminal import CriminalCase
 from courtroom.cases.dispute import Evidence
 from courtroom.courthouse import Courthouse
-from courtroom.engine.changes import changed
-from courtroom.engine.knobs import leaves
+from courtroom.declarations.changes import changed
+from courtroom.declarations.knobs import leaves
 from courtroom.engine.run import Run
 from courtroom.errors import CaseError, CourtroomError
+from courtroom.evaluation.movement import movement
 from courtroom.experiments import what_if
 from courtroom.experiments.outcome import Outcome
 from courtroom.experiments.spec import Arm, Cases, Experiment, Variant
@@ -25,6 +26,7 @@ from courtroom.procedures.jurisagents.setup import JurisAgentsSetup
 from courtroom.procedures.verdict.setup import VerdictSetup
 from tests import toy
 from tests.driving import drive
+from tests.samples import sample
 
 CYBERJURORS = PROCEDURES["cyberjurors"]
 STAYS_COLD = Evidence(id="buyer-1", side="buyer", text="It stays cold.")
@@ -39,7 +41,7 @@ def planned(variants: Sequence[Variant], seeds: Sequence[int], setup: CyberJuror
     return what_if.experiment_of(record, CYBERJURORS, variants, seeds)
 
 
-def test_single_changes_come_one_at_a_time_and_a_grid_takes_every_combination() -> None:
+def test_a_grid_takes_every_combination_of_changes() -> None:
     rounds = what_if.values(CyberJurorsSetup, "rounds", [1, 2])
     graph = what_if.values(CyberJurorsSetup, "graph.kind", ["ring", "complete"])
     one = ["Rounds at most (T): 1", "Rounds at most (T): 2", "Follow-graph: ring", "Follow-graph: complete"]
@@ -53,7 +55,7 @@ def test_single_changes_come_one_at_a_time_and_a_grid_takes_every_combination() 
         what_if.grid(rounds, rounds)
 
 
-def test_members_evidence_and_rules_are_left_out_in_turn_and_called_as_the_case_calls_them() -> None:
+def test_members_evidence_and_rules_are_left_out_in_turn() -> None:
     seats = what_if.members_left_out(CYBERJURORS, SETUP, CASE, 0)
     assert [variant.set["empty_seats"] for variant in seats] == [(1,), (2,), (3,)]
     assert [v.without for v in what_if.evidence_left_out(CASE)] == [("buyer-1",), ("seller-1",)]
@@ -67,7 +69,7 @@ def test_members_evidence_and_rules_are_left_out_in_turn_and_called_as_the_case_
     assert list(what_if.left_out(PROCEDURES["jurisagents"], JurisAgentsSetup(), CASE, 0)) == ["evidence"]
 
 
-def test_a_plan_holds_each_run_once_and_one_in_which_nothing_changes_is_refused() -> None:
+def test_a_plan_holds_each_run_once() -> None:
     rounds = what_if.values(CyberJurorsSetup, "rounds", [3, 2, 2])  # 3 rounds and 3 jurors is how it was
     found = planned(what_if.singly(rounds, what_if.values(CyberJurorsSetup, "jury_size", [3])), (0, 1, 0))
     assert [arm.name for arm in found.arms] == ["as it was", "Rounds at most (T): 2"]
@@ -79,7 +81,7 @@ def test_a_plan_holds_each_run_once_and_one_in_which_nothing_changes_is_refused(
 
 @pytest.mark.parametrize("kind", [*get_args(GraphKind), "by hand"])
 @pytest.mark.parametrize("size", [6, 8])
-def test_another_jury_size_keeps_the_others_or_says_what_it_draws_anew(kind: str, size: int) -> None:
+def test_another_jury_size_says_what_it_draws_anew(kind: str, size: int) -> None:
     graph = {"edges": ((0, 1), (5, 2))} if kind == "by hand" else {"kind": kind}
     base = CyberJurorsSetup(jury_size=7, graph=FollowGraph.model_validate(graph)).complete(CASE, 3)
     (variant,) = what_if.values(CyberJurorsSetup, "jury_size", [size])
@@ -105,12 +107,12 @@ def test_another_jury_size_keeps_the_others_or_says_what_it_draws_anew(kind: str
         (Variant(name="x", kind="evidence", without=("buyer-9",)), "no evidence buyer-9"),
     ],
 )
-def test_a_variant_that_does_not_fit_is_told_in_a_sentence(variant: Variant, told: str) -> None:
+def test_a_variant_that_does_not_fit_is_told(variant: Variant, told: str) -> None:
     with pytest.raises(CourtroomError, match=told):
         planned((what_if.BASE, variant), (0,))
 
 
-def test_near_values_stay_within_bounds_and_odd_where_they_must_be() -> None:
+def test_near_values_stay_within_bounds() -> None:
     fields = CyberJurorsSetup.model_fields
     assert what_if.near(fields["rounds"], 1) == [2]
     assert what_if.near(fields["rounds"], 10) == [9]
@@ -127,7 +129,7 @@ def test_near_values_stay_within_bounds_and_odd_where_they_must_be() -> None:
 @pytest.mark.parametrize("name", [name for name in PROCEDURES if name not in ("distillation", "alignment")])
 def test_everything_that_is_proposed_fits(name: str, house: Courthouse) -> None:
     procedure = house.procedures[name]
-    case = house.library.case(next(case.id for case in house.library.cases() if case.kind == procedure.kinds[0]))
+    case = sample(house, procedure.kinds[0])
     setup, _ = procedure.prepare(case, procedure.setup(), 0)
     offered = what_if.proposals(procedure, setup, case, 0)
     assert "knob" in {variant.kind for variant in offered}
@@ -139,7 +141,7 @@ def test_everything_that_is_proposed_fits(name: str, house: Courthouse) -> None:
         procedure.prepare(heard, new, 0)
 
 
-def test_knobs_that_are_no_question_about_the_matter_are_left_as_they_are() -> None:
+def test_knobs_beside_the_matter_are_left_alone() -> None:
     turned = {path for variant in what_if.knobs_turned(SETUP.complete(CASE, 0)) for path in variant.set}
     assert turned >= {"variant", "rounds", "graph.kind", "graph.density", "tie", "jury_size"}
     assert not any(path.startswith(("model", "budget", "quorum", "reasks")) for path in turned)
@@ -192,7 +194,7 @@ def test_results_by_hand() -> None:
     assert (row.votes, row.swing, row.flips) == (None, -1.0, 1)
 
 
-def test_a_juror_who_is_left_out_takes_nobody_elses_words_or_follows_along(house: Courthouse) -> None:
+def test_a_juror_left_out_takes_nobodys_words_along(house: Courthouse) -> None:
     setup = CyberJurorsSetup(jury_size=5, rounds=2, consensus=1.0)
     base = house.record(drive(house, house.new_run("cyberjurors", house.library.case("oak-table"), setup, 0)))
     fork = house.record(drive(house, house.fork(base.run.id, changed(base.setup, {"empty_seats": [3]}))))
@@ -205,10 +207,8 @@ def test_a_juror_who_is_left_out_takes_nobody_elses_words_or_follows_along(house
     assert sum(fork.run.verdict.counts.values()) == 4
     ring = changed(base.setup, {"graph.kind": "ring", "empty_seats": [3]})
     fork = house.record(drive(house, house.fork(base.run.id, ring)))
-    (view,) = (view for view in CYBERJURORS.views if view.name == "graph")
-    (graph,) = list(view.draw(fork).values())[-1]
-    follows = [f"{edge.source} {edge.target}".replace("juror-0", "") for edge in graph.edges]
-    assert follows == ["1 2", "4 5", "5 1"]
+    heard = movement(fork, CYBERJURORS, house.answers.of(fork.run)).heard([*fork.ballots][-1])
+    assert heard.keys() == {("juror-01", "juror-02"), ("juror-04", "juror-05"), ("juror-05", "juror-01")}
 
 
 def test_every_seat_but_the_last_can_be_left_empty() -> None:
@@ -234,12 +234,13 @@ def test_another_kind_of_graph_has_other_edges(changes: dict[str, object], redra
     assert (changed(complete, changes).graph.edges is None) is redrawn
 
 
-def test_evidence_is_left_out_as_if_it_had_not_been_submitted(house: Courthouse) -> None:
+def test_evidence_left_out_was_never_submitted(house: Courthouse) -> None:
     case = house.library.case("oak-table")
     names = [name for name, _ in case.parts()]
     assert names == [piece.id for piece in case.evidence]
     less = case.without(names[0])
-    assert [piece.id for piece in less.evidence] == names[1:]
+    assert [piece.text for piece in less.evidence] == [piece.text for piece in case.evidence[1:]]
+    assert [piece.id for piece in less.evidence] == [name for name in names if name != "buyer-2"], "no gap"
     assert less.content_hash() != case.content_hash()
     bare = case.without(*names)
     setup = CyberJurorsSetup(jury_size=3, rounds=1)
@@ -248,7 +249,7 @@ def test_evidence_is_left_out_as_if_it_had_not_been_submitted(house: Courthouse)
         case.without("buyer-99")
 
 
-def test_sentences_of_the_facts_are_left_out_with_all_else_as_it_was() -> None:
+def test_sentences_of_the_facts_are_left_out_alone() -> None:
     case = CriminalCase(id="x", title="x", facts="He came.  He took it! He took it! 他走了。他卖了它。")
     assert [name for name, _ in case.parts()] == ["facts-1", "facts-2", "facts-3", "facts-4", "facts-5"]
     assert case.without("facts-1").facts == "He took it! He took it! 他走了。他卖了它。"

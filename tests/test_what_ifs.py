@@ -56,7 +56,7 @@ class Held:
         self.knocked.clear()
 
     def open(self) -> None:
-        self._house.runner._loop.call(self.door.set)
+        self._house.runner.call(self.door.set)
 
     async def answer(self, request: Request, watch: Watch | None = None) -> Reply:
         self.spent.append(dict(KEYS.get()))
@@ -77,7 +77,7 @@ def started(house: Courthouse, experiment: Experiment, keys: dict[str, str] | No
     return house.experiments.go(name, keys)
 
 
-def test_every_variant_runs_under_every_seed_and_takes_what_was_estimated(house: Courthouse) -> None:
+def test_every_variant_runs_under_every_seed_as_estimated(house: Courthouse) -> None:
     run = heard(house)
     experiment = everything(house, run, (0, 1))
     told: list[tuple[int, int]] = []
@@ -101,7 +101,7 @@ def test_every_variant_runs_under_every_seed_and_takes_what_was_estimated(house:
     assert len(found.frame) == len(cells), "and it is exported as any experiment is"
 
 
-def test_a_paused_what_if_goes_on_and_a_deleted_one_takes_its_forks_along(house: Courthouse, held: Held) -> None:
+def test_a_what_if_is_paused_gone_on_with_and_deleted(house: Courthouse, held: Held) -> None:
     run = heard(house)
     held.shut()
     name = started(house, everything(house, run, (0, 5)))
@@ -130,7 +130,7 @@ def test_a_paused_what_if_goes_on_and_a_deleted_one_takes_its_forks_along(house:
         house.experiments.store.experiment(name)
 
 
-def test_a_what_if_can_be_a_file_and_says_that_its_run_was_deleted(house: Courthouse, tmp_path: Path) -> None:
+def test_a_what_if_can_be_a_file(house: Courthouse, tmp_path: Path) -> None:
     run = heard(house)
     experiment = everything(house, run, (0, 3))
     file = tmp_path / "what-if.toml"
@@ -146,7 +146,7 @@ def test_a_what_if_can_be_a_file_and_says_that_its_run_was_deleted(house: Courth
     assert f"There is no run “{run}” here" in kept.reason
 
 
-def test_forks_keep_to_the_procedure_of_their_run_which_has_a_verdict(house: Courthouse) -> None:
+def test_forks_keep_to_the_procedure_of_their_run(house: Courthouse) -> None:
     given = {"name": "x", "dataset": {"run": heard(house)}, "arms": [{"name": "a", "procedure": "verdict"}]}
     with pytest.raises(CourtroomError, match="cyberjurors"):
         house.experiments.begin(parsed(given, "x"))
@@ -157,7 +157,7 @@ def test_forks_keep_to_the_procedure_of_their_run_which_has_a_verdict(house: Cou
         one_round(house, run)
 
 
-def test_what_would_change_the_verdict_fits_the_budget_the_cheapest_first(house: Courthouse) -> None:
+def test_proposed_changes_fit_the_budget_cheapest_first(house: Courthouse) -> None:
     run = heard(house)
     whole = house.experiments.what_ifs.propose(run, 10_000)
     calls = [wanted for _, wanted in whole]
@@ -172,7 +172,7 @@ def test_what_would_change_the_verdict_fits_the_budget_the_cheapest_first(house:
 
 
 @pytest.mark.parametrize("procedure", ["jurisagents", "verdict"])
-def test_a_bench_is_asked_without_each_sentence_and_its_what_if_is_deleted(house: Courthouse, procedure: str) -> None:
+def test_a_bench_is_asked_without_each_sentence(house: Courthouse, procedure: str) -> None:
     run = benched(house, procedure)
     variants = singly(evidence_left_out(house.record(run).case))
     experiment = house.experiments.what_ifs.experiment(run, variants, (0,))
@@ -191,7 +191,7 @@ def test_a_bench_is_asked_without_each_sentence_and_its_what_if_is_deleted(house
     assert "There is no experiment" in texts(opened_at("what_if", experiment=name))
 
 
-def test_a_key_typed_for_a_what_if_is_spent_by_nobody_elses(house: Courthouse, held: Held) -> None:
+def test_a_typed_key_is_spent_on_its_own_what_if(house: Courthouse, held: Held) -> None:
     run, mine = heard(house), {"OPENAI_API_KEY": "mine-123456"}
     for seed, keys in ((1, mine), (2, None)):
         held.spent.clear()
@@ -233,7 +233,7 @@ def test_wrong_use_is_told_in_a_sentence(house: Courthouse) -> None:
             shell("what-if", run, *words)
 
 
-def test_from_where_to_begin_over_a_finished_run_to_what_would_change_its_verdict(house: Courthouse) -> None:
+def test_the_page_finds_what_would_change_a_verdict(house: Courthouse) -> None:
     app = page("what_if")
     assert "No hearing is done yet" in texts(app)
     assert "Pick a case" in [button.label for button in app.button]

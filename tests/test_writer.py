@@ -4,7 +4,7 @@ import asyncio
 import socket
 import sqlite3
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import closing, suppress
 from dataclasses import dataclass, field
 from functools import partial
@@ -15,8 +15,8 @@ import pytest
 from pydantic import SecretStr
 
 from courtroom.engine.budget import in_sum
-from courtroom.engine.loop import Batcher, results_of
 from courtroom.store.database import Database
+from courtroom.store.opening import open_store
 from courtroom.store.writer import Writer
 from tests.postgres_server import PostgresServer
 from tests.toy import Bench, Scripted
@@ -24,7 +24,7 @@ from tests.toy import Bench, Scripted
 
 @pytest.fixture
 def database(tmp_path: Path) -> Database:
-    return Database(tmp_path / "courtroom.sqlite")
+    return open_store(tmp_path / "courtroom.sqlite")
 
 
 @pytest.fixture
@@ -64,7 +64,7 @@ def held_up(writer: Writer) -> threading.Event:
     return goes_on
 
 
-def test_writes_that_wait_share_a_transaction_and_are_done_after_its_commit(database: Database, writer: Writer) -> None:
+def test_waiting_writes_share_one_transaction(database: Database, writer: Writer) -> None:
     seen: list[list[str]] = []
     counted: list[str] = []
     goes_on = held_up(writer)
@@ -112,45 +112,6 @@ def test_writes_wait_for_room_on_the_disk(database: Database, writer: Writer, mo
     assert names(database.at) == ["before", "full", "after"]
     assert told[0]
     assert told[-1] == "", "said while it lasted"
-
-
-async def test_who_comes_while_work_is_done_goes_with_the_next_round() -> None:
-    rounds: list[list[int]] = []
-    goes_on = asyncio.Event()
-
-    async def work(some: Sequence[int]) -> list[int | BaseException]:
-        rounds.append(list(some))
-        if len(rounds) == 1:
-            await goes_on.wait()
-        return results_of([lambda number=number: 12 // number for number in some])
-
-    gathered: Batcher[int, int] = Batcher(work)
-    first = asyncio.create_task(gathered(1))
-    while not rounds:
-        await asyncio.sleep(0)
-    others = [asyncio.create_task(gathered(number)) for number in (2, 0, 3)]
-    gone = asyncio.create_task(gathered(4))
-    await asyncio.sleep(0)
-    gone.cancel()
-    goes_on.set()
-    assert await first == 12
-    six, failed, four = await asyncio.gather(*others, return_exceptions=True)
-    assert (six, type(failed), four) == (6, ZeroDivisionError, 4), "one that fails fails alone"
-    assert rounds == [[1], [2, 0, 3, 4]]
-
-
-async def test_work_that_fails_as_a_whole_fails_for_all_and_the_next_round_goes_on() -> None:
-    failing = [True]
-
-    async def work(some: Sequence[int]) -> Sequence[int]:
-        if failing.pop() if failing else False:
-            raise ValueError("no")
-        return some
-
-    gathered: Batcher[int, int] = Batcher(work)
-    results = await asyncio.gather(gathered(1), gathered(2), return_exceptions=True)
-    assert [type(one) for one in results] == [ValueError] * 2
-    assert await gathered(3) == 3
 
 
 COMMIT = b"COMMIT\x00"
@@ -254,13 +215,13 @@ EITHER: tuple[Lost, ...] = ("request", "reply")
 
 
 @pytest.mark.parametrize("proxied", EITHER, indirect=True)
-def test_a_run_whose_commits_are_lost_has_paid_what_it_would_have_paid(tmp_path: Path, proxied: LosingProxy) -> None:
+def test_a_run_whose_commits_are_lost_pays_nothing_twice(tmp_path: Path, proxied: LosingProxy) -> None:
     bench = Bench(tmp_path / "home", Scripted(hold=asyncio.Event()))
     run = bench.start()
     bench.runner.go(run)
     assert bench.model.asked.wait(60)
     proxied.left = 3
-    bench.runner._loop.call(bench.model.hold.set)
+    bench.runner.call(bench.model.hold.set)
     bench.runner.wait(run, 60)
     assert proxied.happened > 0
     proxied.left = 0
@@ -276,8 +237,8 @@ def test_a_run_whose_commits_are_lost_has_paid_what_it_would_have_paid(tmp_path:
 
 
 @pytest.mark.parametrize("proxied", EITHER, indirect=True)
-def test_each_write_of_a_batch_in_doubt_has_its_own_result(proxied: LosingProxy, on_postgres: str) -> None:
-    database, direct = Database(SecretStr(proxied.address_of(on_postgres))), Database(SecretStr(on_postgres))
+def test_each_write_in_doubt_has_its_own_result(proxied: LosingProxy, on_postgres: str) -> None:
+    database, direct = open_store(SecretStr(proxied.address_of(on_postgres))), open_store(SecretStr(on_postgres))
     writer = Writer(database)
 
     def wrong() -> None:

@@ -1,4 +1,5 @@
-"""Panels beside people: the human yardstick, on models that move as people do, or do not; and what a panel's votes are worth."""
+"""Panels beside people: the human yardstick, on models that move as people do, or do not; and what a panel's votes are
+worth."""
 
 import csv
 import json
@@ -61,7 +62,7 @@ MODELS: dict[str, Model] = {
 }
 
 
-def test_people_are_as_they_were_counted_and_no_majority_without_a_first_ballot_on_record() -> None:
+def test_people_are_as_they_were_counted() -> None:
     among = people()
     assert len(among) == 2_018
     for size, wins in WINS.items():
@@ -71,7 +72,8 @@ def test_people_are_as_they_were_counted_and_no_majority_without_a_first_ballot_
     assert (len(even), round(100 * sum(map(bool, even)) / len(even))) == (340, 24)
     parted = [one.prevails for one in among if not one.even]
     assert (len(parted), round(100 * fmean(parted))) == (1_678, 91)
-    # 1,711 with 90 % are counted where 33 juries without a first ballot on record are taken for majorities against guilty.
+    # 1,711 with 90 % are counted where 33 juries without a first ballot on record are taken for majorities against
+    # guilty.
     with (DATA / "juries" / "first_ballots.csv").open(encoding="utf-8") as file:
         rows = [row for row in csv.DictReader(file) if row["death_penalty"] == "0" and row["guilty_verdict"]]
     unknown = [row["guilty_verdict"] == "0" for row in rows if not row["prop_jurors_g"]]
@@ -91,7 +93,7 @@ def test_what_is_said_of_chats_is_what_their_records_say() -> None:
     assert {lines[name].people_n for name in ("gross", "still", "unanimous")} == {len(rows)}
 
 
-def test_a_model_that_moves_as_people_do_is_at_distance_0() -> None:
+def test_a_model_like_people_is_at_distance_0() -> None:
     for seed in range(20):
         interval, p = measured(runs_of(as_people, seed=seed)).distance
         assert interval.low == 0
@@ -109,8 +111,8 @@ def test_a_model_that_does_not_is_told_apart(name: str) -> None:
     assert found.sentences[0].startswith(f"Follows the first majority {more} than people do: ")
 
 
-def test_p_is_small_by_chance_alone_no_more_often_than_it_says(monkeypatch: pytest.MonkeyPatch) -> None:
-    """People drawn anew and a model like them: 5 % of p below 0.05; of 40, 7 or more would come by chance in 1 of 300."""
+def test_p_is_as_rarely_small_as_it_says(monkeypatch: pytest.MonkeyPatch) -> None:
+    """People drawn anew and a model like them: of 40, 7 or more p below 0.05 would come by chance in 1 of 300."""
     monkeypatch.setattr("courtroom.evaluation.yardstick.DRAWS", 300)
     draw, small = random.Random(1), 0
     places = [one.place for one in people() if one.place[0] == 12]
@@ -133,7 +135,7 @@ def curve_of(house: Courthouse, votes: Iterable[int], **changes: Any) -> str:
     return done(house, adapted(experiment, arms=[f"{many} of 12" for many in votes], **changes)).kept.id
 
 
-def test_a_run_is_read_as_it_went_and_the_page_and_the_shell_show_one_curve(house: Courthouse, tmp_path: Path) -> None:
+def test_page_and_shell_show_one_curve(house: Courthouse, tmp_path: Path) -> None:
     name = curve_of(house, [2, 6, 10], repeats=2, values={"private_ballots": True})
     yardstick = of_runs(house.experiments.runs(name), house.record, house.procedures)
     assert sorted({one.place for one in yardstick.model}) == [(12, 2), (12, 6), (12, 10)]
@@ -160,7 +162,8 @@ def test_a_run_is_read_as_it_went_and_the_page_and_the_shell_show_one_curve(hous
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["as people", *MODELS])
 def test_scripted_jurors_are_told_apart_or_not(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """At the model's border: the jurors of a run vote in each free round for what the script draws for their first ballot."""
+    """At the model's border: the jurors of a run vote in each free round for what the script draws for their first
+    ballot."""
     answer = OfflineModel.answer
 
     async def scripted(model: OfflineModel, request: Request, watch: Watch | None = None) -> Reply:
@@ -208,7 +211,7 @@ def test_the_interval_holds_the_truth_as_often_as_it_says(kind: str) -> None:
     assert held(kind, 13, 17, 0.5, 60) * 60 >= 52
 
 
-def test_votes_that_are_all_the_same_say_nothing_of_their_worth() -> None:
+def test_votes_that_all_agree_say_nothing_of_their_worth() -> None:
     assert effective([(f"case {number}", {"a": 0, "b": 0}) for number in range(20)]) is None
     alike, *_ = effective([(f"case {number}", dict.fromkeys("abcde", number % 2)) for number in range(20)])
     assert alike.value == alike.low == 1 < alike.high
@@ -233,7 +236,7 @@ def test_who_goes_over_and_who_stays() -> None:
     assert variety(Panel("x", (), ("one thing", "other matter"))) == 1
 
 
-def test_a_verdict_with_enough_cases_behind_it_says_what_its_votes_are_worth(house: Courthouse) -> None:
+def test_a_verdict_says_what_its_votes_are_worth(house: Courthouse) -> None:
     setup = CyberJurorsSetup(jury_size=5, rounds=1, examination="shared", grounding_rounds=1)
     disputes = [house.library.case(one.id) for one in house.library.cases() if one.kind == "dispute"]
     runs = [drive(house, house.new_run("cyberjurors", case, setup, 0)) for case in disputes[: FEWEST - 1]]

@@ -12,15 +12,15 @@ from pydantic import BaseModel, Field
 
 from courtroom.cases.case import Case
 from courtroom.cases.dispute import Dispute, Transaction
-from courtroom.engine.answers import AnswerStore
-from courtroom.engine.asker import Asker
+from courtroom.declarations.parts import Choice, Role, StageKind
+from courtroom.declarations.setup import Budget, Member, Setup
+from courtroom.engine.answers import AnswerStore, Asker
 from courtroom.engine.court import Court
 from courtroom.engine.events import Verdict
-from courtroom.engine.procedure import Choice, Procedure, Role, StageKind
+from courtroom.engine.procedure import Procedure
 from courtroom.engine.record import Record
 from courtroom.engine.run import Control
 from courtroom.engine.runner import Runner
-from courtroom.engine.setup import Budget, Member, Setup
 from courtroom.engine.store import RunStore
 from courtroom.knowledge.lessons import Lesson
 from courtroom.knowledge.search import Hit, Query
@@ -30,7 +30,7 @@ from courtroom.models.request import Model, Reply, Request, Usage, Watch
 from courtroom.models.spec import ModelSpec
 from courtroom.models.task import Task
 from courtroom.settings import Settings
-from courtroom.store.database import Database
+from courtroom.store.opening import open_store
 from courtroom.store.writer import Writer
 
 KETTLE = Transaction(product="Kettle", price=20)
@@ -166,7 +166,7 @@ class Bench:
 
     def __post_init__(self) -> None:
         self.folder.mkdir(exist_ok=True)
-        self.database = Database(Settings(home=self.folder).database)
+        self.database = open_store(Settings(home=self.folder).database)
         self.store = RunStore(self.database)
         self.answers = AnswerStore(self.database)
         self.shelf = Shelf()
@@ -184,7 +184,15 @@ class Bench:
         self.writers.append(writer)
         self.asker = Asker(self.answers, self.online or self.model, writer)
         return Runner(
-            *(self.store, self.procedures, self.asker, writer, self.shelf, Sight(), None, warm, self.streaming)
+            store=self.store,
+            procedures=self.procedures,
+            asker=self.asker,
+            writer=writer,
+            knowledge=self.shelf,
+            capabilities=Sight(),
+            people=None,
+            warm=warm,
+            streaming=self.streaming,
         )
 
     def start(self, setup: ToySetup | None = None, *, seed: int = 0, parent: str | None = None) -> str:
@@ -220,7 +228,7 @@ class Bench:
 
     def close(self) -> None:
         if self.model.hold is not None:
-            self.runner._loop.call(self.model.hold.set)  # a test that failed half-way still holds them
+            self.runner.call(self.model.hold.set)  # a test that failed half-way still holds them
         self.runner.close()
         for writer in self.writers:
             writer.close()

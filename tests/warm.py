@@ -22,7 +22,7 @@ with warnings.catch_warnings():
     from streamlit.components.v2 import manifest_scanner
 
     import courtroom.__main__
-    from courtroom.knowledge.embedding import HashedNgrams
+    from courtroom.knowledge.embedding import WordsAndMeaning
     from courtroom.models.card import load
 
     kept = dict(os.environ)
@@ -33,7 +33,7 @@ with warnings.catch_warnings():
     # Each call of the shell looks at every option of every command.
     typer.main.get_command = typer.testing._get_command = cache(typer.main.get_command)
     typer.main.get_command(courtroom.__main__.app)
-    asyncio.run(HashedNgrams().embed(["A kettle that leaks.", "漏水的水壶。"]))
+    asyncio.run(WordsAndMeaning().embed(["A kettle that leaks.", "漏水的水壶。"]))
     os.environ.clear()
     os.environ.update(kept)
 

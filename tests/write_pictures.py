@@ -1,12 +1,13 @@
 """Writes the pictures of the documentation: `python -m tests.write_pictures`.
 
-A recording of a run opens the README; `docs/pictures/` holds the room of every procedure, running and done, at three sizes and in
-both themes. `--only NAME` writes those whose file begins so.
+A film of the first recorded hearing opens the README; `docs/pictures/` holds the room of every procedure, running and done, at three
+sizes and in both themes, and the way from a hearing to what would change its verdict. `--only NAME` writes those whose file begins so.
 """
 
 import io
 import tempfile
 import threading
+from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -116,6 +117,21 @@ def write(browser: Browser, url: str, runs: dict[str, str], folder: Path, name: 
                     page.close()
 
 
+def what_if(browser: Browser, url: str, run: str, folder: Path) -> None:
+    """The way from a recorded hearing to what would change its verdict, and to the comparison."""
+    page = opened(browser, f"{url}/deliberation?run={run}", SIZES["wide"], "light")
+    picture(page).save(folder / "what-if-hearing.webp", quality=70)
+    page.goto(f"{url}/what_if?base={run}")
+    expect(page.get_by_text("Recorded with this hearing:")).to_be_visible(timeout=60_000)
+    page.wait_for_timeout(1500)
+    picture(page).save(folder / "what-if-forks.webp", quality=70)
+    page.get_by_role("button", name="Compare", exact=True).nth(1).click()
+    expect(page.get_by_text("What differs").first).to_be_visible(timeout=60_000)
+    page.wait_for_timeout(1500)
+    picture(page).save(folder / "what-if-comparison.webp", quality=70)
+    page.close()
+
+
 def main() -> None:
     only = options(only="").only
     folder = DOCS / "pictures"
@@ -123,6 +139,9 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as name, sync_playwright() as playwright:
         home = Path(name)
         house = Courthouse(Settings(home=home))
+        hearings = house.recordings.hearings
+        first_of = {hearing.family: house.files.play(hearing) for hearing in hearings}
+        families = Counter(recording.family for recording in house.recordings)
         done = runs_in(house)
         for run in done.values():
             drive(house, run)
@@ -139,8 +158,10 @@ def main() -> None:
                     expect(page.locator(".room .seat.lit").first).to_be_visible(timeout=60_000)
                     page.close()
                 write(browser, server.url, running, folder, "{procedure}-running-{size}-{theme}.webp", only)
+                if "what-if".startswith(only):
+                    what_if(browser, server.url, first_of[families.most_common(1)[0][0]], folder)
                 if not only:
-                    address = f"{server.url}/deliberation?run={done['cyberjurors']}"
+                    address = f"{server.url}/deliberation?run={first_of[hearings[0].family]}"
                     first, *others = recording(opened(browser, address, SIZES["wide"], "light"))
                     played_on = {"save_all": True, "append_images": others, "duration": FRAME_MS, "loop": 0}
                     first.save(DOCS / "room.webp", quality=55, method=4, **played_on)

@@ -1,18 +1,41 @@
 """Writes what each procedure asks in one sample case as text files, for a reader: `python -m tests.write_prompts`."""
 
 import tempfile
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import Any, get_args
 
 from courtroom.cases.case import Case
+from courtroom.cases.dispute import Dispute, PrecedentBatch
+from courtroom.cases.kinds import parse_case
 from courtroom.cases.question import Piece
 from courtroom.cases.question import asked as asked_case
+from courtroom.cases.readers.cail import convert_lawbench
 from courtroom.courthouse import Courthouse
+from courtroom.declarations.changes import put
+from courtroom.engine.asked_court import NO_MORE
+from courtroom.engine.interventions import Intervention, ReplyToQuestions
+from courtroom.judging.jurors import Doubt
+from courtroom.knowledge.bases import from_dispute
+from courtroom.models.prompts import answer_form
 from courtroom.procedures import PROCEDURES
+from courtroom.questions.beside import prompt
+from courtroom.questions.mirror import texts
+from courtroom.questions.rewriting import RewriteCase
 from courtroom.settings import Settings
 from tests.asked import Asked, asked
+from tests.samples import drafts
 
 FOLDER = Path(__file__).parent / "rendered"
-CHINESE = {f"{procedure}-zh": (procedure, "criminal-night-market") for procedure in ("jurisagents", "verdict")}
+CHINESE = {
+    **{f"{procedure}-zh": (procedure, "criminal-night-market") for procedure in ("jurisagents", "verdict")},
+    **{f"{procedure}-zh": (procedure, "concert-tickets") for procedure in ("cyberjurors", "discussion")},
+    "juris-zh": ("juris", "news-night-bus"),
+    "alignment-zh": ("alignment", ""),
+    "distillation-zh": ("distillation", ""),
+    "jurisagents-choice-zh": ("jurisagents", ""),
+    "jurisagents-amount-zh": ("jurisagents", ""),
+}
 """Files that hold what is asked in a Chinese case."""
 QUESTION = asked_case(
     "Should the town close the old bridge to cars?",
@@ -21,17 +44,133 @@ QUESTION = asked_case(
 )
 ASKED = {
     f"{procedure}-{name}": (procedure, case)
-    for procedure in ("discussion", "debate", "mock-jury")
+    for procedure in ("discussion", "debate", "mock-jury", "council")
     for name, case in (("question", QUESTION), ("open", QUESTION.model_copy(update={"options": ()})))
 }
+ASKED["council-zh"] = (
+    "council",
+    asked_case(
+        "这座老桥应该禁止汽车通行吗？",
+        ("应该", "不应该", "试行六个月"),
+        (Piece(text="这座桥每天有900辆汽车通过。试行需要四万元。", source="报告.txt"),),
+    ),
+)
 """Files that hold what is asked about a question, with options and without."""
+JURY = {"jury_size": 6, "rounds": 2, "first_votes": 3, "talk": "follow-graph"}
+SEVEN = {"jury_size": 7, "rounds": 2, "examination": "shared", "consensus": 1.0}
+OFF: dict[str, tuple[str, str, dict[str, object]]] = {
+    "mock-jury": ("trial-boatyard-fire", "vote", JURY),
+    "cyberjurors": ("phone-battery", "judge", SEVEN),
+    "discussion": ("trial-boatyard-fire", "speak", {}),
+    "council": ("trial-boatyard-fire", "respond", {}),
+}
+"""For each procedure that takes the knobs that all voting procedures share: a case, the vote, and a small setup."""
+PEOPLE: list[dict[str, object]] = [
+    {
+        "name": name,
+        "gender": "woman",
+        "age": 58,
+        "status": "employed",
+        "background": "Drives a bus.",
+        "traits": [],
+        "interests": [],
+        "schooling": "Left school at 16",
+        "jury_service": "Sat in a criminal jury in 2019",
+        "went_through": "Her shop burned down when she was 30",
+    }
+    for name in ("Ann Wood", "Bea Hill")
+]
+KNOBS: dict[str, tuple[str, dict[str, object]]] = {
+    **{f"count-seen-{whose}": ("mock-jury", {"count_seen": whose}) for whose in ("all", "nobody")},
+    **{f"cyberjurors-count-seen-{whose}": ("cyberjurors", {"count_seen": whose}) for whose in ("all", "heard")},
+    "discussion-count-seen-all": ("discussion", {"count_seen": "all"}),
+    **{f"recall-{what}": ("mock-jury", {"recall": what}) for what in ("nothing", "last", "line")},
+    **{f"discussion-recall-{what}": ("discussion", {"recall": what}) for what in ("nothing", "line")},
+    "least-follows": ("mock-jury", {"graph.least": 3}),
+    "peers-unnamed": ("mock-jury", {"peers_named": False}),
+    "cyberjurors-peers-unnamed": ("cyberjurors", {"peers_named": False}),
+    "discussion-peers-unnamed": ("discussion", {"peers_named": False}),
+    **{f"doubt-{name}": ("mock-jury", {"doubt": name}) for name in get_args(get_args(Doubt)[0])},
+    "discussion-doubt-sure": ("discussion", {"doubt": "sure"}),
+    "scripted": (
+        "mock-jury",
+        {
+            "script.members": 2,
+            "script.seats": [1, 2],
+            "script.words": ["For me it is settled.", "I vote guilty and have nothing to add."],
+        },
+    ),
+    "people-who-lived": ("mock-jury", {"jury_size": 2, "first_votes": 1, "jury": PEOPLE}),
+    "council-doubt-hesitation": ("council", {"doubt": "hesitation"}),
+}
+"""Knobs that studies of juries turn, each with the procedure in which the vote is shown that is asked last."""
 
 
-def rendered(house: Courthouse, procedure: str, case: Case | None = None) -> str:
+def _precedent(house: Courthouse) -> Case:
+    """A Chinese dispute of which norms are distilled."""
+    dispute = house.library.case("concert-tickets")
+    assert isinstance(dispute, Dispute)
+    return PrecedentBatch(id="precedents", title="先例", language="zh", precedents=(from_dispute(dispute),))
+
+
+def _of_lawbench(question: str, answer: str) -> Case:
+    return parse_case(convert_lawbench({"instruction": "", "question": question, "answer": answer}))
+
+
+MADE_IN_CHINESE: dict[str, Callable[[Courthouse], Case]] = {
+    "alignment-zh": lambda house: drafts(house, "zh"),
+    "distillation-zh": _precedent,
+    "jurisagents-choice-zh": lambda house: _of_lawbench(
+        "甲趁乙不备，从其背包中取走手机一部。甲的行为构成何罪?A:抢劫罪;B:抢夺罪;C:盗窃罪;D:无罪。", "正确答案:C。"
+    ),
+    "jurisagents-amount-zh": lambda house: _of_lawbench(
+        "文书:经审理查明，被告人任某于2023年3月盗窃电动车一辆，价值1200元；同年4月盗窃手机一部，价值800元。",
+        "上文涉及到的犯罪金额:2000.0元。",
+    ),
+}
+"""Chinese cases of which the library has none."""
+
+
+def in_chinese(house: Courthouse, name: str) -> str:
+    """What is asked in a Chinese case: of the library, or made here."""
+    procedure, case = CHINESE[name]
+    return rendered(house, procedure, house.library.case(case) if case else MADE_IN_CHINESE[name](house))
+
+
+def with_replies(house: Courthouse) -> str:
+    """What jurors are asked who may ask the court, and who are told its replies from the second round on."""
+    replies = (
+        (
+            ("Did the neighbour read the van's number plate?", "Could the neighbour see who drove the van?"),
+            "The neighbour saw neither the number plate nor the driver.",
+        ),
+        (("Does the fire expert rule out the old wiring?",), NO_MORE),
+    )
+    acts = [Intervention(index=1, action=ReplyToQuestions(questions=asked, text=text)) for asked, text in replies]
+    changes = {"asks_court": "yes", "talk": "follow-graph", "rounds": 2, "jury_size": 8}
+    return rendered(house, "mock-jury", house.library.case("trial-boatyard-fire"), changes, acts)
+
+
+def rewriting(house: Courthouse) -> str:
+    """What a model is asked that puts a change into a case."""
+    told = tuple(text for path, text in texts(house.library.case("trial-market-purse")).items() if path != "title")
+    task = RewriteCase(change="The defendant is a man, Paul Voss.", texts=told)
+    role = prompt("rewrite-role")
+    asked_for = answer_form(task.form, "generous")
+    return f"########## {task.title} ({task.name})\n===== system\n{role}\n===== user\n{task.prompt}{asked_for}"
+
+
+def rendered(
+    house: Courthouse,
+    procedure: str,
+    case: Case | None = None,
+    changes: Mapping[str, Any] | None = None,
+    interventions: Sequence[Intervention] = (),
+) -> str:
     """Each task as it is asked first and, where it is asked again and again, as it is asked last."""
     first: dict[str, Asked] = {}
     last: dict[str, Asked] = {}
-    for one in asked(house, procedure, case=case):
+    for one in asked(house, procedure, changes, case, interventions):
         first.setdefault(one.task.name, one)
         last[one.task.name] = one
     texts = []
@@ -42,16 +181,30 @@ def rendered(house: Courthouse, procedure: str, case: Case | None = None) -> str
     return "\n".join(texts)
 
 
+def under(house: Courthouse, procedure: str, changes: Mapping[str, object]) -> str:
+    """The vote that is asked last of a small panel under these changes."""
+    case, task, small = OFF[procedure]
+    values: dict[str, object] = {}
+    for path, value in {**small, **changes}.items():
+        put(values, path, value)
+    found = asked(house, procedure, values, house.library.case(case))
+    return [f"########## {one.task.title} ({task})\n{one.text()}" for one in found if one.task.name == task][-1]
+
+
 def main() -> None:
     FOLDER.mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory() as home:
         house = Courthouse(Settings(home=Path(home)))
         for procedure in PROCEDURES:
             (FOLDER / f"{procedure}.txt").write_text(rendered(house, procedure), encoding="utf-8")
-        for name, (procedure, case) in CHINESE.items():
-            (FOLDER / f"{name}.txt").write_text(rendered(house, procedure, house.library.case(case)), encoding="utf-8")
+        for name in CHINESE:
+            (FOLDER / f"{name}.txt").write_text(in_chinese(house, name), encoding="utf-8")
         for name, (procedure, question) in ASKED.items():
             (FOLDER / f"{name}.txt").write_text(rendered(house, procedure, question), encoding="utf-8")
+        (FOLDER / "rewrite-case.txt").write_text(rewriting(house), encoding="utf-8")
+        (FOLDER / "asked-court.txt").write_text(with_replies(house), encoding="utf-8")
+        for name, (procedure, changes) in KNOBS.items():
+            (FOLDER / f"knob-{name}.txt").write_text(under(house, procedure, changes), encoding="utf-8")
         house.close()
 
 

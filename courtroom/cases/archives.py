@@ -44,15 +44,14 @@ class UnpacksTooMuch(CourtroomError):
 
 @dataclass
 class UnpackLimit:
-    """How much may come out of a packed file: `MAX_STREAM` bytes, and `MAX_RATIO` times what has been read of it. `packed`: how
-    many packed bytes have been read."""
+    """Counts what comes out of a packed file: at most `MAX_STREAM` bytes, and `MAX_RATIO` times what was read."""
 
     name: str
     packed: Callable[[], int]
     unpacked: int = 0
 
     def add(self, size: int) -> None:
-        """Count bytes that come out, before room is made for them. Raises `UnpacksTooMuch`: they are more than may come out."""
+        """Count bytes that come out, before room is made for them; raises `UnpacksTooMuch`."""
         self.unpacked += size
         if self.unpacked > min(MAX_STREAM, FREE + MAX_RATIO * self.packed()):
             raise UnpacksTooMuch(f"{self.name} unpacks to far more than it should. Get the file again from its source.")
@@ -92,14 +91,16 @@ class _Counted(io.RawIOBase):
 
 
 class Archive:
-    """A ZIP file whose list of members has been found harmless. Raises `CaseError`: no ZIP file, too many members, too large
-    unpacked, paths or links that lead out of it, a lock.
+    """A ZIP file whose list of members has been found harmless.
 
     Args:
         data: its content, or where it lies.
         members: how many files it may hold, if not the usual number.
         unpacked: how many bytes it may unpack to, if not the usual number.
         ratio: how many times its packed size a member may unpack to.
+
+    Raises:
+        CaseError: it is no ZIP file, too large, locked, or a path or link leads out of it.
     """
 
     def __init__(
@@ -142,7 +143,7 @@ class Archive:
         return [path for path in paths if not any(part.startswith((".", "__MACOSX")) for part in path.parts)]
 
     def read(self, path: PurePosixPath) -> bytes | None:
-        """A member's content; None where there is no such member. Raises `CaseError`: it is damaged."""
+        """Return a member's content; None where there is no such member. Raises `CaseError`: it is damaged."""
         member = self._members.get(str(path))
         if member is None:
             return None
@@ -154,11 +155,7 @@ class Archive:
             raise CaseError(f"{path} in {self.name} is damaged. Pack it again.") from error
 
     def find(self, path: PurePosixPath) -> bytes | None:
-        """Return the content of the only member whose name says the same as `path`, however it is written; None where there is none.
-
-        Raises:
-            CaseError: it is damaged.
-        """
+        """Return the only member whose name says the same, however it is written; None where there is none."""
         names = {str(path)} & self._members.keys() or self._folded.get(folded(str(path)), set())
         return self.read(PurePosixPath(*names)) if len(names) == 1 else None
 
@@ -215,8 +212,7 @@ def _spellings(name: str, utf8: bool) -> Iterator[str]:
 
 
 def read_within(top: Path, folder: Path, name: str) -> bytes | None:
-    """Return a file by its path from a folder, however that is written; None where there is none, or more than one that it can
-    mean, or where the path or a link leads out of `top`."""
+    """Return a file by its path from a folder, however that is written; None where that is not sure, or leads out."""
     if leads_out(name) or leads_out(folded(name)):
         return None
     path = folder / name

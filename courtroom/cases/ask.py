@@ -10,7 +10,6 @@ from courtroom.cases.papers import read_papers
 from courtroom.cases.question import Piece, asked
 from courtroom.errors import CaseError
 from courtroom.media.medium import Medium
-from courtroom.media.pictures import ENDINGS, sniff
 
 
 def asked_with(
@@ -34,13 +33,11 @@ def asked_with(
         papers = read_papers(name, data)
         remarks += papers.remarks
         for piece in papers.pieces:
-            number, found = len(material) + 1, sniff(piece.medium[:16]) if piece.medium else None
             shown: tuple[Medium, ...] = ()
-            if found:
-                kind, form = found
-                path = f"media/material-{number}{ENDINGS[form][0]}"
-                media[path] = piece.medium
-                shown = (Medium(id=f"material-{number}", kind=kind, file=path),)
+            if piece.medium:
+                name, (kind, ending) = f"material-{len(material) + 1}", piece.form
+                shown = (Medium(id=name, kind=kind, file=f"media/{name}{ending}"),)
+                media[shown[0].file] = piece.medium
             material.append(Piece(text=piece.text, source=piece.source[:400], media=shown))
     try:
         return Package(asked(question, options, material, language), media, tuple(dict.fromkeys(remarks)))

@@ -1,14 +1,15 @@
-"""What every procedure deliberates on: a case, and the media it holds. The ground: imports no other part."""
+"""What every procedure deliberates on: a case, and the media that it holds."""
 
 import hashlib
-from collections.abc import Iterator, Mapping
-from typing import Any, ClassVar, Literal, Self
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, ClassVar, Literal, Self, TypeVar
 
 from pydantic import Field, model_validator
 
 from courtroom.errors import CaseError
 from courtroom.language import N_
-from courtroom.media.medium import KeptFile, Medium
+from courtroom.media.medium import KeptFile, Medium, with_kept
 from courtroom.strict import Strict
 
 VOTES_TITLES = {
@@ -26,6 +27,9 @@ JUDGMENT_TITLES = {
 """By who decided; empty where nobody says."""
 
 
+CaseT = TypeVar("CaseT", bound="Case")
+
+
 class Option(Strict):
     """Something that a case can be decided for."""
 
@@ -38,20 +42,45 @@ class Option(Strict):
     """What is put forward by those who want it."""
 
 
+class Brought(Strict):
+    """A piece of what somebody brings for a case: a text, with or without pictures and videos."""
+
+    place: str = ""
+    """What it is given to, one of the case's `places`."""
+    source: str = ""
+    """Where it is from; empty: somebody wrote it for the case."""
+    text: str = ""
+    round: int = 1
+    media: tuple[Medium, ...] = ()
+
+    @property
+    def words(self) -> str:
+        """Its text, headed by where it is from."""
+        return "\n".join(filter(None, (f"[{self.source}]" if self.source else "", self.text.strip())))
+
+
+def joined(given: Mapping[str, Any], name: str, pieces: Sequence[Brought]) -> str:
+    """Return the text of a form's field, and the pieces that were given to the place of its name."""
+    return "\n\n".join(filter(None, (given.get(name, ""), *(piece.words for piece in pieces if piece.place == name))))
+
+
 class Case(Strict):
-    """What all kinds of case have in common. A procedure says which kinds it can hear, or that it hears any with options."""
+    """What all kinds of case have in common. A procedure says which kinds it can hear."""
 
     schema_version: Literal[1] = 1
     kind: str
     id: str = Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,79}$")
-    title: str = Field(min_length=1, max_length=200)
+    title: str = Field(min_length=1, max_length=200, title=N_("Title"))
     language: str = Field(
         default="en", pattern=r"^[a-z]{2}(-[A-Za-z]+)?$", description="ISO 639-1; answers come in it."
     )
     source: str = Field(default="", max_length=400, description="Where the case is from.")
-    fictional: bool = Field(default=False, description="Written for demonstration; nobody in it is real.")
+    fictional: bool = Field(
+        default=False, description="Written for demonstration; nobody in it is real, and pictures are illustrations."
+    )
     decided_by: Literal["people", "predicted", ""] = Field(
         default="",
+        title=N_("Who cast them"),
         description="Who cast the votes, or gave the judgment, on record: people (name the source), or a prediction.",
         exclude_if=lambda decided_by: not decided_by,
     )
@@ -70,6 +99,11 @@ class Case(Strict):
     def media(self) -> Iterator[Medium]:
         """All media of the case, in reading order."""
         return iter(())
+
+    @property
+    def is_illustrated(self) -> bool:
+        """Whether its pictures show what was made up for demonstration, and are no photos of anything."""
+        return self.fictional and any(True for _ in self.media())
 
     def blind(self) -> Self:
         """The case without anything that a member must not know: the real outcome, gold labels."""
@@ -103,14 +137,37 @@ class Case(Strict):
         """The texts of its material that speak for no option."""
         return ()
 
+    template: ClassVar[Path | None] = None
+    """Of a kind in another package: the file that shows such a case in prompts."""
     kind_title: ClassVar[str] = "Case"
     """What a page calls this kind."""
-    from_text: ClassVar[bool] = False
-    """Whether one text, with or without pictures, makes such a case; then there is `written`."""
+    asks: ClassVar[tuple[str, ...]] = ()
+    """The fields that a form asks for beside title and language, inner ones after a dot; none: no form makes it."""
+    in_rounds: ClassVar[bool] = False
+    """Whether pieces are submitted in rounds."""
+
+    @classmethod
+    def places(cls, given: Mapping[str, Any]) -> Mapping[str, str]:
+        """What a piece can be given to, name to title. `given`: what a form holds so far, by the fields' names."""
+        return {}
+
+    @classmethod
+    def made(cls, given: dict[str, Any], pieces: Sequence[Brought]) -> Self:
+        """Make the case of what a form holds.
+
+        Args:
+            given: values by the fields' names, inner ones nested; a list is a text of lines; empty ones are absent.
+            pieces: each with its place, in order.
+
+        Raises:
+            CaseError: something is missing; the sentence says what.
+            ValidationError: something does not fit.
+        """
+        return cls.model_validate(given)
 
     def with_media(self, kept: Mapping[str, KeptFile]) -> Self:
         """Return the case with what the store knows of its media, by the paths under which it names them."""
-        return self
+        return with_kept(self, kept)
 
     def brief(self) -> tuple[str, ...]:
         """What a list shows of it, in short."""
@@ -121,8 +178,7 @@ class Case(Strict):
         return ()
 
     def with_addition(self, text: str, side: str) -> Self:
-        """The case with something put in while it is heard. `side`: whose it is, where the kind of case has sides. Raises
-        `CaseError`: nothing can be put into this kind of case."""
+        """The case with something put in while it is heard, by a side; raises `CaseError` where none can be."""
         raise CaseError(
             f"Nothing can be put into a {self.kind_title.lower()} while it is heard. Give all a note instead."
         )
@@ -130,11 +186,6 @@ class Case(Strict):
     def choosable(self, field: str) -> Mapping[str, str]:
         """What a field of a setup may be chosen from in this case, name to title; empty where it is free."""
         return {}
-
-    @classmethod
-    def written(cls, name: str, title: str, language: str, text: str, media: tuple[Medium, ...]) -> Self:
-        """A case from a text that somebody wrote or pasted. Raises `CaseError`: the text can't be read as such a case."""
-        raise NotImplementedError(f"a text does not make a {cls.kind_title}")
 
     parts_title: ClassVar[str] = "evidence"
     """What its parts are called that can be left out."""
@@ -149,6 +200,10 @@ class Case(Strict):
             raise CaseError(f"{self.id} has no part that could be left out.")
         return self
 
+    def in_other_order(self) -> Self:
+        """Return the case with its sides, or its options, in the other order; the same where it has no order."""
+        return self
+
     def real_outcome(self) -> str:
         """What is on record of its outcome, and whose, in words; empty where nothing is."""
         return ""
@@ -156,6 +211,11 @@ class Case(Strict):
     def on_record(self) -> Any:
         """Return what is on record of its outcome, as plain data; None where nothing is."""
         return self.real_outcome() or None
+
+    @property
+    def right(self) -> tuple[str, int] | None:
+        """What it is to be decided for by what is on record, and among how many choices; None where that is not known."""
+        return None
 
     def real_counts(self) -> dict[str, int]:
         """The votes on record, by choice; empty where there are none. `votes_title` says whose they are."""

@@ -58,8 +58,7 @@ FORMS: Mapping[str, str] = {
 
 
 def explain(error: ValidationError, data: Any = None) -> list[str]:
-    """A sentence for each thing that does not fit, naming the field as a reader would. `data`: what did not fit; entries of lists
-    are then named by their ids too."""
+    """A sentence for each thing that does not fit; `data`, what did not fit, names entries of lists by their ids."""
     return [f"{place(item['loc'], data)}: {_sentence(item)}" for item in error.errors()]
 
 
@@ -105,11 +104,15 @@ ASCII_TAIL = re.compile(r"[!-~]+$")
 """Chinese runs into a file's name without a space."""
 
 
+Severity = Literal["error", "warning"]
+Told = tuple[Severity, str, str]
+
+
 @dataclass(frozen=True)
 class CheckFinding:
     """One thing that a check has found. An error keeps a case from being taken in; a warning doesn't."""
 
-    severity: Literal["error", "warning"]
+    severity: Severity
     field: str
     message: str
 
@@ -121,10 +124,10 @@ def check(case: Case, files: Mapping[str, bytes] | MediaStore, there: Sequence[s
         files: the media by the paths in the case, or the store that has them by content.
         there: the names of the files that lie beside the case, to be named where one is absent.
     """
-    findings = [*_media(case, files, there)]
+    told = [*_media(case, files, there)]
     if isinstance(case, Dispute):
-        findings += [*_structure(case), *_dates(case), *_mentions(case)]
-    return sorted(findings, key=lambda finding: finding.severity != "error")
+        told += [*_structure(case), *_dates(case), *_mentions(case)]
+    return [CheckFinding(*one) for one in sorted(told, key=lambda one: one[0] != "error")]
 
 
 def _remarks(medium: Medium, files: Mapping[str, bytes] | MediaStore) -> tuple[str, ...] | None:
@@ -135,73 +138,69 @@ def _remarks(medium: Medium, files: Mapping[str, bytes] | MediaStore) -> tuple[s
         remarks = files.check(medium.kind, medium.sha256, medium.file)
         if medium.kind == "image" and not medium.views and not files.sent(medium.sha256).plain:
             return (
-                f"{medium.file} came in before such pictures were shown whole. Download the case as ZIP, and import that.",
+                f"{medium.file} came in before such pictures were shown whole. "
+                "Download the case as ZIP, and import that.",
             )
         return remarks
     data = files.get(medium.file)
     return None if data is None else check_medium(medium.kind, data, medium.file)
 
 
-def _media(case: Case, files: Mapping[str, bytes] | MediaStore, there: Sequence[str]) -> Iterator[CheckFinding]:
+def _media(case: Case, files: Mapping[str, bytes] | MediaStore, there: Sequence[str]) -> Iterator[Told]:
     listed = ", ".join(there[:MAX_LISTED_NAMES]) + (" ..." if len(there) > MAX_LISTED_NAMES else "")
     for medium in case.media():
         field, file = f"media › {medium.id}", medium.file
         try:
             if leads_out(file):
-                yield _error(
-                    field, f"{file} leads out of the case's folder. Put the file into it, and name it from there."
-                )
+                message = f"{file} leads out of the case's folder. Put the file into it, and name it from there."
+                yield "error", field, message
             elif (remarks := _remarks(medium, files)) is None:
                 absent = f"{file} is named but absent. Add the file, or remove it from the case."
-                yield _error(field, f"{absent} These files are there: {listed}." if there else absent)
+                yield "error", field, f"{absent} These files are there: {listed}." if there else absent
             else:
-                yield from (_warning(field, remark) for remark in remarks)
+                yield from (("warning", field, remark) for remark in remarks)
         except MediaError as error:
-            yield _error(field, str(error))
+            yield "error", field, str(error)
         if not medium.description:
-            yield _warning(
-                field, f"{file} has no description: members that can't see will know nothing of it. Add one."
-            )
+            message = f"{file} has no description: members that can't see will know nothing of it. Add one."
+            yield "warning", field, message
 
 
-def _structure(case: Dispute) -> Iterator[CheckFinding]:
+def _structure(case: Dispute) -> Iterator[Told]:
     if not case.evidence:
-        yield _error("evidence", "Neither side has submitted any evidence. Add what each side claims.")
+        yield "error", "evidence", "Neither side has submitted any evidence. Add what each side claims."
     for side in SIDES if case.evidence else ():
         pieces = case.by_side(side)
         if not pieces:
-            yield _warning("evidence", f"The {side} has submitted no evidence. Add its claim, if it has one.")
+            yield "warning", "evidence", f"The {side} has submitted no evidence. Add its claim, if it has one."
         elif not any(piece.text for piece in pieces):
-            yield _warning("evidence", f"The {side}'s evidence says nothing in words. Write what the {side} claims.")
+            yield "warning", "evidence", f"The {side}'s evidence says nothing in words. Write what the {side} claims."
     for piece in case.evidence:
         if not piece.text and not piece.media:
-            yield _error(f"evidence › {piece.id}", "This piece is empty. Write what it claims, or remove it.")
+            yield "error", f"evidence › {piece.id}", "This piece is empty. Write what it claims, or remove it."
     if not case.transaction.description:
-        yield _warning(
-            "transaction › description", "The listing's text is missing. Add it: jurors compare the item with it."
-        )
+        message = "The listing's text is missing. Add it: jurors compare the item with it."
+        yield "warning", "transaction › description", message
     if case.transaction.price is None:
-        yield _warning("transaction › price", "The price is missing: members are told that it is not given. Add it.")
+        yield "warning", "transaction › price", "The price is missing: members are told that it is not given. Add it."
     if case.jury:
         said, votes = [opinion.side for opinion in case.jury.opinions], case.real_counts()
         if any(said.count(side) > votes[side] for side in SIDES):
-            yield _warning("jury › opinions", "There are more opinions for a side than votes. Correct the counts.")
+            yield "warning", "jury › opinions", "There are more opinions for a side than votes. Correct the counts."
 
 
-def _dates(case: Dispute) -> Iterator[CheckFinding]:
+def _dates(case: Dispute) -> Iterator[Told]:
     ordered, delivered = case.transaction.ordered_at, case.transaction.delivered_at
     if ordered and delivered and _before(delivered, ordered):
-        yield _error(
-            "transaction › delivered_at", "The order is delivered before it was placed. Correct one of the dates."
-        )
+        message = "The order is delivered before it was placed. Correct one of the dates."
+        yield "error", "transaction › delivered_at", message
     for piece in case.evidence:
         if ordered and piece.at and _before(piece.at, ordered):
-            yield _warning(
-                f"evidence › {piece.id} › at", "This piece is older than the order. Correct one of the dates."
-            )
+            message = "This piece is older than the order. Correct one of the dates."
+            yield "warning", f"evidence › {piece.id} › at", message
 
 
-def _mentions(case: Dispute) -> Iterator[CheckFinding]:
+def _mentions(case: Dispute) -> Iterator[Told]:
     known = {PurePosixPath(medium.file).name.casefold() for medium in case.media()}
     for piece in case.evidence:
         field = f"evidence › {piece.id} › text"
@@ -209,13 +208,12 @@ def _mentions(case: Dispute) -> Iterator[CheckFinding]:
         kinds = {medium.kind for other in case.by_side(piece.side) for medium in other.media}
         for kind, word in WORDS.items():
             if kind not in kinds and _claims(piece.text, MENTIONS[kind]):
-                yield _warning(
-                    field, f"The text speaks of a {word}, but the {piece.side} has submitted none. Add it, or reword."
-                )
+                message = f"The text speaks of a {word}, but the {piece.side} has submitted none. Add it, or reword."
+                yield "warning", field, message
         for name in FILE_NAMES.findall(piece.text):
             tail = ASCII_TAIL.search(name)
             if not known & {name.casefold(), tail.group().casefold() if tail else ""}:
-                yield _warning(field, f"The text names {name}, which isn't among the media. Add it, or reword.")
+                yield "warning", field, f"The text names {name}, which isn't among the media. Add it, or reword."
 
 
 def _claims(text: str, mention: re.Pattern[str]) -> bool:
@@ -228,11 +226,3 @@ def _before(one: datetime, other: datetime) -> bool:
     if (one.tzinfo is None) != (other.tzinfo is None):
         one, other = one.replace(tzinfo=None), other.replace(tzinfo=None)
     return one < other
-
-
-def _error(field: str, message: str) -> CheckFinding:
-    return CheckFinding("error", field, message)
-
-
-def _warning(field: str, message: str) -> CheckFinding:
-    return CheckFinding("warning", field, message)

@@ -1,16 +1,15 @@
-"""A criminal case: the facts, who is charged, key frames, and the real judgment where it is known; and a trial in summary, as a mock
-jury is given it: what is claimed, what is agreed, and what each side shows."""
+"""Criminal cases with the real judgment where it is known; and trials in summary, as a mock jury is given them."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal, Self
 
 from pydantic import Field, model_validator
 
-from courtroom.cases.case import JUDGMENT_TITLES, Case, Option
+from courtroom.cases.case import JUDGMENT_TITLES, Brought, Case, Option, joined
 from courtroom.errors import CaseError
 from courtroom.language import N_
 from courtroom.law import Decided, Judgment, Statute, Term, bare_charge
-from courtroom.media.medium import KeptFile, Medium, with_kept
+from courtroom.media.medium import Medium
 from courtroom.strict import Strict
 from courtroom.text.words import sentences
 
@@ -72,13 +71,14 @@ class Gold(Strict):
 
 
 class CriminalCase(Case):
-    """A criminal case, or a legal question of LawBench's kinds. `asked` says what is to be found: a judgment, the right one of
-    four options, or the amount of the crime."""
+    """A criminal case, or a legal question of LawBench's kinds; `asked` says what is to be found."""
 
     kind: Literal["criminal"] = "criminal"
     asked: Asked = "judgment"
     facts: str = Field(min_length=1, max_length=50_000, description="The facts; in a question, the question.")
-    defendants: tuple[str, ...] = Field(default=(), description="The primary defendant first.")
+    defendants: tuple[str, ...] = Field(
+        default=(), title=N_("Defendants, one a line"), description="The primary defendant first."
+    )
     options: tuple[str, ...] = Field(default=(), description="A to D, where a choice is asked.")
     frames: tuple[Medium, ...] = Field(default=(), description="Key frames, pictures or a video.")
     given: Given | None = Field(
@@ -113,10 +113,7 @@ class CriminalCase(Case):
         return iter(self.frames)
 
     kind_title = "Criminal case"
-    from_text = True
-
-    def with_media(self, kept: Mapping[str, KeptFile]) -> Self:
-        return self.model_copy(update={"frames": tuple(with_kept(frame, kept) for frame in self.frames)})
+    asks = ("facts", "defendants")
 
     def brief(self) -> tuple[str, ...]:
         """Who is charged, and what is asked where it isn't a judgment."""
@@ -135,11 +132,20 @@ class CriminalCase(Case):
         return tuple((title, text) for title, text in lines if text)
 
     @classmethod
-    def written(cls, name: str, title: str, language: str, text: str, media: tuple[Medium, ...]) -> Self:
-        return cls(id=name, title=title, language=language, facts=text, frames=media, source="Written in the app")
+    def places(cls, given: Mapping[str, Any]) -> Mapping[str, str]:
+        return {"facts": N_("Facts")}
+
+    @classmethod
+    def made(cls, given: dict[str, Any], pieces: Sequence[Brought]) -> Self:
+        """Texts are facts, pictures and videos key frames."""
+        texts = [piece for piece in pieces if piece.text]
+        frames = tuple(medium for piece in pieces for medium in piece.media)
+        defendants = [name for name in given.get("defendants", "").splitlines() if name.strip()]
+        facts = joined(given, "facts", texts)
+        return cls.model_validate({**given, "facts": facts, "defendants": defendants, "frames": frames})
 
     def parts(self) -> tuple[tuple[str, str], ...]:
-        """The facts' sentences, `facts-1` and so on, where there are several, then the key frames, `frames-1` and so on."""
+        """The facts' sentences where there are several (`facts-1` ...), then the key frames (`frames-1` ...)."""
         lines = sentences(self.facts)
         facts = [(f"facts-{n}", sentence) for n, sentence in enumerate(lines, start=1)] if len(lines) > 1 else []
         frames = [(f"frames-{n}", frame.description or frame.id) for n, frame in enumerate(self.frames, start=1)]
@@ -229,20 +235,41 @@ SIDE_TITLES = {
 }
 
 
+class Exhibit(Strict):
+    """Pictures or videos that go with a piece of a trial."""
+
+    piece: str = Field(default="", description="Its text, as it stands among the evidence; empty: the facts.")
+    media: tuple[Medium, ...]
+
+
 class Trial(Case):
-    """A criminal or a civil case in text. The evidence of each side is a list, so that pieces can be left out."""
+    """A criminal or a civil case in summary. The evidence of each side is a list, so that pieces can be left out."""
 
     kind: Literal["trial"] = "trial"
-    matter: Matter = "criminal"
-    charge: str = Field(min_length=1, max_length=2_000, description="The charge, or what the plaintiff claims.")
-    facts: str = Field(min_length=1, max_length=50_000, description="What both sides agree on, or the whole summary.")
+    matter: Matter = Field(default="criminal", title=N_("Matter"))
+    charge: str = Field(min_length=1, max_length=2_000, title=N_("Charge, or what the plaintiff claims"))
+    facts: str = Field(
+        min_length=1, max_length=50_000, title=N_("Facts that both sides agree on, or a summary of the whole")
+    )
     proof: tuple[str, ...] = Field(
         default=(), max_length=40, description="Evidence of the prosecution or the plaintiff."
     )
     defence: tuple[str, ...] = Field(default=(), max_length=40, description="Evidence of the defence.")
+    exhibits: tuple[Exhibit, ...] = Field(default=(), exclude_if=lambda exhibits: not exhibits)
+    defence_first: bool = Field(
+        default=False,
+        description="Whether the evidence of the defence stands before that of the other side.",
+        exclude_if=lambda defence_first: not defence_first,
+    )
+    instructions: str = Field(
+        default="",
+        max_length=20_000,
+        title=N_("Instructions of the judge on the law, if any"),
+        exclude_if=lambda instructions: not instructions,
+    )
 
     kind_title = "Trial"
-    from_text = True
+    asks = ("matter", "charge", "facts", "instructions")
     has_options = True
 
     @property
@@ -293,13 +320,27 @@ class Trial(Case):
             ("Facts", self.facts),
             (N_("The prosecution's evidence") if criminal else N_("The plaintiff's evidence"), "\n\n".join(self.proof)),
             (N_("The defence's evidence"), "\n\n".join(self.defence)),
+            (N_("Instructions of the judge"), self.instructions),
         )
         return tuple((title, text) for title, text in lines if text)
 
     @classmethod
-    def written(cls, name: str, title: str, language: str, text: str, media: tuple[Medium, ...]) -> Self:
-        """A criminal case whose facts are the text and whose charge is the title; pictures are no part of it."""
-        return cls(id=name, title=title, language=language, charge=title, facts=text, source="Written in the app")
+    def places(cls, given: Mapping[str, Any]) -> Mapping[str, str]:
+        proof = N_("Plaintiff") if given.get("matter") == "civil" else N_("Prosecution")
+        return {"proof": proof, "defence": N_("Defence"), "facts": N_("Facts")}
+
+    @classmethod
+    def made(cls, given: dict[str, Any], pieces: Sequence[Brought]) -> Self:
+        sides = {name: tuple(piece.words for piece in pieces if piece.place == name) for name in ("proof", "defence")}
+        exhibits = [
+            Exhibit(piece="" if piece.place == "facts" else piece.words, media=piece.media)
+            for piece in pieces
+            if piece.media
+        ]
+        return cls.model_validate({**given, **sides, "facts": joined(given, "facts", pieces), "exhibits": exhibits})
+
+    def media(self) -> Iterator[Medium]:
+        return (medium for exhibit in self.exhibits for medium in exhibit.media)
 
     def with_addition(self, text: str, side: str) -> Self:
         return self.model_copy(update={"facts": f"{self.facts}\n{text}"})
@@ -318,4 +359,8 @@ class Trial(Case):
             raise CaseError(f"{self.id} has no part {', '.join(sorted(unknown))}.")
         kept = [(name.partition("-")[0], text) for name, text in self.parts() if name not in parts]
         lists = {side: tuple(text for name, text in kept if name == side) for side in ("proof", "defence")}
-        return self.model_copy(update=lists)
+        exhibits = tuple(one for one in self.exhibits if one.piece in ("", *lists["proof"], *lists["defence"]))
+        return self.model_copy(update={**lists, "exhibits": exhibits})
+
+    def in_other_order(self) -> Self:
+        return self.model_copy(update={"defence_first": not self.defence_first})

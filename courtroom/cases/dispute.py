@@ -1,16 +1,17 @@
 """An e-commerce dispute: transaction, chat history, evidence by side (CyberJurors, sections 3 and 4)."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
-from itertools import count
-from typing import Literal, Self
+from itertools import chain, count, groupby
+from typing import Any, Literal, Self
 
 from pydantic import Field, model_validator
 
-from courtroom.cases.case import Case, Option
+from courtroom.cases.case import Brought, Case, Option, joined
 from courtroom.errors import CaseError
-from courtroom.media.medium import KeptFile, Medium, with_kept
+from courtroom.language import N_
+from courtroom.media.medium import Medium
 from courtroom.strict import Strict
 
 Side = Literal["buyer", "seller"]
@@ -30,12 +31,12 @@ class Transaction(Strict):
     """The order that the dispute is about."""
 
     product: str = Field(min_length=1, max_length=300)
-    description: str = Field(default="", max_length=20_000, description="The seller's listing text.")
+    description: str = Field(default="", max_length=20_000, title=N_("The seller's listing"))
     condition: str = Field(default="", max_length=100, description="As listed: new, like new, used ...")
     price: float | None = Field(default=None, ge=0, le=1e9, description="Not set: it is not given.")
-    currency: str = Field(default="CNY", pattern=r"^[A-Z]{3}$")
-    ordered_at: datetime | None = None
-    delivered_at: datetime | None = None
+    currency: str = Field(default="CNY", pattern=r"^[A-Z]{3}$", title=N_("Currency"))
+    ordered_at: datetime | None = Field(default=None, title=N_("Ordered"))
+    delivered_at: datetime | None = Field(default=None, title=N_("Delivered"))
     order_state: str = Field(default="", max_length=200, description="E.g. delivered, return requested.")
 
     @property
@@ -78,8 +79,8 @@ class JurorOpinion(Strict):
 class JuryRecord(Strict):
     """The votes on record; never shown to a member."""
 
-    buyer: int = Field(ge=0, le=1_000)
-    seller: int = Field(ge=0, le=1_000)
+    buyer: int = Field(ge=0, le=1_000, title=N_("Votes on record for the buyer, if there are any"))
+    seller: int = Field(ge=0, le=1_000, title=N_("Votes on record for the seller, if there are any"))
     opinions: tuple[JurorOpinion, ...] = ()
 
     @property
@@ -98,10 +99,10 @@ class Dispute(Case):
     claim: str = Field(
         default="",
         max_length=2_000,
-        description="What the buyer asks for.",
+        title=N_("What the buyer asks for"),
         exclude_if=lambda claim: not claim,
     )
-    chat: tuple[ChatMessage, ...] = ()
+    chat: tuple[ChatMessage, ...] = Field(default=(), title=N_("Chat, one line each: “buyer: ...” or “seller: ...”"))
     evidence: tuple[Evidence, ...] = ()
     jury: JuryRecord | None = None
 
@@ -123,6 +124,49 @@ class Dispute(Case):
 
     kind_title = "Dispute"
     has_options = True
+    asks = (
+        "category",
+        "transaction.product",
+        "transaction.price",
+        "transaction.currency",
+        "transaction.condition",
+        "transaction.ordered_at",
+        "transaction.delivered_at",
+        "jury.buyer",
+        "jury.seller",
+        "decided_by",
+        "source",
+        "claim",
+        "transaction.description",
+        "chat",
+    )
+    in_rounds = True
+
+    @classmethod
+    def places(cls, given: Mapping[str, Any]) -> Mapping[str, str]:
+        return {"buyer": N_("Buyer"), "seller": N_("Seller"), "description": N_("Listing")}
+
+    @classmethod
+    def made(cls, given: dict[str, Any], pieces: Sequence[Brought]) -> Self:
+        evidence = [
+            {
+                "id": f"{side}-{number}",
+                "side": side,
+                "round": piece.round,
+                "text": piece.words,
+                "media": piece.media,
+            }
+            for side in SIDES
+            for number, piece in enumerate((one for one in pieces if one.place == side), start=1)
+        ]
+        if not evidence:
+            raise CaseError(N_("Give a piece to the buyer or the seller."))
+        if any(piece.media for piece in pieces if piece.place == "description"):
+            raise CaseError(N_("A picture is evidence: give it to the buyer or the seller."))
+        deal = given["transaction"]
+        deal |= {"description": joined(deal, "description", pieces)}
+        chat = [_said(line) for line in given.get("chat", "").splitlines() if line.strip()]
+        return cls.model_validate({**given, "transaction": deal, "chat": chat, "evidence": evidence})
 
     @property
     def over(self) -> str:
@@ -147,18 +191,15 @@ class Dispute(Case):
     def for_nobody(self) -> tuple[str, ...]:
         return tuple(filter(None, (self.transaction.description, *(line.text for line in self.chat))))
 
-    def with_media(self, kept: Mapping[str, KeptFile]) -> Self:
-        evidence = tuple(
-            piece.model_copy(update={"media": tuple(with_kept(medium, kept) for medium in piece.media)})
-            for piece in self.evidence
-        )
-        return self.model_copy(update={"evidence": evidence})
-
     def brief(self) -> tuple[str, ...]:
         return tuple(filter(None, (self.category, self.transaction.cost, f"{len(self.evidence)} pieces of evidence")))
 
     def blind(self) -> Self:
         return self.model_copy(update={"jury": None})
+
+    @property
+    def right(self) -> tuple[str, int] | None:
+        return (self.jury.winner, len(SIDES)) if self.jury else None
 
     def real_counts(self) -> dict[str, int]:
         return {"buyer": self.jury.buyer, "seller": self.jury.seller} if self.jury else {}
@@ -173,10 +214,24 @@ class Dispute(Case):
         return tuple((piece.id, piece.text) for piece in self.evidence)
 
     def without(self, *parts: str) -> Self:
-        """The dispute as if these pieces of evidence had not been submitted."""
+        """The dispute as if these pieces of evidence had not been submitted: the others of their side close up."""
         if unknown := set(parts) - {piece.id for piece in self.evidence}:
             raise CaseError(f"{self.id} has no evidence {', '.join(sorted(unknown))}.")
-        return self.model_copy(update={"evidence": tuple(piece for piece in self.evidence if piece.id not in parts)})
+        kept = tuple(piece for piece in self.evidence if piece.id not in parts)
+        closed: dict[str, Evidence] = {}
+        for side in {piece.side for piece in self.evidence if piece.id in parts}:
+            own = [piece for piece in kept if piece.side == side]
+            rounds = sorted({piece.round for piece in own})
+            for number, piece in enumerate(own, start=1):
+                update = {"id": f"{side}-{number}", "round": 1 + rounds.index(piece.round)}
+                closed[piece.id] = piece.model_copy(update=update)
+        return self.model_copy(update={"evidence": tuple(closed.get(piece.id, piece) for piece in kept)})
+
+    def in_other_order(self) -> Self:
+        """Return the dispute with what the second side submitted before what the first did, turn by turn."""
+        turns = [tuple(pieces) for _, pieces in groupby(self.evidence, key=lambda piece: piece.side)]
+        swapped = (turn for at in range(0, len(turns), 2) for turn in reversed(turns[at : at + 2]))
+        return self.model_copy(update={"evidence": tuple(chain.from_iterable(swapped))})
 
     def with_addition(self, text: str, side: str) -> Self:
         """The dispute with a piece of evidence that came in after the examination."""
@@ -191,6 +246,13 @@ class Dispute(Case):
     def by_side(self, side: Side) -> tuple[Evidence, ...]:
         """The evidence of one side, in order of submission."""
         return tuple(sorted((e for e in self.evidence if e.side == side), key=lambda e: e.round))
+
+
+def _said(line: str) -> dict[str, str]:
+    """A line of a chat as somebody writes it; where nobody is named, the buyer says it."""
+    speaker, colon, words = line.partition(":")
+    side = speaker.strip().lower()
+    return {"speaker": side, "text": words.strip()} if colon and side in SIDES else {"speaker": "buyer", "text": line}
 
 
 class Precedent(Strict):

@@ -1,54 +1,53 @@
-"""Drafts: cases that somebody makes of papers, piece by piece. Each is a folder that is kept while a page reloads, until it is saved."""
+"""Drafts: cases that somebody writes, or makes of papers, piece by piece; kept in folders until they are saved."""
 
 import json
 import re
 import secrets
 import shutil
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Literal
+from types import UnionType
+from typing import Any, Union, get_args, get_origin
 
-from pydantic import Field, ValidationError
+from pydantic import BaseModel, Field, ValidationError
+from pydantic.fields import FieldInfo
 
 from courtroom.access import Access, needs, signed
+from courtroom.cases.case import Brought, Case
 from courtroom.cases.checks import explain
-from courtroom.cases.criminal import Matter, Trial
-from courtroom.cases.dispute import SIDES, Category, Dispute
 from courtroom.cases.files import Package
+from courtroom.cases.kinds import case_kinds
 from courtroom.cases.papers import Papers
+from courtroom.cases.question import WRITTEN
 from courtroom.errors import CaseError
 from courtroom.language import N_
-from courtroom.media.pictures import ENDINGS, sniff
+from courtroom.media.medium import Medium, MediumKind
 from courtroom.strict import Strict
 from courtroom.text.files import replacing
 
 KEPT_S = 30 * 24 * 3600
 """A draft that nobody has touched for so long is deleted."""
-MAX_PIECE = 50_000
-"""Characters."""
 MAX_PIECES = 500
+MAX_SENTENCES = 5
+"""Of what does not fit a case, so many are shown at once."""
 LEFT_OUT = "out"
+ABOVE = "above"
+"""Where a piece is given to the one before it, such as a picture to what is said of it."""
 _ID = re.compile(r"[A-Za-z0-9_-]{22}")
-
-Kind = Literal["dispute", "trial"]
-PLACES: dict[str, dict[str, str]] = {
-    "dispute": {"buyer": N_("Buyer"), "seller": N_("Seller"), "facts": N_("Listing")},
-    "criminal": {"proof": N_("Prosecution"), "defence": N_("Defence"), "facts": N_("Facts")},
-    "civil": {"proof": N_("Plaintiff"), "defence": N_("Defence"), "facts": N_("Facts")},
-}
-"""What a piece may be given to, by the kind of case or the matter of a trial."""
 
 
 class DraftPiece(Strict):
     """A text, or a picture or video with words on it, and whose it is."""
 
     number: int
-    source: str
+    source: str = Field(default="", description="Empty: somebody wrote it for the case.")
     text: str = ""
     paper: str = Field(default="", description="The whole text that the papers have at this place.")
     file: str = Field(default="", description="The medium, by its name in the draft's folder; empty: a text.")
+    kind: MediumKind = "image"
     place: str = Field(default="", description="Empty: not yet decided.")
+    round: int = 1
 
 
 class Draft(Strict):
@@ -56,29 +55,31 @@ class Draft(Strict):
 
     id: str
     owner: str = ""
-    kind: Kind = "dispute"
-    matter: Matter = "criminal"
-    title: str = ""
-    language: str = "en"
-    claim: str = Field(default="", description="The charge, what the plaintiff claims, or what the buyer asks for.")
-    facts: str = Field(default="", description="What both sides agree on, or the seller's listing.")
-    product: str = ""
-    category: Category = "Other"
+    kind: str = "dispute"
+    values: dict[str, Any] = Field(
+        default_factory=lambda: {"language": "en"},
+        description="By the names of fields, those within another after a dot.",
+    )
     pieces: tuple[DraftPiece, ...] = ()
     questions: tuple[str, ...] = Field(default=(), description="What a model wants to know.")
     refused: tuple[str, ...] = Field(default=(), description="What of a model's draft was not taken over, and why.")
     version: int = Field(default=0, description="How often a model has drafted it.")
 
     @property
-    def places(self) -> dict[str, str]:
-        return PLACES["dispute" if self.kind == "dispute" else self.matter]
+    def case_kind(self) -> type[Case]:
+        return case_kinds()[self.kind]
+
+    @property
+    def places(self) -> Mapping[str, str]:
+        return self.case_kind.places(self.values)
+
+    @property
+    def asks(self) -> tuple[str, ...]:
+        """The fields of the case that a person fills in."""
+        return "title", "language", *self.case_kind.asks
 
     def at(self, place: str) -> Iterator[DraftPiece]:
         return (piece for piece in self.pieces if piece.place == place)
-
-    def text_at(self, place: str) -> tuple[str, ...]:
-        """The texts that were given to a place, each headed by where it comes from."""
-        return tuple(f"[{piece.source}]\n{piece.text.strip()}" for piece in self.at(place) if piece.text.strip())
 
     def moved(self, number: int, by: int) -> "Draft":
         """The draft with a piece some places further down."""
@@ -87,78 +88,84 @@ class Draft(Strict):
         pieces.insert(max(0, old + by), pieces.pop(old))
         return self.model_copy(update={"pieces": tuple(pieces)})
 
+    def with_piece(self) -> "Draft":
+        """The draft with an empty piece more, for a person to write."""
+        number = max((piece.number for piece in self.pieces), default=0) + 1
+        return self.model_copy(update={"pieces": (*self.pieces, DraftPiece(number=number))})
+
+    def brought(self) -> list[Brought]:
+        """The pieces that have a place in the case."""
+        pieces: list[Brought] = []
+        place = ""
+        for piece in self.pieces:
+            is_joined = piece.place == ABOVE
+            place = place if is_joined else piece.place
+            if place not in self.places:
+                continue
+            media: tuple[Medium, ...] = ()
+            if piece.file:
+                shown = {"id": f"piece-{piece.number}", "kind": piece.kind, "file": f"media/{piece.file}"}
+                media = (Medium.model_validate({**shown, "description": piece.text}),)
+            text = "" if piece.file else piece.text
+            new = Brought(place=place, source=piece.source, text=text, round=piece.round, media=media)
+            if is_joined:
+                last = pieces.pop()
+                text = "\n\n".join(filter(None, (last.text, new.words if text else "")))
+                new = last.model_copy(update={"text": text, "media": (*last.media, *media)})
+            pieces.append(new)
+        return pieces
+
+
+def field_of(kind: type[BaseModel], name: str) -> tuple[FieldInfo, Any]:
+    """Return a field that a form asks for, an inner one after a dot, and its type where it is set."""
+    first, _, rest = name.partition(".")
+    field = kind.model_fields[first]
+    parts = get_args(field.annotation) if get_origin(field.annotation) in (Union, UnionType) else (field.annotation,)
+    inner = next(part for part in parts if part is not type(None))
+    return field_of(inner, rest) if rest else (field, inner)
+
+
+def title_of(kind: type[BaseModel], name: str) -> str:
+    """Return what a form calls a field."""
+    return field_of(kind, name)[0].title or name.rpartition(".")[2].capitalize()
+
 
 def missing(draft: Draft) -> list[str]:
     """Return what has to be done before a draft can be saved, a sentence each."""
-    lacks: list[str] = []
-    if not draft.title.strip():
-        lacks.append(N_("Give it a title."))
-    if draft.kind == "dispute" and not draft.product.strip():
-        lacks.append(N_("Say what was sold."))
-    if draft.kind == "trial" and not draft.claim.strip():
-        lacks.append(N_("Write the charge.") if draft.matter == "criminal" else N_("Write what the plaintiff claims."))
-    if draft.kind == "trial" and not (draft.facts.strip() or draft.text_at("facts")):
-        lacks.append(N_("Write the facts, or give a piece to them."))
-    if undecided := [piece for piece in draft.pieces if piece.place not in (*draft.places, LEFT_OUT)]:
+    kind, lacks = draft.case_kind, list[str]()
+    for name in draft.asks:
+        outer = kind.model_fields[name.partition(".")[0]]
+        is_asked = outer.is_required() and field_of(kind, name)[0].is_required()
+        if is_asked and not str(draft.values.get(name) or "").strip() and not any(draft.at(name)):
+            lacks.append(f"Fill in: {title_of(kind, name)}.")
+    if undecided := [piece for piece in draft.pieces if piece.place not in (*draft.places, LEFT_OUT, ABOVE)]:
         lacks.append(f"Give each piece to a side, or leave it out: {len(undecided)} are open.")
-    if draft.kind == "dispute" and not any(True for side in SIDES for _ in draft.at(side)):
-        lacks.append(N_("Give a piece to the buyer or the seller."))
-    for piece in draft.pieces:
-        if piece.place not in draft.places:
-            continue
-        if len(piece.text) > MAX_PIECE:
-            lacks.append(f"{piece.source} has {len(piece.text):,} characters; {MAX_PIECE:,} are allowed. Shorten it.")
-        if piece.file and not piece.text.strip() and (draft.kind == "trial" or piece.place == "facts"):
-            lacks.append(f"Write what {piece.source} shows: there it is read, not seen.")
-    return lacks
-
-
-def as_case(draft: Draft, files: dict[str, bytes]) -> Package:
-    """Return the case that a draft makes, and its media. `files`: the draft's media by their names.
-
-    Raises:
-        CaseError: something is missing or wrong.
-    """
-    if lacks := missing(draft):
-        raise CaseError(" ".join(lacks))
-    name = re.sub(r"[^a-z0-9]+", "-", draft.title.lower()).strip("-")[:60] or "case"
-    facts = "\n\n".join(filter(None, (draft.facts.strip(), *draft.text_at("facts"))))
-    known = {
-        "id": name,
-        "title": draft.title.strip(),
-        "language": draft.language,
-        "source": "Made of papers in the app",
-    }
+    if draft.pieces and draft.pieces[0].place == ABOVE:
+        lacks.append(N_("There is no piece above the first one. Choose a side for it."))
+    if lacks:
+        return lacks
     try:
-        if draft.kind == "dispute":
-            return _dispute(draft, facts, known, files)
-        sides = {"proof": draft.text_at("proof"), "defence": draft.text_at("defence")}
-        return Package(
-            Trial.model_validate({**known, **sides, "matter": draft.matter, "charge": draft.claim, "facts": facts})
-        )
+        _case(draft)
     except ValidationError as error:
-        raise CaseError(" ".join(explain(error)[:5])) from error
+        return explain(error)[:MAX_SENTENCES]
+    except CaseError as error:
+        return [str(error)]
+    return []
 
 
-def _dispute(draft: Draft, facts: str, known: dict[str, str], files: dict[str, bytes]) -> Package:
-    evidence: list[dict[str, object]] = []
-    media: dict[str, bytes] = {}
-    for side in SIDES:
-        for number, piece in enumerate(draft.at(side), start=1):
-            entry: dict[str, object] = {
-                "id": f"{side}-{number}",
-                "side": side,
-                "text": f"[{piece.source}]\n{piece.text}",
-            }
-            if piece.file:
-                path, kind = f"media/{piece.file}", sniff(files[piece.file][:16])
-                media[path] = files[piece.file]
-                shown = {"id": f"{side}-{number}-shown", "kind": kind[0] if kind else "image", "file": path}
-                entry |= {"text": f"[{piece.source}]", "media": [{**shown, "description": piece.text}]}
-            evidence.append(entry)
-    rest = {"category": draft.category, "claim": draft.claim, "evidence": evidence}
-    deal = {"product": draft.product.strip(), "description": facts}
-    return Package(Dispute.model_validate({**known, **rest, "transaction": deal}), media)
+def _case(draft: Draft) -> Case:
+    title = str(draft.values.get("title", "")).strip()
+    source = "Made of papers in the app" if any(piece.source for piece in draft.pieces) else WRITTEN
+    given: dict[str, Any] = {
+        "id": re.sub(r"[^a-z0-9]+", "-", title.lower()).strip("-")[:60] or "case",
+        "source": "" if draft.values.get("decided_by") == "people" else source,
+    }
+    for name in draft.asks:
+        value = draft.values.get(name)
+        if value not in (None, ""):
+            outer, _, inner = name.rpartition(".")
+            (given.setdefault(outer, {}) if outer else given)[inner] = value
+    return draft.case_kind.made(given, draft.brought())
 
 
 class Drafts:
@@ -168,12 +175,12 @@ class Drafts:
         self._folder = folder
 
     @needs(Access.RUN)
-    def begin(self) -> Draft:
+    def begin(self, language: str) -> Draft:
         """Begin an empty draft, and delete those that were forgotten."""
         for old in self._folder.glob("*/draft.json"):
             if time.time() - old.stat().st_mtime > KEPT_S:
                 shutil.rmtree(old.parent)
-        draft = Draft(id=secrets.token_urlsafe(16), owner=signed(""))
+        draft = Draft(id=secrets.token_urlsafe(16), owner=signed(""), values={"language": language})
         self.save(draft)
         return draft
 
@@ -202,13 +209,12 @@ class Drafts:
         pieces = list(draft.pieces)
         begin = max((piece.number for piece in pieces), default=0)
         for number, piece in enumerate(new, start=begin + 1):
-            file = ""
+            known: dict[str, Any] = {"source": piece.source, "text": piece.text, "paper": piece.text}
             if piece.medium:
-                found = sniff(piece.medium[:16])
-                file = f"{number}{ENDINGS[found[1]][0] if found and found[1] in ENDINGS else '.png'}"
-                (self._folder / draft.id / file).write_bytes(piece.medium)
-            words = {"text": piece.text, "paper": piece.text}
-            pieces.append(DraftPiece(number=number, source=piece.source, file=file, **words))
+                kind, ending = piece.form
+                known |= {"file": f"{number}{ending}", "kind": kind}
+                (self._folder / draft.id / known["file"]).write_bytes(piece.medium)
+            pieces.append(DraftPiece(number=number, **known))
         draft = draft.model_copy(update={"pieces": tuple(pieces)})
         self.save(draft)
         return draft
@@ -222,8 +228,13 @@ class Drafts:
         return (self._folder / draft.id / piece.file).read_bytes()
 
     def package(self, draft: Draft) -> Package:
-        """See `as_case`."""
-        return as_case(draft, {piece.file: self.medium(draft, piece) for piece in draft.pieces if piece.file})
+        """Return the case that a draft makes, and its media; raises `CaseError` where something is missing or wrong."""
+        if lacks := missing(draft):
+            raise CaseError(" ".join(lacks))
+        case = _case(draft)
+        named = {medium.file for medium in case.media()}
+        pieces = [piece for piece in draft.pieces if f"media/{piece.file}" in named]
+        return Package(case, {f"media/{piece.file}": self.medium(draft, piece) for piece in pieces})
 
     def end(self, draft: Draft) -> None:
         """Delete a draft that was saved as a case, or is given up."""

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from functools import partial
+from itertools import chain, islice
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -14,7 +15,7 @@ from pydantic import ValidationError
 from courtroom.cases.archives import Archive, leads_out, read_within
 from courtroom.cases.case import Case
 from courtroom.cases.checks import explain
-from courtroom.cases.kinds import CASE_KINDS, parse_case
+from courtroom.cases.kinds import case_kinds, parse_case
 from courtroom.cases.readers import cail, texts, verdictbench
 from courtroom.cases.readers.tables import MOST_COMPARED, json_row, looks_labelled
 from courtroom.errors import CaseError, CourtroomError
@@ -50,13 +51,16 @@ Names = Mapping[str, str] | None
 
 
 def read_upload(name: str, source: bytes | Path, labels: Names = None, encoding: str = "") -> list[Package]:
-    """All cases of an uploaded file, or none. Raises `CaseError`: a sentence that names the place and the mend.
+    """Return all cases of a file, or none.
 
     Args:
         name: the file's name; its ending says how it is read.
         source: its content, or where it lies; a folder is read as one case with `case.json` and media.
         labels: what labels that are numbers mean, in a table of labelled texts.
         encoding: of texts and tables, as a person says; empty: found from the bytes.
+
+    Raises:
+        CaseError: a sentence that names the place and the mend.
     """
     return [_or_raise(found) for found in read_each(name, source, labels, encoding)]
 
@@ -64,9 +68,8 @@ def read_upload(name: str, source: bytes | Path, labels: Names = None, encoding:
 def read_each(
     name: str, source: bytes | Path, labels: Names = None, encoding: str = ""
 ) -> Iterator[Package | CaseError]:
-    """An uploaded file record by record: the case, or why the record is none. Arguments are those of `read_upload`. Raises
-    `CaseError`: the file as a whole can't be read."""
-    beside: Beside = _nowhere
+    """Read a file record by record: each case, or why it is none; raises `CaseError` where the whole can't be read."""
+    beside: Beside = lambda name: None  # noqa: E731  an upload has no files beside it
     if isinstance(source, Path):
         if not source.exists():
             raise CaseError(f"{name} is not there. Check the path.")
@@ -120,10 +123,6 @@ Beside = Callable[[str], bytes | None]
 """A medium's file by its path in the case; None where there is none."""
 
 
-def _nowhere(name: str) -> None:
-    """An upload has no files beside it."""
-
-
 def _in_folder(folder: Path) -> Beside:
     return partial(read_within, folder, folder)
 
@@ -155,13 +154,31 @@ def _from_zip(archive: Archive, labels: Names) -> Iterator[Package | CaseError]:
         try:
             data = archive.read(path) or b""
             _check_size(where, len(data))
-            for found in _from_text(where, path.suffix.lower(), data, _in_archive(archive, path.parent), labels):
+            records = iter(_from_text(where, path.suffix.lower(), data, _in_archive(archive, path.parent), labels))
+            begin = [*islice(records, 2)]
+            for found in chain(begin, records):
                 if isinstance(found, Package):
-                    found = replace(found, remarks=(*found.remarks, *left_out), there=there)
+                    alone = len(begin) == len(paths) == 1
+                    unused = _unused(found, there, archive) if alone else ()
+                    found = replace(found, remarks=(*found.remarks, *left_out, *unused), there=there)
                     left_out = ()
                 yield found
         except CaseError as error:
             yield error
+
+
+def _unused(package: Package, there: Iterable[str], archive: Archive) -> tuple[str, ...]:
+    """The remark on files of a ZIP whose only case does not name them."""
+    used = set(package.files.values())
+    others = [name for name in there if archive.read(PurePosixPath(name)) not in used]
+    if not others or len(package.files) < len(
+        {medium.file for medium in package.case.media()}
+    ):  # what is named and absent may be one of these
+        return ()
+    more = f" and {len(others) - MAX_LISTED_KEYS} more" if len(others) > MAX_LISTED_KEYS else ""
+    return (
+        f"No piece of the case names these files, and they were left out: {', '.join(others[:MAX_LISTED_KEYS])}{more}.",
+    )
 
 
 def _is_stray(data: bytes) -> bool:
@@ -219,9 +236,9 @@ def _package(where: str, row: Any, beside: Beside) -> Package:
             row, remarks = convert(row)
         elif isinstance(row, dict) and "kind" not in row:
             raise CaseError(
-                f"the field `kind` is missing, which says what kind of case this is: {', '.join(CASE_KINDS)}. A dispute without it "
-                f"has its evidence under one of these names: {', '.join(verdictbench.MARKS)}. This one has: "
-                f"{', '.join(map(str, list(row)[:MAX_LISTED_KEYS]))[:400]}."
+                f"the field `kind` is missing, which says what kind of case this is: {', '.join(case_kinds())}. "
+                f"A dispute without it has its evidence under one of these names: {', '.join(verdictbench.MARKS)}. "
+                f"This one has: {', '.join(map(str, list(row)[:MAX_LISTED_KEYS]))[:400]}."
             )
         case = parse_case(row)
         if "language" not in row:

@@ -1,17 +1,16 @@
-"""Texts: a document to be summarised, with a reference summary where one is known; a task of texts, single or in pairs, each to be
-given one label of a set."""
+"""Documents to be summarised; and tasks of texts, or pairs of texts, each to be given one label of a set."""
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal, Self
 
 from pydantic import Field, field_validator, model_validator
 
-from courtroom.cases.case import Case
+from courtroom.cases.case import Brought, Case, joined
 from courtroom.cases.readers.tables import MAX_TEXT, task_from_text
 from courtroom.errors import CaseError
-from courtroom.media.medium import Medium
+from courtroom.language import N_
 from courtroom.strict import Strict
 
 LONGEST = 200_000
@@ -27,7 +26,7 @@ class Document(Case):
     reference: str = Field(default="", max_length=20_000, description="A summary that somebody wrote.")
 
     kind_title = "Document"
-    from_text = True
+    asks = ("text",)
 
     @field_validator("text")
     @classmethod
@@ -54,9 +53,12 @@ class Document(Case):
         return tuple(pair for pair in (("Text", self.text), ("Reference summary", self.reference)) if pair[1])
 
     @classmethod
-    def written(cls, name: str, title: str, language: str, text: str, media: tuple[Medium, ...]) -> Self:
-        """A document that somebody pasted; pictures are no part of it."""
-        return cls(id=name, title=title, language=language, text=text, source="Written in the app")
+    def places(cls, given: Mapping[str, Any]) -> Mapping[str, str]:
+        return {"text": N_("Text")}
+
+    @classmethod
+    def made(cls, given: dict[str, Any], pieces: Sequence[Brought]) -> Self:
+        return cls.model_validate({**given, "text": joined(given, "text", pieces)})
 
 
 MOST_LABELS = 500
@@ -96,7 +98,11 @@ class LabelledTask(Case):
     labels: tuple[str, ...] = Field(min_length=2, max_length=MOST_LABELS)
     question: str = Field(default="", max_length=2_000, description="What is to be decided about a text.")
     names: tuple[str, str] = Field(default=("text", "second text"), description="What the texts of a pair are called.")
-    items: tuple[Labelled, ...] = Field(min_length=1, max_length=MOST_TEXTS)
+    items: tuple[Labelled, ...] = Field(
+        min_length=1,
+        max_length=MOST_TEXTS,
+        title=N_("Table of the texts: CSV or JSON lines, with a column “text” and a column “label”"),
+    )
     examples: tuple[Labelled, ...] = Field(
         default=(),
         max_length=MOST_TEXTS,
@@ -105,7 +111,7 @@ class LabelledTask(Case):
     pool: str = Field(default="", max_length=40, description="Names the pool of its examples; filled in by itself.")
 
     kind_title = "Labelled task"
-    from_text = True
+    asks = ("items",)
 
     @model_validator(mode="after")
     def _whole(self) -> Self:
@@ -138,8 +144,7 @@ class LabelledTask(Case):
         return self.pool or hashlib.sha256(content.encode()).hexdigest()[:16]
 
     def known(self) -> Iterator[Example]:
-        """Its examples as records to be found again; without any, its labelled texts. Nothing where a pool holds them already, or
-        where a text would be its own only example."""
+        """Its examples as records; without any, its labelled texts, where no pool holds them already."""
         if not self.examples and (self.pool or len(self.items) == 1):
             return
         which, under = "example" if self.examples else "item", {label: self.under(label) for label in self.labels}
@@ -152,7 +157,7 @@ class LabelledTask(Case):
         return f"{self.pool_name}/" if label is None else f"{self.pool_name}/{self.labels.index(label)}/"
 
     def itself(self, item: Labelled) -> tuple[str, ...]:
-        """Return the ids under which a text, and those of its group, may stand among the examples: none is its precedent."""
+        """Return the ids of a text and those of its group among the examples: none is its precedent."""
         names = [
             item.id,
             *(one.id for one in self.items if item.group and one.group == item.group and one.id != item.id),
@@ -170,6 +175,11 @@ class LabelledTask(Case):
 
     def on_record(self) -> Any:
         return {item.id: item.label for item in self.items if item.label is not None}
+
+    @property
+    def right(self) -> tuple[str, int] | None:
+        label = self.items[0].label if len(self.items) == 1 else None
+        return (label, len(self.labels)) if label is not None else None
 
     def real_outcome(self) -> str:
         """The known label, where there is one text."""
@@ -197,11 +207,14 @@ class LabelledTask(Case):
         return tuple(pair for pair in lines if pair[1])
 
     @classmethod
-    def written(cls, name: str, title: str, language: str, text: str, media: tuple[Medium, ...]) -> Self:
-        """A task from a pasted table: CSV or JSON lines with a column for the text and one for the label."""
-        read = task_from_text(text)
+    def places(cls, given: Mapping[str, Any]) -> Mapping[str, str]:
+        return {"items": N_("Table")}
+
+    @classmethod
+    def made(cls, given: dict[str, Any], pieces: Sequence[Brought]) -> Self:
+        """A task from a pasted table."""
+        table = given.pop("items", "") or "\n".join(piece.text for piece in pieces)
+        read = task_from_text(table)
         if read.left_out:
             raise CaseError(f"{read.left_out[0]} Correct it, and save again.")
-        return cls.model_validate(
-            {**read.fields, "id": name, "title": title, "language": language, "source": "Written in the app"}
-        )
+        return cls.model_validate({**read.fields, **given})

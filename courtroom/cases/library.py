@@ -11,7 +11,7 @@ from courtroom.access import Access, Resource, needs
 from courtroom.cases.case import Case
 from courtroom.cases.checks import check
 from courtroom.cases.files import Package, read_folder, read_upload
-from courtroom.cases.kinds import CASE_KINDS, parse_case
+from courtroom.cases.kinds import BUNDLED, parse_case
 from courtroom.errors import CaseError, Unreadable
 from courtroom.media.medium import Medium
 from courtroom.media.store import MediaStore
@@ -55,7 +55,7 @@ class Library:
     def cases(self) -> list[ListedCase]:
         """All cases that can be read, the user's own first; `unreadable` has the others."""
         own = [_summary(case, bundled=False) for case in self._own()[0]]
-        kinds = list(CASE_KINDS)
+        kinds = list(BUNDLED)
         samples = sorted(
             self._samples.values(), key=lambda case: (kinds.index(case.kind), case.language != "en", case.title)
         )
@@ -65,7 +65,7 @@ class Library:
         return self._own()[1]
 
     def case(self, name: str) -> Case:
-        """One case, its media in the store. Raises `CaseError`: there is none of this id; `Unreadable`: its row is damaged."""
+        """Return one case; raises `CaseError` where there is none of this id, `Unreadable` where its row is damaged."""
         found = self._find(name) if self._sees(name) else None
         if found is None:
             raise CaseError(f"There is no case “{name}”. See all with `python -m courtroom cases`, or give a file.")
@@ -73,8 +73,12 @@ class Library:
 
     @needs(Access.RUN)
     def add(self, package: Package) -> Case:
-        """Take in a case with its media. An id that is taken gets a number; the same case is kept once. Raises `CaseError`: the
-        checks found errors; the sentences say which; `CourtroomError`: the disk takes no more; there is no such case then."""
+        """Take in a case with its media. An id that is taken gets a number; the same case is kept once.
+
+        Raises:
+            CaseError: the checks found errors; the sentences say which.
+            CourtroomError: the disk takes no more; there is no such case then.
+        """
         errors = [
             f"{f.field}: {f.message}"
             for f in check(package.case, package.files, package.there)
@@ -94,8 +98,7 @@ class Library:
 
     @needs(Access.RUN)
     def delete(self, name: str) -> Case:
-        """Forget one of the user's cases and return it; `restore` brings it back. Raises `CaseError`: there is none of this id,
-        or it is a sample."""
+        """Forget a case and return it, for `restore`; raises `CaseError` where there is none, or it is a sample."""
         case = self.case(name)
         if name in self._samples:
             raise CaseError(
@@ -123,22 +126,22 @@ class Library:
         plain = sorted([*(DATA / "documents").glob("*.json"), *(DATA / "tasks").glob("*.json")])
         packages = [*folders, *(package for path in plain for package in read_upload(path.name, path))]
         with plainly("then look at the cases again"):
-            return {p.case.id: take_media(p.case, p.files, self._media) for p in packages}
+            return {p.case.id: p.case.with_media(self._media.keep(p.files)) for p in packages}
 
     def name_in_link(self, case: Case) -> str:
         """What a link calls a case: a sample by its id, another by what is in it, as ids differ between installs."""
         return case.id if self.is_sample(case.id) else f"{BY_CONTENT}{case.content_hash()}"
 
     def linked(self, name: str) -> Case:
-        """The case that a link names. Raises `CaseError`: it is not here."""
+        """Return the case that a link names; raises `CaseError` where it is not here."""
         found = self._samples.get(name)
         if name.startswith(BY_CONTENT):
             wanted = name.removeprefix(BY_CONTENT)
             found = next((case for case in self._own()[0] if case.content_hash() == wanted), None)
         if found is None:
             raise CaseError(
-                "The case of this link is not in this install: it was uploaded or changed elsewhere. Ask for the case as a file, "
-                "upload it on the page Cases, and open the link again."
+                "The case of this link is not in this install: it was uploaded or changed elsewhere. "
+                "Ask for the case as a file, upload it on the page Cases, and open the link again."
             )
         return found
 
@@ -183,11 +186,6 @@ class Library:
 
 def _named(name: str) -> Resource:
     return Resource(kind="case", id=name)
-
-
-def take_media(case: C, files: Mapping[str, bytes], store: MediaStore) -> C:
-    """The case with each medium in the store and its content hash filled in."""
-    return case.with_media(store.keep(files))
 
 
 def _names(name: str) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""Papers that people have, such as letters, chats, tables and scans: read into pieces, each a text or a picture, with where it comes from."""
+"""Papers that people have, such as letters, chats, tables and scans, read into pieces: texts and pictures."""
 
 import json
 from collections.abc import Iterator
@@ -12,6 +12,7 @@ from courtroom.cases.labelled import LONGEST
 from courtroom.cases.readers import office
 from courtroom.cases.readers.pdf import PICTURES, SCAN, page_pictures, read_pages
 from courtroom.errors import CaseError, CourtroomError
+from courtroom.media.medium import MediumKind
 from courtroom.media.pictures import ENDINGS as MEDIA
 from courtroom.media.pictures import sniff, turned
 from courtroom.text.encoding import decoded
@@ -40,6 +41,12 @@ class Piece:
     text: str = ""
     medium: bytes = b""
 
+    @property
+    def form(self) -> tuple[MediumKind, str]:
+        """What its medium is, and the ending under which such a file is kept."""
+        found = sniff(self.medium[:16])
+        return (found[0], MEDIA[found[1]][0]) if found and found[1] in MEDIA else ("image", ".png")
+
 
 @dataclass(frozen=True)
 class Papers:
@@ -54,7 +61,6 @@ def read_papers(name: str, data: bytes, encoding: str = "", depth: int = 0) -> P
 
     Args:
         name: the file's name; its ending says how it is read.
-        data: its content.
         encoding: of a plain text, as a person says; empty: found from the bytes.
         depth: in how many other files it lies.
 
@@ -129,7 +135,7 @@ def _together(pieces: list[Piece], files: list[tuple[str, bytes]], outer: str, d
 
 
 def _pictures(source: str, data: bytes, remarks: list[str]) -> list[Piece]:
-    """A picture or video as it is, where models take it so; another one as PNG, page by page. Why it is none is a remark."""
+    """A picture or video as models take it; another one as PNG, page by page. Why it is none is a remark."""
     medium = sniff(data[:16])
     if medium and medium[1] in MEDIA:
         return [Piece(source, medium=data)]

@@ -6,11 +6,11 @@ from typing import Any, Literal, Self
 
 from pydantic import Field, field_validator, model_validator
 
-from courtroom.cases.case import Case, Option
+from courtroom.cases.case import Brought, Case, Option
 from courtroom.cases.labelled import LONGEST
 from courtroom.errors import CaseError
 from courtroom.language import N_
-from courtroom.media.medium import KeptFile, Medium, with_kept
+from courtroom.media.medium import Medium
 from courtroom.strict import Strict
 from courtroom.text.languages import language_of
 
@@ -42,16 +42,19 @@ class Question(Case):
     kind: Literal["question"] = "question"
     question: str = Field(min_length=1, max_length=2_000)
     options: tuple[str, ...] = Field(
-        default=(), max_length=len(LETTERS), description="Two to six; none: members propose answers."
+        default=(),
+        max_length=len(LETTERS),
+        title=N_("Answers to choose from, if any"),
+        description="Two to six; none: members propose answers.",
     )
-    parties: tuple[Party, ...] = Field(default=(), max_length=20)
+    parties: tuple[Party, ...] = Field(
+        default=(), max_length=20, title=N_("Who has a stake in it, one a line: “name” or “name: the answer wanted”")
+    )
     material: tuple[Piece, ...] = Field(default=(), max_length=300)
-    outcome: str = Field(
-        default="", max_length=2_000, description="What was decided, or came of it, where that is known."
-    )
+    outcome: str = Field(default="", max_length=2_000, title=N_("What was decided, or came of it, where that is known"))
 
     kind_title = "Question"
-    from_text = True
+    asks = ("question", "options", "parties", "outcome")
     has_options = True
     parts_title = N_("material")
 
@@ -107,16 +110,6 @@ class Question(Case):
     def media(self) -> Iterator[Medium]:
         return (medium for piece in self.material for medium in piece.media)
 
-    def with_media(self, kept: Mapping[str, KeptFile]) -> Self:
-        return self.model_copy(
-            update={
-                "material": tuple(
-                    piece.model_copy(update={"media": tuple(with_kept(medium, kept) for medium in piece.media)})
-                    for piece in self.material
-                )
-            }
-        )
-
     def blind(self) -> Self:
         return self.model_copy(update={"outcome": ""})
 
@@ -125,7 +118,7 @@ class Question(Case):
 
     def brief(self) -> tuple[str, ...]:
         told = f"{len(self.options)} options" if self.options else "without options"
-        return told, *((f"{len(self.material)} pieces of material",) if self.material else ())
+        return told, *((f"Material: {len(self.material)}",) if self.material else ())
 
     def sections(self) -> tuple[tuple[str, str], ...]:
         wants = "\n".join(f"{one.name}: {one.wants}" if one.wants else one.name for one in self.parties)
@@ -144,6 +137,10 @@ class Question(Case):
         kept = tuple(one for n, one in enumerate(self.material, start=1) if f"material-{n}" not in parts)
         return self.model_copy(update={"material": kept})
 
+    def in_other_order(self) -> Self:
+        """Return the question with its answers and its parties from the last to the first."""
+        return self.model_copy(update={"options": self.options[::-1], "parties": self.parties[::-1]})
+
     def with_addition(self, text: str, side: str) -> Self:
         """The question with a text more. `side`: the name of the party who brings it; empty: nobody's."""
         if side and side not in {party.name for party in self.parties}:
@@ -151,11 +148,25 @@ class Question(Case):
         return self.model_copy(update={"material": (*self.material, Piece(text=text, by=side))})
 
     @classmethod
-    def written(cls, name: str, title: str, language: str, text: str, media: tuple[Medium, ...]) -> Self:
-        """A question without options; the text and the pictures are its material."""
-        material = (Piece(text=text, media=media),) if text.strip() or media else ()
-        given: dict[str, Any] = {"id": name, "title": title, "language": language}
-        return cls(**given, question=title, material=material, source=WRITTEN)
+    def places(cls, given: Mapping[str, Any]) -> Mapping[str, str]:
+        """The material of nobody, and that of each party."""
+        return {"material": N_("Material"), **{f"by {name}": name for name, _ in _parties(given)}}
+
+    @classmethod
+    def made(cls, given: dict[str, Any], pieces: Sequence[Brought]) -> Self:
+        material = [
+            Piece(text=piece.text, source=piece.source, by=piece.place.partition(" ")[2], media=piece.media)
+            for piece in pieces
+        ]
+        parties = [{"name": name, "wants": wants} for name, wants in _parties(given)]
+        options = options_in(given.get("options", ""))
+        return cls.model_validate({**given, "options": options, "parties": parties, "material": material})
+
+
+def _parties(given: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """The name of each party in a form, and what it wants."""
+    lines = (line.partition(":") for line in given.get("parties", "").replace("：", ":").splitlines())
+    return [(name.strip(), wants.strip()) for name, _, wants in lines if name.strip()]
 
 
 WRITTEN = "Written in the app"

@@ -1,4 +1,4 @@
-"""Rows of Parquet and Arrow files. A few bytes of these can stand for any number of values, so each row is measured first."""
+"""Rows of Parquet and Arrow files. Few bytes can stand for any number of values, so each row is measured first."""
 
 import struct
 from collections.abc import Iterable, Iterator
@@ -14,10 +14,9 @@ from courtroom.errors import CourtroomError
 
 BROKEN = (pa.ArrowException, MemoryError, struct.error)
 """What a file raises that is damaged, or says of itself what is not so."""
-PIECE = 8 * 2**20
-"""Bytes of rows that are made at once."""
+MAX_PIECE_BYTES = 8 * 2**20
 _UNPACKED, _PACKED, _HEADERS, _VALUES = 2, 3, (5, 7, 8), 1
-"""Numbers of fields in Parquet's page headers (parquet.thrift): sizes, the header for the page's kind, the number of values in it."""
+"""Fields in Parquet's page headers (parquet.thrift): sizes, the header of the page's kind, and its number of values."""
 _FILE_BEGINS = b"ARROW1\0\0"
 _MESSAGE_HEADER, _BATCH_OF_DICTIONARY, _COMPRESSION = 2, 1, 3
 """Places of fields in Arrow's messages (Message.fbs), from 0."""
@@ -37,8 +36,8 @@ def parquet(name: str, file: IO[bytes]) -> tuple[pa.Schema, Iterator[dict[str, A
 
 
 def _pages(file: IO[bytes], column: pq.ColumnChunkMetaData) -> Iterator[int]:
-    """What each page of a column unpacks to, in bytes or values: as its own header says, which is what room is made for. The
-    footer names sizes as well, but nothing that reads the pages depends on them."""
+    """What each page of a column unpacks to, in bytes or values: as its own header says, which is what room is made
+    for. The footer names sizes as well, but nothing that reads the pages depends on them."""
     at = column.data_page_offset
     if column.has_dictionary_page:
         at = min(at, column.dictionary_page_offset)
@@ -109,14 +108,17 @@ def _groups(file: IO[bytes], source: pq.ParquetFile, limit: UnpackLimit) -> Iter
             column = pq.ParquetFile(file, read_dictionary=[text]).read_row_group(number, columns=[text]).column(0)
             size += sum(map(_unfolded, column.chunks))
         limit.add(size)
-        step = max(1, min(500, 8 * PIECE * group.num_rows // max(1, size)))
+        step = max(1, min(500, 8 * MAX_PIECE_BYTES * group.num_rows // max(1, size)))
         for batch in source.iter_batches(batch_size=step, row_groups=[number]):
             yield from batch.to_pylist()
 
 
 def arrow(name: str, file: IO[bytes]) -> tuple[pa.Schema, Iterator[dict[str, Any]]]:
-    """Schema and rows of Arrow, as a stream or as a file. Raises `CourtroomError`: it is compressed, as then nothing says how large
-    it becomes."""
+    """Return schema and rows of Arrow, as a stream or as a file.
+
+    Raises:
+        CourtroomError: it is compressed, as then nothing says how large it becomes.
+    """
     size = _size(file)
     start = len(_FILE_BEGINS) if file.read(len(_FILE_BEGINS)) == _FILE_BEGINS else 0  # behind it, a file holds a stream
     file.seek(start)
@@ -144,7 +146,7 @@ def _rows(batches: Iterable[pa.RecordBatch], limit: UnpackLimit) -> Iterator[dic
     for batch in batches:
         size = batch.num_rows + sum(map(_unfolded, batch.columns))
         limit.add(size)
-        step = max(1, batch.num_rows * PIECE // max(size, PIECE))
+        step = max(1, batch.num_rows * MAX_PIECE_BYTES // max(size, MAX_PIECE_BYTES))
         for start in range(0, batch.num_rows, step):
             yield from batch.slice(start, step).to_pylist()
 

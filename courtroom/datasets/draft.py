@@ -1,4 +1,4 @@
-"""A dataset while it is written: in chunks, each with how far the writer is, so that a killed process goes on where it was."""
+"""A dataset while it is written, in chunks that say how far the writer is: a killed process goes on where it was."""
 
 import hashlib
 import json
@@ -24,10 +24,8 @@ from courtroom.store.connection import StoreConnection
 from courtroom.store.database import Database, marks
 from courtroom.text.languages import language_of
 
-CHUNK = 500
-"""Rows in one transaction."""
-MOST_PROBLEMS = 1_000
-"""Of records that were not taken in, so many are kept with their reasons; the others are counted."""
+CHUNK_ROWS = 500
+MAX_KEPT_PROBLEMS = 1_000
 
 
 class WrittenElsewhere(CourtroomError):
@@ -57,8 +55,7 @@ class IncomingRow:
 
 @dataclass
 class DatasetDraft:
-    """One unfinished dataset. `state` is how far the writer is, and is kept with each chunk; what it holds is the writer's own
-    affair."""
+    """One unfinished dataset. `state` says how far the writer is, in its own words, and is kept with each chunk."""
 
     database: Database
     number: int
@@ -77,7 +74,7 @@ class DatasetDraft:
             db.executemany(f"INSERT INTO dataset_rows VALUES ({', '.join('?' * 15)})", rows)
             db.executemany("INSERT INTO dataset_splits VALUES (?, ?, ?)", splits)
             kept = db.execute("SELECT count(*) FROM dataset_problems WHERE dataset = ?", (self.number,)).fetchone()[0]
-            new_rows = [(self.number, one.place, one.message) for one in problems][: max(0, MOST_PROBLEMS - kept)]
+            new_rows = [(self.number, one.place, one.message) for one in problems][: max(0, MAX_KEPT_PROBLEMS - kept)]
             db.executemany("INSERT INTO dataset_problems (dataset, place, message) VALUES (?, ?, ?)", new_rows)
         self.state = json.loads(json.dumps(state))  # a copy: the writer goes on with its own
 
@@ -166,8 +163,8 @@ class DatasetDraft:
     def _there(self, db: StoreConnection, names: set[str]) -> dict[str, bytes]:
         wanted = list(names)
         found: dict[str, bytes] = {}
-        for start in range(0, len(wanted), CHUNK):
-            some = wanted[start : start + CHUNK]
+        for start in range(0, len(wanted), CHUNK_ROWS):
+            some = wanted[start : start + CHUNK_ROWS]
             sql = f"SELECT id, fingerprint FROM dataset_rows WHERE content = ? AND id IN ({marks(some)})"
             found |= dict(db.execute(sql, (self.number, *some)).fetchall())
         return found

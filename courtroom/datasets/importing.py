@@ -17,7 +17,6 @@ from courtroom.cases.case import Case
 from courtroom.cases.checks import check, explain
 from courtroom.cases.files import Package
 from courtroom.cases.labelled import Labelled
-from courtroom.cases.library import take_media
 from courtroom.cases.readers.tables import (
     NumberedLabels,
     alike,
@@ -27,7 +26,7 @@ from courtroom.cases.readers.tables import (
     look_alike,
     question_of,
 )
-from courtroom.datasets.draft import DatasetDraft, IncomingRow, WrittenElsewhere
+from courtroom.datasets.draft import CHUNK_ROWS, DatasetDraft, IncomingRow, WrittenElsewhere
 from courtroom.datasets.forms import form_of, named
 from courtroom.datasets.forms.criminal import is_relevance, relevance_in
 from courtroom.datasets.forms.form import Context, Form, ImportedRow, row_id
@@ -35,7 +34,7 @@ from courtroom.datasets.forms.texts import DOCUMENTS
 from courtroom.datasets.records import Damaged, Reading, SourceRecord
 from courtroom.datasets.row import DatasetInfo, ImportCounts, LeftOut, Problem, SharedFields
 from courtroom.datasets.source import SourceFile, fingerprint, parts
-from courtroom.datasets.statistics import MOST_PLACES, counted
+from courtroom.datasets.statistics import MAX_KEPT_PLACES, counted
 from courtroom.datasets.store import Datasets
 from courtroom.errors import CaseError, CourtroomError, shown
 from courtroom.language import N_
@@ -44,10 +43,7 @@ from courtroom.strict import Strict
 from courtroom.text.table import column_name
 
 log = logging.getLogger(__name__)
-CHUNK = 500
-"""Records in one transaction."""
-CHUNK_CHARACTERS = 4 * 2**20
-"""A chunk of long records ends earlier."""
+MAX_CHUNK_CHARACTERS = 4 * 2**20
 LOOKED_AT = 2_000
 """Records that are looked at to find the form, the columns and all numbers that stand for labels."""
 MOST_LOOKED_AT = 10 * LOOKED_AT
@@ -93,9 +89,15 @@ class Order(Strict):
     encoding: str = Field(default="", description="Of texts and tables; empty: found from the bytes of each file.")
 
 
+def dataset_name(source: Path) -> str:
+    """Return the name that a dataset has by its file or folder."""
+    stem = source.name if source.is_dir() else source.name.partition(".")[0]
+    return re.sub(r"[^A-Za-z0-9._-]+", "-", stem).strip("-._")[:80] or "dataset"
+
+
 def columns_from(pairs: Iterable[str]) -> dict[str, str]:
-    """Columns under other names, from texts such as `Tweet=text`; empty texts count for nothing. Raises `CourtroomError`: a text
-    is not of this form, or two columns have one name."""
+    """Columns under other names, from texts such as `Tweet=text`; empty texts count for nothing. Raises
+    `CourtroomError`: a text is not of this form, or two columns have one name."""
     found: dict[str, str] = {}
     for pair in filter(None, map(str.strip, pairs)):
         old, _, new = (part.strip() for part in pair.partition("="))
@@ -128,7 +130,7 @@ class _Chunk:
     size: int = 0
 
     def full(self) -> bool:
-        return len(self.lines) + len(self.problems) >= CHUNK or self.size > CHUNK_CHARACTERS
+        return len(self.lines) + len(self.problems) >= CHUNK_ROWS or self.size > MAX_CHUNK_CHARACTERS
 
 
 class Importer:
@@ -143,10 +145,10 @@ class Importer:
         progress: Progress = lambda taken, refused, share: None,
         stopped: Callable[[], bool] = lambda: False,
     ) -> Imported:
-        """Take a source in to its end. After a kill, the same order goes on behind what is kept. `stopped`: asked after each
-        chunk; where it says so, the import stops and can be gone on with. Raises `NumberedLabels`: labels are numbers, and
-        neither the files nor the order say what they mean; nothing is kept; `CourtroomError`: the source or the order can't be
-        used, or no record of it."""
+        """Take a source in to its end. After a kill, the same order goes on behind what is kept. `stopped`: asked after
+        each chunk; where it says so, the import stops and can be gone on with. Raises `NumberedLabels`: labels are
+        numbers, and neither the files nor the order say what they mean; nothing is kept; `CourtroomError`: the source
+        or the order can't be used, or no record of it."""
         source = Path(order.source)
         files = parts(source, order.config)
         text = order.model_dump_json()
@@ -174,7 +176,7 @@ class Importer:
         ]
         if errors:
             raise CaseError(" ".join(errors))
-        return take_media(package.case, package.files, self._media)
+        return package.case.with_media(self._media.keep(package.files))
 
 
 class Stopped(CourtroomError):
@@ -238,9 +240,9 @@ class _Work:
             value = self._renamed(record.value)
             form = self._fitting(value)
             split = next((one for one in (self._order.split, record.split) if one is not None), reading.part.split)
+            names, label = self._names(form, reading), self.now.label or ""
             context = Context(
-                *(reading.part, record.number, record.place, split, self._names(form, reading), self._owner.unpack),
-                label=self.now.label or "",
+                reading.part, record.number, record.place, split, names, unpack=self._owner.unpack, label=label
             )
             made = list(form.read(value, context))
             lines = [self._line(one, context) for one in made]
@@ -256,7 +258,8 @@ class _Work:
             chunk.problems.append(_problem(record.place, f"`{field}` is missing. Add this field."))
         except (TypeError, ValueError, AttributeError, ArithmeticError) as error:
             log.exception("%s", record.place)
-            text = f"it can't be read in the form “{self._form.title if self._form else 'unknown'}” ({error}). Check its fields."
+            name = self._form.title if self._form else "unknown"
+            text = f"it can't be read in the form “{name}” ({error}). Check its fields."
             chunk.problems.append(_problem(record.place, text))
         else:
             chunk.lines += lines
@@ -280,8 +283,11 @@ class _Work:
         return Reading(part, self._order.encoding, tuple(self._columns_renamed))
 
     def _look(self) -> None:
-        """Find the form and the column of the labels from the first records of each file, whichever of them is damaged. Raises
-        `CourtroomError`: a column that is to be renamed is not there, or it must be said which column has the labels."""
+        """Find the form and the column of the labels from the first records of each file, whichever is damaged.
+
+        Raises:
+            CourtroomError: a column to be renamed is not there, or a person must say which column has the labels.
+        """
         met: dict[str, None] = {}
         fits: Counter[Form] = Counter()
         doubts: Counter[tuple[Form, tuple[str, str]]] = Counter()
@@ -294,7 +300,8 @@ class _Work:
         known = {column_name(name) for name in met}
         if absent := [old for old in self._order.columns if column_name(old) not in known]:
             raise CourtroomError(
-                f"{self._order.source} has no column “{absent[0]}” to rename. Its columns are: {', '.join(list(met)[:20])}."
+                f"{self._order.source} has no column “{absent[0]}” to rename. "
+                f"Its columns are: {', '.join(list(met)[:20])}."
             )
         if len(fits) > 1:
             del fits[DOCUMENTS]  # any record with a text is one, so another form that fits says more
@@ -304,8 +311,9 @@ class _Work:
         for (doubted, (text, label)), times in doubts.items():
             if doubted == form and 2 * times > fits[form] and not self._order.form:
                 raise CourtroomError(
-                    f"{self._order.source}: the column “{label}” may hold labels, which the form “{form.title}” does not read. "
-                    f"If it does, add --rename {text}=text --rename {label}=label; if not, add --form {form.name}."
+                    f"{self._order.source}: the column “{label}” may hold labels, which the form “{form.title}” does "
+                    f"not read. If it does, add --rename {text}=text --rename {label}=label; "
+                    f"if not, add --form {form.name}."
                 )
         unread = [name for name in self._renamed(dict(met)) if column_name(name) not in form.reads]
         if form.reads and unread:
@@ -336,8 +344,8 @@ class _Work:
         if self._form is None:
             fields = ", ".join(f"`{str(name)[:40]}`" for name in list(value)[:8])
             raise CaseError(
-                f"its fields ({fields}) are of no form that is known. Say which column is the text and which the label, such as "
-                "--rename Tweet=text --rename Feeling=label, or name the form."
+                f"its fields ({fields}) are of no form that is known. Say which column is the text and which the "
+                "label, such as --rename Tweet=text --rename Feeling=label, or name the form."
             )
         return self._form
 
@@ -436,7 +444,7 @@ class _Work:
             reason = re.sub(r"“[^”]*”", "“…”", _kind_of_remark(problem.message)).rstrip(".")
             reason = reason if reason in now.why or len(now.why) < MOST_REASONS else OTHER_REASONS
             number, places = now.why.get(reason, (0, []))
-            now.why[reason] = number + 1, [*places, problem.place][:MOST_PLACES]
+            now.why[reason] = number + 1, [*places, problem.place][:MAX_KEPT_PLACES]
         self._draft.put(chunk.lines, now.model_dump(mode="json"), chunk.problems)
         read = sum(self._sizes[:part]) + min(position, self._sizes[part] if part < len(self._sizes) else 0)
         self._progress(self.now.taken, self.now.refused, read / sum(self._sizes))

@@ -3,10 +3,11 @@
 import hashlib
 import logging
 import threading
+from contextvars import copy_context
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from courtroom.access import Access, by, needs
+from courtroom.access import Access, for_server, needs
 from courtroom.cases.readers.tables import NumberedLabels
 from courtroom.datasets.importing import Imported, Importer, Order, Progress
 from courtroom.datasets.store import Datasets
@@ -34,8 +35,7 @@ class ImportProgress:
 
 
 class DatasetImports:
-    """All imports that this process works on, by the datasets' names. `uploads`: where uploaded files are until they are taken
-    in."""
+    """All imports that this process works on, by the datasets' names. `uploads`: where files wait to be taken in."""
 
     def __init__(self, datasets: Datasets, media: MediaStore, uploads: Path) -> None:
         self._datasets, self.importer = datasets, Importer(datasets, media)
@@ -56,7 +56,8 @@ class DatasetImports:
             raise CourtroomError(f"“{order.name}” is being imported. Wait for it, or give another name.")
         self._datasets.claim(order.name)  # here, as the thread works for nobody
         state = self.under_way[order.name] = ImportProgress(order)
-        thread = threading.Thread(target=by(None, self._work), args=(state,), name=f"import-{order.name}", daemon=True)
+        work = for_server(copy_context()).run
+        thread = threading.Thread(target=work, args=(self._work, state), name=f"import-{order.name}", daemon=True)
         self._threads.append(thread)
         thread.start()
         return state

@@ -17,16 +17,15 @@ from courtroom.text.encoding import Rejoined, in_utf8, refuse_pointer
 from courtroom.text.files import json_of, once
 from courtroom.text.table import column_name
 
-LONGEST_LINE = 64 * 2**20
-WHOLE = 64 * 2**20
-"""Up to so many bytes, a JSON object that holds its records under a name is read at once."""
+MAX_LINE_BYTES = 64 * 2**20
+MAX_WHOLE_JSON_BYTES = 64 * 2**20
 PEEK = 65_536
 LISTS = ("data", "rows", "examples", "instances", "samples", "cases", "records")
 """Under these names one JSON object may hold a dataset's records."""
 
 
 PER_RECORD = MAX_RATIO
-"""Bytes that a record counts for at least: a file gives about one for each byte that it has, however well it is packed."""
+"""Bytes that a record counts for at least: a file gives about one for each byte, however well it is packed."""
 
 
 class Damaged(CourtroomError):
@@ -61,8 +60,8 @@ class Reading:
     file: IO[bytes] | None = None
 
     def records(self, skip: int = 0) -> Generator[SourceRecord, None, None]:
-        """All records behind the first `skip`. Raises `Damaged`: the file can't be read to its end; `UnpacksTooMuch`: it holds
-        far more records than its size lets expect, which would take hours."""
+        """All records behind the first `skip`. Raises `Damaged`: the file can't be read to its end; `UnpacksTooMuch`:
+        it holds far more records than its size lets expect, which would take hours."""
         limit = UnpackLimit(self.part.name, lambda: self.part.packed)
         for text in reversed(self.part.about):
             self.names.update(text)
@@ -132,14 +131,14 @@ class Reading:
 
 def _lines(name: str, file: IO[bytes], first: bytes = b"") -> Iterator[SourceRecord]:
     line = 0
-    while raw := (first or file.readline(LONGEST_LINE)):
+    while raw := (first or file.readline(MAX_LINE_BYTES)):
         line += 1
         place = f"{name}, line {line}"
         first = b""
-        if len(raw) >= LONGEST_LINE and not raw.endswith(b"\n"):
-            while (rest := file.readline(LONGEST_LINE)) and not rest.endswith(b"\n"):
+        if len(raw) >= MAX_LINE_BYTES and not raw.endswith(b"\n"):
+            while (rest := file.readline(MAX_LINE_BYTES)) and not rest.endswith(b"\n"):
                 pass
-            yield SourceRecord(place, wrong=f"it has more than {LONGEST_LINE // 2**20} MB. Shorten it.")
+            yield SourceRecord(place, wrong=f"it has more than {MAX_LINE_BYTES // 2**20} MB. Shorten it.")
         elif raw.strip():
             try:
                 yield SourceRecord(place, json_of(raw))
@@ -159,14 +158,14 @@ def _json(name: str, file: IO[bytes]) -> Iterator[SourceRecord]:
         return
     data = b""
     if b"\n" not in start and len(begin) == PEEK:  # a long line: the whole file, or the first of many
-        data = rest.readline(LONGEST_LINE)
+        data = rest.readline(MAX_LINE_BYTES)
         if rest.peek(1):
             yield from _lines(name, rest, data)
             return
-    data += rest.read(WHOLE + 1)
-    if len(data) > WHOLE:
+    data += rest.read(MAX_WHOLE_JSON_BYTES + 1)
+    if len(data) > MAX_WHOLE_JSON_BYTES:
         raise CourtroomError(
-            f"{name} is one JSON object of more than {WHOLE // 2**20} MB. Write one record on each line."
+            f"{name} is one JSON object of more than {MAX_WHOLE_JSON_BYTES // 2**20} MB. Write one record on each line."
         )
     try:
         content = json_of(data)
@@ -245,6 +244,6 @@ def _text(name: str, file: IO[bytes], beside_tables: bool) -> SourceRecord:
         )
         return SourceRecord(name, wrong=wrong)
     try:
-        return SourceRecord(name, {"text": file.read(WHOLE).decode()})
+        return SourceRecord(name, {"text": file.read(MAX_WHOLE_JSON_BYTES).decode()})
     except UnicodeDecodeError:
         return SourceRecord(name, wrong="it is not UTF-8 text. Say its encoding, or save it as UTF-8.")

@@ -1,5 +1,4 @@
-"""A dataset's rows: what a list shows of them, and how they lie in the store, a text of a labelled task without the label set that all
-texts share."""
+"""A dataset's rows, as lists show them and as they lie in the store: a text without what all texts share."""
 
 import hashlib
 import json
@@ -223,6 +222,10 @@ def category_of(case: Case | Labelled) -> str:
     if isinstance(case, CriminalCase):
         return case.gold.charges[0] if case.gold and case.gold.charges else ""
     return outcome_of(case)
+
+
+BANDS = (0.2, 0.6)
+"""Where bands of the vote margin begin: of 17 jurors, a near tie is at most 10:7, and a clear majority at most 13:4."""
 
 
 def margin_of(case: Case | Labelled) -> float | None:

@@ -47,15 +47,15 @@ def samples(library: Library) -> tuple[CaseSample, ...]:
 
 
 def add_sample(datasets: Datasets, library: Library, name: str) -> DatasetInfo:
-    """Keep bundled cases as a dataset; once more gives the one that is there. Raises `KeyError`: no sample has this name."""
+    """Keep bundled cases as a dataset, where it is not there. Raises `KeyError`: no sample has this name."""
     sample = {one.name: one for one in samples(library)}[name]
-    there = next((info for info in datasets.list() if info.name == name), None)
+    there = next((info for info in datasets.newest() if info.name == name), None)
     return there or datasets.add(name, _rows(library, sample), SOURCE)
 
 
 def bring_sample(datasets: Datasets, library: Library, name: str) -> bool:
-    """Keep bundled cases as a dataset where an experiment names them and no dataset has the name; whether that was done."""
-    if not name.startswith(PREFIX) or any(info.name == name for info in datasets.list()):
+    """Keep bundled cases as a dataset that an experiment names and nobody has made; return whether that was done."""
+    if not name.startswith(PREFIX) or any(info.name == name for info in datasets.newest()):
         return False
     if name not in {one.name for one in samples(library)}:
         return False
@@ -77,14 +77,13 @@ def _single(case: Case) -> Iterator[Case]:
         yield case.model_copy(update={"id": item.id, "title": item.text[:80], "items": (item,), "examples": ()})
 
 
-MOST_NAME, MOST = 30, 80
-"""Characters of the dataset's name, and of the whole id."""
+MAX_NAME_CHARACTERS, MAX_ID_CHARACTERS = 30, 80
 
 
 def precedent_id(dataset: str, row: str) -> str:
-    return f"{dataset[:MOST_NAME]}-{row}"[:MOST]
+    return f"{dataset[:MAX_NAME_CHARACTERS]}-{row}"[:MAX_ID_CHARACTERS]
 
 
 def row_id(dataset: str, precedent: str) -> str:
     """The row that a precedent was made of; its own id where it is of no row of this dataset."""
-    return precedent.removeprefix(f"{dataset[:MOST_NAME]}-")
+    return precedent.removeprefix(f"{dataset[:MAX_NAME_CHARACTERS]}-")

@@ -1,87 +1,206 @@
-"""Which rows of a dataset are wanted, and how they are read: chunk by chunk, in the dataset's own order. And rows divided into splits
-by shares, alike in each stratum."""
+"""Which rows of a dataset are wanted, and how they are read: chunk by chunk, in the dataset's own order."""
 
-import hashlib
 import json
-from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from functools import lru_cache, partial
+import random
+import tomllib
+from collections import Counter, defaultdict
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Sequence, Set
+from functools import cache, lru_cache, partial
 from itertools import islice
-from typing import Any, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple
 
-from courtroom.datasets.draft import CHUNK
+from pydantic import BeforeValidator, Field
+
+from courtroom.cases.case import Case
+from courtroom.cases.criminal import CriminalCase, Gold
+from courtroom.cases.labelled import Document
+from courtroom.datasets.draft import CHUNK_ROWS
 from courtroom.datasets.row import Row, SharedFields, unpacked
+from courtroom.language import N_
+from courtroom.law import articles_compared, charges_compared
+from courtroom.settings import DATA
 from courtroom.store.connection import StoredRow, read
 from courtroom.store.database import Database, marks
+from courtroom.strict import Strict
 
-BANDS = (0.2, 0.6)
-"""Where bands of the vote margin begin: of 17 jurors, a near tie is at most 10:7, and a clear majority at most 13:4."""
+AMENDMENTS = DATA / "amendments.toml"
+VERSION_MARK = "@"
+"""Between the name of a dataset and its version."""
 
 
-class Unit(NamedTuple):
+def _option(default: Any, description: str, **bounds: Any) -> Any:
+    """Declare a field that is not written out where it chooses nothing."""
+    return Field(default=default, description=description, exclude_if=lambda value: not value, **bounds)
+
+
+def _listed(value: Any) -> Any:
+    return tuple(part.strip() for part in value.split(",")) if isinstance(value, str) else value
+
+
+class Preparation(Strict):
+    """What is kept of a dataset before anything is drawn of it, over all splits, one step after the other."""
+
+    complete: bool = _option(False, "Cases alone of which the outcome, or articles, charges and term, are known.")
+    distinct: bool = _option(False, "Of rows with one text and one outcome, the first that has the outcome.")
+    consistent: bool = _option(False, "No row of a text that has several outcomes.")
+    labels_of: str = _option("", "Cases alone whose labels the dataset of this name has too; `name@version`.")
+    unchanged_by: Annotated[tuple[Literal["IX", "X", "XI", "XII"], ...], BeforeValidator(_listed)] = _option(
+        (), "Amendments to the Criminal Law: no case of an article that one of them changed."
+    )
+    at_most: int | None = _option(None, "So many rows of each label: those that stand last.", ge=1)
+    at_least: int | None = _option(None, "No row with a label that has fewer rows.", ge=1)
+    cut: int | None = _option(None, "Facts and documents are cut behind so many characters.", ge=1)
+
+
+class Selection(Preparation):
+    """Which rows of a dataset are wanted: what is kept of it, then what is chosen and drawn of that."""
+
+    split: str | None = None
+    ids: tuple[str, ...] | None = Field(default=None, description="Only these cases.")
+    limit: int | None = Field(default=None, ge=1, description="The first so many.")
+    sample: int | None = Field(default=None, ge=1, description="So many, drawn with `seed`.")
+    seed: int = 0
+    category: Annotated[
+        tuple[str, ...], BeforeValidator(lambda value: (value,) if isinstance(value, str) else value)
+    ] = _option((), "Only rows of these categories.")
+    contains: str | None = _option(None, "Only rows in whose record this text stands.")
+
+
+EVERY = Selection()
+
+
+class Labels(NamedTuple):
+    """What a row is known to be, as measures compare it."""
+
+    names: frozenset[Hashable] = frozenset()
+    """All labels: articles as numbers, the others as texts."""
+    counted: frozenset[Hashable] = frozenset()
+    """Those by which rows are counted: charges, else articles; of other kinds, the outcome."""
+    complete: bool = False
+
+
+class Line(NamedTuple):
     """What of a row decides where it goes."""
 
+    split: str
     seq: int
     id: str
     category: str
     group: str
+    asked: str
     outcome: str
     margin: float | None
     fingerprint: bytes
+    labels: Labels = Labels()
 
 
-def divided(units: Sequence[Unit], parts: Mapping[str, float], seed: int) -> list[str]:
-    """A split for each row. Rows of one record and rows with the same text stay together. Within a stratum (category and band of
-    the vote margin; without votes, category and outcome) each bundle goes where most is missing of the stratum's share and of the
-    whole's together. So shares are held in each large stratum and, over many small ones, in all."""
-    total = sum(parts.values())
-    shares = {name: share / total for name, share in parts.items()}
-    bundles = _bundles(units)
-    strata: dict[tuple[str, ...], list[list[int]]] = defaultdict(list)
-    for bundle in bundles:
-        strata[_stratum(units[bundle[0]])].append(bundle)
-    chosen = [""] * len(units)
-    overall = dict.fromkeys(parts, 0)
-    for stratum in sorted(strata):
-        within = dict.fromkeys(parts, 0)
-        # A row's place in the draw depends on the seed and the row, not on the other rows.
-        lots = {
-            bundle[0]: hashlib.sha256(f"{seed}\n{units[bundle[0]].id}".encode()).digest() for bundle in strata[stratum]
-        }
-        for bundle in sorted(strata[stratum], key=lambda bundle: lots[bundle[0]]):
-            placed = sum(within.values()) + sum(overall.values()) + 2 * len(bundle)
-            best = max(parts, key=lambda name: shares[name] * placed - within[name] - overall[name])
-            for place in bundle:
-                chosen[place] = best
-            within[best] += len(bundle)
-            overall[best] += len(bundle)
-    return chosen
+def lines_of(database: Database, dataset: StoredRow, labelled: bool = False) -> Iterator[Line]:
+    """Read a line for each row, in order; with `labelled` its labels too, for which its record is opened."""
+    rows = database.execute(
+        "SELECT coalesce(s.split, '') AS split, r.seq, r.id, category, grp, asked, outcome, margin, fingerprint"
+        f"{', body' if labelled else ''} FROM dataset_rows AS r"
+        " LEFT JOIN dataset_splits AS s ON s.dataset = ? AND s.seq = r.seq WHERE r.content = ? ORDER BY r.seq",
+        (dataset["id"], dataset["content"]),
+    )
+    for row in rows:
+        split, seq, name, category, group, asked, outcome, margin, print_, *body = row
+        labels = labels_in(body[0], outcome) if body else Labels()
+        yield Line(split, seq, name, category, group, asked, outcome, margin, print_, labels)
 
 
-def _stratum(unit: Unit) -> tuple[str, ...]:
-    if unit.margin is None:
-        return unit.category, unit.outcome
-    return unit.category, str(sum(unit.margin > band for band in BANDS))
+def labels_in(body: str, outcome: str) -> Labels:
+    """Return the labels of a row by its record."""
+    record = json.loads(body)
+    if record.get("kind") != CriminalCase.model_fields["kind"].default:
+        names = frozenset[Hashable]({outcome} if outcome else ())
+        return Labels(names, names, bool(outcome))
+    gold = Gold.model_validate(record.get("gold") or {})
+    articles: frozenset[Hashable] = articles_compared(gold.relevant_articles or ())
+    charges: frozenset[Hashable] = charges_compared(gold.charges or ())
+    known = bool(articles and charges and gold.term_of_imprisonment)
+    return Labels(
+        names=articles | charges,
+        counted=charges or articles,
+        complete=known if record.get("asked", "judgment") == "judgment" else bool(outcome),
+    )
 
 
-def _bundles(units: Sequence[Unit]) -> list[list[int]]:
-    """Positions that must stay together: joined by record or by text, over any number of steps."""
-    parent = list(range(len(units)))
+@cache
+def amended() -> dict[str, frozenset[int]]:
+    """Read which articles each amendment changed, by its numeral."""
+    return {name: frozenset(numbers) for name, numbers in tomllib.loads(AMENDMENTS.read_text("utf-8")).items()}
 
-    def root(place: int) -> int:
-        while parent[place] != place:
-            parent[place] = parent[parent[place]]
-            place = parent[place]
-        return place
 
-    first: dict[tuple[str, str | bytes], int] = {}
-    for place, unit in enumerate(units):
-        for key in (("text", unit.fingerprint), *((("record", unit.group),) if unit.group else ())):
-            parent[root(place)] = root(first.setdefault(key, place))
-    bundles: dict[int, list[int]] = defaultdict(list)
-    for place in range(len(units)):
-        bundles[root(place)].append(place)
-    return list(bundles.values())
+INCOMPLETE = N_("not all that is decided is known of them")
+REPEATED, CONTRADICTORY = N_("they repeat an earlier one"), N_("their text has several outcomes")
+FOREIGN = N_("the other dataset lacks one of their labels")
+AMENDED = N_("an amendment changed one of their articles")
+FREQUENT, RARE = N_("later rows are enough of their label"), N_("too few rows have their label")
+
+
+def left_out(lines: Sequence[Line], wanted: Preparation, allowed: Set[Hashable]) -> dict[str, list[Line]]:
+    """Return the rows that a preparation leaves out, by why; `allowed`: the labels of the other dataset."""
+    changed = frozenset[int]().union(*(amended()[name] for name in wanted.unchanged_by))
+    steps: tuple[tuple[str, object, Callable[[Sequence[Line]], Iterable[Line]]], ...] = (
+        (INCOMPLETE, wanted.complete, lambda left: (line for line in left if not line.labels.complete)),
+        (REPEATED, wanted.distinct, _repeated),
+        (CONTRADICTORY, wanted.consistent, _contradictory),
+        (FOREIGN, wanted.labels_of, lambda left: (line for line in left if line.labels.names - allowed)),
+        (AMENDED, wanted.unchanged_by, lambda left: (line for line in left if line.labels.names & changed)),
+        (FREQUENT, wanted.at_most, partial(_beyond, most=wanted.at_most or 0)),
+        (RARE, wanted.at_least, partial(_rare, least=wanted.at_least or 0)),
+    )
+    found: dict[str, list[Line]] = {}
+    for why, asked, step in steps:
+        if asked and (gone := list(step(lines))):
+            found[why], out = gone, {line.seq for line in gone}
+            lines = [line for line in lines if line.seq not in out]
+    return found
+
+
+def together(lines: Iterable[Line], key: Callable[[Line], Hashable]) -> list[list[Line]]:
+    """Group rows by a key, where several have it, in the dataset's order."""
+    found: dict[Hashable, list[Line]] = defaultdict(list)
+    for line in lines:
+        found[key(line)].append(line)
+    return [several for several in found.values() if len(several) > 1]
+
+
+def text_and_asked(line: Line) -> Hashable:
+    """Its text and what is asked: rows of one record may be about a defendant, or a task, each."""
+    return line.fingerprint, line.asked
+
+
+def _outcomes(lines: Iterable[Line]) -> set[str]:
+    return {line.outcome for line in lines} - {""}
+
+
+def _repeated(lines: Sequence[Line]) -> Iterator[Line]:
+    for several in together(lines, text_and_asked):
+        if len(_outcomes(several)) <= 1:
+            stays = next((line for line in several if line.outcome), several[0])
+            yield from (line for line in several if line is not stays)
+
+
+def _contradictory(lines: Sequence[Line]) -> Iterator[Line]:
+    for several in together(lines, text_and_asked):
+        if len(_outcomes(several)) > 1:
+            yield from several
+
+
+def _beyond(lines: Sequence[Line], most: int) -> Iterator[Line]:
+    """Give the rows of which a label has enough later ones."""
+    taken = Counter[Hashable]()
+    for line in reversed(lines):
+        if any(taken[label] >= most for label in line.labels.counted):
+            yield line
+        else:
+            taken.update(line.labels.counted)
+
+
+def _rare(lines: Sequence[Line], least: int) -> Iterator[Line]:
+    counts = Counter(label for line in lines for label in line.labels.counted)
+    return (line for line in lines if any(counts[label] < least for label in line.labels.counted))
 
 
 POOL = "dataset-"
@@ -89,8 +208,7 @@ POOL = "dataset-"
 EXAMPLES = ("examples", "train")
 """Splits whose texts are the examples for all others; of a dataset without such a split, each text has all others."""
 USUAL = ("train", "validation", "test")
-LONGEST_SPLIT = 14
-"""Characters of a split's name that a pool's name has room for."""
+MAX_SPLIT_CHARACTERS = 14
 
 
 def splits_of(database: Database, dataset: int) -> dict[str, int]:
@@ -103,35 +221,34 @@ def splits_of(database: Database, dataset: int) -> dict[str, int]:
 
 
 def numbers_of(
-    database: Database,
-    dataset: StoredRow,
-    split: str | None = None,
-    category: str | None = None,
-    contains: str | None = None,
-    ids: Collection[str] | None = None,
+    database: Database, dataset: StoredRow, wanted: Selection = EVERY, left_out: Set[int] = frozenset()
 ) -> list[int]:
-    """Positions of the rows that fit, in order."""
-    sql = "SELECT r.seq FROM dataset_rows AS r"
-    if ids is not None:
+    """Return the positions of the rows that fit, in order; `left_out`: those that the preparation leaves out."""
+    sql, values = "SELECT r.seq FROM dataset_rows AS r", list[Any]()
+    if wanted.ids is not None:
         sql += " INDEXED BY dataset_rows_by_id"  # else all rows are gone through in their order
-    values: Sequence[Any] = []
-    if split is not None:
+    if wanted.split is not None:
         sql += " JOIN dataset_splits AS s ON s.dataset = ? AND s.seq = r.seq AND s.split = ?"
-        values = [dataset["id"], split]
+        values += [dataset["id"], wanted.split]
     sql += " WHERE r.content = ?"
-    values = [*values, dataset["content"]]
-    if category is not None:
-        sql, values = f"{sql} AND r.category = ?", [*values, category]
-    if contains is not None:
-        written = json.dumps(contains, ensure_ascii=False)[1:-1]  # as it stands in JSON
-        sql, values = f"{sql} AND instr(r.body, ?) > 0", [*values, written]
-    if ids is None:
-        return [row[0] for row in database.execute(f"{sql} ORDER BY r.seq", values)]
-    found: list[int] = []
-    for some in _chunks(ids):
-        rows = database.execute(f"{sql} AND r.id IN ({marks(some)})", [*values, *some])
-        found += [row[0] for row in rows]
-    return sorted(found)
+    values.append(dataset["content"])
+    if wanted.category:
+        sql += f" AND r.category IN ({marks(wanted.category)})"
+        values += wanted.category
+    if wanted.contains is not None:
+        sql += " AND instr(r.body, ?) > 0"
+        values.append(json.dumps(wanted.contains, ensure_ascii=False)[1:-1])  # as it stands in JSON
+    if wanted.ids is None:
+        found = [row[0] for row in database.execute(f"{sql} ORDER BY r.seq", values)]
+    else:
+        chunks = (
+            database.execute(f"{sql} AND r.id IN ({marks(some)})", [*values, *some]) for some in _chunks(wanted.ids)
+        )
+        found = sorted(row[0] for rows in chunks for row in rows)
+    found = [number for number in found if number not in left_out]
+    if wanted.sample is not None and wanted.sample < len(found):
+        found = sorted(random.Random(f"{wanted.seed}").sample(found, wanted.sample))
+    return found[: wanted.limit]
 
 
 def missing(database: Database, dataset: StoredRow, ids: Collection[str]) -> list[str]:
@@ -146,23 +263,24 @@ def missing(database: Database, dataset: StoredRow, ids: Collection[str]) -> lis
 def _chunks(ids: Collection[str]) -> Iterator[list[str]]:
     """Each id once; as many at a time as a statement may name."""
     every = iter(dict.fromkeys(ids))
-    while some := [*islice(every, CHUNK)]:
+    while some := [*islice(every, CHUNK_ROWS)]:
         yield some
 
 
-def rows_of(database: Database, dataset: StoredRow, numbers: Sequence[int]) -> Iterator[Row]:
-    """The rows at these positions. No reader holds the store for longer than a chunk. Raises `Unreadable`: a row is damaged."""
+def rows_of(database: Database, dataset: StoredRow, numbers: Sequence[int], cut: int | None = None) -> Iterator[Row]:
+    """Read the rows at these positions, in chunks between which others write. Raises `Unreadable`: one is damaged."""
     frame = SharedFields.model_validate_json(dataset["frame"]) if dataset["frame"] else None
     pool = _pool(database, dataset["id"], dataset["version"])
-    for start in range(0, len(numbers), CHUNK):
-        some = numbers[start : start + CHUNK]
+    for start in range(0, len(numbers), CHUNK_ROWS):
+        some = numbers[start : start + CHUNK_ROWS]
         rows = database.execute(
-            "SELECT r.*, s.split FROM dataset_rows AS r LEFT JOIN dataset_splits AS s ON s.dataset = ? AND s.seq = r.seq"
+            "SELECT r.*, s.split FROM dataset_rows AS r"
+            " LEFT JOIN dataset_splits AS s ON s.dataset = ? AND s.seq = r.seq"
             f" WHERE r.content = ? AND r.seq IN ({marks(some)}) ORDER BY r.seq",
             (dataset["id"], dataset["content"], *some),
         ).fetchall()
         for row in rows:
-            yield read("row", row["id"], partial(_row, row, frame, pool))
+            yield read("row", row["id"], partial(_row, row, frame, pool, cut))
 
 
 @lru_cache(maxsize=64)
@@ -170,17 +288,28 @@ def _pool(database: Database, dataset: int, version: str | None) -> str:
     """Where a row's examples are found: named by the version, so that they never change under a run."""
     splits = splits_of(database, dataset)
     fitting = [split for wanted in EXAMPLES for split in splits if split == wanted or split.startswith(f"{wanted}_")]
-    short = next((split for split in fitting if len(split) <= LONGEST_SPLIT), "")
+    short = next((split for split in fitting if len(split) <= MAX_SPLIT_CHARACTERS), "")
     return f"{POOL}{version}" + (f"-{short}" if short else "")
 
 
-def _row(row: StoredRow, frame: SharedFields | None, pool: str) -> Row:
+def _row(row: StoredRow, frame: SharedFields | None, pool: str, cut: int | None) -> Row:
     return Row(
         id=row["id"],
-        case=unpacked(row["body"], frame, pool),
+        case=_cut(unpacked(row["body"], frame, pool), cut),
         category=row["category"],
         split=row["split"] or "",
         group=row["grp"],
         number=row["number"],
         place=row["place"],
     )
+
+
+CUT_MARK = " […]"
+"""Stands where a text was cut, so that whoever reads it knows."""
+
+
+def _cut(case: Case, most: int | None) -> Case:
+    name = "facts" if isinstance(case, CriminalCase) else "text" if isinstance(case, Document) else ""
+    if most is None or len(text := getattr(case, name, "")) <= most:
+        return case
+    return case.model_copy(update={name: text[:most].rstrip() + CUT_MARK})

@@ -1,4 +1,5 @@
-"""Where a dataset comes from: one file, a zip, a folder, or a folder as Hugging Face has it; its files in a stable order.
+"""Where a dataset comes from: one file, a zip, a folder, or a folder as Hugging Face has it; its files in a stable
+order.
 
 What files say of their own columns: the names of labels that are numbers.
 
@@ -6,7 +7,7 @@ What files say of their own columns: the names of labels that are numbers.
 | --- | --- |
 | the schema of a Parquet or Arrow file, under `huggingface` | the library `datasets` |
 | `dataset_info.json` beside the files | `save_to_disk` |
-| `dataset_infos.json`, `README.md` (`dataset_info`, `configs`) at the top of a folder, or above it | Hugging Face's hub |
+| `dataset_infos.json`, `README.md` (`dataset_info`, `configs`) in a folder or above it | Hugging Face's hub |
 """
 
 import fnmatch
@@ -25,7 +26,7 @@ from courtroom.cases.archives import Archive, BoundedReader, leads_out, read_wit
 from courtroom.errors import CaseError, CourtroomError
 
 ABOVE = 2
-"""How many folders above the given one a description may stand: a configuration is often a folder within the repository."""
+"""Folders above the given one in which a description is looked for: a configuration often has one of its own."""
 
 
 @dataclass
@@ -213,15 +214,14 @@ def fingerprint(source: Path) -> str:
     digest = hashlib.sha256()
     for path in _files(source):
         stat = path.stat()
-        digest.update(
-            f"{path.relative_to(source) if path != source else path.name}\n{stat.st_size}\n{stat.st_mtime_ns}\n".encode()
-        )
+        name = path.relative_to(source) if path != source else path.name
+        digest.update(f"{name}\n{stat.st_size}\n{stat.st_mtime_ns}\n".encode())
     return digest.hexdigest()
 
 
 def parts(source: Path, config: str = "") -> list[SourceFile]:
-    """The files of a source that hold records, in order. `config`: of a folder with several configurations, the one that is
-    wanted. Raises `CourtroomError`: there is no such source, or nothing in it can be read."""
+    """The files of a source that hold records, in order. `config`: of a folder with several configurations, the one
+    that is wanted. Raises `CourtroomError`: there is no such source, or nothing in it can be read."""
     if not source.exists():
         raise CourtroomError(f"{source} is not there. Check the path.")
     if source.is_dir():
@@ -269,7 +269,7 @@ def _files(source: Path) -> list[Path]:
 
 
 def _top(source: Path) -> Path:
-    """Out of this folder no link is followed. In Hugging Face's cache the files of a snapshot are links to its neighbours."""
+    """Return the folder out of which no link is followed. Files in Hugging Face's cache are links to its neighbours."""
     folder = (source if source.is_dir() else source.parent).resolve()
     return folder.parent.parent if folder.parent.name == "snapshots" else folder
 
@@ -292,7 +292,10 @@ def _file(path: Path, root: Path) -> SourceFile:
     ending = (path.with_suffix("") if packed else path).suffix.lower()
     size = path.stat().st_size
     return SourceFile(
-        *(name, ending, size, size),
+        name,
+        ending,
+        size,
+        packed=size,
         open=lambda: _opened(name, path.open("rb"), packed, ending),
         beside=lambda beside: read_within(_top(root), path.parent, beside),
         split=split_of(name),
@@ -319,7 +322,9 @@ def _member(archive: Archive, path: PurePosixPath) -> SourceFile:
     ending = (path.with_suffix("") if packed else path).suffix.lower()
 
     return SourceFile(
-        *(str(path), ending, *archive.sizes(path)),
+        str(path),
+        ending,
+        *archive.sizes(path),
         open=lambda: _opened(path.name, archive.open(path), packed, ending),
         beside=lambda name: None if leads_out(name) else archive.find(path.parent / name),
         split=split_of(str(path)),

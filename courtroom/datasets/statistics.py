@@ -1,5 +1,5 @@
-"""What is in a dataset, in numbers: of all rows and of each split. And what makes results on it doubtful: repeated rows, rows that are
-in two splits, texts with two outcomes."""
+"""What is in a dataset, in numbers: of all rows and of each split. And what makes results on it doubtful: repeated
+rows, rows that are in two splits, texts with two outcomes."""
 
 import json
 import statistics
@@ -10,10 +10,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
-from courtroom.datasets.row import DatasetInfo, ImportCounts, LeftOut, text_of
-from courtroom.datasets.selection import BANDS
+from courtroom.datasets.row import BANDS, DatasetInfo, ImportCounts, LeftOut, text_of
+from courtroom.datasets.selection import Line, Preparation, Selection, text_and_asked, together
 from courtroom.datasets.store import Datasets
-from courtroom.language import N_
+from courtroom.errors import CourtroomError
 from courtroom.strict import Strict
 
 LENGTHS = (100, 200, 500, 1_000, 2_000, 5_000, 10_000, 20_000, 50_000)
@@ -151,11 +151,10 @@ def _spread(values: Sequence[float]) -> Spread:
 SHINGLE = 5
 """Characters that are compared at once; so a text needs no words to be distinguished, Chinese or English."""
 ALIKE = 0.8
-"""From this share of their shingles in common, two texts are near-duplicates (Lee et al. 2022, section 4.2, who set 0.8 on edit similarity)."""
-MOST_ROWS, MOST_CHARACTERS = 5_000, 5_000
-"""Of a larger dataset, so many rows are drawn and compared; of a longer text, its beginning. This bounds time and memory."""
+"""From this share of common shingles, two texts are near-duplicates (Lee et al. 2022, section 4.2)."""
+MAX_COMPARED_ROWS, MAX_COMPARED_CHARACTERS = 5_000, 5_000
 PERMUTATIONS = 128
-MOST_SHOWN = 50
+MAX_SHOWN = 50
 
 
 class Near(Strict):
@@ -195,16 +194,16 @@ def near_duplicates(
     datasets: Datasets,
     name: str,
     version: str | None = None,
-    most: int = MOST_ROWS,
+    most: int = MAX_COMPARED_ROWS,
 ) -> NearDuplicates:
-    """Pairs of rows whose texts share `ALIKE` of their shingles, by MinHash (Broder 1997) of the package datasketch. Candidates
-    are found by locality-sensitive hashing and then compared exactly, so a pair that is shown is one; of pairs that are just
-    alike enough, a few may be missed. Rows with the very same text belong to `examine`, and are left out here. Raises
-    `CourtroomError`: there is no such dataset."""
+    """Pairs of rows whose texts share `ALIKE` of their shingles, by MinHash (Broder 1997) of the package datasketch.
+    Candidates are found by locality-sensitive hashing and then compared exactly, so a pair that is shown is one; of
+    pairs that are just alike enough, a few may be missed. Rows with the very same text belong to `examine`, and are
+    left out here. Raises `CourtroomError`: there is no such dataset."""
     info = datasets.info(name, version)
-    sample = min(most, MOST_ROWS) if info.count > min(most, MOST_ROWS) else None
+    sample = min(most, MAX_COMPARED_ROWS) if info.count > min(most, MAX_COMPARED_ROWS) else None
     rows = [(row.id, row.split, _squeezed(text_of(row.case)))
-            for row in datasets.rows(name, info.version, sample=sample)]  # fmt: skip
+            for row in datasets.rows(name, info.version, Selection(sample=sample))]  # fmt: skip
     found = []
     for one, other in _candidates([text for *_, text in rows]):
         first, second = _shingles(rows[one][2]), _shingles(rows[other][2])
@@ -215,7 +214,7 @@ def near_duplicates(
     found.sort(key=lambda pair: (-pair.alike, pair.rows))
     across = sum(pair.splits[0] != pair.splits[1] for pair in found)
     return NearDuplicates(
-        pairs=tuple(found[:MOST_SHOWN]), found=len(found), across=across, compared=len(rows), rows=info.count
+        pairs=tuple(found[:MAX_SHOWN]), found=len(found), across=across, compared=len(rows), rows=info.count
     )
 
 
@@ -244,7 +243,7 @@ def _shingles(text: str) -> frozenset[bytes]:
 
 def _squeezed(text: str) -> str:
     """Its beginning, without what tells no texts apart: white space, punctuation and case."""
-    return "".join(sign for sign in text.casefold() if sign.isalnum())[:MOST_CHARACTERS]
+    return "".join(sign for sign in text.casefold() if sign.isalnum())[:MAX_COMPARED_CHARACTERS]
 
 
 class Same(Strict):
@@ -288,8 +287,8 @@ class Findings(Strict):
         found: list[str] = []
         if self.leaked:
             found.append(
-                f"{self.leaked} texts are in more than one split, e.g. rows {_some(self.leaks[0].rows)}. Split the dataset anew: "
-                "then rows with the same text stay together."
+                f"{self.leaked} texts are in more than one split, e.g. rows {_some(self.leaks[0].rows)}. "
+                "Split the dataset anew: then rows with the same text stay together."
             )
         if self.parted:
             found.append(
@@ -300,7 +299,8 @@ class Findings(Strict):
         if self.contradicted:
             one = self.contradictions[0]
             found.append(
-                f"{self.contradicted} texts have several outcomes, e.g. rows {_some(one.rows)}: {' and '.join(one.outcomes[:3])}."
+                f"{self.contradicted} texts have several outcomes, e.g. rows {_some(one.rows)}: "
+                f"{' and '.join(one.outcomes[:3])}."
             )
         if self.refused:
             found.append(
@@ -318,64 +318,38 @@ class Findings(Strict):
 def examine(datasets: Datasets, name: str, version: str | None = None) -> Findings:
     """Look a dataset through. Raises `CourtroomError`: there is no such dataset."""
     info = datasets.info(name, version)
-    same: dict[bytes, list[tuple[str, str, str, str]]] = defaultdict(list)
+    rows = datasets.lines(name, info.version)
     groups: dict[str, set[str]] = defaultdict(set)
     categories: dict[str, set[str]] = defaultdict(set)
-    unknown = 0
-    for split, row, group, asked_for, category, outcome, print_ in datasets.columns(
-        name, info.version, ("id", "grp", "asked", "category", "outcome", "fingerprint")
-    ):
-        same[print_].append((row, split, asked_for, outcome))
-        unknown += not outcome
-        if group and split:
-            groups[group].add(split)
-        if split:
-            categories[split].add(category)
-    several = [rows for rows in same.values() if len(rows) > 1]
-    leaks = [_same(rows) for rows in several if len({split for _, split, *_ in rows if split}) > 1]
-    asked = [rows for found in several for rows in _asked_alike(found)]
-    contradictions = [_same(rows) for rows in asked if len({outcome for *_, outcome in rows if outcome}) > 1]
-    every = set().union(*categories.values()) if categories else set()
+    for row in rows:
+        if row.group and row.split:
+            groups[row.group].add(row.split)
+        if row.split:
+            categories[row.split].add(row.category)
+    same, asked = together(rows, lambda row: row.fingerprint), together(rows, text_and_asked)
+    leaks = [_same(rows) for rows in same if len({row.split for row in rows} - {""}) > 1]
+    contradictions = [_same(rows) for rows in asked if len({row.outcome for row in rows} - {""}) > 1]
+    every = set().union(*categories.values())
     return Findings(
         info=info,
         repeated=sum(len(rows) - 1 for rows in asked),
-        duplicates=tuple(_same(rows) for rows in asked[:MOST_SHOWN]),
+        duplicates=tuple(_same(rows) for rows in asked[:MAX_SHOWN]),
         leaked=len(leaks),
-        leaks=tuple(leaks[:MOST_SHOWN]),
-        parted=tuple(sorted(group for group, splits in groups.items() if len(splits) > 1))[:MOST_SHOWN],
+        leaks=tuple(leaks[:MAX_SHOWN]),
+        parted=tuple(sorted(group for group, splits in groups.items() if len(splits) > 1))[:MAX_SHOWN],
         contradicted=len(contradictions),
-        contradictions=tuple(contradictions[:MOST_SHOWN]),
-        unknown=unknown,
+        contradictions=tuple(contradictions[:MAX_SHOWN]),
+        unknown=sum(not row.outcome for row in rows),
         refused=datasets.refused(name, info.version),
         missing={split: tuple(sorted(every - had)) for split, had in categories.items() if every - had},
     )
 
 
-def repeats(datasets: Datasets, name: str, version: str | None = None) -> list[list[tuple[str, str]]]:
-    """Ids and outcomes of rows that have one text and are asked for the same, where there are several; in the dataset's order.
-    Raises `CourtroomError`: there is no such dataset."""
-    same: dict[tuple[bytes, str], list[tuple[str, str]]] = defaultdict(list)
-    for _, row, asked_for, outcome, print_ in datasets.columns(
-        name, version, ("id", "asked", "outcome", "fingerprint")
-    ):
-        same[print_, asked_for].append((row, outcome))
-    return [rows for rows in same.values() if len(rows) > 1]
-
-
-def _asked_alike(rows: Iterable[tuple[str, str, str, str]]) -> list[list[tuple[str, str, str, str]]]:
-    """Rows of one text that are asked for the same; those of one record may be about a defendant, or a task, each."""
-    alike: dict[str, list[tuple[str, str, str, str]]] = defaultdict(list)
-    for row in rows:
-        alike[row[2]].append(row)
-    return [found for found in alike.values() if len(found) > 1]
-
-
-def _same(rows: Iterable[tuple[str, str, str, str]]) -> Same:
-    found = list(rows)
+def _same(rows: Sequence[Line]) -> Same:
     return Same(
-        rows=tuple(row for row, *_ in found),
-        splits=tuple(sorted({split for _, split, *_ in found if split})),
-        outcomes=tuple(sorted({outcome for *_, outcome in found if outcome})),
+        rows=tuple(row.id for row in rows),
+        splits=tuple(sorted({row.split for row in rows} - {""})),
+        outcomes=tuple(sorted({row.outcome for row in rows} - {""})),
     )
 
 
@@ -383,11 +357,8 @@ def _some(rows: tuple[str, ...]) -> str:
     return ", ".join(rows[:3]) + (" ..." if len(rows) > 3 else "")
 
 
-MOST_PLACES = 5
-"""Places that are kept of a reason; the numbers count all."""
-COMPARED = 2_000_000
-"""Characters that are compared for near-duplicates when an import ends: about two seconds. `datasets check` compares more."""
-REPEATED, CONTRADICTORY = N_("they repeat an earlier one"), N_("their text has several outcomes")
+MAX_KEPT_PLACES = 5
+IMPORT_COMPARED_CHARACTERS = 2_000_000
 
 
 def counted(
@@ -401,8 +372,10 @@ def counted(
     """What is counted in a dataset whose import has come to its end, kept with it. `read`: records, of which
     `why` were left out; `label`: the column of the labels; `removed`: rows taken out since."""
     found = examine(datasets, info.name, info.version)
-    blanks, length = datasets.blanks(info.name, info.version, MOST_PLACES)
-    near = near_duplicates(datasets, info.name, info.version, most=max(500, int(COMPARED / max(1.0, length))))
+    blanks, length = datasets.blanks(info.name, info.version, MAX_KEPT_PLACES)
+    near = near_duplicates(
+        datasets, info.name, info.version, most=max(500, int(IMPORT_COMPARED_CHARACTERS / max(1.0, length)))
+    )
     counts = ImportCounts(
         read=read,
         rows=info.count,
@@ -422,27 +395,23 @@ def counted(
 
 
 def cleaned(
-    datasets: Datasets, name: str, version: str | None = None, *, repeated: bool = False, contradictory: bool = False
+    datasets: Datasets, name: str, version: str | None, wanted: Preparation
 ) -> tuple[DatasetInfo, dict[str, int]]:
-    """A new version without rows that make results doubtful, and how many were taken out, by what they were. Where there are
-    none, the version stays. `repeated`: of rows with one text and no more than one outcome, the first with an outcome stays.
-    `contradictory`: no row stays whose text has several outcomes. Raises `CourtroomError`: there is no such dataset, or nothing
-    would be left."""
+    """Return a new version without what a preparation leaves out, and how many rows were taken out, by what they were.
+
+    Where there are none, the version stays.
+
+    Raises:
+        CourtroomError: there is no such dataset, nothing would be left, or a text is to be cut.
+    """
+    if wanted.cut:
+        raise CourtroomError("A version keeps its texts whole. Cut them in an experiment, or in a copy: --to NAME.")
     info = datasets.info(name, version)
-    several = repeats(datasets, name, info.version)
-    gone: dict[str, list[str]] = {}
-    for rows in several:
-        if len({outcome for _, outcome in rows if outcome}) > 1:
-            gone.setdefault(CONTRADICTORY, []).extend(row for row, _ in rows)
-        else:
-            stays = next((row for row, outcome in rows if outcome), rows[0][0])
-            gone.setdefault(REPEATED, []).extend(row for row, _ in rows if row != stays)
-    wanted = {REPEATED: repeated, CONTRADICTORY: contradictory}
-    found = {what: rows for what, rows in gone.items() if wanted[what]}
+    found = datasets.left_out(name, info.version, wanted)
     if not found:
         return info, {}
-    made = datasets.without(name, info.version, [row for rows in found.values() for row in rows])
-    removed = {what: len(rows) for what, rows in found.items()}
+    made = datasets.without(name, info.version, [line.id for lines in found.values() for line in lines])
+    removed = {what: len(lines) for what, lines in found.items()}
     if before := datasets.counts(name, info.version):
         counted(datasets, made, before.read, before.why, before.label, Counter(before.removed) + Counter(removed))
     return made, removed

@@ -2,11 +2,10 @@
 
 import hashlib
 import json
-import random
 import re
 import time
 from collections import deque
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from itertools import islice
 from typing import Any
@@ -14,7 +13,7 @@ from typing import Any
 from courtroom.access import Access, Resource, needs
 from courtroom.cases.case import Case
 from courtroom.cases.labelled import Example, LabelledTask
-from courtroom.datasets.draft import CHUNK, DatasetDraft, IncomingRow, forget, version_of
+from courtroom.datasets.draft import CHUNK_ROWS, DatasetDraft, IncomingRow, forget, version_of
 from courtroom.datasets.row import (
     DatasetInfo,
     ImportCounts,
@@ -25,19 +24,29 @@ from courtroom.datasets.row import (
     frame_of,
     parsed,
 )
-from courtroom.datasets.selection import POOL, Unit, divided, missing, numbers_of, rows_of, splits_of
+from courtroom.datasets.selection import (
+    EVERY,
+    POOL,
+    VERSION_MARK,
+    Line,
+    Preparation,
+    Selection,
+    left_out,
+    lines_of,
+    missing,
+    numbers_of,
+    rows_of,
+    splits_of,
+)
+from courtroom.datasets.splits import divided
 from courtroom.errors import CourtroomError
 from courtroom.sharing import changing, give_up, listed, take
 from courtroom.store.connection import StoredRow, read
 from courtroom.store.database import Database
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,79}")
-THREE_ONE_TWO: Mapping[str, float] = {"train": 3, "validation": 1, "test": 2}
-# Within the class, `list` is its method.
-Infos = list[DatasetInfo]
-Problems = list[Problem]
-Unfinished = list[PendingDataset]
-Records = list[StoredRow]
+CUT_KINDS = ("criminal", "document")
+DEFAULT_SHARES: Mapping[str, float] = {"train": 3, "validation": 1, "test": 2}
 
 
 class Datasets:
@@ -46,19 +55,19 @@ class Datasets:
     def __init__(self, database: Database) -> None:
         self.database = database
 
-    def list(self) -> Infos:
-        """The newest version of each dataset, by name."""
+    def newest(self) -> list[DatasetInfo]:
+        """Return the newest version of each dataset, by name."""
         newest = {row["name"]: row for row in self._finished()}
         return [self._info(newest[name]) for name in sorted(newest)]
 
-    def versions(self, name: str) -> Infos:
+    def versions(self, name: str) -> list[DatasetInfo]:
         return [self._info(row) for row in self._finished() if row["name"] == name]
 
     def info(self, name: str, version: str | None = None) -> DatasetInfo:
         """One version of a dataset; the newest by default. Raises `CourtroomError`: there is none."""
         return self._info(self._row(name, version))
 
-    def problems(self, name: str, version: str | None = None) -> Problems:
+    def problems(self, name: str, version: str | None = None) -> list[Problem]:
         """Records that were not taken in, with their reasons: at most the first 1,000."""
         rows = self.database.execute(
             "SELECT place, message FROM dataset_problems WHERE dataset = ? ORDER BY number",
@@ -91,7 +100,7 @@ class Datasets:
         length = db.execute("SELECT avg(length) FROM dataset_rows WHERE content = ?", (content,)).fetchone()[0]
         return tuple(row[0] for row in rows), float(length or 0.0)
 
-    def pending(self) -> Unfinished:
+    def pending(self) -> list[PendingDataset]:
         """Imports that have not come to their end, oldest first."""
         fits, values = listed("dataset", "datasets.name")
         rows = self.database.execute(
@@ -109,44 +118,46 @@ class Datasets:
             for row, state in states
         ]
 
-    def rows(
-        self,
-        name: str,
-        version: str | None = None,
-        split: str | None = None,
-        ids: Collection[str] | None = None,
-        limit: int | None = None,
-        sample: int | None = None,
-        seed: int = 0,
-        category: str | None = None,
-        contains: str | None = None,
-    ) -> Iterator[Row]:
-        """Rows in the dataset's own order. Raises `CourtroomError`: there is no such dataset, split or row.
-
-        Args:
-            ids: only these rows.
-            limit: at most the first so many of what fits.
-            sample: so many rows drawn without replacement from what fits, by `seed`.
-            category: only rows of this category.
-            contains: only rows in whose record this text stands.
-        """
+    def rows(self, name: str, version: str | None = None, wanted: Selection = EVERY) -> Iterator[Row]:
+        """Rows in the dataset's own order. Raises `CourtroomError`: there is no such dataset, split or row."""
         dataset = self._row(name, version)
+        split, ids = wanted.split, wanted.ids
         if split is not None and split not in (known := splits_of(self.database, dataset["id"])):
             raise CourtroomError(f"“{name}” has no split “{split}”. It has: {', '.join(known) or 'none'}.")
-        if ids is not None and (unknown := missing(self.database, dataset, set(ids))):
+        if ids is not None and (unknown := missing(self.database, dataset, ids)):
             raise CourtroomError(f"“{name}” has no row {', '.join(unknown[:5])}. See `datasets show {name}`.")
-        numbers = numbers_of(self.database, dataset, split, category, contains, ids)
-        if sample is not None and sample < len(numbers):
-            numbers = sorted(random.Random(f"{seed}").sample(numbers, sample))
-        return rows_of(self.database, dataset, numbers[:limit])
+        if wanted.cut and dataset["kind"] not in CUT_KINDS:
+            raise CourtroomError(f"Facts and documents alone can be cut; “{name}” has neither. Leave out `cut`.")
+        gone = self.left_out(name, version, wanted).values()
+        numbers = numbers_of(self.database, dataset, wanted, {line.seq for lines in gone for line in lines})
+        return rows_of(self.database, dataset, numbers, wanted.cut)
+
+    def left_out(self, name: str, version: str | None, wanted: Preparation) -> dict[str, list[Line]]:
+        """Return the rows that a preparation leaves out, by why. Raises `CourtroomError`: there is no such dataset, or
+        none whose labels are wanted."""
+        steps = {step for step in Preparation.model_fields if step != "cut" and getattr(wanted, step)}
+        if not steps:
+            return {}
+        other, _, of = wanted.labels_of.partition(VERSION_MARK)
+        allowed = self.labels(other, of or None) if other else frozenset()
+        labelled = not steps <= {"distinct", "consistent"}
+        return left_out(self.lines(name, version, labelled), wanted, allowed)
+
+    def labels(self, name: str, version: str | None = None) -> frozenset[Hashable]:
+        """Return all labels of a dataset, as measures compare them."""
+        return frozenset[Hashable]().union(*(line.labels.names for line in self.lines(name, version, labelled=True)))
+
+    def lines(self, name: str, version: str | None = None, labelled: bool = False) -> list[Line]:
+        """Read what of each row decides where it goes; with `labelled`, its labels too."""
+        return list(lines_of(self.database, self._row(name, version), labelled))
 
     def row(self, name: str, row: str, version: str | None = None) -> Row:
         """One row by its id. Raises `CourtroomError`: there is none."""
-        return next(self.rows(name, version, ids=[row]))
+        return next(self.rows(name, version, Selection(ids=(row,))))
 
     def columns(self, name: str, version: str | None, wanted: Sequence[str]) -> Iterator[tuple[Any, ...]]:
-        """Split and columns of all rows, in order, without their cases. `wanted`: of `id`, `category`, `grp`, `asked`, `outcome`,
-        `language`, `length`, `margin`, `numbers`, `fingerprint`."""
+        """Split and columns of all rows, in order, without their cases. `wanted`: of `id`, `category`, `grp`, `asked`,
+        `outcome`, `language`, `length`, `margin`, `numbers`, `fingerprint`."""
         dataset = self._row(name, version)
         rows = self.database.execute(
             f"SELECT coalesce(s.split, ''), {', '.join(f'r.{column}' for column in wanted)} FROM dataset_rows AS r"
@@ -156,7 +167,7 @@ class Datasets:
         return (tuple(row) for row in rows)
 
     def with_media(self) -> Iterator[Case]:
-        """All cases of all datasets that have pictures or videos in the store; those that can't be read are left out."""
+        """Read all cases that have pictures or videos in the store; those that can't be read are left out."""
         rows = self.database.each("""SELECT body FROM dataset_rows WHERE instr(body, '"sha256":"') > 0""")
         for row in rows:
             try:
@@ -167,7 +178,7 @@ class Datasets:
                 yield case
 
     def relevance(self, name: str, version: str | None = None) -> dict[str, dict[str, int]]:
-        """For each query's row, how relevant candidates' rows are (qrels); empty where a dataset has no such judgments."""
+        """Read how relevant candidates' rows are for each query's row (qrels); empty where nobody has judged that."""
         found: dict[str, dict[str, int]] = {}
         rows = self.database.execute(
             "SELECT query, candidate, grade FROM dataset_relevance WHERE content = ? ORDER BY query, candidate",
@@ -183,15 +194,15 @@ class Datasets:
         dataset = found and self.database.row("SELECT * FROM datasets WHERE version = ? ORDER BY id", (found[1],))
         if not found or not dataset:
             return
-        for row in rows_of(self.database, dataset, numbers_of(self.database, dataset, found[2])):
+        for row in rows_of(self.database, dataset, numbers_of(self.database, dataset, Selection(split=found[2]))):
             if isinstance(row.case, LabelledTask) and (item := row.case.items[0]).label is not None:
                 yield Example(**{**item.model_dump(), "id": f"{row.case.under(item.label)}item/{item.id}"})
 
     @needs(Access.RUN)
     def add(self, name: str, rows: Iterable[Row], source: str = "") -> DatasetInfo:
-        """Keep rows as a dataset, chunk by chunk. After a kill, the same call goes on behind what is kept. The rows of one call
-        must be of one kind; labelled tasks must have one label set and one text each. Raises `CourtroomError`: the name can't be
-        used, or the rows do not fit together."""
+        """Keep rows as a dataset, chunk by chunk. After a kill, the same call goes on behind what is kept. The rows of
+        one call must be of one kind; labelled tasks must have one label set and one text each. Raises `CourtroomError`:
+        the name can't be used, or the rows do not fit together."""
         draft = self.draft(name, source, job=hashlib.sha256(f"rows\n{name}\n{source}".encode()).hexdigest())
         done = int(draft.state.get("taken", 0))
         kind, frame = draft.state.get("kind", ""), draft.state.get("frame")
@@ -202,7 +213,7 @@ class Datasets:
             raise CourtroomError(
                 f"“{name}” was begun with other rows; what was kept of them is gone now. Add it again."
             )
-        while chunk := list(islice(left, CHUNK)):
+        while chunk := list(islice(left, CHUNK_ROWS)):
             kind = kind or chunk[0].case.kind
             if kind == "labelled" and frame is None and isinstance(chunk[0].case, LabelledTask):
                 frame = frame_of(chunk[0].case).model_dump(mode="json")
@@ -217,24 +228,21 @@ class Datasets:
         self,
         name: str,
         version: str | None = None,
-        parts: Mapping[str, float] = THREE_ONE_TWO,
+        parts: Mapping[str, float] = DEFAULT_SHARES,
         seed: int = 0,
     ) -> DatasetInfo:
-        """A new version whose rows are divided into splits, alike in category, outcome and vote margin. Rows of one record, and
-        rows with the same text, come into one split. Raises `CourtroomError`: the parts can't be used."""
+        """A new version whose rows are divided into splits, alike in category, outcome and votes. Rows of one
+        record, and rows with the same text, come into one split. Raises `CourtroomError`: the parts can't be used."""
         dataset = self._row(name, version)
         if not parts or any(share <= 0 for share in parts.values()):
             raise CourtroomError("Give each split a share above 0, such as train=3,validation=1,test=2.")
-        rows = self.database.execute(
-            "SELECT seq, id, category, grp, outcome, margin, fingerprint FROM dataset_rows WHERE content = ? ORDER BY seq",
-            (dataset["content"],),
-        )
-        units = [Unit(*row) for row in rows]
+        units = self.lines(name, dataset["version"])
         chosen = divided(units, parts, seed)
         with self.database.transaction() as db:
             changing(self.database, "change", _named(name), "split")
             made = db.execute(
-                "INSERT INTO datasets (name, content, kind, count, source, state, made, frame) VALUES (?, ?, ?, ?, ?, ?, ?, ?) RETURNING id",
+                "INSERT INTO datasets (name, content, kind, count, source, state, made, frame)"
+                " VALUES (?, ?, ?, ?, ?, ?, ?, ?) RETURNING id",
                 (
                     name,
                     *(dataset[key] for key in ("content", "kind", "count", "source")),
@@ -258,10 +266,10 @@ class Datasets:
 
     @needs(Access.RUN)
     def without(self, name: str, version: str | None, ids: Collection[str]) -> DatasetInfo:
-        """A new version without these rows, in the same splits; the version before stays as it is. Raises `CourtroomError`: there
-        is no such dataset, or no row would be left."""
+        """A new version without these rows, in the same splits; the version before stays as it is. Raises
+        `CourtroomError`: there is no such dataset, or no row would be left."""
         dataset = self._row(name, version)
-        gone = set(numbers_of(self.database, dataset, ids=ids))
+        gone = set(numbers_of(self.database, dataset, Selection(ids=tuple(ids))))
         kept = [number for number in numbers_of(self.database, dataset) if number not in gone]
         if not kept:
             raise CourtroomError(f"No row of “{name}” would be left. Nothing was changed.")
@@ -274,7 +282,8 @@ class Datasets:
             )
             places = [(draft.number, seq, dataset["content"], number) for seq, number in enumerate(kept)]
             db.executemany(
-                f"INSERT INTO dataset_rows (content, seq, {columns}) SELECT ?, ?, {columns} FROM dataset_rows WHERE content = ? AND seq = ?",
+                f"INSERT INTO dataset_rows (content, seq, {columns})"
+                f" SELECT ?, ?, {columns} FROM dataset_rows WHERE content = ? AND seq = ?",
                 places,
             )
             db.executemany(
@@ -282,7 +291,8 @@ class Datasets:
                 ((new, seq, dataset["id"], number) for new, seq, _, number in places),
             )
             db.execute(
-                "INSERT INTO dataset_relevance SELECT ?, query, candidate, grade FROM dataset_relevance AS j WHERE content = ?"
+                "INSERT INTO dataset_relevance"
+                " SELECT ?, query, candidate, grade FROM dataset_relevance AS j WHERE content = ?"
                 " AND EXISTS (SELECT 1 FROM dataset_rows WHERE content = ? AND id = j.query)"
                 " AND EXISTS (SELECT 1 FROM dataset_rows WHERE content = ? AND id = j.candidate)",
                 (draft.number, dataset["content"], draft.number, draft.number),
@@ -298,8 +308,7 @@ class Datasets:
 
     @needs(Access.RUN)
     def delete(self, name: str, version: str | None = None) -> None:
-        """Forget one version of a dataset; by default all of them, and imports of this name that were interrupted. Raises
-        `CourtroomError`: there is none."""
+        """Forget a version of a dataset; by default all, and begun imports. Raises `CourtroomError`: there is none."""
         begun = self.database.execute("SELECT id FROM datasets WHERE name = ? AND version IS NULL", (name,)).fetchall()
         if version is not None or not begun:
             self._row(name, version)
@@ -324,7 +333,8 @@ class Datasets:
             if row:
                 return DatasetDraft(self.database, row["id"], json.loads(row["state"]))
             number = db.execute(
-                "INSERT INTO datasets (name, content, source, made, job, orders) VALUES (?, 0, ?, ?, ?, ?) RETURNING id",
+                "INSERT INTO datasets (name, content, source, made, job, orders)"
+                " VALUES (?, 0, ?, ?, ?, ?) RETURNING id",
                 (name, source, time.time(), job, orders),
             ).fetchone()["id"]
             db.execute("UPDATE datasets SET content = id WHERE id = ?", (number,))
@@ -332,8 +342,8 @@ class Datasets:
 
     @needs(Access.RUN)
     def claim(self, name: str) -> None:
-        """A dataset of this name is about to be written: a new one is then the person's own. Raises `Forbidden`: there is one
-        already, and it is somebody else's."""
+        """A dataset of this name is about to be written: a new one is then the person's own. Raises `Forbidden`: there
+        is one already, and it is somebody else's."""
         with self.database.transaction() as db:
             there = db.execute("SELECT 1 FROM datasets WHERE name = ? LIMIT 1", (name,)).fetchone()
             if not there:
@@ -353,7 +363,7 @@ class Datasets:
         number = draft.finish(kind, frame)
         return self._info(self.database.row("SELECT * FROM datasets WHERE id = ?", (number,)))
 
-    def _finished(self) -> Records:
+    def _finished(self) -> list[StoredRow]:
         fits, values = listed("dataset", "datasets.name")
         return self.database.execute(
             f"SELECT * FROM datasets WHERE version IS NOT NULL AND {fits} ORDER BY made, id", values

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import time
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 
 from courtroom.accounts import AccountStore, this_month
+from courtroom.declarations.setup import Budget
 from courtroom.engine.errors import BudgetReached
-from courtroom.engine.setup import Budget
 from courtroom.models.card import Price
 from courtroom.models.request import Reply
-from courtroom.store.database import Database
+from courtroom.store.connection import StoredRow
+from courtroom.store.database import Database, insert
 
 
 @dataclass(frozen=True)
@@ -41,13 +44,32 @@ class Payment:
     """US dollars; None where a price is unknown."""
     number: int = 0
     """Of the last row on record; 0 where it was read from none."""
+    estimated: bool = False
+    """Whether a provider did not count the tokens, so that they and the cost are about so much."""
+    cached: int = 0
+    """Of the prompts' tokens, those that the provider read from its cache."""
+    written: int = 0
+    """Of these, those that it wrote to its cache."""
+    batched: int = 0
+    """Tokens of calls that went by the provider's batch."""
 
     @classmethod
     def of(cls, reply: Reply | None) -> Payment:
         """One call by what its provider said; None where the provider said nothing."""
         if reply is None:
             return cls(calls=1)
-        return cls(1, reply.attempts, reply.usage.prompt, reply.usage.completion, reply.cost)
+        usage = reply.usage
+        return cls(
+            calls=1,
+            attempts=reply.attempts,
+            prompt=usage.prompt,
+            completion=usage.completion,
+            cost=reply.cost,
+            estimated=usage.estimated,
+            cached=usage.cached,
+            written=usage.written,
+            batched=usage.prompt + usage.completion if reply.by_batch else 0,
+        )
 
     @property
     def tokens(self) -> int:
@@ -59,12 +81,10 @@ def in_sum(payments: Iterable[Payment]) -> Payment:
     every = tuple(payments)
     costs = [one.cost for one in every]
     return Payment(
-        calls=sum(one.calls for one in every),
-        attempts=sum(one.attempts for one in every),
-        prompt=sum(one.prompt for one in every),
-        completion=sum(one.completion for one in every),
+        **{name: sum(getattr(one, name) for one in every) for name in _SUMMED},
         cost=None if None in costs else sum(cost for cost in costs if cost is not None),
         number=max((one.number for one in every), default=0),
+        estimated=any(one.estimated for one in every),
     )
 
 
@@ -74,45 +94,44 @@ class Payments:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    def put(self, paid: Iterable[tuple[Payer, str, Payment]]) -> None:
-        """Put payments on disk: who paid, under which answer's key, and what. They count in the month of whose the run is."""
-        every = tuple(paid)
-        self._keep(every)
-        costs = defaultdict[str, float](float)
+    def put(self, paid: Iterable[tuple[Payer, str, Payment]], *, in_month: bool = True) -> None:
+        """Put payments on disk: who paid, under which answer's key, and what.
+
+        Args:
+            in_month: whether they count in the month of whose the run is; not those of an imported run.
+        """
+        every, now = tuple(paid), time.time()
+        by_run = defaultdict[str, list[Payment]](list)
         for payer, _, one in every:
-            costs[payer.run] += one.cost or 0.0
-        self._database.connection.executemany(
-            "INSERT INTO spending (account, month, money)"
-            " SELECT account, ?, ? FROM ownership WHERE kind = 'run' AND id = ? AND account <> ''"
-            " ON CONFLICT (account, month) DO UPDATE SET money = spending.money + excluded.money",
-            [(this_month(), cost, run) for run, cost in costs.items() if cost],
-        )
-
-    def _keep(self, paid: Iterable[tuple[Payer, str, Payment]]) -> None:
+            if in_month and one.cost:
+                by_run[payer.run].append(one)
+        month = [
+            (this_month(), cost.cost, cost.estimated, run) for run, each in by_run.items() if (cost := in_sum(each))
+        ]
         with self._database.transaction() as db:
-            db.executemany(
-                "INSERT INTO payments (run, path, beside, key, calls, attempts, prompt, completion, cost, at)"
-                " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                [
-                    (
-                        *(payer.run, payer.path, payer.beside, key),
-                        *(one.calls, one.attempts, one.prompt, one.completion, one.cost, now),
-                    )
-                    for now in (time.time(),)
-                    for payer, key, one in paid
-                ],
+            insert(
+                db,
+                "payments",
+                (
+                    {"run": payer.run, "path": payer.path, "beside": payer.beside, "key": key, "at": now}
+                    | {name: getattr(one, name) for name in _PAID}
+                    for payer, key, one in every
+                ),
             )
-
-    def take_in(self, run: str, paid: Mapping[str, Payment]) -> None:
-        """Keep what an imported run had paid for, by path."""
-        self._keep((Payer(run, path), "", one) for path, one in paid.items())
+            db.executemany(
+                "INSERT INTO spending (account, month, money, estimated)"
+                " SELECT account, ?, ?, ? FROM ownership WHERE kind = 'run' AND id = ? AND account <> ''"
+                " ON CONFLICT (account, month) DO UPDATE SET money = spending.money + excluded.money,"
+                " estimated = CASE WHEN excluded.estimated = 1 THEN 1 ELSE spending.estimated END",
+                month,
+            )
 
     def of(self, run: str, *, beside: bool = False) -> Mapping[str, Payment]:
         """What a run was billed, by path; or all that was asked beside it."""
         rows = self._database.execute(
             f"SELECT path, {_SUMS} FROM payments WHERE run = ? AND beside = ? GROUP BY path", (run, beside)
         )
-        return {row["path"]: Payment(*tuple(row)[1:]) for row in rows}
+        return {row["path"]: _payment(row) for row in rows}
 
     def found(self, payer: Payer, key: str) -> Payment | None:
         """What a run has paid at a path for the answer under a key; None where it has paid nothing."""
@@ -120,20 +139,29 @@ class Payments:
             f"SELECT {_SUMS} FROM payments WHERE run = ? AND path = ? AND key = ? AND beside = ?",
             (payer.run, payer.path, key, payer.beside),
         )
-        return Payment(*tuple(row)) if row["calls"] else None
+        return _payment(row) if row["calls"] else None
 
-    def known_money(self, run: str, *, beside: bool = False) -> float:
-        """US dollars of the calls whose price is known."""
+    def spent(self, run: str, *, with_beside: bool = False) -> Spent:
+        """Return what a run has used up, as far as prices are known; also what was asked beside it, if that counts."""
         row = self._database.row(
-            "SELECT coalesce(sum(cost), 0.0) AS money FROM payments WHERE run = ? AND beside = ?", (run, beside)
+            "SELECT coalesce(sum(calls), 0), coalesce(sum(prompt + completion), 0), coalesce(sum(cost), 0.0),"
+            " coalesce(max(number), 0) FROM payments WHERE run = ? AND beside <= ?",
+            (run, with_beside),
         )
-        return float(row["money"])
+        return Spent(*tuple(row))
 
 
+_SUMMED = ("calls", "attempts", "prompt", "completion", "cached", "written", "batched")
+_PAID = (*_SUMMED, "cost", "estimated")
 _SUMS = (
-    "sum(calls) AS calls, sum(attempts), sum(prompt), sum(completion),"
-    " CASE WHEN count(cost) = count(*) THEN sum(cost) END, max(number)"
+    f"{', '.join(f'sum({name}) AS {name}' for name in _SUMMED)}, max(number) AS number, max(estimated) AS estimated,"
+    " CASE WHEN count(cost) = count(*) THEN sum(cost) END AS cost"
 )
+
+
+def _payment(row: StoredRow) -> Payment:
+    sums = {name: row[name] for name in (*_PAID, "number")}
+    return Payment(**{**sums, "estimated": bool(row["estimated"])})
 
 
 _RAISE = "Raise it and continue; nothing is lost."
@@ -157,20 +185,20 @@ class Reserved:
     """A call's part of the budget while it is under way."""
 
     need: Need
-    tokens: int
-    money: float | None
+    tokens: int = 0
+    money: float | None = 0.0
 
 
 @dataclass
 class Spent:
-    """What a run has used up. A call is counted when it starts; its tokens and money are reserved then, and settled after.
+    """What a run has used up. A call is counted when it starts; tokens and money are reserved then, settled after.
 
-    A reservation is for the longest answer that the model may give, so that calls at once can't overshoot together. When
-    that does not fit, a call waits for those under way, as they mostly take less than was reserved. When nothing is under
-    way any more, what a call will probably take decides: so a budget can be used up to its end, one call at a time there,
+    A reservation is for the longest answer that the model may give, so that calls at once can't overshoot together.
+    When that does not fit, a call waits for those under way, as they mostly take less. When none is under way any
+    more, what a call will probably take decides: so a budget can be used up to its end, one call at a time there,
     and is overshot at most by what the estimate of one call was wrong.
 
-    Deadlock is impossible: a call waits only while another one holds a reservation, and that is given back when the call
+    Deadlock is impossible: a call waits only while another one holds a reservation, which is given back when that
     ends, however it ends.
     """
 
@@ -200,14 +228,19 @@ class Spent:
                 raise BudgetReached(
                     f"The budget of {_described(name, limit)} is used up ({_described(name, used)}). {_RAISE}"
                 )
-        most, probable = self._takes(need, need.longest), self._takes(need, self._usual(need))
-        if not self._fits(most, budget):
-            if any(held.tokens for held in self._open):
-                return self._settled
-            if not self._fits(probable, budget, unknown_fits=True):
-                raise BudgetReached(self._too_small(probable, budget))
+        held = Reserved(need)
+        if budget.tokens is not None or budget.money is not None:
+            held.tokens, held.money = self._takes(need, need.longest)
+            if not self._fits(held.tokens, held.money, budget):
+                if any(other.tokens for other in self._open):
+                    return self._settled
+                number, tokens = self._answers
+                probable = self._takes(need, min(need.longest, tokens // number if number else _FIRST))
+                if probable[1] is None:  # such a call is made alone, and then its model's cost is known
+                    probable = probable[0], 0.0
+                if not self._fits(*probable, budget):
+                    raise BudgetReached(self._too_small(*probable, budget))
         self.calls += 1
-        held = Reserved(need, *most)
         self._open.add(held)
         return held
 
@@ -226,15 +259,11 @@ class Spent:
         self._settled = asyncio.Event()
 
     def add(self, paid: Payment) -> None:
-        """Count a payment of this run that was under way when it was taken up; one that is counted stays counted once."""
+        """Count a payment of this run that was under way when it was taken up; once, if it is counted already."""
         if paid.number > self.number:
             self.calls += paid.calls
             self.tokens += paid.tokens
             self.money += paid.cost or 0.0
-
-    def _usual(self, need: Need) -> int:
-        number, tokens = self._answers
-        return min(need.longest, tokens // number if number else _FIRST)
 
     def _takes(self, need: Need, answer: int) -> tuple[int, float | None]:
         """Tokens and US dollars of a call whose answer has so many tokens; None where the cost is not known yet."""
@@ -243,25 +272,23 @@ class Spent:
             return prompt + answer, need.price.of(prompt, answer)
         return prompt + answer, self._costs.get(need.model) if need.longest else 0.0
 
-    def _fits(self, takes: tuple[int, float | None], budget: Budget, *, unknown_fits: bool = False) -> bool:
-        tokens, money = takes
+    def _fits(self, tokens: int, money: float | None, budget: Budget) -> bool:
+        """Whether there is room beside what is reserved; none is known for a cost that is not."""
         if budget.tokens is not None and self.tokens + sum(held.tokens for held in self._open) + tokens > budget.tokens:
             return False
         if budget.money is None:
             return True
-        if money is None:
-            return unknown_fits  # such a call is made alone, and then its model's cost is known
-        return self.money + sum(held.money or 0.0 for held in self._open) + money <= budget.money
+        reserved = sum(held.money or 0.0 for held in self._open)
+        return money is not None and self.money + reserved + money <= budget.money
 
-    def _too_small(self, takes: tuple[int, float | None], budget: Budget) -> str:
-        tokens, money = takes
+    def _too_small(self, tokens: int, money: float | None, budget: Budget) -> str:
         if budget.tokens is not None and self.tokens + tokens > budget.tokens:
             name, limit, used, more = "tokens", float(budget.tokens), float(self.tokens), float(tokens)
         else:
             name, limit, used, more = "US$", budget.money or 0.0, self.money, money or 0.0
         return (
-            f"The budget of {_described(name, limit)} has no room for the next call: {_described(name, used)} are used, and it "
-            f"takes about {_described(name, more)}. {_RAISE}"
+            f"The budget of {_described(name, limit)} has no room for the next call: "
+            f"{_described(name, used)} are used, and it takes about {_described(name, more)}. {_RAISE}"
         )
 
 
@@ -274,26 +301,54 @@ FRESH_S = 5.0
 
 
 @dataclass
-class MonthlyBudget:
-    """A person's money for this month: reserved and settled as a run's is, see `Spent`."""
+class SpentInMonth(Spent):
+    """What a person's runs have used up this month in this process, and what they may cost."""
 
-    limit: float
+    limit: float | None = None
     """US dollars."""
-    spent: Spent = field(default_factory=Spent)
 
-    def reserve(self, need: Need) -> Reserved | asyncio.Event:
-        """Room for one more call, or what to wait for before asking again."""
-        budget = Budget.model_construct(money=self.limit)
+    def reserve(self, need: Need, budget: Budget) -> Reserved | asyncio.Event:
+        """Room for one more call in the month's limit, whatever a run's own budget is; see `Spent.reserve`."""
         try:
-            return self.spent.reserve(need, budget)
+            return super().reserve(need, Budget.model_construct(money=self.limit))
         except BudgetReached as reached:
             raise BudgetReached(
-                f"This person's runs may cost US$ {self.limit:,.2f} a month, and US$ {self.spent.money:,.2f} are spent. "
+                f"This person's runs may cost US$ {self.limit:,.2f} a month, and US$ {self.money:,.2f} are spent. "
                 "Ask an owner of this server for more, or go on next month; nothing is lost."
             ) from reached
 
-    def settle(self, held: Reserved, paid: Payment | None) -> None:
-        self.spent.settle(held, paid)
+
+class Allowance:
+    """What one call may take, reserved in all budgets that bind it while it is under way."""
+
+    def __init__(self, need: Need, budget: Budget, budgets: Iterable[Spent]) -> None:
+        self._need, self._budget, self._budgets = need, budget, tuple(budgets)
+        self._held: list[tuple[Spent, Reserved]] = []
+
+    @property
+    def is_held(self) -> bool:
+        """Whether the call was made, so that it is billed."""
+        return bool(self._held)
+
+    def reserve(self) -> asyncio.Event | None:
+        """Reserve in each budget; where one has no room now, in none. Return what to wait for; see `Spent.reserve`."""
+        for spent in self._budgets:
+            try:
+                room = spent.reserve(self._need, self._budget)
+            except BudgetReached:
+                self.settle(None)
+                raise
+            if isinstance(room, asyncio.Event):
+                self.settle(None)
+                return room
+            self._held.append((spent, room))
+        return None
+
+    def settle(self, paid: Payment | None) -> None:
+        """Give back what is reserved; what the call took is used up."""
+        for spent, held in self._held:
+            spent.settle(held, paid)
+        self._held.clear()
 
 
 class MonthlyBudgets:
@@ -301,24 +356,21 @@ class MonthlyBudgets:
 
     def __init__(self, database: Database) -> None:
         self._database, self._accounts = database, AccountStore(database)
-        self._known: dict[str, tuple[float, MonthlyBudget | None, Spent]] = {}
+        self._known: dict[str, tuple[float, SpentInMonth]] = {}
 
-    async def of(self, account: str) -> MonthlyBudget | None:
-        """The monthly budget of an account; None where its money has no limit."""
-        known = self._known.get(account)
-        if known is None or time.monotonic() - known[0] > FRESH_S:
-            limit, money = await asyncio.to_thread(self._read, account)
-            spent = self._known[account][2] if account in self._known else Spent()
-            spent.money = money
-            known = (time.monotonic(), None if limit is None else MonthlyBudget(limit, spent), spent)
-            self._known[account] = known
-        return known[1]
+    async def of(self, account: str) -> SpentInMonth | None:
+        """What an account has spent this month; None where its money has no limit."""
+        read_at, spent = self._known.setdefault(account, (-math.inf, SpentInMonth()))
+        if time.monotonic() - read_at > FRESH_S:
+            spent.limit, spent.money = await asyncio.to_thread(self._read, account)
+            self._known[account] = time.monotonic(), spent
+        return None if spent.limit is None else spent
 
-    def payer(self, run: str) -> str:
-        """The account of whose a run is; empty where it is nobody's."""
+    def of_run(self, run: str) -> Callable[[], Awaitable[SpentInMonth | None]] | None:
+        """Return what looks up the month of whose a run is; None where it is nobody's."""
         row = self._database.row("SELECT account FROM ownership WHERE kind = 'run' AND id = ?", (run,))
-        return str(row["account"]) if row else ""
+        return partial(self.of, row["account"]) if row and row["account"] else None
 
     def _read(self, account: str) -> tuple[float | None, float]:
         limit = self._accounts.budget(account)
-        return limit, 0.0 if limit is None else self._accounts.spent(account)
+        return limit, 0.0 if limit is None else self._accounts.spent(account).money

@@ -2,12 +2,13 @@
 
 import asyncio
 import hashlib
+import inspect
 import random
 import re
 import sys
 from collections import Counter, defaultdict
-from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any, Generic, TypeVar
@@ -15,17 +16,30 @@ from typing import Any, Generic, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from courtroom.cases.case import Case
-from courtroom.engine.changes import changed
+from courtroom.declarations.changes import changed
+from courtroom.declarations.setup import Member, Setup
+from courtroom.engine.asked_court import prepared, unanswered
 from courtroom.engine.errors import Abstained, QuorumLost
-from courtroom.engine.events import Called, Learned, Retrieved, Seated, StageBegan, StageEnded, Tallied, Voted
+from courtroom.engine.events import (
+    Called,
+    Learned,
+    Noted,
+    Replied,
+    Retrieved,
+    Seated,
+    StageBegan,
+    StageEnded,
+    Tallied,
+    Verdict,
+    Voted,
+)
 from courtroom.engine.exchange import Exchange, problem_of
-from courtroom.engine.interventions import AddEvidence, AddNote, ChangeSetup, Intervention, Overrule
+from courtroom.engine.interventions import AddEvidence, AddNote, ChangeSetup, Intervention, Overrule, ReplyToQuestions
 from courtroom.engine.services import Asked, OpenCall, Services
-from courtroom.engine.setup import Member, Setup
 from courtroom.errors import CourtroomError
 from courtroom.knowledge.lessons import Lesson
 from courtroom.knowledge.search import Hit, Query
-from courtroom.models.prompts import Prompts
+from courtroom.models.prompts import Prompts, Reply
 from courtroom.models.request import digest_text
 from courtroom.models.task import Task
 
@@ -42,97 +56,43 @@ class StageInput:
     prompts: Prompts
 
 
+@dataclass(frozen=True, kw_only=True)
 class RunInput:
     """The input of a run as it was at the beginning, and what persons did to it."""
 
-    def __init__(
-        self,
-        panel: Callable[[Setup], tuple[Member, ...]],
-        prompts: Path,
-        case: Case,
-        setup: Setup,
-        seed: int,
-        interventions: Sequence[Intervention] = (),
-    ) -> None:
-        self._panel, self._prompts, self._case, self._setup, self._seed = panel, prompts, case, setup, seed
-        self._interventions = tuple(interventions)
-        self._stages: dict[tuple[str, ...], StageInput] = {}
+    panel: Callable[[Setup], tuple[Member, ...]]
+    prompts: Path
+    case: Case
+    setup: Setup
+    seed: int
+    interventions: Sequence[Intervention] = ()
+    votes_by: tuple[type[Task[Any]], ...] = ()
+    """Tasks from whose answers votes follow."""
+    _stages: dict[tuple[object, ...], StageInput] = field(default_factory=dict)
 
-    def at(self, index: int) -> StageInput:
-        held = tuple(one for one in self._interventions if one.index <= index and not isinstance(one.action, Overrule))
-        key = tuple(one.id for one in held)
-        if key not in self._stages:
-            self._stages[key] = self._stage(held)
-        return self._stages[key]
+    def at(self, index: int, replies: Sequence[Reply] = ()) -> StageInput:
+        """Return what holds at a stage.
 
-    def overruled(self, path: str) -> Intervention | None:
-        found = [one for one in self._interventions if isinstance(one.action, Overrule) and one.action.path == path]
-        return found[-1] if found else None
-
-    def _stage(self, held: Sequence[Intervention]) -> StageInput:
-        case, setup = self._case, self._setup
+        Args:
+            replies: what the court has replied to members until then, for all to hear.
+        """
+        held = [one for one in self.interventions if one.index <= index and not isinstance(one.action, Overrule)]
+        key = (*(one.id for one in held), *replies)
+        if key in self._stages:
+            return self._stages[key]
+        case, setup = self.case, self.setup
         notes: list[str] = []
         for one in held:
             if isinstance(one.action, ChangeSetup):
-                setup = changed(setup, {one.action.key: one.action.value}, recorded=True).complete(case, self._seed)
+                setup = changed(setup, {one.action.key: one.action.value}, recorded=True).complete(case, self.seed)
             elif isinstance(one.action, AddEvidence):
                 case = case.with_addition(one.action.text, one.action.side)
             elif isinstance(one.action, AddNote):
                 notes.append(one.action.text)
-        members = self._panel(setup)
         blind = case.blind()
-        common: dict[str, Any] = {"case": blind, "setup": setup}
-        prompts = Prompts(self._prompts, common, setup.prompts, notes=tuple(notes))
-        return StageInput(blind, case, setup, members, prompts)
-
-
-class Stages:
-    """The stages of one deliberation, one after the other. `kinds`: the kinds of stage that the procedure declares."""
-
-    def __init__(self, kinds: frozenset[str], services: Services) -> None:
-        self._kinds, self._services = kinds, services
-        self._current: StageBegan | None = None
-        self._used: set[str] = set()
-
-    @property
-    def current(self) -> StageBegan:
-        assert self._current is not None, "a stage must begin first"
-        return self._current
-
-    @property
-    def here(self) -> str:
-        """Path of the current stage; empty before the first."""
-        return self._current.path if self._current else ""
-
-    def next(self, name: str, kind: str) -> StageBegan:
-        """The stage after the current one, not begun yet."""
-        if kind not in self._kinds:
-            raise ValueError(f"stage kind {kind!r} is not declared")
-        slug = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")
-        index = self._current.index + 1 if self._current else 0
-        return StageBegan(path=slug, stage=slug, name=name, stage_kind=kind, index=index)
-
-    async def begin(self, stage: StageBegan) -> None:
-        """End the current stage and begin this one, as soon as the run may."""
-        self.end()
-        await self._services.gate.enter(stage)
-        self._current = stage
-
-    def end(self) -> None:
-        if self._current is not None:
-            self._services.ledger.add(StageEnded(path=self._current.path, stage=self._current.path))
-
-    def path(self, *parts: str) -> str:
-        """A path in the current stage; empty parts are left out."""
-        return "/".join((self.current.path, *filter(None, parts)))
-
-    def new_path(self, *parts: str) -> str:
-        """A path in the current stage that nothing else has."""
-        path = self.path(*parts)
-        if path in self._used:
-            raise ValueError(f"{path} is used twice: give the second a step of its own")
-        self._used.add(path)
-        return path
+        prompts = Prompts(self.prompts, {"case": blind, "setup": setup}, setup.prompts, notes, replies)
+        made = self._stages[key] = StageInput(blind, case, setup, self.panel(setup), prompts)
+        return made
 
 
 def chance(seed: int, *path: str) -> random.Random:
@@ -158,14 +118,24 @@ class Court(Generic[C, S]):
     seed: int
 
     def __init__(
-        self, seed: int, run_input: RunInput, stages: Stages, choices: Collection[str], services: Services
+        self, run_input: RunInput, kinds: Collection[str], choices: Mapping[str, str], services: Services
     ) -> None:
-        self.seed, self._declared = seed, choices
-        self._input, self._stages, self._services = run_input, stages, services
+        self.seed = run_input.seed
+        self._input, self._kinds, self._declared, self._services = run_input, kinds, choices, services
+        self._overruled = {one.action.path: one for one in run_input.interventions if isinstance(one.action, Overrule)}
+        self._stage: StageBegan | None = None
+        self._here = ""
+        """The path of the current stage; empty before the first."""
+        self._used: set[str] = set()
         self._choices: dict[tuple[str, str], str] = {}
+        self._beside: dict[str, dict[str, Any]] = {}
+        """What each member said last beside a vote, by its id."""
         self._errors = defaultdict[str, list[str]](list)
         """Why there is no answer, by stage."""
         self._ballots: dict[str, dict[str, str | None]] = {}
+        self._votes: list[Voted] = []
+        self._replies: list[Reply] = []
+        """What the court has replied to members so far."""
         self._see(run_input.at(0))
 
     def panel(self, role: str) -> tuple[Member, ...]:
@@ -188,16 +158,32 @@ class Court(Generic[C, S]):
             name: given while running, e.g. `Round 2`; its slug is the first part of the paths within.
             kind: one of the procedure's declared kinds of stage.
         """
-        began = self._stages.next(name, kind)
-        if began.index == 0:
-            self._services.ledger.add(Seated(stage="", members=self._members))
-        await self._stages.begin(began)
-        self._ballots = {}
+        if kind not in self._kinds:
+            raise ValueError(f"stage kind {kind!r} is not declared")
+        slug = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")
+        index = self._stage.index + 1 if self._stage else 0
+        began = StageBegan(path=slug, stage=slug, name=name, stage_kind=kind, index=index)
+        services, setup = self._services, self._input.at(index).setup
+        acts = (one.action for one in self._input.interventions if one.index == index)
+        self._replies += [(act.questions, act.text) for act in acts if isinstance(act, ReplyToQuestions)]
+        answered = [question for questions, _ in self._replies for question in questions]
+        is_again = self._stage is not None and self._stage.stage_kind == kind
+        questions = unanswered(self._votes, answered) if is_again else ()
+        if self._stage is None:
+            services.ledger.add(Seated(stage="", members=self._members))
+        else:
+            services.ledger.add(StageEnded(path=self._here, stage=self._here))
+        await services.gate.enter(began, unanswered=len(questions) if questions and setup.waits_for_replies else 0)
+        self._stage, self._here, self._ballots = began, slug, {}
         seated = self._members
-        self._see(self._input.at(began.index))
+        given = prepared(setup.prepared_replies, questions, [text for _, text in self._replies]) if questions else {}
+        self._replies += [(asked, text) for text, asked in given.items()]
+        self._see(self._input.at(index, self._replies))
         if self._members != seated:
-            self._services.ledger.add(Seated(path=f"panel/{began.path}", stage=began.path, members=self._members))
-        self._services.ledger.add(began)
+            services.ledger.add(Seated(path=f"panel/{slug}", stage=slug, members=self._members))
+        services.ledger.add(began)
+        for number, (text, asked) in enumerate(given.items(), start=1):
+            services.record(Replied(path=f"{slug}/reply-{number}", stage=slug, questions=asked, text=text))
 
     async def ask(self, member: Member, task: Task[A], step: str = "") -> A:
         """Ask a member and wait for an answer that fits the task's schema.
@@ -208,16 +194,17 @@ class Court(Generic[C, S]):
         Raises:
             Abstained: the member has no answer; recorded. Within `all` and by `try_ask` this becomes None.
         """
-        services = self._services
-        path = self._stages.new_path(member.id, f"{task.name}-{step}" if step else task.name)
-        if (overruled := self._input.overruled(path)) is not None:
+        services, beside = self._services, self.setup.asked_beside(self.case)
+        task = task.asking(beside) if beside and isinstance(task, self._input.votes_by) else task
+        path = self._new_path(member.id, f"{task.name}-{step}" if step else task.name)
+        if (overruled := self._overruled.get(path)) is not None:
             return self._said_instead(member, task, path, overruled)
-        before = services.ledger.called(path)
-        if before is not None and before.value is None:
-            self._errors[self._stages.here].append(before.error)
+        before = services.ledger.known.get(("call", path))
+        if isinstance(before, Called) and before.value is None:
+            self._errors[self._here].append(before.error)
             raise Abstained(before.error)
         await services.gate.open()
-        asked = Asked(member, task, self.setup, self._prompts, self.seed, path, self._stages.here)
+        asked = Asked(member, task, self.setup, self._prompts, self.seed, path, self._here)
         services.asking(asked)
         exchange = Exchange(services, asked)
         services.live.calls[path] = OpenCall(member.id, task.title, member.spec.id)
@@ -228,8 +215,9 @@ class Court(Generic[C, S]):
         called = exchange.called()
         services.record(called)
         if answer is None:
-            self._errors[self._stages.here].append(called.error)
+            self._errors[self._here].append(called.error)
             raise Abstained(called.error)
+        self._beside[member.id] = called.value if task.beside and called.value else {}
         return answer
 
     async def try_ask(self, member: Member, task: Task[A], step: str = "") -> A | None:
@@ -257,9 +245,9 @@ class Court(Generic[C, S]):
         """
         embedding = self.setup.embedding
         key = digest_text(query.model_dump_json() + (f"\n{embedding}" if embedding else ""))
-        seen = self._services.ledger.retrieval(key)
+        seen = self._services.ledger.seen(key)
         hits = seen.hits if seen else await self._services.look_up(query, embedding)
-        path, stage = self._stages.new_path(name), self._stages.here
+        path, stage = self._new_path(name), self._here
         self._services.record(Retrieved(path=path, stage=stage, key=key, query=query, hits=hits, embedding=embedding))
         return hits
 
@@ -268,15 +256,13 @@ class Court(Generic[C, S]):
 
         A fork asks "what if", so it leaves the knowledge base as it is; what it would have taught is recorded.
         """
-        path = self._stages.new_path(name)
-        if not self._services.ledger.learned(path):
-            if self._services.ledger.teaches:
+        path, services = self._new_path(name), self._services
+        ledger = services.ledger
+        if ("learned", path) not in ledger.known:
+            if ledger.teaches:
                 # What the lesson rests on is on disk before it: found again after a kill, not looked up anew.
-                await self._services.ledger.teach(
-                    partial(self._services.learn, self._services.ledger.run, path, lesson)
-                )
-            held_back = not self._services.ledger.teaches
-            self._services.record(Learned(path=path, stage=self._stages.here, lesson=lesson, held_back=held_back))
+                await ledger.teach(partial(services.learn, ledger.run, path, lesson))
+            services.record(Learned(path=path, stage=self._here, lesson=lesson, held_back=not ledger.teaches))
 
     def vote(
         self, member: Member, choice: str | None, reasons: Iterable[str] = (), *, on: str = "", anew: bool = False
@@ -292,20 +278,24 @@ class Court(Generic[C, S]):
         """
         if choice is not None:
             self._refuse([choice], self._declared, "no declared choice")
-        ballot = self._stages.path(on)
+        ballot = self._path(on)
         before = None if anew else self._choices.get((on, member.id))
         self._ballots.setdefault(ballot, {})[member.id] = choice
-        self._services.record(
-            Voted(
-                path=f"{ballot}/{member.id}",
-                stage=self._stages.here,
-                ballot=ballot,
-                member=member.id,
-                choice=choice,
-                reasons=tuple(reasons),
-                before=before,
-            )
+        beside = self._beside.pop(member.id, {})
+        vote = Voted(
+            path=f"{ballot}/{member.id}",
+            stage=self._here,
+            ballot=ballot,
+            member=member.id,
+            choice=choice,
+            reasons=tuple(reasons),
+            before=before,
+            confidence=beside.get("confidence"),
+            rests_on=tuple(beside.get("rests_on", ())),
+            question=beside.get("question", ""),
         )
+        self._services.record(vote)
+        self._votes.append(vote)
         if choice is not None:
             self._choices[on, member.id] = choice
 
@@ -321,16 +311,18 @@ class Court(Generic[C, S]):
             QuorumLost: too few members voted.
             CourtroomError: a choice is not declared, or a vote is for none of these.
         """
-        votes = list(self._ballots.get(self._stages.path(on), {}).values())
+        ballot, stage = self._path(on), self._stage
+        assert stage is not None
+        votes = list(self._ballots.get(ballot, {}).values())
         counts = {choice: votes.count(choice) for choice in choices}
         self._refuse(counts, self._declared, "no declared choice")
         self._refuse(filter(None, votes), counts, "voted for, but not counted here")
         seats, voted = len(votes), sum(counts.values())
-        self.needs(voted, seats, f"members could vote in {self._stages.current.name}")
+        self.needs(voted, seats, f"members could vote in {stage.name}")
         share = max(counts.values()) / seats
         tallied = Tallied(
-            path=self._stages.path(on),
-            stage=self._stages.here,
+            path=ballot,
+            stage=self._here,
             counts=counts,
             abstained=seats - voted,
             share=round(share, 6),
@@ -354,9 +346,12 @@ class Court(Generic[C, S]):
         """
         if self.enough(have, of):
             return
-        if errors := Counter(self._errors[self._stages.here]).most_common(1):
+        # Who has failed in an earlier stage may not be asked in this one.
+        errors = self._errors[self._here] or [error for stage in self._errors.values() for error in stage]
+        if errors:
+            (most, _), *_ = Counter(errors).most_common(1)
             raise QuorumLost(
-                f"Only {have} of {of} {what}, fewer than the quorum asks for. Most often: “{errors[0][0]}” "
+                f"Only {have} of {of} {what}, fewer than the quorum asks for. Most often: “{most}” "
                 "Mend that, then continue: those who failed are asked again."
             )
         raise QuorumLost(
@@ -366,9 +361,22 @@ class Court(Generic[C, S]):
 
     def note(self, name: str, text: str) -> None:
         """Record one sentence that a reader of the run should know."""
-        self._services.note(name, text, self._stages.here)
+        self._services.ledger.add(Noted(path=name, stage=self._here, text=text))
 
     # --- within ---------------------------------------------------------------------------------------------
+
+    def _path(self, *parts: str) -> str:
+        """A path in the current stage; empty parts are left out."""
+        assert self._stage is not None, "a stage must begin first"
+        return "/".join((self._here, *filter(None, parts)))
+
+    def _new_path(self, *parts: str) -> str:
+        """A path in the current stage that nothing else has."""
+        path = self._path(*parts)
+        if path in self._used:
+            raise ValueError(f"{path} is used twice: give the second a step of its own")
+        self._used.add(path)
+        return path
 
     def _see(self, stage_input: StageInput) -> None:
         self.case, self.unsealed, self.setup = stage_input.case, stage_input.unsealed, stage_input.setup
@@ -376,7 +384,7 @@ class Court(Generic[C, S]):
 
     @staticmethod
     def _refuse(names: Iterable[str], among: Collection[str], why: str) -> None:
-        """Stop the run where its author's code has a name that is not among these, with the file and line of that code."""
+        """Stop the run where its author's code has a name that is not among these; say in which line."""
         if wrong := [name for name in names if name not in among]:
             caller = sys._getframe(2)
             raise CourtroomError(
@@ -395,7 +403,7 @@ class Court(Generic[C, S]):
         self._services.record(
             Called(
                 path=path,
-                stage=self._stages.current.path,
+                stage=self._here,
                 member=member.id,
                 task=task.name,
                 title=task.title,
@@ -407,3 +415,27 @@ class Court(Generic[C, S]):
             )
         )
         return answer
+
+
+async def hear(court: Court[Any, Any], deliberate: Callable[[Court[Any, Any]], Awaitable[Verdict]]) -> Verdict:
+    """Have a procedure deliberate in a court, once; a verdict that no page could show is refused.
+
+    Raises:
+        CourtroomError: the verdict is for a choice that is not declared, or does not call it by its name.
+    """
+    verdict = await deliberate(court)
+    choices = court._declared
+    names = {text.casefold(): name for name, title in choices.items() for text in (title, name)}
+    meant = names.get(verdict.outcome.casefold(), verdict.outcome)
+    why = ""
+    if unknown := [name for name in verdict.counts if name not in choices]:
+        known = ", ".join(choices) or "nothing"
+        why = f"`counts` has “{unknown[0]}”, which is no declared choice. Count only {known}, or add it to `choices`"
+    elif meant != verdict.outcome:
+        why = f"`outcome` is “{verdict.outcome}”. To decide for a declared choice, write its name, “{meant}”"
+    if why:
+        code = inspect.unwrap(deliberate).__code__
+        raise CourtroomError(f"{code.co_filename}, line {code.co_firstlineno}: in the verdict, {why}.")
+    if court._stage is not None:
+        court._services.ledger.add(StageEnded(path=court._here, stage=court._here))
+    return verdict

@@ -28,10 +28,6 @@ class BudgetReached(CourtroomError):
     """The run has used up its calls, tokens or money, and pauses until its budget is raised."""
 
 
-class RunBusy(CourtroomError):
-    """Another process drives this run."""
-
-
 NO_SUCH_RUN = "There is no run “{run}” here. See all runs with `python -m courtroom runs`."
 
 

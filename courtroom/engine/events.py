@@ -1,14 +1,14 @@
 """What happens in a run, as a closed union of typed records. Pages, reports and exports only read these.
 
-An event that stands is unique by run, kind and path: a run that is driven again writes nothing twice. `stage` is the path
-of the stage in which it happened, empty outside of all stages.
+An event that stands is unique by run, kind and path: a run that is driven again writes nothing twice. `stage` is
+the path of the stage in which it happened, empty outside of all stages.
 """
 
 from typing import Annotated, Any, Literal
 
 from pydantic import Field, TypeAdapter
 
-from courtroom.engine.setup import Member
+from courtroom.declarations.setup import Member
 from courtroom.knowledge.lessons import Lesson
 from courtroom.knowledge.search import Hit, Query
 from courtroom.models.spec import RECORDED
@@ -120,6 +120,13 @@ class Voted(Strict):
     reasons: tuple[str, ...] = ()
     before: str | None = None
     """The member's choice in the ballot before this one."""
+    confidence: int | None = Field(default=None, exclude_if=lambda confidence: confidence is None)
+    """How sure it is of its vote, 0 to 100; None where it was not asked."""
+    rests_on: tuple[str, ...] = Field(default=(), exclude_if=lambda pieces: not pieces)
+    """Names of the pieces of the case on which the vote rests, as far as it was asked."""
+
+    question: str = Field(default="", exclude_if=lambda question: not question)
+    """What it asks the court; empty where it has no question."""
 
     @property
     def changed(self) -> bool:
@@ -148,6 +155,16 @@ class Noted(Strict):
     text: str
 
 
+class Replied(Strict):
+    """The court replied to questions of members, by its list of prepared replies; all are told from here on."""
+
+    kind: Literal["reply"] = "reply"
+    path: str
+    stage: str
+    questions: tuple[str, ...]
+    text: str
+
+
 class Verdict(Strict):
     """How a deliberation ended."""
 
@@ -161,7 +178,7 @@ class Verdict(Strict):
 
 
 Event = Annotated[
-    Seated | StageBegan | StageEnded | Called | Retrieved | Learned | Voted | Tallied | Noted,
+    Seated | StageBegan | StageEnded | Called | Retrieved | Learned | Voted | Tallied | Noted | Replied,
     Field(discriminator="kind"),
 ]
 EVENT: TypeAdapter[Event] = TypeAdapter(Event)

@@ -2,36 +2,36 @@
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Sequence
 from copy import copy
-from dataclasses import dataclass, replace
-from typing import Any, Generic, TypeVar
+from dataclasses import replace
+from functools import partial
+from typing import Generic, TypeVar
 
 from pydantic import BaseModel
 
-from courtroom.engine.budget import MonthlyBudget, Need, Payer, Payment, Payments, Reserved, Spent, in_sum
-from courtroom.engine.errors import BudgetReached
-from courtroom.engine.events import Called
+from courtroom.engine.budget import Allowance, Need, Payer, Payment, in_sum
+from courtroom.engine.events import Called, Noted
 from courtroom.engine.ledger import Ledger
-from courtroom.engine.services import Asked, Renders, Services
+from courtroom.engine.services import Asked, Services
 from courtroom.media.medium import without_media
 from courtroom.models.capabilities import IMAGES, SCHEMA, SYSTEM, Findings
-from courtroom.models.card import estimate_prompt_tokens, price
+from courtroom.models.card import estimate_prompt_tokens, free, price, takes_batches
 from courtroom.models.errors import CannotSee, ModelError
 from courtroom.models.longer import fewer_frames, fewer_pictures, fits, runs_in_circles, with_longer_answer
+from courtroom.models.prompts import Renders
 from courtroom.models.repair import (
     CutOff,
-    Declined,
-    Empty,
     InvalidAnswer,
     Refused,
     Withheld,
     complaint,
     read_answer,
     speaks_as_model,
+    why_unusable,
 )
 from courtroom.models.request import LATE, Message, Reply, Request, pictures_in
-from courtroom.models.spec import LEFT_OUT, OFFLINE, PERSON, ModelSpec
+from courtroom.models.spec import LEFT_OUT, NO_SERVER, PERSON
 from courtroom.models.task import Task
 from courtroom.store.log import about
 
@@ -39,14 +39,15 @@ A = TypeVar("A", bound=BaseModel)
 log = logging.getLogger(__name__)
 
 _NOTHING = Reply(text="")
-LONG = 1_000
+LONG_ANSWER_CHARACTERS = 1_000
 """Characters from which on an answer is read in a thread: the worst of 8,000 takes a second or two to mend."""
-MOST_REPEATED = 50_000
+MAX_REPEATED_CHARACTERS = 50_000
 """Characters of an answer that are held up to the model when it is asked again."""
-MOST_OF_CUT = 400
+MAX_CUT_CHARACTERS = 400
 """Of one that was cut."""
 WITHOUT = {
-    SCHEMA: "was asked without the answer's JSON schema, which its server refused; its answers were checked all the same",
+    SCHEMA: "was asked without the answer's JSON schema, which its server refused; "
+    "its answers were checked all the same",
     SYSTEM: "takes no system message: what it says stands at the beginning of the question",
 }
 """What is said of what was left out, by the names of `capabilities`."""
@@ -55,7 +56,7 @@ CIRCLES = "it says the same again and again until it is cut off; be brief"
 
 
 def problem_of(task: Task[A], answer: A, path: str) -> str | None:
-    """What is wrong with an answer that fits the schema; a mistake in the task's own check is that answer's, and logged."""
+    """Return what is wrong with an answer that fits the schema; a mistake in the task's own check is logged."""
     try:
         return task.problem(answer)
     except Exception:  # noqa: BLE001  the task's author finds it in the log
@@ -68,8 +69,8 @@ class Exchange(Generic[A]):
 
     Each re-ask is a request of its own with its own key, so that a resumed run walks the same way over the record.
 
-    The question and its re-asks are one series. Where all answers of a series are on record and none of them can be read,
-    and the run is to ask again who failed, the next series asks for new samples; who comes later finds them on record.
+    The question and its re-asks are one series. Where all answers of a series are on record, none can be read, and the
+    run is to ask again who failed, the next series asks for new samples; who comes later finds them on record.
     """
 
     def __init__(self, services: Services, asked: Asked[A]) -> None:
@@ -97,19 +98,22 @@ class Exchange(Generic[A]):
         """How many the server takes of this question, where it refused more."""
         self._to_note: dict[str, str] = {}
         """What is noted once the server has answered, by path."""
-        self._estimated = False
 
     async def run(self) -> A | None:
         """The answer, or None; `called` then says why."""
         with about(path=self._path):
-            request = await self._first()
+            request = await self.request()
+            if self._spec.stand_in is not None and self._spec.id != PERSON:
+                request = await self._stand_in_first(request)
             while self._answer is None:
                 try:
                     reply = await self._reply(request)
                     if reply.finish == LATE:
                         request = await self._ask_stand_in(f"{self._member.name} did not answer in time.")
+                    elif len(reply.text) < LONG_ANSWER_CHARACTERS:
+                        self._answer = self._read(request, reply)
                     else:
-                        self._answer = await self._read(request, reply)
+                        self._answer = await asyncio.to_thread(self._read, request, reply)
                 except CannotSee as refused:
                     self._most_pictures = refused.most
                     request = await self.request()
@@ -125,9 +129,9 @@ class Exchange(Generic[A]):
                     elif (sample := await self._new_sample()) is not None:
                         request = sample
                     elif self._spec.stand_in is None:
-                        return self._fail(_why(request.spec, unreadable, self._circles))
+                        return self._fail(why_unusable(request.spec, unreadable, self._circles))
                     else:
-                        request = await self._ask_stand_in(_why(request.spec, unreadable, self._circles))
+                        request = await self._ask_stand_in(why_unusable(request.spec, unreadable, self._circles))
             return self._answer
 
     def _fail(self, error: str) -> A | None:
@@ -135,13 +139,12 @@ class Exchange(Generic[A]):
         self._error = f"{self._error} {error}".strip()
         return self._answer
 
-    async def _first(self) -> Request:
-        """The question for whom it is put to first: the stand-in at once where that one has answered it before in this family
-        of runs, or where the model can't be asked here and its answer is not on record."""
-        asker, request = self._services.asker, await self.request()
-        if self._spec.id == PERSON or self._spec.stand_in is None or asker.knows(request.key):
+    async def _stand_in_first(self, request: Request) -> Request:
+        """Return the question for the stand-in, where it has answered before or the model can't be asked; else the same."""
+        asker = self._services.asker
+        if asker.knows(request.key):
             return request
-        if await self._services.sight.can_be_asked(self._spec):
+        if await self._services.capabilities.can_be_asked(self._spec):
             trial = copy(self)
             trial._services = replace(self._services, ledger=Ledger(root=self._services.ledger.root))  # no note of it
             there = await trial._ask_stand_in("")
@@ -153,10 +156,10 @@ class Exchange(Generic[A]):
         return await self._ask_stand_in(f"{self._spec.id} can't be asked here.")
 
     async def _new_sample(self) -> Request | None:
-        """The question of the next series, where it was asked already or the run is to ask again who failed; else None."""
+        """Return the question of the next series, where it was asked already or is to be asked again; else None."""
         self._series += 1
         request = await self.request()
-        is_due = self._series <= self._services.ledger.failures(self._path) and not self._is_new
+        is_due = self._series <= self._services.ledger.failures.get(self._path, 0) and not self._is_new
         if not is_due and not self._services.asker.knows(request.key):
             return None
         self._reasks, self._circles, self._is_new = 0, 0, False
@@ -186,16 +189,11 @@ class Exchange(Generic[A]):
             completion_tokens=paid.completion,
             cost=paid.cost,
             latency_s=round(self._latency, 3),
-            estimated=self._estimated,
+            estimated=paid.estimated,
             speaks_as_model=self._answer is not None and speaks_as_model(self._last.text),
         )
 
-    async def _read(self, request: Request, reply: Reply) -> A:
-        if len(reply.text) < LONG:
-            return self._fitting(request, reply)
-        return await asyncio.to_thread(self._fitting, request, reply)
-
-    def _fitting(self, request: Request, reply: Reply) -> A:
+    def _read(self, request: Request, reply: Reply) -> A:
         answer: A = self._task.declared(read_answer(reply.text, request.form, reply.finish))
         if problem := problem_of(self._task, answer, self._path):
             self._task = self._task.again(answer)
@@ -211,11 +209,11 @@ class Exchange(Generic[A]):
     async def _again(self, request: Request, reply: Reply, unreadable: InvalidAnswer) -> Request:
         """The question once more: with more room where the answer was cut, else with what was wrong with it."""
         if isinstance(unreadable, CutOff):
-            findings = await self._services.sight.of(request.spec)
+            findings = await self._services.capabilities.of(request.spec)
             if (spec := await with_longer_answer(request, reply, findings)) is not None:
                 return replace(request, spec=spec)
         # Of what ran on, its beginning is enough. Some providers take no empty message.
-        most = MOST_OF_CUT if isinstance(unreadable, CutOff) else MOST_REPEATED
+        most = MAX_CUT_CHARACTERS if isinstance(unreadable, CutOff) else MAX_REPEATED_CHARACTERS
         said = reply.text[:most] if reply.text.strip() else "(no answer)"
         wrong = CIRCLES if self._circles else str(unreadable)
         again = (Message("assistant", (said,)), Message("user", (complaint(wrong),)))
@@ -233,7 +231,7 @@ class Exchange(Generic[A]):
         self._address, self._described, self._last = None, (), _NOTHING
         why = why or NONE_BEFORE
         text = f"{why} There {stand_in.id} answered instead of {self._instead_of}."
-        self._services.note(f"instead/{self._instead_of}/{stand_in.id}", text, self._stage)
+        self._note(f"instead/{self._instead_of}/{stand_in.id}", text)
         return await self.request()
 
     async def request(self) -> Request:
@@ -243,26 +241,30 @@ class Exchange(Generic[A]):
             self._task, prompts = without_media(self._given), prompts.without_media
             if self._given.media():
                 text = f"{spec.id} is asked on the texts alone: pictures and their descriptions are left out."
-                self._services.note(f"left-out/{spec.id}", text, self._stage)
+                self._note(f"left-out/{spec.id}", text)
         media = self._task.media()
-        can_see = bool(media) and await self._services.sight.sees(spec)
+        can_see = bool(media) and await self._services.capabilities.sees(spec)
         sees = can_see and self._most_pictures != 0
         self._to_note = {}
         self._described = () if sees else tuple(medium.id for medium in media)
-        if self._described and spec.id not in (OFFLINE, PERSON):  # it says so of itself
+        if self._described and spec.id not in NO_SERVER:  # it says so of itself
             path, told = (
                 f"described/{spec.id}",
                 f"{spec.id} can't see pictures: media are replaced by their descriptions.",
             )
             if can_see:
                 path = f"described/{self._path}"
-                told = f"The server of {spec.id} refused “{self._task.title}” with pictures: here alone they are replaced by their descriptions."
+                told = (
+                    f"The server of {spec.id} refused “{self._task.title}” with pictures: "
+                    "here alone they are replaced by their descriptions."
+                )
             self._to_note[path] = told
         messages = await prompts.render(self._task, sees=sees, room=spec.room)
         address = ""
-        if spec.id not in (OFFLINE, PERSON):
-            findings = await self._services.sight.context(spec)
-            messages = self._with_as_many_pictures_as_are_taken(messages, findings)
+        if spec.id not in NO_SERVER:
+            findings = await self._services.capabilities.context(spec)
+            if sees:
+                messages = self._with_as_many_pictures_as_are_taken(messages, findings)
             messages = await self._in_the_room_there_is(messages, prompts, findings, sees=sees)
             address = findings.address if self._address is None else self._address
         # What a person says, or a stand-in, holds for this run and its forks: another run of the same case asks anew.
@@ -270,11 +272,21 @@ class Exchange(Generic[A]):
         whose += f"/instead of {self._instead_of}" if self._instead_of not in ("", PERSON) else ""
         series = f"/again-{self._series}" if self._series else ""
         tag = f"{self._seed}/{self._member.id}{whose}{series}"
-        request = Request(spec, tuple(messages), self._task, tag, address)
+        by_batch = self._services.gate.control.by_batch and await self._takes_batches()
+        request = Request(spec, tuple(messages), self._task, tag, address, by_batch=by_batch)
         if spec.connection and address and not self._services.asker.knows(request.key):
             former = replace(request, by_address=True)
             request = former if self._services.asker.knows(former.key) else request
         return request
+
+    async def _takes_batches(self) -> bool:
+        """Whether the model is asked by batch, as the run wants; where it can't be, that is noted."""
+        spec = self._spec
+        takes = await asyncio.to_thread(takes_batches, spec)  # may import LiteLLM
+        if not takes and not free(spec.id):
+            told = f"{spec.id} takes no calls by batch: it is asked one by one, at the full price."
+            self._to_note[f"batch/{spec.id}"] = told
+        return takes
 
     def _with_as_many_pictures_as_are_taken(self, messages: Sequence[Message], findings: Findings) -> Sequence[Message]:
         """A prompt with fewer frames of each video, then with fewer pictures, where its server takes no more."""
@@ -285,7 +297,10 @@ class Exchange(Generic[A]):
         if pictures_in(messages) > most:
             messages, self._described = fewer_pictures(messages, most)
         if (shown := pictures_in(messages)) < all_pictures:
-            told = f"The server of {self._spec.id} takes no more: “{self._task.title}” is shown with {shown} of {all_pictures} pictures"
+            told = (
+                f"The server of {self._spec.id} takes no more: "
+                f"“{self._task.title}” is shown with {shown} of {all_pictures} pictures"
+            )
             rest = ", the others by their descriptions" if self._described else ""
             self._to_note[path] = f"{told}{rest}."
         return messages
@@ -299,149 +314,85 @@ class Exchange(Generic[A]):
             title = self._task.title
             if (shorter := self._task.shorter()) is not None:
                 self._task, messages = shorter, await prompts.render(shorter, sees=sees, room=self._spec.room)
-                told = f"{model} has too little room for the whole question “{title}”: it is shown less of what was looked up."
+                told = (
+                    f"{model} has too little room for the whole question “{title}”: "
+                    "it is shown less of what was looked up."
+                )
             elif (fewer := fewer_frames(messages)) is not None:
                 messages, path = fewer, f"room/{model}/{self._task.name}/frames"
-                told = f"{model} has too little room for the whole question “{title}”: it is shown fewer frames of each video."
+                told = (
+                    f"{model} has too little room for the whole question “{title}”: "
+                    "it is shown fewer frames of each video."
+                )
             else:
                 break
-            self._services.note(path, told, self._stage)
+            self._note(path, told)
         return messages
 
     async def _reply(self, request: Request) -> Reply:
-        monthly_budget = await self._services.monthly_budget() if request.spec.id not in (OFFLINE, PERSON) else None
-        spent, need = self._services.spent, await self._need(request, monthly_budget)
-        held: Reserved | None = None
-        lent: Reserved | None = None
-
-        def permit() -> Awaitable[None] | None:
-            nonlocal held, lent
-            self._services.ledger.check()
-            if monthly_budget is not None:
-                theirs = monthly_budget.reserve(need)
-                if isinstance(theirs, asyncio.Event):
-                    return self._later(theirs)
-                lent = theirs
-            try:
-                room = spent.reserve(need, self._setup.budget)
-                held = None if isinstance(room, asyncio.Event) else room
-            finally:
-                if monthly_budget is not None and lent is not None and held is None:
-                    monthly_budget.settle(lent, None)
-                    lent = None
-            return self._later(room) if isinstance(room, asyncio.Event) else None
-
-        payer = Payer(self._services.ledger.run, self._path, self._services.beside)
-        people = self._services.people if request.spec.id == PERSON else None
+        services, payer = self._services, Payer(self._services.ledger.run, self._path, self._services.beside)
+        budgets, budget, need = [services.spent], self._setup.budget, Need()
+        if request.spec.id not in NO_SERVER:
+            if services.month is not None and (month := await services.month()) is not None:
+                budgets.insert(0, month)
+            counts_money = len(budgets) > 1 or budget.money is not None
+            if counts_money or budget.tokens is not None:
+                known = None
+                if counts_money:  # may import LiteLLM
+                    known = await asyncio.to_thread(price, request.spec.id, by_batch=request.by_batch)
+                tokens = estimate_prompt_tokens(request.messages)
+                need = Need(tokens, request.spec.max_tokens, known, request.spec.id)
+        allowance = Allowance(need, budget, budgets)
+        people = services.people if request.spec.id == PERSON else None
         by = people.person(payer.run, payer.path, self._member) if people else None
         paid: Payment | None = None
         try:
-            watch = self._services.live.watch(self._path)
-            reply, is_new = await self._services.asker.answer(request, payer, permit, watch, by)
+            watch = self._show if services.live.streaming else None
+            permit = partial(self._permit, allowance)
+            reply, is_new = await services.asker.answer(request, payer, permit, watch, by)
             if is_new:
                 paid, self._is_new = Payment.of(reply), True
-            elif (paid := self._services.ledger.paid(self._path, request.key)) is not None:
-                spent.add(paid)
+            elif (paid := services.ledger.paid(self._path, request.key)) is not None:
+                services.spent.add(paid)
         except ModelError as failure:
             # Who waited for another's call was not billed for it.
-            paid = Payment.of(failure.paid) if held is not None else None
-            self._estimated |= bool(paid and failure.paid and failure.paid.usage.estimated)
+            paid = Payment.of(failure.paid) if allowance.is_held else None
             raise
         finally:
-            if held is not None:
-                spent.settle(held, paid)
-            if monthly_budget is not None and lent is not None:
-                monthly_budget.settle(lent, paid)
-            if paid is not None:
-                self._pay(paid)
+            allowance.settle(paid)
+            if paid is not None:  # whatever came of the call
+                self._paid.append(paid)
+                if paid.cost is None and budget.money is not None:
+                    told = (
+                        f"No price is known for {self._spec.id}: its calls don't count against the budget of money. "
+                        "Set a budget of tokens too."
+                    )
+                    self._note(f"price/{self._spec.id}", told)
         for name in reply.left_out:
             told = WITHOUT.get(name, f"was asked without {name}, which its server refused")
             self._to_note[f"without/{self._spec.id}/{name}"] = f"{self._spec.id} {told}."
         for path, told in self._to_note.items():
-            self._services.note(path, told, self._stage)
+            self._note(path, told)
         self._to_note = {}
-        self._estimated = self._estimated or (paid is not None and reply.usage.estimated)
         self._keys.append(request.key)
         self._last = reply
         self._latency += reply.latency_s
         return reply
 
-    def _pay(self, paid: Payment) -> None:
-        """Keep what calls have used up, whatever came of them."""
-        self._paid.append(paid)
-        if paid.cost is None and self._setup.budget.money is not None:
-            self._services.note(
-                f"price/{self._spec.id}",
-                f"No price is known for {self._spec.id}: its calls don't count against the budget of money. "
-                "Set a budget of tokens too.",
-                self._stage,
-            )
-
-    async def _need(self, request: Request, monthly_budget: MonthlyBudget | None) -> Need:
-        """What the call may take; not worked out where no budget asks for it."""
-        budget, spec = self._setup.budget, request.spec
-        counts_money = budget.money is not None or monthly_budget is not None
-        if spec.id in (OFFLINE, PERSON) or not (budget.tokens is not None or counts_money):
-            return Need()
-        known = None if not counts_money else await asyncio.to_thread(price, spec.id)  # may import LiteLLM
-        return Need(estimate_prompt_tokens(request.messages), spec.max_tokens, known, spec.id)
-
-    async def _later(self, room: asyncio.Event) -> None:
+    async def _permit(self, allowance: Allowance) -> bool:
+        """Reserve what the call may take; False where it had to wait for room."""
+        self._services.ledger.check()
+        if (room := allowance.reserve()) is None:
+            return True
         await room.wait()
         await self._services.gate.open()
+        return False
 
+    def _show(self, text: str) -> None:
+        """Show the text so far of a streaming model."""
+        if call := self._services.live.calls.get(self._path):
+            call.text = text
 
-def _why(spec: ModelSpec, unreadable: InvalidAnswer, circles: int) -> str:
-    match unreadable:
-        case CutOff() if circles:
-            return f"{spec.id} wrote the same, or blanks, until it was cut off. Take another model, or ask it without the schema."
-        case Refused() | Declined():
-            said = unreadable.words if isinstance(unreadable, Declined) else unreadable
-            return f"{spec.id} refused to answer: “{said}”. Change the prompt, or take another model."
-        case Withheld():
-            return f"The provider's filter withheld the answer of {spec.id}. Change the case's words or the model."
-        case CutOff():
-            return f"The answer of {spec.id} was cut off at {spec.max_tokens} tokens. Raise the longest answer."
-        case Empty():
-            return f"{spec.id} gave an empty answer. Look at its server, or take another model."
-    return f"The answer did not fit what was asked: {unreadable}"
-
-
-Keep = Callable[[Asked[Any], Called], Awaitable[None]]
-
-
-@dataclass(frozen=True)
-class AskedBeside:
-    """What came of questions that were asked beside a run."""
-
-    calls: tuple[Called | None, ...]
-    """In the order of the questions; None where the budget had no room."""
-    stopped: str = ""
-
-
-def spent_with(payments: Payments, run: str) -> Spent:
-    """What a run has used up, together with all that was asked beside it: that stops at the run's budget too."""
-    paid = in_sum(one for beside in (False, True) for one in payments.of(run, beside=beside).values())
-    money = payments.known_money(run) + payments.known_money(run, beside=True)
-    return Spent(paid.calls, paid.tokens, money, paid.number)
-
-
-async def ask_beside(services: Services, questions: Sequence[Asked[Any]], keep: Keep) -> AskedBeside:
-    """Ask all at once, within the budget that each question's setup has; `keep` puts a call on record as soon as it is answered."""
-
-    async def one(asked: Asked[Any]) -> Called:
-        exchange: Exchange[Any] = Exchange(services, asked)
-        try:
-            await exchange.run()
-        finally:
-            called = exchange.called()
-            if called.asked or called.value is not None:
-                await keep(asked, called)
-        return called
-
-    results = await asyncio.gather(*map(one, questions), return_exceptions=True)
-    for result in results:
-        if isinstance(result, BaseException) and not isinstance(result, BudgetReached):
-            raise result
-    stopped = next((str(result) for result in results if isinstance(result, BudgetReached)), "")
-    return AskedBeside(tuple(None if isinstance(result, BaseException) else result for result in results), stopped)
+    def _note(self, name: str, text: str) -> None:
+        """Record one sentence that a reader of the run should know."""
+        self._services.ledger.add(Noted(path=name, stage=self._stage, text=text))

@@ -12,24 +12,23 @@ class Gate:
     """Obeys a `Control`, which may change at any time. Lives on the engine's loop.
 
     Args:
-        control: how far the run may go now.
-        frontier: index of the last stage that had begun when the run was taken up; up to it all is on record.
         paused: called when the run comes to wait, with a sentence on why.
         resumed: called when it goes on.
+        asked: called when it comes to wait for a reply to members; None: nobody would reply, so it does not wait.
 
     `waited_s` is how long the run has waited, in seconds; it does not count as its wall time.
     """
 
     def __init__(
         self,
-        control: Control | None = None,
-        frontier: int = -1,
         paused: Callable[[str, Control], None] = lambda why, control: None,
         resumed: Callable[[], None] = lambda: None,
+        asked: Callable[[], None] | None = None,
     ) -> None:
-        self.control = control or Control()
-        self._frontier = frontier
-        self._paused, self._resumed = paused, resumed
+        self.control = Control()
+        self.frontier = -1
+        """Index of the last stage that had begun when the run was taken up; up to it all is on record."""
+        self._paused, self._resumed, self._asked = paused, resumed, asked
         self._changed = asyncio.Event()
         self._since: float | None = None
         self._why = ""
@@ -66,10 +65,20 @@ class Gate:
     def announce(self) -> None:
         self._paused(self._why, self.control)
 
-    async def enter(self, stage: StageBegan) -> None:
+    async def enter(self, stage: StageBegan, *, unanswered: int = 0) -> None:
+        """Wait until a stage may begin.
+
+        Args:
+            unanswered: questions to the court without which it may not; once there is a reply, the run is taken up anew.
+        """
         self._target_done = self._target_begun
-        while self._held is not None or not self._may_begin(stage):
-            if self._held is None:
+        waits = unanswered > 0 and self._asked is not None and stage.index > self.frontier
+        if waits and self._asked:
+            self._asked()
+        while waits or self._held is not None or not self._may_begin(stage):
+            if waits:
+                self._say_paused(f"Members ask the court something ({unanswered}). Reply, then let the run go on.")
+            elif self._held is None:
                 self._say_paused(f"Paused before {stage.name}.")
             await self._change()
         self._go_on()
@@ -99,7 +108,7 @@ class Gate:
         control = self.control
         if control.paused or control.stopped:
             return False
-        if stage.index <= self._frontier:
+        if stage.index <= self.frontier:
             return True
         if control.upto is not None and stage.index > control.upto:
             return False

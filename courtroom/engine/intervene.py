@@ -7,7 +7,8 @@ from pydantic import BaseModel, ValidationError
 
 from courtroom.access import Access, needs, signed
 from courtroom.cases.checks import explain
-from courtroom.engine.changes import value_at
+from courtroom.declarations.changes import value_at
+from courtroom.declarations.setup import Setup
 from courtroom.engine.court import RunInput
 from courtroom.engine.interventions import (
     Action,
@@ -19,7 +20,6 @@ from courtroom.engine.interventions import (
 )
 from courtroom.engine.procedure import Procedure
 from courtroom.engine.record import Record
-from courtroom.engine.setup import Setup
 from courtroom.engine.store import read_only
 from courtroom.errors import CourtroomError
 from courtroom.models.apart import refuse
@@ -43,7 +43,7 @@ class Interventions:
     def intervene(
         self, run: str, action: Action, who: str = "somebody", seen: int | None = None, name: str | None = None
     ) -> Intervention:
-        """Do something to a paused run; it takes effect when the run goes on. What can't be done is refused with the reason.
+        """Do something to a paused run; it takes effect when the run goes on.
 
         Args:
             seen: the store's `count` when the person decided.
@@ -56,14 +56,14 @@ class Interventions:
             raise InterventionRefused("This run has its verdict. Fork it, and intervene in the fork.")
         made = self._planned(record, action, who, next_stage(record))
         made = made if name is None else made.model_copy(update={"id": name})
-        self._checked(record, [*record.interventions, made])
+        self._check(record, [*record.interventions, made])
         self._release(run)
         self._store.add(run, made, seen, rewind=made.index if isinstance(action, Overrule) else None)
         return made
 
     @needs(Access.RUN)
     def undo(self, run: str, name: str) -> None:
-        """Take the last intervention back. Raises `InterventionRefused`: something was asked since, or it is not the last one."""
+        """Take the last intervention back, if nothing was asked since."""
         record = self._changeable(run)
         last = record.interventions[-1] if record.interventions else None
         if last is None or last.id != name:
@@ -85,7 +85,7 @@ class Interventions:
         index = 0 if stage is None else stage_index(parent, stage)
         new = [self._planned(parent, action, who, index) for action in actions]
         both = [*parent.interventions, *new]
-        self._checked(parent, both)
+        self._check(parent, both)
         numbered = (one.model_copy(update={"number": number}) for number, one in enumerate(both, start=1))
         return tuple(numbered)
 
@@ -110,43 +110,36 @@ class Interventions:
                     f"Nothing was answered at {action.path} yet, so nothing can be overruled there."
                 )
             index, before = record.stage(call.stage).index, call.value
-            self._fits(record, call.task, action.value)
+            self._check_answer(record, call.task, action.value)
         elif isinstance(action, ChangeSetup):
             try:
                 before = value_at(self._input(record, record.interventions).at(index).setup, action.key)
             except CourtroomError as error:
                 raise InterventionRefused(str(error)) from error
         name = next((stage.name for stage in record.stages if stage.index == index), "the next stage")
-        return Intervention(
-            who=signed(who).strip() or "somebody", index=index, stage=name, action=action, before=before
-        )
+        signature = signed(who).strip() or "somebody"
+        return Intervention(who=signature, index=index, stage=name, action=action, before=before)
 
-    def _fits(self, record: Record, task: str, value: dict[str, Any]) -> None:
-        schema = answer_of(self._procedures[record.run.procedure], task)
+    def _check_answer(self, record: Record, task: str, value: dict[str, Any]) -> None:
         try:
-            schema.model_validate(value)
+            answer_of(self._procedures[record.run.procedure], task).model_validate(value)
         except ValidationError as error:
             raise InterventionRefused(
                 f"This answer doesn't fit what was asked. {' '.join(explain(error)[:3])}"
             ) from error
 
-    def _checked(self, record: Record, interventions: Sequence[Intervention]) -> None:
-        """Whether all of them together make a run that can be, and ask no model that was not asked before in a way that
-        is refused."""
+    def _check(self, record: Record, interventions: Sequence[Intervention]) -> None:
+        """Refuse what together makes no run that can be, or asks a model anew in a way that is refused."""
         run_input, before = self._input(record, interventions), self._input(record, record.interventions)
         try:
             for index in sorted({one.index for one in interventions}):
-                if new := set(run_input.at(index).setup.model_problems()) - set(
-                    before.at(index).setup.model_problems()
-                ):
-                    raise InterventionRefused(" ".join(sorted(new)))
-                refuse(run_input.at(index).setup.prompts, before.at(index).setup.prompts)
-                procedure = self._procedures[record.run.procedure]
-                procedure.refuse_unknown_names(run_input.at(index).setup, before.at(index).setup)
+                setup, was = run_input.at(index).setup, before.at(index).setup
+                if new := {*setup.model_problems()} - {*was.model_problems()}:
+                    raise CourtroomError(" ".join(sorted(new)))
+                refuse(setup.prompts, was.prompts)
+                self._procedures[record.run.procedure].check(record.case, setup, was)
         except ValidationError as error:
             raise InterventionRefused(" ".join(explain(error)[:3])) from error
-        except InterventionRefused:
-            raise
         except CourtroomError as error:
             raise InterventionRefused(str(error)) from error
 
@@ -174,10 +167,14 @@ def why_not_undo(record: Record, last: Intervention) -> str:
     later = [call.path for call in record.calls if call.asked and record.times[call.path] > last.at]
     if not later:
         return ""
-    return f"Since then {len(later)} answers were asked for that may rest on it. Fork from {last.stage} without it instead."
+    return (
+        f"Since then {len(later)} answers were asked for that may rest on it. "
+        f"Fork from {last.stage} without it instead."
+    )
 
 
 def answer_of(procedure: Procedure, task: str) -> type[BaseModel]:
+    """Return the form of an answer to a task, by the task's name."""
     for kind in procedure.tasks:
         if kind.name == task:
             return kind.answer

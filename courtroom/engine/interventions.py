@@ -8,94 +8,15 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, Field, TypeAdapter
 
 from courtroom.access import Access, Resource, needs
+from courtroom.declarations.knobs import path_in_words
+from courtroom.declarations.setup import Setup
 from courtroom.engine.events import Called, StageBegan, Voted, read_event
-from courtroom.engine.knobs import path_in_words
-from courtroom.engine.setup import Setup
-from courtroom.errors import CaseError, CourtroomError
+from courtroom.errors import CourtroomError
+from courtroom.models.beside import MAX_QUESTION_CHARACTERS
 from courtroom.sharing import changing, demand_change, may_see
 from courtroom.store.connection import read
-from courtroom.store.database import Database
+from courtroom.store.database import Database, insert
 from courtroom.strict import Strict
-from courtroom.text.files import json_of
-
-KEPT = ("learned", "note")
-"""Kinds of events that stand for good: what the knowledge base was taught it knows, and what a reader was shown was true."""
-
-
-class Rewinding:
-    """Rewinds runs. An event's column `overtaken` says which generation of the run took its place, 0 while it stands.
-
-    Methods may be called from any thread.
-    """
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
-
-    def plan(self, run: str, index: int) -> None:
-        """Have the run rewound to the beginning of a stage when it goes on; of several plans the earliest stage counts."""
-        self._database.execute(
-            "INSERT INTO rewinds VALUES (?, ?) ON CONFLICT (run) DO UPDATE SET stage = excluded.stage WHERE excluded.stage < rewinds.stage",
-            (run, index),
-        )
-
-    def due(self, run: str) -> bool:
-        return self._database.row("SELECT 1 FROM rewinds WHERE run = ?", (run,)) is not None
-
-    def rewind(self, run: str) -> None:
-        """Do what was planned: everything from that stage on will be worked out anew."""
-        with self._database.transaction() as db:
-            db.execute(
-                "UPDATE events SET overtaken = :new WHERE run = :run AND overtaken = 0 AND kind NOT IN (:learned, :note)"
-                " AND stage IN (SELECT path FROM events WHERE run = :run AND overtaken = 0 AND kind = 'stage'"
-                " AND CASE WHEN json_valid(body) THEN CAST(json_extract(body, '$.index') AS BIGINT) ELSE -1 END >= (SELECT stage FROM rewinds WHERE run = :run))",
-                {"new": generation(self._database, run) + 1, "run": run, **dict(zip(KEPT, KEPT, strict=True))},
-            )
-            db.execute("UPDATE runs SET verdict = NULL WHERE id = ?", (run,))
-            db.execute("DELETE FROM rewinds WHERE run = ?", (run,))
-
-    def ask_again(self, run: str) -> None:
-        """Have the run rewound so that those who failed are asked again; answers that were given come from the record.
-
-        It goes back to the earliest last failure of the members without a vote or an answer in the last stage. Where none
-        of them failed, as those who did were left out since, it goes back to the last failure of all.
-        """
-        with self._database.transaction() as db:
-            rows = db.execute(
-                "SELECT body FROM events WHERE run = ? AND overtaken = 0 AND kind IN ('stage', 'call', 'vote') ORDER BY seq",
-                (run,),
-            )
-            events = [read_event(run, row["body"]) for row in rows]
-            index = {event.path: event.index for event in events if isinstance(event, StageBegan)}
-            here = max(index, key=index.__getitem__, default="")
-            failed: dict[str, int] = {}
-            without: set[str] = set()
-            for event in events:
-                if isinstance(event, Called) and event.value is None and event.stage in index:
-                    failed[event.member] = max(index[event.stage], failed.get(event.member, 0))
-                    without |= {event.member} if event.stage == here else set()
-                elif isinstance(event, Voted) and event.choice is None and event.stage == here:
-                    without.add(event.member)
-            if failed:
-                now = [failed[member] for member in without & failed.keys()]
-                self.plan(run, min(now) if now else max(failed.values()))
-
-    def overtaken(self, run: str) -> list[Called]:
-        """Calls that no longer stand in the run. One that was answered and stands again is not among them."""
-        rows = self._database.execute(
-            "SELECT gone.body AS gone, stands.body AS stands FROM events AS gone LEFT JOIN events AS stands"
-            " ON stands.run = gone.run AND stands.overtaken = 0 AND stands.kind = 'call' AND stands.path = gone.path"
-            " WHERE gone.run = ? AND gone.overtaken > 0 AND gone.kind = 'call' ORDER BY gone.seq",
-            (run,),
-        )
-        calls: dict[object, Called] = {}
-        for number, row in enumerate(rows):
-            gone, stands = (read_event(run, body) if body else None for body in (row["gone"], row["stands"]))
-            assert isinstance(gone, Called)
-            if gone.value is None:
-                calls[number] = gone
-            elif not isinstance(stands, Called) or stands.keys != gone.keys:
-                calls.setdefault((gone.path, gone.keys), gone)
-        return list(calls.values())
 
 
 def generation(database: Database, run: str) -> int:
@@ -117,7 +38,7 @@ class Overrule(Strict):
 
 
 class ChangeSetup(Strict):
-    """Something in the setup is different from a stage on: a persona, a model, an edge, a rule, a prompt, a knob, a seat."""
+    """Something in the setup is different from a stage on: a persona, a model, an edge, a prompt, a knob, a seat."""
 
     kind: Literal["change"] = "change"
     key: str = Field(description="Path into the setup, e.g. `jury.5.traits`; places in lists from 1.")
@@ -139,7 +60,17 @@ class AddNote(Strict):
     text: str = Field(min_length=1, max_length=4_000)
 
 
-Action = Annotated[Overrule | ChangeSetup | AddEvidence | AddNote, Field(discriminator="kind")]
+class ReplyToQuestions(Strict):
+    """The court's reply to questions that members have put to it; all are told both from a stage on."""
+
+    kind: Literal["reply"] = "reply"
+    questions: tuple[Annotated[str, Field(min_length=1, max_length=MAX_QUESTION_CHARACTERS)], ...] = Field(
+        min_length=1, max_length=100
+    )
+    text: str = Field(min_length=1, max_length=4_000)
+
+
+Action = Annotated[Overrule | ChangeSetup | AddEvidence | AddNote | ReplyToQuestions, Field(discriminator="kind")]
 ACTION: TypeAdapter[Action] = TypeAdapter(Action)
 
 
@@ -156,11 +87,7 @@ class Intervention(Strict):
     before: Any = None
 
     def described(self, kind: type[BaseModel] = Setup) -> str:
-        """What was done, in words.
-
-        Args:
-            kind: of the run's setup, which says what its settings are called.
-        """
+        """Return what was done, in words; the kind of the run's setup says what its settings are called."""
         match self.action:
             case Overrule():
                 return f"overruled {self.action.path}"
@@ -168,19 +95,27 @@ class Intervention(Strict):
                 return f"changed {path_in_words(kind, self.action.key)}"
             case AddEvidence():
                 return f"put in evidence{f' of the {self.action.side}' if self.action.side else ''}"
+            case ReplyToQuestions(questions=questions):
+                return (
+                    f"replied to “{questions[0]}”" if len(questions) == 1 else f"replied to {len(questions)} questions"
+                )
             case _:
                 return "gave all a note"
 
     @property
     def after(self) -> Any:
-        return self.action.text if isinstance(self.action, AddEvidence | AddNote) else self.action.value
+        return self.action.value if isinstance(self.action, Overrule | ChangeSetup) else self.action.text
 
 
 class InterventionStore:
-    """The interventions of runs, in the order in which they were made."""
+    """The interventions of runs, in the order in which they were made, and what is worked out anew because of them.
 
-    def __init__(self, database: Database, rewinding: Rewinding) -> None:
-        self._database, self._rewinding = database, rewinding
+    An event's column `overtaken` says which generation of the run took its place, 0 while it stands. What the
+    knowledge base was taught, and notes that a reader was shown, stand for good. Methods may be called from any thread.
+    """
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
 
     def of(self, run: str) -> tuple[Intervention, ...]:
         """All that hold; none of a run that the person who acts may not see."""
@@ -219,12 +154,9 @@ class InterventionStore:
                 "SELECT coalesce(max(number), 0) + 1 AS n FROM interventions WHERE run = ?", (run,)
             ).fetchone()["n"]
             kept = intervention.model_copy(update={"number": number})
-            db.execute(
-                "INSERT INTO interventions (run, number, id, body) VALUES (?, ?, ?, ?)",
-                (run, number, kept.id, kept.model_dump_json()),
-            )
+            self.put(run, [kept])
             if rewind is not None:
-                self._rewinding.plan(run, rewind)
+                self.plan(run, rewind)
 
     def undo(self, run: str, name: str, rewind: int | None = None) -> None:
         with self._database.transaction() as db:
@@ -236,7 +168,78 @@ class InterventionStore:
                 raise InterventionRefused("Only the last intervention can be undone; undo those after it first.")
             db.execute("UPDATE interventions SET undone = ? WHERE run = ? AND id = ?", (time.time(), run, name))
             if rewind is not None:
-                self._rewinding.plan(run, rewind)
+                self.plan(run, rewind)
+
+    # --- what is worked out anew ----------------------------------------------------------------------------
+
+    def plan(self, run: str, index: int) -> None:
+        """Have the run rewound to the beginning of a stage when it goes on; of several plans the earliest counts."""
+        self._database.execute(
+            "INSERT INTO rewinds VALUES (?, ?) ON CONFLICT (run) DO UPDATE SET stage = excluded.stage"
+            " WHERE excluded.stage < rewinds.stage",
+            (run, index),
+        )
+
+    def rewind(self, run: str) -> None:
+        """Do what was planned, if anything was: everything from that stage on will be worked out anew."""
+        if self._database.row("SELECT 1 FROM rewinds WHERE run = ?", (run,)) is None:
+            return
+        with self._database.transaction() as db:
+            db.execute(
+                "UPDATE events SET overtaken = :new"
+                " WHERE run = :run AND overtaken = 0 AND kind NOT IN ('learned', 'note') AND stage IN"
+                " (SELECT path FROM events WHERE run = :run AND overtaken = 0 AND kind = 'stage' AND CASE"
+                " WHEN json_valid(body) THEN CAST(json_extract(body, '$.index') AS BIGINT) ELSE -1 END"
+                " >= (SELECT stage FROM rewinds WHERE run = :run))",
+                {"new": generation(self._database, run) + 1, "run": run},
+            )
+            db.execute("UPDATE runs SET verdict = NULL WHERE id = ?", (run,))
+            db.execute("DELETE FROM rewinds WHERE run = ?", (run,))
+
+    def ask_again(self, run: str) -> None:
+        """Have the run rewound so that those who failed are asked again; answers that were given come from the record.
+
+        It goes back to the earliest last failure of the members without a vote or an answer in the last stage. Where
+        none of them failed, as those who did were left out since, it goes back to the last failure of all.
+        """
+        with self._database.transaction() as db:
+            rows = db.execute(
+                "SELECT body FROM events WHERE run = ? AND overtaken = 0 AND kind IN ('stage', 'call', 'vote')"
+                " ORDER BY seq",
+                (run,),
+            )
+            events = [read_event(run, row["body"]) for row in rows]
+            index = {event.path: event.index for event in events if isinstance(event, StageBegan)}
+            here = max(index, key=index.__getitem__, default="")
+            failed: dict[str, int] = {}
+            without: set[str] = set()
+            for event in events:
+                if isinstance(event, Called) and event.value is None and event.stage in index:
+                    failed[event.member] = max(index[event.stage], failed.get(event.member, 0))
+                    without |= {event.member} if event.stage == here else set()
+                elif isinstance(event, Voted) and event.choice is None and event.stage == here:
+                    without.add(event.member)
+            if failed:
+                now = [failed[member] for member in without & failed.keys()]
+                self.plan(run, min(now) if now else max(failed.values()))
+
+    def overtaken(self, run: str) -> list[Called]:
+        """Calls that no longer stand in the run. One that was answered and stands again is not among them."""
+        rows = self._database.execute(
+            "SELECT gone.body AS gone, stands.body AS stands FROM events AS gone LEFT JOIN events AS stands"
+            " ON stands.run = gone.run AND stands.overtaken = 0 AND stands.kind = 'call' AND stands.path = gone.path"
+            " WHERE gone.run = ? AND gone.overtaken > 0 AND gone.kind = 'call' ORDER BY gone.seq",
+            (run,),
+        )
+        calls: dict[object, Called] = {}
+        for number, row in enumerate(rows):
+            gone, stands = (read_event(run, body) if body else None for body in (row["gone"], row["stands"]))
+            assert isinstance(gone, Called)
+            if gone.value is None:
+                calls[number] = gone
+            elif not isinstance(stands, Called) or stands.keys != gone.keys:
+                calls.setdefault((gone.path, gone.keys), gone)
+        return list(calls.values())
 
     @needs(Access.RUN)
     def demand_change(self, run: str) -> None:
@@ -244,20 +247,11 @@ class InterventionStore:
 
     def put(self, run: str, interventions: Sequence[Intervention]) -> None:
         """What a new run begins with, within a transaction of the caller's."""
-        self._database.connection.executemany(
-            "INSERT INTO interventions (run, number, id, body) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
-            [(run, one.number, one.id, one.model_dump_json()) for one in interventions],
+        rows = (
+            {"run": run, "number": one.number, "id": one.id, "body": one.model_dump_json()} for one in interventions
         )
+        insert(self._database.connection, "interventions", rows, or_keep=True)
 
 
 def _intervention(run: str, body: str) -> Intervention:
     return read("intervention of run", run, lambda: Intervention.model_validate_json(body))
-
-
-def read_actions(text: str) -> list[Action]:
-    """Actions from a JSON file: one object, or a list of them. What is no JSON, or does not fit, raises."""
-    try:
-        data = json_of(text)
-    except CaseError as error:
-        raise CourtroomError(f"The file of interventions: {error}") from error
-    return [ACTION.validate_python(item) for item in (data if isinstance(data, list) else [data])]

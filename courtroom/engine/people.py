@@ -6,20 +6,21 @@ import asyncio
 import json
 import secrets
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 from courtroom.access import Access, Resource, needs
-from courtroom.engine.setup import Member
+from courtroom.declarations.setup import Member
 from courtroom.errors import CourtroomError
-from courtroom.models.errors import NotInTime
+from courtroom.models.errors import ModelError
 from courtroom.models.request import LATE, Reply, Request, Watch
 from courtroom.models.schema import schema_of
 from courtroom.models.spec import ABSTAIN
 from courtroom.sharing import demand_change, note
 from courtroom.store.connection import read, read_all
-from courtroom.store.database import Database
+from courtroom.store.database import Database, insert
 from courtroom.store.writer import Writer
 from courtroom.strict import Strict
 
@@ -55,10 +56,13 @@ class SeatQuestion(Strict):
 
 
 class People:
-    """Seats with their links, and the questions that wait for an answer."""
+    """Seats with their links, and the questions that wait for an answer.
 
-    def __init__(self, database: Database, writer: Writer) -> None:
-        self._database, self._writer = database, writer
+    `rings` is called when a run begins to wait for a person.
+    """
+
+    def __init__(self, database: Database, writer: Writer, rings: Callable[[str], None] = lambda run: None) -> None:
+        self._database, self._writer, self._rings = database, writer, rings
 
     # --- seats ----------------------------------------------------------------------------------------------
 
@@ -67,11 +71,8 @@ class People:
         """The seat of a member; its link can't be guessed and stays the same."""
         db = self._database.connection
         demand_change(self._database, Resource(kind="run", id=run))
-        fresh = db.execute(
-            "INSERT INTO seats VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
-            (secrets.token_urlsafe(24), run, member, time.time()),
-        ).rowcount
-        if fresh:
+        made = {"token": secrets.token_urlsafe(24), "run": run, "member": member, "made": time.time()}
+        if insert(db, "seats", [made], or_keep=True):
             note(self._database, "invite", Resource(kind="run", id=run), member)
         row = db.execute("SELECT * FROM seats WHERE run = ? AND member = ?", (run, member)).fetchone()
         return Seat(token=row["token"], run=row["run"], member=row["member"])
@@ -79,12 +80,13 @@ class People:
     def open(self, token: str) -> Seat:
         row = self._database.row("SELECT * FROM seats WHERE token = ?", (token,))
         if row is None:
-            raise NoSuchSeat("This link leads to no seat. Ask for a new one whoever leads the hearing.")
+            raise NoSuchSeat("This link leads to no seat. Ask whoever leads the hearing for a new one.")
         return Seat(token=row["token"], run=row["run"], member=row["member"])
 
     # --- questions ------------------------------------------------------------------------------------------
 
     def person(self, run: str, path: str, member: Member) -> Person:
+        """Who answers as a member in one place of a run."""
         return Person(self, run, path, member, self._writer)
 
     def questions(self, seat: Seat) -> list[SeatQuestion]:
@@ -116,16 +118,13 @@ class People:
                 [m.role, [p if isinstance(p, str) else p.model_dump(mode="json") for p in m.parts]]
                 for m in request.messages
             ],
-            "answer_schema": json.loads(schema_of(request.task.form, room="free")),
+            "answer_schema": json.loads(schema_of(request.task.asked_form, room="free")),
         }
-        self._database.execute(
-            "INSERT INTO questions (run, path, key, member, title, request, asked, deadline)"
-            " VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
-            (
-                *(run, path, request.key, member.id, request.task.title, json.dumps(body, ensure_ascii=False)),
-                *(now, now + wait if wait is not None else None),
-            ),
-        )
+        where = {"run": run, "path": path, "key": request.key, "member": member.id, "title": request.task.title}
+        deadline = now + wait if wait is not None else None
+        row = {**where, "request": json.dumps(body, ensure_ascii=False), "asked": now, "deadline": deadline}
+        if insert(self._database.connection, "questions", [row], or_keep=True) and len(self.waiting(run)) == 1:
+            self._rings(run)
 
     def look(self, run: str, path: str, key: str) -> tuple[str | None, float | None]:
         """The answer, and until when it may come."""
@@ -133,7 +132,7 @@ class People:
             "SELECT answer, deadline FROM questions WHERE run = ? AND path = ? AND key = ?", (run, path, key)
         )
         if row is None:
-            raise NotInTime("The question was taken back.")
+            raise ModelError("The question was taken back.")
         return row["answer"], row["deadline"]
 
     def withdraw(self, run: str, path: str, key: str) -> None:
@@ -169,7 +168,7 @@ class Person:
                     if request.spec.otherwise != ABSTAIN:
                         await self.writer.do(withdraw)
                         return Reply(text="", cost=0.0, finish=LATE)  # on record, so that a replay is late too
-                    raise NotInTime(f"{self.member.name} did not answer in time.")
+                    raise ModelError(f"{self.member.name} did not answer in time.")
                 await asyncio.sleep(LOOK_S)  # the answer may come from another process, by way of the disk
         except BaseException:
             self.writer.put(withdraw)

@@ -11,6 +11,7 @@ from functools import cached_property
 from typing import TypeVar
 
 from courtroom.cases.case import Case
+from courtroom.declarations.setup import Member, Setup
 from courtroom.engine.budget import Payment, in_sum
 from courtroom.engine.events import (
     Called,
@@ -25,7 +26,7 @@ from courtroom.engine.events import (
 )
 from courtroom.engine.interventions import Intervention
 from courtroom.engine.run import ABOUT_RECORDINGS, UNVERIFIED, Run
-from courtroom.engine.setup import Member, Setup
+from courtroom.language import N_
 from courtroom.models.offline import SHORT_NOTICE
 from courtroom.models.spec import OFFLINE
 
@@ -45,7 +46,7 @@ class Record:
     """Time (seconds since the epoch) and event, in order."""
     interventions: tuple[Intervention, ...] = ()
     overtaken: tuple[Called, ...] = ()
-    """Calls that were made before the run was worked out anew from an earlier stage, and that do not stand in it any more."""
+    """Calls that do not stand any more, since the run was worked out anew from an earlier stage."""
     paid: Mapping[str, Payment] = field(default_factory=dict)
     """What it was billed, by path; also for calls that are overtaken, or have not come to an end."""
 
@@ -56,12 +57,12 @@ class Record:
     @cached_property
     def members(self) -> tuple[Member, ...]:
         """Who takes part; empty before the run has begun."""
-        return next((seated.members for seated in reversed(self.of(Seated))), ())
+        return next((_marked(seated.members) for seated in reversed(self.of(Seated))), ())
 
     @cached_property
     def everybody(self) -> tuple[Member, ...]:
         """All who ever took part: a person may have had somebody come or go."""
-        known = {member.id: member for seated in self.of(Seated) for member in seated.members}
+        known = {member.id: member for seated in self.of(Seated) for member in _marked(seated.members)}
         return tuple(known.values())
 
     @cached_property
@@ -111,7 +112,10 @@ class Record:
         """What has to be known of who answered, wherever the run is shown, a sentence each."""
         about = UNVERIFIED if self.run.is_unverified else ABOUT_RECORDINGS.get(self.run.origin)
         asked = (*(member.spec.id for member in self.members), *(call.model for call in self.calls))
-        return (*((about,) if about else ()), *((SHORT_NOTICE,) if OFFLINE in asked else ()))
+        scripted, of = sum(one.spec.script is not None for one in self.members), len(self.members)
+        written = f"{scripted} of {of} members are scripted: they say what was written for them, and no model is asked."
+        notice = (SHORT_NOTICE,) if OFFLINE in asked else ()
+        return (*((about,) if about else ()), *notice, *((written,) if scripted else ()))
 
     @cached_property
     def notes(self) -> tuple[str, ...]:
@@ -120,10 +124,13 @@ class Record:
     def member(self, member: str) -> Member | None:
         return next((m for m in self.everybody if m.id == member), None)
 
+    def name_of(self, member: str) -> str:
+        """Return what a member is called; its id where nobody here has it."""
+        return next((one.name for one in self.everybody if one.id == member), member)
+
     def until(self, index: int) -> Record:
         """The run as it stood at the end of a stage; nothing of what came after is lost by looking back."""
         later = {stage.path for stage in self.stages if stage.index > index}
-
         run = self.run.model_copy(update={"verdict": None if later else self.run.verdict})
         return replace(
             self,
@@ -151,6 +158,10 @@ class Record:
     def call(self, path: str) -> Called | None:
         return self._by_path.get(path)
 
+    def place_of(self, call: Called) -> tuple[str, str, str]:
+        """Return where an answer was given, in words: its stage, who gave it, and to what."""
+        return self.stage(call.stage).name, self.name_of(call.member), call.title
+
     @cached_property
     def _by_path(self) -> Mapping[str, Called]:
         return {call.path: call for call in self.calls}
@@ -176,12 +187,22 @@ class Record:
     @property
     def estimated(self) -> bool:
         """Whether a provider did not count the tokens of a call, so that tokens and cost are about so many."""
-        return any(call.estimated for call in self.calls)
+        return self._spent.estimated
 
     @property
     def tokens(self) -> tuple[int, int]:
         """Prompt and completion tokens that this run has used."""
         return self._spent.prompt, self._spent.completion
+
+    @property
+    def cached(self) -> int:
+        """Of the prompt tokens, those that a provider read from its cache."""
+        return self._spent.cached
+
+    @property
+    def batched(self) -> int:
+        """Tokens of the calls that went by a provider's batch."""
+        return self._spent.batched
 
     @property
     def cost(self) -> float | None:
@@ -193,7 +214,15 @@ class Record:
         return in_sum(self.paid.values())
 
 
-MOST = 30
+def _marked(members: tuple[Member, ...]) -> tuple[Member, ...]:
+    """Members as a reader is told of them: who is scripted says so in its name, which the other members never read."""
+    return tuple(
+        one.model_copy(update={"name": N_("{name} (scripted)").format(name=one.name)}) if one.spec.script else one
+        for one in members
+    )
+
+
+MAX_KEPT_RECORDS = 30
 """Runs whose records are kept, at most: those that were looked at last."""
 
 Pulse = tuple[object, ...]
@@ -211,8 +240,8 @@ class _KeptRecord:
 class LatestRecords:
     """One record of each run for all sessions of this process; methods may be called from any thread.
 
-    Who asks while another reads waits for that: so many who look on at one run cost no more than one does. `pulse` differs as soon as
-    anything in a run has changed; `demand` refuses a run that the person who acts may not see.
+    Who asks while another reads waits for that: many who look on at one run cost no more than one does. `pulse` differs
+    as soon as anything in a run has changed; `demand` refuses a run that the person who acts may not see.
     """
 
     def __init__(
@@ -236,7 +265,7 @@ class LatestRecords:
         with self._lock:
             kept = self._kept.setdefault(run, _KeptRecord())
             self._kept.move_to_end(run)
-            while len(self._kept) > MOST:
+            while len(self._kept) > MAX_KEPT_RECORDS:
                 self._kept.popitem(last=False)
         if kept.record is not None and self._now() - kept.at < age_s:
             return kept.record

@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from typing import Literal
 
+from pydantic import Field
+
 from courtroom.engine.events import Verdict
 from courtroom.strict import Strict
 
@@ -25,6 +27,8 @@ class Control(Strict):
     stage: str | None = None
     """Name, slug or kind of the stage after which to pause."""
     breaks: tuple[Break, ...] = ()
+    by_batch: bool = Field(default=False, exclude_if=lambda by_batch: not by_batch)
+    """Whether calls wait for others, and go out with them by their provider's batch."""
 
 
 RECORDING = "a hearing that Claude, a large language model, answered in November 2026"
@@ -33,15 +37,17 @@ FORK_OF_RECORDING = "a fork of a hearing that Claude answered in November 2026"
 """The origin of what is forked from it here."""
 ABOUT_RECORDINGS = {
     RECORDING: "Answers of a large language model (Claude), recorded in November 2026.",
-    FORK_OF_RECORDING: "Answers from the record are those of a large language model (Claude), recorded in November 2026; "
-    "what this fork asks anew, somebody else may answer.",
+    FORK_OF_RECORDING: "Answers from the record are those of a large language model (Claude), recorded in November "
+    "2026; what this fork asks anew, somebody else may answer.",
 }
 """What everybody who sees such a run has to know, by its origin."""
 UNVERIFIED = "Imported: who gave these answers can't be checked here."
 
 Status = Literal["running", "paused", "done", "failed"]
+Standing = Literal["done", "failed", "paused", "waits for a seat", "waits for a reply"]
+"""Where a run or an experiment stands when somebody is told of it."""
 CELL = "cell"
-"""The origin of an experiment's run that teaches the knowledge base nothing, so that no cell depends on what came before it."""
+"""The origin of an experiment's run. It teaches nothing, so that no cell depends on what came before it."""
 
 
 class Run(Strict):
@@ -61,8 +67,6 @@ class Run(Strict):
     created: float
     wall_s: float
     control: Control
-    owner: str | None
-    heartbeat: float | None
     imported: str | None = None
     """The hash of the file that it was imported from; None where it was made here. It can be read and forked only."""
     exported_id: str | None = None
@@ -85,7 +89,6 @@ class Run(Strict):
 class Steering:
     """What says how a run is to go on."""
 
-    owner: str | None
     status: str
     control: Control | None
     """None where its row can't be read."""

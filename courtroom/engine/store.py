@@ -8,29 +8,34 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
+from pydantic_core import from_json
+
 from courtroom.access import Access, Resource, needs
 from courtroom.cases.case import Case
 from courtroom.cases.kinds import parse_case
+from courtroom.declarations.setup import Setup
 from courtroom.engine.budget import MonthlyBudgets, Payments
 from courtroom.engine.errors import NO_SUCH_RUN, NoSuchRun
 from courtroom.engine.events import Called, Event, Retrieved, Verdict, read_event
-from courtroom.engine.interventions import Intervention, InterventionStore, Rewinding, generation
-from courtroom.engine.lease import Lease
+from courtroom.engine.interventions import Intervention, InterventionStore, generation
 from courtroom.engine.run import RECORDING, Control, Run, Status, Steering
-from courtroom.engine.setup import Setup
 from courtroom.errors import CourtroomError, Unreadable
 from courtroom.models.spec import RECORDED
 from courtroom.sharing import Action, changing, give_up, listed, may_see, note, own_run, take
-from courtroom.store.connection import REFUSALS, StoreConnection, StoredRow, read, read_all
-from courtroom.store.database import Database, marks
+from courtroom.store.connection import REFUSALS, StoreConnection, StoredRow, StoreLock, read, read_all
+from courtroom.store.database import Database, insert, marks
 
-BESIDE_A_RUN = ("asides", "marks", "audiences", "audience_votes", "audience_arguments", "audience_likes")
-"""Tables of what is kept beside a run."""
 OF_A_RUN = (
-    *("events", "interventions", "rewinds", "questions", "seats", "lost_drivers", "payments", "imported_answers"),
-    *BESIDE_A_RUN,
+    *("events", "interventions", "rewinds", "questions", "seats", "payments", "imported_answers"),
+    *("asides", "marks", "audiences", "audience_votes", "audience_arguments", "audience_likes"),
 )
-"""Tables whose rows go, and come back, with their run."""
+"""Tables whose rows go, and come back, with their run: its own, and of what is kept beside it."""
+_WHERE = {
+    **dict.fromkeys(OF_A_RUN, "run = ?"),
+    "runs": "id = ?",
+    **dict.fromkeys(("ownership", "links"), "kind = 'run' AND id = ?"),
+}
+"""SQL: which rows of each table are a run's."""
 
 
 @dataclass(frozen=True)
@@ -42,104 +47,25 @@ class Deleted:
     rows: Mapping[str, list[dict[str, Any]]]
 
 
-def all_of(db: StoreConnection, run: str) -> Mapping[str, list[dict[str, Any]]]:
-    """Everything that the tables have of a run: also whose it is, and the links that open it."""
-    fits = {
-        **dict.fromkeys(OF_A_RUN, "run = ?"),
-        "runs": "id = ?",
-        **dict.fromkeys(("ownership", "links"), "kind = 'run' AND id = ?"),
-    }
-    return {
-        table: [dict(one) for one in db.execute(f"SELECT * FROM {table} WHERE {of_it}", (run,))]
-        for table, of_it in fits.items()
-    }
-
-
-def put_back(db: StoreConnection, deleted: Deleted) -> None:
-    """Bring its rows back, within a transaction; nobody drives it."""
-    for table, rows in deleted.rows.items():
-        for row in rows:
-            columns = ", ".join(row)
-            values = ", ".join(f":{column}" for column in row)
-            db.execute(f"INSERT INTO {table} ({columns}) VALUES ({values})", row)
-    db.execute(
-        "UPDATE runs SET owner = NULL, heartbeat = NULL, status = CASE status WHEN 'running' THEN 'paused' ELSE status END"
-        " WHERE id = ?",
-        (deleted.run,),
-    )
-
-
-FAMILY = (
+LINE = (
     "WITH RECURSIVE up(id, parent) AS (SELECT id, parent FROM runs WHERE id = :run"
-    " UNION SELECT runs.id, runs.parent FROM runs JOIN up ON runs.id = up.parent),"
-    " tree(id) AS (SELECT id FROM up UNION SELECT runs.id FROM runs JOIN tree ON runs.parent = tree.id)"
+    " UNION SELECT runs.id, runs.parent FROM runs JOIN up ON runs.id = up.parent)"
 )
+"""SQL: `up` has the ids of a run and of those that it stems from."""
+FAMILY = f"{LINE}, tree(id) AS (SELECT id FROM up UNION SELECT runs.id FROM runs JOIN tree ON runs.parent = tree.id)"
 """SQL: `tree` has the ids of a run's family."""
 
 
-class Families:
-    """Finds the runs from which one was forked, and those that were forked from it."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
-
-    def ids(self, run: str) -> frozenset[str]:
-        """The run, what it was forked from, and all that was forked from any of these; those that the person who acts sees."""
-        fits, values = listed("run", "tree.id")
-        rows = self._database.execute(f"{FAMILY} SELECT id FROM tree WHERE {fits}", {**values, "run": run})
-        return frozenset(row["id"] for row in rows)
-
-    def root(self, run: str) -> str:
-        at = run
-        while parent := self._parent(at):
-            at = parent
-        return at
-
-    def leads_to(self, parent: str | None, run: str) -> bool:
-        """Whether a run, or one that it stems from, is this one."""
-        at = parent
-        while at is not None and at != run:
-            at = self._parent(at)
-        return at is not None
-
-    def _parent(self, run: str) -> str | None:
-        row = self._database.row("SELECT parent FROM runs WHERE id = ?", (run,))
-        return row["parent"] if row else None
-
-
-class LostDrivers:
-    """How often in a row a run lost who drove it. Methods may be called from any thread."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
-
-    def note(self, run: str, owner: str) -> int:
-        """Note that a process ended while it drove the run; how often in a row that was without a new event between.
-
-        Whoever notices, each process counts once.
-
-        A run that waits for a person makes no events however well it goes, so that its drivers don't count.
-        """
-        with self._database.transaction() as db:
-            if db.execute("SELECT 1 FROM questions WHERE run = ? AND answer IS NULL", (run,)).fetchone():
-                return 0
-            db.execute(
-                "INSERT INTO lost_drivers SELECT ?, ?, 1, coalesce(max(seq), 0) FROM events WHERE run = ? ON CONFLICT (run)"
-                " DO UPDATE SET times = CASE WHEN lost_drivers.owner = excluded.owner THEN lost_drivers.times WHEN"
-                " excluded.seen > lost_drivers.seen THEN 1 ELSE lost_drivers.times + 1 END, owner = excluded.owner, seen = excluded.seen",
-                (run, owner, run),
-            )
-            row = db.execute("SELECT times FROM lost_drivers WHERE run = ?", (run,)).fetchone()
-        return int(row["times"])
-
-    def forget(self, *runs: str) -> None:
-        with self._database.transaction() as db:
-            db.executemany("DELETE FROM lost_drivers WHERE run = ?", [(run,) for run in runs])
-
-
+DIED = "died"
+"""On disk, the reason of a run that was taken up again, until something new of it is on record."""
+SAID = {DIED: "The program ended while it worked on this run, which goes on from its record."}
+"""What a reason on disk says that is no sentence."""
 TAKEN = "The run of “{title}” can't be brought back: another run has its id {run} by now. Delete that one first."
 S = TypeVar("S", bound=Setup)
-READ_ONLY = "This run was imported from a file and can only be read: its answers were given elsewhere and can't be checked here."
+READ_ONLY = (
+    "This run was imported from a file and can only be read: "
+    "its answers were given elsewhere and can't be checked here."
+)
 
 
 def read_only(run: Run) -> str:
@@ -152,12 +78,16 @@ class RunStore:
 
     def __init__(self, database: Database) -> None:
         self._database = database
-        self.rewinding = Rewinding(database)
-        self.interventions = InterventionStore(database, self.rewinding)
-        self.lease = Lease(database, "runs")
-        self.lost = LostDrivers(database)
+        self.interventions = InterventionStore(database)
         self.payments, self.monthly_budgets = Payments(database), MonthlyBudgets(database)
-        self.families = Families(database)
+
+    def lock(self, run: str) -> StoreLock:
+        """The lock of whoever drives a run."""
+        return self._database.lock(f"run {run}")
+
+    def is_driven(self, run: str) -> bool:
+        """Whether some process drives it."""
+        return self._database.is_locked(f"run {run}")
 
     def together(self) -> AbstractContextManager[object]:
         """A transaction: what is written in it is on disk as a whole or not at all."""
@@ -188,18 +118,10 @@ class RunStore:
             taken = "SELECT 1 FROM runs WHERE id = ? AND imported IS NOT NULL"
             if wanted and db.execute(taken, (wanted,)).fetchone():
                 raise CourtroomError(f"{READ_ONLY} Delete the imported run {wanted} first.")
-            db.execute(
-                "INSERT INTO snapshots VALUES (?, ?) ON CONFLICT DO NOTHING",
-                (case.content_hash(), case.model_dump_json()),
-            )
-            fresh = db.execute(
-                "INSERT INTO runs (id, procedure, case_id, title, case_hash, setup, seed, status, parent, origin,"
-                " created, control) VALUES (?, ?, ?, ?, ?, ?, ?, 'paused', ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING",
-                (
-                    *(run, procedure, case.id, case.title, case.content_hash(), setup.model_dump_json(), seed),
-                    *(parent, origin, time.time(), Control().model_dump_json()),
-                ),
-            ).rowcount
+            row = {"id": run, "procedure": procedure, "case_id": case.id, "title": case.title, "seed": seed}
+            row |= {"case_hash": _kept(db, case), "setup": setup.model_dump_json(), "status": "paused"}
+            row |= {"parent": parent, "origin": origin, "created": time.time(), "control": Control().model_dump_json()}
+            fresh = insert(db, "runs", [row], or_keep=True)
             self.interventions.put(run, interventions)
             if fresh:
                 own_run(self._database, run, parent)
@@ -229,17 +151,12 @@ class RunStore:
     def is_there(self, run: str) -> bool:
         return self._database.row("SELECT 1 FROM runs WHERE id = ?", (run,)) is not None
 
-    def has_runs(self) -> bool:
-        fits, values = listed("run", "runs.id")
-        found = self._database.execute(f"SELECT 1 FROM runs WHERE {fits} LIMIT 1", values)
-        return found.fetchone() is not None
-
     def runs(self) -> list[Run]:
         """All runs that can be read, in the order in which they were made; all of them in memory."""
         return [one for one in self.each() if isinstance(one, Run)]
 
     def each(self) -> Iterator[Run | Unreadable]:
-        """Every run in the order in which they were made, one after the other; of one whose row is damaged, what is wrong."""
+        """Read every run in the order in which they were made; of one whose row is damaged, what is wrong."""
         fits, values = listed("run", "runs.id")
         for row in self._database.each(f"SELECT * FROM runs WHERE {fits} ORDER BY number", values):
             (good, bad) = read_all([row], _run)
@@ -260,16 +177,51 @@ class RunStore:
         )
         return [row["id"] for row in rows]
 
-    def under_way(self) -> list[tuple[str, str | None, float | None]]:
-        """Runs that count as running, each with who drives it and the last heartbeat."""
-        rows = self._database.execute("SELECT id, owner, heartbeat FROM runs WHERE status = 'running' ORDER BY number")
-        return [tuple(row) for row in rows]
+    def under_way(self) -> list[str]:
+        """Runs that count as running, in the order in which they were made."""
+        rows = self._database.execute("SELECT id FROM runs WHERE status = 'running' ORDER BY number")
+        return [row["id"] for row in rows]
+
+    def died_again(self, run: str) -> bool:
+        """Note that a process ended while it drove the run; whether one had before, and nothing new is on record since.
+
+        A run that waits for a person makes no events however well it goes, so that its processes don't count.
+        """
+        with self._database.transaction() as db:
+            if db.execute("SELECT 1 FROM questions WHERE run = ? AND answer IS NULL", (run,)).fetchone():
+                return False
+            again = db.execute("SELECT 1 FROM runs WHERE id = ? AND reason = ?", (run, DIED)).fetchone() is not None
+            self.say(run, DIED)
+        return again
+
+    def forgive(self, runs: Iterable[str]) -> None:
+        """Count no process any more that ended while it drove one of these: they go well, or a person goes on."""
+        self._database.connection.executemany(
+            "UPDATE runs SET reason = '' WHERE id = ? AND reason = ?", [(run, DIED) for run in runs]
+        )
 
     def kin(self, run: str) -> list[Run]:
         """The run, what it was forked from, and all that was forked from any of these; oldest first."""
         fits, values = listed("run", "runs.id")
         query = f"{FAMILY} SELECT * FROM runs WHERE id IN (SELECT id FROM tree) AND {fits} ORDER BY number"
         return read_all(self._database.execute(query, {**values, "run": run}), _run)[0]
+
+    def family_ids(self, run: str) -> frozenset[str]:
+        """Return the ids of the run's family, as far as the person who acts sees it; see `kin`."""
+        fits, values = listed("run", "tree.id")
+        rows = self._database.execute(f"{FAMILY} SELECT id FROM tree WHERE {fits}", {**values, "run": run})
+        return frozenset(row["id"] for row in rows)
+
+    def root(self, run: str) -> str:
+        """Return the run from which all of a run's family stems; it may be deleted."""
+        last = "NOT EXISTS (SELECT 1 FROM runs WHERE runs.id = up.parent)"
+        row = self._database.row(f"{LINE} SELECT coalesce(parent, id) AS id FROM up WHERE {last}", {"run": run})
+        return str(row["id"]) if row else run
+
+    def stems_from(self, run: str, other: str) -> bool:
+        """Whether a run is this one, or was forked from it or from what stems from it."""
+        stems = f"{LINE} SELECT 1 FROM up WHERE parent = :other"
+        return run == other or self._database.row(stems, {"run": run, "other": other}) is not None
 
     def case(self, run: Run) -> Case:
         row = self._database.row("SELECT body FROM snapshots WHERE hash = ?", (run.case_hash,))
@@ -291,6 +243,13 @@ class RunStore:
         self.changing(run, "change")
         self._database.execute("UPDATE runs SET setup = ? WHERE id = ?", (setup.model_dump_json(), run))
 
+    def begin(self, run: str) -> None:
+        """Say that a run goes on from here; one that failed asks again what failed."""
+        with self._database.transaction():
+            if self.status(run) == "failed":
+                self.interventions.ask_again(run)
+            self.set_status(run, "running")
+
     def set_status(self, run: str, status: Status, reason: str = "") -> None:
         """Say where the run stands, with one plain sentence where there is something to say."""
         self._database.execute("UPDATE runs SET status = ?, reason = ? WHERE id = ?", (status, reason, run))
@@ -299,31 +258,24 @@ class RunStore:
         """Say something of a run that goes on all the same."""
         self._database.execute("UPDATE runs SET reason = ? WHERE id = ? AND status = 'running'", (reason, run))
 
-    def finish(self, run: str, verdict: Verdict) -> None:
-        self._database.execute(
-            "UPDATE runs SET status = 'done', reason = '', verdict = ? WHERE id = ?", (verdict.model_dump_json(), run)
-        )
-
-    def add_wall(self, run: str, seconds: float) -> None:
+    def end(self, run: str, seconds: float, verdict: Verdict | None) -> None:
+        """Say that a run was worked on for so long, and which verdict it came to, if to any."""
         self._database.execute("UPDATE runs SET wall_s = wall_s + ? WHERE id = ?", (seconds, run))
-
-    def control(self, run: str) -> Control:
-        self.demand_seen(run)
-        row = self._database.row("SELECT control FROM runs WHERE id = ?", (run,))
-        return read("run", run, lambda: Control.model_validate_json(row["control"]))
+        if verdict is not None:
+            self._database.execute(
+                "UPDATE runs SET status = 'done', reason = '', verdict = ? WHERE id = ?",
+                (verdict.model_dump_json(), run),
+            )
 
     def steering(self, runs: Sequence[str]) -> dict[str, Steering]:
         """How runs are to go on; those that were deleted are left out."""
         rows = self._database.execute(
-            "SELECT id, owner, status, control, (SELECT count(*) + count(undone) FROM interventions WHERE run = runs.id)"
+            "SELECT id, status, control, (SELECT count(*) + count(undone) FROM interventions WHERE run = runs.id)"
             f" AS acts FROM runs WHERE id IN ({marks(runs)})",
             runs,
         ).fetchall()
-        controls: dict[str, Control | None] = {}
-        for text in {row["control"] for row in rows}:
-            read_ones, _ = read_all([text], lambda one: read("control", one, lambda: Control.model_validate_json(one)))
-            controls[text] = read_ones[0] if read_ones else None
-        return {row["id"]: Steering(row["owner"], row["status"], controls[row["control"]], row["acts"]) for row in rows}
+        controls = {text: _control(text) for text in {row["control"] for row in rows}}
+        return {row["id"]: Steering(row["status"], controls[row["control"]], row["acts"]) for row in rows}
 
     def set_control(self, run: str, control: Control) -> None:
         self._database.execute("UPDATE runs SET control = ? WHERE id = ?", (control.model_dump_json(), run))
@@ -338,7 +290,10 @@ class RunStore:
         """
         with self._database.transaction() as db:
             row = self.changing(run, "delete")
-            rows = all_of(db, run)
+            found = (
+                (table, db.execute(f"SELECT * FROM {table} WHERE {where}", (run,))) for table, where in _WHERE.items()
+            )
+            rows = {table: [dict(one) for one in each] for table, each in found}
             self.take_out([run])
         return Deleted(row.id, row.title, rows)
 
@@ -353,19 +308,21 @@ class RunStore:
 
     @needs(Access.RUN)
     def restore(self, deleted: Deleted) -> None:
-        """Bring back a run that was deleted, as it was; nobody drives it. One that was brought back already stays as it is.
+        """Bring back a run that was deleted, as it was; one that was brought back already stays as it is.
 
         Raises:
-            CourtroomError: another run has its id by now, or something of it came on record meanwhile; nothing is brought back.
+            CourtroomError: another run has its id, or something of it came on record; nothing is brought back.
         """
         with self._database.transaction() as db:
             row = db.execute("SELECT number FROM runs WHERE id = ?", (deleted.run,)).fetchone()
             if row and [row["number"]] == [one["number"] for one in deleted.rows["runs"]]:
                 return
             try:
-                put_back(db, deleted)
+                for table, rows in deleted.rows.items():
+                    insert(db, table, rows)
             except REFUSALS as error:
                 raise CourtroomError(TAKEN.format(title=deleted.title, run=deleted.run)) from error
+            db.execute("UPDATE runs SET status = 'paused' WHERE id = ? AND status = 'running'", (deleted.run,))
             note(self._database, "restore", _named(deleted.run))
 
     def demand_seen(self, run: str) -> None:
@@ -390,44 +347,26 @@ class RunStore:
             overtaken: calls that did not stand in it any more.
         """
         db = self._database.connection
-        db.execute(
-            "INSERT INTO snapshots VALUES (?, ?) ON CONFLICT DO NOTHING", (case.content_hash(), case.model_dump_json())
-        )
         values = run.model_dump(mode="json", exclude={"verdict", "control"})
         values |= {"setup": setup.model_dump_json(), "control": run.control.model_dump_json()}
         values |= {"verdict": run.verdict and run.verdict.model_dump_json()}
-        named = ", ".join(f":{name}" for name in values)
-        db.execute(f"INSERT INTO runs ({', '.join(values)}) VALUES ({named})", values)
-        gone = ((run.created, event, number) for number, event in enumerate(overtaken, start=1))
+        values |= {"case_hash": _kept(db, case)}
+        insert(db, "runs", [values])
         if not run.is_recording:  # which is nobody's, and everybody's to see
             take(self._database, _named(run.id))
         note(self._database, "import", _named(run.id), run.procedure)
-        for at, event, number in (*gone, *((at, event, 0) for at, event in events)):
-            key = event.key if isinstance(event, Retrieved) else ""
-            db.execute(
-                "INSERT INTO events (run, generation, overtaken, stage, kind, path, key, at, body)"
-                " VALUES (?, 0, ?, ?, ?, ?, ?, ?, ?)",
-                (run.id, number, event.stage, event.kind, event.path, key, at, event.model_dump_json()),
-            )
+        gone = [_event_row(run.id, event, run.created, overtaken=number) for number, event in enumerate(overtaken, 1)]
+        insert(db, "events", [*gone, *(_event_row(run.id, event, at) for at, event in events)])
 
     # --- events ---------------------------------------------------------------------------------------------
 
     def add(self, run: str, events: Iterable[Event]) -> None:
-        """Record events, all or none; those that the run has already stay as they are."""
+        """Record events, all or none; those that are there stay as they are. The run goes well: see `forgive`."""
         now = time.time()
         with self._database.transaction() as db:
             now_in = generation(self._database, run)
-            db.executemany(
-                "INSERT INTO events (run, generation, stage, kind, path, key, at, body)"
-                " VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
-                [
-                    (
-                        *(run, now_in, event.stage, event.kind, event.path),
-                        *(event.key if isinstance(event, Retrieved) else "", now, event.model_dump_json()),
-                    )
-                    for event in events
-                ],
-            )
+            insert(db, "events", (_event_row(run, event, now, now_in) for event in events), or_keep=True)
+            self.forgive([run])
 
     def stages(self, run: str) -> list[str]:
         self.demand_seen(run)
@@ -454,6 +393,7 @@ class RunStore:
         """Differs as soon as anything in the run has changed; cheap enough to ask twice a second."""
         row = self._database.row(
             "SELECT (SELECT max(seq) FROM events WHERE run = runs.id), status, reason, control, setup, wall_s,"
+            " (SELECT max(number) FROM payments WHERE run = runs.id AND beside = 0),"
             " (SELECT count(*) + count(undone) FROM interventions WHERE run = runs.id) FROM runs WHERE id = ?",
             (run,),
         )
@@ -500,6 +440,19 @@ class RunStore:
         )
 
 
+def _kept(db: StoreConnection, case: Case) -> str:
+    """Keep a case as it is heard, and return its hash."""
+    kept = case.content_hash()
+    insert(db, "snapshots", [{"hash": kept, "body": case.model_dump_json()}], or_keep=True)
+    return kept
+
+
+def _event_row(run: str, event: Event, at: float, now_in: int = 0, overtaken: int = 0) -> dict[str, Any]:
+    row = {"run": run, "generation": now_in, "overtaken": overtaken, "stage": event.stage, "kind": event.kind}
+    key = event.key if isinstance(event, Retrieved) else ""
+    return row | {"path": event.path, "key": key, "at": at, "body": event.model_dump_json()}
+
+
 def _named(run: str) -> Resource:
     return Resource(kind="run", id=run)
 
@@ -509,14 +462,18 @@ def new_id() -> str:
     return time.strftime("%y%m%d-%H%M%S-") + secrets.token_hex(3)
 
 
+def _control(text: str) -> Control | None:
+    """Return a control as it is on disk; None where it can't be read."""
+    try:
+        return Control.model_validate_json(text)
+    except ValueError:
+        return None
+
+
 def _run(row: StoredRow) -> Run:
-    fields = dict(row)
-    for apart in ("number", "setup"):
-        fields.pop(apart)
-
-    def parsed() -> Run:
-        fields["control"] = Control.model_validate_json(fields["control"])
-        fields["verdict"] = Verdict.model_validate_json(fields["verdict"]) if fields["verdict"] else None
-        return Run.model_validate(fields)
-
-    return read("run", row["id"], parsed)
+    values = {name: row[name] for name in Run.model_fields}
+    values["reason"] = SAID.get(values["reason"], values["reason"])
+    apart = [name for name in ("control", "verdict") if values[name]]
+    return read(
+        "run", row["id"], lambda: Run.model_validate(values | {name: from_json(values[name]) for name in apart})
+    )

@@ -1,1 +1,1 @@
-"""What runs and predictions are worth: agreement, significance, terms, summaries, retrieval; runs compared and listed."""
+"""What runs and predictions are worth: significance, agreement, summaries; runs compared and listed."""

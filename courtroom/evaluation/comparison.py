@@ -8,22 +8,23 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any, Literal
 
+from pydantic import Field
+
 from courtroom.cases.case import Case
-from courtroom.engine.changes import leaves
+from courtroom.declarations.changes import leaves
+from courtroom.declarations.setup import Setup
 from courtroom.engine.events import Called, Retrieved, Source, Tallied, Verdict
 from courtroom.engine.interventions import Intervention
 from courtroom.engine.procedure import Procedure
 from courtroom.engine.record import Record
 from courtroom.engine.run import Run, Status
-from courtroom.engine.setup import Setup
 from courtroom.engine.store import RunStore
 from courtroom.errors import CourtroomError
 from courtroom.knowledge.search import Hit
 from courtroom.law import Both
 from courtroom.strict import Strict
 
-MOST = 4
-"""How many runs can be read beside each other."""
+MAX_COMPARED_RUNS = 4
 
 State = Literal["same", "differs", "only in some", "not yet"]
 """An answer is only in some runs where another is past its stage without it; where all others may still come to it, it
@@ -74,7 +75,13 @@ class RunFacts(Strict):
     failed: int
     prompt_tokens: int
     completion_tokens: int
+    cached: int = Field(default=0, exclude_if=lambda tokens: not tokens)
+    """Of the prompt tokens, those that a provider read from its cache."""
+    batched: int = Field(default=0, exclude_if=lambda tokens: not tokens)
+    """Tokens of the calls that went by a provider's batch."""
     cost: float | None
+    estimated: bool = Field(default=False, exclude_if=lambda estimated: not estimated)
+    """Whether a server did not count its tokens, so that they and the cost are about so much."""
     wall_s: float
 
 
@@ -168,7 +175,7 @@ class Comparison(Strict):
 def checked(runs: Iterable[str]) -> tuple[str, ...]:
     """Ids of runs that can be compared, each once. Raises `CourtroomError`: there are too few or too many."""
     named = tuple(dict.fromkeys(runs))
-    if not 2 <= len(named) <= MOST:
+    if not 2 <= len(named) <= MAX_COMPARED_RUNS:
         raise CourtroomError(
             f"Two to four different runs can be compared, and {len(named)} {'is' if len(named) == 1 else 'are'} named."
         )
@@ -176,8 +183,8 @@ def checked(runs: Iterable[str]) -> tuple[str, ...]:
 
 
 def compare(records: Sequence[Record]) -> Comparison:
-    """Compare runs as they stand on record; one that is still going on is compared as far as it is. Raises `CourtroomError`:
-    there are too few or too many."""
+    """Compare runs as they stand on record; one that is still going on is compared as far as it is. Raises
+    `CourtroomError`: there are too few or too many."""
     checked(record.run.id for record in records)
     ballots, answers = tuple(_ballots(records)), tuple(_answers(records))
     verdicts = [record.run.verdict and record.run.verdict.model_dump(mode="json") for record in records]
@@ -235,7 +242,10 @@ def _facts(record: Record) -> RunFacts:
         case=run.case_id,
         imported=run.is_unverified,
         **{name: getattr(run, name) for name in of_run},
-        **{name: getattr(record, name) for name in ("asked", "recorded", "failed", "cost")},
+        **{
+            name: getattr(record, name)
+            for name in ("asked", "recorded", "failed", "cached", "batched", "cost", "estimated")
+        },
         stages=tuple(stage.name for stage in record.stages),
         members=len(record.members),
         calls=len(record.calls),
@@ -381,9 +391,9 @@ class Relative(Strict):
 def family(
     runs: Iterable[Run], run: str, changed: Callable[[Run, Run], Differences], most: int | None = None
 ) -> tuple[Relative, ...]:
-    """The tree that a run belongs to, each run followed by its forks, oldest first. A run whose parent was deleted begins a tree of
-    its own. `runs`: in the order in which they were made; others than the family's may be among them. `changed`: what differs
-    between a run and its fork. `most`: runs that are given at most, the first ones."""
+    """The tree that a run belongs to, each run followed by its forks, oldest first. A run whose parent was deleted
+    begins a tree of its own. `runs`: in the order in which they were made; others than the family's may be among them.
+    `changed`: what differs between a run and its fork. `most`: runs that are given at most, the first ones."""
     rows = {row.id: row for row in runs}
     forks: dict[str, list[Run]] = {}
     for row in rows.values():

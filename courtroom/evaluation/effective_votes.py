@@ -1,7 +1,8 @@
 """How many voices has a panel? What its votes are worth in independent votes, and whether members think for themselves.
 
-Votes that go together over cases say the same thing again: n votes with correlation r are worth n / (1 + (n - 1) r) independent ones
-(Kish's design effect). The correlation is how much more often two members agree on one case than votes on two different cases do.
+Votes that go together over cases say the same thing again: n votes with correlation r are worth n / (1 + (n - 1) r)
+independent ones (Kish's design effect). The correlation is how much more often two members agree on one case than votes
+on two different cases do.
 """
 
 from __future__ import annotations
@@ -13,12 +14,12 @@ from itertools import combinations, pairwise
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
+from courtroom.declarations.knobs import Widget, fields_drawn
+from courtroom.declarations.parts import Choice
+from courtroom.declarations.setup import Setup
 from courtroom.engine.events import Voted
-from courtroom.engine.knobs import Widget, fields_drawn
-from courtroom.engine.procedure import Choice
 from courtroom.engine.record import Record
-from courtroom.engine.setup import Setup
-from courtroom.evaluation.intervals import OUTSIDE, Interval
+from courtroom.evaluation.intervals import MISS_RATE, Interval
 from courtroom.judging.jurors import was_set
 from courtroom.text.words import words
 
@@ -28,8 +29,7 @@ if TYPE_CHECKING:
 
 FEWEST = 12
 """Cases from which on the interval holds the truth as often as it says; see docs/figures.md."""
-MOST_READ = 200
-"""Runs that are looked at for one verdict, the newest first."""
+MAX_READ_RUNS = 200
 SHUFFLES = 400
 
 
@@ -53,22 +53,27 @@ class Panel:
 def panels(record: Record, choices: Sequence[Choice]) -> list[Panel]:
     """The panels of a run: one for all that was voted on, such as each text."""
     places = {choice.name: place for place, choice in enumerate(choices)}
-    who = {one.id: one.persona.text() if one.persona else one.id for one in record.everybody}
+    free = [one for one in record.everybody if one.spec.script is None]
+    who = {one.id: one.persona.text() if one.persona else one.id for one in free}
     on: dict[str, list[Mapping[str, Voted]]] = defaultdict(list)
     for path, votes in record.ballots.items():
         on[path[len(record.ballot_stage(path)) :]].append(votes)
     found = []
     for what, ballots in on.items():
-        cast = tuple({who[m]: places[v.choice] for m, v in one.items() if v.choice in places} for one in ballots)
-        reasons = tuple(text for vote in ballots[-1].values() if (text := " ".join(vote.reasons)))
+        cast = tuple(
+            {who[m]: places[v.choice] for m, v in one.items() if v.choice in places and m in who} for one in ballots
+        )
+        reasons = tuple(text for m, vote in ballots[-1].items() if m in who and (text := " ".join(vote.reasons)))
         found.append(Panel(record.run.case_id + what, cast, reasons, was_set(record)))
     return found
 
 
 def effective(votes: Iterable[tuple[str, Mapping[str, int]]]) -> tuple[Interval, float, int] | None:
-    """What a panel's votes are worth: in independent votes with a 95 % interval, of how many votes, over how many cases. Of
-    several runs of a case the first counts. The interval is the wider one at each end of the likelihood interval of a
-    Dirichlet-multinomial and the studentised jackknife. None with fewer than two cases, or where all votes are for one choice."""
+    """Return a panel's votes' worth in independent votes with a 95 % interval, of how many, over how many cases.
+
+    Of several runs of a case the first counts. Each end of the interval is the wider one of the likelihood interval of
+    a Dirichlet-multinomial and of the studentised jackknife. None with fewer than two cases, or where all agree.
+    """
     import numpy as np
     from scipy.special import gammaln
     from scipy.stats import t
@@ -91,7 +96,7 @@ def effective(votes: Iterable[tuple[str, Mapping[str, int]]]) -> tuple[Interval,
     found = correlation(counts)
     left_out = np.array([scale(correlation(np.delete(counts, place, axis=0))) for place in range(cases)])
     pseudo = cases * scale(found) - (cases - 1) * left_out
-    far = float(t.ppf(1 - OUTSIDE / 2, cases - 1))
+    far = float(t.ppf(1 - MISS_RATE / 2, cases - 1))
     ends = np.exp(scale(found) + np.array([-far, far]) * pseudo.std(ddof=1) / cases**0.5)
     low, high = (ends - 1) / (ends + n - 1)
     grid = np.linspace(0.0025, 0.9975, 400)
@@ -110,8 +115,8 @@ def effective(votes: Iterable[tuple[str, Mapping[str, int]]]) -> tuple[Interval,
 
 
 def correlation(counts: NDArray[np.float64]) -> float:
-    """How much more often two votes on one case agree than two on different cases, of what is possible: 1 is always, 0 no more
-    often. `counts`: shape (cases, choices)."""
+    """How much more often two votes on one case agree than two on different cases, of what is possible: 1 is always, 0
+    no more often. `counts`: shape (cases, choices)."""
     n, total = counts.sum(axis=1), counts.sum(axis=0)
     within = (counts * (counts - 1)).sum() / (n * (n - 1)).sum()
     pairs = n.sum() ** 2 - (n**2).sum()
@@ -120,16 +125,16 @@ def correlation(counts: NDArray[np.float64]) -> float:
 
 
 def variety(panel: Panel) -> float | None:
-    """How different the reasons are that members gave at the end: the share of words that two of them do not have in common."""
+    """Return how different the members' last reasons are: the share of words that two of them do not have in common."""
     said = [frozenset(words(text)) for text in panel.reasons]
     apart = [1 - len(a & b) / len(a | b) for a, b in combinations(said, 2) if a | b]
     return fmean(apart) if apart else None
 
 
 def persona_share(all_: Sequence[Panel]) -> tuple[float, float, int] | None:
-    """How far what members of a panel differ in goes with who they are: 0 not at all, 1 wholly; with p, and how many votes it
-    rests on. By the first free ballots. A persona is held against itself on the same case in another run, or on other cases where
-    no case has two runs."""
+    """How far what members of a panel differ in goes with who they are: 0 not at all, 1 wholly; with p, and how many
+    votes it rests on. By the first free ballots. A persona is held against itself on the same case in another run, or
+    on other cases where no case has two runs."""
     import numpy as np
 
     firsts = [(one.case, one.free[0]) for one in all_ if one.free and len(one.free[0]) > 1]
@@ -156,8 +161,8 @@ def persona_share(all_: Sequence[Panel]) -> tuple[float, float, int] | None:
 
 
 def conformity(panel: Panel) -> tuple[int, int, int, int]:
-    """How often a member went over to the others, of how often more than half of them stood against it; how many members that
-    this happened to kept their first vote throughout, of how many."""
+    """How often a member went over to the others, of how often more than half of them stood against it; how many
+    members that this happened to kept their first vote throughout, of how many."""
     went = opposed = 0
     faced: set[str] = set()
     for before, after in pairwise(panel.ballots):
@@ -180,7 +185,7 @@ def panel_kind(setup: Setup) -> dict[str, Any]:
 
 
 def worth(all_: Iterable[Panel], who: str) -> str:
-    """“17 jurors, worth about 2.3 independent votes”; empty where there are too few cases behind it. `who`: what the voters are called."""
+    """Return e.g. “17 jurors, worth about 2.3 independent votes”; empty where too few cases are behind it."""
     found = effective((one.case, one.ballots[-1]) for one in all_)
     if found is None or found[2] < FEWEST:
         return ""

@@ -1,7 +1,8 @@
 """95 % intervals of measures over cases. How often they hold the truth, at which n, is simulated in docs/figures.md.
 
-A measure within bounds, as every share is, has the exact interval of a share at the number of cases that its spread comes to. A mean
-without bounds has the studentised bootstrap's, from `FEWEST` cases on. What has no interval that keeps its promise has none.
+A measure within bounds, as every share is, has the exact interval of a share at the number of cases that its spread
+comes to. A mean without bounds has the studentised bootstrap's, from `FEWEST` cases on. What has no interval that keeps
+its promise has none.
 """
 
 from __future__ import annotations
@@ -21,10 +22,9 @@ if TYPE_CHECKING:
     Finish = Callable[[Sums], NDArray[np.float64]]
     """From sums, shape (draws, parts), to the measure's values, shape (draws,)."""
 
-OUTSIDE = 0.05
-"""How often an interval may miss the truth."""
+MISS_RATE = 0.05
 FEWEST = 20
-"""Cases from which on a mean without bounds has an interval: below, that of a skewed measure misses the truth too often."""
+"""Cases from which on a mean without bounds has an interval: below, a skewed one's misses the truth too often."""
 TOGETHER = 4_000_000
 """Cases times draws that are worked out together: bounds the memory that many cases take, to some 30 MB."""
 Bounds = tuple[float, float]
@@ -52,6 +52,8 @@ class CaseSums:
     """How many repeats each case has, shape (cases,)."""
     binary: bool
     """Whether the measure is a mean, and each repeat is right or wrong."""
+    finish: Finish
+    """How the measure is worked out of sums of these."""
 
 
 def of_share(hits: float, trials: float) -> Interval:
@@ -59,12 +61,12 @@ def of_share(hits: float, trials: float) -> Interval:
     from scipy.special import betaincinv
 
     missed = trials - hits
-    low = float(betaincinv(hits, missed + 1, OUTSIDE / 2)) if hits > 0 else 0.0
-    high = float(betaincinv(hits + 1, missed, 1 - OUTSIDE / 2)) if missed > 0 else 1.0
+    low = float(betaincinv(hits, missed + 1, MISS_RATE / 2)) if hits > 0 else 0.0
+    high = float(betaincinv(hits + 1, missed, 1 - MISS_RATE / 2)) if missed > 0 else 1.0
     return Interval(hits / trials, low, high)
 
 
-def of_measure(given: CaseSums, finish: Finish, bounds: Bounds | None, ratio: bool) -> Interval:
+def of_measure(given: CaseSums, bounds: Bounds | None, ratio: bool) -> Interval:
     """A measure of one arm with its interval over cases.
 
     Args:
@@ -72,6 +74,7 @@ def of_measure(given: CaseSums, finish: Finish, bounds: Bounds | None, ratio: bo
         bounds: the least and greatest value that the measure can have; None where it has none.
         ratio: whether its two parts are the sums of a ratio that `finish` grows with, as a mean is.
     """
+    finish = given.finish
     value = float(finish(given.sums.sum(axis=0, keepdims=True))[0])
     cases = len(given.sums)
     if value != value:
@@ -89,12 +92,11 @@ def of_measure(given: CaseSums, finish: Finish, bounds: Bounds | None, ratio: bo
     return Interval(value, low + found.low * (high - low), low + found.high * (high - low))
 
 
-def of_difference(
-    a: CaseSums, b: CaseSums, finish: Finish, bounds: Bounds | None, ratio: bool, plain: bool = True
-) -> Interval:
+def of_difference(a: CaseSums, b: CaseSums, bounds: Bounds | None, ratio: bool, plain: bool = True) -> Interval:
     """One arm's value less another's on the same cases, with its interval.
 
-    Of a measure within bounds it is the score interval of a difference of paired shares (Tango 1998) at the effective number of cases.
+    Of a measure within bounds it is the score interval of a difference of paired shares (Tango 1998) at the effective
+    number of cases.
 
     Args:
         a: the first arm's sums, divided by the case's repeats: each case counts once.
@@ -103,6 +105,7 @@ def of_difference(
     """
     import numpy as np
 
+    finish = a.finish
     value = float(np.diff(finish(np.stack([b.sums.sum(axis=0), a.sums.sum(axis=0)])))[0])
     cases = len(a.sums)
     if bounds is None:
@@ -120,7 +123,7 @@ def of_difference(
 
 
 def deviations(sums: Sums, finish: Finish) -> Sums:
-    """By how much each case moves a measure, by leaving it out (the jackknife; Efron and Tibshirani 1993, chapter 11); shape (cases,)."""
+    """Return by how much each case moves a measure (the jackknife; Efron and Tibshirani 1993, chapter 11)."""
     import numpy as np
 
     cases = len(sums)
@@ -132,7 +135,8 @@ def deviations(sums: Sums, finish: Finish) -> Sums:
 
 
 def effective(of_one: float, moved: Sums, fewest: float, most: float) -> float:
-    """How many independent answers, right or wrong, would be as sure as these cases are (Korn and Graubard 1998, section 4).
+    """How many independent answers, right or wrong, would be as sure as these cases are (Korn and Graubard 1998,
+    section 4).
 
     Args:
         of_one: the variance of one such answer.
@@ -146,16 +150,16 @@ def effective(of_one: float, moved: Sums, fewest: float, most: float) -> float:
     variance = float(np.var(moved, ddof=1)) / cases if cases > 1 else 0.0
     if variance <= 1e-14:
         return fewest or float(cases)
-    unsure = float(ndtri(1 - OUTSIDE / 2) / stdtrit(cases - 1, 1 - OUTSIDE / 2)) ** 2
+    unsure = float(ndtri(1 - MISS_RATE / 2) / stdtrit(cases - 1, 1 - MISS_RATE / 2)) ** 2
     return max(fewest, min(most, of_one / variance * unsure), 1e-9)
 
 
 def _tango(first: float, second: float, cases: float) -> tuple[float, float]:
-    """Ends of the score interval of a difference of paired shares (Tango 1998, Eq. 9 and 10), by halving. `first`: cases where
-    the first alone is right; `second` likewise."""
+    """Ends of the score interval of a difference of paired shares (Tango 1998, Eq. 9 and 10), by halving. `first`:
+    cases where the first alone is right; `second` likewise."""
     from scipy.special import ndtri
 
-    bound = float(ndtri(1 - OUTSIDE / 2))
+    bound = float(ndtri(1 - MISS_RATE / 2))
 
     def score(gap: float) -> float:
         linear = (2 * cases - first + second) * gap - first - second
@@ -175,9 +179,9 @@ def _tango(first: float, second: float, cases: float) -> tuple[float, float]:
 
 
 def _studentised(sums: Sums, finish: Finish, value: float) -> Interval:
-    """The bootstrap's interval of a ratio by draws of its t (Efron and Tibshirani 1993, section 12.5), nowhere narrower than
-    Student's. The first alone misses too often where a few values lie far off on both sides, as differences of skewed ones do.
-    None where too few cases differ."""
+    """The bootstrap's interval of a ratio by draws of its t (Efron and Tibshirani 1993, section 12.5), nowhere narrower
+    than Student's. The first alone misses too often where a few values lie far off on both sides, as differences of
+    skewed ones do. None where too few cases differ."""
     import numpy as np
     from scipy.special import stdtrit
 
@@ -193,8 +197,8 @@ def _studentised(sums: Sums, finish: Finish, value: float) -> Interval:
         errors = np.sqrt(np.maximum(0.0, squares - 2 * ratios * mixed + ratios**2 * under_squares)) / unders
         t = (ratios - ratio) / np.where(errors > 1e-9 * abs(top).max(), errors, 0.0)
     t = np.where(np.isnan(t), np.inf, t)
-    below, above = np.quantile(t, [OUTSIDE / 2, 1 - OUTSIDE / 2], method="inverted_cdf")
-    student = float(stdtrit(len(sums) - 1, 1 - OUTSIDE / 2)) * math.sqrt(len(sums) / (len(sums) - 1))
+    below, above = np.quantile(t, [MISS_RATE / 2, 1 - MISS_RATE / 2], method="inverted_cdf")
+    student = float(stdtrit(len(sums) - 1, 1 - MISS_RATE / 2)) * math.sqrt(len(sums) / (len(sums) - 1))
     ends = ratio + error * np.array([-max(above, student), max(-below, student)])
     if not np.isfinite(ends).all():
         return Interval(value)
@@ -206,7 +210,7 @@ def _studentised(sums: Sums, finish: Finish, value: float) -> Interval:
 
 @lru_cache(maxsize=1)
 def drawn(cases: int, seed: int = 0) -> Sums:
-    """How often each case is in each bootstrap draw, shape (draws, cases): 2,000 draws, fewer where there are more than 2,000 cases."""
+    """Draw how often each case is in each of 2,000 bootstrap draws or fewer, shape (draws, cases)."""
     import numpy as np
 
     draws = max(1_000, min(2_000, TOGETHER // cases))

@@ -1,7 +1,8 @@
-"""LawBench's scores of raw answers, case by case (Fei et al. 2023, LawBench; its published scorers of tasks 3-1 to 3-7).
+"""LawBench's scores of raw answers, case by case (Fei et al. 2023, LawBench; its published scorers of tasks 3-1 to
+3-7).
 
-Each function takes the answer as a model wrote it and what is right, and gives its score; the task's score is the mean over
-its cases. `None` for a predicted value means that the answer names none: an abstention.
+Each function takes the answer as a model wrote it and what is right, and gives its score; the task's score is the mean
+over its cases. `None` for a predicted value means that the answer names none: an abstention.
 """
 
 import math
@@ -17,14 +18,13 @@ from courtroom.law import Term
 TASKS = ("3-1", "3-3", "3-4", "3-5", "3-6", "3-7")
 FARTHEST = math.log(216)
 """The distance of a case without a prediction, and what distances are divided by."""
-SEEN = 20_000
-"""Answers of which it is remembered what they name: several measures read the same."""
+MAX_REMEMBERED_ANSWERS = 20_000
 _PARAGRAPH, _ARTICLE = re.compile("第(.*?)款"), re.compile("第(.*?)条")
 _AMOUNT = re.compile(r"\d+\.?\d*")
 
 
 def task_of(case: CriminalCase, category: str = "") -> str | None:
-    """The task that a case belongs to: its category in its dataset where that names one, else what is asked and known of it."""
+    """Return the task of a case: its category where that names one, else what is asked and known of it."""
     if category in TASKS:
         return category
     if not case.source.startswith("LawBench") or case.gold is None:
@@ -37,8 +37,8 @@ def task_of(case: CriminalCase, category: str = "") -> str | None:
 
 
 def score(task: str, answer: str, case: CriminalCase) -> float | None:
-    """A raw answer's score: F1, normalised log distance (which may fall below 0), or 1 and 0; None where the task leaves the case
-    out. Raises `ValueError`: what is right is not known of this case, or the task is unknown."""
+    """A raw answer's score: F1, normalised log distance (which may fall below 0), or 1 and 0; None where the task
+    leaves the case out. Raises `ValueError`: what is right is not known of this case, or the task is unknown."""
     gold = case.gold
     if task == "3-1" and gold and gold.relevant_articles:
         return f1(articles_named(answer), set(gold.relevant_articles))
@@ -54,7 +54,7 @@ def score(task: str, answer: str, case: CriminalCase) -> float | None:
 
 
 def abstains(task: str, answer: str, case: CriminalCase) -> bool:
-    """Whether an answer names nothing of the kind that the task asks for. A case that is left out counts as answered."""
+    """Whether an answer names nothing that the task asks for. A case that is left out counts as answered."""
     if task in ("3-4", "3-5"):
         left_out = case.gold is not None and _for_life_or_death(case.gold.term_of_imprisonment)
         return months_named(answer) is None and not left_out
@@ -77,14 +77,14 @@ def f1(predicted: Collection[object], gold: Collection[object]) -> float:
 
 
 def term_score(months: int | None, gold: Term) -> float | None:
-    """1 - |ln(gold + 1) - ln(predicted + 1)| / ln 216; 0 without a prediction, None where the real term is life or death."""
+    """Return 1 - |ln(gold + 1) - ln(predicted + 1)| / ln 216; 0 without a prediction, None for life or death."""
     if _for_life_or_death(gold):
         return None
     distance = FARTHEST if months is None else abs(math.log(gold.imprisonment + 1) - math.log(months + 1))
     return (FARTHEST - distance) / FARTHEST
 
 
-@lru_cache(maxsize=SEEN)
+@lru_cache(maxsize=MAX_REMEMBERED_ANSWERS)
 def articles_named(answer: str) -> frozenset[int]:
     """The first number of each part between enumeration commas, paragraphs (款) left out."""
     found = set()
@@ -95,13 +95,13 @@ def articles_named(answer: str) -> frozenset[int]:
     return frozenset(found)
 
 
-@lru_cache(maxsize=SEEN)
+@lru_cache(maxsize=MAX_REMEMBERED_ANSWERS)
 def charges_named(answer: str) -> frozenset[str]:
     """Which of the charges of CAIL's smaller set occur in the answer, also as part of a longer name."""
     return frozenset(charge for charge in charges() if charge in answer)
 
 
-@lru_cache(maxsize=SEEN)
+@lru_cache(maxsize=MAX_REMEMBERED_ANSWERS)
 def months_named(answer: str) -> int | None:
     """The first number before 个月, else before 月, else the first before 年 in years; None where there is none."""
     plain = _in_digits(answer)

@@ -23,8 +23,8 @@ ORDERS: dict[Order, str] = {
     "oldest": "made",
     "case": "folded(title), made DESC",
 }
-"""By the order in which runs were made, which no clock can change; an experiment stands where its last run does. By case, all
-runs of a case are one line."""
+"""By the order in which runs were made, which no clock can change; an experiment stands where its last run does. By
+case, all runs of a case are one line."""
 
 
 class RunLine(Strict):
@@ -40,8 +40,6 @@ class RunLine(Strict):
     origin: str
     imported: str | None
     """The hash of the file that it was imported from, if it was."""
-    owner: str | None
-    heartbeat: float | None
 
 
 class ExperimentLine(Strict):
@@ -119,16 +117,15 @@ class RunList:
 
     def newest(self, wanted: RunFilter, most: int) -> list[RunLine]:
         """The newest runs that the filters let through and that can be read, each as a line of its own."""
-        rows = self._database.execute(
-            f"SELECT {_OF_A_RUN} FROM runs WHERE {_fits(wanted)} ORDER BY number DESC LIMIT :most",
-            {**_values(wanted), "most": most},
-        )
-        return read_all(rows, _run_line)[0]
+        return self._run_lines(f"{_fits(wanted)} ORDER BY number DESC LIMIT :most", {**_values(wanted), "most": most})
 
     def named(self, runs: Iterable[str]) -> list[RunLine]:
         """Those of the runs that are on record and can be read, newest first."""
         fits, values = _among(runs)
-        rows = self._database.execute(f"SELECT {_OF_A_RUN} FROM runs WHERE {fits} ORDER BY number DESC", values)
+        return self._run_lines(f"{fits} ORDER BY number DESC", values)
+
+    def _run_lines(self, wanted: str, values: dict[str, object]) -> list[RunLine]:
+        rows = self._database.execute(f"SELECT {_OF_A_RUN} FROM runs WHERE {wanted}", values)
         return read_all(rows, _run_line)[0]
 
     def there(self, runs: Iterable[str]) -> list[str]:
@@ -155,7 +152,8 @@ class RunList:
     def page(self, wanted: RunFilter, start: int, count: int, order: Order = "newest") -> list[Line]:
         """Some lines; a row that can't be read is a line that says so."""
         found = self._database.execute(
-            f"SELECT kind, number, runs FROM ({_lines(wanted, order)}) AS lines ORDER BY {ORDERS[order]} LIMIT :count OFFSET :start",
+            f"SELECT kind, number, runs FROM ({_lines(wanted, order)}) AS lines"
+            f" ORDER BY {ORDERS[order]} LIMIT :count OFFSET :start",
             {**_values(wanted), "start": start, "count": count},
         ).fetchall()
         return [self._line(row["kind"], row["number"], row["runs"]) for row in found]
@@ -177,7 +175,8 @@ class RunList:
     def _experiment(self, number: int, runs: int) -> ExperimentLine:
         row = self._database.row(
             f"SELECT id, {_TITLE} AS title, parent, status, created,"
-            " coalesce((SELECT procedure FROM runs WHERE runs.id = parent), '') AS procedure FROM experiments WHERE number = ?",
+            " coalesce((SELECT procedure FROM runs WHERE runs.id = parent), '') AS procedure"
+            " FROM experiments WHERE number = ?",
             (number,),
         )
         return read("experiment", row["id"], lambda: ExperimentLine.model_validate({**dict(row), "runs": runs}))
@@ -188,7 +187,7 @@ _TITLE = (
     " ELSE experiments.name END"
 )
 """A what-if is called as its case is."""
-_OF_A_RUN = "id, title, procedure, status, verdict, created, parent, origin, control, owner, heartbeat, imported"
+_OF_A_RUN = "id, title, procedure, status, verdict, created, parent, origin, control, imported"
 
 
 def _run_line(row: StoredRow) -> RunLine:
@@ -241,12 +240,16 @@ def _lines(wanted: RunFilter, order: Order) -> str:
     fits = _fits(wanted)
     if order == "case" and not wanted.case:
         return (
-            "SELECT CASE WHEN count(*) = 1 THEN 'run' ELSE 'case' END AS kind, max(runs.number) AS number, max(runs.number) AS made,"
+            "SELECT CASE WHEN count(*) = 1 THEN 'run' ELSE 'case' END AS kind,"
+            " max(runs.number) AS number, max(runs.number) AS made,"
             f" max(title) AS title, count(*) AS runs FROM runs WHERE {fits} GROUP BY case_id"
         )
     with_title = order == "case"
     titles = ("runs.title", _TITLE) if with_title else ("''", "''")
-    single = f"SELECT 'run' AS kind, runs.number AS number, runs.number AS made, {titles[0]} AS title, 1 AS runs FROM runs WHERE {fits}"
+    single = (
+        "SELECT 'run' AS kind, runs.number AS number, runs.number AS made,"
+        f" {titles[0]} AS title, 1 AS runs FROM runs WHERE {fits}"
+    )
     if wanted.experiment:
         return single
     return (
@@ -263,25 +266,24 @@ def _values(wanted: RunFilter) -> dict[str, object]:
     return {**asdict(wanted), "text": wanted.text.casefold(), **mine, **listed("run", "runs.id")[1]}
 
 
-MOST_SETTINGS = 12
+MAX_SETTINGS = 12
 """Columns for settings that are not the same in all runs."""
-LONGEST = 60
-"""Characters of a setting."""
+MAX_SETTING_CHARACTERS = 60
 
 
 def run_table(records: Sequence[Record]) -> list[dict[str, Any]]:
-    """A row for each run, in the given order. Settings that differ have columns of their own, named by their paths as in `--set`.
-    Votes are of the last ballot; the share is that of the largest side among all seats, 0 to 1. Costs are in US dollars, times in
-    seconds."""
+    """Return a row for each run; settings that differ have columns of their own, named by their paths as in `--set`.
+
+    Votes are of the last ballot; the share is that of the largest side among all seats, 0 to 1. Costs are in US dollars.
+    """
     if not records:
         return []
-    differs = put_in([(one.run, one.case, one.setup) for one in records]).setup[:MOST_SETTINGS]
-    has_imported = any(one.run.is_unverified for one in records)
+    differs = put_in([(one.run, one.case, one.setup) for one in records]).setup[:MAX_SETTINGS]
     return [
         {
             **{"run": one.run.id, "case": one.run.title, N_("procedure"): one.run.procedure, "seed": one.run.seed},
             **{setting.path: _short(setting.values[number]) for setting in differs},
-            **({N_("imported"): one.run.is_unverified} if has_imported else {}),
+            N_("imported"): one.run.is_unverified,
             **_outcome(one),
         }
         for number, one in enumerate(records)
@@ -289,8 +291,7 @@ def run_table(records: Sequence[Record]) -> list[dict[str, Any]]:
 
 
 def _outcome(record: Record) -> dict[str, Any]:
-    tally = list(record.tallies.values())[-1] if record.tallies else None
-    votes = [vote for ballot in record.ballots.values() for vote in ballot.values()]
+    tally = [*record.tallies.values()][-1] if record.tallies else None
     counts = sorted(tally.counts.items(), key=lambda item: -item[1]) if tally else []
     return {
         "status": record.run.status,
@@ -298,7 +299,7 @@ def _outcome(record: Record) -> dict[str, Any]:
         "votes": ", ".join(f"{name} {number}" for name, number in counts),
         "share": tally.share if tally else None,
         N_("ballots"): len(record.tallies),
-        N_("changes of mind"): sum(vote.changed for vote in votes),
+        N_("changes of mind"): sum(vote.changed for votes in record.ballots.values() for vote in votes.values()),
         "calls": len(record.calls),
         N_("without an answer"): record.failed,
         "cost": record.cost,
@@ -308,4 +309,4 @@ def _outcome(record: Record) -> dict[str, Any]:
 
 def _short(value: Any) -> str:
     text = value if isinstance(value, str) else "" if value is None else json.dumps(value, ensure_ascii=False)
-    return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
+    return text if len(text) <= MAX_SETTING_CHARACTERS else f"{text[: MAX_SETTING_CHARACTERS - 1]}…"

@@ -26,7 +26,7 @@ MOST_CASES = 1_000_000
 
 
 def cohens_d(a: Sequence[float], b: Sequence[float]) -> float | None:
-    """Mean difference by the differences' standard deviation (Cohen 1988, d of paired values); None where they do not vary."""
+    """Return Cohen's d of paired values (1988); None where the differences do not vary."""
     differences = [mine - other for mine, other in zip(a, b, strict=True)]
     spread = stdev(differences) if len(differences) > 1 else 0.0
     return fmean(differences) / spread if spread else None
@@ -39,9 +39,9 @@ def cohens_g(a: Sequence[bool], b: Sequence[bool]) -> float | None:
 
 
 def cases_needed(a: Sequence[float], b: Sequence[float], alpha: float = ALPHA, power: float = POWER) -> int | None:
-    """Cases at which the permutation test would show a difference of this size with this power; None where there is none. By
-    statsmodels' power of the paired t test on Cohen's d, which that of the permutation test comes to; never fewer than can show
-    any."""
+    """Cases at which the permutation test would show a difference of this size with this power; None where there is
+    none. By statsmodels' power of the paired t test on Cohen's d, which that of the permutation test comes to; never
+    fewer than can show any."""
     from statsmodels.stats.power import TTestPower
 
     size = cohens_d(a, b)
@@ -76,8 +76,8 @@ def _needed(first: int, second: int, cases: int, alpha: float, power: float) -> 
 
 
 def power_mcnemar(cases: int, first: float, second: float, alpha: float = ALPHA) -> float:
-    """How probably McNemar's exact test shows a difference, 0 to 1: over how many cases differ, its power given that many do.
-    `first`: the probability that the first arm alone has a case right; `second` likewise."""
+    """How probably McNemar's exact test shows a difference, 0 to 1: over how many cases differ, its power given that
+    many do. `first`: the probability that the first arm alone has a case right; `second` likewise."""
     import numpy as np
     from scipy.special import bdtr, bdtrik
     from scipy.stats import binom
@@ -112,8 +112,8 @@ class Tested:
 
 
 def mcnemar(a: Sequence[bool], b: Sequence[bool]) -> Tested:
-    """Whether two arms are right equally often (McNemar 1947), by the exact binomial test on the cases where one alone is right.
-    The statistic is the smaller of the two counts of such cases."""
+    """Whether two arms are right equally often (McNemar 1947), by the exact binomial test on the cases where one alone
+    is right. The statistic is the smaller of the two counts of such cases."""
     from scipy.special import bdtr
 
     _, first, second, _ = crossed(a, b)
@@ -124,21 +124,21 @@ def mcnemar(a: Sequence[bool], b: Sequence[bool]) -> Tested:
 ENUMERATED = 14
 """So many cases in which two arms differ are swapped in every way; with more, ways are drawn."""
 DRAWS, FOR_EACH, ENOUGH, FIRST = 5_000, 100, 100, 500
-"""Permutations that are drawn at most, or for each pair that is corrected for; after so many at least as far apart no more are needed."""
-AT_ONCE = 2_000_000
-"""Numbers that are worked out together."""
+"""Permutations at most, or for each corrected pair; so many that are as far apart are enough; the first draw."""
+MAX_NUMBERS_AT_ONCE = 2_000_000
 
 
 def permutation(a: Sums, b: Sums, finish: Finish, pairs: int = 1, seed: int = 0) -> Tested:
-    """Whether two arms differ in a measure, by swapping their answers case by case (Good 2005, section 3.2; Edgington and Onghena
-    2007).
+    """Whether two arms differ in a measure, by swapping their answers case by case (Good 2005, section 3.2; Edgington
+    and Onghena 2007).
 
-    Where there is no difference, each case's two answers could as well have come from the other arm. A case's repeats are swapped
-    together. Of a mean these are the sign flips of the cases' differences. The p-value is exact where few cases differ. Else it
-    is (b + 1) / (m + 1) of m random swaps, b of them at least as far apart (Phipson and Smyth 2010), or h / m where the h-th such
-    swap, h = `ENOUGH`, came as the m-th (Besag and Clifford 1991): no more are needed to see that p is not small. `a`: shape
-    (cases, parts), what each case adds to the measure; `b` likewise, the same cases in the same order. `pairs`: how many pairs
-    the p-value will be corrected for. Enough swaps are drawn that it can then still be below 0.05.
+    Where there is no difference, each case's two answers could as well have come from the other arm. A case's repeats
+    are swapped together. Of a mean these are the sign flips of the cases' differences. The p-value is exact where few
+    cases differ. Else it is (b + 1) / (m + 1) of m random swaps, b of them at least as far apart (Phipson and Smyth
+    2010), or h / m where the h-th such swap, h = `ENOUGH`, came as the m-th (Besag and Clifford 1991): no more are
+    needed to see that p is not small. `a`: shape (cases, parts), what each case adds to the measure; `b` likewise, the
+    same cases in the same order. `pairs`: how many pairs the p-value will be corrected for. Enough swaps are drawn that
+    it can then still be below 0.05.
     """
     import numpy as np
 
@@ -165,7 +165,7 @@ def permutation(a: Sums, b: Sums, finish: Finish, pairs: int = 1, seed: int = 0)
         return Tested("permutation", statistic, float(as_far(ways.astype(float)).mean()), len(a))
     random = np.random.default_rng(seed)
     most, done, far = max(DRAWS, FOR_EACH * pairs), 0, 0
-    step = max(1, AT_ONCE // max(cases, len(total)))
+    step = max(1, MAX_NUMBERS_AT_ONCE // max(cases, len(total)))
     while done < most:
         many = min(FIRST if not done else step, most - done)
         found = np.flatnonzero(as_far(random.integers(0, 2, (many, cases), dtype=np.int8).astype(float)))
@@ -181,10 +181,10 @@ MOST_PERMUTED = 1_000
 
 
 def cochran(arms: Sequence[Sequence[bool]]) -> Tested:
-    """Whether any of several arms is right more often than the others (Cochran 1950); for two arms it is McNemar's test. The
-    p-value is by permuting each case's values among the arms, as chi-squared says too much of few cases. Where every case has the
-    same value in all arms there is nothing to test: Q is 0 and p is 1. `arms`: two or more; a sequence of right and wrong for
-    each."""
+    """Whether any of several arms is right more often than the others (Cochran 1950); for two arms it is McNemar's
+    test. The p-value is by permuting each case's values among the arms, as chi-squared says too much of few cases.
+    Where every case has the same value in all arms there is nothing to test: Q is 0 and p is 1. `arms`: two or more; a
+    sequence of right and wrong for each."""
     import numpy as np
     from scipy.stats import permutation_test
     from statsmodels.stats.contingency_tables import cochrans_q
@@ -226,7 +226,7 @@ def paired_t(a: Sequence[float], b: Sequence[float]) -> Tested:
 
 
 def wilcoxon(a: Sequence[float], b: Sequence[float]) -> Tested:
-    """Whether differences lie evenly around 0, by their ranks (Wilcoxon 1945); pairs that do not differ are left out."""
+    """Test whether differences lie evenly around 0, by their ranks (Wilcoxon 1945); pairs that agree are left out."""
     from scipy.stats import wilcoxon as test
 
     if all(mine == other for mine, other in zip(a, b, strict=True)):
@@ -236,8 +236,8 @@ def wilcoxon(a: Sequence[float], b: Sequence[float]) -> Tested:
 
 
 def holm(ps: Sequence[float]) -> list[float]:
-    """p-values corrected for how many were looked at (Holm 1979), in the order given. Worked out here: statsmodels' own collects
-    garbage each time, half a second where much is in memory."""
+    """p-values corrected for how many were looked at (Holm 1979), in the order given. Worked out here: statsmodels' own
+    collects garbage each time, half a second where much is in memory."""
     found, largest = [0.0] * len(ps), 0.0
     for rank, place in enumerate(sorted(range(len(ps)), key=ps.__getitem__)):
         largest = max(largest, min(1.0, (len(ps) - rank) * ps[place]))
@@ -254,9 +254,9 @@ def crossed(a: Sequence[bool], b: Sequence[bool]) -> tuple[int, int, int, int]:
 LEAST = 0.95
 """What is to be shown: a repeat has the same outcome with at least this probability."""
 UNSURE = 0.80
-"""What it is tested against: the same outcome with this probability or less. Between the two, either answer may come."""
+"""What it is tested against: this probability or less. Between the two, either answer may come."""
 ERROR = 0.05
-"""The most that each wrong answer may have: `shown` where it is `UNSURE` or less, `refuted` where it is `LEAST` or more."""
+"""How often a wrong answer may come: `shown` where it is `UNSURE` or less, `refuted` where it is `LEAST` or more."""
 CONFIDENCE = 0.95
 """How sure the bound is that goes with an answer."""
 State = Literal["shown", "refuted", "open"]
@@ -284,11 +284,12 @@ class Series(Strict):
 
 
 def series(same: Iterable[bool]) -> Series:
-    """What the repeats show so far, in their order; those after the test's end are not looked at. The sequential probability
-    ratio test of Wald (Sequential Tests of Statistical Hypotheses, Annals of Mathematical Statistics 16, 1945, section 5.2) for a
-    share: after each repeat, the ratio of the likelihoods of `LEAST` and `UNSURE` is compared with (1 - e) / e and e / (1 - e),
-    where e is `ERROR`. Both errors together are at most 2e, and each is at most e / (1 - e). Only ratios at these two
-    probabilities count, so looking after each repeat costs nothing. `same`: whether each repeat had the same outcome."""
+    """What the repeats show so far, in their order; those after the test's end are not looked at. The sequential
+    probability ratio test of Wald (Sequential Tests of Statistical Hypotheses, Annals of Mathematical Statistics 16,
+    1945, section 5.2) for a share: after each repeat, the ratio of the likelihoods of `LEAST` and `UNSURE` is compared
+    with (1 - e) / e and e / (1 - e), where e is `ERROR`. Both errors together are at most 2e, and each is at most e /
+    (1 - e). Only ratios at these two probabilities count, so looking after each repeat costs nothing. `same`: whether
+    each repeat had the same outcome."""
     hits = 0
     many = 0
     for many, hit in enumerate(same, start=1):
@@ -305,10 +306,10 @@ def state_at(same: int, of: int) -> State:
 
 
 def bound_of(found: Series) -> float:
-    """What a test that has ended shows at 95 %: the least share of same outcomes where it is shown, the greatest where refuted.
-    The share at which the test ends in this way, so early or earlier, in 5 % of all series (Siegmund 1985, section 3.4). Of 18
-    the same in 18 it is Clopper's and Pearson's one-sided bound; later it is less sure than theirs, which knows of no earlier
-    looks. Raises `ValueError`: the test has not ended."""
+    """What a test that has ended shows at 95 %: the least share of same outcomes where it is shown, the greatest where
+    refuted. The share at which the test ends in this way, so early or earlier, in 5 % of all series (Siegmund 1985,
+    section 3.4). Of 18 the same in 18 it is Clopper's and Pearson's one-sided bound; later it is less sure than theirs,
+    which knows of no earlier looks. Raises `ValueError`: the test has not ended."""
     from scipy.optimize import brentq
 
     if found.state == "open":
@@ -338,9 +339,9 @@ def _ratio(same: int, of: int) -> float:
 
 
 def krippendorffs_alpha(units: Sequence[Sequence[str | None]]) -> float | None:
-    """Agreement beyond chance among those who chose among names (Krippendorff 2018, chapter 12), by the package `krippendorff`.
-    1 is perfect, 0 chance; None where fewer than two choices can be compared or all are the same. `units`: for each case what each member chose;
-    None is no choice. Members need not be the same in each."""
+    """Agreement beyond chance among those who chose among names (Krippendorff 2018, chapter 12), by the package
+    `krippendorff`. 1 is perfect, 0 chance; None where fewer than two choices can be compared or all are the same.
+    `units`: for each case what each member chose; None is no choice. Members need not be the same in each."""
     import krippendorff
     import numpy as np
 
@@ -353,8 +354,7 @@ def krippendorffs_alpha(units: Sequence[Sequence[str | None]]) -> float | None:
 
 
 def consistency(outcomes: Sequence[Hashable]) -> float:
-    """Share of a case's repeats that came to its most frequent outcome, 1 / repeats to 1. Raises `ValueError`: there is no
-    repeat."""
+    """Return the share of a case's repeats with its most frequent outcome. Raises `ValueError`: there is none."""
     if not outcomes:
         raise ValueError("there is no repeat")
     return max(Counter(outcomes).values()) / len(outcomes)

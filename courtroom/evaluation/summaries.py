@@ -1,5 +1,5 @@
-"""Measures of a summary: ROUGE and BLEU against a reference, and what a judge's scores come to; and how well a sentence is supported by
-a text, and by which of its sentences."""
+"""Measures of a summary: ROUGE and BLEU against a reference, and what a judge's scores come to; and how well a sentence
+is supported by a text, and by which of its sentences."""
 
 import re
 from collections.abc import Sequence
@@ -13,10 +13,8 @@ from courtroom.strict import Strict
 from courtroom.text.languages import is_unspaced
 from courtroom.text.words import sentences, words
 
-SENTENCES = 2
-"""So many sentences of the text may together support one sentence."""
-SUPPORTED = 0.5
-"""Below this share a sentence counts as not supported."""
+MAX_SUPPORTING_SENTENCES = 2
+MIN_SUPPORTED_SHARE = 0.5
 
 
 @dataclass(frozen=True)
@@ -30,18 +28,21 @@ class Grounding:
 
     @property
     def supported(self) -> bool:
-        return self.share >= SUPPORTED
+        return self.share >= MIN_SUPPORTED_SHARE
 
 
 def grounding(sentence: str, text: str) -> Grounding:
-    """How far at most two sentences of a text cover a sentence's content words, taken greedily. Words, not meaning: a sentence in
-    other words counts as less grounded than it is. A sentence without any content word is fully grounded, as it claims nothing."""
+    """Find how far at most two sentences of a text cover a sentence's content words, taken greedily.
+
+    By words, not by meaning: a sentence in other words counts as less grounded than it is. A sentence without content
+    words is fully grounded, as it claims nothing.
+    """
     wanted = set(words(sentence))
     if not wanted:
         return Grounding(1.0, ())
     known = _sentences(text)
     left, spans = set(wanted), []
-    for _ in range(SENTENCES):
+    for _ in range(MAX_SUPPORTING_SENTENCES):
         best = max(known, key=lambda one: len(left & one[2]), default=None)
         if best is None or not left & best[2]:
             break
@@ -130,20 +131,19 @@ NO_ERROR = "no error"
 
 
 def faithfulness(categories: Sequence[str]) -> float | None:
-    """The share of a summary's sentences without an error. `categories`: of error, one for each sentence; `no error` where there
-    is none."""
+    """Return the share of sentences without an error, by the category of error of each, or `no error`."""
     return _percent(sum(category == NO_ERROR for category in categories), len(categories))
 
 
 def completeness(lines: Sequence[Sequence[int]]) -> float | None:
-    """The share of the key facts that can be inferred from the summary. `lines`: for each key fact, the numbers of the sentences
-    from which it can be inferred."""
+    """The share of the key facts that can be inferred from the summary. `lines`: for each key fact, the numbers of the
+    sentences from which it can be inferred."""
     return _percent(sum(bool(found) for found in lines), len(lines))
 
 
 def conciseness(lines: Sequence[Sequence[int]], sentences: int) -> float | None:
-    """The share of a summary's sentences from which a key fact can be inferred. `lines`: as in `completeness`, counted from 1.
-    `sentences`: how many sentences the summary has."""
+    """The share of a summary's sentences from which a key fact can be inferred. `lines`: as in `completeness`, counted
+    from 1. `sentences`: how many sentences the summary has."""
     return _percent(len({line for found in lines for line in found}), sentences)
 
 
@@ -158,7 +158,7 @@ WEIGHTS = ("model.safetensors", "pytorch_model.bin")
 
 
 class Semantic(Strict):
-    """Precision, recall and F1 of a summary's tokens against the reference's, by the cosines of their vectors; not rescaled."""
+    """Precision, recall and F1 of a summary's tokens against the reference's, by cosines that are not rescaled."""
 
     precision: float
     recall: float
@@ -177,13 +177,15 @@ def why_not(references: Sequence[str]) -> str:
     for language in sorted({language_of(reference) for reference in references}):
         encoder, _ = ENCODERS[language]
         if folder_of(encoder) is None:
-            return f"BERTScore is left out: its model {encoder} is not on this machine. Fetch it with `hf download {encoder}`."
+            return (
+                f"BERTScore is left out: its model {encoder} is not on this machine. "
+                f"Fetch it with `hf download {encoder}`."
+            )
     return ""
 
 
 def bert_score(summary: str, reference: str) -> Semantic:
-    """BERTScore (Zhang et al. 2020, Eq. 1 to 3), without weights by rarity; 0 for an empty text. Raises `LookupError`: `why_not`
-    has a reason."""
+    """Return BERTScore (Zhang et al. 2020, Eq. 1 to 3), not weighted by rarity. Raises `LookupError`: see `why_not`."""
     if reason := why_not([reference]):
         raise LookupError(reason)
     if not summary.strip() or not reference.strip():

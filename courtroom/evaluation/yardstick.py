@@ -1,7 +1,8 @@
 """The human yardstick: does a simulated jury move from its first ballot to its verdict as juries of people do?
 
-People are 2,018 deliberations of real and mock juries with a known first ballot and a known verdict; death-penalty cases are left out
-(`data/juries/first_ballots.csv`, from the R package `sate`, CC0). Model and people are compared at the same first ballots.
+People are 2,018 deliberations of real and mock juries with a known first ballot and a known verdict; death-penalty
+cases are left out (`data/juries/first_ballots.csv`, from the R package `sate`, CC0). Model and people are compared at
+the same first ballots.
 """
 
 from __future__ import annotations
@@ -14,7 +15,8 @@ from functools import cached_property, lru_cache
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
-from courtroom.engine.procedure import ROUND, Procedure
+from courtroom.declarations.parts import ROUND
+from courtroom.engine.procedure import Procedure
 from courtroom.engine.record import Record
 from courtroom.evaluation.effective_votes import Panel, conformity, effective, panels, persona_share, variety, worth
 from courtroom.evaluation.intervals import Interval
@@ -64,7 +66,7 @@ class Deliberation:
     dissent: float | None = None
     """Of those who were asked in private in the last ballot, the share that was against the verdict."""
     changed: tuple[int, int, int, int] = (0, 0, 0, 0)
-    """Who ended on another side than it began on: of the first majority, of how many; of the first minority, of how many."""
+    """Who ended on another side: of the first majority, of how many; of the first minority, of how many."""
 
     @property
     def even(self) -> bool:
@@ -85,7 +87,7 @@ class Deliberation:
 
 @lru_cache(maxsize=1)
 def people() -> tuple[Deliberation, ...]:
-    """The juries of people; those without a first ballot or a verdict on record, and death-penalty cases, are left out."""
+    """Read the juries of people, without death-penalty cases and those without a first ballot or a verdict."""
     with FILE.open(encoding="utf-8", newline="") as file:
         rows = [row for row in csv.DictReader(file) if row["death_penalty"] == "0"]
     return tuple(
@@ -96,15 +98,18 @@ def people() -> tuple[Deliberation, ...]:
 
 
 def deliberation(record: Record, procedure: Procedure) -> Deliberation | None:
-    """A run as a deliberation; None where it is not done, or does not decide by ballots between two sides.
+    """A run as a deliberation; None where it is not done, has scripted members, or does not decide by ballots between two
+    sides.
 
     Args:
-        procedure: that of the run, with what can be voted for in its case; the first choice is for the side that has to prove its case.
+        procedure: that of the run, with what can be voted for in its case; the first choice is for the side that has to
+            prove its case.
     """
     choices = procedure.choices
     rounds = {stage.path for stage in record.stages if stage.stage_kind == ROUND}
     ballots = [votes for path, votes in record.ballots.items() if record.ballot_stage(path) in rounds]
-    if record.run.verdict is None or len(choices) != 2 or not ballots:
+    scripted = any(one.spec.script for one in record.everybody)
+    if record.run.verdict is None or len(choices) != 2 or not ballots or scripted:
         return None
     names = [choice.name for choice in choices]
     begins, ends = (
@@ -190,9 +195,10 @@ class Yardstick:
     def distance(self) -> tuple[Interval, float] | None:
         """How far the curve lies from that of people, 0 to 1, with its 95 % interval, and p of no distance at all.
 
-        The root of the mean squared difference over first ballots of which both have two deliberations or more. What chance alone
-        adds to the squares is taken off, so that it is 0 on average where there is no distance, and cut at 0. The interval is
-        of a bootstrap within first ballots, p of a permutation within them. None where no first ballot is in both.
+        The root of the mean squared difference over first ballots of which both have two deliberations or more. What
+        chance alone adds to the squares is taken off, so that it is 0 on average where there is no distance, and cut at
+        0. The interval is of a bootstrap within first ballots, p of a permutation within them. None where no first
+        ballot is in both.
         """
         import numpy as np
 
@@ -231,23 +237,22 @@ class Yardstick:
         said = []
         if line := next((one for one in self.lines if one.name == "majority"), None):
             mine, theirs, p = _percent(line.value), _percent(line.people or 0.0), line.p or 0.0
-            if p >= ALPHA:
-                said.append(
-                    f"No difference from people is shown in how often the first majority prevails: {mine} against {theirs} at the same first ballots, p {_p(p)}."
-                )
-            elif line.value > (line.people or 0.0):
-                said.append(
-                    f"Follows the first majority more than people do: {mine} against {theirs} at the same first ballots, p {_p(p)}."
-                )
-            else:
-                said.append(
-                    f"Follows the first majority less than people do: {mine} against {theirs} at the same first ballots, p {_p(p)}."
-                )
+            said.append(
+                "No difference from people is shown in how often the first majority prevails: "
+                f"{mine} against {theirs} at the same first ballots, p {_p(p)}."
+                if p >= ALPHA
+                else "Follows the first majority more than people do: "
+                f"{mine} against {theirs} at the same first ballots, p {_p(p)}."
+                if line.value > (line.people or 0.0)
+                else "Follows the first majority less than people do: "
+                f"{mine} against {theirs} at the same first ballots, p {_p(p)}."
+            )
         if self.distance:
             one, p = self.distance
             points, low, high = (f"{100 * value:.0f}" for value in (one.value, one.low, one.high))
             said.append(
-                f"From first ballot to verdict these {len(self.model)} runs lie {points} points from the curve of people (95 % interval {low} to {high}, p {_p(p)})."
+                f"From first ballot to verdict these {len(self.model)} runs lie {points} points from the curve of "
+                f"people (95 % interval {low} to {high}, p {_p(p)})."
             )
             said.append(
                 "By this curve they are told apart from people."
@@ -307,7 +312,8 @@ class Yardstick:
         theirs = [one for one in self.among if one.even and one.size in sizes]
         hits = sum(one.verdict is True for one in theirs)
         for standard in sorted({one.standard for one in ties}):
-            wins, n = _wins_of(one for one in ties if one.standard == standard)
+            verdicts = [one.verdict is True for one in ties if one.standard == standard]
+            wins, n = sum(verdicts), len(verdicts)
             title = EVEN.get(standard, EVEN[""])
             if standard == "preponderance":
                 known: dict[str, Any] = {"people": 0.5, "source": SYMMETRY, "p": float(binomtest(wins, n, 0.5).pvalue)}
@@ -391,7 +397,7 @@ def applies(procedure: Procedure) -> bool:
 
 
 def of_runs(runs: Iterable[str], record: Callable[[str], Record], procedures: Mapping[str, Procedure]) -> Yardstick:
-    """The runs with these ids beside people; of those that do not decide by ballots between two sides, only the votes count."""
+    """Hold runs beside people; of those that do not decide by ballots between two sides, only votes count."""
     found, voted = [], []
     for run in dict.fromkeys(runs):
         read = record(run)
@@ -412,11 +418,6 @@ def _counted(pairs: Iterable[tuple[tuple[int, int], bool]]) -> dict[tuple[int, i
 def _wins(all_: Iterable[Deliberation]) -> dict[tuple[int, int], tuple[int, int]]:
     """How often the side that has to prove its case wins; a hung jury is no win, as nothing is proven."""
     return _counted((one.place, one.verdict is True) for one in all_)
-
-
-def _wins_of(all_: Iterable[Deliberation]) -> tuple[int, int]:
-    verdicts = [one.verdict is True for one in all_]
-    return sum(verdicts), len(verdicts)
 
 
 def _wilson(hits: int, n: int) -> Interval | None:

@@ -1,5 +1,5 @@
-"""Experiments: a dataset, arms and repeats become cells, each an ordinary run; what they came to becomes a table. `frame(NAME)`
-gives a notebook every cell of an experiment as a pandas frame."""
+"""Experiments: a dataset, arms and repeats become cells, each an ordinary run; what they came to becomes a table.
+`frame(NAME)` gives a notebook every cell of an experiment as a pandas frame."""
 
 from __future__ import annotations
 
@@ -12,11 +12,17 @@ __all__ = ["frame"]
 
 
 def frame(name: str) -> pd.DataFrame:
-    """A line for each cell of an experiment of this machine's store: arm, case, outcome, measures, what it took. `name`: the
-    experiment's id, or its name for the newest of that name. Raises `CourtroomError`: there is no such experiment."""
+    """Return a line for each cell of an experiment of this machine: arm, case, outcome, measures, what it took.
+
+    Args:
+        name: the experiment's id, or its name for the newest of that name.
+
+    Raises:
+        CourtroomError: there is no such experiment.
+    """
     from courtroom.courthouse import Courthouse
 
-    house = Courthouse(alone=True)
+    house = Courthouse()
     try:
         found = house.experiments.results(name)
         return found.frame

@@ -1,14 +1,14 @@
-"""Results by what cases and runs are like: the figures of the papers as numbers. Pure functions over what cells came to."""
+"""Results by what cases and runs are like: the figures of the papers as numbers."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from courtroom.cases.dispute import SIDES, Dispute
-from courtroom.datasets.row import margin_of
-from courtroom.datasets.selection import BANDS
+from courtroom.datasets.row import BANDS, margin_of
+from courtroom.evaluation.calibration import BINS, bin_of
 from courtroom.evaluation.intervals import Interval
 from courtroom.experiments.measures import CaseResult, Measure
-from courtroom.experiments.measures.votes import BINS, bin_of, share_and_hit
+from courtroom.experiments.measures.votes import of_votes
 from courtroom.experiments.table import ArmGroup, CellRow, case_sums, interval_of
 
 MARGINS = ("near tie", "clear margin", "large margin")
@@ -31,6 +31,8 @@ class Feature:
     """The class of a cell; None where it is not known."""
     order: Callable[[str], object] | None = None
     """By what classes are sorted; by their names without one, and then no line joins them."""
+    joins: bool = False
+    """Whether arms of one procedure and one model are one curve, as far as none of them is in another's class."""
     of_case: bool = False
     """Whether it is the case's own: where an arm's cell does not tell, another arm's cell of the same case does."""
 
@@ -79,8 +81,18 @@ class Breakdown:
         ]
 
 
-def breakdown(rows: Sequence[CellRow], arms: Sequence[str], measure: Measure, feature: Feature) -> Breakdown:
-    """A measure by a feature, with intervals over the cases of each class."""
+def breakdown(
+    rows: Sequence[CellRow],
+    arms: Sequence[str],
+    measure: Measure,
+    feature: Feature,
+    curves: Mapping[str, str] | None = None,
+) -> Breakdown:
+    """A measure by a feature, with intervals over the cases of each class.
+
+    Args:
+        curves: by arm, what the curve is called that arms are joined in where the feature joins them.
+    """
     found: dict[tuple[str, str], list[CellRow]] = {}
     of_cases: dict[str, str] = {}
     for row in rows if feature.of_case else ():
@@ -92,6 +104,9 @@ def breakdown(rows: Sequence[CellRow], arms: Sequence[str], measure: Measure, fe
             label = of_cases.get(row.row) if label is None else label
             if label is not None:
                 found.setdefault((row.arm, label), []).append(row)
+    if feature.joins and curves and len({(curves[arm], label) for arm, label in found}) == len(found):
+        found = {(curves[arm], label): cells for (arm, label), cells in found.items()}
+        arms = list(dict.fromkeys(curves.values()))
     labels = sorted({label for _, label in found}, key=feature.order or str)  # type: ignore[arg-type]
     return Breakdown(
         feature.title, measure, tuple(labels), feature.order is not None, _points(found, arms, labels, measure)
@@ -99,9 +114,9 @@ def breakdown(rows: Sequence[CellRow], arms: Sequence[str], measure: Measure, fe
 
 
 def learning_curve(trained: Sequence[CellRow], arms: Sequence[str], measure: Measure) -> Breakdown:
-    """A measure of the cases that an arm learned from, by how many it had learned from before (VERDICT, section 3.4). Each such
-    case is judged before it is learned from, so its judgment rests on what came before it alone. Cases are taken together in
-    blocks of equal size, in the order in which they came."""
+    """A measure of the cases that an arm learned from, by how many it had learned from before (VERDICT, section 3.4).
+    Each such case is judged before it is learned from, so its judgment rests on what came before it alone. Cases are
+    taken together in blocks of equal size, in the order in which they came."""
     found: dict[tuple[str, str], list[CellRow]] = {}
     labels: dict[str, int] = {}
     for arm in arms:
@@ -141,7 +156,7 @@ def _points(
 
 
 def _difficulty(row: CaseResult) -> str | None:
-    """Of a dispute by the margin of the votes on record, of a text by whether the preliminary hearings of a run on it disagreed."""
+    """Of a dispute by the margin of the votes on record; of a text by whether its preliminary hearings disagreed."""
     margin = margin_of(row.case)
     if margin is not None:
         return MARGINS[sum(margin > band for band in BANDS)]
@@ -158,6 +173,12 @@ def _real_votes(row: CaseResult) -> str | None:
     return f"{row.case.jury.buyer}:{row.case.jury.seller}"
 
 
+def _split(row: CaseResult) -> str | None:
+    """Of a dispute the votes on record, those of the majority first."""
+    votes = _real_votes(row)
+    return votes and ":".join(sorted(votes.split(":"), key=int, reverse=True))
+
+
 def _votes(row: CaseResult) -> str | None:
     """Of a dispute buyer's and seller's votes; else the votes for the choice with most, of all."""
     counts = row.outcome.counts
@@ -168,17 +189,21 @@ def _votes(row: CaseResult) -> str | None:
     return f"{max(counts.values())} of {sum(counts.values())}"
 
 
+def _scripted(row: CaseResult) -> str | None:
+    """How many members were scripted, where the setup has a script."""
+    return f"{len(row.outcome.scripted)} of {len(row.outcome.votes)}" if row.outcome.held else None
+
+
 def _share(row: CaseResult) -> str | None:
     """In which bin the outcome's share of the votes lies: what the calibration error is summed over."""
-    found = share_and_hit(row)
-    if found is None:
+    if not (found := of_votes(row)):
         return None
-    number = bin_of(found[0])
+    number = bin_of(found[0][0])
     return f"{100 * number // BINS} to {100 * (number + 1) // BINS} %"
 
 
 def _numbers(label: str) -> tuple[float, ...]:
-    """Splits from all for the first side to all for the other, then larger panels; majorities, and bins, from the smallest share."""
+    """Sort splits from all for the first side to none, then by panel; majorities and bins from the smallest share."""
     if ":" in label:
         first, second = map(int, label.split(":"))
         return (-first / ((first + second) or 1), first + second)
@@ -194,8 +219,11 @@ FEATURES: Mapping[str, Feature] = {
         Feature(
             "rounds", "Rounds", "CyberJurors, figure 5 (a)", lambda row: str(row.outcome.rounds or "") or None, _numbers
         ),
+        Feature("split", "Majority to minority on record", "CyberJurors, figure 5 (b)", _split, _numbers),
         Feature("real-votes", "Votes on record, buyer to seller", "CyberJurors, figure 7 (a)", _real_votes, _numbers),
         Feature("share", "Share of votes for the outcome", "Guo et al. 2017, figure 1", _share, _numbers),
+        Feature("scripted", "Scripted members", "Centola et al. 2018", _scripted, _numbers, joins=True),
+        Feature("model", "Model", "Who voted", lambda row: ", ".join(row.outcome.models) or None),
         Feature("votes", "Votes of the run", "CyberJurors, figure 7 (b)", _votes, _numbers),
     )
 }

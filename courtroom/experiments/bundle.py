@@ -1,5 +1,7 @@
-"""An experiment as a paper needs it: table, figures, methods, checklist, metadata, and what it takes to run it again. Every number
-of its texts stands in `facts.json` or `results.json`, which lie beside them."""
+"""An experiment as a paper needs it: table, figures, methods, checklist, metadata, and what it takes to run it again.
+Every number of its texts stands in `facts.json` or `results.json`, which lie beside them."""
+
+from __future__ import annotations
 
 import hashlib
 import io
@@ -7,13 +9,12 @@ import re
 import sys
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, requires, version
 from mimetypes import guess_type
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from packaging.requirements import Requirement
 from pydantic_core import to_json
@@ -25,12 +26,14 @@ from courtroom.experiments.printed_figures import drawn, figures_of
 from courtroom.experiments.results import ExperimentResults
 from courtroom.experiments.spec import as_toml
 from courtroom.experiments.table import ALPHA, sentence, summary
-from courtroom.experiments.written import Facts, Plan, Settings, checklist, csv_of, latex, markdown, rendered, tests_of
-from courtroom.hearings import Hearings
+from courtroom.experiments.written import csv_of, latex, markdown, rendered, tests_of
 from courtroom.models.prompts import templates
 from courtroom.models.spec import OFFLINE, ModelSpec
 from courtroom.text.files import replacing
 from courtroom.version import __version__
+
+if TYPE_CHECKING:
+    from courtroom.courthouse import Courthouse
 
 COMMAND = "courtroom experiment run experiment.toml"
 CONTENTS = {
@@ -58,8 +61,9 @@ def engine_for(text: str) -> tuple[str, list[str]]:
     return "xelatex", ["ctex" if CHINESE.search(text) else "fontspec"]
 
 
-def files_of(found: ExperimentResults, house: Hearings) -> dict[str, bytes]:
-    """The files of a bundle by their paths, but for the crate's metadata. Raises `CourtroomError`: the experiment has no result yet, or it is a what-if on one case."""
+def files_of(found: ExperimentResults, house: Courthouse) -> dict[str, bytes]:
+    """The files of a bundle by their paths, but for the crate's metadata. Raises `CourtroomError`: the experiment has
+    no result yet, or it is a what-if on one case."""
     experiment = found.kept.experiment
     if experiment.dataset.run:
         raise CourtroomError("A what-if rests on one case, so it has no table for a paper.")
@@ -79,14 +83,13 @@ def files_of(found: ExperimentResults, house: Hearings) -> dict[str, bytes]:
     shown = "".join([methods, table, *said, *(one["caption"] for one in figures)])
     engine, own = engine_for(shown)
     stated = {"title": title, "engine": engine, "packages": [*own, "booktabs", "graphicx"]}
-    items = checklist(facts)
     texts = {
         "paper.tex": rendered("paper.tex.j2", methods=methods, said=said, figures=figures, **stated),
         "table.tex": table,
         "table.md": markdown(found.table, found.pairs, found.overall, found.notes),
         "methods.md": methods + "\n",
-        "checklist.md": rendered("checklist.md.j2", items=items, open=[one.id for one in items if not one.answer]),
-        "facts.json": _json(asdict(facts)),
+        "checklist.md": rendered("checklist.md.j2", facts=facts),
+        "facts.json": _json(facts),
         "results.json": _json(found.as_data()),
         "cells.csv": csv_of(found.frame),
         "experiment.toml": as_toml(experiment),
@@ -105,9 +108,9 @@ def files_of(found: ExperimentResults, house: Hearings) -> dict[str, bytes]:
     return {path: text.encode() for path, text in texts.items()} | files
 
 
-def write_bundle(found: ExperimentResults, house: Hearings, to: Path) -> None:
-    """Write a bundle as a research object crate (RO-Crate 1.1) into a new folder, or into a file that ends in .zip. Raises
-    `CourtroomError`: see `files_of`; or the place is taken or can't be written to."""
+def write_bundle(found: ExperimentResults, house: Courthouse, to: Path) -> None:
+    """Write a bundle as a research object crate (RO-Crate 1.1) into a new folder, or into a file that ends in .zip.
+    Raises `CourtroomError`: see `files_of`; or the place is taken or can't be written to."""
     if to.is_dir() and any(to.iterdir()):
         raise CourtroomError(f"{to} is not empty. Name a new folder, or a file that ends in .zip, with --to.")
     crate = _crate(found, files_of(found, house))
@@ -122,7 +125,7 @@ def write_bundle(found: ExperimentResults, house: Hearings, to: Path) -> None:
         raise CourtroomError(f"{to} can't be written: {error.strerror}. Name another with --to.") from error
 
 
-def zipped(found: ExperimentResults, house: Hearings) -> bytes:
+def zipped(found: ExperimentResults, house: Courthouse) -> bytes:
     with TemporaryDirectory() as folder:
         write_bundle(found, house, path := Path(folder) / "bundle.zip")
         return path.read_bytes()
@@ -153,7 +156,7 @@ def _crate(found: ExperimentResults, files: Mapping[str, bytes]) -> Any:
     return crate
 
 
-def _prompts(found: ExperimentResults, house: Hearings) -> dict[str, str]:
+def _prompts(found: ExperimentResults, house: Courthouse) -> dict[str, str]:
     """The prompt templates of its procedures, by their paths in the bundle."""
     return {
         f"prompts/{name}/{template}.md.j2": text
@@ -188,8 +191,8 @@ def _day(moment: float) -> str:
     return f"{datetime.fromtimestamp(moment, UTC):%Y-%m-%d}"
 
 
-def facts_of(found: ExperimentResults, house: Hearings) -> Facts:
-    """What is on record of how an experiment was done."""
+def facts_of(found: ExperimentResults, house: Courthouse) -> dict[str, Any]:
+    """Return what is on record of how an experiment was done: all that the texts of a bundle say of it."""
     kept, experiment = found.kept, found.kept.experiment
     looked = {arm: _ends(found, arm, house) for arm in found.arms}
     records = [one for several in looked.values() for one in several]
@@ -210,34 +213,59 @@ def facts_of(found: ExperimentResults, house: Hearings) -> Facts:
     counted = {(pair.measure.name, pair.group): pair.pairs for pair in found.pairs}
     lock = experiment.lock
     times = [at for one in records for at, _ in one.events]
-    return Facts(
-        experiment={"id": kept.id, "name": kept.name, "title": experiment.title, "source": experiment.source,
-                    "digest": experiment.digest},
-        dataset={"name": experiment.dataset.name, "version": experiment.dataset.version or "",
-                 "split": experiment.dataset.split, "kind": kept.kind, "cases": len({row.row for row in found.rows}),
-                 "train": experiment.teaches.split if experiment.teaches else None},
-        arms=found.arms,
-        settings=tuple(Settings(*key, tuple(arms)) for key, arms in settings.items()),
-        plan=tuple(Plan(*key, tuple(arms)) for key, arms in plan.items()),
-        cells={"all": len(states), **{state: states.count(state) for state in ("done", "failed", "waiting")}},
-        took={"calls": sum(one.calls for one in spent), "tokens": sum(one.tokens for one in spent),
-              "seconds": round(sum(one.seconds for one in spent), 1),
-              "dollars": None if None in dollars else sum(one for one in dollars if one is not None)},
-        statistics={"interval": 95, "alpha": ALPHA, "tests": tests_of(found.pairs),
-                    "corrected": sorted({many for many in counted.values() if many > 1})},
-        hypotheses={"number": len(lock.hypotheses), "locked": f"{lock.at:%Y-%m-%d %H:%M} UTC", "hash": lock.digest}
-        if lock else {},
-        interventions=sum(len(one.interventions) for one in records),
-        retrievals=sum(len(one.retrievals) for one in records),
-        prompts={"hash": prompts_hash(house.procedures[name] for name in sorted(experiment.procedures)),
-                 "files": {path: _sha(text) for path, text in _prompts(found, house).items()}},
-        software={"courtroom": __version__, "python": ".".join(map(str, sys.version_info[:3]))},
-        dates={"begun": _day(kept.created), "last": _day(max(times)) if times else ""},
-        command=COMMAND,
-    )  # fmt: skip
+    return {
+        "experiment": {
+            "id": kept.id,
+            **experiment.model_dump(include={"name", "title", "source"}),
+            "digest": experiment.digest,
+        },
+        "dataset": {
+            **experiment.dataset.model_dump(include={"name", "version", "split"}),
+            "kind": kept.kind,
+            "cases": len({row.row for row in found.rows}),
+            "train": experiment.teaches.split if experiment.teaches else None,
+        },
+        "arms": found.arms,
+        "settings": [
+            {"who": who, "procedure": procedure, "sampling": sampling, "answered": answered, "arms": arms}
+            for (who, procedure, sampling, answered), arms in settings.items()
+        ],
+        "plan": [{"repeats": repeats, "seeds": seeds, "arms": arms} for (repeats, seeds), arms in plan.items()],
+        "cells": {"all": len(states), **{state: states.count(state) for state in ("done", "failed", "waiting")}},
+        "took": {
+            "calls": sum(one.calls for one in spent),
+            "tokens": sum(one.tokens for one in spent),
+            "seconds": round(sum(one.seconds for one in spent), 1),
+            "dollars": None if None in dollars else sum(one for one in dollars if one is not None),
+            **({"estimated": True} if any(one.estimated for one in spent) else {}),
+        },
+        "statistics": {
+            "interval": 95,
+            "alpha": ALPHA,
+            "tests": tests_of(found.pairs),
+            "corrected": sorted({many for many in counted.values() if many > 1}),
+        },
+        "hypotheses": {
+            "number": len(lock.hypotheses),
+            "locked": f"{lock.at:%Y-%m-%d %H:%M} UTC",
+            "hash": lock.digest,
+        }
+        if lock
+        else {},
+        # What persons did to, and what was looked up in, the runs looked at: the first and the last of each arm.
+        "interventions": sum(len(one.interventions) for one in records),
+        "retrievals": sum(len(one.retrievals) for one in records),
+        "prompts": {
+            "hash": prompts_hash(house.procedures[name] for name in sorted(experiment.procedures)),
+            "files": {path: _sha(text) for path, text in _prompts(found, house).items()},
+        },
+        "software": {"courtroom": __version__, "python": ".".join(map(str, sys.version_info[:3]))},
+        "dates": {"begun": _day(kept.created), "last": _day(max(times)) if times else ""},
+        "command": COMMAND,
+    }
 
 
-def _ends(found: ExperimentResults, arm: str, house: Hearings) -> list[Record]:
+def _ends(found: ExperimentResults, arm: str, house: Courthouse) -> list[Record]:
     """The first and the last finished run of an arm; none of predictions made elsewhere."""
     runs = [row.run for row in found.rows if row.arm == arm and row.run and row.state == "done"]
     return [house.record(run) for run in dict.fromkeys([*runs[:1], *runs[-1:]])]

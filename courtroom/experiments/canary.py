@@ -18,26 +18,26 @@ from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
 from courtroom.access import acting_account, acts
+from courtroom.declarations.setup import Budget
 from courtroom.engine.budget import Spent
 from courtroom.engine.events import Called, Voted
 from courtroom.engine.record import Record
-from courtroom.engine.rehearsal import replay
 from courtroom.engine.services import Asked
-from courtroom.engine.setup import Budget
 from courtroom.errors import CourtroomError
 from courtroom.evaluation.intervals import CaseSums, of_difference, of_measure
-from courtroom.hearings import Hearings
+from courtroom.evaluation.rehearsal import replay
 from courtroom.language import N_
 from courtroom.models.schema import schema_of
-from courtroom.models.spec import OFFLINE, PERSON
+from courtroom.models.spec import NO_SERVER
 from courtroom.questions.asides import Cost, cost
+from courtroom.questions.beside import ask_beside
 from courtroom.strict import Strict
 
 if TYPE_CHECKING:
+    from courtroom.courthouse import Courthouse
     from courtroom.evaluation.intervals import Sums
 
-CALLS, MOST = 50, 1_000
-"""Recorded calls that are asked again: by default, and at most."""
+USUAL_CALLS, MAX_CALLS = 50, 1_000
 KINDS = (N_("Answers"), N_("Decisions"), N_("Votes"))
 """An answer word for word; its choices, numbers and yes or no alone; what the member's vote followed from."""
 OFFLINE_ONLY = (
@@ -68,11 +68,10 @@ class Share(Strict):
             for of, unit in ((self.same, " %"), (self.spread, " %"), (self.further, " points"))
         )
         return [
-            f"{self.kind}: {same} are the same as on record. Asked twice today, {spread} are the same; {self.calls:,} calls, "
-            f"{self.cases:,} cases.",
-            f"{self.kind}: this is a change. Today's are further from the record than from each other by {points}."
-            if self.further[1] > 0
-            else f"{self.kind}: no change is shown. Today's are further from the record than from each other by {points}.",
+            f"{self.kind}: {same} are the same as on record. Asked twice today, {spread} are the same; "
+            f"{self.calls:,} calls, {self.cases:,} cases.",
+            f"{self.kind}: {'this is a change' if self.further[1] > 0 else 'no change is shown'}. "
+            f"Today's are further from the record than from each other by {points}.",
         ]
 
 
@@ -130,11 +129,11 @@ class Question:
 
 
 def ask_again(
-    house: Hearings, cells: Sequence[tuple[int, str, str]], calls: int, spent: Spent, budget: Budget,
+    house: Courthouse, cells: Sequence[tuple[int, str, str]], calls: int, spent: Spent, budget: Budget,
     at: datetime, series: int, keys: Mapping[str, str],
 ) -> Canary:  # fmt: skip
-    """Ask a sample of recorded calls again, each twice, as far as the budget goes. Raises `CourtroomError`: no language model was
-    asked.
+    """Ask a sample of recorded calls again, each twice, as far as the budget goes. Raises `CourtroomError`: no language
+    model was asked.
 
     Args:
         cells: arm, case and run of each that is done.
@@ -155,7 +154,7 @@ def ask_again(
         setup, path = asked.setup.model_copy(update={"budget": budget}), f"{asked.path}/canary/{sample}"
         return replace(asked, setup=setup, prompts=asked.prompts.fresh, seed=asked.seed + sample, path=path)
 
-    ask = house.runner.ask_beside
+    ask = partial(ask_beside, house.runner)
     under_way = [ask(one.record, [again(one.asked, first + n) for n in (0, 1)], {}, keep, keys, spent) for one in put]
     ended = [one.result() for one in under_way]
     now = [called for found in ended for called in found.calls if called]
@@ -182,7 +181,7 @@ def ask_again(
 
 
 def _drawn(
-    house: Hearings, cells: Sequence[tuple[int, str, str]], calls: int, chance: random.Random
+    house: Courthouse, cells: Sequence[tuple[int, str, str]], calls: int, chance: random.Random
 ) -> Iterator[tuple[str, Record, Called]]:
     """Recorded calls of language models, from as many cells as can be."""
     cells, each = chance.sample(cells, len(cells)), -(-calls // max(1, len(cells)))
@@ -191,19 +190,25 @@ def _drawn(
         if arm in offline:
             continue
         record = house.record(run)
-        fit = [one for one in record.calls if one.keys and one.value and one.model not in (OFFLINE, PERSON)]
+        fit = [one for one in record.calls if one.keys and one.value and one.model not in NO_SERVER]
         if not fit:
             offline.add(arm)
         yield from ((case, record, one) for one in chance.sample(fit, min(each, len(fit))))
 
 
-async def _put(house: Hearings, drawn: Iterable[tuple[str, Record, Called]]) -> list[Question]:
+async def _put(house: Courthouse, drawn: Iterable[tuple[str, Record, Called]]) -> list[Question]:
     """The questions as they were put; those are left out that can't be put so any more."""
     found = []
     for case, record, call in drawn:
         run = record.run
-        of = (house.capabilities, house.store.families.root(run.id), house.answers.of(run).reply)
-        known = await replay(house.procedures[run.procedure], record, *of, partial(house.store.retrieval, run.id))
+        known = await replay(
+            house.procedures[run.procedure],
+            record,
+            capabilities=house.capabilities,
+            root=house.store.root(run.id),
+            on_record=house.answers.of(run).reply,
+            seen=partial(house.store.retrieval, run.id),
+        )
         if asked := known.get(call.path):
             found.append(Question(case, record, call, asked))
     return found
@@ -229,21 +234,21 @@ def _share(kind: str, seen: Sequence[tuple[str, list[object]]]) -> Share | None:
         )
     weights = np.array([float(len(calls)) for calls in by_case.values()])
     shares = (np.array([[fmean(call[n] for call in calls), 1.0] for calls in by_case.values()]) for n in (0, 1))
-    same, spread = (CaseSums(sums, weights, binary=False) for sums in shares)
 
     def mean(sums: Sums) -> Sums:
         found: Sums = sums[:, 0] / sums[:, 1]
         return found
 
-    further = of_difference(spread, same, mean, (0.0, 1.0), ratio=True)
-    known = (of_measure(same, mean, (0.0, 1.0), ratio=True), of_measure(spread, mean, (0.0, 1.0), ratio=True), further)
+    same, spread = (CaseSums(sums, weights, binary=False, finish=mean) for sums in shares)
+    further = of_difference(spread, same, (0.0, 1.0), ratio=True)
+    known = (of_measure(same, (0.0, 1.0), ratio=True), of_measure(spread, (0.0, 1.0), ratio=True), further)
     ends = {
         name: (one.value, one.low, one.high) for name, one in zip(("same", "spread", "further"), known, strict=True)
     }
     return Share(kind=kind, calls=len(seen), cases=len(by_case), **ends)
 
 
-def _versions(house: Hearings, calls: Iterable[Called]) -> tuple[str, ...]:
+def _versions(house: Courthouse, calls: Iterable[Called]) -> tuple[str, ...]:
     """What the providers of these calls' models stated, each once."""
     replies = [house.answers.reply(call.keys[-1]) for call in calls if call.keys]
     return tuple(sorted({f"{one.model} {one.fingerprint}".strip() for one in replies if one} - {""}))

@@ -1,8 +1,12 @@
-"""Cells of an experiment on a Dask cluster: whoever drives the experiment gives its cells to workers, who share its store.
+"""Cells of an experiment on a Dask cluster: whoever drives the experiment gives its cells to workers, who share its
+store.
 
-A cell is an ordinary run there too, with its lease and its record. This module is imported only where Dask is used. It has three
-parts: a model's limits over all workers, which the scheduler keeps; what a worker does; and the cluster as the driver sees it.
+A cell is an ordinary run there too, with its lock and its record. This module is imported only where Dask is used. It
+has three parts: a model's limits over all workers, which the scheduler keeps; what a worker does; and the cluster as
+the driver sees it.
 """
+
+from __future__ import annotations
 
 import asyncio
 import logging
@@ -12,20 +16,20 @@ import time
 from collections import defaultdict
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from contextvars import copy_context
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from distributed import Client, KilledWorker, Scheduler, SchedulerPlugin, Worker, WorkerPlugin, get_worker
 from distributed.client import FutureCancelledError
 from distributed.comm.core import CommClosedError
 
-from courtroom.access import acts, by
+from courtroom.access import acts, for_server
 from courtroom.engine.runner import BEAT_S, Runner
 from courtroom.errors import CourtroomError
-from courtroom.experiments.cell_runs import CellPostponed, LocalCells
+from courtroom.experiments.cell_runs import CellPostponed, LocalCells, stop
 from courtroom.experiments.plan import Cell
 from courtroom.experiments.store import ExperimentStore, NoSuchExperiment, StoredExperiment
-from courtroom.hearings import Hearings
 from courtroom.models.errors import ModelError
 from courtroom.models.failures import LONGEST_WAIT_S
 from courtroom.models.limits import (
@@ -41,6 +45,9 @@ from courtroom.models.request import Request, Usage
 from courtroom.models.spec import ModelSpec
 from courtroom.store.connection import OUTAGES
 from courtroom.version import __version__
+
+if TYPE_CHECKING:
+    from courtroom.courthouse import Courthouse
 
 ENTER, LEAVE, TURN = "courtroom-enter", "courtroom-leave", "courtroom-turn"
 """A worker has a call to make; it has ended, or is not to be made any more; it may be made now."""
@@ -88,7 +95,7 @@ class TurnsAtScheduler(SchedulerPlugin):
         prompt: int,
         longest: int,
     ) -> None:
-        limiter = self._limits.limiter(tuple(model))
+        limiter = self._limits.limiters[tuple(model)]
         slot = Slot(CallLimits(*limits), lambda: prompt, longest)  # tuples are lists by now
 
         async def let_in() -> None:
@@ -188,9 +195,8 @@ def _end(turn: asyncio.Future[None], error: Exception | None) -> None:
 
 log = logging.getLogger(__name__)
 
-Opens = Callable[..., "Hearings"]
-"""Opens what a process needs of the store that its environment names, given the `limits` of models: a class, so that only its name
-goes to workers."""
+Opens = Callable[..., "Courthouse"]
+"""Opens the courthouse of a worker, given the `limits` of models: a class, so that only its name goes to workers."""
 
 NAME = "courtroom"
 ELSEWHERE = "A worker of the Dask cluster has another store. Set its COURTROOM_DATABASE to the one that is used here."
@@ -198,27 +204,27 @@ ELSEWHERE = "A worker of the Dask cluster has another store. Set its COURTROOM_D
 OTHER_VERSION = "A worker of the Dask cluster has another version of Courtroom. Install the same one there."
 
 
-def drive(experiment: str, owner: str, version: str, cell: str) -> None:
+def drive(experiment: str, version: str, cell: str) -> None:
     """Bring a cell to its end; the task of a cell, in a thread of a worker's.
 
-    Whoever drives the experiment reads what it came to from the run's record: what a worker says of it is not believed. Raises
-    `CellPostponed`: this worker can't drive any cell of the experiment; `CourtroomError`: it can't drive this one.
+    Whoever drives the experiment reads what it came to from the run's record: what a worker says of it is not believed.
+    Raises `CellPostponed`: this worker can't drive any cell of the experiment; `CourtroomError`: it can't drive this
+    one.
 
     Args:
-        owner: who drives the experiment.
-        version: theirs of this program.
+        version: of this program, where the experiment is driven.
         cell: a `Cell` as JSON.
     """
     if version != __version__:
         raise CellPostponed(OTHER_VERSION)
     with acts(None):
-        _at(get_worker()).cells.drive(experiment, owner, Cell.model_validate_json(cell))
+        _at(get_worker()).cells.drive(experiment, Cell.model_validate_json(cell))
 
 
 async def examine_worker(experiment: str, created: float, dask_worker: Worker) -> str:
     """Why a worker can't drive the cells of an experiment that was put on record at a time; empty where it can."""
     try:
-        there = await asyncio.to_thread(by(None, lambda: _at(dask_worker).cells.created(experiment)))
+        there = await asyncio.to_thread(for_server(copy_context()).run, _at(dask_worker).cells.created, experiment)
     except CourtroomError as error:
         return str(error)
     return "" if there == created else ELSEWHERE
@@ -227,17 +233,17 @@ async def examine_worker(experiment: str, created: float, dask_worker: Worker) -
 class WorkerCells:
     """Cells of all experiments that one worker drives."""
 
-    def __init__(self, house: Hearings) -> None:
+    def __init__(self, house: Courthouse) -> None:
         self.house = house
         self._store = ExperimentStore(house.database)
         self._runs: dict[str, LocalCells] = {}
         self._under_way: dict[asyncio.Task[None] | None, tuple[str, str]] = {}
         """The experiment and the run of each task on the loop."""
 
-    def drive(self, experiment: str, owner: str, cell: Cell) -> None:
+    def drive(self, experiment: str, cell: Cell) -> None:
         """Bring a cell to its end, and wait for it; see `drive`."""
         runner = self.house.runner
-        runner.do(self._drive(experiment, owner, cell, runner)).result()
+        runner.do(self._drive(experiment, cell, runner)).result()
 
     def created(self, experiment: str) -> float | None:
         """When an experiment was put on record; None where it is not."""
@@ -246,10 +252,13 @@ class WorkerCells:
         except NoSuchExperiment:
             return None
 
-    def _runs_of(self, experiment: str, owner: str) -> LocalCells | None:
-        """Who brings cells of an experiment to their ends here; None where it is halted. Raises `CellPostponed`: whoever drives it
-        has another store, or drives it no longer."""
-        if self._store.lease.holder(experiment)[0] != owner:
+    def _runs_of(self, experiment: str) -> LocalCells | None:
+        """Return who brings an experiment's cells to their ends here; None where it is halted.
+
+        Raises:
+            CellPostponed: nobody drives it in this store.
+        """
+        if not self._store.is_driven(experiment):
             raise CellPostponed(ELSEWHERE)
         if self._store.status(experiment) != "running":
             return None
@@ -257,8 +266,8 @@ class WorkerCells:
             self._runs[experiment] = LocalCells(self._store.experiment(experiment), self.house)
         return self._runs[experiment]
 
-    async def _drive(self, experiment: str, owner: str, cell: Cell, runner: Runner) -> None:
-        if (runs := await asyncio.to_thread(self._runs_of, experiment, owner)) is None:
+    async def _drive(self, experiment: str, cell: Cell, runner: Runner) -> None:
+        if (runs := await asyncio.to_thread(self._runs_of, experiment)) is None:
             return
         if not self._under_way:
             runner.watch(self._watch(runner))
@@ -277,7 +286,7 @@ class WorkerCells:
                 for experiment in {name for name, _ in self._under_way.values()}:
                     if await asyncio.to_thread(self._store.status, experiment) != "running":
                         runs = [run for name, run in self._under_way.values() if name == experiment]
-                        await asyncio.to_thread(_stop, runs, runner)
+                        await asyncio.to_thread(stop, runs, runner)
             except (*OUTAGES, CourtroomError) as error:
                 log.warning("halted experiments could not be looked for, which is tried again: %s", error)
 
@@ -292,9 +301,9 @@ class AtWorker(WorkerPlugin):
         self._opens = opens
 
     def setup(self, worker: Worker) -> None:
-        """Get ready for cells, without Dask's profiler: it sees nothing of them, and can stop the process for good. It calls
-        `sys._current_frames` a hundred times a second. In Python before 3.11.9 that can wait for itself, if memory is collected
-        just then (python/cpython#106883), and the worker's transactions would stay open."""
+        """Get ready for cells, without Dask's profiler: it sees nothing of them, and can stop the process for good. It
+        calls `sys._current_frames` a hundred times a second. In Python before 3.11.9 that can wait for itself, if
+        memory is collected just then (python/cpython#106883), and the worker's transactions would stay open."""
         if profiler := worker.periodic_callbacks.pop("profile", None):
             profiler.stop()
         self._turns, self._lock = TurnsAtWorker(worker), threading.Lock()
@@ -318,12 +327,6 @@ class AtWorker(WorkerPlugin):
             return self._cells
 
 
-def _stop(runs: list[str], runner: Runner) -> None:
-    for run in runs:
-        if runner.drives(run):
-            runner.stop(run)
-
-
 def _at(worker: Worker) -> AtWorker:
     plugin = worker.plugins[NAME]
     assert isinstance(plugin, AtWorker)
@@ -338,19 +341,22 @@ ANSWER_S = 60
 
 
 class DaskCells:
-    """Has cells of one experiment brought to their ends by workers. Each cell is a task, which goes on elsewhere when its worker
-    dies. Keys that persons type stay here: a worker has those of its own environment."""
+    """Has cells of one experiment brought to their ends by workers. Each cell is a task, which goes on elsewhere when
+    its worker dies. Keys that persons type stay here: a worker has those of its own environment."""
 
     def __init__(self, client: Client, address: str, experiment: str) -> None:
         self._client, self._address, self._experiment = client, address, experiment
 
     async def finish(self, cell: Cell, runner: Runner, keys: Mapping[str, str]) -> None:
-        """Bring a cell to its end; see `LocalCells.finish`. Raises `CellPostponed`: no cell can be driven now. Raises `CourtroomError`: this one can't."""
+        """Bring a cell to its end; see `LocalCells.finish`.
+
+        Raises:
+            CellPostponed: no cell can be driven now.
+            CourtroomError: this one can't.
+        """
         plain = cell.model_dump_json(include=set(Cell.model_fields))
         key = f"{PACKAGE}-{cell.run}-{secrets.token_hex(4)}"
-        future = self._client.submit(
-            drive, self._experiment, runner.driver.owner, __version__, plain, key=key, pure=False
-        )
+        future = self._client.submit(drive, self._experiment, __version__, plain, key=key, pure=False)
         try:
             await future
         except (ImportError, AttributeError) as error:
@@ -359,7 +365,8 @@ class DaskCells:
         except KilledWorker as error:
             log.warning("cell %s: %s", cell.run, error)
             raise CourtroomError(
-                f"{error.allowed_failures + 1} workers died while they worked on this cell. Look at their logs, then try it again."
+                f"{error.allowed_failures + 1} workers died while they worked on this cell. "
+                "Look at their logs, then try it again."
             ) from error
         except FutureCancelledError as error:
             log.warning("cell %s: %s", cell.run, error)
@@ -370,8 +377,8 @@ class DaskCells:
 
 @asynccontextmanager
 async def connected(address: str, kept: StoredExperiment, opens: Opens) -> AsyncIterator[DaskCells]:
-    """A cluster that can be used. Lives on the engine's loop. `opens`: opens the courthouse of a worker. Raises `CourtroomError`:
-    it can't be reached, has another version, or its workers have another store."""
+    """A cluster that can be used. Lives on the engine's loop. `opens`: opens the courthouse of a worker. Raises
+    `CourtroomError`: it can't be reached, has another version, or its workers have another store."""
     async with AsyncExitStack() as stack:
         try:
             client = Client(address, asynchronous=True, timeout=REACH_S, set_as_default=False)
@@ -380,7 +387,8 @@ async def connected(address: str, kept: StoredExperiment, opens: Opens) -> Async
         except (OSError, ValueError) as error:
             log.warning("the Dask cluster at %s: %s", address, error)
             raise CourtroomError(
-                f"The Dask cluster at {address} can't be reached. Start its scheduler, or check the address: tcp://HOST:8786."
+                f"The Dask cluster at {address} can't be reached. "
+                "Start its scheduler, or check the address: tcp://HOST:8786."
             ) from error
         try:
             async with asyncio.timeout(ANSWER_S):
@@ -407,8 +415,8 @@ async def _check(client: Client, address: str) -> None:
     for place in (versions["scheduler"], *versions["workers"].values()):
         if (theirs := _version(place)) != mine:
             raise CourtroomError(
-                f"The scheduler and the workers of the Dask cluster at {address} need Courtroom {mine}, as it is here; one of them "
-                f"has {theirs or 'none'}. Install the same version."
+                f"The scheduler and the workers of the Dask cluster at {address} need Courtroom {mine}, as it is here; "
+                f"one of them has {theirs or 'none'}. Install the same version."
             )
 
 

@@ -21,7 +21,7 @@ STATES = (N_("held"), N_("not shown"), N_("refuted"), N_("changed after the lock
 
 
 class Hypothesis(Strict):
-    """What somebody expects of two arms. It is tested once, when so many cases are done; nobody stops earlier because of a result."""
+    """What somebody expects of two arms, tested once so many cases are done: nobody stops earlier for a result."""
 
     arm: str = Field(min_length=1, max_length=400)
     than: str = Field(min_length=1, max_length=400, description="The arm that it is compared with.")
@@ -76,10 +76,10 @@ def findings(
 ) -> list[Finding]:
     """What the results say of each hypothesis that was locked, and of those that came later.
 
-    A hypothesis is held where the difference has its direction, p is below 0.05 by the table's own test after Holm's correction
-    over the hypotheses, and the 95 % interval lies beyond the least difference. It is refuted where the same is so for the
-    other direction, or where the interval lies wholly below the least difference. `hypotheses`, and the hashes
-    `specification` and `prompts`, are those of the experiment as it is now; `pairs` are of its table.
+    A hypothesis is held where the difference has its direction, p is below 0.05 by the table's own test after Holm's
+    correction over the hypotheses, and the 95 % interval lies beyond the least difference. It is refuted where the same
+    is so for the other direction, or where the interval lies wholly below the least difference. `hypotheses`, and the
+    hashes `specification` and `prompts`, are those of the experiment as it is now; `pairs` are of its table.
     """
     by_arms = {(pair.measure.name, frozenset((pair.a, pair.b))): pair for pair in reversed(pairs)}
     found = [(one, by_arms.get((one.measure, frozenset((one.arm, one.than))))) for one in lock.hypotheses]

@@ -1,4 +1,5 @@
-"""An experiment as logs of Inspect (UK AI Security Institute), one for each arm, so that its viewer and tools open them.
+"""An experiment as logs of Inspect (UK AI Security Institute), one for each arm, so that its viewer and tools open
+them.
 
 | Inspect | here |
 | --- | --- |
@@ -76,7 +77,7 @@ def texts_of(message: Message) -> list[str]:
     return [part if isinstance(part, str) else f"[{part.kind} {part.id}: {part.description}]" for part in message.parts]
 
 
-def chosen(names: Sequence[str]) -> str:
+def _models(names: Sequence[str]) -> str:
     """One name for several models, each once."""
     return ", ".join(dict.fromkeys(filter(None, names))) or "none"
 
@@ -88,8 +89,9 @@ MOST_NAME = 60
 def write_logs(
     results: ExperimentResults, folder: Path, record: Callable[[str], Record], answers: AnswerStore
 ) -> list[Path]:
-    """Write a log for each arm that has done anything; their files. A log that is there already is written anew. `record`: gives a
-    run as it stands. Raises `CourtroomError`: the extra is not installed, or the folder can't be written to."""
+    """Write a log for each arm that has done anything; their files. A log that is there already is written anew.
+    `record`: gives a run as it stands. Raises `CourtroomError`: the extra is not installed, or the folder can't be
+    written to."""
     try:
         from inspect_ai.log import write_eval_log
     except ModuleNotFoundError as error:
@@ -136,7 +138,7 @@ def log_of(found: ExperimentResults, arm: str, record: Callable[[str], Record], 
                 samples=len({row.row for row in rows}),
                 sample_ids=list(dict.fromkeys(row.row for row in rows)),
             ),
-            model=chosen(models) if models else spec.model or arm,
+            model=_models(models) if models else spec.model or arm,
             config=EvalConfig(epochs=max(row.repeat for row in rows) + 1),
             packages={"courtroom": __version__},
             metadata={"experiment": kept.id, "arm": arm},
@@ -180,7 +182,7 @@ def _sample(row: CellRow, measures: Sequence[Measure], record: Record | None, an
         input=text,
         target=outcome_of(row.case),
         messages=messages,
-        output=ModelOutput.from_content(chosen([one.call.model for one in said]), result),
+        output=ModelOutput.from_content(_models([one.call.model for one in said]), result),
         scores=_scores(row, measures),
         metadata={"category": row.category, "run": row.run, **({"votes": outcome.counts} if outcome else {})},
         events=events,
@@ -230,8 +232,8 @@ def _events(record: Record, said: Sequence[RecordedCall]) -> list[Any]:
             asked = {"temperature": one.spec.temperature, "max_tokens": one.spec.max_tokens} if one.spec else {}
             found.append(
                 ModelEvent(
-                    **at(one.began, one.call.path), span_id=span, model=one.call.model, role=one.call.member, input=sent,
-                    tools=[], tool_choice="none", config=GenerateConfig(**asked), output=output,
+                    **at(one.began, one.call.path), span_id=span, model=one.call.model, role=one.call.member,
+                    input=sent, tools=[], tool_choice="none", config=GenerateConfig(**asked), output=output,
                     error=one.call.error or None, completed=_when(one.ended), working_time=one.call.latency_s,
                     cache="read" if one.call.source == "recorded" else None,
                     metadata={"path": one.call.path, "task": one.call.task},

@@ -3,7 +3,8 @@
 import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
+from dataclasses import dataclass
+from pathlib import Path, PurePath
 from typing import Any
 
 from pydantic import Field, JsonValue
@@ -12,14 +13,19 @@ from courtroom.cases.case import Case
 from courtroom.cases.criminal import CriminalCase
 from courtroom.cases.dispute import SIDES, Dispute
 from courtroom.cases.labelled import Document, LabelledTask
+from courtroom.datasets.records import Damaged, Reading, SourceRecord
+from courtroom.datasets.source import SourceFile, parts
+from courtroom.declarations.setup import ScriptedSetup
+from courtroom.engine.answers import AnswerStore
+from courtroom.engine.events import Voted
 from courtroom.engine.record import Record
-from courtroom.errors import CaseError, CourtroomError
+from courtroom.errors import CourtroomError
+from courtroom.evaluation.claims import not_in_file
 from courtroom.knowledge.search import Search
 from courtroom.models.narrow import folded
+from courtroom.models.script import ScriptedMembers
 from courtroom.strict import Strict
-from courtroom.text.encoding import in_utf8
-from courtroom.text.files import cell_text, json_records
-from courtroom.text.table import dialect_of, read_table
+from courtroom.text.files import cell_text
 
 EARLIER = ("cases", "precedents")
 """Collections of the knowledge base that hold earlier cases."""
@@ -38,6 +44,20 @@ class Outcome(Strict):
     """As the procedure puts them into its verdict."""
     votes: dict[str, str | None] = Field(default_factory=dict)
     """What each member chose in the last ballot; None is an abstention."""
+    scripted: tuple[str, ...] = Field(default=(), exclude_if=lambda members: not members)
+    """Ids of the members who were scripted."""
+    held: str = Field(default="", exclude_if=lambda side: not side)
+    """What the setup's script votes for, also where nobody has it; empty where the setup has none."""
+    confidence: dict[str, int] = Field(default_factory=dict, exclude_if=lambda sure: not sure)
+    """How sure each member is of that vote, 0 to 100, where it was asked."""
+    rests_on: tuple[str, ...] = Field(default=(), exclude_if=lambda pieces: not pieces)
+    """Names of the pieces of the case on which some of these votes rest, where that was asked."""
+    models: tuple[str, ...] = Field(default=(), exclude_if=lambda models: not models)
+    """The models of those who voted."""
+    statements: int = Field(default=0, exclude_if=lambda statements: not statements)
+    """What was said with votes, in all ballots."""
+    not_in_case: int = Field(default=0, exclude_if=lambda statements: not statements)
+    """Of the statements, those in which a rule finds what the case does not hold."""
     looked_up: tuple[str, ...] | None = None
     """Ids of the earlier cases that the run found first, in the order of their rank; None where it looked none up."""
     raw: str | None = None
@@ -50,8 +70,15 @@ class Outcome(Strict):
     """Calls that a stand-in answered."""
     prompt_tokens: int = 0
     completion_tokens: int = 0
+    """Tokens used: of every answer, also of one that was on record."""
     cost: float | None = None
-    """US dollars; None where it is not known."""
+    """US dollars that the answers used; None where it is not known."""
+    paid_tokens: int | None = None
+    """Of the tokens used, those of calls really made, and of calls that failed; None where it is the same."""
+    paid_cost: float | None = None
+    """US dollars really paid; None where it is not known, or where `paid_tokens` is None."""
+    estimated: bool = Field(default=False, exclude_if=lambda estimated: not estimated)
+    """Whether a provider did not count tokens of these, so that they and the dollars are about so much."""
     latency_s: float = 0.0
     """Time that the calls took, added up; of an answer on record, the time that it took when it was given."""
     assessed_s: float = 0.0
@@ -59,31 +86,44 @@ class Outcome(Strict):
     wall_s: float = 0.0
 
 
-def of_record(record: Record) -> Outcome:
+def of_record(record: Record, answers: AnswerStore) -> Outcome:
+    """Return what a run that is done came to, with what its answers used up whoever paid for them."""
+    used = answers.of(record.run).used(key for call in record.calls for key in call.keys)
     verdict = record.run.verdict
     assert verdict is not None
     last = list(record.ballots.values())[-1] if record.ballots else {}
-    prompt, completion = record.tokens
     found = (
         tuple(hit.id for hit in one.hits)
         for one in record.retrievals
         if isinstance(one.query, Search) and one.query.collection in EARLIER
     )
     looked_up = next(found, None)  # by its first search among earlier cases: a second instance searches again
+    setup, options = record.setup, [option.name for option in record.case.choices]
+    has_script = isinstance(setup, ScriptedSetup) and setup.script != ScriptedMembers()
     return Outcome(
+        scripted=tuple(member.id for member in record.everybody if member.spec.script),
+        held=setup.script.holds(options) if isinstance(setup, ScriptedSetup) and has_script and options else "",
         outcome=verdict.outcome,
         counts=verdict.counts,
         first=next((tally.counts for tally in record.tallies.values()), {}),
         details=verdict.details,
         votes={member: vote.choice for member, vote in last.items()},
+        confidence={member: vote.confidence for member, vote in last.items() if vote.confidence is not None},
+        rests_on=tuple(sorted({piece for vote in last.values() for piece in vote.rests_on})),
+        models=tuple(sorted({member.spec.id for member in record.members if member.id in last})),
+        statements=sum(bool(vote.reasons) for vote in record.of(Voted)),
+        not_in_case=len({claim.vote.path for claim in not_in_file(record, answers.of(record.run))}),
         looked_up=looked_up,
         rounds=len(record.tallies),
         calls=len(record.calls),
         asked=record.asked,
         stood_in=sum(call.instead_of != "" and call.value is not None for call in record.calls),
-        prompt_tokens=prompt,
-        completion_tokens=completion,
-        cost=record.cost,
+        prompt_tokens=used.prompt,
+        completion_tokens=used.completion,
+        cost=used.cost,
+        paid_tokens=sum(record.tokens),
+        paid_cost=record.cost,
+        estimated=used.estimated or record.estimated,
         latency_s=sum(call.latency_s for call in record.calls),
         assessed_s=record.assessed_s,
         wall_s=record.run.wall_s,
@@ -91,9 +131,9 @@ def of_record(record: Record) -> Outcome:
 
 
 def of_text(case: Case, answer: str, **took: Any) -> Outcome:
-    """A prediction made elsewhere: a label, a side, a choice, a summary, or JSON as a procedure's details have it. What can't be
-    read as an answer is kept as it was given; measures take it for none, except for those that read raw answers. `took`: `cost`,
-    `latency_s` and the like, where they are known."""
+    """A prediction made elsewhere: a label, a side, a choice, a summary, or JSON as a procedure's details have it. What
+    can't be read as an answer is kept as it was given; measures take it for none, except for those that read raw
+    answers. `took`: `cost`, `latency_s` and the like, where they are known."""
     try:
         loaded = json.loads(answer)
     except ValueError:
@@ -134,51 +174,76 @@ CASE, ITEM = ("case", "id", "row"), "item"
 MODEL, ANSWER = ("model", "arm"), ("prediction", "answer", "output", "label")
 TOOK = {"cost": float, "latency_s": float, "prompt_tokens": int, "completion_tokens": int}
 """What a line may say beside the answer."""
-FORMS = (".jsonl", ".json", ".csv", ".tsv")
 
 
+@dataclass(frozen=True)
 class Prediction:
-    """One line: a case's id, whose answer it is, the answer, and what it took where that is known."""
+    """One line of a file: a case's id, whose answer it is, the answer, and what it took where that is known."""
 
-    def __init__(self, case: str, model: str, answer: str, took: Mapping[str, float]) -> None:
-        self.case, self.model, self.answer, self.took = case, model, answer, took
+    case: str
+    model: str
+    answer: str
+    took: Mapping[str, float]
 
     def outcome(self, case: Case) -> Outcome:
-        """The answer, read for its case."""
+        """Read the answer for its case."""
         tokens = self.took.keys() & {"prompt_tokens", "completion_tokens"}
         return of_text(case, self.answer, **self.took, calls=1 if tokens else 0)
 
 
 def read_predictions(path: Path) -> Iterator[Prediction]:
-    """All lines of a file: JSON lines, a JSON list, CSV or TSV, with a column for the case and one for the answer. Of a folder,
-    those of all its files of JSON lines. Where a line has `item`, a place from 0, the case is the row of that place from the file
-    of the same name, as an import names it: `TASK.jsonl` and item 7 are `TASK-7`. Raises `CourtroomError`: a line can't be read;
-    the sentence names it."""
-    if path.is_dir():
-        files = sorted(path.glob("*.jsonl"))
-        if not files:
-            raise CourtroomError(f"{path} has no files of JSON lines (.jsonl). Give a folder that has some, or a file.")
-        for file in files:
-            yield from read_predictions(file)
-        return
-    for at, line in _lines(path):
-        if isinstance(line, CaseError):
-            raise CourtroomError(f"{path.name}, {at}: {line}")
-        if not isinstance(line, dict):
-            raise CourtroomError(f"{path.name}, {at}: it holds no fields. Write one object a line.")
-        place = line.get(ITEM)
-        case = f"{path.stem}-{place}" if place not in (None, "") else _field(line, CASE)
-        # An empty text is an answer: an abstention.
-        answer = next((line[name] for name in ANSWER if line.get(name) is not None), None)
-        if case is None or answer is None:
-            missing, names = ("case", (*CASE, ITEM)) if case is None else ("answer", ANSWER)
-            raise CourtroomError(f"{path.name}, {at}: the {missing} is missing. Name the field {' or '.join(names)}.")
+    """Read all lines of a file that has a field for the case and one for the answer; of a folder, those of its JSON
+    files.
+
+    Where a line has `item`, a place from 0, the case is the row of that place from the file of the same name, as an
+    import names it: `TASK.jsonl` and item 7 are `TASK-7`. So it is with the answers that LawBench publishes, an object
+    by places in `MODEL/TASK.json`.
+
+    Raises:
+        CourtroomError: a line can't be read; the sentence names it.
+    """
+    for part in parts(path):
+        if path.is_dir() and part.ending not in (".json", ".jsonl"):
+            continue
         try:
-            took = {name: read(line[name]) for name, read in TOOK.items() if line.get(name) not in (None, "")}
-        except (TypeError, ValueError) as error:
-            raise CourtroomError(f"{path.name}, {at}: {error}.") from error
-        text = answer if isinstance(answer, str) else json.dumps(answer, ensure_ascii=False)
-        yield Prediction(str(case), str(_field(line, MODEL) or ""), text, took)
+            for record in Reading(part, renamed=(ITEM, *CASE, *MODEL, *ANSWER)).records():
+                if _is_published(record.value):
+                    model = PurePath(part.name).parent.name
+                    for place, one in record.value.items():
+                        yield Prediction(f"{part.stem}-{place}", model, str(one["prediction"]), {})
+                else:
+                    yield _prediction(record, part)
+        except Damaged as error:
+            raise CourtroomError(f"{part.name}: {error}") from error
+
+
+def _is_published(value: Any) -> bool:
+    """Whether answers stand in LawBench's form: by their places."""
+    each = value.values() if isinstance(value, dict) else ()
+    return bool(each) and all(isinstance(one, dict) and "prediction" in one for one in each)
+
+
+def _prediction(record: SourceRecord, part: SourceFile) -> Prediction:
+    line = record.value
+    if record.wrong:
+        raise CourtroomError(f"{record.place}: {record.wrong}")
+    if not isinstance(line, dict):
+        raise CourtroomError(f"{record.place}: it holds no fields. Write one object a line.")
+    if part.ending in (".csv", ".tsv"):
+        line = {name: cell_text(cell) for name, cell in line.items()}
+    place = line.get(ITEM)
+    case = f"{part.stem}-{place}" if place not in (None, "") else _field(line, CASE)
+    # An empty text is an answer: an abstention.
+    answer = next((line[name] for name in ANSWER if line.get(name) is not None), None)
+    if case is None or answer is None:
+        missing, names = ("case", (*CASE, ITEM)) if case is None else ("answer", ANSWER)
+        raise CourtroomError(f"{record.place}: the {missing} is missing. Name the field {' or '.join(names)}.")
+    try:
+        took = {name: read(line[name]) for name, read in TOOK.items() if line.get(name) not in (None, "")}
+    except (TypeError, ValueError) as error:
+        raise CourtroomError(f"{record.place}: {error}.") from error
+    text = answer if isinstance(answer, str) else json.dumps(answer, ensure_ascii=False)
+    return Prediction(str(case), str(_field(line, MODEL) or ""), text, took)
 
 
 def models_in(path: Path) -> list[str]:
@@ -191,7 +256,8 @@ Answers = Mapping[str, Sequence[Prediction]]
 
 
 def answers_of(path: Path, model: str) -> Answers:
-    """One model's answers by case; without a name, of the only model. Raises `CourtroomError`: the file has no such model, or several where none is named."""
+    """One model's answers by case; without a name, of the only model. Raises `CourtroomError`: the file has no such
+    model, or several where none is named."""
     found: dict[str, dict[str, list[Prediction]]] = {}
     for one in read_predictions(path):
         found.setdefault(one.model, {}).setdefault(one.case, []).append(one)
@@ -211,30 +277,6 @@ def digest(answers: Answers) -> str:
         json.dumps([case, number, one.answer, dict(one.took)], sort_keys=True) for case, number, one in every
     )
     return hashlib.sha256("\n".join(lines).encode()).hexdigest()
-
-
-def _lines(path: Path) -> Iterator[tuple[str, Any]]:
-    if not path.exists():
-        raise CourtroomError(f"{path} can't be read: it is not there. Check the path.")
-    if path.suffix not in FORMS:
-        raise CourtroomError(f"{path.name} can't be read as predictions. Give a file that ends in {', '.join(FORMS)}.")
-    try:
-        with path.open("rb") as raw:
-            file, _ = in_utf8(raw)
-            if path.suffix in (".csv", ".tsv"):
-                known = {ITEM, *CASE, *MODEL, *ANSWER}
-                for row in read_table(file, dialect_of(file.peek(1).decode(errors="replace"), known)).rows:
-                    yield row.place, CaseError(row.fault) if row.fault else _texts(row.cells)
-            else:
-                yield from json_records(file.read())
-    except OSError as error:
-        raise CourtroomError(f"{path} can't be read: {error}.") from error
-    except CaseError as error:
-        raise CourtroomError(f"{path.name}: {error}") from error
-
-
-def _texts(cells: Mapping[str, str]) -> dict[str, str]:
-    return {name: cell_text(cell) for name, cell in cells.items()}
 
 
 def _field(line: Mapping[str, Any], names: tuple[str, ...]) -> Any:

@@ -1,9 +1,11 @@
-"""From an experiment to its cells: case by arm by repeat, with the id of each run. All is tried before anything is asked,
-and what it will take is estimated by rehearsing some of them.
+"""From an experiment to its cells: case by arm by repeat, with the id of each run. All is tried before anything is
+asked, and what it will take is estimated by rehearsing some of them.
 
-Each arm that learns teaches a memory of its own first, which is named when it has; tests see it frozen under that name. A store has
-one memory. It is kept under a name before the first arm trains, and brought back after each.
+Each arm that learns teaches a memory of its own first, and tests see it frozen under the name that it has then. The
+store's own memory is kept under a name before the first arm trains: it is what arms see that do not learn.
 """
+
+from __future__ import annotations
 
 import hashlib
 import logging
@@ -14,7 +16,7 @@ from dataclasses import dataclass, field
 from itertools import count, product
 from pathlib import Path
 from statistics import median
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from pydantic import ValidationError
 
@@ -22,19 +24,22 @@ from courtroom.cases.case import Case
 from courtroom.cases.checks import explain
 from courtroom.datasets import Row
 from courtroom.datasets.samples import bring_sample
-from courtroom.engine.changes import changed, value_at
-from courtroom.engine.procedure import Procedure
+from courtroom.datasets.selection import VERSION_MARK, Preparation
+from courtroom.declarations.changes import changed, value_at
+from courtroom.declarations.setup import Setup
+from courtroom.engine.procedure import Procedure, refuse_names
 from courtroom.engine.record import Record
-from courtroom.engine.setup import Setup
 from courtroom.errors import CourtroomError
 from courtroom.experiments.measures import measures_of, wanted
 from courtroom.experiments.outcome import Answers, Outcome, answers_of, digest, of_record
 from courtroom.experiments.spec import Arm, Cases, Experiment
-from courtroom.hearings import Hearings
 from courtroom.knowledge.lessons import NOTHING
 from courtroom.models.request import Reply
 from courtroom.models.spec import OFFLINE
 from courtroom.strict import Strict
+
+if TYPE_CHECKING:
+    from courtroom.courthouse import Courthouse
 
 log = logging.getLogger(__name__)
 
@@ -45,14 +50,14 @@ class Cell(Strict):
     """One case under one arm, once."""
 
     number: int
-    """Its place in the experiment: the first case under every arm, then the next case, so that arms can be compared early."""
+    """Its place: the first case under every arm, then the next, so that arms can be compared early."""
     arm: int
     row: str
     """The case's id in its dataset."""
     repeat: int
     seed: int
     run: str
-    """Empty where there is none to make: for predictions made elsewhere, and for the run that forks are compared with."""
+    """Empty where there is none to make: for predictions, and for the run that forks are compared with."""
     phase: Phase = "test"
 
 
@@ -95,47 +100,54 @@ def run_id(experiment: Experiment, arm: int, row: str, repeat: int, phase: Phase
     return f"cell-{hashlib.sha256(what.encode()).hexdigest()[:16]}"
 
 
-def parent_of(experiment: Experiment, house: Hearings) -> Record | None:
-    """The run whose forks the arms are; None where the cases are a dataset's. Raises `CourtroomError`: it is not there, or has no verdict yet."""
+def parent_of(experiment: Experiment, house: Courthouse) -> Record | None:
+    """Return the finished run whose forks the arms are; None where the cases are a dataset's. See `finished`."""
     run = experiment.dataset.run
     return finished(run, house) if run else None
 
 
-def finished(run: str, house: Hearings) -> Record:
-    """A run that can be forked and compared with its forks. Raises `CourtroomError`: it is not there, or has no verdict yet."""
+def finished(run: str, house: Courthouse) -> Record:
+    """Return a run to be compared with its forks. Raises `CourtroomError`: it is not there, or has no verdict yet."""
     record = house.record(run)
     if record.run.verdict is None:
         raise CourtroomError("This run has no verdict yet. Run it to its end first, then ask what would change it.")
     return record
 
 
-def rows_of(house: Hearings, cases: Cases) -> Iterator[Row]:
+def rows_of(house: Courthouse, cases: Cases) -> Iterator[Row]:
     """The rows that an experiment takes of its dataset, in their order; the case of a run is the only one."""
     if cases.run:
         case = house.record(cases.run).case
         return iter([Row(id=case.id, case=case)])
-    return house.datasets.rows(**cases.model_dump(exclude={"run"}))
+    return house.datasets.rows(cases.name, cases.version, cases)
 
 
-def pinned(experiment: Experiment, house: Hearings) -> tuple[Experiment, str]:
-    """The experiment with the dataset's version and the digests of all predictions written out, and the kind of its cases."""
+def pinned(experiment: Experiment, given: Mapping[int, Answers], house: Courthouse) -> tuple[Experiment, str]:
+    """Write out the dataset's version and the digests of predictions; return also the kind of the cases."""
     if parent := parent_of(experiment, house):
         return experiment, parent.case.kind
     for name in (experiment.dataset.name, experiment.knowledge.dataset):
         if bring_sample(house.datasets, house.library, name):
             log.info("%s: the bundled cases %s were taken in as a dataset", experiment.name, name)
     info = house.datasets.info(experiment.dataset.name, experiment.dataset.version)
-    given = answers(experiment)
     known = {row for _, row in house.datasets.columns(info.name, info.version, ("id",))} if given else set()
     arms = list(experiment.arms)
     for place, told in given.items():  # where the file lies is no part of what it says
         exact = {"digest": digest(told), "unknown": len(told.keys() - known)}
         arms[place] = arms[place].model_copy(update={**exact, "predictions": Path(arms[place].predictions).name})
-    dataset = experiment.dataset.model_copy(update={"version": info.version})
-    rules = experiment.knowledge
+    dataset = experiment.dataset.model_copy(
+        update={"version": info.version, **_pinned_labels(experiment.dataset, house)}
+    )
+    rules = experiment.knowledge.model_copy(update=_pinned_labels(experiment.knowledge, house))
     if rules.dataset:
         rules = rules.model_copy(update={"version": house.datasets.info(rules.dataset, rules.version).version})
     return experiment.model_copy(update={"dataset": dataset, "knowledge": rules, "arms": tuple(arms)}), info.kind
+
+
+def _pinned_labels(prepared: Preparation, house: Courthouse) -> dict[str, str]:
+    """Name the version of the dataset whose labels are wanted."""
+    name, _, version = prepared.labels_of.partition(VERSION_MARK)
+    return {"labels_of": f"{name}{VERSION_MARK}{house.datasets.info(name, version or None).version}"} if name else {}
 
 
 def answers(experiment: Experiment) -> dict[int, Answers]:
@@ -144,17 +156,17 @@ def answers(experiment: Experiment) -> dict[int, Answers]:
     return {place: answers_of(Path(arm.predictions), arm.model) for place, arm in arms if arm.predictions}
 
 
-def check(experiment: Experiment, kind: str, house: Hearings) -> dict[int, Setup]:
-    """Try what can be tried before a case is read; the setups of the arms, by their places. Raises `CourtroomError`: a procedure
-    is unknown or takes another kind of case, a setup does not fit, a measure is unknown."""
+def check(experiment: Experiment, kind: str, house: Courthouse) -> dict[int, Setup]:
+    """Try what can be tried before a case is read; the setups of the arms, by their places. Raises `CourtroomError`: a
+    procedure is unknown or takes another kind of case, a setup does not fit, a measure is unknown."""
     if not measures_of(kind) and not experiment.dataset.run:
         raise CourtroomError(f"Cases of the kind “{kind}” have no outcome to measure. Choose another dataset.")
     wanted(kind, experiment.measures)
     return setups_of(experiment, kind, house)
 
 
-def check_names(experiment: Experiment, setups: Mapping[int, Setup], house: Hearings) -> None:
-    """Try the arms' setups by the first case. Raises `CourtroomError`: one names a role or a member that is not there."""
+def check_names(experiment: Experiment, setups: Mapping[int, Setup], house: Courthouse) -> None:
+    """Try the arms' setups by the first case. Raises `CourtroomError`: one names a role or member that is not there."""
     parent, first = parent_of(experiment, house), next(rows_of(house, experiment.dataset), None)
     if first is None:
         return  # whoever plans the cells says so
@@ -163,12 +175,12 @@ def check_names(experiment: Experiment, setups: Mapping[int, Setup], house: Hear
         procedure = house.procedures[arm.procedure]
         try:
             complete, _ = procedure.prepare(first.case, setup, next(iter(experiment.seeds), 0))
-            procedure.refuse_unknown_names(complete, parent.setup if parent else None)
+            refuse_names(procedure.unknown_names(complete, parent.setup if parent else None))
         except CourtroomError as error:
             raise CourtroomError(f"{arm.name}: {error}") from error
 
 
-def setups_of(experiment: Experiment, kind: str, house: Hearings) -> dict[int, Setup]:
+def setups_of(experiment: Experiment, kind: str, house: Courthouse) -> dict[int, Setup]:
     """The setups of the arms that are procedures, by their places; see `setup_of`."""
     parent = parent_of(experiment, house)
     arms = enumerate(experiment.arms)
@@ -185,7 +197,8 @@ def setup_of(arm: Arm, procedures: Mapping[str, Procedure], kind: str, parent: R
     if kind not in chosen.kinds:
         fitting = [one.name for one in procedures.values() if kind in one.kinds]
         raise CourtroomError(
-            f"{arm.name}: {chosen.title} hears cases of the kind “{'”, “'.join(chosen.kinds)}”; the dataset has the kind “{kind}”. "
+            f"{arm.name}: {chosen.title} hears cases of the kind “{'”, “'.join(chosen.kinds)}”; "
+            f"the dataset has the kind “{kind}”. "
             f"Choose a procedure that takes it: {', '.join(fitting) or 'there is none'}."
         )
     if parent and arm.procedure != parent.run.procedure:
@@ -203,15 +216,15 @@ def setup_of(arm: Arm, procedures: Mapping[str, Procedure], kind: str, parent: R
 
 
 def planned(
-    experiment: Experiment, house: Hearings, given: Mapping[int, Answers], learning: Sequence[int] = ()
+    experiment: Experiment, house: Courthouse, given: Mapping[int, Answers], learning: Sequence[int] = ()
 ) -> Iterator[tuple[Cell, Outcome | None]]:
-    """Every cell; a prediction made elsewhere with its outcome, and no cell where it has no answer to a case. `learning`: the
-    places of the arms that are trained. Raises `CourtroomError`: there is no case, no arm learns, an arm's predictions are of
-    none of the cases, or a case is both trained on and tested."""
+    """Every cell; a prediction made elsewhere with its outcome, and no cell where it has no answer to a case.
+    `learning`: the places of the arms that are trained. Raises `CourtroomError`: there is no case, no arm learns, an
+    arm's predictions are of none of the cases, or a case is both trained on and tested."""
     if parent := parent_of(experiment, house):
         for cell in cells(experiment, [parent.case.id]):
             if repeats_parent(experiment.arms[cell.arm], cell.seed, parent):
-                yield cell.model_copy(update={"run": ""}), of_record(parent)
+                yield cell.model_copy(update={"run": ""}), of_record(parent, house.answers)
             else:
                 yield cell, None
         return
@@ -244,8 +257,8 @@ def planned(
     same = teaches is not None and teaches.name == experiment.dataset.name
     if same and (both := {*tested} & {*trained}) and not experiment.knowledge.test_on_trained:
         raise CourtroomError(
-            f"{len(both)} cases are both trained on and tested, such as {sorted(both)[0]}. Choose splits that share none, "
-            "or set knowledge.test_on_trained = true."
+            f"{len(both)} cases are both trained on and tested, such as {sorted(both)[0]}. "
+            "Choose splits that share none, or set knowledge.test_on_trained = true."
         )
     many = {place: {row: len(several) for row, several in answered.items()} for place, answered in given.items()}
     for cell in cells(experiment, tested, trained, many, learning):
@@ -253,11 +266,11 @@ def planned(
 
 
 def repeats_parent(arm: Arm, seed: int, parent: Record | None) -> bool:
-    """Whether a fork would be the run itself over again; one that was imported is heard here, as nobody knows who answered there."""
+    """Whether a fork would be the run over again. Nobody knows who answered in an imported one, so it is heard here."""
     return (
         parent is not None
         and not parent.run.is_unverified
-        and not (arm.set or arm.without or arm.model)
+        and not (arm.set or arm.changes_case or arm.model)
         and seed == parent.run.seed
     )
 
@@ -268,7 +281,7 @@ PLACE = "before"
 class Training:
     """The training of one experiment. `setups`: of its arms that are procedures, by their places."""
 
-    def __init__(self, experiment: Experiment, setups: Mapping[int, Setup], house: Hearings) -> None:
+    def __init__(self, experiment: Experiment, setups: Mapping[int, Setup], house: Courthouse) -> None:
         self._experiment, self._setups, self._house = experiment, setups, house
         self._learns = {place: house.procedures[experiment.arms[place].procedure].learns for place in setups}
 
@@ -286,14 +299,17 @@ class Training:
         return self._named(_of_arm(arm))
 
     def trains(self, arm: int) -> Setup:
-        """The setup of a run that teaches: it sees the memory as it is by then."""
+        """The setup of a run that teaches: it sees its arm's memory as it is by then."""
         learns = self._learns[arm]
         assert learns is not None, "only arms that learn have such runs"
-        return changed(self._setups[arm], {learns.on: True, learns.sees: ""})
+        return changed(self._setups[arm], {learns.on: True, learns.sees: self.snapshot(arm)})
 
     def tests(self, arm: int) -> Setup:
-        """The setup of a run that is tested, with the name of the frozen memory that it sees. An arm that does not learn sees the
-        memory of the arm that it names, or the snapshot that it names, else the memory as it was before the training."""
+        """Return the setup of a run that is tested, with the name of the frozen memory that it sees.
+
+        An arm that does not learn sees the memory of the arm that it names, or the snapshot that it names, else the
+        memory as it was before the training.
+        """
         setup, learns = self._setups[arm], self._learns[arm]
         if learns is None or not self.arms:
             return setup
@@ -304,25 +320,25 @@ class Training:
             return changed(setup, {learns.sees: self.snapshot(place)})
         return setup if value_at(setup, learns.sees) else changed(setup, {learns.sees: self._named(PLACE)})
 
-    def rehearses(self, arm: int) -> Setup:
-        """The setup in which an estimate rehearses a tested run: what an arm will have learned has no name yet."""
+    def rehearses(self, arm: int, phase: Phase) -> Setup:
+        """The setup in which an estimate rehearses a run: an arm's memory is not made yet, so it sees what is there."""
         setup, learns = self._setups[arm], self._learns[arm]
-        return changed(setup, {learns.on: False}) if learns and arm in self.arms else setup
+        return changed(setup, {learns.on: phase == "train"}) if learns and arm in self.arms else setup
 
     def begin(self, arm: int) -> None:
-        """Bring the memory to where an arm's training begins: the snapshot that the arm names, else nothing learned yet. Within a transaction of the caller's."""
+        """Make an arm's memory as its training begins: as the snapshot that the arm names, else with nothing learned
+        yet. Within a transaction of the caller's."""
         knowledge, learns = self._house.knowledge, self._learns[arm]
         assert learns is not None, "only arms that learn are trained"
         before = self._named(PLACE)
         if before not in self._names():
             knowledge.snapshot(before)
-        knowledge.restore(str(value_at(self._setups[arm], learns.sees) or NOTHING))
+        knowledge.make_memory(self.snapshot(arm), str(value_at(self._setups[arm], learns.sees) or NOTHING))
 
     def end(self, arm: int) -> None:
-        """Name what an arm has learned, and bring the memory back to what it was before; both or neither."""
-        with self._house.store.together():
-            self._house.knowledge.snapshot(self.snapshot(arm))
-            self._house.knowledge.restore(self._named(PLACE))
+        """Name what an arm has learned; it learns no more."""
+        name = self.snapshot(arm)
+        self._house.knowledge.with_memory(name).snapshot(name)
 
     def ended(self, arm: int) -> bool:
         return self.snapshot(arm) in self._names()
@@ -347,8 +363,8 @@ def _named(experiment: Experiment, what: str) -> str:
     return f"{experiment.name[:40]}-{experiment.digest[:8]}-{what}"
 
 
-REHEARSED = 12
-"""Cases whose cells are rehearsed under every arm and repeat; the others are taken to be like them. So too of a training."""
+REHEARSED_CASES = 12
+"""Cases that are rehearsed under every arm and repeat, and in training; the others are taken to be like them."""
 
 
 SECONDS_A_CALL = 4.0
@@ -389,7 +405,7 @@ class ExperimentEstimate:
     tokens: int
     money: float | None
     seconds: float
-    """With each call of a language model at `SECONDS_A_CALL`, and the offline model as fast as it was in the rehearsal."""
+    """With calls of language models at `SECONDS_A_CALL`, and the offline model as fast as in the rehearsal."""
     arms: tuple[ArmEstimate, ...]
 
 
@@ -412,16 +428,21 @@ class _Taken:
 
 
 def estimate(
-    experiment: Experiment, kind: str, house: Hearings, progress: Callable[[int, int], None]
+    experiment: Experiment, kind: str, house: Courthouse, progress: Callable[[int, int], None]
 ) -> ExperimentEstimate:
-    """An estimate; nothing is asked of any language model or put on record. An arm that learns is rehearsed with the memory as it
-    is now: what it will have learned is not known yet. `progress`: is called with how many cells are rehearsed, and of how many."""
+    """Estimate what it takes; no language model is asked, and nothing is put on record.
+
+    An arm that learns is rehearsed with the memory as it is now: what it will have learned is not known yet.
+
+    Args:
+        progress: is called with how many cells are rehearsed, and of how many.
+    """
     setups, parent = check(experiment, kind, house), parent_of(experiment, house)
     check_names(experiment, setups, house)
     training = Training(experiment, setups, house)
     of: dict[Phase, dict[int, Setup]] = {
-        "train": {place: training.trains(place) for place in training.arms},
-        "test": {place: training.rehearses(place) for place in setups},
+        "train": {place: training.rehearses(place, "train") for place in training.arms},
+        "test": {place: training.rehearses(place, "test") for place in setups},
     }
     cases: dict[Phase, Cases] = {"train": experiment.teaches or experiment.dataset, "test": experiment.dataset}
     tests = {place: experiment.repeats_of(place) for place in setups}
@@ -442,16 +463,16 @@ def estimate(
             if repeats_parent(arm, seed, parent):
                 continue
             began = time.perf_counter()
-            case, setup = row.case.without(*arm.without), of[phase][place]
+            case, setup = arm.heard(row.case), of[phase][place]
             found = house.estimate(arm.procedure, case, setup, seed, experiment.dataset.run or None, known)
             # As many calls are under way as the model's limit and the experiment's allow.
             together = min(experiment.at_once, setup.model.concurrency)
-            online = sum(load.calls for load in found.loads if load.model != OFFLINE)
+            online = 0 if experiment.batch else sum(load.calls for load in found.loads if load.model != OFFLINE)
             one.lasted.append(SECONDS_A_CELL + time.perf_counter() - began + online * SECONDS_A_CALL / together)
             one.asked += found.calls - found.on_record
             one.shared += found.on_record
             one.tokens += sum(load.prompt_tokens + load.completion_tokens for load in found.loads)
-            price = house.price(found)
+            price = house.price(found, by_batch=experiment.batch)
             one.money = None if price is None or one.money is None else one.money + price
     progress(total, total)
     arms = tuple(_arm(experiment.arms[place].name, place, taken) for place in setups)
@@ -479,8 +500,8 @@ def _arm(name: str, place: int, taken: dict[tuple[int, Phase], _Taken]) -> ArmEs
     )
 
 
-def _chosen(cases: Cases, house: Hearings) -> tuple[list[Row], int]:
+def _chosen(cases: Cases, house: Courthouse) -> tuple[list[Row], int]:
     """The rows that are rehearsed, and how many there are in all."""
     ids = [row.id for row in rows_of(house, cases)]
-    some = set(ids if len(ids) <= REHEARSED else random.Random(0).sample(ids, REHEARSED))
+    some = set(ids if len(ids) <= REHEARSED_CASES else random.Random(0).sample(ids, REHEARSED_CASES))
     return [row for row in rows_of(house, cases) if row.id in some], len(ids)

@@ -1,4 +1,4 @@
-"""Figures for print, as SVG and PDF: each arm with its interval, and curves where there is an axis. No browser is needed."""
+"""Figures for print, as SVG and PDF, without a browser: each arm with its interval, curves where there is an axis."""
 
 import io
 import re
@@ -17,8 +17,7 @@ from courtroom.experiments.table import ALL
 LETTERS = ("DejaVu Sans", "Noto Sans CJK SC", "Noto Sans SC", "Source Han Sans SC", "WenQuanYi Zen Hei", "SimHei")
 """Fonts, in this order, of those that the machine has: the later ones have Chinese characters."""
 MARKERS = "osD^vP*X"
-LEAST = 3
-"""Places on an axis that make a curve."""
+MIN_CURVE_PLACES = 3
 _DRAWING = Lock()
 """Matplotlib's settings are of the whole process."""
 
@@ -41,7 +40,7 @@ class PrintedFigure:
 
 
 def figures_of(found: ExperimentResults) -> Iterator[PrintedFigure]:
-    """Each measure of all arms, for each group; then each measure over a setting that arms differ in, and the first over what cases differ in."""
+    """Give each measure of all arms by group, then over a setting that arms differ in, the first also over features."""
     table = found.table
     axis = axis_of(found.kept.experiment.arms)
     for group in table.groups:
@@ -79,8 +78,8 @@ def figures_of(found: ExperimentResults) -> Iterator[PrintedFigure]:
 
 
 def axis_of(arms: Sequence[Arm]) -> tuple[str, dict[str, list[tuple[float, str]]]] | None:
-    """The setting in which arms differ by numbers: its path, and for each curve the places with their arms. Arms of one curve
-    differ in nothing else. None where no setting has three numbers or more."""
+    """The setting in which arms differ by numbers: its path, and for each curve the places with their arms. Arms of one
+    curve differ in nothing else. None where no setting has three numbers or more."""
     for path in dict.fromkeys(path for arm in arms for path in arm.set):
         curves: dict[str, list[tuple[float, str]]] = {}
         for arm in arms:
@@ -89,7 +88,11 @@ def axis_of(arms: Sequence[Arm]) -> tuple[str, dict[str, list[tuple[float, str]]
                 rest = {name: one for name, one in arm.set.items() if name != path}
                 label = ", ".join(filter(None, [arm.procedure, arm.model, *(f"{n} {v}" for n, v in rest.items())]))
                 curves.setdefault(label, []).append((float(value), arm.name))
-        several = {label: sorted(places) for label, places in curves.items() if len({at for at, _ in places}) >= LEAST}
+        several = {
+            label: sorted(places)
+            for label, places in curves.items()
+            if len({at for at, _ in places}) >= MIN_CURVE_PLACES
+        }
         if several:
             return path, several
     return None

@@ -1,5 +1,5 @@
-"""Everything that an experiment shows: its cells, its table, which differences hold, and what stands beside a score: answers of no
-case, cases without an answer, and what guessing reaches."""
+"""Everything that an experiment shows: its cells, its table, which differences hold, and what stands beside a score:
+answers of no case, cases without an answer, and what guessing reaches."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from courtroom.cases.criminal import CriminalCase
 from courtroom.cases.dispute import Dispute
 from courtroom.cases.labelled import Document, LabelledTask
 from courtroom.errors import CourtroomError
+from courtroom.evaluation.calibration import Forecast
 from courtroom.evaluation.intervals import Interval
 from courtroom.evaluation.significance import Tested, consistency, krippendorffs_alpha
 from courtroom.experiments import table as tables
@@ -22,6 +23,9 @@ from courtroom.experiments.breakdown import Breakdown, Feature, breakdown, diffe
 from courtroom.experiments.hypotheses import Finding, findings
 from courtroom.experiments.measures import CaseResult, Measure, measures_of
 from courtroom.experiments.measures.criminal import CRIMINAL, is_plain_text
+from courtroom.experiments.measures.votes import of_confidence
+from courtroom.experiments.mirror import mirror_pairs
+from courtroom.experiments.mirror import sentence as mirror_sentence
 from courtroom.experiments.outcome import Outcome
 from courtroom.experiments.spec import Experiment
 from courtroom.experiments.store import StoredExperiment
@@ -70,8 +74,8 @@ def accounts(experiment: Experiment, rows: Sequence[CellRow], measures: Sequence
 
 
 def readable(row: CaseResult, structured: bool = False) -> bool:
-    """Whether a prediction made elsewhere can be read as an answer; what a procedure came to always can. `structured`: whether
-    measures want judgments, choices or amounts; else LawBench's scorers say whether a text is an answer."""
+    """Whether a prediction made elsewhere can be read as an answer; what a procedure came to always can. `structured`:
+    whether measures want judgments, choices or amounts; else LawBench's scorers say whether a text is an answer."""
     if row.outcome.raw is None:
         return True
     if isinstance(row.case, CriminalCase):
@@ -88,6 +92,16 @@ def answered_by_stand_ins(rows: Iterable[tables.CellRow]) -> list[str]:
             calls[row.arm] += row.outcome.calls
             stood_in[row.arm] += row.outcome.stood_in
     return [f"{arm}: stand-ins answered {n:,} of {calls[arm]:,} questions." for arm, n in stood_in.items() if n]
+
+
+def left_out(training: Sequence[CellRow]) -> list[str]:
+    """Say of each arm how many cases its training went on without."""
+    many = Counter(row.arm for row in training)
+    failed = Counter(row.arm for row in training if row.state == "failed")
+    return [
+        f"{arm}: {n:,} of {many[arm]:,} cases that it was to learn from could not be answered and were left out."
+        for arm, n in failed.items()
+    ]
 
 
 def sentences(found: Sequence[Account]) -> list[str]:
@@ -108,19 +122,16 @@ def sentences(found: Sequence[Account]) -> list[str]:
     return lines
 
 
-GUESSED = (
-    *("accuracy", "macro_f1", "weighted_f1", "macro_recall", "macro_precision"),
-    *("votes_mae", "votes_rmse"),
-)
+GUESSED = (*("accuracy", "macro_f1", "weighted_f1", "macro_recall", "macro_precision", "votes_mae", "votes_rmse"),)
 """Measures that a guess has a value for: they read nothing but the answer and the counts of votes."""
 MOST_FREQUENT = N_("Always the most frequent answer")
 CHANCE = N_("Chance")
 
 
 def guesses(groups: Mapping[tuple[str, str], ArmGroup], measures: Sequence[Measure]) -> list[Guess]:
-    """For each group of cases, what guessing reaches there; none where the kind of case has no answer to guess. The constant
-    guess knows the most frequent answer of these very cases, and the middle of their votes: it is the best that can be had
-    without reading a case. Chance is the accuracy of an even draw among the answers."""
+    """For each group of cases, what guessing reaches there; none where the kind of case has no answer to guess. The
+    constant guess knows the most frequent answer of these very cases, and the middle of their votes: it is the best
+    that can be had without reading a case. Chance is the accuracy of an even draw among the answers."""
     found = []
     for name in dict.fromkeys(group for _, group in groups):
         cases = {row.row: row for (_, of), group in groups.items() if of == name for row in group.rows}
@@ -196,8 +207,8 @@ class ArmAudits:
 def arm_audits(
     rows: Sequence[tables.CellRow], audited: Collection[str], audits_of: Callable[[str], Sequence[Audit]]
 ) -> list[ArmAudits]:
-    """What was found in each arm, in the order of the arms; arms without an audited vote are left out. `audited`: runs in which
-    something was audited. `audits_of`: the audits of a run."""
+    """What was found in each arm, in the order of the arms; arms without an audited vote are left out. `audited`: runs
+    in which something was audited. `audits_of`: the audits of a run."""
     found: dict[str, list[tuple[Audit, ...]]] = {}
     for row in rows:
         if row.run in audited and (audits := tuple(audits_of(row.run))):
@@ -228,7 +239,7 @@ class Steady:
     repeats: Tested | None
     """Whether any repeat is right more often than the others, by Cochran's Q; None without repeats."""
     before: Tested | None = None
-    """Whether the first measure differs from that of the arm before, by Student's t over repeats; None without repeats."""
+    """Whether the first measure differs from the arm before, by Student's t over repeats; None without repeats."""
 
 
 @dataclass(frozen=True)
@@ -278,6 +289,11 @@ class ExperimentResults:
         return tables.pairs(self.groups, self.arms, self.measures)
 
     @cached_property
+    def mirror(self) -> list[tables.Pair]:
+        """What each change about the parties moved; empty where none was made."""
+        return mirror_pairs(self.kept.experiment, self.rows)
+
+    @cached_property
     def findings(self) -> list[Finding]:
         """What the results say of each hypothesis; none where none was locked."""
         now = self.kept.experiment
@@ -311,11 +327,19 @@ class ExperimentResults:
         return told
 
     def breakdown(self, feature: str, measure: Measure, group: str = tables.ALL) -> Breakdown:
-        """A measure by a feature, of all cases or of those of one group. Raises `CourtroomError`: the cells do not differ in this."""
+        """Break a measure down by a feature. Raises `CourtroomError`: the cells do not differ in it."""
         return self._once(("breakdown", feature, measure.name, group), lambda: self._breakdown(feature, measure, group))
 
     def features(self, group: str = tables.ALL) -> list[Feature]:
         return self._once(("features", group), lambda: differing(self._of(group)))
+
+    def forecasts(self, group: str = tables.ALL) -> dict[str, list[Forecast]]:
+        """What members' confidence says of their last votes, by arm; arms in which nobody was asked are left out."""
+        given: dict[str, list[Forecast]] = {}
+        for row in self._of(group):
+            if row.scored and (mine := of_confidence(row.scored)):
+                given.setdefault(row.arm, []).extend(mine)
+        return given
 
     @cached_property
     def frame(self) -> pd.DataFrame:
@@ -338,7 +362,9 @@ class ExperimentResults:
             raise CourtroomError(
                 f"The results do not differ by “{feature}”. Choose among: {', '.join(names) or 'nothing yet'}."
             )
-        return breakdown(self._of(group), self.arms, measure, known[feature])
+        arms = self.kept.experiment.arms
+        curves = {arm.name: ", ".join(filter(None, (arm.procedure, arm.model))) or arm.name for arm in arms}
+        return breakdown(self._of(group), self.arms, measure, known[feature], curves)
 
     def as_data(self) -> dict[str, Any]:
         experiment = self.kept.experiment
@@ -370,22 +396,23 @@ class ExperimentResults:
             "hypotheses": [one.model_dump(mode="json") for one in self.findings],
             "canaries": [one.model_dump(mode="json") for one in experiment.canaries],
             "accounts": [one.model_dump() for one in self.accounts],
+            "mirror": [{**_of_pair(pair), "sentence": mirror_sentence(pair)} for pair in self.mirror],
             "summary": tables.summary(self.pairs, self.overall),
-            "pairs": [
-                {
-                    "measure": pair.measure.name,
-                    "group": pair.group,
-                    "arms": [pair.a, pair.b],
-                    "difference": _as_list(pair.difference),
-                    "cases": pair.cases,
-                    **_named(pair.tested, "test", "draws", "p"),
-                    **_named(pair, "corrected", "holds", "knowable", "effect", "needed"),
-                    "others": [_named(one, "test", "statistic", "p") for one in pair.others],
-                    "sentence": tables.sentence(pair),
-                }
-                for pair in self.pairs
-            ],
+            "pairs": [{**_of_pair(pair), "sentence": tables.sentence(pair)} for pair in self.pairs],
         }
+
+
+def _of_pair(pair: tables.Pair) -> dict[str, Any]:
+    return {
+        "measure": pair.measure.name,
+        "group": pair.group,
+        "arms": [pair.a, pair.b],
+        "difference": _as_list(pair.difference),
+        "cases": pair.cases,
+        **_named(pair.tested, "test", "draws", "p"),
+        **_named(pair, "corrected", "holds", "knowable", "effect", "needed"),
+        "others": [_named(one, "test", "statistic", "p") for one in pair.others],
+    }
 
 
 def _named(thing: object, *names: str) -> dict[str, Any]:

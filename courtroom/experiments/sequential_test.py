@@ -1,9 +1,11 @@
 """How sure is this verdict? Repeats of one run with other seeds, until a sequential test ends or the budget does."""
 
+from __future__ import annotations
+
 import hashlib
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from courtroom.access import Access, needs
 from courtroom.engine.events import Verdict
@@ -11,11 +13,13 @@ from courtroom.engine.record import Record
 from courtroom.engine.run import Run
 from courtroom.errors import CourtroomError
 from courtroom.evaluation.significance import CONFIDENCE, ERROR, LEAST, UNSURE, Series, bound_of, series
-from courtroom.hearings import Hearings
 from courtroom.models.spec import PERSON
 from courtroom.strict import Strict
 
-MOST = 40
+if TYPE_CHECKING:
+    from courtroom.courthouse import Courthouse
+
+MAX_REPEATS = 40
 """Repeats that are made at most, if nobody says otherwise. 18 show it where all are the same, 27 where one is not."""
 UNDECIDED = ("document", "precedents")
 """Kinds of case that a run makes something of, but decides nothing in which a repeat could agree."""
@@ -42,16 +46,19 @@ class SequentialTest(Strict):
         of = self.found.of
         came = f"{self.found.same} of {of} repeat{'s' * (of != 1)} with other seeds came to the same outcome"
         if self.found.state == "open":
-            return f"How sure is this verdict? It is not decided whether the outcome is the same with at least {_percent(LEAST)}: {came}."
+            return (
+                "How sure is this verdict? It is not decided whether the outcome is the same with at least "
+                f"{_percent(LEAST)}: {came}."
+            )
         bound, confidence = _percent(bound_of(self.found), 1), _percent(CONFIDENCE)
         if self.found.state == "shown":
             return (
-                f"How sure is this verdict? It is shown at {confidence} that at least {bound} of repeats come to the same outcome: "
-                f"{came} ({TEST})."
+                f"How sure is this verdict? It is shown at {confidence} that at least {bound} of repeats come to the "
+                f"same outcome: {came} ({TEST})."
             )
         return (
-            f"How sure is this verdict? It is shown at {confidence} that at most {bound} of repeats come to the same outcome: "
-            f"{came} ({TEST})."
+            f"How sure is this verdict? It is shown at {confidence} that at most {bound} of repeats come to the "
+            f"same outcome: {came} ({TEST})."
         )
 
 
@@ -60,13 +67,13 @@ def _percent(share: float, digits: int = 0) -> str:
 
 
 class Repeats:
-    """Makes and reads the repeats of runs. Each is a fork with another seed, so that it keeps its record and opens as any other."""
+    """Makes and reads the repeats of runs: each is a fork with another seed, with a record of its own."""
 
-    def __init__(self, house: Hearings) -> None:
+    def __init__(self, house: Courthouse) -> None:
         self._house = house
 
     def found(self, run: str) -> SequentialTest | None:
-        """What is on record of a run's repeats; None where none is done, or the run is not. Raises `NoSuchRun`: there is no such run."""
+        """Read what is on record of a run's repeats; None where none is done. Raises `NoSuchRun`: there is no run."""
         base = self._house.store.run(run)
         done = list(self._done(run))
         return _tested(base, done) if base.verdict and done else None
@@ -80,13 +87,14 @@ class Repeats:
         self,
         run: str,
         budget: float | None = None,
-        most: int = MOST,
+        most: int = MAX_REPEATS,
         progress: Callable[[SequentialTest], None] = lambda found: None,
     ) -> SequentialTest:
-        """Make repeats until the test ends, the budget does, or there are enough. What is on record counts and is not made again.
+        """Make repeats until the test ends, the budget does, or there are enough. What is on record counts and is not
+        made again.
 
-        As many are made at once as the test needs at the least, so that none is made in vain. Raises `CourtroomError`: the run
-        can't be repeated, or a budget is given and the price of a model is not known.
+        As many are made at once as the test needs at the least, so that none is made in vain. Raises `CourtroomError`:
+        the run can't be repeated, or a budget is given and the price of a model is not known.
 
         Args:
             budget: US dollars for all repeats of this run together, earlier ones included.
@@ -108,7 +116,10 @@ class Repeats:
                 if dearest:
                     number = min(number, int((budget - sum(costs)) / dearest + 1e-9))
                 if number < 1:
-                    why = f"The budget of US$ {budget:.4g} has no room for another repeat, which takes about US$ {dearest:.4g}."
+                    why = (
+                        f"The budget of US$ {budget:.4g} has no room for another repeat, "
+                        f"which takes about US$ {dearest:.4g}."
+                    )
                     return found.model_copy(update={"reason": why})
             if why := self._drive(base, range(len(done) + 1, len(done) + number + 1)):
                 return _tested(base.run, list(self._done(run))).model_copy(update={"reason": why})
@@ -141,7 +152,8 @@ class Repeats:
             raise CourtroomError("The run has no verdict yet. Have it run to its end first.")
         if base.case.kind in UNDECIDED:
             raise CourtroomError(
-                f"A run on a case of the kind “{base.case.kind}” decides nothing that a repeat could decide in the same way."
+                f"A run on a case of the kind “{base.case.kind}” decides nothing "
+                "that a repeat could decide in the same way."
             )
         if any(member.spec.id == PERSON for member in base.members):
             raise CourtroomError(

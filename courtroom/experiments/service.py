@@ -1,46 +1,69 @@
 """Experiments as pages, the shell and programs use them: begun, estimated, run, paused, read."""
 
-from collections.abc import Callable, Collection, Mapping
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import Future
 from datetime import UTC, datetime
+from functools import cached_property
+from typing import TYPE_CHECKING
 
 from courtroom.access import Access, acts, needs
+from courtroom.cases.case import Case
 from courtroom.datasets.samples import row_id
 from courtroom.engine.budget import Spent
 from courtroom.errors import CourtroomError
 from courtroom.experiments import plan
-from courtroom.experiments.canary import CALLS, MOST, Canary, ask_again
+from courtroom.experiments.canary import MAX_CALLS, USUAL_CALLS, Canary, ask_again
 from courtroom.experiments.driver import ExperimentDriver
 from courtroom.experiments.hypotheses import Preregistration, prompts_hash
 from courtroom.experiments.measures import at_hand, fitting, wanted
+from courtroom.experiments.mirror import Drafts, drafts, is_unread
 from courtroom.experiments.outcome import Outcome
 from courtroom.experiments.plan import ExperimentEstimate, Phase, Training, estimate
-from courtroom.experiments.results import ExperimentResults, accounts, answered_by_stand_ins, sentences
+from courtroom.experiments.results import ExperimentResults, accounts, answered_by_stand_ins, left_out, sentences
 from courtroom.experiments.sequential_test import Repeats
 from courtroom.experiments.spec import ALL, Experiment, with_controls
-from courtroom.experiments.store import ExperimentStore, PrintedResults, StoredExperiment
+from courtroom.experiments.store import ExperimentStore, StoredExperiment
 from courtroom.experiments.table import CellRow
 from courtroom.experiments.what_if import WhatIfs
-from courtroom.hearings import Hearings
+from courtroom.models.spec import ModelSpec
+from courtroom.questions.mirror import Change
+
+if TYPE_CHECKING:
+    from courtroom.courthouse import Courthouse
 
 
 class Experiments:
     """All experiments of one store, as one process drives them."""
 
-    def __init__(self, store: ExperimentStore, house: Hearings) -> None:
-        self.store = store
-        self.repeats = Repeats(house)
-        self.what_ifs = WhatIfs(house)
-        self._house = house
-        self._driver = ExperimentDriver(store, house)
+    def __init__(self, store: ExperimentStore, house: Courthouse) -> None:
+        self.store, self._house = store, house
+
+    @cached_property
+    def repeats(self) -> Repeats:
+        return Repeats(self._house)
+
+    @cached_property
+    def what_ifs(self) -> WhatIfs:
+        return WhatIfs(self._house)
+
+    @cached_property
+    def _driver(self) -> ExperimentDriver:
+        return ExperimentDriver(self.store, self._house)
 
     @needs(Access.RUN)
     def begin(self, experiment: Experiment) -> str:
-        """Put an experiment on record with all its cells, and return its id; the very same is on record once. A changed budget,
-        title or list of measures changes the experiment that is on record. Raises `CourtroomError`: it does not fit the dataset,
-        a procedure or the predictions."""
+        """Put an experiment on record with all its cells, and return its id; the very same is on record once. A changed
+        budget, title or list of measures changes the experiment that is on record. Raises `CourtroomError`: it does not
+        fit the dataset, a procedure or the predictions."""
+        if arm := next(filter(is_unread, experiment.arms), None):
+            raise CourtroomError(
+                f"Nobody has seen what “{arm.name}” changes in the cases. Read it, and write into `seen_by` of the arm who "
+                "has read it, or give --seen-by."
+            )
         given = plan.answers(experiment)
-        exact, kind = plan.pinned(experiment, self._house)
+        exact, kind = plan.pinned(experiment, given, self._house)
         setups = plan.check(exact, kind, self._house)
         plan.check_names(exact, setups, self._house)
         learning = Training(exact, setups, self._house).arms
@@ -54,8 +77,8 @@ class Experiments:
 
     @needs(Access.RUN)
     def lock(self, experiment: Experiment) -> Preregistration:
-        """Put an experiment on record with its hypotheses, before anything is asked; the very same lock where there is one. Raises
-        `CourtroomError`: there are no hypotheses, other ones are locked already, or a cell is done."""
+        """Put an experiment on record with its hypotheses, before anything is asked; the very same lock where there is
+        one. Raises `CourtroomError`: there are no hypotheses, other ones are locked already, or a cell is done."""
         if not experiment.hypotheses:
             raise CourtroomError("There is no hypothesis to lock. Write a [[hypothesis]] into the experiment's file.")
         name = self.begin(experiment)
@@ -81,10 +104,23 @@ class Experiments:
     def estimate(
         self, experiment: Experiment, progress: Callable[[int, int], None] = lambda done, total: None
     ) -> ExperimentEstimate:
-        """About what an experiment will take: calls, tokens, money, and how many calls shared answers save. `progress`: is called
-        with how many cells are rehearsed, and of how many."""
-        exact, kind = plan.pinned(experiment, self._house)
+        """About what an experiment will take: calls, tokens, money, and how many calls shared answers save. `progress`:
+        is called with how many cells are rehearsed, and of how many."""
+        exact, kind = plan.pinned(experiment, plan.answers(experiment), self._house)
         return estimate(exact, kind, self._house, progress)
+
+    @needs(Access.RUN)
+    def drafts(
+        self, experiment: Experiment, changes: Sequence[Change], who: str = "", spec: ModelSpec | None = None
+    ) -> Drafts:
+        """Draft an experiment's cases with one thing about the parties changed, by each change; nothing is heard. What
+        is approved goes into `with_mirror`. See `mirror.drafts`."""
+        return drafts(self._house, self.cases(experiment), changes, who, spec)
+
+    def cases(self, experiment: Experiment) -> list[Case]:
+        """Return the cases that an experiment tests; bundled ones are taken in as its dataset."""
+        exact, _ = plan.pinned(experiment, {}, self._house)
+        return [row.case for row in plan.rows_of(self._house, exact.dataset)]
 
     def with_controls(self, experiment: Experiment, of: Collection[str] = (ALL,)) -> Experiment:
         """The experiment with the matched controls of these arms added. Raises `CourtroomError`: an arm is no panel."""
@@ -92,8 +128,14 @@ class Experiments:
 
     @needs(Access.RUN)
     def go(self, name: str, keys: Mapping[str, str] | None = None) -> str:
-        """Start the remaining cells; the experiment's id. `keys`: what the person typed who starts it; see `Runner.go`. On a
-        cluster, workers have keys of their own. Raises `CourtroomError`: the settings name a cluster that can't be used."""
+        """Start the remaining cells, and return the experiment's id.
+
+        Args:
+            keys: what the person typed who starts it; see `Runner.go`. On a cluster, workers have keys of their own.
+
+        Raises:
+            CourtroomError: the settings name a cluster that can't be used.
+        """
         kept = self.store.experiment(name)
         self.store.changing(kept.id, "start")
         if kept.status != "done" or any(state == "waiting" for _, state in self.store.counts(kept.id)):
@@ -112,7 +154,7 @@ class Experiments:
 
     def _go(self, name: str, keys: Mapping[str, str] | None) -> None:
         # A person has them go on: that a process ended twice while it drove many of them says nothing of any one.
-        self._house.store.lost.forget(*(cell.run for cell in self.store.cells(name, "waiting")))
+        self._house.store.forgive(cell.run for cell in self.store.cells(name, "waiting"))
         self._driver.go(name, keys)
 
     @needs(Access.RUN)
@@ -126,21 +168,17 @@ class Experiments:
     def resting_on(self, dataset: str, version: str | None = None) -> list[str]:
         """The ids of experiments whose cases are of a dataset, or of one version of it, newest first."""
         every = ((one.id, (one.experiment.dataset, one.experiment.teaches)) for one in self.store.experiments())
-        return [
-            name
-            for name, both in every
-            if any(one and one.name == dataset and version in (None, one.version) for one in both)
-        ]
+        return [name for name, both in every if any(one and (dataset, version) in one.rests_on for one in both)]
 
     @needs(Access.RUN)
     def delete_dataset(self, dataset: str, version: str | None = None) -> None:
-        """Forget a dataset, or one version of it. Runs keep the cases that they have. Raises `CourtroomError`: experiments rest on
-        it; without it they could neither go on nor show their tables."""
+        """Forget a dataset, or one version of it. Runs keep the cases that they have. Raises `CourtroomError`:
+        experiments rest on it; without it they could neither go on nor show their tables."""
         if resting := self.resting_on(dataset, version):
             more = f" and {len(resting) - 3} more" if len(resting) > 3 else ""
             raise CourtroomError(
-                f"Experiments rest on “{dataset}”: {', '.join(resting[:3])}{more}. Delete these first; without their cases they "
-                "could neither go on nor show their tables."
+                f"Experiments rest on “{dataset}”: {', '.join(resting[:3])}{more}. Delete these first; without their "
+                "cases they could neither go on nor show their tables."
             )
         self._house.datasets.delete(dataset, version)
 
@@ -152,10 +190,10 @@ class Experiments:
         if kept.status == "running":
             self.pause(kept.id)
             self.wait(kept.id)
-        PrintedResults(self._house.settings.home, self.store).forget(kept.id)
         with self._house.store.together():
             self.store.delete(kept.id, self._house.store.take_out)
             for memory in Training.kept_by(kept.experiment):
+                self._house.knowledge.forget_memory(memory)
                 if not self.store.names_snapshot(memory):
                     self._house.knowledge.snapshots.forget(memory)
 
@@ -172,20 +210,20 @@ class Experiments:
 
     @needs(Access.RUN)
     def canary(
-        self, name: str, calls: int = CALLS, money: float | None = None, keys: Mapping[str, str] | None = None
+        self, name: str, calls: int = USUAL_CALLS, money: float | None = None, keys: Mapping[str, str] | None = None
     ) -> Canary:
-        """Ask a sample of the recorded calls again, each twice, and keep what came of it; see `ask_again`. `calls`: recorded
-        calls, 1 to 1,000. `money`: US dollars for this alone; the experiment's own budget holds too. Raises `CourtroomError`:
-        no language model was asked, or no cell is done."""
+        """Ask a sample of the recorded calls again, each twice, and keep what came of it; see `ask_again`. `calls`:
+        recorded calls, 1 to 1,000. `money`: US dollars for this alone; the experiment's own budget holds too. Raises
+        `CourtroomError`: no language model was asked, or no cell is done."""
         kept = self.store.experiment(name)
         self.store.changing(kept.id, "ask")
-        if not 1 <= calls <= MOST:
-            raise CourtroomError(f"A canary asks 1 to {MOST:,} calls again, not {calls:,}. Choose another number.")
+        if not 1 <= calls <= MAX_CALLS:
+            raise CourtroomError(f"A canary asks 1 to {MAX_CALLS:,} calls again, not {calls:,}. Choose another number.")
         parent, budget = kept.experiment.dataset.run, kept.experiment.budget
         done = [(cell.arm, cell.row, cell.run or parent) for cell in self.store.cells(kept.id, "done", phase="test")]
-        took = [*self.store.took(kept.id).values()]
-        took += [(one.cost.calls, one.cost.tokens, one.cost.money) for one in kept.experiment.canaries]
-        spent = Spent(sum(one[0] for one in took), sum(one[1] for one in took), sum(one[2] or 0.0 for one in took))
+        took = [*self.store.took(kept.id).values(), *(one.cost for one in kept.experiment.canaries)]
+        money_spent = sum(one.money or 0.0 for one in took)
+        spent = Spent(sum(one.calls for one in took), sum(one.tokens for one in took), money_spent)
         if money is not None:
             limits = [spent.money + money, *([budget.money] if budget.money else [])]
             budget = budget.model_copy(update={"money": min(limits)})
@@ -197,8 +235,8 @@ class Experiments:
         return found
 
     def rows(self, name: str, phase: Phase = "test") -> list[CellRow]:
-        """Every cell that counts in the table, with its case and what it came to so far; or every cell that only teaches. Raises
-        `CourtroomError`: the dataset's version is not there any more."""
+        """Every cell that counts in the table, with its case and what it came to so far; or every cell that only
+        teaches. Raises `CourtroomError`: the dataset's version is not there any more."""
         kept = self.store.experiment(name)
         with acts(None):  # who may see an experiment sees the cases that it is on
             return self._rows(kept, phase)
@@ -210,7 +248,8 @@ class Experiments:
         experiment, datasets = kept.experiment, self._house.datasets
         dataset = experiment.dataset
         chosen = (phase == "train" and experiment.teaches) or dataset
-        rows = {row.id: row for row in plan.rows_of(self._house, chosen)}
+        only = chosen.only(dict.fromkeys(cell.row for cell in cells))
+        rows = {row.id: row for row in plan.rows_of(self._house, only)}
         relevance = {} if dataset.run else datasets.relevance(dataset.name, dataset.version)
         names = [arm.name for arm in experiment.arms]
         outcomes = {(names[cell.arm], cell.row, cell.repeat): cell.outcome for cell in cells}
@@ -229,7 +268,7 @@ class Experiments:
         ]
 
     def runs(self, name: str, arm: str = "") -> list[str]:
-        """The runs of all cells that are done, or of those of one arm. Raises `CourtroomError`: there is no such arm."""
+        """Return the runs of all cells that are done, or of an arm's. Raises `CourtroomError`: there is no such arm."""
         kept = self.store.experiment(name)
         arms = [one.name for one in kept.experiment.arms]
         if arm and arm not in arms:
@@ -244,13 +283,13 @@ class Experiments:
         measures, notes = at_hand(wanted(kept.kind, kept.experiment.measures), scored)
         prompts = self._prompts(kept.experiment) if kept.experiment.lock else ""
         measures = measures or fitting(kept.kind, scored)
-        found = accounts(kept.experiment, rows, measures)
+        found, training = accounts(kept.experiment, rows, measures), self.rows(kept.id, "train")
         return ExperimentResults(
             kept,
             rows,
             measures,
-            (*sentences(found), *answered_by_stand_ins(rows), *notes),
-            self.rows(kept.id, "train"),
+            (*sentences(found), *left_out(training), *answered_by_stand_ins(rows), *notes),
+            training,
             prompts,
             found,
         )

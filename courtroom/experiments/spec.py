@@ -1,54 +1,72 @@
-"""An experiment as a file: a dataset, arms, repeats, measures, a budget, a knowledge protocol. The bundled ones, and the arms that
-are matched controls: what the talk, the personas and the mere spending of a panel are each worth."""
+"""An experiment as a file: a dataset, arms, repeats, measures, a budget, a knowledge protocol. The bundled ones, and
+the arms that are matched controls: what the talk, the personas and the mere spending of a panel are each worth."""
+
+from __future__ import annotations
 
 import hashlib
 import re
 import tomllib
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, Self
 
+import tomli_w
 from pydantic import Field, JsonValue, ValidationError, model_validator
 
+from courtroom.cases.case import CaseT
 from courtroom.cases.checks import explain
 from courtroom.datasets import Datasets
-from courtroom.engine.changes import changed
-from courtroom.engine.procedure import Controls, Procedure
-from courtroom.engine.setup import Budget
+from courtroom.datasets.selection import VERSION_MARK, Preparation, Selection
+from courtroom.declarations.changes import changed
+from courtroom.declarations.parts import Controls
+from courtroom.declarations.setup import Budget
+from courtroom.engine.procedure import Procedure
 from courtroom.errors import CourtroomError
 from courtroom.experiments.canary import Canary
 from courtroom.experiments.hypotheses import Hypothesis, Preregistration
 from courtroom.language import N_
+from courtroom.questions.mirror import with_texts
 from courtroom.settings import DATA
 from courtroom.strict import Strict
 
-Change = Literal["base", "knob", "rule", "member", "evidence", "grid"]
-"""What an arm of a what-if changes; `base` is nothing, `grid` several things at once."""
+Change = Literal["base", "knob", "rule", "member", "evidence", "grid", "again", "mirror"]
+"""What an arm of a what-if changes; `base` is nothing, `grid` several things at once, `again` nothing but the seed,
+`mirror` something about the parties."""
 
 OF_MODELS = ("model.id", "model.connection", "model.extra", "roles", "members", "embedding")
 """Paths in a setup that say which model answers or compares texts."""
 
 
-class Cases(Strict):
-    """Which cases: a dataset at one version, and what is taken of it; or the case of one run."""
+class _Source(Strict):
+    """Where cases are from."""
 
     name: str = Field(default="", max_length=120)
     run: str = Field(default="", max_length=120, description="In place of a dataset: the run whose forks the arms are.")
     version: str | None = Field(
         default=None, description="Without one, the newest; it is written out when the experiment begins."
     )
-    split: str | None = None
-    ids: tuple[str, ...] | None = Field(default=None, description="Only these cases.")
-    limit: int | None = Field(default=None, ge=1, description="The first so many.")
-    sample: int | None = Field(default=None, ge=1, description="So many, drawn with `seed`.")
-    seed: int = 0
+
+
+class Cases(Selection, _Source):
+    """Which cases: a dataset at one version, and what is taken of it; or the case of one run."""
 
     @model_validator(mode="after")
     def _one_or_the_other(self) -> Self:
         if bool(self.name) == bool(self.run):
             raise ValueError("name either a dataset or a run")
         return self
+
+    @property
+    def rests_on(self) -> set[tuple[str, str | None]]:
+        """The datasets that it needs, each with its version and as a whole."""
+        other, _, version = self.labels_of.partition(VERSION_MARK)
+        needed = [(self.name, self.version), *([(other, version)] if other else [])]
+        return {(name, of) for name, known in needed for of in (known, None)}
+
+    def only(self, ids: Iterable[str]) -> Cases:
+        """Return these of its cases, which were chosen before; they are read in the same way."""
+        return Cases(name=self.name, run=self.run, version=self.version, ids=tuple(ids), cut=self.cut)
 
 
 class Variant(Strict):
@@ -58,6 +76,31 @@ class Variant(Strict):
     kind: Change | None = None
     set: dict[str, Any] = Field(default_factory=dict, description="Values of the setup by their paths.")
     without: tuple[str, ...] = Field(default=(), description="Parts of the case that are left out, by their names.")
+    other_order: bool = Field(
+        default=False,
+        description="Whether the sides of the case stand in the other order.",
+        exclude_if=lambda other_order: not other_order,
+    )
+    rewritten: dict[str, dict[str, str]] = Field(
+        default_factory=dict,
+        description="By a case's id, its texts that are heard in other words, by their paths in the case.",
+        exclude_if=lambda rewritten: not rewritten,
+    )
+    seen_by: str = Field(
+        default="",
+        max_length=200,
+        description="Who has read what is heard in other words or another order; without it nothing is heard.",
+        exclude_if=lambda seen_by: not seen_by,
+    )
+
+    @property
+    def changes_case(self) -> bool:
+        return bool(self.without or self.rewritten or self.other_order)
+
+    def heard(self, case: CaseT) -> CaseT:
+        """Return a case as it is heard with this change."""
+        changed_case = with_texts(case.without(*self.without), self.rewritten.get(case.id, {}))
+        return changed_case.in_other_order() if self.other_order else changed_case
 
 
 class Arm(Variant):
@@ -93,17 +136,20 @@ class Arm(Variant):
     def _one_or_the_other(self) -> Self:
         if bool(self.procedure) == bool(self.predictions):
             raise ValueError("an arm names either a procedure or a file of predictions")
-        if self.predictions and (self.set or self.without):
+        if self.predictions and (self.set or self.changes_case):
             raise ValueError("predictions made elsewhere have no setup")
         return self
 
 
-class KnowledgeRules(Strict):
+MAY_BE_LEFT_OUT = 0.05
+
+
+class KnowledgeRules(Preparation):
     """What runs may see of what was learned: by default the memory as it is, and no cell teaches it anything."""
 
     train: str | None = Field(
         default=None,
-        description="A split from which each arm that can learns first, one case after the other, in the order of the dataset.",
+        description="A split from which each arm that can learns first, case by case, in the order of the dataset.",
     )
     dataset: str = Field(
         default="",
@@ -116,12 +162,32 @@ class KnowledgeRules(Strict):
         description="Of that dataset; without one, the newest, which is written out when the experiment begins.",
         exclude_if=lambda version: version is None,
     )
+    limit: int | None = Field(
+        default=None, ge=1, description="Learn from the first so many.", exclude_if=lambda limit: limit is None
+    )
+    sample: int | None = Field(
+        default=None,
+        ge=1,
+        description="Learn from so many, drawn with this table's `seed`.",
+        exclude_if=lambda sample: sample is None,
+    )
+    seed: int = Field(default=0, exclude_if=lambda seed: not seed)
+    leave_out: float = Field(
+        default=MAY_BE_LEFT_OUT,
+        ge=0,
+        le=1,
+        description="Share of the cases that an arm's training may go on without, where they can't be answered.",
+        exclude_if=lambda share: share == MAY_BE_LEFT_OUT,
+    )
     test_on_trained: bool = Field(default=False, description="Allow the tested split to be the one trained on.")
 
 
-PRESENTED = {
-    *("title", "source", "measures", "by_category", "gain_over", "at_once", "budget", "hypotheses"),
-    *("lock", "canaries"),
+PRESENTED: dict[str, Any] = {
+    **dict.fromkeys(
+        ("title", "source", "measures", "by_category", "gain_over", "at_once", "batch", "budget", "hypotheses"), True
+    ),
+    **dict.fromkeys(("lock", "canaries"), True),
+    "arms": {"__all__": {"seen_by"}},
 }
 """What decides nothing of what is asked."""
 
@@ -147,6 +213,12 @@ class Experiment(Strict):
     )
     at_once: int = Field(
         default=64, ge=1, le=1_000, description="Cells under way at once, within each model's own limits."
+    )
+    batch: bool = Field(
+        default=False,
+        description="Calls that are ready at the same time go out as one batch, at half the price, where the provider "
+        "takes batches: OpenAI and Anthropic do. Each round may take up to a day.",
+        exclude_if=lambda batch: not batch,
     )
     budget: Budget = Field(default_factory=Budget, description="Of the whole experiment.")
     knowledge: KnowledgeRules = Field(default_factory=KnowledgeRules)
@@ -182,8 +254,8 @@ class Experiment(Strict):
         same = train is not None and (train.name, train.split) == (tested.name, tested.split)
         if same and not self.knowledge.test_on_trained:
             raise ValueError(
-                f"the split “{self.dataset.split}” would be tested on what was learned from it; test another split, or set "
-                "knowledge.test_on_trained = true"
+                f"the split “{self.dataset.split}” would be tested on what was learned from it; test another split, or "
+                "set knowledge.test_on_trained = true"
             )
         return self
 
@@ -193,9 +265,13 @@ class Experiment(Strict):
         rules, tested = self.knowledge, self.dataset
         if rules.train is None:
             return None
-        if rules.dataset:
-            return Cases(name=rules.dataset, version=rules.version, split=rules.train)
-        return Cases(name=tested.name, run=tested.run, version=tested.version, split=rules.train)
+        part = Cases(
+            name=tested.name, run=tested.run, version=tested.version, split=rules.train,
+            **rules.model_dump(include={"limit", "sample", "seed", *Preparation.model_fields}),
+        )  # fmt: skip
+        return part.model_copy(
+            update={"name": rules.dataset, "run": "", "version": rules.version} if rules.dataset else {}
+        )
 
     @property
     def digest(self) -> str:
@@ -219,8 +295,8 @@ class Experiment(Strict):
 
 
 def read_toml(path: Path) -> Experiment:
-    """An experiment from its file; an `[[arm]]` for each arm. Predictions are found beside the file. Raises `CourtroomError`: it
-    can't be read, or does not fit; the sentence says where."""
+    """An experiment from its file; an `[[arm]]` for each arm. Predictions are found beside the file. Raises
+    `CourtroomError`: it can't be read, or does not fit; the sentence says where."""
     try:
         values = tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
@@ -244,39 +320,16 @@ def parsed(values: Any, what: str) -> Experiment:
 
 
 def as_toml(experiment: Experiment) -> str:
-    """The file of an experiment, without what is only known once it has begun."""
+    """Return the file of an experiment, without what is only known once it has begun."""
     values = experiment.model_dump(mode="json", exclude_defaults=True, exclude={"lock", "canaries"})
-    several = {"hypothesis": values.pop("hypotheses", []), "arm": values.pop("arms")}
-    tables = {name: values.pop(name) for name in list(values) if isinstance(values[name], dict)}
-    lines = [f"{name} = {_value(value)}" for name, value in values.items()]
-    for name, table in tables.items():
-        lines += ["", f"[{name}]"]
-        lines += [f"{_key(key)} = {_value(value)}" for key, value in table.items() if value is not None]
-    for name, rows in several.items():
-        for row in rows:
-            lines += ["", f"[[{name}]]", *(f"{key} = {_value(value)}" for key, value in row.items())]
-    return "\n".join(lines) + "\n"
+    tables = {"hypothesis": values.pop("hypotheses", []), "arm": values.pop("arms")}
+    return tomli_w.dumps(_without_none({**values, **{name: rows for name, rows in tables.items() if rows}}))
 
 
-def _value(value: Any) -> str:
+def _without_none(value: Any) -> Any:
     if isinstance(value, dict):
-        return "{ " + ", ".join(f"{_key(key)} = {_value(one)}" for key, one in value.items() if one is not None) + " }"
-    if isinstance(value, list):
-        return f"[{', '.join(map(_value, value))}]"
-    if isinstance(value, bool):
-        return str(value).lower()
-    if isinstance(value, str):
-        return _quoted(value)
-    return str(value)
-
-
-def _key(key: str) -> str:
-    return key if re.fullmatch(r"[A-Za-z0-9_-]+", key) else _quoted(key)
-
-
-def _quoted(text: str) -> str:
-    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
-    return '"' + re.sub(r"[\x00-\x1f\x7f]", lambda sign: f"\\u{ord(sign[0]):04x}", escaped) + '"'
+        return {name: _without_none(one) for name, one in value.items() if one is not None}
+    return [_without_none(one) for one in value] if isinstance(value, list) else value
 
 
 def adapted(
@@ -289,22 +342,27 @@ def adapted(
     model: str | None = None,
     values: Mapping[str, Any] | None = None,
     arms: Collection[str] | None = None,
+    predictions: Path | None = None,
 ) -> Experiment:
-    """The experiment with what is given in place of what its file says; its arms and measures stay. Raises `CourtroomError`: a
-    value does not fit.
+    """The experiment with what is given in place of what its file says; its arms and measures stay. Raises
+    `CourtroomError`: a value does not fit.
 
     Args:
-        dataset: another dataset to test on, in its newest version. Cases that the file names by their ids are of the file's
-            dataset, so they are not chosen any more. A dataset that the file names for learning stays.
+        dataset: another dataset to test on, in its newest version. Ids, categories and numbers of rows a label
+            that the file names are of its own dataset, so these don't count any more. A dataset that the file names
+            for learning stays.
         split: another split to test on; an empty one is all cases.
         sample: so many cases, drawn with the dataset's seed.
         repeats: how often each case runs under each arm.
-        model: the model of every member of every procedure. What an arm says of single roles, of members or of the embedding
+        model: the model of every member of every procedure. What an arm says of single roles, of members or of the
+            embedding
             is left out. Predictions made elsewhere stay.
         values: values of the setup of every procedure by their paths, such as `jury_size`.
         arms: the names of the arms that are wanted; None is all of them.
+        predictions: where the predictions made elsewhere are that the file names.
     """
-    cases: dict[str, Any] = {"name": dataset, "version": None, "ids": None} if dataset else {}
+    of_its_own = dict.fromkeys(("version", "ids", "at_most", "at_least"))
+    cases: dict[str, Any] = {"name": dataset, "category": (), **of_its_own} if dataset else {}
     cases |= {"split": split or None} if split is not None else {}
     cases |= {"sample": sample, "limit": None} if sample is not None else {}
     data = experiment.model_dump(mode="json")
@@ -313,6 +371,9 @@ def adapted(
     chosen = [arm for arm in experiment.arms if arms is None or arm.name in arms]
     if repeats is not None:
         chosen = [arm.model_copy(update={"repeats": None}) for arm in chosen]
+    if predictions:
+        here = {"predictions": str(predictions)}
+        chosen = [arm.model_copy(update=here) if arm.predictions else arm for arm in chosen]
     data["arms"] = [_arm(arm, model, values or {}).model_dump(mode="json") for arm in chosen]
     names = {arm.name for arm in chosen}
     data |= {
@@ -365,12 +426,17 @@ class Recipe:
 
     def missing(self, datasets: Datasets) -> str:
         """What of its datasets is not here, in a sentence; empty where all of it is."""
-        here = {one.name: one for one in datasets.list()}
+        here = {one.name: one for one in datasets.newest()}
         for cases in filter(None, (self.experiment.teaches, self.experiment.dataset)):
             if cases.name not in here:
                 return f"Import its dataset under the name “{cases.name}”."
             if cases.split and cases.split not in here[cases.name].splits:
-                return f"The dataset “{cases.name}” has no split “{cases.split}”. Split it, or import the file of that split."
+                return (
+                    f"The dataset “{cases.name}” has no split “{cases.split}”. "
+                    "Split it, or import the file of that split."
+                )
+            if (other := cases.labels_of.partition(VERSION_MARK)[0]) and other not in here:
+                return f"Import the dataset under the name “{other}”, whose labels count."
         return ""
 
 
@@ -398,11 +464,9 @@ TITLES = {
 ALL = "all"
 COUNTED = "counted"
 """A model that nobody has, so that nothing of it is on record."""
-REHEARSED = 4
-"""Cases by which tokens are counted."""
+REHEARSED_CASES = 4
 Tokens = Callable[[Experiment], int]
-MOST = 51
-"""Members of a panel at most, so samples too."""
+MAX_PANEL_MEMBERS = 51
 
 
 def has_panel(arm: Arm, procedures: Mapping[str, Procedure]) -> bool:
@@ -416,9 +480,9 @@ def has_panel(arm: Arm, procedures: Mapping[str, Procedure]) -> bool:
 def with_controls(
     experiment: Experiment, procedures: Mapping[str, Procedure], tokens: Tokens, of: Collection[str] = (ALL,)
 ) -> Experiment:
-    """The experiment with the matched controls of these arms behind its own arms; what is there already is not added again. The
-    samples are as many as take the tokens of the panel, by a rehearsal; an odd number, so that there is no tie. `tokens`: how
-    many an experiment takes. Raises `CourtroomError`: an arm is not there, or is no panel."""
+    """The experiment with the matched controls of these arms behind its own arms; what is there already is not added
+    again. The samples are as many as take the tokens of the panel, by a rehearsal; an odd number, so that there is no
+    tie. `tokens`: how many an experiment takes. Raises `CourtroomError`: an arm is not there, or is no panel."""
     panels = {arm.name: arm for arm in experiment.arms if has_panel(arm, procedures)}
     if wrong := [name for name in of if name != ALL and name not in panels]:
         known = ", ".join(panels) or "none"
@@ -457,9 +521,11 @@ def _samples(arm: Arm, control: Arm, seats: str, experiment: Experiment, tokens:
 
     def taken(tried: Arm) -> int:
         only = {"arms": (tried.model_copy(update={"memory_of": ""}),), "seeds": (), "hypotheses": (), "gain_over": {}}
-        few = experiment.dataset.model_copy(update={"limit": min(experiment.dataset.limit or REHEARSED, REHEARSED)})
+        few = experiment.dataset.model_copy(
+            update={"limit": min(experiment.dataset.limit or REHEARSED_CASES, REHEARSED_CASES)}
+        )
         one = experiment.model_copy(update={**only, "dataset": few, "knowledge": KnowledgeRules(), "lock": None})
         return tokens(adapted(one, repeats=1, model=COUNTED, values={"model.vision": "no"}))
 
     one, five = (taken(control.model_copy(update={"set": {**control.set, seats: number}})) for number in (1, 5))
-    return min(MOST, max(1, 1 + round((taken(arm) - one) / max(1.0, (five - one) / 4))) | 1)
+    return min(MAX_PANEL_MEMBERS, max(1, 1 + round((taken(arm) - one) / max(1.0, (five - one) / 4))) | 1)

@@ -1,25 +1,20 @@
 """Experiments on disk: what they are, and each cell with its run's id and what it came to."""
 
-import glob
-import hashlib
 import json
-import os
 import time
 from collections.abc import Callable, Iterable, Iterator
-from pathlib import Path
 from typing import Literal
 
 from courtroom.access import Access, Resource, acting_account, needs
-from courtroom.engine.lease import Lease
 from courtroom.errors import CourtroomError, Unreadable
 from courtroom.experiments.outcome import Outcome
 from courtroom.experiments.plan import Cell, Phase
 from courtroom.experiments.spec import Experiment
+from courtroom.questions.asides import Cost
 from courtroom.sharing import Action, changing, follow, give_up, listed, may_see, note, take
-from courtroom.store.connection import StoredRow, read, read_all
+from courtroom.store.connection import StoredRow, StoreLock, read, read_all
 from courtroom.store.database import Database
 from courtroom.strict import Strict
-from courtroom.version import __version__
 
 NAMING = (
     ("runs", "setup"),
@@ -48,8 +43,6 @@ class StoredExperiment(Strict):
     status: Status
     reason: str
     created: float
-    owner: str | None
-    heartbeat: float | None
 
 
 class StoredCell(Cell):
@@ -66,15 +59,15 @@ class ExperimentStore:
 
     def __init__(self, database: Database) -> None:
         self._database = database
-        self.lease = Lease(database, "experiments")
 
     def create(self, experiment: Experiment, kind: str, cells: Iterable[tuple[Cell, Outcome | None]]) -> str:
-        """Put an experiment on record with all its cells, all or nothing; one that is there already stays as it is. `cells`: those
-        of predictions made elsewhere with what they came to."""
+        """Put an experiment on record with all its cells, all or nothing; one that is there already stays as it is.
+        `cells`: those of predictions made elsewhere with what they came to."""
         own, parent, person = _named(experiment.id), experiment.dataset.run, acting_account()
         with self._database.transaction() as db:
             fresh = db.execute(
-                "INSERT INTO experiments (id, name, parent, body, kind, status, created) VALUES (?, ?, ?, ?, ?, 'paused', ?)"
+                "INSERT INTO experiments (id, name, parent, body, kind, status, created)"
+                " VALUES (?, ?, ?, ?, ?, 'paused', ?)"
                 " ON CONFLICT DO NOTHING",
                 (experiment.id, experiment.name, parent, experiment.model_dump_json(), kind, time.time()),
             ).rowcount
@@ -85,7 +78,8 @@ class ExperimentStore:
                     take(self._database, own)
                 note(self._database, "make", own)
                 db.executemany(
-                    "INSERT INTO experiment_cells (experiment, number, arm, row, repeat, seed, phase, run, state, outcome)"
+                    "INSERT INTO experiment_cells"
+                    " (experiment, number, arm, row, repeat, seed, phase, run, state, outcome)"
                     " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
                     (
                         (experiment.id, cell.number, cell.arm, cell.row, cell.repeat, cell.seed, cell.phase, cell.run)
@@ -99,7 +93,7 @@ class ExperimentStore:
 
     @needs(Access.RUN)
     def replace(self, experiment: Experiment) -> None:
-        """Change what may change of an experiment that is on record: its budget, how many cells go at once, its title. Raises `Forbidden`: it is somebody else's."""
+        """Change what decides no cell: budget, cells at once, title. Raises `Forbidden`: it is somebody else's."""
         body = experiment.model_dump_json()
         with self._database.transaction() as db:
             if db.execute("SELECT 1 FROM experiments WHERE id = ? AND body = ?", (experiment.id, body)).fetchone():
@@ -128,8 +122,8 @@ class ExperimentStore:
     def page(
         self, start: int, count: int, what_ifs: bool | None = None
     ) -> tuple[list[StoredExperiment], list[Unreadable]]:
-        """Some experiments, newest first: those that can be read, and the others. `what_ifs`: only those whose arms are forks of a
-        run, or only the others; None is all."""
+        """Some experiments, newest first: those that can be read, and the others. `what_ifs`: only those whose arms are
+        forks of a run, or only the others; None is all."""
         fits, values = _listed(what_ifs)
         rows = self._database.execute(
             f"SELECT * FROM experiments WHERE {fits} ORDER BY number DESC LIMIT :count OFFSET :start",
@@ -154,14 +148,6 @@ class ExperimentStore:
         )
         return (_cell(row) for row in rows.fetchall())
 
-    def lines(self, experiment: str) -> Iterator[str]:
-        """Each cell as it stands, in a line: where one differs, results may."""
-        rows = self._database.execute(
-            "SELECT number, state, reason, outcome FROM experiment_cells WHERE experiment = ? ORDER BY number",
-            (experiment,),
-        )
-        return (" ".join(map(str, tuple(row))) + "\n" for row in rows)
-
     def counts(self, experiment: str) -> dict[tuple[int, State], int]:
         """How many cells are in each state, by the arm's place."""
         rows = self._database.execute(
@@ -170,18 +156,36 @@ class ExperimentStore:
         )
         return {(row["arm"], row["state"]): row["many"] for row in rows}
 
-    def took(self, experiment: str) -> dict[int, tuple[int, int, float | None]]:
-        """Calls really made, tokens and US dollars of the cells that are done, by the arm's place; None is not known."""
+    def took(self, experiment: str) -> dict[int, Cost]:
+        """What was really asked for the cells that are done, by the arm's place."""
         rows = self._database.execute(
-            "SELECT arm, sum(asked) AS calls, sum(tokens) AS tokens, CASE WHEN count(*) = count(cost) THEN sum(cost) END AS cost"
+            "SELECT arm, sum(asked) AS calls, sum(tokens) AS tokens, sum(estimated) AS estimated,"
+            " CASE WHEN count(*) = count(cost) THEN sum(cost) END AS money"
             " FROM (SELECT arm, CAST(json_extract(outcome, '$.asked') AS BIGINT) AS asked,"
+            " CASE WHEN json_extract(outcome, '$.estimated') IS NULL THEN 0 ELSE 1 END AS estimated,"
+            " coalesce(CAST(json_extract(outcome, '$.paid_tokens') AS BIGINT),"
             " CAST(json_extract(outcome, '$.prompt_tokens') AS BIGINT)"
-            " + CAST(json_extract(outcome, '$.completion_tokens') AS BIGINT) AS tokens,"
-            " CAST(json_extract(outcome, '$.cost') AS DOUBLE PRECISION) AS cost"
+            " + CAST(json_extract(outcome, '$.completion_tokens') AS BIGINT)) AS tokens,"
+            " CAST(CASE WHEN json_extract(outcome, '$.paid_tokens') IS NULL THEN json_extract(outcome, '$.cost')"
+            " ELSE json_extract(outcome, '$.paid_cost') END AS DOUBLE PRECISION) AS cost"
             " FROM experiment_cells WHERE experiment = ? AND outcome IS NOT NULL AND run <> '') AS done GROUP BY arm",
             (experiment,),
         )
-        return {row["arm"]: (row["calls"], row["tokens"], row["cost"]) for row in rows}
+        return {
+            row["arm"]: Cost(
+                calls=row["calls"], tokens=row["tokens"], money=row["money"], estimated=bool(row["estimated"])
+            )
+            for row in rows
+        }
+
+    def cheaper(self, experiment: str) -> tuple[int, int]:
+        """Return how many tokens of its cells came from a provider's cache, and how many went by batch."""
+        row = self._database.row(
+            "SELECT coalesce(sum(cached), 0), coalesce(sum(batched), 0) FROM payments"
+            " WHERE run IN (SELECT run FROM experiment_cells WHERE experiment = ? AND run <> '')",
+            (experiment,),
+        )
+        return int(row[0]), int(row[1])
 
     def conclude(self, experiment: str, number: int, outcome: Outcome | None, why: str = "") -> None:
         """Write what a cell has come to; without an outcome it has failed, and `why` says why."""
@@ -192,9 +196,10 @@ class ExperimentStore:
         )
 
     def try_again(self, experiment: str) -> int:
-        """Have the cells that failed wait again; how many there are."""
+        """Have the tested cells that failed wait again; how many there are. What was left out of a training stays so."""
         return self._database.execute(
-            "UPDATE experiment_cells SET state = 'waiting', reason = '' WHERE experiment = ? AND state = 'failed'",
+            "UPDATE experiment_cells SET state = 'waiting', reason = ''"
+            " WHERE experiment = ? AND state = 'failed' AND phase = 'test'",
             (experiment,),
         ).rowcount
 
@@ -207,14 +212,21 @@ class ExperimentStore:
             "UPDATE experiments SET status = ?, reason = ? WHERE id = ?", (status, reason, experiment)
         )
 
-    def under_way(self) -> list[tuple[str, str | None, float | None]]:
-        """Experiments that count as running, each with who drives it and the last heartbeat."""
-        rows = self._database.execute("SELECT id, owner, heartbeat FROM experiments WHERE status = 'running'")
-        return [tuple(row) for row in rows]
+    def lock(self, experiment: str) -> StoreLock:
+        """The lock of whoever drives an experiment."""
+        return self._database.lock(f"experiment {experiment}")
+
+    def is_driven(self, experiment: str) -> bool:
+        """Whether some process drives it."""
+        return self._database.is_locked(f"experiment {experiment}")
+
+    def under_way(self) -> list[str]:
+        """Experiments that count as running."""
+        return [row["id"] for row in self._database.execute("SELECT id FROM experiments WHERE status = 'running'")]
 
     @needs(Access.RUN)
     def delete(self, experiment: str, take_out: Callable[[list[str]], None]) -> None:
-        """Forget an experiment and its runs, all or nothing; answers stay. `take_out`: forgets runs, within the transaction."""
+        """Forget an experiment and its runs, which `take_out` does within the transaction; answers stay."""
         with self._database.transaction() as db:
             rows = db.execute("SELECT run FROM experiment_cells WHERE experiment = ? AND run <> ''", (experiment,))
             take_out([row["run"] for row in rows])
@@ -262,41 +274,3 @@ def _cell(row: StoredRow) -> StoredCell:
         return StoredCell.model_validate({**fields, "outcome": outcome})
 
     return read("cell", row["run"] or str(row["number"]), parsed)
-
-
-FOLDER = "results"
-PROGRAM = (Path(__file__).parent, Path(__file__).parents[1] / "evaluation")
-"""What works results out: where a file of it is newer, they are worked out again."""
-
-
-class PrintedResults:
-    """Texts of results, in a folder of their own that may be removed at any time. `home`: where the store keeps its files."""
-
-    def __init__(self, home: Path, store: ExperimentStore) -> None:
-        self._folder = home / FOLDER
-        self._store = store
-
-    def text(self, kept: StoredExperiment, form: str, make: Callable[[], str]) -> str:
-        """The text that was made last, where nothing has changed since; else a new one. `form`: in which form it is, e.g. `json`."""
-        file = self._folder / f"{kept.id}.{form}"
-        wanted = self._fingerprint(kept)
-        was, _, text = file.read_text("utf-8").partition("\n") if file.is_file() else ("", "", "")
-        if was == wanted:
-            return text
-        text = make()
-        self._folder.mkdir(parents=True, exist_ok=True)
-        written = file.with_name(f"{file.name}.{os.getpid()}")  # two processes may print the same results at once
-        written.write_text(f"{wanted}\n{text}", "utf-8", newline="\n")
-        written.replace(file)
-        return text
-
-    def forget(self, experiment: str) -> None:
-        for file in self._folder.glob(f"{glob.escape(experiment)}.*"):
-            file.unlink(missing_ok=True)
-
-    def _fingerprint(self, kept: StoredExperiment) -> str:
-        newest = max(path.stat().st_mtime_ns for folder in PROGRAM for path in folder.rglob("*.py"))
-        digest = hashlib.sha256(f"{__version__} {newest} {kept.model_dump_json()}".encode())
-        for line in self._store.lines(kept.id):
-            digest.update(line.encode())
-        return digest.hexdigest()

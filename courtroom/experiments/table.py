@@ -1,9 +1,13 @@
-"""The table of an experiment: a line for each arm and group of cases, with intervals. Pure functions over what cells came to."""
+"""The table of an experiment: a line for each arm and group of cases, with intervals, and which differences hold."""
+
+from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import combinations
+from itertools import combinations, permutations
+from math import lcm
+from typing import TYPE_CHECKING
 
 from courtroom.cases.case import Case
 from courtroom.evaluation.intervals import FEWEST, Bounds, CaseSums, Interval, of_difference, of_measure
@@ -22,7 +26,11 @@ from courtroom.evaluation.significance import (
     wilcoxon,
 )
 from courtroom.experiments.measures import CaseResult, Measure
+from courtroom.experiments.measures.measure import quotient
 from courtroom.experiments.outcome import Outcome
+
+if TYPE_CHECKING:
+    from courtroom.evaluation.intervals import Sums
 
 ALL = "all cases"
 
@@ -52,7 +60,9 @@ class CellRow:
     @property
     def scored(self) -> CaseResult | None:
         """What measures read; None where there is no outcome."""
-        return CaseResult(self.case, self.category, self.outcome, self.relevance, self.single) if self.outcome else None
+        if self.outcome is None:
+            return None
+        return CaseResult(self.case, self.category, self.outcome, self.relevance, self.single, self.repeat)
 
 
 @dataclass(frozen=True)
@@ -64,9 +74,25 @@ class ArmSpending:
     waiting: int
     calls: int
     tokens: int
+    """Used: also those of answers that were on record, as another arm had asked the same before."""
     cost: float | None
-    """US dollars; None where a price is not known."""
+    """US dollars, of the tokens used; None where a price is not known."""
+    estimated: bool
+    """Whether a provider did not count some of the tokens."""
     seconds: float
+
+    @property
+    def tokens_a_case(self) -> str:
+        """Return how many tokens a case took, as it is printed."""
+        return self._told(f"{self.tokens / self.done:,.0f}") if self.calls and self.done else "–"
+
+    @property
+    def cost_a_case(self) -> str:
+        """Return how many US dollars a case took, as it is printed."""
+        return "–" if self.cost is None or not self.done else self._told(f"{self.cost / self.done:.4g}")
+
+    def _told(self, number: str) -> str:
+        return f"about {number}" if self.estimated else number
 
 
 @dataclass
@@ -86,6 +112,11 @@ class ArmGroup:
             if scored := row.scored:
                 found.setdefault(row.row, []).append(scored)
         return found
+
+    @cached_property
+    def runs(self) -> Sequence[int]:
+        """Return the numbers of its runs over all cases."""
+        return sorted({row.repeat for row in self.rows})
 
     def values(self, measure: Measure, cases: Sequence[str]) -> list[float | None]:
         """Each case's own value, the mean over its repeats; None where the measure leaves it out."""
@@ -153,20 +184,37 @@ def grouped(rows: Iterable[CellRow], by_category: bool) -> dict[tuple[str, str],
 
 
 def case_sums(groups: Sequence[ArmGroup], measure: Measure) -> list[tuple[list[str], CaseSums]]:
-    """For each arm its cases that have a value, in order, and what each adds to a measure; parts mean the same in all arms."""
+    """Return for each arm its cases with a value, and what each adds to a measure; parts mean the same in all arms.
+
+    Where each run has a value of its own, the runs stand side by side. Of arms with fewer runs these are repeated, so
+    that all arms have as many.
+    """
     import numpy as np
 
-    cells = [(group.by_case[case], case) for group in groups for case in sorted(group.by_case)]
-    parts = measure.parts([one for repeats, _ in cells for one in repeats])
-    many = np.array([len(repeats) for repeats, _ in cells])
-    sums = np.add.reduceat(parts, np.cumsum(many) - many, axis=0)
-    binary = np.minimum.reduceat(np.isin(parts, (0.0, 1.0)).all(axis=1), np.cumsum(many) - many)
+    cells = [(group, case) for group in groups for case in sorted(group.by_case)]
+    parts = measure.parts([one for group, case in cells for one in group.by_case[case]])
+    many = np.array([len(group.by_case[case]) for group, case in cells])
+    firsts = np.cumsum(many) - many
+    runs = lcm(*(len(group.runs) for group in groups)) if measure.is_of_each_run else 1
+    side_by_side = np.zeros((len(cells), runs, parts.shape[1]))
+    for place, (group, case) in enumerate(cells):
+        for part, one in zip(parts[firsts[place] :], group.by_case[case], strict=False):
+            of_run = slice(group.runs.index(one.repeat), None, len(group.runs)) if measure.is_of_each_run else slice(1)
+            side_by_side[place, of_run] += part
+    sums = side_by_side.reshape(len(cells), -1)
+    binary = np.minimum.reduceat(np.isin(parts, (0.0, 1.0)).all(axis=1), firsts)
+
+    def finish(sums: Sums) -> Sums:
+        values = measure.finish(sums.reshape(-1, parts.shape[1])).reshape(-1, runs)
+        known = sums.reshape(len(sums), runs, -1).any(axis=2)
+        return quotient(np.where(known, values, 0.0).sum(axis=1), known.sum(axis=1))
+
     found, at = [], 0
     for group in groups:
         here = slice(at, at := at + len(group.by_case))
         known = np.arange(here.start, here.stop)[sums[here].any(axis=1)]
         right_or_wrong = measure.ratio and measure.each is not None and bool(binary[known].all())
-        of_arm = CaseSums(sums[known], many[known].astype(float), right_or_wrong)
+        of_arm = CaseSums(sums[known], many[known].astype(float), right_or_wrong, finish)
         found.append(([cells[place][1] for place in known], of_arm))
     return found
 
@@ -178,7 +226,7 @@ def bounds_of(measure: Measure, binary: bool, cases: int) -> Bounds | None:
 
 def interval_of(measure: Measure, given: CaseSums) -> Interval:
     bounds = bounds_of(measure, given.binary, len(given.sums))
-    return of_measure(given, measure.finish, bounds, measure.ratio)
+    return of_measure(given, bounds, measure.ratio)
 
 
 def table(
@@ -212,6 +260,7 @@ def spent(rows: Iterable[CellRow], arm: str) -> ArmSpending:
         calls=sum(one.calls for one in done),
         tokens=sum(one.prompt_tokens + one.completion_tokens for one in done),
         cost=None if None in costs else sum(cost for cost in costs if cost is not None),
+        estimated=any(one.estimated for one in done),
         seconds=sum(one.latency_s for one in done),
     )
 
@@ -233,7 +282,7 @@ class Pair:
     difference: Interval
     """First less second, with its interval over cases."""
     tested: Tested
-    """By McNemar's exact test where each case is right or wrong, else by swapping the two arms' answers case by case."""
+    """By McNemar's exact test where each case is right or wrong, else by swapping the arms' answers case by case."""
     corrected: float
     """After Holm's correction over all pairs of this measure and group."""
     cases: int
@@ -251,7 +300,7 @@ class Pair:
 
     @cached_property
     def effect(self) -> float | None:
-        """Cohen's g where each case is right or wrong, else Cohen's d of the pairs; None where a measure has no value a case."""
+        """Cohen's g where each case is right or wrong, else Cohen's d; None where a measure has no value a case."""
         if self.values is None:
             return None
         return cohens_g(*self._right) if self.tested.test == "McNemar" else cohens_d(*self.values)
@@ -298,8 +347,11 @@ class Overall:
     """Whether a case counts as right where most of its repeats are; without repeats each stands for itself."""
 
 
-def pairs(groups: Mapping[tuple[str, str], ArmGroup], arms: Sequence[str], measures: Sequence[Measure]) -> list[Pair]:
-    """Every pair of arms, for each measure and group; pairs that share no case with a value are left out."""
+def pairs(
+    groups: Mapping[tuple[str, str], ArmGroup], arms: Sequence[str], measures: Sequence[Measure], against: str = ""
+) -> list[Pair]:
+    """Every pair of arms, for each measure and group; pairs that share no case with a value are left out. `against`: the
+    one arm that each other is compared with."""
     found: list[Pair] = []
     for name in sorted({group for _, group in groups}):
         here = [groups[arm, name] for arm in arms if (arm, name) in groups]
@@ -308,8 +360,16 @@ def pairs(groups: Mapping[tuple[str, str], ArmGroup], arms: Sequence[str], measu
                 _each_once(measure, group, *one) for group, one in zip(here, case_sums(here, measure), strict=True)
             ]
             two = len(here) * (len(here) - 1) // 2
-            both = combinations(zip(here, given, strict=True), 2)
-            tested = [one for a, b in both if (one := _pair(measure, name, a, b, two)) is not None]
+            both = (
+                permutations(zip(here, given, strict=True), 2)
+                if against
+                else combinations(zip(here, given, strict=True), 2)
+            )
+            tested = [
+                one
+                for a, b in both
+                if against in ("", b[0].arm) and (one := _pair(measure, name, a, b, two)) is not None
+            ]
             corrected = holm([one.tested.p for one in tested])
             found += [replace(pair, corrected=p, pairs=len(tested)) for pair, p in zip(tested, corrected, strict=True)]
     return found
@@ -318,8 +378,8 @@ def pairs(groups: Mapping[tuple[str, str], ArmGroup], arms: Sequence[str], measu
 def overall(
     groups: Mapping[tuple[str, str], ArmGroup], arms: Sequence[str], measures: Sequence[Measure]
 ) -> list[Overall]:
-    """Cochran's Q over the cases that all arms have, where each case is right or wrong and there are three arms or more. The test
-    needs one value of each case under each arm: of its repeats, the majority. A tie counts as wrong."""
+    """Cochran's Q over the cases that all arms have, where each case is right or wrong and there are three arms or
+    more. The test needs one value of each case under each arm: of its repeats, the majority. A tie counts as wrong."""
     found = []
     for name in sorted({group for _, group in groups}):
         here = [groups[arm, name] for arm in arms if (arm, name) in groups]
@@ -354,8 +414,8 @@ def by_repeat(group: ArmGroup, measure: Measure) -> list[float]:
 
 
 def over_runs(group: ArmGroup, before: ArmGroup, measure: Measure) -> Tested | None:
-    """Student's t over repeats: whether an arm's value differs from that of the arm before (CyberJurors, table 9: T). Each repeat
-    is one pair. None where there are fewer than two repeats, or the cases are not the same."""
+    """Student's t over repeats: whether an arm's value differs from that of the arm before (CyberJurors, table 9: T).
+    Each repeat is one pair. None where there are fewer than two repeats, or the cases are not the same."""
     mine, other = by_repeat(group, measure), by_repeat(before, measure)
     if len(mine) < 2 or len(mine) != len(other) or group.by_case.keys() != before.by_case.keys():
         return None
@@ -363,8 +423,8 @@ def over_runs(group: ArmGroup, before: ArmGroup, measure: Measure) -> Tested | N
 
 
 def over_repeats(group: ArmGroup, measures: Sequence[Measure]) -> Tested | None:
-    """Whether an arm is right more often in one of its repeats: Cochran's Q over the cases that have all of them. By the first
-    measure that says right or wrong of each; None where there is none, or no repeats."""
+    """Whether an arm is right more often in one of its repeats: Cochran's Q over the cases that have all of them. By
+    the first measure that says right or wrong of each; None where there is none, or no repeats."""
     most = max(map(len, group.by_case.values()), default=0)
     whole = [several for several in group.by_case.values() if len(several) == most]
     for measure in measures:
@@ -380,10 +440,12 @@ def over_repeats(group: ArmGroup, measures: Sequence[Measure]) -> Tested | None:
 def _each_once(
     measure: Measure, group: ArmGroup, cases: Sequence[str], given: CaseSums
 ) -> tuple[dict[str, int], CaseSums]:
-    """The places of an arm's cases, and their sums by case, so that each counts once: arms may have repeats of different number."""
+    """Place an arm's cases, and average repeats, so that each counts once whatever its repeats."""
     import numpy as np
 
-    if measure.each is None:
+    if measure.is_of_each_run:
+        sums = given.sums
+    elif measure.each is None:
         sums = given.sums / given.cells[:, None]
     else:
         sums = np.array([(value or 0.0, 1.0) for value in group.values(measure, cases)]).reshape(-1, 2)
@@ -405,17 +467,17 @@ def _pair(
         return None
     x = _of_cases(x, [of_first[case] for case in shared])
     y = _of_cases(y, [of_second[case] for case in shared])
-    of_a, of_b = map(float, measure.finish(np.stack([x.sums.sum(axis=0), y.sums.sum(axis=0)])))
+    of_a, of_b = map(float, x.finish(np.stack([x.sums.sum(axis=0), y.sums.sum(axis=0)])))
     if of_a != of_a or of_b != of_b:
         return None
     bounds = bounds_of(measure, x.binary and y.binary, len(shared))
-    gap = of_difference(x, y, measure.finish, bounds, measure.ratio, measure.each is not None)
+    gap = of_difference(x, y, bounds, measure.ratio, measure.each is not None)
     values = (x.sums[:, 0].tolist(), y.sums[:, 0].tolist()) if measure.each is not None else None
     if values and all(value in (0.0, 1.0) for side in values for value in side):
         tested = mcnemar(*([*map(bool, side)] for side in values))
     else:
-        tested = permutation(x.sums, y.sums, measure.finish, pairs)
-    return Pair(*(measure, name, first.arm, second.arm, of_a, of_b, gap, tested, tested.p, len(shared), 1, values))
+        tested = permutation(x.sums, y.sums, x.finish, pairs)
+    return Pair(measure, name, first.arm, second.arm, of_a, of_b, gap, tested, tested.p, len(shared), 1, values)
 
 
 def _of_cases(given: CaseSums, places: Sequence[int]) -> CaseSums:
@@ -453,7 +515,7 @@ def sentence(pair: Pair) -> str:
 
 
 def _between(pair: Pair) -> str:
-    """The interval of the difference, as of the better arm less the other where that holds; empty where there is none."""
+    """The interval of the difference, of the better arm less the other where that holds; empty without one."""
     if not pair.difference.known:
         return ""
     ends = (pair.difference.low, pair.difference.high)
@@ -492,7 +554,8 @@ def without_interval(table: ResultTable) -> list[str]:
         bare = [one for line in table.lines if (one := line.values.get(measure.name)) and not one.known]
         if bare and measure.ratio:
             found.append(
-                f"{measure.title} has no interval on fewer than {FEWEST} cases, or where too few of them differ: none would hold."
+                f"{measure.title} has no interval on fewer than {FEWEST} cases, or where too few of them differ: "
+                "none would hold."
             )
         elif bare:
             found.append(f"{measure.title} has no interval: chance alone pushes it up.")

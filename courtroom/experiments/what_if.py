@@ -1,13 +1,14 @@
 """“What would have changed?”: a run's variants, as an experiment whose arms are its forks, and what these show."""
 
+from __future__ import annotations
+
 import hashlib
-import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, product
 from statistics import fmean
-from typing import Any, Literal, get_args, get_origin
+from typing import TYPE_CHECKING, Any, Literal, get_args, get_origin
 
 from pydantic import ValidationError
 from pydantic.fields import FieldInfo
@@ -15,18 +16,21 @@ from pydantic.fields import FieldInfo
 from courtroom.access import acting_account
 from courtroom.cases.case import Case
 from courtroom.cases.checks import explain
-from courtroom.engine.changes import changed, differences, value_at
-from courtroom.engine.knobs import Widget, bounds, fields_drawn, leaves, path_in_words, plain, setting_in_words
+from courtroom.declarations.changes import changed, differences, value_at
+from courtroom.declarations.knobs import Widget, bounds, fields_drawn, leaves, path_in_words, plain, setting_in_words
+from courtroom.declarations.setup import Setup
 from courtroom.engine.procedure import Procedure
 from courtroom.engine.record import Record
-from courtroom.engine.setup import Setup
 from courtroom.errors import CourtroomError
 from courtroom.evaluation.intervals import Interval, of_share
 from courtroom.experiments.outcome import Outcome
 from courtroom.experiments.plan import finished
 from courtroom.experiments.spec import Arm, Change, Experiment, Variant, parsed
 from courtroom.experiments.store import StoredCell
-from courtroom.hearings import Hearings
+
+if TYPE_CHECKING:
+    from courtroom.courthouse import Courthouse
+from courtroom.text.words import short
 
 CHANGES: dict[Change, str] = {
     "base": "As it was",
@@ -35,15 +39,16 @@ CHANGES: dict[Change, str] = {
     "member": "Member left out",
     "evidence": "Evidence left out",
     "grid": "Together",
+    "again": "Heard again",
+    "mirror": "The parties",
 }
-AT_ONCE = 2
+FORKS_AT_ONCE = 2
 """Forks under way at once: enough to keep a model's server busy, few enough to leave room for a person."""
-MOST_LETTERS = 400
-"""Of the name of an arm."""
+MAX_ARM_NAME_CHARACTERS = 400
 LEFT_AS_THEY_ARE = frozenset(Setup.model_fields)
 """What all setups share is no question about the matter: how models are reached, what may be spent."""
-NEAR = 0.2
-"""How far a share, from 0 to 1, is moved up and down."""
+SCRIPTED = "script"
+SHARE_STEP = 0.2
 
 BASE = Variant(name="as it was", kind="base")
 Axis = tuple[Variant, ...]
@@ -53,7 +58,7 @@ Axis = tuple[Variant, ...]
 def values(kind: type[Setup], path: str, given: Iterable[Any]) -> Axis:
     """One knob of a kind of setup at each of these values, e.g. `model.temperature` at 0 and 1."""
     return tuple(
-        Variant(name=_short(setting_in_words(kind, path, value)), kind="knob", set={path: value}) for value in given
+        Variant(name=short(setting_in_words(kind, path, value)), kind="knob", set={path: value}) for value in given
     )
 
 
@@ -70,7 +75,11 @@ def members_left_out(procedure: Procedure, setup: Setup, case: Case, seed: int) 
 def evidence_left_out(case: Case) -> Axis:
     """Each part of the case that can be left out, in turn."""
     return tuple(
-        Variant(name=f"without {part}" + (f": {_short(text)}" if text else ""), kind="evidence", without=(part,))
+        Variant(
+            name=f"without {part}" + (f": {short(text)}" if text else ""),
+            kind="evidence",
+            without=(part,),
+        )
         for part, text in case.parts()
     )
 
@@ -81,7 +90,7 @@ def rules_left_out(setup: Setup) -> Axis:
     rules: Sequence[str] = value_at(setup, path) or () if path else ()
     return tuple(
         Variant(
-            name=f"without rule {number}: {_short(rule)}",
+            name=f"without rule {number}: {short(rule)}",
             kind="rule",
             set={str(path): [*rules[: number - 1], *rules[number:]]},
         )
@@ -90,7 +99,7 @@ def rules_left_out(setup: Setup) -> Axis:
 
 
 def left_out(procedure: Procedure, setup: Setup, case: Case, seed: int) -> dict[str, Axis]:
-    """All that can be left out in turn, by a word for it: a role in the plural, the case's parts, the knob of the rules."""
+    """Find all that can be left out in turn, by a word for it: a role in the plural, the case's parts, the rules."""
     complete, members = procedure.prepare(case, setup, seed)
     roles = {member.id: f"{member.role}s" for member in members}
     found: dict[str, Axis] = {}
@@ -113,9 +122,9 @@ def grid(*axes: Axis) -> Axis:
 
 
 def applied(variant: Variant, setup: Setup, case: Case) -> tuple[Setup, Case]:
-    """The setup and the case of a variant; nothing is drawn yet. Raises `CourtroomError`: the variant does not fit this setup or this case."""
+    """Apply a variant to setup and case; nothing is drawn yet. Raises `CourtroomError`: it does not fit them."""
     try:
-        return changed(setup, variant.set), case.without(*variant.without)
+        return changed(setup, variant.set), variant.heard(case)
     except ValidationError as error:
         raise CourtroomError(f"{variant.name}: {' '.join(explain(error))}") from error
 
@@ -123,9 +132,9 @@ def applied(variant: Variant, setup: Setup, case: Case) -> tuple[Setup, Case]:
 def experiment_of(
     base: Record, procedure: Procedure, variants: Sequence[Variant], seeds: Sequence[int], person: str = ""
 ) -> Experiment:
-    """An experiment whose arms are forks of a run, every variant tried, and each that comes to the same setup and case only once.
-    `person`: whose it is: two people who ask the same have an experiment each. Raises `CourtroomError`: a variant does not
-    fit, or there is nothing to vary."""
+    """An experiment whose arms are forks of a run, every variant tried, and each that comes to the same setup and case
+    only once. `person`: whose it is: two people who ask the same have an experiment each. Raises `CourtroomError`: a
+    variant does not fit, or there is nothing to vary."""
     arms: dict[str, Arm] = {}
     names: Counter[str] = Counter()
     seeds = tuple(dict.fromkeys(seeds))
@@ -139,33 +148,41 @@ def experiment_of(
             name = f"{variant.name}, with {too} drawn anew" if too else variant.name
             names[name] += 1
             again = f" ({names[name]})" if names[name] > 1 else ""
-            given = variant.model_dump(mode="json") | {"name": name[: MOST_LETTERS - len(again)] + again}
+            given = variant.model_dump(mode="json") | {"name": name[: MAX_ARM_NAME_CHARACTERS - len(again)] + again}
             arms[key] = Arm(**given, procedure=base.run.procedure)
     if len(arms) * len(seeds) < 2:
         raise CourtroomError(
             "Nothing would change: choose a value that differs from the run's own, or more seeds than one."
         )
+    return _of_forks(base, list(arms.values()), len(seeds), person, seeds)
+
+
+def _of_forks(base: Record, arms: Iterable[Arm], repeats: int, person: str, seeds: Sequence[int] = ()) -> Experiment:
+    """An experiment whose arms are forks of a run."""
     whose = f"-{hashlib.sha256(person.encode()).hexdigest()[:6]}" if person else ""
     return parsed(
         {
             "name": f"what-if{whose}",
             "title": base.case.title[:200],
             "dataset": {"run": base.run.id},
-            "arms": [arm.model_dump() for arm in arms.values()],
+            "arms": [arm.model_dump() for arm in arms],
             "seeds": seeds,
-            "repeats": len(seeds),
-            "at_once": AT_ONCE,
+            "repeats": repeats,
+            "at_once": FORKS_AT_ONCE,
         },
         "The what-if",
     )
 
 
 def redrawn(before: Setup, after: Setup, variant: Variant) -> str:
-    """What a variant draws anew beside what it sets, in words; empty where all else is held. A list that only grows or shrinks is
-    held, and what a group of knobs draws belongs to each knob of the group."""
+    """What a variant draws anew beside what it sets, in words; empty where all else is held. A list that only grows or
+    shrinks is held, and what a group of knobs draws belongs to each knob of the group."""
     own = {path.partition(".")[0] for path in variant.set}
-    drawn = [path for path, old, new in differences(before, after)
-             if path.partition(".")[0] not in own and (isinstance(old, list) or "." in path) and not _held(old, new)]  # fmt: skip
+    drawn = [
+        path
+        for path, old, new in differences(before, after)
+        if path.partition(".")[0] not in own and (isinstance(old, list) or "." in path) and not _held(old, new)
+    ]
     return ", ".join(dict.fromkeys(path_in_words(type(after), path).lower() for path in drawn))
 
 
@@ -197,11 +214,6 @@ def _together(combination: Sequence[Variant]) -> Variant:
     return Variant(name=", ".join(variant.name for variant in combination), kind="grid", set=changes, without=without)
 
 
-def _short(value: object) -> str:
-    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-    return text if len(text) <= 60 else f"{text[:59]}…"
-
-
 def proposals(procedure: Procedure, setup: Setup, case: Case, seed: int) -> Axis:
     """Evidence, members and rules in turn, then every knob at its other or neighbouring values."""
     return (
@@ -215,7 +227,7 @@ def proposals(procedure: Procedure, setup: Setup, case: Case, seed: int) -> Axis
 def knobs_turned(setup: Setup) -> Iterator[Variant]:
     """Each knob at each of its near values."""
     for path, field in leaves(type(setup)):
-        if path.partition(".")[0] in LEFT_AS_THEY_ARE:
+        if path.partition(".")[0] in (*LEFT_AS_THEY_ARE, SCRIPTED):  # scripted members are a person's own idea
             continue
         now = value_at(setup, path)
         fits = dict.fromkeys(fit for other in near(field, now) for fit in fitting(setup, path, now, other))
@@ -223,7 +235,7 @@ def knobs_turned(setup: Setup) -> Iterator[Variant]:
 
 
 def fitting(setup: Setup, path: str, now: Any, wanted: Any) -> Iterator[Any]:
-    """The wanted value if the setup takes it; else, for a whole number, the next one beyond, as where it must be odd."""
+    """Give the wanted value if the setup takes it; else the next whole number beyond, as where it must be odd."""
     beyond = [2 * wanted - now] if isinstance(wanted, int) and not isinstance(wanted, bool) and wanted else []
     for value in (wanted, *beyond):
         try:
@@ -247,7 +259,7 @@ def near(field: FieldInfo, value: Any) -> list[Any]:
     if kind is int:
         wanted = {value - 1, value + 1, *([0] if low == 0 else [])}
     elif low == 0 and high == 1:
-        wanted = {round(max(0.0, value - NEAR), 6), round(min(1.0, value + NEAR), 6)}
+        wanted = {round(max(0.0, value - SHARE_STEP), 6), round(min(1.0, value + SHARE_STEP), 6)}
     else:
         wanted = {value / 2, value * 2}
     fits = (other for other in wanted if (low is None or other >= low) and (high is None or other <= high))
@@ -351,28 +363,40 @@ def support(found: Outcome, choice: str) -> float:
     return float(found.outcome == choice) if share is None else share
 
 
+def stood_in(house: Courthouse, setup: Setup, stand_in: str) -> dict[str, Any]:
+    """Return what a stand-in changes in a setup, by paths; empty where none is named."""
+    changed_setup = house.with_stand_in(setup, stand_in) if stand_in else setup
+    return {path: after for path, _, after in differences(setup, changed_setup)}
+
+
 class WhatIfs:
     """Makes experiments of what could change one run."""
 
-    def __init__(self, house: Hearings) -> None:
+    def __init__(self, house: Courthouse) -> None:
         self._house = house
 
     def experiment(self, run: str, variants: Sequence[Variant], seeds: Sequence[int], stand_in: str = "") -> Experiment:
-        """An experiment with these variants of a run under these seeds. `stand_in`: who answers in all of them where a model
-        can't be asked here. Raises `CourtroomError`: a variant does not fit."""
+        """An experiment with these variants of a run under these seeds. `stand_in`: who answers in all of them where a
+        model can't be asked here. Raises `CourtroomError`: a variant does not fit."""
         base, person = finished(run, self._house), acting_account()
-        if stand_in:
-            stood_in = self._house.with_stand_in(base.setup, stand_in)
-            more = {path: after for path, _, after in differences(base.setup, stood_in)}
+        if more := stood_in(self._house, base.setup, stand_in):
             variants = [variant.model_copy(update={"set": {**more, **variant.set}}) for variant in variants]
         procedure = self._house.procedures[base.run.procedure]
         return experiment_of(base, procedure, variants, seeds, person.id if person else "")
 
+    def as_it_was(self, run: str, seeds: int, stand_in: str = "") -> Experiment:
+        """An experiment that hears a run's case again under so many seeds, from the run's own on: what `with_mirror`
+        adds changes about the parties to."""
+        base, person = finished(run, self._house), acting_account()
+        values = stood_in(self._house, base.setup, stand_in)
+        arm = Arm(name=BASE.name, procedure=base.run.procedure, set=values, seed=base.run.seed)
+        return _of_forks(base, [arm], seeds, person.id if person else "")
+
     def propose(
         self, run: str, budget: int, notify: Callable[[int, int], None] = lambda done, total: None
     ) -> list[tuple[Variant, int]]:
-        """What could change this verdict: single changes with the calls that each asks for, as many as fit a budget. `notify`: is
-        called with how far the rehearsals are."""
+        """What could change this verdict: single changes with the calls that each asks for, as many as fit a budget.
+        `notify`: is called with how far the rehearsals are."""
         base = finished(run, self._house)
         offered = proposals(self._house.procedures[base.run.procedure], base.setup, base.case, base.run.seed)
         calls: dict[str, int] = {}

@@ -5,17 +5,18 @@ from collections.abc import Mapping, Sequence
 import plotly.graph_objects as go
 
 from courtroom.datasets.statistics import ALL, LENGTHS, SplitCounts, Statistics
-from courtroom.engine.procedure import Choice
+from courtroom.declarations.parts import Choice
 from courtroom.evaluation.intervals import Interval
 from courtroom.evaluation.yardstick import Yardstick
 from courtroom.experiments.breakdown import Breakdown
 from courtroom.experiments.measures import Measure
-from courtroom.experiments.table import ArmGroup, CellRow, ResultTable
+from courtroom.experiments.table import ArmGroup, CellRow, Pair, ResultTable
 from courtroom.experiments.what_if import Result, WhatIf
-from courtroom.figures.layout import INK, LINE, NEUTRAL, error_bars, framed, plain, short, tone
+from courtroom.figures.layout import INK, LINE, NEUTRAL, UNNAMED, error_bars, framed, listed, plain, tone
 from courtroom.language import _
+from courtroom.text.words import short
 
-ROW = 34
+ROW_HEIGHT_PX = 34
 SYMBOLS = ("circle", "square", "diamond", "triangle-up", "x", "star", "hexagon", "cross")
 
 
@@ -44,10 +45,8 @@ def draw_values(table: ResultTable, group: str, measure: Measure, theme: str = "
             hovertemplate="%{y}<br>%{x:.3f}, %{customdata}<extra></extra>",
         )
     )
-    figure.update_yaxes(autorange="reversed", type="category", tickfont={"color": INK[theme]}, automargin=True)
     figure.update_xaxes(title_text=plain(measure.title), tickformat=".0%" if measure.percent else None)
-    figure.update_layout(showlegend=False)
-    return framed(figure, theme, 110 + ROW * max(1, len(lines)))
+    return listed(figure, theme, 110 + ROW_HEIGHT_PX * max(1, len(lines)))
 
 
 def matrix_cases(groups: Sequence[ArmGroup], measure: Measure) -> list[str]:
@@ -65,7 +64,7 @@ def matrix_cases(groups: Sequence[ArmGroup], measure: Measure) -> list[str]:
 
 
 def draw_matrix(groups: Sequence[ArmGroup], measure: Measure, theme: str = "light") -> go.Figure:
-    """Arms against cases: what each arm reached on each case, from wrong to right. A cell's `customdata` is arm and case."""
+    """Draw arms against cases, from wrong to right on each. A cell's `customdata` is arm and case."""
     cases = matrix_cases(groups, measure)
     figure = go.Figure()
     for group in groups:
@@ -90,10 +89,8 @@ def draw_matrix(groups: Sequence[ArmGroup], measure: Measure, theme: str = "ligh
             text=[f"{plain(case)}: {value:.2f}" for case, value in shown],
             hovertemplate="%{y}<br>%{text}<extra></extra>",
         )
-    figure.update_yaxes(autorange="reversed", type="category", tickfont={"color": INK[theme]}, automargin=True)
     figure.update_xaxes(title_text=_("cases, the hardest first"), showticklabels=False)
-    figure.update_layout(showlegend=False)
-    return framed(figure, theme, 130 + ROW * max(1, len(groups)))
+    return listed(figure, theme, 130 + ROW_HEIGHT_PX * max(1, len(groups)))
 
 
 def draw_frontier(table: ResultTable, group: str, measure: Measure, theme: str = "light") -> go.Figure:
@@ -119,8 +116,7 @@ def draw_frontier(table: ResultTable, group: str, measure: Measure, theme: str =
         y=[points[place][1].value for place in front],
         mode="lines",
         line={"color": NEUTRAL[theme], "dash": "dot", "shape": "hv"},
-        hoverinfo="skip",
-        showlegend=False,
+        **UNNAMED,
     )
     for cost, one, arm, number in points:
         figure.add_scatter(
@@ -141,7 +137,7 @@ def draw_frontier(table: ResultTable, group: str, measure: Measure, theme: str =
 
 
 def frontier(points: Sequence[tuple[float, float]]) -> list[int]:
-    """Places of the points (cost, value) that no other one beats: none is at least as good for no more, the cheapest first."""
+    """Find the points (cost, value) that no other beats for no more, the cheapest first."""
     order = sorted(range(len(points)), key=lambda place: (points[place][0], -points[place][1]))
     found: list[int] = []
     for place in order:
@@ -155,13 +151,12 @@ def run_of(rows: Sequence[CellRow], arm: str, case: str) -> str:
     return next((row.run for row in rows if (row.arm, row.row) == (arm, case)), "")
 
 
-MOST_CHARACTERS = 24
-"""Of a class's name below the axis."""
+MAX_CLASS_CHARACTERS = 24
 
 
 def draw_breakdown(breakdown: Breakdown, theme: str = "light") -> go.Figure:
-    """A measure of every arm in every class, with 95 % intervals over cases; a line joins classes whose order means something.
-    Below the name of a class stands how many cases it has, of the arm that has most."""
+    """A measure of every arm in every class, with 95 % intervals over cases; a line joins classes whose order means
+    something. Below the name of a class stands how many cases it has, of the arm that has most."""
     figure = go.Figure()
     for number, arm in enumerate(dict.fromkeys(point.arm for point in breakdown.points)):
         mine = {point.label: point for point in breakdown.points if point.arm == arm}
@@ -184,7 +179,7 @@ def draw_breakdown(breakdown: Breakdown, theme: str = "light") -> go.Figure:
     figure.update_xaxes(
         title_text=plain(breakdown.title),
         tickvals=list(range(len(breakdown.labels))),
-        ticktext=[f"{plain(short(label, MOST_CHARACTERS))}<br>n = {cases[label]:,}" for label in breakdown.labels],
+        ticktext=[f"{plain(short(label, MAX_CLASS_CHARACTERS))}<br>n = {cases[label]:,}" for label in breakdown.labels],
         range=[-0.5, len(breakdown.labels) - 0.5],
         automargin=True,
         showgrid=False,
@@ -197,11 +192,9 @@ def draw_breakdown(breakdown: Breakdown, theme: str = "light") -> go.Figure:
     return framed(figure, theme, 440)
 
 
-VARIANT = 30
-"""Pixels of height for a variant."""
-MOST_SWINGS = 25
-LONGEST = 44
-"""Characters of a variant's name that fit beside its bar."""
+VARIANT_HEIGHT_PX = 30
+MAX_SWINGS = 25
+MAX_VARIANT_CHARACTERS = 44
 
 
 def draw_shares(what_if: WhatIf, choices: Sequence[Choice], theme: str = "light") -> go.Figure:
@@ -232,26 +225,22 @@ def draw_shares(what_if: WhatIf, choices: Sequence[Choice], theme: str = "light"
 
 
 def draw_swings(what_if: WhatIf, choices: Sequence[Choice], theme: str = "light") -> go.Figure:
-    """A tornado: how far each change moved the support for what the base decided, the farthest on top. Changes that moved and turned nothing are left out."""
+    """A tornado: how far each change moved the support for what the base decided, the farthest on top. Changes that
+    moved and turned nothing are left out."""
     moved = [row for row in what_if.rows[1:] if row.swing or row.flips]
-    rows = sorted(moved, key=lambda row: (-abs(row.swing or 0.0), row.name))[:MOST_SWINGS]
-    against = tone(None, theme)
+    rows = sorted(moved, key=lambda row: (-abs(row.swing or 0.0), row.name))[:MAX_SWINGS]
+    colour, far_off = _colour(what_if.decided, choices, theme), [100 * (row.swing or 0.0) for row in rows]
+    flips = [_(" · {flips} of {pairs} flipped", flips=row.flips, pairs=row.pairs) if row.flips else "" for row in rows]
     figure = go.Figure(
         go.Bar(
-            x=[100 * (row.swing or 0.0) for row in rows],
+            x=far_off,
             y=_names(rows),
             orientation="h",
             marker={
-                "color": [
-                    _colour(what_if.decided, choices, theme) if (row.swing or 0) >= 0 else against for row in rows
-                ],
-                "pattern": {"shape": ["" if (row.swing or 0) >= 0 else "/" for row in rows]},
+                "color": [colour if swing >= 0 else tone(None, theme) for swing in far_off],
+                "pattern": {"shape": ["" if swing >= 0 else "/" for swing in far_off]},
             },
-            text=[
-                f"{100 * (row.swing or 0.0):+.0f}"
-                + (_(" · {flips} of {pairs} flipped", flips=row.flips, pairs=row.pairs) if row.flips else "")
-                for row in rows
-            ],
+            text=[f"{swing:+.0f}{told}" for swing, told in zip(far_off, flips, strict=True)],
             textposition="outside",
             cliponaxis=False,
             textfont={"color": INK[theme]},
@@ -259,7 +248,7 @@ def draw_swings(what_if: WhatIf, choices: Sequence[Choice], theme: str = "light"
             hovertemplate="%{customdata}<br>%{x:+.1f}<extra></extra>",
         )
     )
-    far = max((abs(100 * (row.swing or 0.0)) for row in rows), default=0.0) * 1.5 or 10
+    far = max(map(abs, far_off), default=0.0) * 1.5 or 10
     figure.update_xaxes(
         range=[-far, far],
         tickformat="+.0f",
@@ -289,18 +278,37 @@ def draw_flips(what_if: WhatIf, theme: str = "light") -> go.Figure:
     return _listed(figure, rows, theme)
 
 
+def draw_mirror(found: Sequence[Pair], theme: str = "light") -> go.Figure:
+    """How much more each change moved than hearing the same again, with 95 % intervals; filled where it holds."""
+    figure = go.Figure()
+    for place, measure in enumerate(dict.fromkeys(pair.measure for pair in found)):
+        mine = [pair for pair in found if pair.measure is measure]
+        figure.add_scatter(
+            x=[pair.difference.value for pair in mine],
+            y=[plain(short(pair.a, MAX_VARIANT_CHARACTERS)) for pair in mine],
+            orientation="h",
+            mode="markers",
+            name=plain(measure.title),
+            marker={
+                "size": 11,
+                "color": tone(place, theme),
+                "symbol": [SYMBOLS[place] if pair.holds else f"{SYMBOLS[place]}-open" for pair in mine],
+            },
+            error_x=error_bars([pair.difference for pair in mine], tone(place, theme), 1.5),
+            customdata=[[pair.of_a, pair.of_b, pair.corrected] for pair in mine],
+            hovertemplate="%{x:+.1%}: %{customdata[0]:.1%} · %{customdata[1]:.1%} · p %{customdata[2]:.3f}<extra></extra>",
+        )
+    figure.update_layout(scattermode="group", scattergap=0.4)
+    figure.update_xaxes(tickformat="+.0%", title_text=_("more than the same heard again (filled: it holds)"))
+    names = {pair.a for pair in found}
+    return listed(figure, theme, 150 + 2 * ROW_HEIGHT_PX * max(1, len(names))).update_layout(showlegend=True)
+
+
 def _listed(figure: go.Figure, rows: Sequence[Result], theme: str) -> go.Figure:
-    figure.update_layout(bargap=0.35, showlegend=False)
-    figure.update_yaxes(
-        autorange="reversed",
-        type="category",
-        tickmode="array",
-        tickvals=_names(rows),
-        ticktext=[plain(short(row.name, LONGEST)) for row in rows],
-        tickfont={"color": INK[theme]},
-        automargin=True,
-    )
-    return framed(figure, theme, 110 + VARIANT * max(1, len(rows)))
+    names = [plain(short(row.name, MAX_VARIANT_CHARACTERS)) for row in rows]
+    figure.update_layout(bargap=0.35)
+    height = 110 + VARIANT_HEIGHT_PX * max(1, len(rows))
+    return listed(figure, theme, height, tickmode="array", tickvals=_names(rows), ticktext=names)
 
 
 def _names(rows: Sequence[Result]) -> list[str]:
@@ -309,7 +317,7 @@ def _names(rows: Sequence[Result]) -> list[str]:
 
 def _title(outcome: str, choices: Sequence[Choice]) -> str:
     title = next((choice.title for choice in choices if choice.name == outcome), outcome)
-    return plain(short(title, LONGEST))
+    return plain(short(title, MAX_VARIANT_CHARACTERS))
 
 
 def _colour(outcome: str, choices: Sequence[Choice], theme: str) -> str:
@@ -317,7 +325,7 @@ def _colour(outcome: str, choices: Sequence[Choice], theme: str) -> str:
 
 
 def draw_yardstick(found: Yardstick, theme: str = "light") -> go.Figure:
-    """Share of the verdicts for the side that has to prove its case by its votes in the first ballot, with Wilson's 95 % intervals."""
+    """Draw verdicts for the side with the burden of proof by its first votes, with Wilson's 95 % intervals."""
     figure = go.Figure()
     sizes = sorted({point.size for point in found.curve})
     for number, size in enumerate(sizes):
@@ -339,7 +347,8 @@ def draw_yardstick(found: Yardstick, theme: str = "light") -> go.Figure:
                     [point.votes, size, point.people_n if of_people else point.n, one.low, one.high]
                     for point, one in points
                 ],
-                hovertemplate="%{customdata[0]} / %{customdata[1]}: %{y:.0%} (%{customdata[3]:.0%} – %{customdata[4]:.0%}), n = %{customdata[2]}",
+                hovertemplate="%{customdata[0]} / %{customdata[1]}: %{y:.0%} "
+                "(%{customdata[3]:.0%} – %{customdata[4]:.0%}), n = %{customdata[2]}",
             )
     size = sizes[-1] if sizes else 12
     figure.update_xaxes(
@@ -352,16 +361,18 @@ def draw_yardstick(found: Yardstick, theme: str = "light") -> go.Figure:
     return framed(figure, theme, 460)
 
 
-MOST_BARS = 20
+MAX_BARS = 20
 """Of categories or outcomes, so many have a bar; the others share one."""
 OTHERS = "all others"
 
 
 def draw_categories(statistics: Statistics, theme: str = "light") -> go.Figure:
+    """Rows by category, a colour a split."""
     return _bars(statistics, "categories", theme)
 
 
 def draw_outcomes(statistics: Statistics, theme: str = "light") -> go.Figure:
+    """Rows by outcome, a colour a split."""
     return _bars(statistics, "outcomes", theme)
 
 
@@ -376,27 +387,22 @@ def draw_lengths(statistics: Statistics, theme: str = "light") -> go.Figure:
     values = {split: counts.lengths for split, counts in _drawn(statistics).items()}
     used = [place for place in range(len(names)) if any(found[place] for found in values.values())]
     place = slice(min(used, default=0), max(used, default=0) + 1)
-    figure = _columns(names[place], {split: found[place] for split, found in values.items()}, theme)
-    figure.update_xaxes(title_text=_("characters"), type="category")
-    return _finished(figure, theme, 340)
+    values = {split: found[place] for split, found in values.items()}
+    return _columns(names[place], values, theme, _("characters"), 340)
 
 
 def draw_margins(statistics: Statistics, theme: str = "light") -> go.Figure:
     """Rows by the margin on record, a colour a split."""
     names = list(statistics.counts[ALL].margins)
     values = {split: [counts.margins.get(name, 0) for name in names] for split, counts in _drawn(statistics).items()}
-    figure = _columns(names, values, theme)
-    figure.update_xaxes(title_text=_("margin of the winner on record"), type="category")
-    return _finished(figure, theme, 320)
+    return _columns(names, values, theme, _("margin of the winner on record"))
 
 
 def draw_numbers(statistics: Statistics, name: str, theme: str = "light") -> go.Figure:
     """Rows by one of the other numbers that are counted, a colour a split."""
     names = list(statistics.counts[ALL].classes[name])
     values = {split: list(counts.classes[name].values()) for split, counts in _drawn(statistics).items()}
-    figure = _columns(names, values, theme)
-    figure.update_xaxes(title_text=plain(name), type="category")
-    return _finished(figure, theme, 320)
+    return _columns(names, values, theme, plain(name))
 
 
 def _drawn(statistics: Statistics) -> Mapping[str, SplitCounts]:
@@ -407,7 +413,7 @@ def _drawn(statistics: Statistics) -> Mapping[str, SplitCounts]:
 
 def _bars(statistics: Statistics, field: str, theme: str) -> go.Figure:
     whole: dict[str, int] = getattr(statistics.counts[ALL], field)
-    names, several = list(whole)[:MOST_BARS], len(whole) > MOST_BARS
+    names, several = list(whole)[:MAX_BARS], len(whole) > MAX_BARS
     shown = [plain(short(name, 40)) for name in names] + ([_(OTHERS)] if several else [])
     figure = go.Figure()
     for number, (split, counts) in enumerate(_drawn(statistics).items()):
@@ -424,10 +430,12 @@ def _bars(statistics: Statistics, field: str, theme: str) -> go.Figure:
     figure.update_layout(barmode="stack", bargap=0.3)
     figure.update_yaxes(autorange="reversed", type="category")
     figure.update_xaxes(title_text=_("rows"))
-    return _finished(figure, theme, 150 + 26 * min(len(whole), MOST_BARS + 1))
+    return _finished(figure, theme, 150 + 26 * min(len(whole), MAX_BARS + 1))
 
 
-def _columns(names: Sequence[str], values: Mapping[str, Sequence[int]], theme: str) -> go.Figure:
+def _columns(
+    names: Sequence[str], values: Mapping[str, Sequence[int]], theme: str, title: str, height: int = 320
+) -> go.Figure:
     figure = go.Figure()
     for number, (split, found) in enumerate(values.items()):
         figure.add_bar(
@@ -438,8 +446,9 @@ def _columns(names: Sequence[str], values: Mapping[str, Sequence[int]], theme: s
             hovertemplate="%{x}: %{y}<extra>" + plain(split) + "</extra>",
         )
     figure.update_layout(barmode="stack", bargap=0.2)
+    figure.update_xaxes(title_text=title, type="category")
     figure.update_yaxes(title_text=_("rows"))
-    return figure
+    return _finished(figure, theme, height)
 
 
 def _finished(figure: go.Figure, theme: str, height: int) -> go.Figure:

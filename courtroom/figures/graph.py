@@ -7,10 +7,10 @@ from functools import lru_cache
 import networkx as nx
 import plotly.graph_objects as go
 
-from courtroom.engine.blocks import Graph
-from courtroom.engine.procedure import Choice
+from courtroom.declarations.blocks import Graph
+from courtroom.declarations.parts import Choice
 from courtroom.evaluation.comparison import BallotComparison
-from courtroom.figures.layout import INK, LINE, NEUTRAL, framed, plain, tone
+from courtroom.figures.layout import INK, LINE, NEUTRAL, UNNAMED, framed, plain, tone
 from courtroom.knowledge.lessons import Taught
 from courtroom.knowledge.memory import Standard
 from courtroom.language import _
@@ -19,42 +19,17 @@ TIP = 0.82
 """Where an edge has its arrow, as a share of its length: clear of the node that it points to."""
 
 
-def draw_graph(
-    graph: Graph,
-    choices: Sequence[Choice],
-    theme: str = "light",
-    height: int = 520,
-    together: Sequence[Graph] = (),
-) -> go.Figure:
+def draw_graph(graph: Graph, choices: Sequence[Choice], theme: str = "light", height: int = 520) -> go.Figure:
     """The graph as a figure; nodes stay where they are from round to round.
 
-    A click on a node gives its member id as `customdata`.
-
-    Args:
-        together: all graphs that are drawn beside each other, this one among them: a node has the same place in each,
-            and a halo where its choice is not the same in all.
+    A click on a node gives its member id as `customdata`; on an arrow, both ids with a blank between.
     """
-    shown = together or (graph,)
     at = _places(
-        tuple(dict.fromkeys(node.id for one in shown for node in one.nodes)),
-        tuple(dict.fromkeys((edge.source, edge.target) for one in shown for edge in one.edges)),
+        tuple(node.id for node in graph.nodes),
+        tuple(dict.fromkeys((edge.source, edge.target) for edge in graph.edges)),
     )
+    labels = {node.id: node.label for node in graph.nodes}
     figure = go.Figure()
-    apart = differing(shown)
-    if halo := [node for node in graph.nodes if node.id in apart]:
-        figure.add_scatter(
-            x=[at[node.id][0] for node in halo],
-            y=[at[node.id][1] for node in halo],
-            mode="markers",
-            name=_("Not the same in all"),
-            hoverinfo="skip",
-            marker={
-                "symbol": "circle-open",
-                "size": [36 + 22 * node.size for node in halo],
-                "color": tone(3, theme),
-                "line": {"width": 4},
-            },
-        )
     for strong in (False, True):
         lines = [edge for edge in graph.edges if edge.strong == strong]
         xs, ys, sizes = [], [], []
@@ -76,9 +51,20 @@ def draw_graph(
                 "size": sizes,
                 "color": INK[theme] if strong else NEUTRAL[theme],
             },
-            hoverinfo="skip",
-            showlegend=False,
+            unselected={"marker": {"opacity": 1}},
+            **UNNAMED,
         )
+    figure.add_scatter(
+        x=[at[edge.source][0] + (at[edge.target][0] - at[edge.source][0]) * TIP for edge in graph.edges],
+        y=[at[edge.source][1] + (at[edge.target][1] - at[edge.source][1]) * TIP for edge in graph.edges],
+        mode="markers",
+        marker={"size": 14, "opacity": 0},
+        customdata=[f"{edge.source} {edge.target}" for edge in graph.edges],
+        hovertext=[f"{plain(labels[edge.source])} → {plain(labels[edge.target])}" for edge in graph.edges],
+        hoverinfo="text",
+        showlegend=False,
+        unselected={"marker": {"opacity": 0}},
+    )
     named = {choice.name: choice for choice in choices}
     for choice in (*choices, None):
         nodes = [node for node in graph.nodes if (named.get(node.choice) if node.choice else None) == choice]
@@ -106,18 +92,11 @@ def draw_graph(
                 "color": colour,
                 "line": {"width": [4 if n.changed else 1 for n in nodes], "color": INK[theme]},
             },
+            unselected={"marker": {"opacity": 1}, "textfont": {"color": INK[theme]}},  # nothing fades at a click
         )
     figure.update_xaxes(visible=False, range=[-1.25, 1.25])
     figure.update_yaxes(visible=False, range=[-1.25, 1.25])
     return framed(figure, theme, height)
-
-
-def differing(graphs: Sequence[Graph]) -> frozenset[str]:
-    """Nodes that have not the same choice, or are not there, in all of the graphs; without those before any choice."""
-    chosen = [{node.id: node.choice for node in graph.nodes} for graph in graphs]
-    chosen = [choices for choices in chosen if any(choices.values())]
-    nodes = {node for choices in chosen for node in choices}
-    return frozenset(node for node in nodes if len({choices.get(node, "absent") for choices in chosen}) > 1)
 
 
 @lru_cache(maxsize=64)
@@ -137,7 +116,7 @@ def _places(nodes: tuple[str, ...], edges: tuple[tuple[str, str], ...]) -> dict[
 def draw_votes_beside(
     ballots: Sequence[BallotComparison], runs: Sequence[str], choices: Sequence[Choice], theme: str = "light"
 ) -> go.Figure:
-    """One bar a run in each ballot that it came to, as shares of those who had a vote in it. `runs`: what each run is called."""
+    """Draw a bar a run in each ballot, as shares of those who voted. `runs`: what each run is called."""
     bars = [
         (ballot, place)
         for ballot in ballots

@@ -12,6 +12,8 @@ LIGHT = ("#0072B2", "#B85000", "#00795A", "#A84F82", "#8A6D00", "#5B5EA6")
 DARK = ("#56B4E9", "#F0893B", "#2FC79A", "#E3A3C7", "#E0C341", "#9EA1E8")
 NEUTRAL = {"light": "#8A8F98", "dark": "#9AA0AA"}
 INK = {"light": "#1F2430", "dark": "#E8EAF0"}
+UNNAMED: dict[str, Any] = {"hoverinfo": "skip", "showlegend": False}
+"""Of lines that are neither named nor pointed at."""
 LINE = {"light": "#D5D9E0", "dark": "#3A4150"}
 
 
@@ -24,12 +26,8 @@ def tone(index: int | None, theme: str = "light") -> str:
 
 
 def plain(text: str) -> str:
-    """Text for a figure's labels, names, titles and hover texts, in which Plotly reads links, styles and templates; in the reader's language."""
+    """Translate a text for a figure, and keep Plotly from reading links, styles and templates in it."""
     return translated(text).replace("&", "&amp;").replace("<", "&lt;").replace("%{", "%&#123;")
-
-
-def short(text: str, most: int) -> str:
-    return text if len(text) <= most else f"{text[: most - 1]}…"
 
 
 def error_bars(values: Sequence[Interval], colour: str, thickness: float = 1.0) -> dict[str, Any]:
@@ -50,3 +48,10 @@ def framed(figure: go.Figure, theme: str, height: int) -> go.Figure:
     figure.update_xaxes(gridcolor=LINE[theme], zerolinecolor=LINE[theme])
     figure.update_yaxes(gridcolor=LINE[theme], zerolinecolor=LINE[theme])
     return figure
+
+
+def listed(figure: go.Figure, theme: str, height: int, **axis: Any) -> go.Figure:
+    """Have names stand at the left, the first on top, and frame the figure. `axis`: more of the names' axis."""
+    figure.update_layout(showlegend=False)
+    figure.update_yaxes(autorange="reversed", type="category", tickfont={"color": INK[theme]}, automargin=True, **axis)
+    return framed(figure, theme, height)

@@ -1,6 +1,6 @@
 """A film of a run, to take along: MP4 or GIF, drawn from the record."""
 
 from courtroom.film.film import film, poster, scene_to_film
-from courtroom.film.storyboard import LONGEST, SHORTEST, Shot, length, storyboard
+from courtroom.film.storyboard import MAX_FILM_S, MIN_FILM_S, Shot, length, storyboard
 
-__all__ = ["LONGEST", "SHORTEST", "Shot", "film", "length", "poster", "scene_to_film", "storyboard"]
+__all__ = ["MAX_FILM_S", "MIN_FILM_S", "Shot", "film", "length", "poster", "scene_to_film", "storyboard"]

@@ -17,14 +17,10 @@ from courtroom.room.scene import RoomScene, scene
 from courtroom.text.files import replacing
 
 Format = Literal["mp4", "gif"]
-RATE = 12
-"""Pictures a second of an MP4."""
-FADE = 5
-"""Pictures of an MP4 in which one picture fades into the next."""
-GIF_WIDTH = 800
-"""Pixels of the longer side of a GIF."""
-PROGRESS_LINE = 5
-"""Pixels at the lower edge that fill as the film goes on."""
+PICTURES_A_SECOND = 12
+FADE_PICTURES = 5
+GIF_SIDE_PX = 800
+PROGRESS_LINE_PX = 5
 Progress = Callable[[float], object]
 
 
@@ -91,19 +87,19 @@ def _write_mp4(painter: Painter, shots: Sequence[Shot], to: Path, progress: Prog
     accent = np.array(ImageColor.getrgb(ACCENT[painter.theme]), np.uint8)
     written, ends, last = 0, 0.0, None
     with av.open(str(to), "w", options={"movflags": "+faststart"}) as container:
-        stream = container.add_stream("libx264", rate=RATE)
+        stream = container.add_stream("libx264", rate=PICTURES_A_SECOND)
         stream.width, stream.height, stream.pix_fmt = across, down, "yuv420p"
         stream.options = {"preset": "veryfast", "crf": "23"}
         for image, seconds in _pictures(painter, shots):
             picture = np.asarray(image)
             ends += seconds
-            for number in range(round(ends * RATE) - written):
+            for number in range(round(ends * PICTURES_A_SECOND) - written):
                 shown = picture
-                if last is not None and number < FADE:
-                    share = (number + 1) / (FADE + 1)
+                if last is not None and number < FADE_PICTURES:
+                    share = (number + 1) / (FADE_PICTURES + 1)
                     shown = (last * (1 - share) + picture * share).astype(np.uint8)
                 shown = shown.copy()
-                shown[-PROGRESS_LINE:, : round(across * written / (whole * RATE))] = accent
+                shown[-PROGRESS_LINE_PX:, : round(across * written / (whole * PICTURES_A_SECOND))] = accent
                 container.mux(stream.encode(av.VideoFrame.from_ndarray(shown, format="rgb24")))
                 written += 1
             last = picture
@@ -117,7 +113,7 @@ def _write_gif(painter: Painter, shots: Sequence[Shot], to: Path, progress: Prog
     times: list[int] = []
     for image, seconds in _pictures(painter, shots):
         small = image.copy()
-        small.thumbnail((GIF_WIDTH, GIF_WIDTH), Image.Resampling.LANCZOS)
+        small.thumbnail((GIF_SIDE_PX, GIF_SIDE_PX), Image.Resampling.LANCZOS)
         frames.append(small.quantize(128, dither=Image.Dither.NONE))
         times.append(round(seconds * 1000))
         progress(min(1.0, sum(times) / 1000 / whole))

@@ -32,10 +32,8 @@ CHINESE_FONTS = (
     "wqy-microhei.ttc", "wqy-zenhei.ttc", "simhei.ttf",
 )  # fmt: skip
 """Looked for, in this order, among the fonts of the computer."""
-MANY = 24
-"""Above this number of seats names are left out."""
-LEADING = 1.25
-"""Height of a line, for a type of size 1."""
+MAX_NAMED_SEATS = 24
+LINE_HEIGHT = 1.25
 SMALLEST = 14
 Box = tuple[float, float, float, float]
 """Left, top, right, bottom, in pixels of the finished picture."""
@@ -56,7 +54,7 @@ class Standing:
 
 
 def standing(scene: RoomScene, at: int) -> Standing:
-    """The run as it stood after the moment `at`; -1 is before the first. The room in the browser folds moments likewise."""
+    """Return the run as it stood after a moment; -1 is before the first. The room in the browser does likewise."""
     now, counted = Standing(), False
     for moment in scene.moments[: at + 1]:
         match moment.kind:
@@ -85,8 +83,8 @@ def standing(scene: RoomScene, at: int) -> Standing:
 
 
 class Painter:
-    """Draws one run, in one shape and theme. `scene`: as its reader reads it. Raises `CourtroomError`: there are Chinese
-    characters, and no font on this computer has them."""
+    """Draws one run, in one shape and theme. `scene`: as its reader reads it. Raises `CourtroomError`: there are
+    Chinese characters, and no font on this computer has them."""
 
     def __init__(self, scene: RoomScene, shape: Shape, theme: Theme) -> None:
         self.scene, self.shape, self.theme = scene, shape, theme
@@ -176,7 +174,7 @@ class Painter:
     def _room(self, now: Standing, shot: Shot, box: Box) -> None:
         left, top, right, bottom = box
         self._draw.rounded_rectangle(_fine(box), 18 * FINE, fill=CARD[self.theme], outline=self._line, width=FINE)
-        many = len(self._seats) > MANY
+        many = len(self._seats) > MAX_NAMED_SEATS
         radius = 13 if many else 25 if self.shape == "wide" else 24
         if self.scene.seating == "rows":
             points = self._rows(box, radius)
@@ -365,11 +363,12 @@ class Painter:
     def _lines(
         self, text: str, box: Box, size: float, *, weight: int, colour: str = "", top_first: bool = False
     ) -> None:
-        """A text in as many lines as it needs, in the middle of its box; in smaller type where it would not fit. `top_first`: the lines begin at the top of the box."""
+        """A text in as many lines as it needs, in the middle of its box; in smaller type where it would not fit.
+        `top_first`: the lines begin at the top of the box."""
         left, top, right, bottom = box
         chinese = _chinese(text)
         size, rows = fitted(text, right - left, bottom - top, size, weight)
-        high = size * LEADING
+        high = size * LINE_HEIGHT
         at_top = top_first or high * len(rows) > bottom - top
         y = top + high / 2 if at_top else (top + bottom) / 2 - high * (len(rows) - 1) / 2
         middle = (left + right) / 2
@@ -411,6 +410,7 @@ def _chinese(text: str) -> bool:
 
 def initials(name: str) -> str:
     """Two letters for a name; of a Chinese name the last two characters."""
+    name = re.split(r" \(|（", name)[0]  # without what is said of a scripted member
     if _chinese(name):
         return name[-2:]
     words = name.split()
@@ -421,7 +421,7 @@ def fitted(text: str, across: float, down: float, size: float, weight: int = 450
     """The largest type up to `size` in which a text has room, and its lines; never smaller than `SMALLEST`."""
     while True:
         rows = wrapped(text, _font(_chinese(text), round(size * FINE), weight), across * FINE)
-        if len(rows) * size * LEADING <= down or size <= SMALLEST:
+        if len(rows) * size * LINE_HEIGHT <= down or size <= SMALLEST:
             return size, rows
         size -= 1
 

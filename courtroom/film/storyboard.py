@@ -16,8 +16,9 @@ SETTLES = 0.8
 LONGEST_CAPTION = 110
 LONGEST_CHANGE = 170
 LONGEST_OUTCOME = 220
-SHORTEST, LONGEST = 20.0, 60.0
-"""Seconds of a film."""
+ENOUGH_S = 2.5
+"""Seconds of reading after which a caption takes no further sentence: the rest of the film's time is for others."""
+MIN_FILM_S, MAX_FILM_S = 20.0, 60.0
 WIDE = re.compile(r"[\u2e80-\u9fff\uf900-\ufaff\uff00-\uffef]")
 """A character of Chinese text."""
 
@@ -54,11 +55,11 @@ def reading_time(text: str) -> float:
 
 
 def storyboard(scene: RoomScene, seconds: float = 45.0) -> tuple[Shot, ...]:
-    """All moments that a film can show, in order; those that are kept take about the time that is asked for. `scene`: of a run, as
-    its reader reads it. `seconds`: how long the film should be, from `SHORTEST` to `LONGEST`."""
+    """All moments that a film can show, in order; those that are kept take about the time that is asked for. `scene`:
+    of a run, as its reader reads it. `seconds`: how long the film should be, from `MIN_FILM_S` to `MAX_FILM_S`."""
     shots = _shots(scene)
     chosen = {number for number, shot in enumerate(shots) if shot.kind in ("title", "verdict")}
-    left = min(max(seconds, SHORTEST), LONGEST) - sum(shots[number].seconds for number in sorted(chosen))
+    left = min(max(seconds, MIN_FILM_S), MAX_FILM_S) - sum(shots[number].seconds for number in sorted(chosen))
     shown: Counter[str] = Counter()
     waiting = set(range(len(shots))) - chosen
 
@@ -75,7 +76,7 @@ def storyboard(scene: RoomScene, seconds: float = 45.0) -> tuple[Shot, ...]:
             left -= shots[best].seconds
             chosen.add(best)
             shown.update({shots[best].kind: shots[best].kind != "count", shots[best].member: bool(shots[best].member)})
-    longer = max(0.0, SHORTEST - sum(shots[number].seconds for number in chosen)) / len(chosen)
+    longer = max(0.0, MIN_FILM_S - sum(shots[number].seconds for number in chosen)) / len(chosen)
     return tuple(
         shot.model_copy(update={"kept": number in chosen, "longer": longer}) for number, shot in enumerate(shots)
     )
@@ -171,13 +172,22 @@ def _turning_point(scene: RoomScene) -> int | None:
 
 
 def key_sentence(parts: Sequence[SpokenPart], names: Sequence[str] = ()) -> str:
-    """The sentence that a caption shows: one that names somebody of `names`, else the first that says something."""
+    """Return what a caption shows: the sentence that names somebody of `names`, else the first that says something, and
+    where that is short those after it; a mark at its end says that more was said."""
     said = [sentence for part in parts for sentence in sentences(part.text)]
     telling = [sentence for sentence in said if reading_time(sentence) > 1]
     first = {word for name in names for word in (name, name.split()[0]) if len(word) > 1}
     taken_up = next((text for text in telling if any(word in text for word in first)), None)
+    start = taken_up or next(iter(telling or said), "")
     # What changed a mind stands at the end of its sentence.
-    return shortened(taken_up or next(iter(telling or said), ""), LONGEST_CHANGE if taken_up else LONGEST_CAPTION)
+    most = LONGEST_CHANGE if taken_up else LONGEST_CAPTION
+    caption = shortened(start, most)
+    for sentence in said[said.index(start) + 1 :] if start else ():
+        longer = f"{caption}{'' if WIDE.match(caption[-1]) else ' '}{sentence}"
+        if reading_time(caption) > ENOUGH_S or shortened(longer, most) != longer:
+            return caption if caption.endswith("…") else f"{caption} …"
+        caption = longer
+    return caption
 
 
 def shortened(text: str, most: int = LONGEST_CAPTION) -> str:

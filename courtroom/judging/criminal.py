@@ -3,40 +3,31 @@
 import math
 import re
 import tomllib
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import lru_cache
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache, partial
 from itertools import islice
+from statistics import fmean
 from typing import Annotated, Any, TypeVar
 
+from annotated_types import MinLen
 from pydantic import (
     AliasChoices,
     BaseModel,
     BeforeValidator,
     ConfigDict,
     Field,
-    TypeAdapter,
     WithJsonSchema,
     create_model,
     model_validator,
 )
+from pydantic.fields import FieldInfo
 from pydantic.json_schema import SkipJsonSchema
 
+from courtroom import law
 from courtroom.cases.criminal import CriminalCase
 from courtroom.knowledge.search import Hit
-from courtroom.law import (
-    LONGEST,
-    ArticleNumber,
-    Band,
-    Both,
-    Charge,
-    Decided,
-    Further,
-    Judgment,
-    Statute,
-    Term,
-    charge_in_book,
-    same_matter,
-)
+from courtroom.law import Charge, Decided, Further, Judgment, Statute, Term
 from courtroom.media.medium import Medium
 from courtroom.models.task import Label, Longest
 from courtroom.settings import DATA
@@ -59,62 +50,52 @@ def _term(death: bool, life: bool, months: dict[str, Any]) -> dict[str, Any]:
     return {"type": "object", "properties": parts}
 
 
-_MONTHS = {"type": "integer", "minimum": 0, "maximum": LONGEST}
+_MONTHS = {"type": "integer", "minimum": 0, "maximum": law.LONGEST}
 _NONE = {"enum": [0]}
 OneTerm = Annotated[
     Term,
     WithJsonSchema({"anyOf": [_term(False, False, _MONTHS), _term(False, True, _NONE), _term(True, False, _NONE)]}),
 ]
 """A term whose schema says that only one of the three can be set."""
-
-
 MOST_ASKED = 6
 """Articles or charges. A judgment of one defendant seldom has more; one that has is read all the same."""
-
-
+MOST_READ = 50
+"""More are a slip of a model that runs in circles."""
 _BETWEEN_ARTICLES = re.compile(r"[;；、]|[,，](?=\s*(?:and|第|[Aa]rt|\d))|\band\b|和|及")
 
 
-def _several(value: Any) -> Any:
-    """Articles one by one, also where several stand in one text."""
+def _several(value: Any, between: re.Pattern[str]) -> list[Any]:
+    """Return articles or charges one by one, also where several stand in one text."""
     items = value if isinstance(value, list | tuple) else [value]
-    pieces = (_BETWEEN_ARTICLES.split(item) if isinstance(item, str) else [item] for item in items)
-    return [piece for of_item in pieces for piece in of_item if not (isinstance(piece, str) and not piece.strip())]
-
-
-def _names(value: Any) -> Any:
-    items = value if isinstance(value, list | tuple) else [value]
-    pieces = (item.replace("；", ";").split(";") if isinstance(item, str) else [item] for item in items)
-    return [piece for of_item in pieces for piece in of_item if not (isinstance(piece, str) and not piece.strip())]
+    pieces = (between.split(item) if isinstance(item, str) else [item] for item in items)
+    return [piece for of_item in pieces for piece in of_item if not isinstance(piece, str) or piece.strip()]
 
 
 Articles = Annotated[
-    tuple[ArticleNumber, ...],
+    tuple[law.ArticleNumber, ...],
     Field(
         min_length=1,
-        max_length=12,
+        max_length=MOST_READ,
         description="Which articles of the Criminal Law, by number (133 for 133-1 too), the weightiest first? Those that define the crime "
         "come before those on the penalty.",
     ),
-    BeforeValidator(_several),
+    BeforeValidator(partial(_several, between=_BETWEEN_ARTICLES)),
     Longest(MOST_ASKED),
 ]
 Charges = Annotated[
     tuple[Label, ...],
     Field(
         min_length=1,
-        max_length=12,
+        max_length=MOST_READ,
         description="Which charges, by name without the word for crime, the weightiest first?",
     ),
-    BeforeValidator(_names),
+    BeforeValidator(partial(_several, between=re.compile("[;；]"))),
     Longest(MOST_ASKED),
 ]
 TERM = (
     "Which penalty? `imprisonment` in months (3.5 years are 42); 0 with a life sentence or a death sentence, of which a "
     "suspended one counts as death."
 )
-
-
 FURTHER: Any = Field(default=None, exclude_if=lambda further: further is None)
 
 
@@ -139,7 +120,7 @@ class JudgmentAnswer(BaseModel):
 
 
 @lru_cache(maxsize=16)
-def fuller(answer: type[BaseModel], charges: str) -> type[BaseModel]:
+def fuller(answer: type[BaseModel], charges: str) -> type[Any]:
     """Return an answer of the same name that says of a judgment what lies beside the term, and may acquit.
 
     Args:
@@ -154,27 +135,17 @@ def fuller(answer: type[BaseModel], charges: str) -> type[BaseModel]:
         return given
 
     fields: dict[str, Any] = {"further": (Further, Field(default_factory=Further, description="What else is decided?"))}
-    for name, item, read in (("relevant_articles", ArticleNumber, _several), (charges, Label, _names)):
-        declared = answer.model_fields[name]
-        kind: Any = Annotated[tuple[item, ...], BeforeValidator(read), Longest(MOST_ASKED)]  # type: ignore[valid-type]
-        alias = declared.validation_alias
-        fields[name] = (
-            kind,
-            Field(default=(), max_length=12, description=declared.description, validation_alias=alias),
-        )
+    for name in ("relevant_articles", charges):
+        field = FieldInfo.merge_field_infos(answer.model_fields[name], default=())
+        field.metadata = [limit for limit in field.metadata if not isinstance(limit, MinLen)]
+        fields[name] = (field.annotation, field)
     whole: Any = {"complete": model_validator(mode="after")(complete)}
     return create_model(answer.__name__, __base__=answer, __doc__=answer.__doc__, __validators__=whole, **fields)
 
 
 def judgment_of(value: Mapping[str, Any]) -> Judgment:
     """Return the judgment that a recorded answer gives, in whatever form it was asked for."""
-    answer = fuller(JudgmentAnswer, "charge").model_validate(value)
-    assert isinstance(answer, JudgmentAnswer)
-    return answer.judgment()
-
-
-Labels = dict[str, list[int] | list[str]]
-"""Articles and charges under the names that a judgment has for them."""
+    return fuller(JudgmentAnswer, "charge").model_validate(value).judgment()  # type: ignore[no-any-return]
 
 
 class Referred(Strict):
@@ -196,17 +167,23 @@ class CaseInformation(Strict):
     charge_scores: tuple[float, ...] = ()
     """Fused scores in the same order; members that are language models see the order alone."""
 
+    def statute(self, *numbers: int) -> Statute | None:
+        """Return the first of these articles that was looked up."""
+        return next((one for number in numbers for one in self.statutes if one.number == number), None)
+
 
 def informed(hits: Mapping[str, Iterable[Hit]], precedents: tuple[Referred, ...]) -> CaseInformation:
     """What was found, by its collection, with fused scores: 0 where they were not recorded."""
     fields: dict[str, Any] = {"precedents": precedents}
-    for kind, found in hits.items():
-        fields |= {kind: tuple(hit.record for hit in found)}
-        fields |= {f"{kind[:-1]}_scores": tuple((hit.scores.fused or 0.0) if hit.scores else 0.0 for hit in found)}
+    for kind, found in ((kind, [*found]) for kind, found in hits.items()):
+        fields[kind] = tuple(hit.record for hit in found)
+        fields[f"{kind[:-1]}_scores"] = tuple((hit.scores.fused or 0.0) if hit.scores else 0.0 for hit in found)
     return CaseInformation.model_validate(fields)
 
 
-def candidates(judgment: Judgment, statutes: Iterable[Statute], language: str, drafted: Iterable[int] = ()) -> Labels:
+def candidates(
+    judgment: Judgment, statutes: Iterable[Statute], language: str, drafted: Iterable[int] = ()
+) -> dict[str, list[Any]]:
     """What was judged, then what else came into question, best first: drafted articles, then those that were found.
 
     The charges are those of the judgment, then those of these articles.
@@ -217,7 +194,7 @@ def candidates(judgment: Judgment, statutes: Iterable[Statute], language: str, d
     named = (charge.in_language(language) for statute in of for charge in statute.charges)
     charges: dict[str, str] = {}
     for name in (*judgment.charges, *named):
-        charges.setdefault(charge_in_book(name), name)
+        charges.setdefault(law.charge_in_book(name), name)
     return {"relevant_articles": articles, "charges": list(charges.values())}
 
 
@@ -229,18 +206,15 @@ def precedents_of(hits: Iterable[Hit], case: CriminalCase, k: int) -> tuple[Refe
         precedent = CriminalCase.model_validate(hit.record)
         decided = precedent.gold.decided() if precedent.gold else Decided()
         name = precedent.translates or precedent.id
-        if decided == Decided() or case.id in (precedent.id, name) or same_matter(precedent.facts, case.facts):
+        if decided == Decided() or case.id in (precedent.id, name) or law.same_matter(precedent.facts, case.facts):
             continue
         if name not in found or precedent.language == case.language:
             found[name] = Referred(id=precedent.id, facts=precedent.facts, judgment=decided, similarity=hit.similarity)
     return tuple(islice(found.values(), k))
 
 
-_PROCEDURE = re.compile(
-    r"证据(如下|有|证实|予以)|(书证|物证|户籍(证明|信息)|抓获经过|到案经过|辨认笔录|勘查笔录|鉴定意见书?)(等|及|和|、|；|，|。|$)|证人.{0,20}证言|"
-    r"供述(和|与)辩解|提请.{0,6}(依法|判处)|开庭|辩护(人|意见)|无异议|"
-    r"[Tt]he prosecution (relies|asks|tendered)|[Dd]efence counsel|[Tt]he evidence (consists|includes)"
-)
+_WORDS = tomllib.loads((DATA / "crime_words.toml").read_text(encoding="utf-8"))
+FACT_WORDS = {name: re.compile(pattern) for name, pattern in _WORDS["facts"].items()}
 _MONEY = re.compile(
     r"(?:人民币|RMB|CNY|¥|￥)?\s*(\d[\d,，]*(?:\.\d+)?)\s*(余)?(万|千|百)?(?:余|多)?\s*(元|yuan|CNY|RMB)"
 )
@@ -249,7 +223,7 @@ _SCALES = {"万": 10_000, "千": 1_000, "百": 100}
 
 def acts_in(facts: str) -> tuple[str, ...]:
     """The sentences that state what was done; lists of evidence and words of procedure are left out."""
-    lines = tuple(sentence for sentence in sentences(facts) if not _PROCEDURE.search(sentence))
+    lines = tuple(sentence for sentence in sentences(facts) if not FACT_WORDS["procedure"].search(sentence))
     return lines or sentences(facts)
 
 
@@ -261,41 +235,23 @@ def sums_in(text: str) -> tuple[float, ...]:
     )
 
 
-class Crime(Strict):
-    """A common crime, and the words that show it."""
-
-    article: int
-    charge: Both
-    words: str
-
-
-_WORDS = tomllib.loads((DATA / "crime_words.toml").read_text(encoding="utf-8"))
-CRIMES = TypeAdapter(tuple[Crime, ...]).validate_python(_WORDS["crime"])
 _GRAVE, _HEAVY, _LIGHT = (re.compile(pattern) for pattern in _WORDS["gravity"].values())
-
-
-def commonest(facts: str, language: str) -> tuple[int, str]:
-    """Article and charge with the most matches; the last entry, theft, where nothing matches."""
-    matches = [len(re.findall(crime.words, facts)) for crime in CRIMES]
-    best = CRIMES[matches.index(max(matches)) if any(matches) else -1]
-    return best.article, best.charge.in_language(language)
-
-
-T = TypeVar("T")
 K = TypeVar("K", int, str)
-NEIGHBOUR = 1.0
-"""Weight of precedents beside statutes and charges."""
 NEAR = 0.3
 """Cosine below which a precedent is of another matter."""
 
 
 def article_scores(found: CaseInformation) -> Mapping[int, float]:
     """Articles by number, best first: fused scores of statutes and of charges by their articles, and precedents' likeness."""
-    scores = _best((statute.number, score) for statute, score in _scored(found.statutes, found.statute_scores))
-    of_charges = _best((_first_article(one), score) for one, score in _scored(found.charges, found.charge_scores))
+    best: dict[int, float] = defaultdict(float)
+    of_charges: dict[int, float] = defaultdict(float)
+    for statute, score in _scored(found.statutes, found.statute_scores):
+        best[statute.number] = max(best[statute.number], score)
+    for charge, score in _scored(found.charges, found.charge_scores):
+        of_charges[_first_article(charge)] = max(of_charges[_first_article(charge)], score)
     for number, score in of_charges.items():
-        scores[number] = scores.get(number, 0.0) + score
-    return _with_precedents(scores, scores, _decided(found, lambda near: near.judgment.relevant_articles))
+        best[number] += score
+    return _with_precedents(best, best, ((near, near.judgment.relevant_articles) for near in found.precedents))
 
 
 def charge_scores(found: CaseInformation, language: str) -> Mapping[str, float]:
@@ -307,62 +263,50 @@ def charge_scores(found: CaseInformation, language: str) -> Mapping[str, float]:
     for statute in found.statutes:
         for place, name in enumerate(statute.charges):
             scores.setdefault(name.in_language(language), articles.get(statute.number, 0.0) - 0.001 * (place + 1))
-    return _with_precedents(scores, articles, _decided(found, lambda near: near.judgment.charges))
+    return _with_precedents(scores, articles, ((near, near.judgment.charges) for near in found.precedents))
 
 
-def _with_precedents(scores: dict[K, float], articles: Mapping[Any, float], near: Mapping[K, float]) -> dict[K, float]:
-    """Scores with the precedents' likeness on the scale of the articles' scores, best first."""
-    scale = max(articles.values(), default=1.0)
-    for label, share in near.items():
-        scores[label] = scores.get(label, 0.0) + NEIGHBOUR * scale * share
+def _with_precedents(
+    scores: dict[K, float], articles: Mapping[int, float], decided: Iterable[tuple[Referred, Iterable[K]]]
+) -> dict[K, float]:
+    """Add the near precedents' likeness on the scale of the articles' scores, best first."""
+    scale, shares = max(articles.values(), default=1.0), defaultdict[K, float](float)
+    for near, labels in decided:
+        for label in labels if near.similarity >= NEAR else ():
+            shares[label] += near.similarity
+    for label, share in shares.items():
+        scores[label] = scores.get(label, 0.0) + scale * share
     return dict(sorted(scores.items(), key=lambda pair: (-pair[1], pair[0])))
 
 
-def _scored(items: Sequence[T], scores: Sequence[float]) -> list[tuple[T, float]]:
+def _scored(items: Sequence[Any], scores: Sequence[float]) -> list[tuple[Any, float]]:
     """Items with their fused scores; by rank where none are known."""
     known = len(scores) == len(items) and any(scores)
     return list(zip(items, scores if known else [1 / (60 + rank) for rank in range(1, len(items) + 1)], strict=True))
-
-
-def _best(pairs: Iterable[tuple[int, float]]) -> dict[int, float]:
-    best: dict[int, float] = {}
-    for number, score in pairs:
-        best[number] = max(best.get(number, 0.0), score)
-    return best
 
 
 def _first_article(charge: Charge) -> int:
     return int(charge.articles[0].split("-")[0])
 
 
-def _decided(found: CaseInformation, labels: Callable[[Referred], Iterable[K]]) -> dict[K, float]:
-    """The likeness of the near precedents behind each label."""
-    shares: dict[K, float] = {}
-    for near in found.precedents:
-        for label in labels(near) if near.similarity >= NEAR else ():
-            shares[label] = shares.get(label, 0.0) + near.similarity
-    return shares
-
-
-def term_for(facts: str, statute: Statute | None, found: CaseInformation) -> Term:
-    """A term within the band that the facts' gravity points to, drawn towards precedents under the same article."""
-    band = _band(facts, statute)
-    terms = [
-        near.judgment.term_of_imprisonment.imprisonment
-        for near in found.precedents
-        if near.judgment.term_of_imprisonment and statute and statute.number in near.judgment.relevant_articles
-    ]
-    terms = [months for months in terms if months]
-    usual = math.exp(sum(map(math.log, terms)) / len(terms)) if terms else None
+def sentenced(facts: str, articles: Sequence[int], charges: Sequence[str], found: CaseInformation) -> Judgment:
+    """A judgment whose term is within the band that the facts' gravity points to, drawn towards precedents under the same article."""
+    statute = found.statute(*articles)
+    number, band = statute and statute.number, _band(facts, statute)
+    decided = [near.judgment for near in found.precedents if number in near.judgment.relevant_articles]
+    terms = [one.term_of_imprisonment.imprisonment for one in decided if one.term_of_imprisonment]
+    usual = math.exp(fmean(map(math.log, filter(None, terms)))) if any(terms) else None
     if band is None:
-        return Term(imprisonment=round(usual or 12))
-    if band.life and band.most == 0:
-        return Term(life_imprisonment=True)
-    within = band.least + 0.35 * (band.most - band.least)
-    months = within if usual is None or not band.least <= usual <= band.most else (within + usual) / 2
-    light = len(set(_LIGHT.findall(facts)))
-    months *= 1 - min(0.4, 0.1 * light)
-    return Term(imprisonment=max(1, round(months)) if band.most else 0)
+        term = Term(imprisonment=round(usual or 12))
+    elif band.life and band.most == 0:
+        term = Term(life_imprisonment=True)
+    else:
+        months = band.least + 0.35 * (band.most - band.least)
+        if usual is not None and band.least <= usual <= band.most:
+            months = (months + usual) / 2
+        months *= 1 - min(0.4, 0.1 * len(mitigating(facts)))
+        term = Term(imprisonment=max(1, round(months)) if band.most else 0)
+    return Judgment(relevant_articles=tuple(articles), charges=tuple(charges), term_of_imprisonment=term)
 
 
 def mitigating(text: str) -> list[str]:
@@ -379,11 +323,12 @@ def reduced(term: Term, facts: str, statute: Statute | None) -> Term:
 
 
 def judged(facts: str, language: str, found: CaseInformation) -> Judgment:
-    """The best charge with its article, and a term; where nothing was looked up, by a few words of the commonest crimes."""
+    """The best charge with its article, and a term; where nothing was looked up, the crime whose words are commonest, or theft."""
     charges, articles = charge_scores(found, language), article_scores(found)
-    statute = None
     if not charges or not articles:
-        number, charge = commonest(facts, language)
+        matches = [len(re.findall(crime["words"], facts)) for crime in _WORDS["crime"]]
+        crime = _WORDS["crime"][matches.index(max(matches)) if any(matches) else -1]
+        number, charge = crime["article"], law.Both(**crime["charge"]).in_language(language)
     else:
         charge = next(iter(charges))
         decided = (near.judgment for near in found.precedents if charge in near.judgment.charges)
@@ -391,13 +336,10 @@ def judged(facts: str, language: str, found: CaseInformation) -> Judgment:
         under += [s.number for s in found.statutes if charge in (name.in_language(language) for name in s.charges)]
         under += [number for judgment in decided for number in judgment.relevant_articles[:1]]
         number = under[0] if under else next(iter(articles))
-        statute = next((s for s in found.statutes if s.number == number), None)
-    return Judgment(
-        relevant_articles=(number,), charges=(charge,), term_of_imprisonment=term_for(facts, statute, found)
-    )
+    return sentenced(facts, [number], [charge], found)
 
 
-def _band(facts: str, statute: Statute | None) -> Band | None:
+def _band(facts: str, statute: Statute | None) -> law.Band | None:
     if statute is None or not statute.bands:
         return None
     gravity = 2 * bool(_GRAVE.search(facts)) + (len(set(_HEAVY.findall(facts))) >= 2)

@@ -7,16 +7,18 @@ that claims, what media or a third party bear out more than what is merely said,
 import re
 import tomllib
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property, lru_cache
-from typing import Literal, get_args
+from functools import lru_cache
+from typing import Annotated, Literal
 
-from pydantic import Field, TypeAdapter
+from pydantic import BeforeValidator, Field, TypeAdapter
 
 from courtroom.cases.dispute import Dispute, Evidence, Side
-from courtroom.engine.procedure import Choice
+from courtroom.declarations.parts import Choice
 from courtroom.settings import DATA
 from courtroom.strict import Strict
+from courtroom.text.words import has_chinese
 
 CHOICES = (
     Choice("buyer", "Buyer", tone=0, symbol="circle", mark="●"),
@@ -25,6 +27,15 @@ CHOICES = (
 
 Place = Literal["own", "other", "chat", "chat_other", "listing"]
 """Where a statement of a kind counts: claimed by the side that it speaks for, conceded by the other one, in the chat, in the listing."""
+
+
+def _pattern(lines: str) -> re.Pattern[str]:
+    """Return a pattern of any of these lines; one without Chinese begins where a word begins."""
+    parts = [line if has_chinese(line) else rf"(?<!\w)(?:{line})" for line in lines.strip().splitlines()]
+    return re.compile("|".join(parts), re.IGNORECASE)
+
+
+Pattern = Annotated[re.Pattern[str], BeforeValidator(_pattern)]
 
 
 class Cue(Strict):
@@ -37,16 +48,11 @@ class Cue(Strict):
     weight: float
     english: str
     chinese: str
-    own: str = ""
-    other: str = ""
-    chat: str = ""
-    chat_other: str = ""
-    listing: str = ""
-
-    @cached_property
-    def patterns(self) -> dict[Place, re.Pattern[str]]:
-        """What is looked for in each place; a line without Chinese begins where a word begins."""
-        return {place: _pattern(text) for place in get_args(Place) if (text := getattr(self, place))}
+    own: Pattern | None = None
+    other: Pattern | None = None
+    chat: Pattern | None = None
+    chat_other: Pattern | None = None
+    listing: Pattern | None = None
 
     def words(self, language: str) -> str:
         """What the cue is called in a reason."""
@@ -54,17 +60,11 @@ class Cue(Strict):
 
     def found(self, text: str, place: Place) -> str:
         """The first words of a text that show it and are not denied; empty where there are none."""
-        pattern = self.patterns.get(place)
+        pattern: re.Pattern[str] | None = getattr(self, place)
         matches = pattern.finditer(text) if pattern else ()
         return next((m.group() for m in matches if not DENIED.search(_CLAUSE.split(text[: m.start()])[-1])), "")
 
 
-def _pattern(lines: str) -> re.Pattern[str]:
-    parts = [line if _CHINESE.search(line) else rf"(?<!\w)(?:{line})" for line in lines.strip().splitlines()]
-    return re.compile("|".join(parts), re.IGNORECASE)
-
-
-_CHINESE = re.compile("[\u4e00-\u9fff]")
 _CLAUSE = re.compile(r"[.,;:!?()，。；：！？、（）]")
 DENIED = re.compile(
     r"(?:\b(?:no|not|never|without|nothing|none|nobody|neither|nor|hardly)|n['’]t)(?:\s+[\w'’-]+){0,2}\s*$|(?:不|没|没有|无|未|并未|从未)$",
@@ -78,6 +78,7 @@ CUE_BY_NAME = {cue.name: cue for cue in CUES}
 SPECIFIC, THIRD_PARTY, HEDGE, FOR_BUYER, FOR_SELLER = (
     re.compile(pattern, re.IGNORECASE) for pattern in _WORDS["patterns"].values()
 )
+NUMBERS: Mapping[str, float] = _WORDS["numbers"]
 
 
 @lru_cache(maxsize=2048)
@@ -85,20 +86,6 @@ def direction(text: str) -> float:
     """Which side a rule or norm favours by its wording: +1 the buyer, -1 the seller, 0 neither."""
     buyer, seller = len(FOR_BUYER.findall(text)), len(FOR_SELLER.findall(text))
     return (buyer - seller) / (buyer + seller) if buyer + seller else 0.0
-
-
-BORNE_OUT = 1.0
-"""Weight of what media (by their description) or a third party bear out,"""
-MERELY_SAID = 0.45
-"""against what a side merely says of its own case."""
-AGAINST_OWN_INTEREST = 1.2
-"""What a side concedes weighs more than what it asserts."""
-IN_CHAT, IN_LISTING = 0.4, 0.15
-"""What was said before the sale, against what is submitted."""
-HEDGED = 0.7
-"""What is left of a claim that its own words put in doubt."""
-FURTHER = 0.8
-"""What each further clue of one piece for one side counts, against the one before: a piece is one argument, however many its words."""
 
 
 @dataclass(frozen=True)
@@ -110,6 +97,9 @@ class Contribution:
     weight: float
     piece: str = ""
     """Id of the evidence in which the words stand; empty for chat, listing, rules and personas."""
+
+
+TOWARDS: Mapping[Side, float] = {"buyer": 1.0, "seller": -1.0}
 
 
 def other(side: Side) -> Side:
@@ -136,21 +126,19 @@ def weigh(piece: Evidence) -> tuple[Contribution, ...]:
     """What one piece of evidence contributes, by its text and its media's descriptions alone: each kind once, at its strongest."""
     shown = " ".join(medium.description for medium in piece.media)
     found: dict[str, Contribution] = {}
-    towards = 1.0 if piece.side == "buyer" else -1.0
-    doubt = HEDGED if HEDGE.search(piece.text) else 1.0
-    said = (BORNE_OUT if piece.media or THIRD_PARTY.search(piece.text) else MERELY_SAID) * doubt
-    for text, share, conceded in ((shown, BORNE_OUT, None), (piece.text, said, "other")):
+    doubt = NUMBERS["hedged"] if HEDGE.search(piece.text) else 1.0
+    said = (NUMBERS["borne_out"] if piece.media or THIRD_PARTY.search(piece.text) else NUMBERS["merely_said"]) * doubt
+    for text, share, conceded in ((shown, NUMBERS["borne_out"], None), (piece.text, said, "other")):
         for one in read(text, piece.side, "own", conceded):
-            weight = one.weight * (share if one.weight * towards > 0 else AGAINST_OWN_INTEREST)
+            weight = one.weight * (share if one.weight * TOWARDS[piece.side] > 0 else NUMBERS["conceded"])
             if one.kind not in found or abs(weight) > abs(found[one.kind].weight):
-                found[one.kind] = replace(one, weight=weight, piece=piece.id)
+                found[one.kind] = replace(one, weight=weight)
     if shown.strip():
-        weight = CUE_BY_NAME["shown"].weight * towards
         first = _CLAUSE.split(piece.media[0].description or shown)[0]
-        found["shown"] = Contribution("shown", first, weight, piece.id)
+        found["shown"] = Contribution("shown", first, CUE_BY_NAME["shown"].weight * TOWARDS[piece.side])
     places, told = Counter[bool](), []
     for one in sorted(found.values(), key=lambda one: -abs(one.weight)):
-        told.append(replace(one, weight=one.weight * FURTHER ** places[one.weight > 0]))
+        told.append(replace(one, weight=one.weight * NUMBERS["further"] ** places[one.weight > 0], piece=piece.id))
         places[one.weight > 0] += 1
     return tuple(told)
 
@@ -167,19 +155,17 @@ def context(case: Dispute) -> tuple[Contribution, ...]:
 
     What the seller vouched for counts only where the buyer submits that it is otherwise.
     """
+    broken, warned = bool(case.by_side("buyer")), False
     listed = read(case.transaction.description, "seller", "listing", "listing")
-    broken = bool(case.by_side("buyer"))
-    found = [replace(one, weight=one.weight * IN_LISTING) for one in listed if broken or one.kind != "promise"]
-    warned = False
+    found = [replace(one, weight=one.weight * NUMBERS["listing"]) for one in listed if broken or one.kind != "promise"]
     for line in case.chat:
         here = read(line.text, line.speaker, "chat", "chat_other")
         cautious = any(one.kind == "disclosed" for one in here)
         warned = warned or cautious
         asks = line.speaker == "buyer" and line.text.rstrip().endswith(("?", "？", "吗"))
-        for one in here:
-            early = one.kind == "accepted" and not warned
-            if not asks and not early and not (one.kind == "promise" and (cautious or not broken)):
-                found.append(replace(one, weight=one.weight * IN_CHAT))
+        idle = {"accepted": not warned, "promise": cautious or not broken}
+        said = (one for one in here if not asks and not idle.get(one.kind))
+        found += (replace(one, weight=one.weight * NUMBERS["chat"]) for one in said)
     return tuple(found)
 
 

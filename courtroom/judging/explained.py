@@ -33,13 +33,13 @@ def points(case: Dispute, side: Side, found: Iterable[Contribution]) -> list[str
 
     It is quoted where it stands in the side's own evidence; what the other side concedes, and what chat and listing say, is named.
     """
-    language, told = case.language, dict[str, str]()
+    told: dict[str, str] = {}
     for point in sorted(found, key=lambda point: -abs(point.weight)):
-        if point.weight * (1 if side == "buyer" else -1) > 0:
-            quote, what = quoted(case, side, point), CUE_BY_NAME[point.kind].words(language)
+        if (point.weight > 0) == (side == "buyer") and point.weight:
+            quote, what = quoted(case, side, point), CUE_BY_NAME[point.kind].words(case.language)
             kind = "quoted" if quote else "conceded" if point.piece else "before"
-            values = {"quote": quote, "what": what, "side": said(language, side), "weight": abs(point.weight)}
-            told.setdefault(quote or f"{kind}: {what}", said(language, kind, **values))
+            values = {"quote": quote, "what": what, "side": said(case.language, side), "weight": abs(point.weight)}
+            told.setdefault(quote or f"{kind}: {what}", said(case.language, kind, **values))
     return [*told.values()]
 
 

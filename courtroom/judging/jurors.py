@@ -1,41 +1,29 @@
 """What juries share: whose personas their jurors have, first ballots that are set, and private ballots."""
 
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import partial
 from itertools import cycle
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, SerializeAsAny
 
 from courtroom.cases.case import Case
 from courtroom.cases.dispute import Dispute
+from courtroom.declarations.knobs import Group, Widget, knob
+from courtroom.declarations.setup import Member, ScriptedSetup, Setup, VotingSetup
 from courtroom.engine.court import Court
-from courtroom.engine.knobs import Group, declared
 from courtroom.engine.procedure import Procedure
 from courtroom.engine.record import Record
-from courtroom.engine.setup import Member, Setup
 from courtroom.judging.dispute_weights import contributions
 from courtroom.judging.explained import points
 from courtroom.language import N_
 from courtroom.models.task import Answer, Longest, Reason, Room, Task
 from courtroom.panel.follow_graph import FollowGraph
-from courtroom.panel.personas import DISPUTES, Persona, sample_panel
+from courtroom.panel.personas import DISPUTES, LONGEST_NAME, Persona, drawn_panel, sample_panel
 from courtroom.strict import Strict
 from courtroom.text.words import sentences
 
-WhosePersonas = Annotated[
-    Literal["own", "others", "none"],
-    Field(
-        title=N_("Whose personas"),
-        description=N_(
-            "`own`: those of the panel. `others`: those of other people, drawn by lot, in place of them: a placebo, which shows whether it matters who "
-            "the jurors are. `none`: all are asked the same and differ by chance alone."
-        ),
-        json_schema_extra=declared(group=Group.WHO),
-    ),
-]
-"""The knob of a procedure whose jurors have personas; its default is `own`."""
 ELSEWHERE = 1_000_003
 """Added to the seed of those who are drawn as others."""
 
@@ -54,41 +42,114 @@ def seated(given: Sequence[Persona], size: int, seed: int, whose: str, pool: str
     drawn = partial(sample_panel, pool_name=pool)
     if whose == "others":
         names = {one.name for one in (given or drawn(size, seed))[:size]}
-        others = [one for one in drawn(51, seed + ELSEWHERE) if one.name not in names]
-        return tuple((*others, *drawn(51, seed + ELSEWHERE))[:size])
-    names = {known.name for known in given}
-    return tuple((*given[:size], *(one for one in drawn(51, seed) if one.name not in names))[:size])
+        given, seed = (), seed + ELSEWHERE
+    else:
+        names = {known.name for known in given}
+    others = [one for one in drawn(51, seed) if one.name not in names]
+    return tuple((*given[:size], *others, *drawn(51, seed))[:size])
 
 
-FirstVotes = Annotated[
-    int | None,
-    Field(
-        title=N_("First votes that are set"),
+Recall = Literal["nothing", "last", "line", "all"]
+CountSeen = Literal["all", "heard", "nobody"]
+
+
+class TalkSetup(VotingSetup, ScriptedSetup):
+    """A setup of members who hear each other, and vote again and again."""
+
+    recall: Recall = knob(
+        "all",
+        "What members recall of themselves",
+        "`nothing`: a member is not told what it said and voted before. `last`: what it said last. `line`: the first words of "
+        "each round. `all`: what it said in every round, of those before the last in a sentence each where its model has "
+        "little room.",
+        labels={"line": "the first words of each round"},
+    )
+    count_seen: CountSeen = knob(
+        "nobody",
+        "Who sees the count",
+        "`all`: each member sees the count of the last ballot of all, so that a majority presses on everybody. `heard`: "
+        "each sees how those voted whom it hears. `nobody`: no count is shown.",
+    )
+    peers_named: bool = knob(
+        True,
+        "Peers are named",
+        "Off: what others said is shown without their names, so that nobody knows which of them said it.",
+    )
+    private_ballots: bool = knob(
+        False,
+        "Private ballots",
+        "After its vote in each round every member is asked once more, alone, what it thinks. No other sees the answer, "
+        "and it does not count. It takes about twice as many calls for votes.",
+    )
+
+
+class JurySetup(TalkSetup):
+    """A setup of jurors with personas."""
+
+    jury_size: int = 12
+    personas: Literal["own", "others", "none"] = knob(
+        "own",
+        "Whose personas",
+        "`own`: those of the panel. `others`: those of other people, drawn by lot, in place of them: a placebo, which shows whether it matters who "
+        "the jurors are. `none`: all are asked the same and differ by chance alone.",
+        Group.WHO,
+    )
+    first_votes: int | None = knob(
+        None,
+        "First votes that are set",
+        "So many members, drawn by the seed, begin on the side that has to prove its case (guilty, the plaintiff, the buyer), "
+        "all others on the other side. Each is asked for its best reasons for it, and is free from the next round on. "
+        "Not set: all vote freely from the beginning.",
         ge=0,
         le=51,
-        description=N_(
-            "So many members, drawn by the seed, begin on the side that has to prove its case (guilty, the plaintiff, the buyer), "
-            "all others on the other side. Each is asked for its best reasons for it, and is free from the next round on. "
-            "Not set: all vote freely from the beginning."
-        ),
-        json_schema_extra=declared(),
-    ),
-]
-"""The knob of a procedure in which members vote again and again; its default is None."""
+    )
+    people: str = knob(
+        "",
+        "Pool of people",
+        "The name of a saved panel of up to 2,000 people, such as rows of a census or a survey: each run draws its jurors from it by its seed and their "
+        "weights. Empty: the people that come with Courtroom.",
+        Group.WHO,
+        max_length=LONGEST_NAME,
+    )
+    jury: tuple[Persona, ...] = knob(
+        (), "Personas", "In the order of seats; drawn by the seed where missing.", widget=Widget.PERSONAS, max_length=51
+    )
+
+    def undrawn(self, changed: Collection[str]) -> Self:
+        """Of another pool of people other jurors are drawn."""
+        return self.model_copy(update={"jury": ()}) if "people" in changed and "jury" not in changed else self
+
+    def drawn_from(self, people: Sequence[Persona], seed: int) -> Self:
+        """The same with jurors out of a pool of people, as far as seats are without a person."""
+        known = {one.name for one in self.jury}
+        others = [one for one in people if one.name not in known]
+        drawn = drawn_panel(others, max(0, self.jury_size - len(self.jury)), seed)
+        return self.model_copy(update={"jury": (*self.jury, *drawn)})
 
 
-Recall = Annotated[
-    Literal["nothing", "last", "all"],
-    Field(
-        title=N_("What jurors recall of themselves"),
-        description=N_(
-            "`nothing`: a juror is not told what it said and voted before. `last`: what it said last. `all`: what it said in "
-            "every round, of those before the last in a sentence each where its model has little room."
-        ),
-        json_schema_extra=declared(group=Group.TALK),
+Doubt = Annotated[
+    Literal[
+        "firmly-convinced",
+        "moral-certainty",
+        "any-reason",
+        "hesitation",
+        "abiding-conviction",
+        "sure",
+        "near-certainty",
+        "undefined",
+    ],
+    knob(
+        "firmly-convinced",
+        "How reasonable doubt is explained",
+        "In our words, after published instructions. `firmly-convinced`: not every possible doubt counts (Federal "
+        "Judicial Center 1987, no. 21). `moral-certainty`: as certain as people can be of what others have done "
+        "(Commonwealth v. Webster 1850, Massachusetts). `any-reason`: every doubt counts for which one can give a reason "
+        "that one holds good (New York, CJI2d). `hesitation`: a doubt that would make one pause before acting (Holland v. "
+        "United States 1954). `abiding-conviction`: a conviction that would last after the trial (California, CALCRIM "
+        "220). `sure`: that one is sure (Crown Court Compendium, England and Wales). `near-certainty`: nearer to certainty "
+        "than to likelihood (Lifchus 1997 and Starr 2000, Canada). `undefined`: not at all.",
     ),
 ]
-"""The knob of a procedure in which members vote again and again; its default is `all`."""
 
 
 class Earlier(Strict):
@@ -108,15 +169,31 @@ def recalled(said: Sequence[Earlier], recall: str, room: Room) -> tuple[Earlier,
     """As much of what a member said itself as it is told: in a tight room its last words whole, of those before the first sentence."""
     if recall == "nothing":
         return ()
+    if recall == "line":
+        return tuple(map(_in_short, said))
     before = said[:-1] if recall == "all" else ()
-    if room == "tight":
-        before = [one.model_copy(update=_in_short(one.words)) for one in before]
-    return (*before, *said[-1:])
+    return (*(map(_in_short, before) if room == "tight" else before), *said[-1:])
 
 
-def _in_short(words: str) -> dict[str, Any]:
-    first = next(iter(sentences(words)), words)
-    return {"words": first, "in_short": first != words}
+def _in_short(one: Earlier) -> Earlier:
+    words = next(iter(sentences(one.words)), one.words)
+    return one.model_copy(update={"words": words, "in_short": words != one.words})
+
+
+def seen_count(
+    whose: CountSeen, counts: Mapping[str, int], heard: Sequence[str | None], *, hears_all: bool
+) -> dict[str, int]:
+    """Return the count of the last ballot as a member sees it.
+
+    Args:
+        counts: of all.
+        heard: the last votes of those whom it hears.
+        hears_all: whether these are all others, so that both counts are one.
+    """
+    if whose == "nobody" or not (whose == "all" or heard):
+        return {}
+    is_whole = whose == "all" or hears_all
+    return dict(counts) if is_whole else {side: list(heard).count(side) for side in counts}
 
 
 def without_words(said: Sequence[Earlier]) -> tuple[Earlier, ...]:
@@ -130,7 +207,7 @@ class Reasons(Answer):
     reasons: Annotated[tuple[Reason, ...], Longest(4, 5)] = Field(
         min_length=1,
         max_length=100,
-        description=N_("What speaks best for this vote, in one to three sentences each, the weightiest first?"),
+        description=N_("What speaks best for this vote, in one or two sentences each, the weightiest first?"),
     )
 
 
@@ -148,10 +225,10 @@ class BestReasons(Task[Reasons]):
 def seeded(
     court: Court[Case, Setup], members: Sequence[Member], first: int | None, sides: Sequence[str]
 ) -> dict[str, str]:
-    """On which side each member begins, by id; empty where nothing is set. `first`: how many begin on the first side; all, where there are
-    fewer members. The others are dealt to the sides that are left."""
+    """Return the side on which each member begins, by id; `first`: how many on the first side, the others on those left."""
     if first is None:
         return {}
+    members = [member for member in members if member.spec.script is None]
     chosen = court.random("first-ballot").sample(range(len(members)), min(first, len(members)))
     rest = cycle(sides[1:] or sides)
     return {member.id: sides[0] if place in chosen else next(rest) for place, member in enumerate(members)}
@@ -164,7 +241,6 @@ def was_set(record: Record) -> bool:
 
 def best_reasons(task: BestReasons, draw: random.Random) -> Reasons:
     """The offline answer: what weighs most for this side."""
-    found: Sequence[str] = ()
     if isinstance(task.case, Dispute):
         found = points(task.case, "buyer" if task.side == "buyer" else "seller", contributions(task.case))
     else:
@@ -172,18 +248,6 @@ def best_reasons(task: BestReasons, draw: random.Random) -> Reasons:
     return Reasons(reasons=tuple(found[:2]) or ("…",))
 
 
-PrivateBallots = Annotated[
-    bool,
-    Field(
-        title=N_("Private ballots"),
-        description=N_(
-            "After its vote in each round every member is asked once more, alone, what it thinks. No other sees the answer, and it does not count. "
-            "It takes about twice as many calls for votes."
-        ),
-        json_schema_extra=declared(),
-    ),
-]
-"""The knob of a procedure in which members vote in rounds; its default is False."""
 InPrivate = Annotated[bool, Field(exclude_if=lambda is_private: not is_private)]
 """The input of a task that says whether it is asked in private; its default is False."""
 TITLE = N_("Private ballot")

@@ -4,36 +4,26 @@ import math
 import random
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
+from typing import Annotated
 
 from pydantic import BaseModel, Field, SerializeAsAny
 
 from courtroom.cases.case import Case
 from courtroom.cases.question import LETTERS
+from courtroom.declarations.parts import Choice, StageKind
+from courtroom.declarations.setup import Member, Setup
 from courtroom.engine.court import Court
-from courtroom.engine.procedure import Choice, StageKind
-from courtroom.engine.setup import Member, Setup
 from courtroom.judging.explained import said
 from courtroom.language import N_
 from courtroom.media.medium import Medium
 from courtroom.models.narrow import known, narrowed, same
-from courtroom.models.task import Answer, Label, Sentence, Task
+from courtroom.models.task import Answer, Label, Longest, Reason, Sentence, Task
 from courtroom.text.words import sentences, words
 
-SHAPES = (
-    ("circle", "●"),
-    ("square", "■"),
-    ("diamond", "◆"),
-    ("triangle-up", "▲"),
-    ("star", "★"),
-    ("cross", "✚"),
-)
+SHAPES = (("circle", "●"), ("square", "■"), ("diamond", "◆"), ("triangle-up", "▲"), ("star", "★"), ("cross", "✚"))
 PROPOSAL_TITLES = (
-    N_("Proposal A"),
-    N_("Proposal B"),
-    N_("Proposal C"),
-    N_("Proposal D"),
-    N_("Proposal E"),
-    N_("Proposal F"),
+    *(N_("Proposal A"), N_("Proposal B"), N_("Proposal C")),
+    *(N_("Proposal D"), N_("Proposal E"), N_("Proposal F")),
 )
 PROPOSING = StageKind(
     "proposals", N_("Proposals"), N_("Where a question has no options, members propose answers, one after the other.")
@@ -65,9 +55,15 @@ def outcome(case: Case, proposals: Sequence[str], name: str) -> str:
 class Proposal(Answer):
     """An answer that others can vote for."""
 
+    reasons: Annotated[tuple[Reason, ...], Longest(3, 4)] = Field(
+        default=(),  # the first release did not ask for them
+        min_length=1,
+        max_length=20,
+        description="What decides, in one or two sentences each, the weightiest first?",
+    )
     answer: Sentence = Field(min_length=1, description="What is your own answer, in one sentence?")
     same_as: Label | None = Field(
-        description="Which answer above says the same, even in other words, by its letter? None where none does."
+        description="Which answer above says the same as yours, by its letter? None where none does."
     )
 
 
@@ -91,13 +87,9 @@ class Propose(Task[Proposal]):
 
 
 async def proposed(
-    court: Court[Case, Setup],
-    members: Sequence[Member],
-    as_whom: Callable[[Member], str],
-    seen: tuple[Medium, ...],
+    court: Court[Case, Setup], members: Sequence[Member], as_whom: Callable[[Member], str], seen: tuple[Medium, ...]
 ) -> tuple[str, ...]:
-    """Have members propose answers where the case has none. One after the other each proposes another or takes over one that
-    stands, so that they group the answers themselves.
+    """Have members propose answers where the case has none, or take over one that stands: they group them themselves.
 
     Args:
         members: of these the first six propose.
@@ -119,16 +111,11 @@ async def proposed(
     return found
 
 
-COMPANY = 1.0
-"""Offline: what it weighs where all the others agree, in the unit of one piece of material."""
-STAYS = 0.4
-"""What a member's own last vote weighs, in the same unit."""
+COMPANY, STAYS, NAMED, BY_LOT = 1.0, 0.4, 0.3, 0.3
+"""Offline, in the unit of one piece of material: what it weighs where all the others agree; a member's own last vote; a sentence that
+speaks for nobody and shares a word with an option; and the standard deviation of what differs from one answer to the next."""
 DIFFERS = 0.5
 """How much a piece weighs with one member differs from what it weighs with another: standard deviation of the log weight."""
-NAMED = 0.3
-"""What a sentence that speaks for nobody weighs for an option that shares a word with it."""
-BY_LOT = 0.3
-"""Standard deviation of what differs from one answer to the next."""
 
 
 @lru_cache(maxsize=4096)
@@ -162,29 +149,31 @@ def weighed_choice(
         pull: how far others move it, against the usual.
     """
     weights = _weighed(case, proposals, who)
+    share = COMPANY * pull / len(others) if others else 0.0
     scores = {
-        name: weight
-        + (COMPANY * pull * list(others).count(name) / len(others) if others else 0)
-        + STAYS * (name == own)
-        + draw.gauss(0, BY_LOT)
+        name: weight + share * list(others).count(name) + STAYS * (name == own) + draw.gauss(0, BY_LOT)
         for name, weight in weights.items()
     }
     chosen, language = max(scores, key=scores.__getitem__), case.language
-    listed = [
-        said(language, "asked-answer", side=titled(case, proposals, name), weight=weighs)
-        for name, weighs in weights.items()
-    ]
-    how = said(language, "asked-answers", listed=said(language, "comma").join(listed)) if any(weights.values()) else ""
-    how = how or said(language, "asked-by-lot")
-    return chosen, said(language, "asked-formula", how=how, side=titled(case, proposals, chosen))
+    titles = {name: titled(case, proposals, name) for name in weights}
+    listed = (said(language, "asked-answer", side=titles[name], weight=weight) for name, weight in weights.items())
+    how = said(language, "asked-answers", listed=said(language, "comma").join(listed))
+    how = how if any(weights.values()) else said(language, "asked-by-lot")
+    return chosen, said(language, "asked-formula", how=how, side=titles[chosen])
+
+
+def own_answer(case: Case, draw: random.Random) -> str:
+    """Return the offline answer to a case without options: a sentence that shares words with the question, or one by lot."""
+    asked = {*words(case.title)}
+    found = [one for text in case.for_nobody for one in sentences(text) if asked & {*words(one)}]
+    ranked = sorted(dict.fromkeys(found), key=lambda one: -len(asked & {*words(one)}))[: len(LETTERS)]
+    lot = draw.choice(ranked or ["yes", "no"])
+    nearest = said(case.language, "asked-nearest", sentence=lot)[:600]
+    return nearest if ranked else said(case.language, f"asked-lot-{lot}")
 
 
 def propose(task: Propose, draw: random.Random) -> Proposal:
-    """The offline answer: a sentence of the material that shares words with the question; without any, one by lot."""
-    asked = {*words(task.case.title)}
-    found = [one for text in task.case.for_nobody for one in sentences(text) if asked & {*words(one)}]
-    ranked = sorted(dict.fromkeys(found), key=lambda one: -len(asked & {*words(one)}))[: len(LETTERS)]
-    language, lot = task.case.language, draw.choice(ranked or ["yes", "no"])
-    answer = said(language, "asked-nearest", sentence=lot)[:600] if ranked else said(language, f"asked-lot-{lot}")
-    standing = dict(zip(task.proposals, LETTERS, strict=False))
-    return Proposal(answer=answer, same_as=standing.get(answer))
+    """The offline proposal; taken over by its letter where it stands already."""
+    answer = own_answer(task.case, draw)
+    reasons, stands = (said(task.case.language, "council-formula"),), dict(zip(task.proposals, LETTERS, strict=False))
+    return Proposal(reasons=reasons, answer=answer, same_as=stands.get(answer))

@@ -1,24 +1,18 @@
-"""Knowledge bases: statutes with interpretations, charges and referred precedents (JurisAgents, 3.2); precedents of disputes with their norms."""
+"""Knowledge bases: statutes, charges and referred precedents (JurisAgents, 3.2); precedents of disputes with norms."""
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Literal, get_args
 
-from pydantic import Field, ValidationError
+from pydantic import Field
 
-from courtroom.access import Access, needs
-from courtroom.cases.checks import explain
 from courtroom.cases.criminal import CriminalCase
 from courtroom.cases.dispute import Dispute, Precedent
-from courtroom.errors import CaseError
-from courtroom.knowledge.collection import Collection
+from courtroom.knowledge.collection import R
 from courtroom.law import STATUTES, Both, Charge, Statute, charges_of
 from courtroom.settings import DATA
 from courtroom.store.connection import fitting, read, read_all
 from courtroom.store.database import Database
 from courtroom.strict import Strict
-from courtroom.text.files import json_records
 
 BUNDLED = "bundled"
 IMPORTED = "imported"
@@ -27,6 +21,9 @@ Kind = Literal["statutes", "charges", "cases"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 IN_BASES: tuple[Literal["precedents"] | Kind, ...] = (*KINDS, "precedents")
 """The collections that each base has."""
+MemoryPart = Literal["standards", "directives", "buffer"]
+MEMORY_PARTS: tuple[MemoryPart, ...] = get_args(MemoryPart)
+"""The collections that are a learned memory."""
 How = Literal["add", "replace"]
 BaseName = Annotated[str, Field(pattern=r"^[a-z0-9]([a-z0-9-]{0,38}[a-z0-9])?$")]
 
@@ -45,16 +42,22 @@ class Origin(Strict):
 
 
 def kept_as(kind: str, base: str) -> str:
-    """The name under which a collection of a base is kept; those of the bundled base have the name of their kind alone."""
-    return kind if base == BUNDLED else f"{kind}.{base}"
+    """Return under which name a collection of a base, or a part of a memory, is kept.
+
+    Args:
+        base: its name; that of the bundled base, and of the store's own memory, is not said.
+    """
+    return kind if base in (BUNDLED, "") else f"{kind}.{base}"
 
 
 def known_bases(database: Database) -> tuple[str, ...]:
     """All bases that hold something, the bundled one first."""
     rows = database.execute(
-        "SELECT name FROM collections WHERE instr(name, '.') > 0 AND EXISTS (SELECT 1 FROM knowledge WHERE collection = name)"
+        "SELECT name FROM collections WHERE instr(name, '.') > 0"
+        " AND EXISTS (SELECT 1 FROM knowledge WHERE collection = name)"
     )
-    return (BUNDLED, *sorted({row["name"].partition(".")[2] for row in rows}))
+    kept = (row["name"].partition(".") for row in rows)
+    return (BUNDLED, *sorted({base for kind, _, base in kept if kind in IN_BASES}))
 
 
 def origins(database: Database, collection: str) -> list[Origin]:
@@ -63,11 +66,8 @@ def origins(database: Database, collection: str) -> list[Origin]:
     return read_all(rows, lambda row: read("origin", row["seq"], lambda: fitting(Origin, row)))[0]
 
 
-REFERRED = DATA / "criminal_precedents.jsonl"
-
-
 def bundled_statutes() -> list[Statute]:
-    return [Statute.model_validate_json(line) for line in _lines(STATUTES)]
+    return _read(STATUTES, Statute)
 
 
 def bundled_charges() -> list[Charge]:
@@ -75,7 +75,15 @@ def bundled_charges() -> list[Charge]:
 
 
 def bundled_cases() -> list[CriminalCase]:
-    return [CriminalCase.model_validate_json(line) for line in _lines(REFERRED)]
+    return _read(DATA / "criminal_precedents.jsonl", CriminalCase)
+
+
+def bundled_precedents() -> list[Precedent]:
+    return _read(DATA / "precedents.jsonl", Precedent)
+
+
+def _read(path: Path, kind: type[R]) -> list[R]:
+    return [kind.model_validate_json(line) for line in path.read_text(encoding="utf-8").split("\n") if line.strip()]
 
 
 def statute_text(statute: Statute) -> tuple[str, ...]:
@@ -91,66 +99,6 @@ def _each(parts: tuple[Both, ...], more: str = "") -> tuple[str, ...]:
     texts = (" ".join(part.zh for part in parts), " ".join(part.en for part in parts))
     lines = [text.strip() for text in texts if text.strip()]
     return *lines[:-1], f"{lines[-1]} {more}".strip()
-
-
-def _lines(path: Path) -> Iterator[str]:
-    return (line for line in path.read_text(encoding="utf-8").split("\n") if line.strip())
-
-
-PRECEDENTS = DATA / "precedents.jsonl"
-
-
-@dataclass(frozen=True)
-class ImportReport:
-    """How an import went."""
-
-    taken: tuple[str, ...]
-    problems: tuple[str, ...]
-    """A sentence each, with the number of the line, or of the item in an array."""
-
-
-class PrecedentBase:
-    """Precedents of disputes: a collection, and how files of them are imported."""
-
-    def __init__(self, collection: Collection[Precedent]) -> None:
-        self.collection = collection
-
-    def all(self) -> list[Precedent]:
-        return self.collection.all()
-
-    def get(self, precedent: str) -> Precedent | None:
-        return self.collection.get(precedent)
-
-    @needs(Access.RUN)
-    def add(self, precedents: Iterable[Precedent]) -> None:
-        self.collection.add(precedents)
-
-    @needs(Access.OWN)
-    def delete(self, precedent: str) -> None:
-        """Forget one. `add` brings it back."""
-        self.collection.remove([precedent])
-
-    @needs(Access.RUN)
-    def import_file(self, data: bytes) -> ImportReport:
-        """Take in a JSON array or JSONL; lines that don't fit are reported, the others taken."""
-        taken, problems = list[Precedent](), list[str]()
-        try:
-            for place, row in json_records(data):
-                try:
-                    taken.append(Precedent.model_validate(row))
-                except ValidationError as error:
-                    wrong = str(row) if isinstance(row, CaseError) else " ".join(explain(error))
-                    problems.append(f"{place.capitalize()}: {wrong}")
-        except CaseError as error:
-            problems.append(f"The file: {error}")
-        if not taken and not problems:
-            problems.append("The file holds no precedents. Choose one with a JSON object on each line.")
-        self.add(taken)
-        return ImportReport(tuple(precedent.id for precedent in taken), tuple(problems))
-
-
-def bundled_precedents() -> list[Precedent]:
-    return [Precedent.model_validate_json(line) for line in PRECEDENTS.read_text(encoding="utf-8").splitlines()]
 
 
 def from_dispute(case: Dispute) -> Precedent:

@@ -3,18 +3,19 @@
 import asyncio
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import islice
 from typing import Generic, Literal, Protocol, Self, TypeVar
 
 from courtroom.errors import Unreadable
 from courtroom.knowledge.embedding import Embedding, Vectors
-from courtroom.knowledge.indexed_records import ALL, FEW, Changed, ChangedWords, Filter, facets_of
+from courtroom.knowledge.index_folders import IndexFolders
+from courtroom.knowledge.indexed_records import ALL, Changed, Filter, facets_of
 from courtroom.knowledge.vector_index import OTHER, Progress, VectorIndex, index_name
 from courtroom.knowledge.word_index import WordIndex, line
-from courtroom.settings import Settings
 from courtroom.store.connection import StoredRow, read, read_all
-from courtroom.store.database import Database
+from courtroom.store.database import Database, marks
 from courtroom.strict import Strict
 
 DAMPING = 60
@@ -108,43 +109,36 @@ class Collection(Generic[R]):
     """Records of one kind.
 
     Args:
-        name: under which its records are kept: a `Name`, with the knowledge base behind a full stop where it is of another
-            than the bundled one.
+        name: under which its records are kept: a `Name`, with the knowledge base behind a full stop unless that is the
+            bundled one.
         kind: the records' class; it has an `id`.
         text_of: what of a record is searched: a text, or one in each language, of which the nearest counts.
-        few: up to so many records have no index on disk.
     """
 
     def __init__(
         self,
         database: Database,
-        settings: Settings,
+        folders: IndexFolders,
         embedding: Embedding,
         name: str,
         kind: type[R],
         text_of: Callable[[R], str | tuple[str, ...]],
-        few: int = FEW,
     ) -> None:
         self.name = name
         self._database, self._kind, self._text_of, self._embedding = database, kind, text_of, embedding
         self.index_name = index_name(name, embedding.name)
-        self._index = VectorIndex(settings, self.index_name, embedding, few)
-        self._words = WordIndex(settings.words / name, few)
-        self._small: dict[tuple[str, int], tuple[list[str], Vectors]] = {}
+        self._index = VectorIndex(folders, self.index_name, embedding)
+        self._words = WordIndex(folders, name)
         database.execute("INSERT INTO collections (name) VALUES (?) ON CONFLICT DO NOTHING", (name,))
 
     # --- records --------------------------------------------------------------------------------------------
 
-    def all(self) -> list[R]:
-        """All records that can be read, in the order in which they came; `unreadable` has the others."""
-        return self.page(0, ALL_OF_THEM)
-
-    def page(self, start: int, count: int) -> list[R]:
-        """Some records, in the order in which they came; without those that can't be read."""
+    def all(self, start: int = 0, count: int = ALL_OF_THEM) -> list[R]:
+        """Return all records, or so many, that can be read, in the order in which they came."""
         return self._page(start, count)[0]
 
     def unreadable(self, start: int = 0, count: int = ALL_OF_THEM) -> list[Unreadable]:
-        """The records whose row is damaged, of all or of one page."""
+        """Return those whose row is damaged."""
         return self._page(start, count)[1]
 
     def _page(self, start: int, count: int) -> tuple[list[R], list[Unreadable]]:
@@ -154,17 +148,25 @@ class Collection(Generic[R]):
         )
         return read_all(rows, self._record)
 
+    def in_order(self, names: Sequence[str]) -> list[str]:
+        """Return those of these ids that are there, in the order in which their records came."""
+        rows = self._database.execute(
+            f"SELECT id FROM knowledge WHERE collection = ? AND id IN ({marks(names)}) ORDER BY added, seq",
+            (self.name, *names),
+        )
+        return [row["id"] for row in rows]
+
     def __len__(self) -> int:
-        row = self._database.execute("SELECT count(*) FROM knowledge WHERE collection = ?", (self.name,))
-        return int(row.fetchone()[0])
+        return int(self._database.row("SELECT count(*) FROM knowledge WHERE collection = ?", (self.name,))[0])
 
     def get(self, name: str) -> R | None:
         row = self._database.row("SELECT id, body FROM knowledge WHERE collection = ? AND id = ?", (self.name, name))
         return self._record(row) if row else None
 
     def _readable(self, name: str) -> R | None:
-        row = self._database.row("SELECT id, body FROM knowledge WHERE collection = ? AND id = ?", (self.name, name))
-        return next(iter(read_all([row] if row else [], self._record)[0]), None)
+        with suppress(Unreadable):
+            return self.get(name)
+        return None
 
     def _record(self, row: StoredRow) -> R:
         return read(f"record of “{self.name}”", row["id"], lambda: self.parse(row["body"]))
@@ -218,39 +220,27 @@ class Collection(Generic[R]):
 
     def version(self) -> int:
         """Grows as soon as a record has changed."""
-        row = self._database.execute("SELECT changes FROM collections WHERE name = ?", (self.name,))
-        return int(row.fetchone()["changes"])
-
-    count = __len__
+        return int(self._database.row("SELECT changes FROM collections WHERE name = ?", (self.name,))["changes"])
 
     def changed(self, since: int) -> Changed:
-        """What was written or deleted after a version, for the vector index."""
+        """Return what was written or deleted after a version; a damaged row is left out."""
         rows = self._database.execute(
-            "SELECT id, body, added FROM knowledge WHERE collection = ? AND version > ? ORDER BY seq",
+            "SELECT id, body, added, words FROM knowledge WHERE collection = ? AND version > ? ORDER BY seq",
             (self.name, since),
         )
-        records = read_all(rows, lambda row: (self._record(row), row["added"]))[0]
-        texts, facets = {}, {}
-        for record, added in records:
+        records = read_all(rows, lambda row: (self._record(row), row["added"], row["words"]))[0]
+        texts, words, facets = {}, {}, {}
+        for record, added, line_of in records:
+            words[record.id] = line_of
             for number, text in enumerate(self.texts_of(record)):
                 texts[record.id + OTHER * number] = text
                 facets[record.id + OTHER * number] = facets_of(record, added)
-        return Changed(self._removed(since) | {record.id for record, _ in records}, texts, facets)
-
-    def changed_words(self, since: int) -> ChangedWords:
-        """The same for the word index; a damaged row is not in it."""
-        rows = self._database.execute(
-            "SELECT id, body, added, words FROM knowledge WHERE collection = ? AND version > ?", (self.name, since)
+        touched = self._database.execute(
+            "SELECT id FROM knowledge WHERE collection = ? AND version > ?"
+            " UNION SELECT id FROM knowledge_removed WHERE collection = ? AND version > ?",
+            (self.name, since) * 2,
         )
-        found = read_all(rows, lambda row: (row["id"], (row["words"], facets_of(self._record(row), row["added"]))))[0]
-        lines = dict(found)
-        return ChangedWords(self._removed(since) | lines.keys(), lines)
-
-    def _removed(self, since: int) -> frozenset[str]:
-        rows = self._database.execute(
-            "SELECT id FROM knowledge_removed WHERE collection = ? AND version > ?", (self.name, since)
-        )
-        return frozenset(row["id"] for row in rows)
+        return Changed(frozenset(row["id"] for row in touched), texts, words, facets)
 
     # --- finding --------------------------------------------------------------------------------------------
 
@@ -273,48 +263,22 @@ class Collection(Generic[R]):
             only: which records may be found.
         """
         if under:
-            return await self._nearest_under(under, text, k, exclude)
+            nearest = await self.nearest(text, k, exclude, only, under)
+            return await self._found(ranked(nearest, (), "dense"), k)
         depth = max(DEPTH, k)
         dense, by_words = await asyncio.gather(
-            self.nearest(text, depth, exclude, only),
-            asyncio.to_thread(self.closest, text, depth + len(exclude), only),
+            self.nearest(text, depth, exclude, only), asyncio.to_thread(self.closest, text, depth + len(exclude), only)
         )
         by_words = [(name, score) for name, score in by_words if name not in exclude][:depth]
-        found = []
-        for name, scores in islice(ranked(dense, by_words, mode, weights).items(), k):
-            record = await asyncio.to_thread(self._readable, name)
-            if record is not None:
-                found.append(Found(record, scores))
-        return found
+        return await self._found(ranked(dense, by_words, mode, weights), k)
 
-    async def _nearest_under(self, under: str, text: str, k: int, exclude: Sequence[str]) -> list[Found[R]]:
-        """Each of a small set is compared: an index over all would have to be searched far down."""
-        import numpy as np
-
-        version = await asyncio.to_thread(self.version)
-        if (under, version) not in self._small:
-            names = await asyncio.to_thread(self.names_under, under)
-            vectors = await self.vectors(names)
-            names = [name for name in names if name in vectors]
-            rows = np.asarray([vectors[name] for name in names], np.float32)
-            self._small = {key: kept for key, kept in self._small.items() if key[1] == version}
-            self._small[under, version] = (names, rows)
-        names, rows = self._small[under, version]
-        if not names:
-            return []
-        (asked,) = await self._embedding.embed([text])
-        cosines = rows @ asked
-        order = sorted(range(len(names)), key=lambda i: (-cosines[i], names[i]))
-        best = (i for i in order if names[i] not in exclude)
-        found = []
-        for rank, i in enumerate(islice(best, k), 1):
-            record = self.get(names[i])
-            assert record is not None
-            found.append(Found(record, Scores(similarity=round(float(cosines[i]), 6), dense_rank=rank)))
-        return found
+    async def _found(self, order: Mapping[str, Scores], k: int) -> list[Found[R]]:
+        names = list(islice(order, k))
+        records = await asyncio.to_thread(lambda: [self._readable(name) for name in names])
+        return [Found(record, order[name]) for name, record in zip(names, records, strict=True) if record is not None]
 
     def names_under(self, under: str) -> list[str]:
-        """Ids that begin with a text, in the order in which their records came."""
+        """Return the ids that begin with a text, in the order in which their records came."""
         rows = self._database.execute(
             "SELECT id FROM knowledge WHERE collection = ? AND substr(id, 1, ?) = ? ORDER BY seq",
             (self.name, len(under), under),
@@ -322,24 +286,18 @@ class Collection(Generic[R]):
         return [row["id"] for row in rows]
 
     async def nearest(
-        self, text: str, k: int, exclude: Sequence[str] = (), only: Filter = ALL
+        self, text: str, k: int, exclude: Sequence[str] = (), only: Filter = ALL, under: str = ""
     ) -> list[tuple[str, float]]:
-        """The k records nearest by cosine, ids with cosines; of a record in two languages the nearer text counts."""
+        """Return the k records nearest by cosine, ids with cosines; of one in two languages the nearer text counts."""
         left_out = [name + mark for name in exclude for mark in ("", OTHER)]
         found: dict[str, float] = {}
-        for name, similarity in await self._index.search(text, 2 * k, self, left_out, only):
+        for name, similarity in await self._index.search(text, 2 * k, self, left_out, only, under):
             found.setdefault(name.removesuffix(OTHER), similarity)
         return list(found.items())[:k]
 
     def closest(self, text: str, k: int, only: Filter = ALL) -> list[tuple[str, float]]:
         """The k best by their words (BM25), ids with scores above 0, best first."""
         return self._words.closest(self, text, k, only)
-
-    async def vectors(self, names: Sequence[str]) -> Mapping[str, Sequence[float]]:
-        """The vectors of records by id, each of length 1."""
-        texts = {name: self.texts_of(record)[0] for name in names if (record := self._readable(name)) is not None}
-        rows = await self._embedding.embed(list(texts.values()))
-        return dict(zip(texts, rows, strict=True))
 
     async def embed(self, texts: Sequence[str]) -> Vectors:
         """Vectors of texts, to be compared with those of the records; shape (texts, dimensions)."""
@@ -349,15 +307,6 @@ class Collection(Generic[R]):
         """Open both indexes and bring them up to date."""
         await self._index.bring_up(self, progress)
         await asyncio.to_thread(self.closest, "warm", 1)
-
-    def faults(self) -> tuple[str, str]:
-        """What is wrong with the files of the word index and of the vector index; empty where nothing is."""
-        return self._words.fault(self), self._index.fault(self)
-
-    def discard_indexes(self) -> None:
-        """Delete both indexes; the next look-up builds them again."""
-        self._words.discard()
-        self._index.discard()
 
     def close(self) -> None:
         self._index.close()
@@ -371,10 +320,11 @@ class Collection(Generic[R]):
         return (text,) if isinstance(text, str) else text
 
     def _next_version(self) -> int:
-        """Count one change. Versions are moments: a store that was put back from a backup never comes to an old one again."""
+        """Count one change. Versions are moments: a store put back from a backup never comes to an old one again."""
         now = time.time_ns() // 1000
         row = self._database.execute(
-            "UPDATE collections SET changes = CASE WHEN changes < ? THEN ? ELSE changes + 1 END WHERE name = ? RETURNING changes",
+            "UPDATE collections SET changes = CASE WHEN changes < ? THEN ? ELSE changes + 1 END WHERE name = ?"
+            " RETURNING changes",
             (now, now, self.name),
         )
         return int(row.fetchone()["changes"])

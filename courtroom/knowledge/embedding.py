@@ -1,4 +1,4 @@
-"""Texts as vectors: what an embedding is, and the default, which compares words and needs no model and no network."""
+"""Texts as vectors: what an embedding is, and the default, which needs no model and no network."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import math
 import re
 import threading
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from importlib.util import find_spec
@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, Protocol
 from courtroom.models.errors import ModelError
 from courtroom.models.local import models_folder
 from courtroom.models.spec import LOCAL as LOCAL_MODEL
-from courtroom.models.spec import OFFLINE, PERSON, ModelSpec
+from courtroom.models.spec import NO_SERVER, ModelSpec
 from courtroom.store.database import Database, marks
 from courtroom.text.words import has_chinese, words
 
@@ -33,10 +33,13 @@ if TYPE_CHECKING:
 else:
     Vectors = Any  # numpy is slow to import: only where vectors are worked with
 DIMENSIONS = 2048
+MEANINGS = 256
+"""Dimensions of the static vectors."""
 AT_ONCE = 8_000
 """Characters that are hashed within some milliseconds."""
 SPREAD = 4  # places of one word: two words that share one then differ in the others
-DEFAULT = "hashed-ngrams"
+DEFAULT = "words-and-meaning"
+HASHED = "hashed-ngrams"
 UNKNOWN = 6.0
 """Rarity of a word that the table lacks; names, mostly."""
 _PROCEDURE = """
@@ -49,6 +52,7 @@ _PROCEDURE = """
 PROCEDURE = frozenset(_PROCEDURE.split())
 """Words that nearly every record of a Chinese criminal case holds."""
 _NO_LETTER = re.compile(r"[^a-z]+")
+_LATIN, _LETTER = re.compile(r"[A-Za-z]"), re.compile(r"[A-Za-z\u3400-\u9fff]")
 
 
 class Embedding(Protocol):
@@ -72,7 +76,7 @@ class HashedNgrams:
     with BM25 gains nothing (on 199 real cases: 2,048 gain, 1,024 do not).
     """
 
-    name = f"{DEFAULT}-2"
+    name = f"{HASHED}-2"
 
     async def embed(self, texts: Sequence[str]) -> Vectors:
         """Vectors of length 1, shape (texts, 2048); a text without a word is the zero vector."""
@@ -82,22 +86,51 @@ class HashedNgrams:
             return np.array([_hashed(text) for text in texts], np.float32).reshape(-1, DIMENSIONS)
 
         whole = "".join(texts)
-        # To change threads takes longer than so few words do. Chinese ones are cut apart by a dictionary that is large to load.
+        # To change threads takes longer than so few words do, but Chinese ones need a dictionary that is large to load.
         return vectors() if len(whole) < AT_ONCE and whole.isascii() else await asyncio.to_thread(vectors)
 
 
+class WordsAndMeaning:
+    """The words of a text as `HashedNgrams` has them and, as far as it is in Latin letters, what they mean: static
+    vectors.
+
+    Both weigh the same in an English text. Of Chinese the static vectors know so little that its words alone are
+    better.
+    """
+
+    name = f"{DEFAULT}-1"
+
+    async def embed(self, texts: Sequence[str]) -> Vectors:
+        """Vectors of length 1, shape (texts, 2304); a text without a word is the zero vector."""
+        import numpy as np
+
+        if not texts:
+            return np.zeros((0, DIMENSIONS + MEANINGS), np.float32)
+        latin = np.array([len(_LATIN.findall(text)) / max(1, len(_LETTER.findall(text))) for text in texts], np.float32)
+        meanings = np.zeros((len(texts), MEANINGS), np.float32)
+        if latin.any():  # else a process that looks for a Chinese text would load the vectors for nothing
+            meanings = await _static().embed(texts) * latin[:, None]
+        both = np.hstack([await HashedNgrams().embed(texts), meanings])
+        return np.asarray(both / np.maximum(np.linalg.norm(both, axis=1, keepdims=True), 1e-12), np.float32)
+
+
 @cache
-def _rarities() -> dict[str, str]:
+def _static() -> LocalEncoder:
+    return LocalEncoder("local/wordllama")
+
+
+@cache
+def _rarities() -> dict[bytes, bytes]:
     """How rare each word is. A number is read when it is needed: there are 270,000, and a query has ten words."""
-    (folder,) = find_spec("jieba").submodule_search_locations  # type: ignore[union-attr,misc]  # its code is not imported
-    table = Path(folder, "analyse", "idf.txt").read_text(encoding="utf-8").split()
-    return dict(zip(table[::2], table[1::2], strict=True))
+    (folder,) = find_spec("jieba").submodule_search_locations  # type: ignore[union-attr,misc]  # it is not imported
+    table = iter(Path(folder, "analyse", "idf.txt").read_bytes().split())  # as text it takes twice as long
+    return dict(zip(table, table, strict=True))
 
 
 @lru_cache(maxsize=16_384)
 def _places(word: str) -> tuple[Any, Any]:
-    """Where a word's weight is added, and how often; less than 0 where it is taken away. Two arrays of one length."""
-    return _arrays(_place(f"{word}/{n}") for n in range(SPREAD))
+    """Where a word's weight is added, or taken away (-1). Two arrays of one length."""
+    return _arrays([f"{word}/{n}" for n in range(SPREAD)])
 
 
 @lru_cache(maxsize=16_384)
@@ -108,24 +141,15 @@ def _runs(word: str) -> tuple[Any, Any]:
         runs += [word[start : start + length] for start in range(max(1, len(word) - length + 1))]
         if len(word) <= length:
             break
-    return _arrays(map(_place, runs))
+    return _arrays(runs)
 
 
-def _place(text: str) -> tuple[int, int]:
-    """A place, and whether something is added there or taken away."""
+def _arrays(texts: list[str]) -> tuple[Any, Any]:
     import mmh3  # only where texts are compared
-
-    hashed = mmh3.hash(text)
-    return abs(hashed) % DIMENSIONS, 1 if hashed >= 0 else -1
-
-
-def _arrays(found: Iterable[tuple[int, int]]) -> tuple[Any, Any]:
     import numpy as np
 
-    times: Counter[int] = Counter()
-    for place, sign in found:
-        times[place] += sign
-    return np.array([*times], np.intp), np.array([*times.values()], np.float32)
+    hashed = np.array([mmh3.hash(text) for text in texts], np.int64)
+    return np.abs(hashed) % DIMENSIONS, np.where(hashed < 0, np.float32(-1), np.float32(1))
 
 
 @lru_cache(maxsize=4096)
@@ -140,7 +164,7 @@ def _hashed(text: str) -> Vectors:
     by_word = _added(
         [_places(word) for word in counts],
         [math.log1p(count) for count in counts.values()],
-        [math.sqrt(float(rarity.get(word, UNKNOWN))) for word in counts],
+        [math.sqrt(float(rarity.get(word.encode(), UNKNOWN))) for word in counts],
     )
     spelt = _NO_LETTER.sub(" ", text.lower()).split()
     by_spelling = _added([_runs(word) for word in spelt])
@@ -169,10 +193,13 @@ def _unit(vector: Any) -> Vectors:
     return np.asarray(vector / length if length else vector, np.float32)
 
 
+UNSTORED = (HashedNgrams, WordsAndMeaning)
+
+
 class CachedEmbedding:
     """An embedding whose vectors are stored in the database, in half precision: no text is embedded, or billed, twice.
 
-    Those of `HashedNgrams` are worked out sooner than read: they are not stored, only rounded like the others.
+    Those of `UNSTORED` are worked out sooner than read: they are only rounded like the others.
     """
 
     def __init__(self, embedding: Embedding, database: Database) -> None:
@@ -186,7 +213,7 @@ class CachedEmbedding:
         """Vectors of length 1, shape (texts, dimensions)."""
         import numpy as np
 
-        if not texts or type(self._embedding) is HashedNgrams:
+        if not texts or type(self._embedding) in UNSTORED:
             return (await self._embedding.embed(texts)).astype(np.float16).astype(np.float32)
         digests = [hashlib.sha256(text.encode()).digest() for text in texts]
         vectors = await asyncio.to_thread(self._read, digests)
@@ -268,8 +295,11 @@ Encode = Callable[[list[str]], Any]
 
 
 def encoders() -> Mapping[str, Encoder]:
-    """All encoders of this machine by the name under which they are chosen: those with a name of their own, and `local/FOLDER` for each
-    folder with an encoder in the folder of models. A folder stands for the encoder of its name."""
+    """Return all encoders of this machine by the name under which they are chosen.
+
+    They are those with a name of their own, and `local/FOLDER` for each folder with an encoder in the folder of
+    models. A folder stands for the encoder of its name.
+    """
     found = {
         f"{LOCAL_MODEL}{path.parent.name}": Encoder(library, str(path.parent), "an encoder in a folder of this machine")
         for file, library in reversed(list(FOLDERS.items()))
@@ -278,10 +308,7 @@ def encoders() -> Mapping[str, Encoder]:
     return {**LOCAL, **found}
 
 
-def missing(name: str) -> str:
-    """What has to be installed for a local encoder."""
-    extra = "wordllama" if encoders()[name].library == "wordllama" else "embeddings"
-    return f"It needs the extra `{extra}`: pip install 'courtroom[{extra}]'."
+NEEDS_EXTRA = "It needs the extra `embeddings`: pip install 'courtroom[embeddings]'."
 
 
 class LocalEncoder:
@@ -312,12 +339,12 @@ class LocalEncoder:
                     self._encode = _LIBRARIES[known.library](known.model)
                 vectors = np.asarray(self._encode(texts), np.float32)
             except ModuleNotFoundError as error:
-                raise ModelError(f"The encoder {self._chosen} can't be loaded. {missing(self._chosen)}") from error
+                raise ModelError(f"The encoder {self._chosen} can't be loaded. {NEEDS_EXTRA}") from error
             except Exception as error:
                 log.warning("%s: %r", self.name, error)
                 raise ModelError(
-                    f"The encoder {self._chosen} gave no vectors. Check that its model {known.model} is downloaded and fits into "
-                    "memory, then try again; the log has the rest."
+                    f"The encoder {self._chosen} gave no vectors. Check that its model {known.model} is downloaded "
+                    "and fits into memory, then try again; the log has the rest."
                 ) from error
         return np.asarray(vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12), np.float32)
 
@@ -339,8 +366,10 @@ def by_spacy(model: str) -> Encode:
 
 
 def by_onnx(model: str) -> Encode:
-    """An encoder in a folder with `model.onnx` and `tokenizer.json`, as Optimum exports one. A text's vector is the mean of its
-    tokens', or that of its first or last token where the folder's `1_Pooling/config.json` says so."""
+    """An encoder in a folder with `model.onnx` and `tokenizer.json`, as Optimum exports one.
+
+    A text's vector is the mean of its tokens', or that of its first or last one where `1_Pooling/config.json` says so.
+    """
     import numpy as np
     from onnxruntime import InferenceSession
     from tokenizers import Tokenizer
@@ -371,8 +400,11 @@ def _json(path: Path) -> Mapping[str, Any]:
 
 def by_wordllama(model: str) -> Encode:
     """The mean of the words' vectors, which come with the package."""
+    # The package sets up the root logger when it is imported, unless that has a handler.
+    logging.getLogger().addHandler(unless_there := logging.NullHandler())
     import wordllama
 
+    logging.getLogger().removeHandler(unless_there)
     there = Path(wordllama.__file__).parent  # where its files are; by itself it looks for one of them elsewhere
     loaded = wordllama.WordLlama.load(model, cache_dir=there, disable_download=True)
     return lambda texts: loaded.embed(texts)
@@ -400,17 +432,22 @@ REMOTE = (
 )
 """LiteLLM ids that pages offer; any other can be written."""
 BY_WORDS = (
-    "Texts are compared by their words, not by their meaning: two texts that say the same in other words, or in another language, count "
-    "as unlike. Personas and norms, for example, share so few words that which norms are chosen is close to chance. Choose an embedding "
-    "model where the choice matters."
+    "Texts are compared by their words, not by their meaning: two texts that say the same in other words, or in "
+    "another language, count as unlike."
+)
+"""What it means where something is selected by words alone."""
+BY_DEFAULT = (
+    "English texts are compared by their words and by what these mean, Chinese ones by their words alone: two Chinese "
+    "texts that say the same in other words, and two texts in two languages, count as unlike. Choose an embedding "
+    "model where that matters."
 )
 """What it means where something is selected by the default embedding."""
 
 
 def embedding_of(name: str) -> Embedding:
-    """The embedding of a name: the default, a local encoder, or a LiteLLM model id."""
-    if name == DEFAULT:
-        return HashedNgrams()
+    """Return the embedding of a name: the default, words alone, a local encoder, or a LiteLLM model id."""
+    if name in (DEFAULT, HASHED):
+        return WordsAndMeaning() if name == DEFAULT else HashedNgrams()
     if name.startswith(LOCAL_MODEL):
         return LocalEncoder(name)
     from courtroom.knowledge.litellm_embedding import (
@@ -422,22 +459,22 @@ def embedding_of(name: str) -> Embedding:
 
 def embedding_problem(name: str) -> str:
     """Why this can't be chosen, in words that fit into a sentence; empty where it can."""
-    if name in ("", DEFAULT) or name in (there := encoders()):
+    if name in ("", DEFAULT, HASHED) or name in (there := encoders()):
         return ""
     if name.startswith(LOCAL_MODEL):
         return f"the local encoders are {', '.join(there)}"
-    if name in (OFFLINE, PERSON):
+    if name in NO_SERVER:
         return f"“{name}” is no embedding; the one that needs no model is `{DEFAULT}`"
     return ModelSpec.model_construct(id=name).problem()
 
 
 def about_embedding(name: str) -> str:
     """What a person should know of an embedding, in sentences."""
-    if name == DEFAULT:
-        return BY_WORDS
+    if name in (DEFAULT, HASHED):
+        return BY_DEFAULT if name == DEFAULT else BY_WORDS
     if known := encoders().get(name):
         return f"{name} runs on this machine: {known.of}. What is longer is cut at its end."
     return (
-        f"{name} is asked through LiteLLM, with the key that is set on the server. A text that is longer than the model takes is cut at its "
-        "end, at 3 ASCII characters a token, or 2 other characters for 3 tokens."
+        f"{name} is asked through LiteLLM, with the key that is set on the server. A text that is longer than the "
+        "model takes is cut at its end, at 3 ASCII characters a token, or 2 other characters for 3 tokens."
     )

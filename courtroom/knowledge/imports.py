@@ -4,7 +4,7 @@ import asyncio
 import hashlib
 import logging
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, TypeVar
@@ -14,12 +14,13 @@ from pydantic import TypeAdapter, ValidationError
 from courtroom.access import Access, needs
 from courtroom.cases.checks import explain
 from courtroom.cases.criminal import CriminalCase
+from courtroom.cases.dispute import Precedent
 from courtroom.cases.files import read_upload
 from courtroom.errors import CaseError, CourtroomError
 from courtroom.knowledge.bases import BUNDLED, IMPORTED, BaseName, How, Kind
 from courtroom.knowledge.collection import Collection, Ready
 from courtroom.knowledge.search import Knowledge
-from courtroom.law import Both, Charge, Decided, Statute, article_number, charges_of
+from courtroom.law import Both, Charge, Decided, Statute, article_number, bare_charge, charges_of
 from courtroom.store.database import Database
 from courtroom.store.writer import plainly
 from courtroom.text.files import json_records
@@ -50,6 +51,15 @@ class CheckedFile:
         return len(self.records)
 
 
+@dataclass(frozen=True)
+class ImportReport:
+    """How an import of precedents went."""
+
+    taken: tuple[str, ...]
+    problems: tuple[str, ...]
+    """A sentence each, with the number of the line, or of the item in an array."""
+
+
 @dataclass
 class ImportJob:
     """How far an import is."""
@@ -63,16 +73,25 @@ class ImportJob:
 
 
 class Imports:
-    """Imports into one knowledge base. A file is first checked to its end; all its records go in by one transaction."""
+    """What a person brings to the knowledge bases.
+
+    A file of statutes, charges or cases is first checked to its end; all its records go in by one transaction. Of
+    precedents of disputes those are taken that fit.
+    """
 
     def __init__(self, database: Database, knowledge: Knowledge) -> None:
         self._database, self._knowledge = database, knowledge
 
     @needs(Access.RUN)
     def check(self, into: Kind, name: str, data: bytes, base: str = IMPORTED, how: How = "add") -> CheckedFile:
-        """Check a whole file. The knowledge base into which it goes comes into being with its first record. `add` adds the records to those of
-        the base (of two with one id the new one stays), `replace` replaces them. Raises `CourtroomError`: the base can't be imported
-        into, or a record does not fit; the sentence says what."""
+        """Check a whole file. The knowledge base into which it goes comes into being with its first record.
+
+        Args:
+            how: `add` its records to those of the base, where of two with one id the new one stays, or `replace` these.
+
+        Raises:
+            CourtroomError: the base can't be imported into, or a record does not fit; the sentence says what.
+        """
         if base == BUNDLED:
             raise CourtroomError(
                 f"The knowledge base “{BUNDLED}” holds what Courtroom brings along. Import into another one."
@@ -81,7 +100,8 @@ class Imports:
             _BASE.validate_python(base)
         except ValidationError as error:
             raise CourtroomError(
-                f"“{base[:60]}” can't be the name of a knowledge base. Use small letters, digits and hyphens, 40 at most."
+                f"“{base[:60]}” can't be the name of a knowledge base. "
+                "Use small letters, digits and hyphens, 40 at most."
             ) from error
         digest = hashlib.sha256(f"{into}\n{base}\n{how}\n".encode())
         records = tuple(_READ[into](name, data))
@@ -98,6 +118,33 @@ class Imports:
             collections = await asyncio.to_thread(self._write, file, progress)
             for collection in collections:
                 await collection.warm(partial(progress, "Building the index"))
+
+    @needs(Access.RUN)
+    def add_precedents(self, precedents: Iterable[Precedent]) -> None:
+        self._knowledge.precedents.add(precedents)
+
+    @needs(Access.OWN)
+    def delete_precedent(self, precedent: str) -> None:
+        """Forget one. `add_precedents` brings it back."""
+        self._knowledge.precedents.remove([precedent])
+
+    @needs(Access.RUN)
+    def import_precedents(self, data: bytes) -> ImportReport:
+        """Take in a JSON array or JSONL; lines that don't fit are reported, the others taken."""
+        taken, problems = list[Precedent](), list[str]()
+        try:
+            for place, row in json_records(data):
+                try:
+                    taken.append(Precedent.model_validate(row))
+                except ValidationError as error:
+                    wrong = str(row) if isinstance(row, CaseError) else " ".join(explain(error))
+                    problems.append(f"{place.capitalize()}: {wrong}")
+        except CaseError as error:
+            problems.append(f"The file: {error}")
+        if not taken and not problems:
+            problems.append("The file holds no precedents. Choose one with a JSON object on each line.")
+        self.add_precedents(taken)
+        return ImportReport(tuple(precedent.id for precedent in taken), tuple(problems))
 
     async def run_job(self, file: CheckedFile, job: ImportJob) -> None:
         """Import a checked file, and note in `job` how far it is and what stopped it."""
@@ -119,7 +166,7 @@ class Imports:
     # --- within ---------------------------------------------------------------------------------------------
 
     def _write(self, file: CheckedFile, progress: Progress) -> list[Collection[Any]]:
-        """Write all records; the collections that have changed. What is written is worked out before the store is locked."""
+        """Write all records, worked out before the store is locked; return the collections that have changed."""
         main, charges = self._knowledge.of(file.collection, file.base), self._knowledge.of("charges", file.base)
         ready: list[Ready] = []
         for start in range(0, file.total, BATCH):
@@ -161,12 +208,9 @@ def _entries(read: Callable[[Any], T], name: str, data: bytes) -> Iterator[T]:
             if isinstance(row, CaseError):
                 raise row
             yield read(row)
-    except ValidationError as error:
-        raise CourtroomError(f"{where}: {' '.join(explain(error))} Nothing of the file was taken in.") from error
-    except (ValueError, TypeError) as error:
-        raise CourtroomError(f"{where}: {error}. Nothing of the file was taken in.") from error
-    except CaseError as error:
-        raise CourtroomError(f"{where}: {error} Nothing of the file was taken in.") from error
+    except (CaseError, ValueError, TypeError) as error:  # pydantic's is a ValueError too
+        wrong = " ".join(explain(error)) if isinstance(error, ValidationError) else f"{str(error).rstrip('.')}."
+        raise CourtroomError(f"{where}: {wrong} Nothing of the file was taken in.") from error
 
 
 def _statute(row: Any) -> Statute:
@@ -178,12 +222,16 @@ def _statute(row: Any) -> Statute:
     if not isinstance(text, str) or not text.strip():
         raise ValueError("`text` must be the article's text")
     number, suffix = _article(named, row.get("suffix", 0))
-    return Statute(
-        number=number,
-        suffix=suffix,
-        text=_both(text),
-        interpretation=row.get("interpretation") or "",
-        charges=tuple(map(_both, row.get("charges", []))),
+    bands = [{**band, "when": _both(band.get("when", ""))} for band in row.get("bands", [])]
+    return Statute.model_validate(
+        {
+            "number": number,
+            "suffix": suffix,
+            "interpretation": row.get("interpretation") or "",
+            "charges": tuple(map(_bare, row.get("charges", []))),
+            "bands": bands,
+            **{name: _both(row.get(name) or "") for name in ("title", "text", "cues")},
+        }
     )
 
 
@@ -202,7 +250,7 @@ def _charge(row: Any) -> Charge:
     named = row["articles"] if isinstance(row["articles"], list) else [row["articles"]]
     if not all(isinstance(article, int | str) and not isinstance(article, bool) for article in named):
         raise TypeError('`articles` must be a list of articles, e.g. [264, "133-1"]')
-    name, text = _both(row["name"]), _both(row.get("text") or "")
+    name, text = _bare(row["name"]), _both(row.get("text") or "")
     articles = [f"{number}-{suffix}" if suffix else str(number) for number, suffix in map(_article, named)]
     return Charge(id=name.zh or name.en, name=name, articles=tuple(dict.fromkeys(articles)), text=text)
 
@@ -211,6 +259,11 @@ def _both(text: Any) -> Both:
     if not isinstance(text, str):
         return Both.model_validate(text)
     return Both(zh=text) if language_of(text) == "zh" else Both(en=text)
+
+
+def _bare(name: Any) -> Both:
+    both = _both(name)
+    return Both(en=bare_charge(both.en), zh=bare_charge(both.zh))
 
 
 def _cases(name: str, data: bytes) -> Iterator[CriminalCase]:

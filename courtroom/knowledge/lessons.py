@@ -1,89 +1,180 @@
-"""What was taught to the knowledge base, step by step: the record from which it can be replayed, or a step undone; the states of the learned memory, each of which can be read again, and snapshots: the names that people give to states."""
+"""Lessons: what was taught, step by step, so that a step can be undone; the memory's states, and snapshots of them."""
 
 import hashlib
 import json
 import re
+import threading
 import time
+from bisect import bisect_left
 from collections import Counter
-from collections.abc import Callable, Iterator
-from typing import Any, Literal
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, Literal, cast
 
-from pydantic import Field, TypeAdapter
+from pydantic import Field
 
 from courtroom.access import Access, needs
 from courtroom.errors import CourtroomError, Unreadable
+from courtroom.knowledge.bases import MEMORY_PARTS, MemoryPart, kept_as
 from courtroom.knowledge.collection import Collection
 from courtroom.store.connection import read, read_all
-from courtroom.store.database import Database
+from courtroom.store.database import Database, marks
 from courtroom.strict import Strict
 
-Part = Literal["standards", "directives", "buffer"]
-PARTS: tuple[Part, ...] = ("standards", "directives", "buffer")
-"""The collections that are the learned memory."""
-State = dict[tuple[Part, str], str]
+State = dict[tuple[MemoryPart, str], str]
 """Records as JSON text, by collection and id."""
 EMPTY = 0
 """The state in which nothing was learned yet."""
 
-_LEARNED = "collection IN ('standards', 'directives', 'buffer')"
-_CHANGED = f"""
-    SELECT k.collection, k.id, k.body FROM knowledge AS k WHERE k.{_LEARNED} AND NOT EXISTS (
-        SELECT 1 FROM memory_states AS s
-        WHERE s.until IS NULL AND s.collection = k.collection AND s.id = k.id AND s.body = k.body
-    ) ORDER BY k.seq
+_DIFFERING = """
+    SELECT t.id, k.body, s.body FROM (
+        SELECT id, 0 AS gone FROM knowledge WHERE collection = :collection AND version > :version
+        UNION SELECT id, 1 FROM knowledge_removed WHERE collection = :collection AND version > :version
+        UNION SELECT id, 1 FROM memory_states WHERE collection = :collection AND until IS NULL AND :version < 0
+    ) AS t
+    LEFT JOIN knowledge AS k ON k.collection = :collection AND k.id = t.id
+    LEFT JOIN memory_states AS s ON s.until IS NULL AND s.collection = :collection AND s.id = t.id
+    ORDER BY t.gone, k.seq
 """
-_GONE = """
-    SELECT s.collection, s.id FROM memory_states AS s WHERE s.until IS NULL AND NOT EXISTS (
-        SELECT 1 FROM knowledge AS k WHERE k.collection = s.collection AND k.id = s.id
-    ) ORDER BY s.seq
-"""
+"""Records that were written or deleted after a version, and, before all versions, those of the newest state."""
+
+
+DIGEST = hashlib.sha256().digest_size
+
+
+class Contents:
+    """The records of one state by their hashes, brought forward by what is new."""
+
+    def __init__(self) -> None:
+        self.at = EMPTY
+        self._counts: Counter[str] = Counter()
+        self._order: list[tuple[MemoryPart, str]] = []
+        self._hashes = bytearray()
+        """In that order, one behind the other."""
+
+    def bring_forward(
+        self, changed: Mapping[tuple[MemoryPart, str], str | None], at: int
+    ) -> tuple[str, Mapping[str, int]]:
+        """Put in what another state has, None where a record is gone.
+
+        Returns:
+            The SHA-256 of the records' hashes in their order, and how many records each collection has.
+        """
+        self.at = at
+        for key, body in changed.items():
+            place = bisect_left(self._order, key)
+            there = self._order[place : place + 1] == [key]
+            hashed = b"" if body is None else hashlib.sha256("\n".join((*key, body)).encode()).digest()
+            self._hashes[place * DIGEST : (place + there) * DIGEST] = hashed
+            self._order[place : place + there] = [key] * bool(hashed)
+            self._counts[key[0]] += bool(hashed) - there
+        return hashlib.sha256(self._hashes).hexdigest(), dict(self._counts)
 
 
 class States:
-    """All states of the memory, numbered; a state never changes."""
+    """All states of all memories, numbered together; a state never changes. The store's own memory has no name."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
-        self._digests: dict[int, str] = {}
+        self.put_back = 0
+        """How often the store lacked a state that was there: a transaction was undone, or an older store is back."""
+        self._newest: dict[str, int] = {}
+        """By the memory's name."""
+        self._adding = threading.Lock()
+        self._seen: dict[str, Mapping[str, int]] = {}
+        """The versions of a memory's collections when it was last looked for changes."""
+        self._contents, self._of_state = dict[str, Contents](), dict[int, tuple[str, Mapping[str, int]]]()
+        self._memory_of: dict[int, str] = {}
+        """By a state's number."""
 
-    def now(self) -> int:
-        """The number of the state in which the memory is. What has changed since the last state becomes a new one."""
-        db = self._database.connection
-        if db.execute(_CHANGED).fetchone() or db.execute(_GONE).fetchone():
-            with self._database.transaction():
-                self._write()
-        return int(db.execute("SELECT coalesce(max(seq), 0) FROM memory_states").fetchone()[0])
+    def now(self, memory: str = "") -> int:
+        """The number of the state in which a memory is. What has changed since its last state becomes a new one."""
+        newest = self._newest.get(memory, EMPTY)
+        if newest and self._last(memory, newest - 1) == EMPTY:
+            self.put_back += 1
+            self._newest, self._seen, self._contents, self._of_state, self._memory_of = {}, {}, {}, {}, {}
+        kept = [kept_as(part, memory) for part in MEMORY_PARTS]
+        rows = self._database.execute(f"SELECT name, changes FROM collections WHERE name IN ({marks(kept)})", kept)
+        versions = {row["name"]: row["changes"] for row in rows}
+        if versions != self._seen.get(memory):
+            seen = self._seen.get(memory, {})
+            since = {name: seen.get(name, -1) for name in kept if seen.get(name, -1) != versions.get(name)}
+            if self._differing(since):
+                with self._database.transaction():
+                    self._write(self._differing(since))
+            self._seen[memory] = versions
+            self._newest[memory] = self._last(memory, self._newest.get(memory, EMPTY) - 1)
+        return self._newest[memory]
+
+    def memory_of(self, at: int) -> str:
+        """Return the name of the memory that a state is of."""
+        if at not in self._memory_of:
+            row = self._database.row("SELECT collection FROM memory_states WHERE seq = ?", (at,))
+            if row is not None:
+                self._memory_of[at] = str(row["collection"]).partition(".")[2]
+        return self._memory_of.get(at, "")
+
+    def changes(self, since: int, to: int) -> dict[tuple[MemoryPart, str], str | None]:
+        """Return what differs between two states of a memory, as it changed: the later one's records, or None for what
+        is gone."""
+        if since == EMPTY:
+            return dict(self.records(to))
+        return self._read("seq > ? AND seq <= ?", (since, to), "seq", to)
 
     def records(self, at: int) -> State:
         """All records of a state, in the order of collection and id."""
-        rows = self._database.execute(
-            "SELECT collection, id, body FROM memory_states"
-            " WHERE seq <= ? AND body IS NOT NULL AND (until IS NULL OR until > ?) ORDER BY collection, id",
-            (at, at),
+        there = "seq <= ? AND body IS NOT NULL AND (until IS NULL OR until > ?)"
+        return cast(State, self._read(there, (at, at), "collection, id", at))
+
+    def _last(self, memory: str, after: int) -> int:
+        """Return the number of a memory's last state behind another one."""
+        kept = [kept_as(part, memory) for part in MEMORY_PARTS]
+        row = self._database.row(
+            f"SELECT coalesce(max(seq), 0) FROM memory_states WHERE seq > ? AND collection IN ({marks(kept)})",
+            (after, *kept),
         )
-        return {(row["collection"], row["id"]): row["body"] for row in rows}
+        return int(row[0])
 
-    def digest(self, at: int) -> str:
-        """SHA-256 of a state's records: the same in every store that has learned the same."""
-        if at not in self._digests:
-            whole = hashlib.sha256()
-            for (collection, name), body in self.records(at).items():
-                whole.update(hashlib.sha256("\n".join((collection, name, body)).encode()).digest())
-            self._digests[at] = whole.hexdigest()
-        return self._digests[at]
+    def _read(self, where: str, values: Sequence[int], order: str, at: int) -> dict[tuple[MemoryPart, str], str | None]:
+        """Return what the rows of a state's memory say, by part and id."""
+        parts = {kept_as(part, self.memory_of(at)): part for part in MEMORY_PARTS}
+        rows = self._database.execute(
+            f"SELECT collection, id, body FROM memory_states WHERE {where} AND collection IN ({marks([*parts])})"
+            f" ORDER BY {order}",
+            (*values, *parts),
+        )
+        return {(parts[row["collection"]], row["id"]): row["body"] for row in rows}
 
-    def differences(self, at: int) -> Iterator[tuple[Part, str, str | None]]:
-        """What must be done to the memory so that it is as in a state: records to put, and those to take out as None."""
-        wanted, there = self.records(at), self.records(self.now())
+    def contents(self, at: int) -> tuple[str, Mapping[str, int]]:
+        """Return a state's SHA-256, the same in every store that has learned the same, and its records' numbers."""
+        with self._adding:
+            if at not in self._of_state:
+                memory = self.memory_of(at)
+                contents = self._contents.setdefault(memory, Contents())
+                contents = contents if contents.at <= at else Contents()
+                self._of_state[at] = contents.bring_forward(self.changes(contents.at, at), at)
+            return self._of_state[at]
+
+    def differences(self, at: int, memory: str) -> Iterator[tuple[MemoryPart, str, str | None]]:
+        """Give what makes a memory as it, or another one, was in a state: records to put, None for those to take out."""
+        wanted, there = self.records(at), self.records(self.now(memory))
         yield from ((*key, None) for key in there if key not in wanted)
         yield from ((*key, body) for key, body in wanted.items() if there.get(key) != body)
 
-    def _write(self) -> None:
+    def _differing(self, since: Mapping[str, int]) -> list[tuple[str, str, str | None]]:
+        """Records of collections that are newer than a version and not as in the newest state, None where one is gone."""
+        found: dict[tuple[str, str], str | None] = {}
+        for kept, version in since.items():
+            values = {"collection": kept, "version": version}
+            for name, body, newest in map(tuple, self._database.execute(_DIFFERING, values)):
+                if body != newest:
+                    found[kept, name] = body
+        return [(*key, body) for key, body in found.items()]
+
+    def _write(self, changed: Sequence[tuple[str, str, str | None]]) -> None:
         """All changes of one look are one state: nobody saw the memory between them."""
         db = self._database.connection
-        changed = [*db.execute(_CHANGED), *((row["collection"], row["id"], None) for row in db.execute(_GONE))]
         first = int(db.execute("SELECT coalesce(max(seq), 0) + 1 FROM memory_states").fetchone()[0])
-        for collection, name, body in map(tuple, changed):
+        for collection, name, body in changed:
             db.execute(
                 "UPDATE memory_states SET until = ? WHERE collection = ? AND id = ? AND until IS NULL",
                 (first, collection, name),
@@ -100,7 +191,7 @@ _NAME = re.compile(r"[\w.-]{1,60}")
 
 
 class Frozen(Strict):
-    """Which memory does a run see? The snapshot of this name, or the memory as it is now, frozen."""
+    """Which memory does a run see? The snapshot of this name, or the memory that the run teaches, as it is now, frozen."""
 
     kind: Literal["memory"] = "memory"
     name: str = Field(default="", description="A snapshot; empty: the memory as it is now.")
@@ -119,10 +210,10 @@ class Snapshot(Strict):
 
 
 class Snapshots:
-    """All snapshots of one store."""
+    """All snapshots of one store. `memory`: the name of the one that is taken; empty is the store's own."""
 
-    def __init__(self, database: Database, states: States) -> None:
-        self._database, self._states = database, states
+    def __init__(self, database: Database, states: States, memory: str) -> None:
+        self._database, self._states, self._memory = database, states, memory
 
     @needs(Access.RUN)
     def take(self, name: str) -> Snapshot:
@@ -132,8 +223,8 @@ class Snapshots:
                 f"A snapshot can't be named “{name[:80]}”. Use letters, digits, points, hyphens and underscores, at "
                 f"most 60, and not “{NOTHING}”."
             )
-        at = self._states.now()
-        digest = self._states.digest(at)
+        at = self._states.now(self._memory)
+        digest, _ = self._states.contents(at)
         with self._database.transaction() as db:
             db.execute(
                 "INSERT INTO memory_snapshots (name, at, digest, made) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
@@ -148,11 +239,12 @@ class Snapshots:
 
     def named(self, name: str) -> Snapshot:
         if name == NOTHING:
-            return self._counted(name, EMPTY, self._states.digest(EMPTY), 0.0)
+            return self._counted(name, EMPTY, self._states.contents(EMPTY)[0], 0.0)
         row = self._database.row("SELECT * FROM memory_snapshots WHERE name = ?", (name,))
         if row is None:
             raise CourtroomError(
-                f"There is no snapshot “{name[:80]}” of the memory. See all with `python -m courtroom knowledge snapshots`."
+                f"There is no snapshot “{name[:80]}” of the memory. "
+                "See all with `python -m courtroom knowledge snapshots`."
             )
         return self._counted(row["name"], row["at"], row["digest"], row["made"])
 
@@ -167,13 +259,13 @@ class Snapshots:
         self._database.execute("DELETE FROM memory_snapshots WHERE name = ?", (name,))
 
     def frozen(self, query: Frozen) -> Snapshot:
-        if query.name:
+        if query.name and query.name != self._memory:
             return self.named(query.name)
-        at = self._states.now()
-        return self._counted("", at, self._states.digest(at), 0.0)
+        at = self._states.now(self._memory)
+        return self._counted("", at, self._states.contents(at)[0], 0.0)
 
     def _counted(self, name: str, at: int, digest: str, made: float) -> Snapshot:
-        counts: Any = Counter(part for part, _ in self._states.records(at))
+        counts: Any = self._states.contents(at)[1]
         return Snapshot(name=name, at=at, digest=digest, made=made, **counts)
 
 
@@ -235,9 +327,6 @@ class Taught(Strict):
     undone: float | None = None
 
 
-_CHANGES: TypeAdapter[tuple[RecordChange, ...]] = TypeAdapter(tuple[RecordChange, ...])
-
-
 class Lessons:
     """All lessons, in order. `collection`: what is kept under a name."""
 
@@ -245,19 +334,17 @@ class Lessons:
         self._database, self._collection = database, collection
 
     @needs(Access.OWN)
-    def teach(self, run: str, path: str, lesson: Lesson) -> Taught:
+    def teach(self, run: str, path: str, lesson: Lesson) -> None:
         """Apply a lesson and put it on record, both or neither. A path of a run teaches once."""
         with self._database.transaction() as db:
-            row = db.execute("SELECT * FROM lessons WHERE run = ? AND path = ?", (run, path)).fetchone()
-            if row:
-                return taught(row)
-            changes = tuple(change for op in lesson.ops if (change := self._apply(op)))
-            body = {"phase": lesson.phase, "why": lesson.why, "changes": _CHANGES.dump_python(changes, mode="json")}
-            cursor = db.execute(
-                "INSERT INTO lessons (run, path, at, body) VALUES (?, ?, ?, ?) RETURNING *",
+            if db.execute("SELECT 1 FROM lessons WHERE run = ? AND path = ?", (run, path)).fetchone():
+                return
+            changes = [change.model_dump(mode="json") for op in lesson.ops if (change := self._apply(op))]
+            body = {"phase": lesson.phase, "why": lesson.why, "changes": changes}
+            db.execute(
+                "INSERT INTO lessons (run, path, at, body) VALUES (?, ?, ?, ?)",
                 (run, path, time.time(), json.dumps(body, ensure_ascii=False)),
             )
-            return taught(cursor.fetchone())
 
     def all(self) -> list[Taught]:
         """All lessons that can be read, oldest first, undone ones too; `unreadable` has the others."""
@@ -292,38 +379,32 @@ class Lessons:
                     f"{len(later)} later learning steps build on this one. Undo those first, the latest one first."
                 )
             for change in taught.changes:
-                self._set(change.collection, change.id, change.before)
+                _set(self._collection(change.collection), change.id, change.before)
             db.execute("UPDATE lessons SET undone = ? WHERE seq = ?", (time.time(), seq))
 
     # --- within a transaction -------------------------------------------------------------------------------
 
     def _apply(self, op: Put | Remove | Adjust) -> RecordChange | None:
-        match op:
-            case Put(collection=collection, record=record):
-                name = str(record["id"])
-                after: dict[str, Any] | None = record
-            case Remove(collection=collection, id=name):
-                after = None
-            case Adjust(id=name, by=by, most=most):
-                collection = "directives"
-                old = self._get(collection, name)
-                if old is None:
-                    return None
-                after = old | {"confidence": round(min(most, max(0.0, old["confidence"] + by)), 6)}
-        before = self._get(collection, name)
-        self._set(collection, name, after)
-        return RecordChange(collection=collection, id=name, before=before, after=self._get(collection, name))
+        known = self._collection("directives" if isinstance(op, Adjust) else op.collection)
+        name = str(op.record["id"]) if isinstance(op, Put) else op.id
+        record = known.get(name)
+        before = None if record is None else record.model_dump(mode="json")
+        after: dict[str, Any] | None = op.record if isinstance(op, Put) else None
+        if isinstance(op, Adjust):
+            if before is None:
+                return None
+            after = before | {"confidence": round(min(op.most, max(0.0, before["confidence"] + op.by)), 6)}
+        return RecordChange(collection=known.name, id=name, before=before, after=_set(known, name, after))
 
-    def _get(self, collection: str, name: str) -> dict[str, Any] | None:
-        record = self._collection(collection).get(name)
-        return None if record is None else json.loads(record.model_dump_json())
 
-    def _set(self, collection: str, name: str, body: dict[str, Any] | None) -> None:
-        known = self._collection(collection)
-        if body is None:
-            known.remove([name])
-        else:
-            known.add([known.parse(json.dumps(body))])
+def _set(known: Collection[Any], name: str, body: dict[str, Any] | None) -> dict[str, Any] | None:
+    """Put a record, or take it out where there is none. Return it as it is kept."""
+    if body is None:
+        known.remove([name])
+        return None
+    record = known.parse(json.dumps(body))
+    known.add([record])
+    return cast(dict[str, Any], record.model_dump(mode="json"))
 
 
 def taught(row: Any) -> Taught:

@@ -50,10 +50,11 @@ class LiteLLMEmbedding:
             batch = new[start : start + AT_ONCE]
             try:
                 vectors = await Attempts(ModelSpec(id=self.name)).made(partial(self._ask, batch), again_if_it_may_pass)
-            except Exception as error:  # noqa: BLE001  whatever a provider's client raises, a user is shown one sentence
+            except Exception as error:  # noqa: BLE001  clients raise what they like; a user is shown one sentence
                 log.warning("%s: %s", self.name, scrubbed(repr(error)))
                 raise ModelError(
-                    f"The embedding model {self.name} gave no vectors. Check its id, its key and its server, then try again."
+                    f"The embedding model {self.name} gave no vectors. "
+                    "Check its id, its key and its server, then try again."
                 ) from None  # the cause may hold a key, and a log would print it
             known.update(zip(batch, vectors, strict=True))
         return np.stack([known[text] for text in texts])
@@ -78,7 +79,7 @@ def longest(model: str) -> int:
 
 
 def beginning(text: str, tokens: int) -> str:
-    """As much of a text, from its beginning, as has at most so many tokens: 3 ASCII characters or two thirds of another are one."""
+    """Return the beginning of a text that has at most so many tokens: one is 3 ASCII characters, or 2/3 of another."""
     if len(text) * OTHER <= tokens:
         return text
     spent = accumulate(ASCII if character < "\x80" else OTHER for character in text)

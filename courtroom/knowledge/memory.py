@@ -1,27 +1,30 @@
-"""The hybrid jurisprudential memory (VERDICT, section 3.4 and appendix D): its units, its equations, recall, and what is due to be learned."""
+"""The memory of VERDICT (section 3.4, appendix D): its units and equations, recall, and what is due to be learned."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Container, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from itertools import combinations
-from typing import TYPE_CHECKING, Literal
+from bisect import bisect_left, insort
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from weakref import WeakKeyDictionary
 
 from pydantic import Field
 
+from courtroom.knowledge.bases import MemoryPart
 from courtroom.knowledge.collection import Collection
-from courtroom.knowledge.embedding import Vectors
-from courtroom.knowledge.lessons import States
-from courtroom.law import Decided, Judgment, articles_compared, charges_compared, same_matter, term_class
+from courtroom.knowledge.lessons import EMPTY, States
+from courtroom.knowledge.memory_view import SameFacts, TaggedUnits, Tags, activated
+from courtroom.law import Decided, Judgment, articles_compared, charges_compared, term_class
 from courtroom.strict import Strict
 
 if TYPE_CHECKING:
     import networkx as nx
-    import numpy as np
-    from numpy.typing import NDArray
 
-Tags = frozenset[str]
+    from courtroom.knowledge.embedding import HalfPrecision, Vectors
+    from courtroom.knowledge.memory_view import Floats, Places, Values
+
+T = TypeVar("T")
 
 
 def tags_of(articles: tuple[int, ...], charges: tuple[str, ...] = ()) -> Tags:
@@ -43,7 +46,7 @@ class Standard(Strict):
     language: str = "en"
     facts: str = Field(description="The facts of the case.")
     reasoning: str = Field(
-        description="The basis of the draft that the supervisor saw last (tau), with the final judgment's thought at its end."
+        description="The basis of the draft that the supervisor saw last (tau), with the final judgment's thought."
     )
     verdict: Judgment
     gold: Decided
@@ -52,12 +55,12 @@ class Standard(Strict):
     )
 
     @property
-    def labels(self) -> Tags:
+    def tags(self) -> Tags:
         return tags_of(self.gold.relevant_articles, self.gold.charges)
 
     @property
     def correct(self) -> bool:
-        """y = l_gt: whether its verdict has the articles, the charges and the class of term of the real judgment (Eq. 7)."""
+        """y = l_gt (Eq. 7): whether its verdict has the articles, charges and class of term of the real judgment."""
         term = self.gold.term_of_imprisonment
         same_term = term is None or term_class(term) == term_class(self.verdict.term_of_imprisonment)
         return same_term and self.verdict.same_labels(self.gold)
@@ -86,34 +89,10 @@ class Directive(Strict):
     def tags(self) -> Tags:
         return tags_of((self.anchor,), self.charges)
 
-    def born_of(self, trajectories: Container[str]) -> bool:
-        """Whether one of these trajectories has made it, or made it more precise."""
-        return any(name in trajectories for name in (*self.supporting, *self.contrasting))
 
-
-Vector = Sequence[float]
 Weights = tuple[float, float, float]
 WEIGHTS: Weights = (0.4, 0.3, 0.3)
 """Alpha, beta and gamma (appendix C)."""
-
-
-def cosine(one: Vector, other: Vector) -> float:
-    """Cosine of two vectors; 0 where one of them is zero (Eq. 11)."""
-    import numpy as np
-
-    a, b = np.asarray(one, float), np.asarray(other, float)
-    lengths = float(np.linalg.norm(a) * np.linalg.norm(b))
-    return float(a @ b) / lengths if lengths else 0.0
-
-
-def cosines(rows: Sequence[Vector], other: Vector) -> NDArray[np.float64]:
-    """Cosine of each row with a vector; shape (rows,)."""
-    import numpy as np
-
-    many, one = np.asarray(rows, float).reshape(len(rows), -1), np.asarray(other, float)
-    lengths = np.linalg.norm(many, axis=1) * np.linalg.norm(one)
-    near: NDArray[np.float64] = np.divide(many @ one, lengths, out=np.zeros(len(rows)), where=lengths > 0)
-    return near
 
 
 def iou(tags: Tags, candidates: Tags) -> float:
@@ -122,44 +101,13 @@ def iou(tags: Tags, candidates: Tags) -> float:
     return len(tags & candidates) / len(union) if union else 0.0
 
 
-def standards_graph(labels: Mapping[str, Tags], vectors: Mapping[str, Vector], tau: float) -> nx.Graph:
-    """Standards, linked where their vectors' cosine is at least tau and their labels are identical (section 3.4.1)."""
-    import networkx as nx  # slow to import: only when there is a graph
-    import numpy as np
-
-    graph = nx.Graph()
-    graph.add_nodes_from(labels)
-    groups: dict[Tags, list[str]] = {}
-    for name, tags in labels.items():
-        groups.setdefault(tags, []).append(name)
-    for group in groups.values():
-        rows = [vectors[name] for name in group]
-        for i, row in enumerate(rows[:-1]):
-            near = cosines(rows[i + 1 :], row) >= tau
-            graph.add_edges_from((group[i], group[i + 1 + j]) for j in np.flatnonzero(near))
-    return graph
-
-
-def activated(graph: nx.Graph, seeds: Iterable[str], hops: int) -> set[str]:
-    """What is reached from the seeds in at most `hops` steps, the seeds included (appendix D, diffusion)."""
-    import networkx as nx
-
-    reached: set[str] = set()
-    for seed in seeds:
-        if seed in graph:
-            reached |= set(nx.single_source_shortest_path_length(graph, seed, cutoff=hops))
-    return reached
-
-
-def topo(linked: Iterable[str], active: Iterable[str]) -> int:
-    """How many activated standards are associated with a unit (Eq. 10): a standard is linked to itself and its neighbours, a directive to
-    its supporting precedents."""
-    return len(set(linked) & set(active))
-
-
 def score(overlap: float, co_activation: float, similarity: float, weights: Weights = WEIGHTS) -> float:
-    """Score = alpha IoU + beta Topo + gamma SemSim (section 3.4.1; weights of appendix C). `co_activation`: Topo, or by default Topo over the
-    number of activated standards, so that all parts lie between 0 and 1. Of the similarity, a cosine, negative values count 0."""
+    """Score = alpha IoU + beta Topo + gamma SemSim (section 3.4.1; weights of appendix C).
+
+    Args:
+        co_activation: Topo, or by default Topo over the number of activated standards: all parts lie between 0 and 1.
+        similarity: a cosine, of which negative values count 0.
+    """
     alpha, beta, gamma = weights
     return alpha * overlap + beta * co_activation + gamma * max(0.0, similarity)
 
@@ -229,22 +177,163 @@ class Parts(Strict):
     score: float
 
 
-@dataclass(frozen=True)
-class Searched:
-    """One state of the memory with its vectors; graphs are added as they are needed."""
+class MemoryView:
+    """One state of the memory, for whoever looks something up in it; brought forward by what is new."""
 
-    standards: tuple[Standard, ...]
-    directives: tuple[Directive, ...]
-    vectors: Mapping[str, Sequence[float]]
-    """By id, each of length 1."""
-    wrong: tuple[Standard, ...] = ()
-    """The buffer; nothing of it is recalled."""
-    graphs: dict[float, nx.Graph] = field(default_factory=dict)
+    def __init__(self, at: int = EMPTY) -> None:
+        self.at = at
+        self.standards, self.directives = TaggedUnits[Standard](), TaggedUnits[Directive]()
+        self.buffer: dict[str, Standard] = {}
+        """Trajectories that were wrong or not verified; nothing of them is recalled."""
+        self.wrong: defaultdict[Tags, dict[str, Standard]] = defaultdict(dict)
+        """What is in the buffer and is not correct, by labels and id."""
+        self._supported: defaultdict[str, set[str]] = defaultdict(set)
+        self._rest_on: defaultdict[str, set[str]] = defaultdict(set)
+        """Ids of directives by those of the trajectories that support them, and of all that they were made of."""
+        self._by_confidence: list[tuple[float, str]] = []
+        """All directives, the weakest first."""
+        self._clusters: dict[float, dict[Tags, list[list[str]]]] = {}
+        """By a cosine and by tags, the directives of which two reach it, with what is near to these."""
+        self._facts = SameFacts()
+        self._last: tuple[Recall, tuple[set[str], set[str], Counter[str], Values]] | None = None
+        """What the last recall found of the standards."""
+
+    def trajectory(self, name: str) -> Standard | None:
+        """Return a standard, or what is in the buffer under this id."""
+        return self.standards.units.get(name) or self.buffer.get(name)
+
+    def vector(self, part: MemoryPart, unit: Unit) -> Floats | None:
+        """See `TaggedUnits.vector`; of the buffer none is compared."""
+        import numpy as np
+
+        if part == "buffer":
+            return np.zeros(0, np.float32)
+        return self.directives.vector(unit) if isinstance(unit, Directive) else self.standards.vector(unit)
+
+    def put(self, part: MemoryPart, unit: Unit, vector: Floats) -> None:
+        """Add a record, or put it in place of the one with its id. `vector`: of no meaning in the buffer."""
+        self._last = None
+        if isinstance(unit, Directive):
+            if before := self.directives.units.get(unit.id):
+                self._let_go(before)
+            self.directives.put(unit, vector)
+            insort(self._by_confidence, (unit.confidence, unit.id))
+            for known in self._clusters.values():
+                known.pop(unit.tags, None)
+            for name in unit.supporting:
+                self._supported[name].add(unit.id)
+            for name in (*unit.supporting, *unit.contrasting):
+                self._rest_on[name].add(unit.id)
+            return
+        if part == "standards":
+            self.standards.put(unit, vector)
+        else:
+            self.remove(part, unit.id)
+            self.buffer[unit.id] = unit
+            if not unit.correct:
+                self.wrong[unit.tags][unit.id] = unit
+        self._facts.put(f"{part}/{unit.id}", unit.facts)
+
+    def remove(self, part: MemoryPart, name: str) -> None:
+        """Take a record out."""
+        self._last = None
+        self._facts.remove(f"{part}/{name}")
+        if part == "directives":
+            if gone := self.directives.remove(name):
+                self._let_go(gone)
+        elif part == "standards":
+            self.standards.remove(name)
+        elif name in self.buffer:
+            self.wrong[self.buffer.pop(name).tags].pop(name, None)
+
+    def _let_go(self, gone: Directive) -> None:
+        """Take a directive out of what is kept by confidence, by labels and by trajectories."""
+        del self._by_confidence[bisect_left(self._by_confidence, (gone.confidence, gone.id))]
+        for known in self._clusters.values():
+            known.pop(gone.tags, None)
+        for trajectory in (*gone.supporting, *gone.contrasting):
+            self._supported[trajectory].discard(gone.id)
+            self._rest_on[trajectory].discard(gone.id)
+
+    def recall(self, query: Recall, asked: Floats) -> list[tuple[Unit, Parts]]:
+        """Return the k best units, best first; what has no overlap, no activation and no similarity is left out.
+
+        Of the case itself nothing is seen, under whatever id or in whatever writing it was heard: neither its own
+        standard, nor a directive that it has made, nor its links in the graph.
+        """
+        import numpy as np
+
+        own, active, associated, near = self._activated(query, asked)
+        known: TaggedUnits[Any] = self.standards
+        if query.collection == "directives":
+            known, near = self.directives, self.directives.cosines(asked)
+            own = {directive for name in own for directive in self._rest_on.get(name, ())}
+            associated = Counter(directive for name in active for directive in self._supported.get(name, ()))
+        wanted = frozenset(query.tags)
+        overlaps = known.by_tags(wanted, lambda tags: iou(tags, wanted))
+        reached = known.by_name(associated) / (1 if query.topo == "count" else max(1, len(active)))
+        alpha, beta, gamma = query.weights
+        labelled = alpha * overlaps + beta * reached
+
+        def rated(near: Values, places: Places | slice) -> Values:
+            return np.round(labelled[places] + gamma * np.maximum(0.0, near[places]), 6)
+
+        def parts(at: int) -> Parts:
+            found = (float(overlaps[at]), float(reached[at]), float(near[at]))
+            values = (*found, score(*found, query.weights))
+            return Parts(**{name: round(value, 6) for name, value in zip(Parts.model_fields, values, strict=True)})
+
+        best = known.best(asked, near, query.k, own, rated)
+        return [(known.units[name], parts(known.place[name])) for name in best]
+
+    def _activated(self, query: Recall, asked: Floats) -> tuple[set[str], set[str], Counter[str], Values]:
+        """What is of the case itself, what is activated, with how many of these each standard is associated, and
+        cosines.
+
+        Standards and directives are recalled for one case after the other, which has this in common.
+        """
+        key = query.model_copy(update={"collection": "standards", "k": 1, "tags": ()})
+        if self._last is None or self._last[0] != key:
+            same = self._facts.of(query.exclude_facts) if query.exclude_facts else ()
+            own = {*(name.partition("/")[2] for name in same), *query.exclude}
+            near = self.standards.cosines(asked)
+            seeds = self.standards.best(asked, near, query.seeds, own)
+            self._last = key, (own, *activated(self.standards, seeds, query.tau, query.hops, own), near)
+        return self._last[1]
 
     def graph(self, tau: float) -> nx.Graph:
-        if tau not in self.graphs:
-            self.graphs[tau] = standards_graph({one.id: one.labels for one in self.standards}, self.vectors, tau)
-        return self.graphs[tau]
+        """Return the graph of the standards; see `TaggedUnits.links`."""
+        import networkx as nx
+
+        graph = nx.Graph()
+        graph.add_nodes_from(self.standards.units)
+        for tags, names in self.standards.groups.items():
+            pairs = self.standards.links(tags, tau).nonzero()
+            graph.add_edges_from((names[one], names[other]) for one, other in zip(*pairs, strict=True))
+        return graph
+
+    def near_duplicates(self, threshold: float) -> list[Unit]:
+        """Return directives with one anchor and charges of which two are as near as that, and what is near to these."""
+        import networkx as nx  # slow to import: only when there is a graph
+
+        known = self._clusters.setdefault(threshold, {})
+        for tags in self.directives.groups.keys() - known.keys():
+            names, links = self.directives.groups[tags], self.directives.links(tags, threshold)
+            parts = nx.connected_components(nx.from_numpy_array(links)) if links.any() else ()
+            known[tags] = [sorted(names[place] for place in part) for part in parts if len(part) > 1]
+        first = min((cluster for clusters in known.values() for cluster in clusters), default=[])
+        return [self.directives.units[name] for name in first]
+
+    def weak(self, threshold: float) -> list[Unit]:
+        """Return directives with a confidence below a threshold."""
+        many = bisect_left(self._by_confidence, (threshold, ""))
+        return [self.directives.units[name] for _, name in self._by_confidence[:many]]
+
+
+MOST_CHANGED = 200
+"""Records; where more have changed, a state is read anew."""
+FIXED = 3
+"""States beside the newest that are kept as they are looked up in, at most."""
 
 
 class Memory:
@@ -256,135 +345,134 @@ class Memory:
         directives: Collection[Directive],
         buffer: Collection[Standard],
         states: States,
+        name: str = "",
     ) -> None:
         self.standards, self.directives, self.buffer = standards, directives, buffer
-        self._states = states
-        self._searched: dict[int, Searched] = {}
+        self._states, self._name = states, name
+        self._newest, self._fixed = MemoryView(), dict[int, MemoryView]()
+        self._put_back = states.put_back
+        self._looking: WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Lock] = WeakKeyDictionary()
+        self._reasoning: dict[str, tuple[str, HalfPrecision]] = {}
+        """The vectors of trajectories' reasoning, by id, with that reasoning."""
 
     async def graph(self, tau: float) -> nx.Graph:
-        searched = await self._state(None)
-        return await asyncio.to_thread(searched.graph, tau)
+        """Return the standards, linked where their labels are identical and their vectors' cosine is at least tau."""
+        return await self._look(None, lambda view: view.graph(tau))
 
     async def recall(self, query: Recall) -> list[tuple[Unit, Parts]]:
-        """The k best units, best first; what has no overlap, no activation and no similarity is left out.
-
-        Every unit is compared, so no index is asked. Of the case itself nothing is seen: neither its own standard, nor a
-        directive that it has made, nor its links in the graph.
-        """
-        known = await self._state(query.at)
-        own = await asyncio.to_thread(_own, known, query)
-        standards = [one for one in known.standards if one.id not in own]
-        directives = [one for one in known.directives if not one.born_of(own)]
-        units: Sequence[Unit] = standards if query.collection == "standards" else directives
-        if not units:
-            return []
-        graph = (await asyncio.to_thread(known.graph, query.tau)).subgraph(one.id for one in standards)
-        (asked,) = await self.standards.embed([query.text])
-        near = _nearest(standards, known.vectors, asked)[: query.seeds]
-        active = activated(graph, near, query.hops)
-        candidates = frozenset(query.tags)
-        similar = cosines([known.vectors[unit.id] for unit in units], asked)
-        scored = []
-        many = 1 if query.topo == "count" else max(1, len(active))
-        for unit, similarity in zip(units, map(float, similar), strict=True):
-            if isinstance(unit, Directive):
-                linked, tags = unit.supporting, unit.tags
-            else:
-                linked, tags = (unit.id, *graph.neighbors(unit.id)), unit.labels
-            parts = _parts(iou(tags, candidates), topo(linked, active) / many, similarity, query.weights)
-            if parts.score > 0:
-                scored.append((unit, parts))
-        scored.sort(key=lambda pair: (-pair[1].score, pair[0].id))
-        return scored[: query.k]
+        """Return the k best units; see `MemoryView.recall`. Every unit is compared, so no index is asked."""
+        (asked,) = _of_length_1(await self.standards.embed([query.text]))
+        return await self._look(query.at, lambda view: view.recall(query, asked))
 
     async def due(self, query: Due) -> list[Unit]:
         """See `Due`. What is to be learned is asked of the memory as it is now."""
-        match query.phase:
-            case "induction":
-                new = [one for one in self._alike(self.standards, self._trajectory(query.of)) if not one.induced]
-                return list(new) if len(new) >= query.count else []
-            case "refinement":
-                return await self._contrast(self._trajectory(query.of), query.threshold)
-            case "merge":
-                return list(await self._near_duplicates(query.threshold))
-            case "pruning":
-                return [directive for directive in self.directives.all() if directive.confidence < query.threshold]
+        looks: Mapping[str, Callable[[MemoryView], list[Unit]]] = {
+            "induction": lambda view: _new_standards(view, query),
+            "merge": lambda view: view.near_duplicates(query.threshold),
+            "pruning": lambda view: view.weak(query.threshold),
+        }
+        if query.phase == "refinement":
+            return await self._contrast(query)
+        units = {unit.id: unit for unit in await self._look(None, looks[query.phase])}
+        known: Collection[Any] = self.standards if query.phase == "induction" else self.directives
+        return [units[name] for name in known.in_order([*units])] if units else []
 
     # --- within ---------------------------------------------------------------------------------------------
 
-    async def _state(self, at: int | None) -> Searched:
-        number = await asyncio.to_thread(self._states.now) if at is None else at
-        if number not in self._searched:
-            records = await asyncio.to_thread(self._states.records, number)
-            standards, directives, wrong = (
-                tuple(collection.parse(body) for (part, _), body in records.items() if part == collection.name)
-                for collection in (self.standards, self.directives, self.buffer)
-            )
-            units = (*standards, *directives)
-            rows: Vectors = await self.standards.embed([unit.text for unit in units])
-            vectors = dict(zip((unit.id for unit in units), rows, strict=True)) if units else {}
-            newest = dict(list(self._searched.items())[-1:])
-            self._searched = {**newest, number: Searched(standards, directives, vectors, wrong)}  # type: ignore[arg-type]
-        return self._searched[number]
+    async def _look(self, at: int | None, look: Callable[[MemoryView], T]) -> T:
+        """Look something up in a state, once what is new is added to the view of it; one after the other."""
+        async with self._looking.setdefault(asyncio.get_running_loop(), asyncio.Lock()):
+            view, number, changed = await asyncio.to_thread(self._view_of, at)
+            units: dict[tuple[MemoryPart, str], Unit] = {
+                key: getattr(self, key[0]).parse(body) for key, body in changed.items() if body is not None
+            }
+            vectors = {key: row for key, unit in units.items() if (row := view.vector(key[0], unit)) is not None}
+            new = {key: unit.text for key, unit in units.items() if key not in vectors}
+            rows = _of_length_1(await self.standards.embed([*new.values()])) if new else ()
+            vectors |= zip(new, rows, strict=True)
 
-    def _trajectory(self, name: str) -> Standard | None:
-        return self.standards.get(name) or self.buffer.get(name)
+            def looked() -> T:
+                for part, name in changed:
+                    if (unit := units.get((part, name))) is None:
+                        view.remove(part, name)
+                    else:
+                        view.put(part, unit, vectors[part, name])
+                view.at = number
+                if number >= self._newest.at:
+                    self._newest = view
+                else:
+                    self._fixed = dict([*self._fixed.items(), (number, view)][-FIXED:])
+                return look(view)
 
-    def _alike(self, collection: Collection[Standard], trajectory: Standard | None) -> list[Standard]:
-        if trajectory is None:
+            return await asyncio.to_thread(looked)
+
+    def _view_of(self, at: int | None) -> tuple[MemoryView, int, Mapping[tuple[MemoryPart, str], str | None]]:
+        """Return the view that is nearest to a state, the state's number, and what has changed from the one to the
+        other."""
+        number = self._states.now(self._name) if at is None else at
+        if self._put_back != self._states.put_back:
+            self._put_back, self._newest, self._fixed = self._states.put_back, MemoryView(), {}
+        view = self._newest if number >= self._newest.at else self._fixed.get(number, MemoryView())
+        changed = self._states.changes(view.at, number) if view.at != number else {}
+        if len(changed) > MOST_CHANGED and view.at != EMPTY:  # as when another memory is put in its place
+            return MemoryView(), number, self._states.changes(EMPTY, number)
+        return view, number, changed
+
+    async def _contrast(self, query: Due) -> list[Unit]:
+        """A directive, T+ and T-: T+ is correct and verified, T- is incorrect; one that is correct but was not
+        verified is neither. A directive meets each T- once, and those that met none yet come first."""
+
+        def look(view: MemoryView) -> tuple[Standard | None, list[Standard], list[Directive]]:
+            trajectory = view.trajectory(query.of)
+            if trajectory is None or (trajectory.correct and query.of not in view.standards.units):
+                return None, [], []
+            tags_of_it = trajectory.tags
+            of_these = (names for tags, names in view.directives.groups.items() if tags <= tags_of_it)
+            directives = [view.directives.units[name] for names in of_these for name in names]
+            others = [*view.wrong[tags_of_it].values()] if trajectory.correct else view.standards.alike(trajectory.tags)
+            return trajectory, others, directives
+
+        trajectory, others, directives = await self._look(None, look)
+        if trajectory is None or not others or not directives:
             return []
-        return [one for one in collection.all() if one.labels == trajectory.labels]
+        import numpy as np
 
-    async def _contrast(self, trajectory: Standard | None, threshold: float) -> list[Unit]:
-        """A directive, T+ and T-: T+ is correct and verified, T- is incorrect; one that is correct but was not verified is
-        neither. A directive meets each T- once, and those that met none yet come first."""
-        right = self._alike(self.standards, trajectory)
-        wrong = [one for one in self._alike(self.buffer, trajectory) if not one.correct]
-        if trajectory is None or trajectory.id not in {one.id for one in (*right, *wrong)}:
-            return []
-        right, wrong = ([trajectory], wrong) if trajectory.correct else (right, [trajectory])
-        for directive in sorted(self.directives.all(), key=lambda one: (len(one.contrasting), -one.confidence, one.id)):
-            new = [one for one in wrong if one.id not in directive.contrasting]
-            if not directive.tags <= trajectory.labels or not right or not new:
-                continue
-            vectors = await self.standards.embed([one.reasoning for one in (*right, *new)])
-            pairs = [(i, j) for i in range(len(right)) for j in range(len(new))]
-            alike = {(i, j): cosine(vectors[i], vectors[len(right) + j]) for i, j in pairs}
-            i, j = min(pairs, key=lambda pair: (alike[pair], right[pair[0]].id, new[pair[1]].id))
-            if alike[i, j] < threshold:
-                return [directive, right[i], new[j]]
+        rows = await self._reasoned([trajectory, *others])
+        pairs = sorted(
+            zip(np.vecdot(rows[1:], rows[0]).tolist(), others, strict=True), key=lambda pair: (pair[0], pair[1].id)
+        )
+        for directive in sorted(directives, key=lambda one: (len(one.contrasting), -one.confidence, one.id)):
+            for alike, other in pairs:
+                right, wrong = (trajectory, other) if trajectory.correct else (other, trajectory)
+                if wrong.id not in directive.contrasting:
+                    if alike < query.threshold:
+                        return [directive, right, wrong]
+                    break
         return []
 
-    async def _near_duplicates(self, threshold: float) -> list[Directive]:
-        import networkx as nx  # slow to import: only when there is a graph
+    async def _reasoned(self, trajectories: Sequence[Standard]) -> Floats:
+        """Vectors of their reasoning; each is worked out once."""
+        import numpy as np
 
-        known = self.directives.all()
-        vectors = await self.directives.vectors([directive.id for directive in known])
-        near = nx.Graph()
-        for one, other in combinations(known, 2):
-            if one.tags == other.tags and cosine(vectors[one.id], vectors[other.id]) >= threshold:
-                near.add_edge(one.id, other.id)
-        cluster = next(iter(sorted(map(sorted, nx.connected_components(near)))), [])
-        return [directive for directive in known if directive.id in cluster]
+        new = [one for one in trajectories if self._reasoning.get(one.id, ("",))[0] != one.reasoning]
+        vectors = _of_length_1(await self.standards.embed([one.reasoning for one in new])) if new else ()
+        for one, row in zip(new, vectors, strict=True):
+            self._reasoning[one.id] = (one.reasoning, row.astype(np.float16))
+        return np.stack([self._reasoning[one.id][1] for one in trajectories]).astype(np.float32)
 
 
-def _own(known: Searched, query: Recall) -> set[str]:
-    """Ids of the trajectories of the case itself, also where it was heard under another id or in another writing."""
-    facts = query.exclude_facts
-    same = {one.id for one in (*known.standards, *known.wrong) if facts and same_matter(one.facts, facts)}
-    return same | set(query.exclude)
+def _of_length_1(rows: Vectors | HalfPrecision) -> Floats:
+    """Rows of length 1, so that products are cosines; a row of zeros stays (Eq. 11)."""
+    import numpy as np
+
+    many = np.asarray(rows, np.float32)
+    lengths = np.linalg.norm(many, axis=1, keepdims=True)
+    rows_: Floats = np.divide(many, lengths, out=np.zeros_like(many), where=lengths > 0)
+    return rows_
 
 
-def _nearest(
-    standards: Sequence[Standard], vectors: Mapping[str, Sequence[float]], asked: Sequence[float]
-) -> list[str]:
-    """Ids of the standards that are similar at all, the nearest first: the seeds (appendix D)."""
-    if not standards:
-        return []
-    found = zip((one.id for one in standards), cosines([vectors[one.id] for one in standards], asked), strict=True)
-    return [name for name, near in sorted(found, key=lambda pair: (-pair[1], pair[0])) if near > 0]
-
-
-def _parts(overlap: float, reached: float, similarity: float, weights: Weights) -> Parts:
-    values = (overlap, reached, similarity, score(overlap, reached, similarity, weights))
-    return Parts(**{name: round(value, 6) for name, value in zip(Parts.model_fields, values, strict=True)})
+def _new_standards(view: MemoryView, query: Due) -> list[Unit]:
+    """B new standards of the trajectory's label, or nothing."""
+    trajectory = view.trajectory(query.of)
+    new = [one for one in view.standards.alike(trajectory.tags) if not one.induced] if trajectory else []
+    return list(new) if len(new) >= query.count else []

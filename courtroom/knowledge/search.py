@@ -6,6 +6,7 @@ import asyncio
 import json
 import random
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from functools import cached_property
 from itertools import islice
 from typing import Annotated, Any, Literal
@@ -19,15 +20,16 @@ from courtroom.cases.dispute import Precedent
 from courtroom.cases.labelled import Example, LabelledTask
 from courtroom.errors import CourtroomError
 from courtroom.knowledge import bases
-from courtroom.knowledge.bases import BUNDLED, IN_BASES, BaseName, PrecedentBase, kept_as, known_bases
+from courtroom.knowledge.bases import BUNDLED, IN_BASES, MEMORY_PARTS, BaseName, kept_as, known_bases
 from courtroom.knowledge.collection import EQUAL, Collection, Found, Mode, Name, Scores, Weights
 from courtroom.knowledge.embedding import CachedEmbedding, embedding_of
+from courtroom.knowledge.index_folders import Broken, IndexFolders
 from courtroom.knowledge.indexed_records import ALL, Filter
 from courtroom.knowledge.lessons import Frozen, Lesson, Lessons, Put, Remove, Snapshots, States
 from courtroom.knowledge.memory import Directive, Due, Memory, Parts, Recall, Standard
 from courtroom.law import Charge, Statute
 from courtroom.settings import Settings
-from courtroom.store.database import Database
+from courtroom.store.database import Database, marks
 from courtroom.strict import Strict
 
 EXAMPLES_AT_ONCE = 500
@@ -85,11 +87,15 @@ class Rank(Strict):
 
 
 class Fetch(Strict):
-    """These records, by id; those that are not there are left out."""
+    """These records, by id; those that are not there are left out.
+
+    With `under`, each is followed by those put in after it, whose ids go on with a hyphen: `264-1` after `264`.
+    """
 
     kind: Literal["fetch"] = "fetch"
     collection: Name
     ids: tuple[str, ...]
+    under: bool = Field(default=False, exclude_if=lambda under: not under)
     base: BaseName = Field(default=BUNDLED, exclude_if=lambda base: base == BUNDLED)
 
 
@@ -97,7 +103,7 @@ Query = Annotated[Search | Draw | Rank | Fetch | Recall | Due | Frozen, Field(di
 
 
 class Hit(Strict):
-    """Something found. `similarity` is a cosine, at most 1; 0 where only its words were found, or where it was drawn."""
+    """Something found. `similarity`: a cosine; 0 where only its words were found, or where it was drawn."""
 
     id: str
     similarity: float
@@ -107,14 +113,22 @@ class Hit(Strict):
 
 
 class Knowledge:
-    """All collections, and what a procedure may ask of them."""
+    """All collections, and what a procedure may ask of them.
 
-    def __init__(self, database: Database, settings: Settings) -> None:
+    Args:
+        memory: the name of the memory that is taught; empty is the store's own.
+    """
+
+    def __init__(
+        self, database: Database, settings: Settings, folders: IndexFolders | None = None, memory: str = ""
+    ) -> None:
+        self.folders = folders or IndexFolders(settings)
         self.embedding = CachedEmbedding(embedding_of(settings.embedding), database)
-        self._database, self._settings = database, settings
+        self._database, self._settings, self._memory = database, settings, memory
         self._opened: dict[str, Collection[Any]] = {}  # by the name under which its records are stored
         self._warm: set[Name] = set()  # collections that are loaded
         self._others: dict[str, Knowledge] = {}  # the same records, compared by other embeddings
+        self._memories: dict[str, Knowledge] = {}  # the same records with other memories
 
     def using(self, embedding: str) -> Knowledge:
         """The same records, compared by another embedding; without a name, by the server's own.
@@ -126,20 +140,60 @@ class Knowledge:
             return self
         if embedding not in self._others:
             settings = self._settings.model_copy(update={"embedding": embedding})
-            self._others[embedding] = Knowledge(self._database, settings)
+            self._others[embedding] = Knowledge(self._database, settings, self.folders, self._memory)
         return self._others[embedding]
 
-    @cached_property
-    def precedents(self) -> PrecedentBase:
-        return PrecedentBase(self.of("precedents"))
+    def with_memory(self, name: str) -> Knowledge:
+        """The same records with the memory of this name, which is empty at first; without a name, the store's own."""
+        if name == self._memory:
+            return self
+        if name not in self._memories:
+            other = self._memories[name] = Knowledge(self._database, self._settings, self.folders, name)
+            other.embedding = self.embedding
+        return self._memories[name]
+
+    def taught_by(self, name: str) -> Knowledge:
+        """Return with which memory a run goes whose setup names one: this one, if it was made and is no snapshot yet;
+        else the store's own."""
+        frozen = self._database.row("SELECT 1 FROM memory_snapshots WHERE name = ?", (name,))
+        return self.with_memory(name) if self.is_made(name) and not frozen else self
+
+    def is_made(self, memory: str) -> bool:
+        kept = kept_as("standards", memory)
+        return self._database.row("SELECT 1 FROM collections WHERE name = ?", (kept,)) is not None
+
+    def make_memory(self, name: str, like: str) -> None:
+        """Make a memory of this name that holds what a snapshot does; what it held before is gone."""
+        self._memories.pop(name, None)
+        own = self.with_memory(name)
+        for part in MEMORY_PARTS:
+            own.of(part)
+        own.restore(like)
+
+    def forget_memory(self, name: str) -> None:
+        """Take the records of a memory out, and its name; states that a snapshot names stay."""
+        kept = [kept_as(part, name) for part in MEMORY_PARTS]
+        with self._database.transaction() as db:
+            for table, column in (
+                ("knowledge", "collection"),
+                ("knowledge_removed", "collection"),
+                ("collections", "name"),
+            ):
+                db.execute(f"DELETE FROM {table} WHERE {column} IN ({marks(kept)})", kept)
+        self._memories.pop(name, None)
+
+    @property
+    def precedents(self) -> Collection[Precedent]:
+        """Those of the bundled base."""
+        return self.of("precedents")
 
     @cached_property
     def memory(self) -> Memory:
-        return Memory(self.of("standards"), self.of("directives"), self.of("buffer"), self._states)
+        return Memory(self.of("standards"), self.of("directives"), self.of("buffer"), self._states, self._memory)
 
     @cached_property
     def snapshots(self) -> Snapshots:
-        return Snapshots(self._database, self._states)
+        return Snapshots(self._database, self._states, self._memory)
 
     def snapshot(self, name: str) -> str:
         """Name the memory as it is now, and give its digest; for the same memory once more the same."""
@@ -148,7 +202,7 @@ class Knowledge:
     def restore(self, name: str) -> None:
         """Bring the memory back to a snapshot; one more step of learning, which can be undone."""
         known, ops = self.snapshots.named(name), list[Put | Remove]()
-        for collection, record, body in self._states.differences(known.at):
+        for collection, record, body in self._states.differences(known.at, self._memory):
             taken_out = Remove(collection=collection, id=record)
             ops.append(taken_out if body is None else Put(collection=collection, record=json.loads(body)))
         if ops:
@@ -162,12 +216,14 @@ class Knowledge:
 
     def of(self, name: Name, base: str = BUNDLED) -> Collection[Any]:
         """A collection of a knowledge base, with what is bundled; one of a base that does not exist is empty."""
-        if base != BUNDLED and name not in IN_BASES:
+        if name in MEMORY_PARTS and base == BUNDLED:
+            base = self._memory or BUNDLED
+        if base != BUNDLED and name not in (*IN_BASES, *MEMORY_PARTS):
             raise CourtroomError(f"The collection “{name}” is in the knowledge base “{BUNDLED}” alone.")
         stored_as = kept_as(name, base)
         if stored_as not in self._opened:
             record, text_of, bundled = _KINDS[name]
-            collection = Collection(self._database, self._settings, self.embedding, stored_as, record, text_of)
+            collection = Collection(self._database, self.folders, self.embedding, stored_as, record, text_of)
             if base == BUNDLED and bundled is not None:
                 collection.seed(bundled)
             self._opened.setdefault(stored_as, collection)
@@ -192,7 +248,7 @@ class Knowledge:
         return Lessons(self._database, self.kept_under)
 
     async def answer(self, query: Query, embedding: str = "") -> tuple[Hit, ...]:
-        """Look something up, best first; texts are compared by this embedding, or by the server's own where it is empty."""
+        """Look something up, best first; texts are compared by this embedding, or by the server's own."""
         return await self.using(embedding)._answer(query)
 
     async def _answer(self, query: Query) -> tuple[Hit, ...]:
@@ -205,10 +261,13 @@ class Knowledge:
             case Rank():
                 return await self._rank(query)
             case Fetch():
-                records = (self._there(query.collection, query.base).get(name) for name in query.ids)
+                collection = self._there(query.collection, query.base)
+                after = {name: collection.names_under(f"{name}-") if query.under else [] for name in query.ids}
+                records = (collection.get(one) for name in query.ids for one in (name, *after[name]))
                 return tuple(_hit(record) for record in records if record is not None)
             case Recall():
-                recalled = await self.memory.recall(query)
+                memory = await asyncio.to_thread(self._states.memory_of, query.at) if query.at else self._memory
+                recalled = await self.with_memory(memory).memory.recall(query)
                 return tuple(_hit(unit, parts.semsim, parts=parts) for unit, parts in recalled)
             case Frozen():
                 snapshot = await asyncio.to_thread(self.snapshots.frozen, query)
@@ -226,30 +285,37 @@ class Knowledge:
             self.take_examples(case.under(), case.known())
 
     def take_examples(self, under: str, examples: Iterable[Example]) -> None:
-        """Add the examples of one pool that are not there yet. `under`: what the ids of the pool's examples begin with."""
+        """Add the examples that are not there yet of a pool, whose ids begin with `under`."""
         there = set(self.of("examples").names_under(under))
         new = (example for example in examples if example.id not in there)
         while some := list(islice(new, EXAMPLES_AT_ONCE)):
             self.of("examples").add(some)
 
     async def warm(self, collections: tuple[Name, ...]) -> None:
-        """Load what look-ups in these collections need, once. What changes later is read by the look-up that needs it."""
+        """Load what look-ups in these collections need, once. What changes later the look-up reads that needs it."""
         for name in (one for one in collections if one not in self._warm):
             await self.of(name).warm()
             self._warm.add(name)
+
+    def load(self) -> None:
+        """Load Chroma and open its folder. Where that fails, the first look-up says so."""
+        with suppress(Broken):
+            self.folders.client()
 
     def close(self) -> None:
         self._warm.clear()
         for collection in self._opened.values():
             collection.close()
-        for other in self._others.values():
+        for other in (*self._others.values(), *self._memories.values()):
             other.close()
+        self.folders.close()
 
     def _there(self, name: Name, base: str) -> Collection[Any]:
         """A collection of a base that holds something."""
         if base != BUNDLED and base not in (bases := self.bases()):
             raise CourtroomError(
-                f"There is no knowledge base “{base}”. Known: {', '.join(bases)}. Import into it first, or choose another."
+                f"There is no knowledge base “{base}”. Known: {', '.join(bases)}. "
+                "Import into it first, or choose another."
             )
         return self.of(name, base)
 
@@ -297,7 +363,6 @@ _KINDS: dict[Name, tuple[type[Any], Callable[[Any], str | tuple[str, ...]], Call
 
 
 def _says(collection: Collection[Any], record: Any, text: str) -> bool:
-    """Whether a record has this very text, case and white space apart."""
     return text.casefold().split() in (own.casefold().split() for own in collection.texts_of(record))
 
 

@@ -1,41 +1,33 @@
-"""BM25 by tantivy: in memory over few records, else on disk. It is built again from the database where its files are damaged."""
+"""BM25 by tantivy, in a folder for each collection. It is built again from the database where it fails."""
 
 import logging
 import re
 import shutil
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
 from functools import cache
-from pathlib import Path
+from importlib.metadata import version as installed
 from typing import Any
 
 from courtroom.errors import CourtroomError
-from courtroom.knowledge.indexed_records import (
-    ALL,
-    FACETS,
-    FEW,
-    NOTHING,
-    Filter,
-    Records,
-    Seal,
-    files_of,
-    read_seal,
-    whole,
-    write_seal,
-)
+from courtroom.knowledge.index_folders import Broken, IndexFolders, broken
+from courtroom.knowledge.indexed_records import ALL, FACETS, NOTHING, Changed, Filter, Records
 from courtroom.text.words import words
 
 log = logging.getLogger(__name__)
 
 WRITER_BYTES = 15_000_000
 """What tantivy asks for at least, for each thread."""
+RECORDS_PER_OUTDATED = 1_000
+"""Where more than one in so many was replaced or removed, all are indexed again: until tantivy merges, these still
+count for how rare a word is."""
+VERSION = "version"
+"""The file that says at which version of its records an index is, and with what it was made."""
 
 _CHINESE = re.compile(r"[\u3400-\u9fff]+")
 
 
 def terms(text: str) -> list[str]:
-    """Words and, in Chinese, pairs of neighbouring characters too.
+    """Return words and, in Chinese, pairs of neighbouring characters too.
 
     On 199 real cases against the statutes both together found the right article more often than either alone.
     """
@@ -48,122 +40,103 @@ def line(text: str) -> str:
 
 
 class WordIndex:
-    """The words of a collection's records, kept in a folder over more than `few` of them. Deleting it loses nothing; several processes may
-    share it."""
+    """The words of a collection's records. Deleting its folder loses nothing."""
 
-    def __init__(self, folder: Path, few: int = FEW) -> None:
-        self._folder, self._few = folder, few
+    def __init__(self, folders: IndexFolders, name: str) -> None:
+        self._folders, self._name = folders, name
         self._lock = threading.Lock()
         self._index: Any = None
-        self._on_disk = False
         self._version = NOTHING
-        self._names: set[str] = set()
 
     def closest(self, records: Records, text: str, k: int, only: Filter = ALL) -> list[tuple[str, float]]:
-        """The k best records by BM25 (k1 = 1.2, b = 0.75), ids with scores above 0, best first."""
-        asked = list(dict.fromkeys(terms(text)))
-        if not asked:
+        """Return the k best records by BM25 (k1 = 1.2, b = 0.75), ids with scores above 0, best first."""
+        if not (asked := list(dict.fromkeys(terms(text)))):
             return []
-        import tantivy
-
-        schema = _schema()
-        either = [(tantivy.Occur.Should, tantivy.Query.term_query(schema, "words", term)) for term in asked]
-        query = _narrowed(tantivy.Query.boolean_query(either), only)
-        searcher = self._up_to_date(records).searcher()
-        hits = ((searcher.doc(place)["id"][0], round(score, 6)) for score, place in searcher.search(query, k).hits)
-        return sorted(hits, key=lambda pair: (-pair[1], pair[0]))  # equals, in whatever order they were written
-
-    def fault(self, records: Records) -> str:
-        """What is wrong with the files, as a sentence; empty where nothing is."""
-        if not self._folder.exists():
-            return ""
-        seal = read_seal(self._folder)
-        if seal is None or not whole(self._folder, seal.files):
-            return "Its files are not as they were written."
-        return "It is from after the records." if seal.version > records.version() else ""
-
-    def discard(self) -> None:
-        with self._lock:
-            self._index, self._version, self._names = None, NOTHING, set()
-            shutil.rmtree(self._folder, ignore_errors=True)
+        try:
+            try:
+                return self._closest(records, asked, k, only)
+            except Broken:
+                log.exception("the word index %s failed", self._name)
+                self.close()
+                shutil.rmtree(self._folders.words / self._name, ignore_errors=True)
+                return self._closest(records, asked, k, only)
+        except (Broken, OSError) as error:
+            raise CourtroomError(
+                "The word index can't be written. Check that the disk has space and that the folder "
+                f"{self._folders.words / self._name} may be written to, then try again."
+            ) from error
 
     def close(self) -> None:
+        """Forget what was opened; a look-up opens it again."""
         with self._lock:
-            self._index, self._version, self._names = None, NOTHING, set()
+            self._index, self._version = None, NOTHING
 
-    def _up_to_date(self, records: Records) -> Any:
+    def _closest(self, records: Records, asked: list[str], k: int, only: Filter) -> list[tuple[str, float]]:
         with self._lock:
-            version = records.version()
-            if self._index is None or version != self._version:
-                try:
-                    self._bring_up_to(records, version)
-                except (OSError, ValueError) as error:  # tantivy's own errors are of the second kind
-                    log.exception("the word index %s failed", self._folder)
-                    self._index, self._version, self._names = None, NOTHING, set()
-                    raise CourtroomError(
-                        "The word index can't be written. Check that the disk has space and that the folder "
-                        f"{self._folder} may be written to, then try again."
-                    ) from error
-            return self._index
+            self._bring_up_to_date(records)
+            index = self._index
+        with broken():
+            import tantivy
 
-    def _bring_up_to(self, records: Records, version: int) -> None:
-        on_disk = records.count() > self._few
-        if self._index is None or on_disk != self._on_disk:
-            self._index, self._version, self._names, self._on_disk = None, NOTHING, set(), on_disk
-        with self._locked() if on_disk else nullcontext():
-            if on_disk:
-                self._open(version)
-            elif self._index is None:
-                self._index = _new()
-            changed = records.changed_words(self._version)
-            if not on_disk and not changed.touched.isdisjoint(self._names):
-                # Deleted records count for how rare a word is until tantivy merges. Few records are indexed again.
-                self._index, self._version, self._names = _new(), NOTHING, set()
-                changed = records.changed_words(NOTHING)
-            self._names |= set() if on_disk else changed.lines.keys()
-            if changed.touched:
-                self._write(changed.lines, changed.touched)
-                if on_disk:
-                    fields = {"version": version, "count": records.count(), "made_with": _made_with()}
-                    write_seal(self._folder, Seal(**fields, files=files_of(self._folder)))
-        self._index.reload()
-        self._version = version
+            searcher, schema = index.searcher(), _schema()
+            either = [(tantivy.Occur.Should, tantivy.Query.term_query(schema, "words", term)) for term in asked]
+            query = _narrowed(tantivy.Query.boolean_query(either), only)
+            hits = ((searcher.doc(place)["id"][0], round(score, 6)) for score, place in searcher.search(query, k).hits)
+            return sorted(hits, key=lambda pair: (-pair[1], pair[0]))  # equals, in whatever order they were written
 
-    def _open(self, version: int) -> None:
-        """Open what is on disk, where another process has left it further or this one has not opened it."""
-        import tantivy
+    def _bring_up_to_date(self, records: Records) -> None:
+        # Records are read outside `broken`: a store that does not answer is no fault of the index.
+        version = records.version()
+        if self._index is None:
+            self._open()
+        if self._version > version:  # an older store was put back
+            self._version = NOTHING
+        if self._version < version:
+            changed = records.changed(self._version)
+            if self._version > NOTHING and self._outdated(changed):
+                self._version, changed = NOTHING, records.changed(NOTHING)
+            self._write(changed, version)
 
-        seal = read_seal(self._folder)
-        if self._index is not None and seal is not None and seal.version == self._version:
-            return
-        usable = seal is not None and seal.made_with == _made_with() and seal.version <= version
-        if seal is not None and usable and whole(self._folder, seal.files):
-            self._index, self._version = tantivy.Index.open(str(self._folder)), seal.version
-            return
-        shutil.rmtree(self._folder, ignore_errors=True)
-        self._folder.mkdir(parents=True)
-        self._index, self._version = _new(self._folder), NOTHING
+    def _outdated(self, changed: Changed) -> bool:
+        """Whether too many of the records that are indexed were replaced or removed."""
+        with broken():
+            searcher = self._index.searcher()
+            outdated = sum(searcher.doc_freq("id", name) for name in changed.touched)
+            return bool(outdated * RECORDS_PER_OUTDATED > searcher.num_docs)
 
-    def _write(self, lines: Any, touched: frozenset[str]) -> None:
-        import tantivy
+    def _open(self) -> None:
+        folder, self._version = self._folders.words / self._name, NOTHING
+        with broken(), self._folders.writing():
+            import tantivy
 
-        writer = self._index.writer(WRITER_BYTES, 1)
-        if self._version != NOTHING:
-            for name in touched:
+            written = (folder / VERSION).read_text() if (folder / VERSION).is_file() else ""
+            version, _, made_with = written.partition(" ")
+            if made_with == _made_with():
+                self._index, self._version = tantivy.Index.open(str(folder)), int(version)
+                self._index.searcher()
+
+    def _write(self, changed: Changed, version: int) -> None:
+        folder, index, is_new = self._folders.words / self._name, self._index, self._version == NOTHING
+        self._index = None
+        with broken(), self._folders.writing():
+            import tantivy
+
+            if is_new:
+                shutil.rmtree(folder, ignore_errors=True)
+                folder.mkdir(parents=True)
+                index = tantivy.Index(_schema(), str(folder), reuse=False)
+            writer = index.writer(WRITER_BYTES, 1)
+            for name in () if is_new else changed.touched:
                 writer.delete_documents_by_term("id", name)
-        for name, (text, facets) in lines.items():
-            writer.add_document(tantivy.Document(id=[name], words=[text], marks=sorted(facets.marks), day=[facets.day]))
-        writer.commit()
-        writer.wait_merging_threads()
-
-    @contextmanager
-    def _locked(self) -> Iterator[None]:
-        """One process at a time brings the files up to date; the others wait, and read what it has left."""
-        from filelock import FileLock  # only where an index is on disk
-
-        self._folder.parent.mkdir(parents=True, exist_ok=True)
-        with FileLock(self._folder.with_name(f"{self._folder.name}.lock")):
-            yield
+            for name, text in changed.words.items():
+                marks = {**changed.facets[name]}
+                day = [marks.pop("day")]
+                writer.add_document(tantivy.Document(id=[name], words=[text], marks=[*marks], day=day))
+            writer.commit()
+            writer.wait_merging_threads()
+            (folder / VERSION).write_text(f"{version} {_made_with()}")
+            index.reload()
+        self._index, self._version = index, version
 
 
 @cache
@@ -178,28 +151,18 @@ def _schema() -> Any:
     return builder.build()
 
 
-def _new(folder: Path | None = None) -> Any:
-    import tantivy
-
-    return tantivy.Index(_schema(), str(folder), reuse=False) if folder else tantivy.Index(_schema())
-
-
 @cache
 def _made_with() -> str:
-    from importlib.metadata import version as installed
-
     return f"tantivy {installed('tantivy')}; words and pairs, 1; {FACETS}"
 
 
 def _narrowed(query: Any, only: Filter) -> Any:
-    """A query whose scores stay as they are, over the records that a filter admits."""
+    """Return a query whose scores stay as they are, over the records that a filter admits."""
     import tantivy
 
     schema, must = _schema(), tantivy.Occur.Must
     conditions = [tantivy.Query.term_query(schema, "marks", mark) for mark in only.marks]
     if only.days is not None:
         conditions.append(tantivy.Query.range_query(schema, "day", tantivy.FieldType.Integer, *only.days))
-    if not conditions:
-        return query
     silent = [(must, tantivy.Query.const_score_query(one, 0.0)) for one in conditions]
-    return tantivy.Query.boolean_query([(must, query), *silent])
+    return tantivy.Query.boolean_query([(must, query), *silent]) if silent else query

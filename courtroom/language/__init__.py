@@ -1,8 +1,8 @@
 """The interface in English and Chinese, from one catalogue, which is read once from a language's .po file.
 
-The engine speaks English, and so does all that is recorded: keys, prompts and events never depend on who looks at them.
-What draws (pages, figures, the room, the report) says its own sentences by `_`, with named places for values, and passes what
-the engine made through `translated`. The English sentence is its own id in the catalogue.
+The engine speaks English, and so does all that is recorded: keys, prompts and events never depend on who looks at
+them. What draws (pages, figures, the room, the report) says its own sentences by `_`, with named places for values,
+and passes what the engine made through `translated`. The English sentence is its own id in the catalogue.
 """
 
 from __future__ import annotations
@@ -131,7 +131,7 @@ class Catalogue:
         return text
 
     def _whole(self, text: str) -> str | None:
-        """The translation of a text that is one message; a short one must have values that are numbers, or known themselves."""
+        """The translation of a text that is one message; of a short one, its values must be numbers, or known."""
         if text in self._texts:
             return self._texts[text]
         for sentence in self._sentences:

@@ -1,7 +1,7 @@
 """A picture or a video, as a case names it."""
 
-from collections.abc import Mapping
-from typing import Any, Literal, TypeVar, cast
+from collections.abc import Callable, Mapping
+from typing import Literal, TypeVar, cast
 
 from pydantic import BaseModel, Field
 
@@ -60,26 +60,28 @@ class KeptFile(Strict):
     views: int | None = None
 
 
-def with_kept(medium: Medium, kept: Mapping[str, KeptFile]) -> Medium:
-    """Return a medium with its content hash, where its file was taken in under its path."""
-    return medium.model_copy(update=dict(kept[medium.file])) if medium.file in kept else medium
-
-
 T = TypeVar("T")
 
 
+def with_kept(value: T, kept: Mapping[str, KeptFile]) -> T:
+    """Return a record with the content hash of each medium whose file was taken in under its path."""
+    return _changed(value, lambda one: one.model_copy(update=dict(kept[one.file])) if one.file in kept else one)
+
+
 def without_media(value: T) -> T:
-    """A record with no picture or video in it, nor any description of one; itself where there was none. `value`: a case, a
-    question, or any record; its media stand in tuples, as everywhere."""
+    """Return a record with no picture or video in it, nor any description of one; itself where there was none."""
+    return _changed(value, lambda medium: None)
+
+
+def _changed(value: T, change: Callable[[Medium], Medium | None]) -> T:
+    """A case, a question, or any record, with each medium changed, or taken out of its tuple; itself where all stay."""
     if isinstance(value, tuple):
-        kept = tuple(without_media(one) for one in value if not isinstance(one, Medium))
-        same = len(kept) == len(value) and all(one is old for one, old in zip(kept, value, strict=True))
-        return value if same else cast(T, kept)
+        made = [change(old) if isinstance(old, Medium) else _changed(old, change) for old in value]
+        new = tuple(one for one, old in zip(made, value, strict=True) if one is not None or old is None)
+        same = len(new) == len(value) and all(one is old for one, old in zip(new, value, strict=True))
+        return value if same else cast(T, new)
     if isinstance(value, BaseModel):
-        changed: dict[str, Any] = {}
-        for name in type(value).model_fields:
-            old = getattr(value, name)
-            if (new := without_media(old)) is not old:
-                changed[name] = new
+        fields = {name: getattr(value, name) for name in type(value).model_fields}
+        changed = {name: one for name, old in fields.items() if (one := _changed(old, change)) is not old}
         return value.model_copy(update=changed) if changed else value
     return value

@@ -1,4 +1,4 @@
-"""What models and pages are shown of a picture: one copy, the parts of a long one, or the frames of an animation, as JPEG."""
+"""What models and pages are shown of a picture, as JPEG: one copy, parts of a long one, or frames of an animation."""
 
 import io
 from collections.abc import Iterator
@@ -30,8 +30,8 @@ LEAST_CONTRAST = 48
 MAX_LOST = 0.01
 """Share of a picture's visible points that may be lost on white; where more are, another ground is taken."""
 GROUNDS = {"white": 255, "black": 0, "grey": 128}
-ONE_TONE = 4
-"""Of 255: tones that differ by less look like one."""
+ONE_TONE = 24
+"""Of 255: tones that differ by less look like one, as those of a scan that uses few of its 65,536."""
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ def small_jpeg(data: bytes, name: str, max_side: int) -> bytes:
 
 
 def views_of(data: bytes, name: str) -> int | None:
-    """Return as how many pictures one is sent; None where it is sent as one plain copy, or is no picture that can be read."""
+    """Return as how many pictures one is sent; None where it is one plain copy, or no picture that can be read."""
     try:
         image = opened(data, name)
         simple = image.mode in ("1", "L", "P", "RGB", "CMYK") and not image.has_transparency_data
@@ -104,14 +104,20 @@ def sent_picture(data: bytes, name: str) -> SentPicture:
     if len(parts) > 1:
         remarks.append(f"{name} is long: it is shown in {len(parts)} parts, {way}.")
     plain = not remarks
-    if (share := MAX_SIDE_PX / max(parts[0].size)) < SMALLEST_SHARE:
-        remarks.append(
-            f"{name} has {whole.width:,} x {whole.height:,} pixels and is shown at {share:.0%} of its size: small print "
-            "can't be read. Cut out what matters, and add it as a picture of its own."
-        )
+    remarks += _shrinking(whole.size, max(parts[0].size), name)
     if _of_one_tone(whole) and not _of_one_value(file):
-        remarks.append(f"{name} is all of one colour as members see it. Check that it is the right picture.")
+        remarks.append(f"{name} is nearly all of one colour as members see it. Check that it is the right picture.")
     return SentPicture(tuple(views), plain, tuple(remarks))
+
+
+def _shrinking(size: tuple[int, int], longest: int, name: str) -> tuple[str, ...]:
+    """The remark that a picture of this size is sent too small, where its longest part has so many pixels."""
+    if (share := MAX_SIDE_PX / longest) >= SMALLEST_SHARE:
+        return ()
+    return (
+        f"{name} has {size[0]:,} x {size[1]:,} pixels and is shown at {share:.0%} of its size: small print "
+        "can't be read. Cut out what matters, and add it as a picture of its own.",
+    )
 
 
 def _moving(image: Image.Image, name: str) -> SentPicture:
@@ -134,7 +140,8 @@ def _moving(image: Image.Image, name: str) -> SentPicture:
     remarks = [*changes]
     if count > 1:
         remarks.append(f"{name} moves: {count} of its {len(frames)} different frames are shown, in order.")
-    return SentPicture(tuple(views), not remarks, tuple(remarks))
+    shrunk = _shrinking(image.size, max(image.size), name)
+    return SentPicture(tuple(views), not remarks, (*remarks, *shrunk))
 
 
 def _frame_count(image: Image.Image) -> int:
@@ -143,7 +150,6 @@ def _frame_count(image: Image.Image) -> int:
 
 
 def _frames(image: Image.Image, name: str) -> Iterator[tuple[float, Image.Image]]:
-    """All frames of an animation, each with the second at which it is shown."""
     if _frame_count(image) * image.width * image.height > MAX_ANIMATION_PIXELS:
         raise MediaError(f"{name} moves for too long to look at all of it. Save it as MP4, or smaller.")
     second = 0.0

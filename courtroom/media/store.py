@@ -1,4 +1,4 @@
-"""A store of pictures and videos by content, in a folder or in object storage such as S3, and the check that a file is what it is listed as."""
+"""Pictures and videos by their content, in a folder or in object storage such as S3, checked for what they are."""
 
 import hashlib
 import os
@@ -22,8 +22,8 @@ from courtroom.store.writer import plainly
 
 
 class ObjectStorage:
-    """Files in one place of an object storage, such as `s3://bucket/folder`. Keys and addresses are those that its own library
-    reads. Its methods raise `MediaError` where the storage does not answer."""
+    """Files in one place of an object storage, such as `s3://bucket/folder`. Keys and addresses are those that its
+    own library reads. Its methods raise `MediaError` where the storage does not answer."""
 
     def __init__(self, url: str) -> None:
         self.url = url.rstrip("/")
@@ -92,8 +92,8 @@ _PICTURE, _VIDEO = threading.Lock(), threading.Lock()
 class MediaStore:
     """Media files under their SHA-256, with the ending of what they really are.
 
-    What is not there, can't be read or isn't what it is listed as raises `MediaError`. With a storage they are kept there; the folder then
-    holds copies of what was used here, and may be deleted.
+    What is not there, can't be read or isn't what it is listed as raises `MediaError`. With a storage they are kept
+    there; the folder then holds copies of what was used here, and may be deleted.
     """
 
     def __init__(self, folder: Path, storage: ObjectStorage | None = None) -> None:
@@ -118,7 +118,6 @@ class MediaStore:
         }
 
     def _place(self, new: Mapping[Path, bytes]) -> None:
-        """Write files under other names first, so that each is there whole or not at all."""
         if not new:
             return
         self.folder.mkdir(parents=True, exist_ok=True)
@@ -241,7 +240,7 @@ def media_of(settings: Settings) -> MediaStore:
 
 
 def check_medium(kind: MediumKind, source: Path | bytes, name: str) -> tuple[str, ...]:
-    """Check a picture or a video, from a file or from memory; gives what somebody should know who wants it to be seen."""
+    """Check a picture or a video; gives what somebody should know who wants it to be seen."""
     if kind == "image":
         return inspect_image(source, name)
     if isinstance(source, Path):

@@ -60,8 +60,9 @@ def inspect_video(path: Path, name: str) -> tuple[str, ...]:
 
 
 def sample_frames(path: Path, name: str, count: int = MAX_FRAMES) -> tuple[Frame, ...]:
-    """The frames nearest to `count` evenly spread times, first and last included; each frame once. Times are those the container
-    gives for each frame, so that a variable frame rate is no problem. Raises `MediaError`: not one frame can be read."""
+    """The frames nearest to `count` evenly spread times, first and last included; each frame once. Times are those
+    the container gives for each frame, so that a variable frame rate is no problem. Raises `MediaError`: not one
+    frame can be read."""
     times = _times(path, name)
     count = max(1, min(count, MAX_FRAMES))
     step = (times[-1] - times[0]) / (count - 1) if count > 1 else 0.0
@@ -92,7 +93,6 @@ def _jpeg(cv2: Any, picture: Any) -> bytes:
 
 
 def _times(path: Path, name: str) -> list[float]:
-    """When each frame is shown, in seconds; strictly rising."""
     times: list[float] = []
     with _captured(path) as (cv2, capture):
         rate = capture.get(cv2.CAP_PROP_FPS)

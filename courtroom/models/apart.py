@@ -29,10 +29,10 @@ import jinja2
 import markupsafe
 from pydantic import BaseModel
 
-from courtroom.cases.kinds import PROMPTS as CASE_PROMPTS
+from courtroom.cases.kinds import case_templates
 from courtroom.errors import CourtroomError
 from courtroom.models import rendering
-from courtroom.models.rendering import SIZE, RecordCopy, record
+from courtroom.models.rendering import RecordCopy, record
 
 CPU_S = 1
 """Seconds of the processor that one rendering may take; the system counts whole seconds, so up to one more."""
@@ -42,7 +42,7 @@ MEMORY_MB = 256
 LONGEST = 2_000_000
 """Characters that a prompt may have."""
 WRITTEN_IN = ("en", "zh", "")
-"""The languages in which texts of this program are written; a template that asks for another gets the text of the last."""
+"""The languages of this program's texts; a template that asks for another gets the last one's."""
 
 
 class PromptError(CourtroomError):
@@ -132,10 +132,8 @@ class Apart:
             overdue.daemon = True
             overdue.start()
             try:
-                if fresh:
-                    self._send((self._sources, {key: plain(value) for key, value in self._common.items()}))
-                self._send(request)
-                return self._receive()
+                common = {key: plain(value) for key, value in self._common.items()} if fresh else {}
+                return self._answered((self._sources, common, request) if fresh else request)
             except (OSError, EOFError, ValueError):
                 code = self._end()
                 if code or last:
@@ -161,27 +159,18 @@ class Apart:
         )
         weakref.finalize(self, _kill, self._worker)
 
-    def _send(self, content: object) -> None:
+    def _answered(self, request: object) -> dict[str, Any]:
         assert self._worker is not None
         assert self._worker.stdin is not None
-        body = pickle.dumps(content)
-        self._worker.stdin.write(SIZE.pack(len(body)) + body)
-        self._worker.stdin.flush()
-
-    def _receive(self) -> dict[str, Any]:
-        assert self._worker is not None
         assert self._worker.stdout is not None
-        head = self._worker.stdout.read(SIZE.size)
-        size = SIZE.unpack(head)[0] if len(head) == SIZE.size else -1
-        if not 0 <= size <= 16 * LONGEST:
-            raise EOFError
-        reply = json.loads(self._worker.stdout.read(size))
+        pickle.dump(request, self._worker.stdin)
+        self._worker.stdin.flush()
+        reply = json.loads(self._worker.stdout.readline(16 * LONGEST))
         if not isinstance(reply, dict):
             raise EOFError
         return reply
 
     def _end(self) -> int:
-        """End the worker; its exit code."""
         worker, self._worker = self._worker, None
         return _kill(worker) if worker is not None else 0
 
@@ -193,10 +182,11 @@ def sentence(named: str, why: str) -> str:
 
 @lru_cache(maxsize=64)
 def why_no_template(name: str, text: str) -> str:
-    """Why a text can't be the template of this name, as a sentence; empty where it can. Cached: a page asks at each rerun."""
+    """Return why a text can't be the template of this name; empty where it can. Cached: a page asks at each rerun."""
     apart = Apart({name: text}, {name: text}, {})
     try:
-        apart.parse(name, task=is_task(name))
+        # Other templates than a task's begin with `_`, or show a kind of case.
+        apart.parse(name, task=not name.startswith("_") and name not in case_templates())
     except PromptError as error:
         return str(error)
     finally:
@@ -215,16 +205,12 @@ def refuse(edits: Mapping[str, str], before: Mapping[str, str]) -> None:
             raise PromptError(why)
 
 
-def is_task(name: str) -> bool:
-    """Whether a template is a task's: the others begin with `_`, or show a kind of case."""
-    return not name.startswith("_") and not (CASE_PROMPTS / f"{name}.md.j2").is_file()
-
-
 def plain(value: Any) -> Any:
     """A value as the worker can have it: plain data, and records in place of the program's objects.
 
-    A record has an object's fields, its properties, and its methods of one language (`in_language`, `called`), which are
-    all that shipped templates use. Other methods stay here: they could be slow, or give a template too much to play with.
+    A record has an object's fields, its properties, and its methods of one language (`in_language`, `called`), which
+    are all that shipped templates use. Other methods stay here: they could be slow, or give a template too much to
+    play with.
     """
     if type(value) in (type(None), bool, int, float, str):
         return value
@@ -254,7 +240,7 @@ def _record(value: Any, fields: Mapping[str, Any]) -> RecordCopy:
     for name in properties:
         try:
             more[name] = plain(getattr(value, name))
-        except Exception:  # noqa: BLE001, S112  a property that this object does not have; a template that asks for it fails
+        except Exception:  # noqa: BLE001, S112  this object does not have it; a template that asks for it fails
             continue
     spoken = {name: {code: getattr(value, name)(code) for code in WRITTEN_IN} for name in methods}
     text = str(value) if prints else None
@@ -277,7 +263,6 @@ def _shown(kind: type) -> tuple[tuple[str, ...], tuple[str, ...], bool]:
 
 
 def _broken(text: str) -> bool:
-    """Whether half a surrogate pair is in it, which can't be written down."""
     try:
         text.encode()
     except UnicodeEncodeError:

@@ -9,10 +9,10 @@ from courtroom.access import Access, needs
 from courtroom.errors import CourtroomError
 from courtroom.models.card import card, load
 from courtroom.models.connections import Connections
-from courtroom.models.context import served_context
 from courtroom.models.local import model_files
+from courtroom.models.offers import served_context
 from courtroom.models.route import address, route
-from courtroom.models.spec import LOCAL, OFFLINE, PERSON, ModelSpec
+from courtroom.models.spec import LOCAL, NO_SERVER, PERSON, ModelSpec
 from courtroom.store.database import Database
 from courtroom.store.writer import Writer
 
@@ -33,11 +33,12 @@ ANSWER = "answer"
 """How many tokens an answer may have at most."""
 
 
-class Findings:
-    """What was found out about a model at the place where it is asked. All calls to it in this process share this object."""
+class Findings(dict[str, int]):
+    """What was found out about a model at the place where it is asked; all calls to it in this process share it."""
 
     def __init__(self, values: dict[str, int], keep: Callable[[str, int], None], address: str = "") -> None:
-        self._values, self._keep = values, keep
+        super().__init__(values)
+        self._keep = keep
         self.address = address
         """Where it is asked, without any credentials; empty for its provider's own address."""
         self.first_picture = asyncio.Lock()
@@ -58,20 +59,16 @@ class Findings:
     @property
     def lacking(self) -> frozenset[str]:
         """All that the model was found not to take."""
-        return frozenset(name for name, value in self._values.items() if not value)
-
-    def get(self, name: str) -> int | None:
-        """What was found out; None where nothing was."""
-        return self._values.get(name)
+        return frozenset(name for name, value in self.items() if not value)
 
     def lacks(self, name: str) -> bool:
         """Whether it was found out that the model can't do this."""
-        return self._values.get(name) == 0
+        return self.get(name) == 0
 
     def remember(self, name: str, value: int) -> None:
         """Keep what was found out."""
-        if self._values.get(name) != value:
-            self._values[name] = value
+        if self.get(name) != value:
+            self[name] = value
             self._keep(name, value)
 
 
@@ -82,12 +79,12 @@ class Capabilities:
         self, database: Database | None = None, writer: Writer | None = None, connections: Connections | None = None
     ) -> None:
         self._database, self._writer = database, writer
-        self._connections = connections or Connections()
+        self.connections = Connections() if connections is None else connections
         self._findings: dict[str, Findings] = {}
 
     async def sees(self, spec: ModelSpec) -> bool:
         """Whether pictures may be sent: as set, as found out, as the model's card says, else they are tried once."""
-        if spec.id in (OFFLINE, PERSON):
+        if spec.id in NO_SERVER:
             return spec.id == PERSON
         if spec.vision != "auto":
             return spec.vision == "yes"
@@ -100,19 +97,19 @@ class Capabilities:
         return True if entry is None else bool(entry.get("supports_vision"))
 
     async def can_be_asked(self, spec: ModelSpec) -> bool:
-        """Whether a model can be asked here at all: its connection is listed, its provider known, its key or its file there."""
+        """Return whether a model can be asked here; see `why_not_asked`."""
         return not await asyncio.to_thread(self.why_not_asked, spec)
 
     def why_not_asked(self, spec: ModelSpec) -> str:
-        """Why a model can't be asked here, in a sentence; empty where it can. May import LiteLLM, which takes long the first time."""
-        if spec.id in (OFFLINE, PERSON):
+        """Return why a model can't be asked here; empty where it can. May import LiteLLM, which takes long."""
+        if spec.id in NO_SERVER:
             return ""
         try:
             if spec.id.startswith(LOCAL) and not spec.connection:
                 return "" if spec.id in model_files() else f"There is no file of {spec.id} on this machine."
             if not spec.connection:
                 load()
-            route(spec, self._connections)
+            route(spec, self.connections)
         except CourtroomError as error:
             return str(error)
         return ""
@@ -138,7 +135,7 @@ class Capabilities:
             file = model_files().get(spec.id)
             return file.slot if file else None
         try:
-            way = route(spec, self._connections)
+            way = route(spec, self.connections)
         except CourtroomError:
             return None  # the call says why it can't be asked
         if (context := served_context(way)) is not None:
@@ -147,8 +144,8 @@ class Capabilities:
         return known if isinstance(known, int) else None
 
     async def of(self, spec: ModelSpec) -> Findings:
-        """What was found out about a model, at its connection and address where it is not asked at its provider's own."""
-        at = await address(spec, self._connections)
+        """Return what was found out about a model, at its connection and address where it has such."""
+        at = await address(spec, self.connections)
         model = f"{spec.id} at {spec.connection} {at}" if spec.connection or at else spec.id
         if model not in self._findings:
             self._findings[model] = Findings(self._read(model), partial(self._keep, model), at)

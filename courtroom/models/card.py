@@ -10,23 +10,26 @@ from typing import Any
 
 from courtroom.media.medium import Medium
 from courtroom.models.request import Message
-from courtroom.models.spec import FILES, LOCAL, OFFLINE, PERSON
+from courtroom.models.spec import FILES, LOCAL, NO_SERVER, ModelSpec
 from courtroom.settings import from_environment
 
 COLLECTED_AFTER = 10_000
-"""New objects after which Python looks for cycles among them. By its own 700 a call of LiteLLM has it look every other time."""
+"""New objects after which Python looks for cycles. By its own 700 every other call of LiteLLM has it look."""
 
 
 @cache
 def load() -> Any:
     """LiteLLM with everything off that we don't use. Takes about 1.5 s the first time: call it in a thread."""
-    os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")  # no look-up on the network at import
+    for name in ("MODEL_COST_MAP", "ANTHROPIC_BETA_HEADERS"):
+        os.environ.setdefault(f"LITELLM_LOCAL_{name}", "True")  # no look-up on the network
     with no_collection():
         import litellm
         import pyrate_limiter  # noqa: F401  else the first call waits for it
+        from litellm.anthropic_beta_headers_manager import reload_beta_headers_config
 
         import courtroom.models.transport  # noqa: F401  binds what comes in
     gc.set_threshold(COLLECTED_AFTER, *gc.get_threshold()[1:])
+    reload_beta_headers_config()  # read now, and kept: later the environment may be another one
     litellm.telemetry = False
     litellm.suppress_debug_info = True
     litellm.drop_params = True
@@ -84,8 +87,8 @@ def _send_nothing_on(litellm: Any) -> None:
 def _ask_once() -> None:
     """A call is one request: what is asked again is up to us, as it may have to be paid for.
 
-    `max_retries=0` goes with each call, but LiteLLM drops it for providers that do not list it as theirs, and OpenAI's client
-    would then ask up to three times.
+    `max_retries=0` goes with each call, but LiteLLM drops it for providers that do not list it as theirs, and
+    OpenAI's client would then ask up to three times.
     """
     from litellm.llms.openai.openai import OpenAIChatCompletion
 
@@ -106,6 +109,15 @@ def provider(model: str) -> str:
         return str(litellm.get_llm_provider(model)[1])
     except litellm.BadRequestError:
         return ""
+
+
+BATCHING = frozenset({"openai", "anthropic"})
+"""Providers that take calls by batch."""
+
+
+def takes_batches(spec: ModelSpec) -> bool:
+    """Whether a model's provider takes calls by batch. Imports LiteLLM: call it in a thread."""
+    return not spec.connection and not free(spec.id) and provider(spec.id) in BATCHING
 
 
 @cache
@@ -137,25 +149,47 @@ class Price:
 
     prompt: float
     completion: float
+    read: float
+    """Of a prompt's tokens that the provider reads from its cache."""
+    written: float
+    """Of those that it writes there."""
 
-    def of(self, prompt: int, completion: int) -> float:
-        """US dollars for so many tokens."""
-        return self.prompt * prompt + self.completion * completion
+    def of(self, prompt: int, completion: int, read: int = 0, written: int = 0) -> float:
+        """US dollars for so many tokens. `read`, `written`: tokens of the prompt, from the cache and to it."""
+        whole = prompt - read - written
+        return self.prompt * whole + self.read * read + self.written * written + self.completion * completion
 
 
 def free(model: str) -> bool:
     """Whether nobody is paid for a model: the offline one, a person, or a file of this machine."""
-    return model in (OFFLINE, PERSON) or model.startswith((LOCAL, FILES))
+    return model in NO_SERVER or model.startswith((LOCAL, FILES))
 
 
-def price(model: str) -> Price | None:
-    """The price from LiteLLM's local card; None where it is unknown. Imports LiteLLM: call it in a thread."""
+def price(model: str, *, by_batch: bool = False) -> Price | None:
+    """The price from LiteLLM's local card; None where it is unknown. Imports LiteLLM: call it in a thread.
+
+    Args:
+        by_batch: for calls that go by batch where the provider takes such: half, unless its card says otherwise.
+    """
     if free(model):
-        return Price(0.0, 0.0)
+        return Price(0.0, 0.0, 0.0, 0.0)
     known = card(model)
     if known is None or known.get("input_cost_per_token") is None or known.get("output_cost_per_token") is None:
         return None
-    return Price(float(known["input_cost_per_token"]), float(known["output_cost_per_token"]))
+
+    by_batch = by_batch and provider(model) in BATCHING
+
+    def rate(name: str, otherwise: float) -> float:
+        single = known.get(name, otherwise)
+        return float(known.get(f"{name}_batches", single / 2) if by_batch else single)
+
+    prompt = float(known["input_cost_per_token"])
+    return Price(
+        rate("input_cost_per_token", prompt),
+        rate("output_cost_per_token", 0.0),
+        rate("cache_read_input_token_cost", prompt),
+        rate("cache_creation_input_token_cost", prompt),
+    )
 
 
 def estimate_tokens(text: str) -> int:
@@ -166,8 +200,9 @@ def estimate_tokens(text: str) -> int:
 
 def estimate_prompt_tokens(messages: Iterable[Message]) -> int:
     """About how many tokens a prompt has, its media included."""
-    return sum(_tokens(part) for message in messages for part in message.parts)
+    return sum(part_tokens(part) for message in messages for part in message.parts)
 
 
-def _tokens(part: str | Medium) -> int:
+def part_tokens(part: str | Medium) -> int:
+    """About how many tokens a part of a prompt has."""
     return estimate_tokens(part) if isinstance(part, str) else IMAGE_TOKENS * part.pictures

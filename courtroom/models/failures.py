@@ -14,19 +14,7 @@ from typing import Any, TypeVar
 
 from courtroom.models.bounds import Overlong, WebPage
 from courtroom.models.card import provider
-from courtroom.models.errors import (
-    BrokenOff,
-    CannotSee,
-    Filtered,
-    Garbled,
-    ModelError,
-    ModelRefused,
-    RateLimited,
-    Runaway,
-    ServerFailed,
-    TimedOut,
-    Unreachable,
-)
+from courtroom.models.errors import CannotSee, ModelError
 from courtroom.models.keys import key_name, scrubbed
 from courtroom.models.request import Request
 from courtroom.models.spec import ModelSpec
@@ -42,30 +30,38 @@ LONGEST_LOADING_S = 120.0
 LOADING_PAUSE_S = 2.0
 _PICTURES = re.compile(r"image|picture|vision|visual|multi-?modal", re.IGNORECASE)
 _BLIND = re.compile(
-    r"missing data required for image input|mmproj|at most 0 image|image_url is only supported by"
+    r"missing data required for image input|mmproj|at most 0 image|image_url is only supported by|endpoints found that support image"
     r"|(image|vision|multi-?modal)[^.\n]{0,40}(not|n't|never) (be )?(support|enabl|available)"
-    r"|(not|n't|cannot|no) (a |an )?(support|accept|take|see|allow|vision|multi-?modal)[^.\n]{0,40}(image|picture|vision|model)",
+    r"|(not|n't|cannot|no) (a |an )?(support|accept|take|see|allow|vision|multi-?modal)[^.\n]{0,40}(image"
+    r"|picture|vision|model)",
     re.IGNORECASE,
 )
 _ABOUT_FILE = re.compile(
-    r"(image|picture)s? (file|format|size|dimension|resolution)|(format|size|type) of|(invalid|unsupported|corrupt\w*) (image|picture)"
+    r"(image|picture)s? (file|format|size|dimension|resolution)|(format|size|type) of|(invalid|unsupported"
+    r"|corrupt\w*) (image|picture)"
     r"|mime|media.type",
     re.IGNORECASE,
 )
 """What is wrong with one picture, which says nothing of others."""
 _NO_SIZE = r"(?![\d.,]|\s*(?:[kKmMgG]i?B|bytes|px|pixel|token))"
 _IMAGES = re.compile(
-    rf"(?:at most|up to|max\w*(?: is| of)?|limit\w*(?: is| of| to)?|more than|only)\D{{0,30}}?(\d{{1,3}}){_NO_SIZE}\s*(?:image|picture|photo)"
-    rf"|(?:image|picture|photo)s?\b[^.\n]{{0,60}}(?:at most|max\w*(?: is| of)?|limit\w*(?: is| of| to)?|>)\D{{0,20}}(\d{{1,3}}){_NO_SIZE}",
+    rf"(?:at most|up to|max\w*(?: is| of)?|limit\w*(?: is| of| to)?|more than"
+    rf"|only)\D{{0,30}}?(\d{{1,3}}){_NO_SIZE}\s*(?:image|picture|photo)"
+    rf"|(?:image|picture|photo)s?\b[^.\n]{{0,60}}(?:at most|max\w*(?: is| of)?|limit\w*(?: is| of| to)?"
+    rf"|>)\D{{0,20}}(\d{{1,3}}){_NO_SIZE}",
     re.IGNORECASE,
 )
 _KEYS = re.compile(r"api[ _-]?key", re.IGNORECASE)
-_TOO_LONG = re.compile(r"context (length|window|size)|too many tokens|prompt is too long", re.IGNORECASE)
+_TOO_LONG = re.compile(
+    r"context (length|window|size|limit)|ContextWindowExceeded|too many tokens|`inputs` tokens|(prompt|input) is too long|输入长度|上下文",
+    re.IGNORECASE,
+)
 _MEMORY = re.compile(r"requires more (system |gpu )?memory", re.IGNORECASE)
 _LOADING = re.compile(r"loading model|model is (still |currently )?loading|is currently loading", re.IGNORECASE)
 _QUOTA = re.compile(
-    r"insufficient[_ ](quota|credit|fund|balance)|exceeded your current quota|credit balance|(quota|balance|credits?) (is |are )?(used up|exhausted)"
-    r"|billing|payment required",
+    r"insufficient[_ ](quota|credit|fund|balance)|exceeded your current quota|credit balance|(quota|balance"
+    r"|credits?) (is |are )?(used up|exhausted)"
+    r"|billing|payment required|arrearage|余额不足|额度|欠费",
     re.IGNORECASE,
 )
 _SOON = re.compile(r"(retry|again) in|per (minute|second|day)|rate limit", re.IGNORECASE)
@@ -74,14 +70,20 @@ _TOO_LARGE = re.compile(r"request (is )?too large|larger than the[^.\n]{0,20} li
 _COUNTRY = re.compile(
     r"(country|region|territory|location)[^\n]{0,40}(not|un)[ -]?(support|available|allow)", re.IGNORECASE
 )
-_PASSING = re.compile(r"try again|retry|right now|temporar|failed to generate json|json_validate_failed", re.IGNORECASE)
+_NO_ENDPOINT = re.compile(r"no endpoints found (that|matching)", re.IGNORECASE)
+"""Of a model that OpenRouter has, and of which no server takes what is asked of it."""
+_PASSING = re.compile(
+    r"try again|retry(?! your request with)|right now|temporar|failed to generate json|json_validate_failed",
+    re.IGNORECASE,
+)
 """Of a refusal that does not hold for long."""
 _UNKNOWN_MODEL = re.compile(
     r"model[^.\n]{0,80}(not (found|exist)|n't exist|unknown|no such)|(invalid|unknown|no such) model", re.IGNORECASE
 )
 _NO_LINE = ("ConnectError", "ConnectTimeout", "ConnectionRefusedError", "gaierror", "SSLError", "ClientSSLError")
 _FILTER = re.compile(
-    r"content[ _](management[ _])?(policy|filter)|safety (system|settings)|moderation|flagged|ContentPolicyViolation",
+    r"content[ _](management[ _])?(policy|filter)|safety (system|settings)|moderation|flagged|ContentPolicyViolation"
+    r"|data_inspection|inappropriate content|content exists risk|sensitive (content|information)|敏感|违规",
     re.IGNORECASE,
 )
 
@@ -94,18 +96,8 @@ class NoAnswer(Incomplete):
     """A whole reply with no answer in it."""
 
 
-class Unstreamed(Incomplete):
-    """A reply to a request for a stream that is none."""
-
-
 class EmptyStream(Incomplete):
     """A stream that ended without a word. Asked for as a whole, the reply may say why."""
-
-
-class Unwilling(Exception):
-    """A 422, of which LiteLLM says nothing."""
-
-    status_code = 422
 
 
 def status_of(error: BaseException) -> int | None:
@@ -113,6 +105,8 @@ def status_of(error: BaseException) -> int | None:
     status = getattr(error, "status_code", None)
     if not isinstance(status, int):
         return None
+    if status == 404 and _NO_ENDPOINT.search(str(error)):
+        return 400
     return status if status != 500 or _is(error, "HTTPStatusError") else None
 
 
@@ -127,11 +121,10 @@ def may_pass(error: BaseException) -> bool:
         return False
     if status == 429:
         return not (_is_used_up(error) or _TOO_LARGE.search(str(error)))
-    return status in (408, 409, 425) or status >= 500 or says(error, _PASSING)
+    return status in (408, 409, 425) or status >= 500 or (says(error, _PASSING) and not says(error, _FILTER))
 
 
 def _is_used_up(error: BaseException) -> bool:
-    """Whether what was paid for is used up, which no waiting mends."""
     text = f"{error} {_body(error)}"
     return "insufficient_quota" in text or (
         bool(_QUOTA.search(text)) and not _SOON.search(text) and retry_after(error) is None
@@ -161,18 +154,17 @@ def most_images(error: BaseException) -> int | None:
 def is_unexplained(error: BaseException) -> bool:
     """Whether a server refuses a request for a reason that nobody here knows, so that another form may pass."""
     known = (_PICTURES, _KEYS, _TOO_LONG, _MEMORY, _QUOTA, _TOO_LARGE, _COUNTRY, _PASSING, _UNKNOWN_MODEL, _FILTER)
-    return status_of(error) in (400, 422) and not says(error, *known)
+    return status_of(error) == 400 and not says(error, *known)
 
 
 def failed_generation(error: BaseException) -> str:
-    """What a model said where its provider gives an error in place of an answer that does not fit; empty where it gives none."""
+    """Return what a model said where its provider gives an error in place of an answer that does not fit."""
     body = _body(error)
     said = body.get("failed_generation") if isinstance(body, Mapping) else None
     return said if isinstance(said, str) else ""
 
 
 def _body(error: BaseException) -> Any:
-    """The body that an error came with: JSON's object, or a text."""
     return next(filter(None, (getattr(link, "body", None) for link in _chain(error))), None)
 
 
@@ -180,7 +172,7 @@ def says(error: BaseException, *patterns: re.Pattern[str]) -> bool:
     """Whether a server refuses a call with such words. It may do so with a 500: not all tell their faults from ours."""
     in_stream = any((type(link).__module__, type(link).__name__) == ("openai", "APIError") for link in _chain(error))
     status = 500 if in_stream else status_of(error) or 0
-    return (status in (400, 422) or status >= 500) and any(pattern.search(str(error)) for pattern in patterns)
+    return (status == 400 or status >= 500) and any(pattern.search(str(error)) for pattern in patterns)
 
 
 class Again(Enum):
@@ -198,7 +190,7 @@ def again_if_it_may_pass(error: BaseException) -> Again:
 
 
 class Attempts:
-    """The attempts at one call, up to as many as its model may have. A server that is loading its model has not failed yet.
+    """The attempts at one call, up to as many as its model may have. A server that loads its model has not failed yet.
 
     A loop of its own, as a library's makes several objects for a call that succeeds at once, which is nearly every one.
     """
@@ -241,7 +233,7 @@ class Attempts:
 
     def pause_s(self, error: Exception) -> float:
         """Seconds until the next attempt: none to ask in another way, else as the provider says, else ever longer."""
-        if isinstance(error, (Unstreamed, EmptyStream)):
+        if isinstance(error, EmptyStream):
             pause_s = 0.0
         elif (seconds := retry_after(error)) is not None:
             pause_s = seconds
@@ -266,7 +258,7 @@ def breaks_stream(error: BaseException) -> bool:
 def retry_after(error: BaseException | None) -> float | None:
     """Seconds for which the provider wants no call; None where it does not say."""
     headers = getattr(error, "litellm_response_headers", None) or {}  # LiteLLM empties those of `response`
-    text = _seconds(str(headers.get("retry-after", "")))
+    text = _seconds(str(headers.get("retry-after", "")).removesuffix("s"))
     return None if text is None else min(text, LONGEST_WAIT_S)
 
 
@@ -283,7 +275,6 @@ def _seconds(text: str) -> float | None:
 
 
 def _is(error: BaseException, *names: str) -> bool:
-    """Whether an error, or one that it came of, is of a class with one of these names."""
     return any(kind.__name__ in names for link in _chain(error) for kind in type(link).__mro__)
 
 
@@ -301,76 +292,74 @@ def sentence(error: Exception, request: Request) -> ModelError:
     model, status, detail = request.spec.id, status_of(error), scrubbed(str(error))
     log.warning("%s: %s: %s", model, type(error).__name__, detail)
     if isinstance(error, TimeoutError) or status == 408:
-        return TimedOut(f"{model} did not answer within {request.spec.timeout_s:g} s. Try again, or allow more time.")
+        return ModelError(f"{model} did not answer within {request.spec.timeout_s:g} s. Try again, or allow more time.")
     if status == 504:
-        return TimedOut(f"The server of {model} got no answer from the model in time (status 504). Try again later.")
+        return ModelError(f"The server of {model} got no answer from the model in time (status 504). Try again later.")
     if status == 402 or (status is not None and status < 500 and _is_used_up(error)):
-        return ModelRefused(
-            f"What was paid for {model} at its provider is used up. Pay in there, or take another model."
-        )
+        return ModelError(f"What was paid for {model} at its provider is used up. Pay in there, or take another model.")
     if status in (413, 429) and _TOO_LARGE.search(detail):
-        if request.has_media:
+        if request.pictures:
             return _fewer_pictures(error, status, request)
-        return ModelRefused(
-            f"One question to {model} is larger than its provider lets this key ask. Take another model, or a larger plan."
+        return ModelError(
+            f"One question to {model} is larger than its provider lets this key ask. "
+            "Take another model, or a larger plan."
         )
     if status == 429:
-        return RateLimited(f"{model} allows no more calls for now. Wait a little, or lower the calls at once.")
+        return ModelError(f"{model} allows no more calls for now. Wait a little, or lower the calls at once.")
     if status is not None and status < 500:
         return _refusal(error, status, detail, request)
     if says(error, _MEMORY):
-        return ModelRefused(f"The server of {model} has too little memory for it. Take a smaller model.")
+        return ModelError(f"The server of {model} has too little memory for it. Take a smaller model.")
     if says(error, _TOO_LONG):
         return _too_long(model)
     if is_loading(error):
-        return ServerFailed(f"The server of {model} is still loading it. Wait until it has, then continue.")
-    if request.has_media and status is not None and _PICTURES.search(detail):
+        return ModelError(f"The server of {model} is still loading it. Wait until it has, then continue.")
+    if request.pictures and status is not None and _PICTURES.search(detail):
         return _fewer_pictures(error, status, request)
     if not provider(model):
-        return ModelRefused(f"{model} names no provider. Write it as provider/model, such as openai/gpt-4o-mini.")
+        return ModelError(f"{model} names no provider. Write it as provider/model, such as openai/gpt-4o-mini.")
     if status is not None:
-        return ServerFailed(f"The server of {model} failed (status {status}). Look at its log, then continue.")
+        return ModelError(f"The server of {model} failed (status {status}). Look at its log, then continue.")
     return _without_status(error, model)
 
 
 def _refusal(error: Exception, status: int, detail: str, request: Request) -> ModelError:
-    """Of a reply that says no."""
     model = request.spec.id
     if 300 <= status < 400:
-        return ModelRefused(
+        return ModelError(
             f"The server of {model} sends calls on to another address, which is not followed. Set that address instead."
         )
     if _FILTER.search(detail):
-        return Filtered(
+        return ModelError(
             f"The provider's filter refused what {model} was asked. Change the case's words, or take another model."
         )
     if _COUNTRY.search(detail):
-        return ModelRefused(f"{model} is not offered in the country from which this server asks. Take another model.")
+        return ModelError(f"{model} is not offered in the country from which this server asks. Take another model.")
     if status == 403 and str(_body(error)).lstrip()[:1] == "<":
-        return ModelRefused(
-            f"Something before {model}, such as a firewall, refuses the call with a web page; the key was not looked at. "
-            "Ask whoever looks after the network."
+        return ModelError(
+            f"Something before {model}, such as a firewall, refuses the call with a web page; the key was not looked "
+            "at. Ask whoever looks after the network."
         )
     if status in (401, 403) or (status == 400 and _KEYS.search(detail)):
         if there := request.spec.connection:
-            return ModelRefused(f"The key for {model} at {there} was refused. Ask the server's owner for another.")
+            return ModelError(f"The key for {model} at {there} was refused. Ask the server's owner for another.")
         name = key_name(provider(model))
-        return ModelRefused(f"The key for {model} was refused. Set {name}, or type it on the Setup page.")
+        return ModelError(f"The key for {model} was refused. Set {name}, or type it on the Setup page.")
     if _TOO_LONG.search(detail):
         return _too_long(model)
-    if request.has_media and (status in (400, 413, 415, 422) or _PICTURES.search(detail)):
+    if request.pictures and (status in (400, 413, 415) or _PICTURES.search(detail)):
         return _fewer_pictures(error, status, request)
     if status == 413:
         return _too_long(model)
     if not provider(model):
-        return ModelRefused(f"{model} names no provider. Write it as provider/model, such as openai/gpt-4o-mini.")
+        return ModelError(f"{model} names no provider. Write it as provider/model, such as openai/gpt-4o-mini.")
     if status == 404:
-        return ModelRefused(f"{model} is not known to its provider. Check the model's id.")
-    return ModelRefused(f"{model} refused the request: {detail[:200] or 'it did not say why'}")
+        return ModelError(f"{model} is not known to its provider. Check the model's id.")
+    return ModelError(f"{model} refused the request: {detail[:200] or 'it did not say why'}")
 
 
 def _fewer_pictures(error: Exception, status: int, request: Request) -> CannotSee:
-    """Of a question with pictures: how many it may have as far as the server says, half of them where it was too large, else none."""
+    """Of a question with pictures: how many it may have as the server says, half where it was too large, else none."""
     model = request.spec.id
     if cannot_see(error):
         return CannotSee(f"{model} does not take pictures.")
@@ -382,20 +371,21 @@ def _fewer_pictures(error: Exception, status: int, request: Request) -> CannotSe
 
 
 def _too_long(model: str) -> ModelError:
-    return ModelRefused(f"What is asked is too long for {model}. Take a model with a longer context.")
+    return ModelError(f"What is asked is too long for {model}. Take a model with a longer context.")
 
 
 def _without_status(error: Exception, model: str) -> ModelError:
-    """Of a call that came to no HTTP status, or to a reply that makes no sense."""
     if _is(error, "Overlong"):
-        return Runaway(f"{model} sent far more than the longest answer allows, so it was cut. Take another model.")
+        return ModelError(f"{model} sent far more than the longest answer allows, so it was cut. Take another model.")
     if _is(error, "WebPage"):
-        return ModelRefused(
+        return ModelError(
             f"What answers in place of {model} is a web page, such as a sign-in. Check its address, and the network."
         )
     if _is(error, *_NO_LINE):
-        return Unreachable(f"{model} could not be reached: no connection. Check the server and its address.")
+        return ModelError(f"{model} could not be reached: no connection. Check the server and its address.")
     broken = isinstance(error, Incomplete) and not isinstance(error, NoAnswer)
     if broken or _is(error, "ReadError", "WriteError", "RemoteProtocolError", "ConnectionError"):
-        return BrokenOff(f"The reply of {model} broke off. Check the server and the line to it, then continue.")
-    return Garbled(f"What came from the server of {model} is no whole reply of a model. Check its address and its log.")
+        return ModelError(f"The reply of {model} broke off. Check the server and the line to it, then continue.")
+    return ModelError(
+        f"What came from the server of {model} is no whole reply of a model. Check its address and its log."
+    )

@@ -26,7 +26,7 @@ _SEPARATORS = re.compile(r"[,，;；、\n]|\band\b|和")
 
 
 def fitted(value: Any, form: type[BaseModel]) -> Any:
-    """Return a value as the form has it: wrappings off, keys and choices as declared. What is not certain stays as it is."""
+    """Return a value as the form has it: wrappings off, keys and choices as declared. What is unsure stays as it is."""
     part = _part(form)
     return _fit(unwrapped(value, part["properties"]), part, "")
 
@@ -49,12 +49,10 @@ def unwrapped(value: Any, names: Sequence[str] | Mapping[str, Any]) -> Any:
 
 
 def _has(value: Mapping[str, Any], names: Sequence[str] | Mapping[str, Any]) -> int:
-    """How many of the names are among the keys."""
     return len({folded(key) for key in value} & {folded(name) for name in names})
 
 
 def _inside(value: Any, depth: int) -> Iterator[dict[str, Any]]:
-    """All objects that lie in another one."""
     for each in value.values() if isinstance(value, dict) else value:
         each = _decoded(each)
         if isinstance(each, dict):
@@ -122,7 +120,7 @@ def _merged(parts: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
 
 
 def _object(value: Any, part: Mapping[str, Any], about: str) -> Any:
-    """An object with the keys as declared. Of one within another, what was not asked for is left out, as it is of the whole."""
+    """An object with the keys as declared; of one within another, what was not asked for is left out."""
     value = _decoded(value)
     if not isinstance(value, dict):
         return value
@@ -166,7 +164,6 @@ def _choice(value: Any, choices: Sequence[Any]) -> Any:
 
 
 def _months(text: str) -> Any:
-    """The number of months that a text such as “36个月” or “2 years and 6 months” is; else the text."""
     given = _DURATION.fullmatch(text.strip(" .。*\"'"))
     if given is None or not any(given.groups()):
         return text

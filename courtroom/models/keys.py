@@ -46,11 +46,12 @@ def typed_name(connection: str) -> str:
     return f"connections.{connection}"
 
 
-def first_set(names: tuple[str, ...]) -> str:
-    """The first of these that the environment has; empty where it has none."""
-    for name in names:
-        if name in os.environ and (value := os.environ[name].strip()):  # `get` raises and catches an error within
-            return value
+def first_set(names: tuple[str, ...], *where: Mapping[str, str]) -> str:
+    """Return the first of these that the environment has, or else these; empty where there is none."""
+    for given in where or (os.environ,):
+        for name in names:
+            if name in given and (value := given[name].strip()):  # its `get` raises and catches an error within
+                return value
     return ""
 
 
@@ -107,13 +108,11 @@ def without_beginnings(text: str, forms: tuple[str, ...]) -> str:
 
 @lru_cache(maxsize=64)
 def _written(secrets: frozenset[str]) -> tuple[str, ...]:
-    """All forms of all secrets, the longest first."""
     written = {form for secret in secrets for form in _forms(secret)}
     return tuple(sorted(written, key=lambda form: (-len(form), form)))
 
 
 def _forms(secret: str) -> set[str]:
-    """How a server may write a secret that it echoes."""
     raw = secret.encode()
     quoted = (quote(secret, safe=""), quote(secret), quote_plus(secret))
     plain = {secret, *quoted, *(form.lower() for form in quoted if form != secret), json.dumps(secret)[1:-1]}

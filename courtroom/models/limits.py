@@ -44,12 +44,6 @@ class CallLimits(NamedTuple):
     """A minute, as tokens."""
     tokens: int | None
 
-    @classmethod
-    def of(cls, spec: ModelSpec) -> CallLimits:
-        """Those of one setup."""
-        at_once = min(spec.concurrency, local.at_once(spec.id)) if spec.id.startswith(LOCAL) else spec.concurrency
-        return cls(at_once, spec.requests_per_minute, spec.tokens_per_minute)
-
 
 def limited_together(spec: ModelSpec) -> tuple[str, str]:
     """What calls have in common that share their limits."""
@@ -85,6 +79,8 @@ class Slot:
     max_answer: int
     """Tokens that the answer may have at most."""
     server: ServerClock = field(default_factory=ServerClock)
+    by_batch: bool = False
+    """Whether the call goes by batch, whose price it has."""
     counted: int = 0
     """Tokens that were counted when the call began."""
     entered_at: float = 0.0
@@ -101,8 +97,10 @@ class Slot:
     @classmethod
     def of(cls, request: Request, server: ServerClock) -> Slot:
         """The slot of a call that asks this."""
-        estimate = partial(estimate_prompt_tokens, request.messages)
-        return cls(CallLimits.of(request.spec), estimate, request.spec.max_tokens, server)
+        spec, estimate = request.spec, partial(estimate_prompt_tokens, request.messages)
+        at_once = min(spec.concurrency, local.at_once(spec.id)) if spec.id.startswith(LOCAL) else spec.concurrency
+        limits = CallLimits(at_once, spec.requests_per_minute, spec.tokens_per_minute)
+        return cls(limits, estimate, spec.max_tokens, server, request.by_batch)
 
     @cached_property
     def prompt_tokens(self) -> int:
@@ -122,7 +120,7 @@ class Slot:
         A server with more calls than it can work on has them wait. While it answers others, it is not silent.
 
         Args:
-            whole: whether the answer comes in one piece, and the silence before it may last as long as the longest takes.
+            whole: whether it comes in one piece, and the silence before it may last as long as the longest takes.
 
         Raises:
             TimeoutError: it was silent, or answered calls that were sent long after this one, or the answer trickles.
@@ -176,7 +174,7 @@ class Turns(Protocol):
         ...
 
     def slowed_to(self, spec: ModelSpec) -> int | None:
-        """How many calls at once this model gets while others wait because its server is slow; None where it keeps up."""
+        """Return how many calls at once a model gets while others wait for its slow server; None where it keeps up."""
         ...
 
 
@@ -191,14 +189,14 @@ class Limits:
     """
 
     def __init__(self, minute_s: float = 60.0) -> None:
-        self._minute_s = minute_s
-        self._limiters: dict[Hashable, RateLimiter] = {}
+        self.limiters: defaultdict[Hashable, RateLimiter] = defaultdict(lambda: RateLimiter(minute_s))
+        """By model, or what else is limited together."""
         self._servers: defaultdict[Hashable, ServerClock] = defaultdict(ServerClock)
 
     @asynccontextmanager
     async def turn(self, request: Request) -> AsyncIterator[Slot]:
         """See `Turns`."""
-        limiter = self.limiter(limited_together(request.spec))
+        limiter = self.limiters[limited_together(request.spec)]
         slot = Slot.of(request, self._servers[server_of(request)])
         await limiter.enter(slot)
         try:
@@ -211,22 +209,16 @@ class Limits:
 
     def slowed_to(self, spec: ModelSpec) -> int | None:
         """See `Turns`."""
-        limiter = self._limiters.get(limited_together(spec))
+        limiter = self.limiters.get(limited_together(spec))
         return limiter.slowed_to if limiter else None
-
-    def limiter(self, shared: Hashable) -> RateLimiter:
-        """The limits of one model, or of what is limited together."""
-        if shared not in self._limiters:
-            self._limiters[shared] = RateLimiter(self._minute_s)
-        return self._limiters[shared]
 
 
 @dataclass
 class RateLimiter:
     """The limits of one model, or of what is limited together. First come, first served.
 
-    Calls at once adapt to the server: half as many after a time-out, a 429 or an answer that was late; while calls wait,
-    one more after as many answers in time as there are calls at once; never more than is set.
+    Calls at once adapt to the server: half as many after a time-out, a 429 or an answer that was late; while calls
+    wait, one more after as many answers in time as there are calls at once; never more than is set.
     """
 
     minute_s: float
@@ -332,7 +324,6 @@ class RateLimiter:
         return max(1, wait_ms) / 1000
 
     def _strictest(self) -> CallLimits:
-        """The smallest limits that calls of the last minute were given."""
         now = time.monotonic()
         for limits in [
             unused for unused, at in self._used_at.items() if now - at > self.minute_s and not self._users[unused]

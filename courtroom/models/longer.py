@@ -9,7 +9,7 @@ from itertools import count
 from courtroom.media.medium import Medium
 from courtroom.models.capabilities import ANSWER, CONTEXT, Findings
 from courtroom.models.card import card, estimate_prompt_tokens
-from courtroom.models.errors import ModelRefused
+from courtroom.models.errors import ModelError
 from courtroom.models.prompts import describe
 from courtroom.models.request import Message, Reply, Request
 from courtroom.models.spec import ModelSpec
@@ -33,7 +33,7 @@ def room(request: Request, findings: Findings) -> int:
 
 
 def fits(messages: Sequence[Message], spec: ModelSpec, findings: Findings) -> bool:
-    """Whether a prompt leaves a quarter of the model's context for the answer, or as much as the longest answer takes."""
+    """Return whether a prompt leaves a quarter of the context for the answer, or as much as the longest takes."""
     context = findings.get(CONTEXT)
     if context is None:
         return True
@@ -72,7 +72,7 @@ def fewer_pictures(messages: Sequence[Message], most: int) -> tuple[tuple[Messag
 
 
 def runs_in_circles(text: str) -> bool:
-    """Whether a text ends with what it says again and again, or with blanks; numbers don't count, as those of a list go on."""
+    """Return whether a text ends with what it says again and again, or with blanks; numbers don't count."""
     said = _NUMBER.sub("0", text)
     if len(said) - len(said.rstrip()) > TURNS * CIRCLE:
         return True
@@ -83,17 +83,17 @@ def runs_in_circles(text: str) -> bool:
 def ollama_context(request: Request, findings: Findings) -> int | None:
     """How many tokens Ollama must hold for a request; None where another provider is asked.
 
-    By itself it holds a few thousand, and cuts off the beginning of what is longer without an error. It loads a model again
-    for each other number, so that most requests have the same one.
+    By itself it holds a few thousand, and cuts off the beginning of what is longer without an error. It loads a model
+    again for each other number, so that most requests have the same one.
 
     Raises:
-        ModelRefused: the setup names a smaller number than the prompt alone needs.
+        ModelError: the setup names a smaller number than the prompt alone needs.
     """
     if not request.spec.id.startswith(("ollama/", "ollama_chat/")):
         return None
     prompt, held = estimate_prompt_tokens(request.messages), request.spec.extra.get("num_ctx")
     if isinstance(held, int) and prompt > held:
-        raise ModelRefused(
+        raise ModelError(
             f"What is asked has about {prompt:,} tokens, and num_ctx lets {request.spec.id} hold {held:,}: "
             "its beginning would be lost. Raise num_ctx, or leave it out."
         )
@@ -119,7 +119,7 @@ def _room(request: Request, context: int, tokens_an_estimate: float) -> int:
 
 
 async def with_longer_answer(request: Request, reply: Reply, findings: Findings) -> ModelSpec | None:
-    """The same model with twice the longest answer, as far as it can; None where it had all the room there is, or ran in circles.
+    """Return the model with twice the longest answer, as far as it can; None where it had all room or ran in circles.
 
     Args:
         reply: the answer that was cut off.

@@ -20,7 +20,7 @@ def narrowed(answer: type[BaseModel], choices: Mapping[str, tuple[str, ...]]) ->
 
     Args:
         answer: the answer as declared. A narrowed field is a string or a tuple of strings, and may be None.
-        choices: by field name, all that can be chosen. A field is left as it is where nothing or more than `MOST_LISTED` can be.
+        choices: by field name, all that can be chosen. One of none, or of more than `MOST_LISTED`, stays as it is.
 
     Returns:
         A type that keeps the declared order of the fields.
@@ -42,42 +42,49 @@ def bounded(
     declared = answer.model_fields[field]
     bounds: Any = Field(ge=low, le=high) if declared.annotation is int else Field(min_length=low, max_length=high)
     kind: Any = declared.annotation if of is None else tuple[of, ...]  # type: ignore[valid-type]
-    fields: dict[str, Any] = {field: (kind, FieldInfo.merge_field_infos(declared, bounds, annotation=kind))}
-    return create_model(answer.__name__, __base__=answer, __doc__=answer.__doc__, **fields)
+    return _with(answer, {field: (kind, FieldInfo.merge_field_infos(declared, bounds, annotation=kind))})
 
 
 @lru_cache(maxsize=256)
 def asked_at_most(answer: type[BaseModel], field: str, most: int) -> type[BaseModel]:
-    """An answer of the same name whose list or text is asked for with so many items or characters at most; a longer one is read all the same."""
+    """An answer of the same name whose list or text is asked for up to this length; a longer one is read too."""
     declared = answer.model_fields[field]
-    fields: dict[str, Any] = {field: (Annotated[declared.annotation, Longest(most, most, most)], declared)}
-    return create_model(answer.__name__, __base__=answer, __doc__=answer.__doc__, **fields)
+    return _with(answer, {field: (Annotated[declared.annotation, Longest(most, most, most)], declared)})
 
 
 @lru_cache(maxsize=256)
 def asked_within(answer: type[BaseModel], field: str, low: int, high: int) -> type[BaseModel]:
     """An answer of the same name whose number is asked for between two bounds; one beyond them is read all the same."""
     declared, schema = answer.model_fields[field], {"type": "integer", "minimum": low, "maximum": high}
-    fields: dict[str, Any] = {field: (Annotated[declared.annotation, WithJsonSchema(schema)], declared)}
-    return create_model(answer.__name__, __base__=answer, __doc__=answer.__doc__, **fields)
+    return _with(answer, {field: (Annotated[declared.annotation, WithJsonSchema(schema)], declared)})
 
 
 @lru_cache(maxsize=256)
 def known(answer: type[BaseModel], field: str, value: Any) -> type[BaseModel]:
-    """An answer of the same name with a field that can have one value: nobody is asked for it, and whatever is said is read as it."""
+    """An answer of the same name with a field of one value: nobody is asked for it, and what is said is read as it."""
     declared = answer.model_fields[field]
-    kind: Any = Annotated[declared.annotation, BeforeValidator(lambda _: value), SkipJsonSchema()]  # type: ignore[type-arg]
-    fields: dict[str, Any] = {field: (kind, Field(default=value))}
-    return create_model(answer.__name__, __base__=answer, __doc__=answer.__doc__, **fields)
+    always = BeforeValidator(lambda _: value)
+    kind: Any = Annotated[declared.annotation, always, SkipJsonSchema()]  # type: ignore[type-arg]
+    return _with(answer, {field: (kind, Field(default=value))})
+
+
+def chosen(answer: type[BaseModel], field: str, options: tuple[str, ...]) -> type[BaseModel]:
+    """An answer of the same name whose field is one of these options; where there is one, nobody is asked for it."""
+    return known(answer, field, options[0]) if len(options) == 1 else narrowed(answer, {field: options})
 
 
 @lru_cache(maxsize=256)
 def _narrowed(answer: type[BaseModel], choices: tuple[tuple[str, tuple[str, ...]], ...]) -> type[BaseModel]:
-    fields: dict[str, Any] = {}
+    fields = {}
     for name, names in choices:
         declared = answer.model_fields[name]
         fields[name] = (_type(declared.annotation, names), FieldInfo.merge_field_infos(declared, annotation=None))
-    return create_model(answer.__name__, __base__=answer, __doc__=answer.__doc__, **fields)
+    return _with(answer, fields)
+
+
+def _with(answer: type[BaseModel], fields: Mapping[str, tuple[Any, FieldInfo]]) -> type[BaseModel]:
+    declared: dict[str, Any] = {**fields}
+    return create_model(answer.__name__, __base__=answer, __doc__=answer.__doc__, **declared)
 
 
 def _type(declared: Any, names: tuple[str, ...]) -> Any:
@@ -89,9 +96,7 @@ def _type(declared: Any, names: tuple[str, ...]) -> Any:
 
 
 def same(value: Any, choices: tuple[str, ...]) -> Any:
-    """Return the choice that is meant, else the value as it is: case, quotation and other marks, hyphens, full stops and a
-    word such as “candidate” before it don't matter.
-    """
+    """Return the choice that is meant, whatever its case, marks, hyphens or a word before it; else the value."""
     if not isinstance(value, str) or value in choices:
         return value
     for text in (folded(value), _BEFORE.sub("", folded(value))):

@@ -1,5 +1,6 @@
-"""The models that this server can reach now: of providers whose key is set, and of servers that list their own."""
+"""The models that can be reached now, as providers' cards and servers tell, and how many tokens one of them holds."""
 
+import json
 import os
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -7,11 +8,86 @@ from dataclasses import dataclass
 from typing import Any
 
 from courtroom.models.connections import Connections
-from courtroom.models.context import NEAR, context_in, told, whole
+from courtroom.models.keys import NO_KEY, first_set
 from courtroom.models.local import model_files
 from courtroom.models.providers import PROVIDERS
+from courtroom.models.route import Route
 from courtroom.models.spec import ID
 from courtroom.strict import Strict
+
+WAIT_S = 2.0
+MOST_BYTES = 2_000_000
+NEAR = {"ollama": "http://127.0.0.1:11434", "ollama_chat": "http://127.0.0.1:11434"}
+"""Servers of one's own that are looked for where no address is set."""
+
+
+def served_context(way: Route) -> int | None:
+    """How many tokens a model holds, prompt and answer together, as its server says; None where it does not say.
+
+    llama.cpp tells it at `/props`, Ollama at `/api/show`, vLLM and others beside the model's name. Blocks: call it in
+    a thread.
+    """
+    provider, _, name = way.model.partition("/")
+    address = (way.address or NEAR.get(provider, "")).rstrip("/")
+    if not address:
+        return None
+    key, root = "" if way.key == NO_KEY else way.key, address.removesuffix("/v1")
+    if provider in NEAR:
+        about = told(f"{root}/api/show", key, {"model": name})
+        known = about.get("model_info") if isinstance(about, Mapping) else None
+        told_of = known.items() if isinstance(known, Mapping) else ()
+        contexts = (whole(value) for name, value in told_of if str(name).endswith(".context_length"))
+        return next(filter(None, contexts), None)
+    try:
+        context = whole(told(f"{root}/props", key)["default_generation_settings"]["n_ctx"])
+        if context:
+            return context
+    except (KeyError, TypeError):
+        pass  # it is another server than llama.cpp's
+    try:
+        entries = told(f"{address}/models", key)["data"]
+        return next((context_in(entry) for entry in entries if entry["id"] in (name, way.model)), None)
+    except (KeyError, TypeError, AttributeError):
+        return None
+
+
+def context_in(entry: Mapping[str, Any]) -> int | None:
+    """The context of a model in a server's list."""
+    return whole(entry.get("max_model_len")) or whole(entry.get("context_length"))
+
+
+def whole(number: Any) -> int | None:
+    """A number of tokens that can be believed; None for anything else."""
+    return number if isinstance(number, int) and 0 < number < 10**9 else None
+
+
+def told(url: str, key: str, question: Mapping[str, str] | None = None) -> Any:
+    """What a server answers, as JSON; None where it does not answer in time, or with something else.
+
+    A key goes to the address beside which it is set, and no redirect is followed.
+
+    Args:
+        question: is posted; without one it is a plain look-up.
+    """
+    import httpx
+
+    headers = {"Authorization": f"Bearer {key}"} if key else {}
+    how = {"method": "POST", "json": question} if question else {"method": "GET"}
+    try:
+        # To read the certificates of authorities takes 30 ms, and is of use to `https` alone.
+        with httpx.stream(
+            **how, url=url, headers=headers, timeout=WAIT_S, follow_redirects=False, verify=url.startswith("https:")
+        ) as answer:
+            body = b""
+            for part in answer.iter_bytes():
+                body += part
+                if len(body) > MOST_BYTES:
+                    return None
+            answer.raise_for_status()
+        return json.loads(body)
+    except (httpx.HTTPError, httpx.InvalidURL, ValueError, RecursionError):
+        return None
+
 
 MOST_LISTED = 500
 
@@ -68,7 +144,7 @@ def offers(
     """
     places, hosted = list[_Place](), list[str]()
     for name, provider in PROVIDERS.items():
-        key, address = _first(provider.keys, typed, environment), _first(provider.addresses, environment)
+        key, address = first_set(provider.keys, typed, environment), first_set(provider.addresses, environment)
         if address or name in NEAR:
             places.append(_Place(name, (address or NEAR[name]).rstrip("/"), key))
         elif key and not provider.near and not provider.unplaced:
@@ -80,12 +156,7 @@ def offers(
     return tuple(dict.fromkeys((*own, *listed, *(_hosted(hosted) if hosted else ()))))
 
 
-def _first(names: tuple[str, ...], *where: Mapping[str, str]) -> str:
-    return next((value for given in where for name in names if (value := given.get(name, "").strip())), "")
-
-
 def _hosted(providers: list[str]) -> Iterator[Offer]:
-    """The chat models that LiteLLM lists for providers."""
     from courtroom.models.card import load
 
     table: Mapping[str, Mapping[str, Any]] = load().model_cost

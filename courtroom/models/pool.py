@@ -1,29 +1,273 @@
-"""All models of a process, and the limits that its runs share."""
+"""Who answers: the offline model, or one that LiteLLM can reach. Calls leave the process here alone."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from functools import cached_property
-from typing import TYPE_CHECKING
+import asyncio
+import inspect
+import json
+import logging
+import math
+import time
+from collections.abc import AsyncIterator, Iterable
+from contextlib import asynccontextmanager, nullcontext
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from pydantic import BaseModel
+
+from courtroom.errors import MediaError
 from courtroom.media.store import MediaStore
-from courtroom.models.capabilities import Capabilities
+from courtroom.models.bounds import BOUND, Bound, Overlong
+from courtroom.models.capabilities import (
+    ANSWER,
+    CONTEXT,
+    IMAGES,
+    MAX_TOKENS,
+    SCHEMA,
+    SYSTEM,
+    VISION,
+    Capabilities,
+    Findings,
+)
+from courtroom.models.card import card, estimate_tokens, free, load, price, provider
 from courtroom.models.connections import Connections
-from courtroom.models.limits import Limits, Turns
+from courtroom.models.errors import CannotSee, ModelError
+from courtroom.models.failures import (
+    Again,
+    Attempts,
+    EmptyStream,
+    Incomplete,
+    NoAnswer,
+    again_if_it_may_pass,
+    breaks_stream,
+    cannot_see,
+    failed_generation,
+    is_loading,
+    most_images,
+    says,
+    sentence,
+)
+from courtroom.models.keys import secret_forms, secrets_in_environment, without_beginnings, without_secrets
+from courtroom.models.limits import Limits, ServerClock, Slot, Turns
+from courtroom.models.local import LOCAL_SERVERS
+from courtroom.models.longer import leaves_room, ollama_context, room
 from courtroom.models.offline import Methods, OfflineModel
-from courtroom.models.request import Reply, Request, Watch
-from courtroom.models.spec import OFFLINE, ModelSpec
+from courtroom.models.prompt_cache import Beginning, KeptBeginnings, beginnings, keeps_marked, min_tokens
+from courtroom.models.providers import PROVIDERS
+from courtroom.models.refusals import PARAMETERS, STREAM, prompt_tokens, refused
+from courtroom.models.repair import InvalidAnswer, read_answer
+from courtroom.models.request import CUT, FILTERED, REFUSAL, Reply, Request, Usage, Watch
+from courtroom.models.route import route
+from courtroom.models.schema import enforced
+from courtroom.models.spec import LOCAL, OFFLINE, SCRIPT, ModelSpec, NotAllowed
+from courtroom.models.wire import alternating, to_wire
+from courtroom.store.database import Database
+from courtroom.store.writer import Writer
 
 if TYPE_CHECKING:
-    from courtroom.models.litellm_model import LiteLLMModel
+    from courtroom.models.batches import Batches
+
+log = logging.getLogger(__name__)
+
+MOST_TOKENS = 10**8
+MOST_MONEY = 10**4
+"""In US dollars. What a server says beyond these of a single call is not believed."""
+
+
+class Used(NamedTuple):
+    """What one call used up, as far as the provider says and can be believed: tokens and US dollars."""
+
+    prompt: int
+    completion: int
+    cached: int
+    written: int
+    cost: float | None
+    estimated: bool = False
+    """Whether the provider said nothing, so that the tokens are estimated."""
+
+
+class Said(NamedTuple):
+    """What a model said in one call, before it is known which part of it is the answer."""
+
+    content: str
+    call: str
+    """What it gave to a tool, though it has none."""
+    thought: str
+    finish: str
+    answered_by: dict[str, str]
+
+
+async def whole(parameters: dict[str, Any], slot: Slot, bound: Bound, used: list[Used]) -> Said:
+    """A whole answer. What it used up is added to `used` as soon as the provider has said it."""
+    answer = await load().acompletion(**parameters)
+    choice = answer.choices[0] if answer.choices else None
+    message = choice.message if choice else None
+    content, thought = getattr(message, "content", None) or "", getattr(message, "reasoning_content", None) or ""
+    call = _called(message)
+    used.append(_used(parameters["model"], getattr(answer, "usage", None), slot, content + call + thought))
+    if choice is None or message is None:
+        raise NoAnswer("the reply holds no answer")
+    refusal = getattr(message, "refusal", None) or (message.provider_specific_fields or {}).get("refusal")
+    if len(content) + len(call) + len(thought) > bound.characters:
+        raise Overlong(f"{len(content) + len(call) + len(thought)} characters")
+    if refusal and not content:
+        return Said(str(refusal), "", "", REFUSAL, _answered_by(answer))
+    return Said(content, call, thought, choice.finish_reason or "stop", _answered_by(answer))
+
+
+async def streamed(parameters: dict[str, Any], slot: Slot, bound: Bound, used: list[Used], watch: Watch) -> Said:
+    """An answer that streams in. What it used up is added to `used`, whatever comes of it."""
+    stream = await load().acompletion(stream=True, stream_options={"include_usage": True}, **parameters)
+    content, call, thought, usage, answered_by = "", "", "", None, dict[str, str]()
+    try:
+        async for chunk in stream:
+            usage = getattr(chunk, "usage", None) or usage
+            answered_by = _answered_by(chunk) | answered_by  # what came first counts: the last chunks are LiteLLM's own
+            for choice in chunk.choices[:1]:
+                thought += getattr(choice.delta, "reasoning_content", None) or ""
+                call += _called(choice.delta)
+                if choice.delta.content:
+                    content += choice.delta.content
+                    watch(content)
+            if len(content) + len(call) + len(thought) > bound.characters:
+                raise Overlong(f"more than {bound.characters} characters")
+    except Overlong:
+        raise
+    except Exception:
+        if not is_object(content):
+            raise
+        log.info("a stream broke off behind its whole answer", exc_info=True)
+    finally:
+        # LiteLLM gives what was used last of all, counted by itself where the server said nothing, and keeps its word.
+        said = [given for chunk in stream.chunks if (given := getattr(chunk, "usage", None))]
+        if usage is not None or said or content or thought:
+            told = _used(parameters["model"], usage or next(reversed(said), None), slot, content + call + thought)
+            used.append(told._replace(estimated=told.estimated or not said))
+    # LiteLLM ends each stream with a “stop” of its own; these say how the provider ended it, if it did.
+    finish = stream.received_finish_reason or stream.intermittent_finish_reason
+    if not finish and not is_object(content):
+        raise Incomplete("the stream broke off")
+    finish = load().map_finish_reason(finish or "stop")  # which LiteLLM itself does with whole answers alone
+    if finish == "stop" and not (content or thought or call):
+        raise EmptyStream("the stream ended without a word")  # LiteLLM drops a refusal from a stream
+    return Said(content, call, thought, finish, answered_by)
+
+
+def is_object(text: str) -> bool:
+    """Whether a text is one whole JSON object."""
+    try:
+        return isinstance(json.loads(text), dict)
+    except (ValueError, RecursionError):
+        return False
+
+
+def _called(message: Any) -> str:
+    calls = getattr(message, "tool_calls", None) or ()
+    old = getattr(message, "function_call", None)
+    return next((str(call.function.arguments or "") for call in calls[:1]), str(getattr(old, "arguments", None) or ""))
+
+
+async def _reply(said: Said, form: type[BaseModel]) -> Reply:
+    """The answer in what was said: the content, what a tool was given, or a thought that ends with a whole answer."""
+    text = said.content if "{" in said.content or not said.call else said.call
+    if not text and said.finish not in (CUT, REFUSAL, FILTERED) and said.thought.rstrip("` \n").endswith("}"):
+        try:
+            await asyncio.to_thread(read_answer, said.thought, form, CUT)  # of which only what is whole is read
+            text = said.thought
+        except InvalidAnswer:
+            pass  # it is a thought; the answer is empty
+    text = (text or said.content).encode(errors="replace").decode()  # half a surrogate pair can't be stored
+    return Reply(text=text, finish=said.finish, **said.answered_by)
+
+
+def _used(model: str, usage: Any, slot: Slot, text: str) -> Used:
+    """What one call used up. No prompt has 0 tokens: where the provider says so, or nothing, they are estimated."""
+    told, all_told = _count(getattr(usage, "prompt_tokens", 0)), _count(getattr(usage, "total_tokens", 0))
+    used = Used(
+        prompt=told,
+        completion=max(_count(getattr(usage, "completion_tokens", 0)), all_told - told if told else 0),
+        cached=_count(getattr(getattr(usage, "prompt_tokens_details", None), "cached_tokens", 0)),
+        written=_count(getattr(getattr(usage, "prompt_tokens_details", None), "cache_creation_tokens", 0)),
+        cost=_cost(model, usage, by_batch=slot.by_batch),
+    )
+    if used.prompt and (used.completion or not text):
+        return used
+    prompt, completion = used.prompt or slot.prompt_tokens, used.completion or estimate_tokens(text)
+    known = price(model, by_batch=slot.by_batch)
+    cost = used.cost or (known.of(prompt, completion) if known else None)
+    return used._replace(prompt=prompt, completion=completion, cost=cost, estimated=True)
+
+
+def _count(value: Any) -> int:
+    is_number = isinstance(value, (int, float)) and 0 <= value <= MOST_TOKENS
+    return int(value) if is_number and value == int(value) else 0
+
+
+def _cost(model: str, usage: Any, *, by_batch: bool) -> float | None:
+    """US dollars, with the provider's prices for cached tokens; None where no price is known."""
+    if free(model):
+        return 0.0
+    cost = _money(getattr(usage, "cost", None))
+    if cost is not None or usage is None or price(model) is None:
+        return cost
+    try:
+        if by_batch:
+            return _money(sum(load().cost_calculator.batch_cost_calculator(usage=usage, model=model)))
+        return _money(sum(load().cost_per_token(model=model, usage_object=usage)))
+    except Exception:  # noqa: BLE001  LiteLLM has no base of its own for what it raises
+        log.warning("%s: no cost can be worked out of %r", model, usage, exc_info=True)
+        return None
+
+
+def _money(value: object) -> float | None:
+    if not isinstance(value, (int, float)) or not math.isfinite(value) or not 0 <= value <= MOST_MONEY:
+        return None
+    return float(value)
+
+
+def in_all(used: list[Used], reply: Reply, **more: object) -> Reply:
+    """A reply with what all calls for it used up."""
+    costs = [each.cost for each in used]
+    cost = None if None in costs else sum(cost for cost in costs if cost is not None)
+    usage = Usage(
+        prompt=sum(each.prompt for each in used),
+        completion=sum(each.completion for each in used),
+        cached=sum(each.cached for each in used),
+        written=sum(each.written for each in used),
+        estimated=any(each.estimated for each in used),
+    )
+    return reply.model_copy(update={"usage": usage, "cost": cost, **more})
+
+
+def _answered_by(answer: Any) -> dict[str, str]:
+    hidden = (
+        getattr(answer, "_hidden_params", None) or {}
+    )  # there in a stream, where LiteLLM puts the id that was asked for
+    model = hidden.get("provider_response_model") or getattr(answer, "model", None)
+    names = {"model": model, "fingerprint": getattr(answer, "system_fingerprint", None)}
+    return {field: str(value) for field, value in names.items() if value}
+
+
+NO_TIMEOUT_S = 86_400.0
+"""For LiteLLM, which would else have one of its own: `Slot.time_out` says when a server is silent for too long."""
+ECHOING = ("text", "finish", "model", "fingerprint")
+"""What of a reply a server writes, maybe with a key in it that it was sent."""
+BROKEN_STREAMS = 2
+"""After so many in a row a model is asked for whole answers, for as long as the process lives."""
 
 
 class ModelPool:
-    """Passes a request to whoever answers for its model. Limits hold over all runs; see `Limits`.
+    """All models of a process: the offline one, and those that are asked where the server's owner says (`route`).
+
+    `ModelSpec.attempts` bounds the calls that a server sees for one request: nothing below this class retries. Each
+    attempt waits for its turn; that wait counts neither for the time-out nor for the latency. The time-out counts the
+    server's silence; see `Slot.time_out`.
 
     Args:
-        offline: what the offline model answers by.
+        limits: those of all runs.
         capabilities: where it is kept what models can't do; None forgets it with the process.
+        offline: what the offline model answers by.
+        kept_in: where batches are put on record; None where no call goes by batch.
     """
 
     def __init__(
@@ -31,41 +275,305 @@ class ModelPool:
         media: MediaStore,
         connections: Connections | None = None,
         limits: Turns | None = None,
-        *,
-        offline: Methods | None = None,
         capabilities: Capabilities | None = None,
+        offline: Methods | None = None,
+        kept_in: tuple[Database, Writer] | None = None,
     ) -> None:
-        self._offline = OfflineModel(offline or {})
         self.limits = limits or Limits()
-        self._given = media, connections, self.limits, capabilities
-
-    @cached_property
-    def _online(self) -> LiteLLMModel:
-        """Whoever asks over the network; what it needs takes time to import, and many a command asks nobody."""
-        from courtroom.models.litellm_model import LiteLLMModel
-
-        return LiteLLMModel(*self._given)
-
-    @property
-    def loading(self) -> frozenset[str]:
+        self._media = media
+        self._connections = Connections() if connections is None else connections
+        self._capabilities = capabilities or Capabilities(connections=self._connections)
+        self._offline = OfflineModel(offline or {})
+        self._kept_beginnings = KeptBeginnings()
+        self._kept_in = kept_in
+        self._batches: Batches | None = None
+        self._looked_at, self._in_environment = -math.inf, frozenset[str]()
+        self.loading: set[str] = set()
         """Models whose servers are waited for, as they are still loading them."""
-        return frozenset(self._online.loading) if "_online" in vars(self) else frozenset()
 
     async def answer(self, request: Request, watch: Watch | None = None) -> Reply:
         """See `Model.answer`."""
-        model = self._offline if request.spec.id == OFFLINE else self._online
-        return await model.answer(request, watch)
+        if request.spec.id in (OFFLINE, SCRIPT):
+            return await self._offline.answer(request)
+        await self.warm()
+        spec = request.spec.checked()
+        if not spec.id.startswith(LOCAL) or spec.connection:
+            return await self._answer(spec, request, watch)
+        async with LOCAL_SERVERS.asked(spec.id, self.loading):
+            await self._capabilities.context(spec)
+            return await self._answer(spec, request, watch)
 
     def slowed_to(self, specs: Iterable[ModelSpec]) -> int | None:
-        """Calls at once for the slowest of these models; None where all servers keep up with what they are asked."""
+        """Return calls at once for the slowest of these models; None where all servers keep up."""
         slowed = (self.limits.slowed_to(spec) for spec in specs)
         return min((calls for calls in slowed if calls is not None), default=None)
 
+    async def _answer(self, spec: ModelSpec, request: Request, watch: Watch | None) -> Reply:
+        findings, left_out = await self._capabilities.of(spec), set[str]()
+        attempts, used, number, sent = Attempts(spec), list[Used](), 0, dict[str, Any]()
+        tries_picture = request.pictures > 0 and spec.vision == "auto"
+
+        async def attempt() -> Reply:
+            nonlocal number, sent
+            alone = self._first_picture_alone(findings) if tries_picture else nullcontext()
+            async with alone, self._turn(request, beginning) as slot:
+                if tries_picture and findings.lacks(VISION):
+                    raise CannotSee(f"{spec.id} does not take pictures.")
+                number, secrets = attempts.number, self._secrets()
+                shown = _shown(spec, findings, watch, secrets, is_last=attempts.is_last)
+                shown = None if request.by_batch else shown
+                async with LOCAL_SERVERS.turn(spec.id, request.messages):
+                    began = time.perf_counter()
+                    sent = self._parameters(request, messages, findings, left_out)
+                    answer = await self._ask(spec, findings, sent, shown, used, slot)
+                    reply = await _reply(answer, request.form)
+                said = {name: without_secrets(getattr(reply, name), secrets) for name in ECHOING}
+                where = {"connection": spec.connection, "address": request.address}
+                took = round(time.perf_counter() - began, 4)
+                without = tuple(sorted(self._left_out(spec, findings, left_out)))
+                more = {"latency_s": took, "attempts": number, "left_out": without, "by_batch": request.by_batch}
+                reply = in_all(used, reply, **more, **said, **where)
+                slot.usage = reply.usage
+                for name in left_out - {ANSWER, CONTEXT}:
+                    findings.remember(name, 0)
+                if tries_picture:
+                    findings.remember(VISION, 1)
+                return reply
+
+        try:
+            beginning = self._marked_beginning(request)
+            made = partial(to_wire, request.messages, self._media, marked=beginning is not None)
+            messages = await asyncio.to_thread(made) if request.pictures else made()
+            return await attempts.made(
+                attempt, lambda error: self._worth_another(request, findings, left_out, sent, error)
+            )
+        except NotAllowed:
+            raise
+        except ModelError as error:
+            error.paid = in_all(used, Reply(text=""), attempts=number)
+            raise
+        except MediaError as error:
+            raise ModelError(str(error)) from error
+        except Exception as error:  # noqa: BLE001  LiteLLM has no base of its own for what it raises
+            failure = sentence(error, request)
+            failure.paid = in_all(used, Reply(text=""), attempts=number)
+            raise failure from None  # the cause may hold a key, and a log would print it
+        finally:
+            self.loading.discard(spec.id)
+            if self._batches is not None:
+                self._batches.answered.discard(request.key)
+
+    @asynccontextmanager
+    async def _turn(self, request: Request, beginning: Beginning | None) -> AsyncIterator[Slot]:
+        """Wait until a call may be made. One that goes by batch takes no turn: it keeps no server busy."""
+        if not request.by_batch:
+            async with self._kept_beginnings.turn(beginning), self.limits.turn(request) as slot:
+                yield slot
+            return
+        if self._batches is None:
+            from courtroom.models.batches import Batches  # imports httpx, which takes long
+
+            assert self._kept_in is not None, "a batch is on record before it is waited for"
+            self._batches = Batches(*self._kept_in)
+        with self._batches.taking(request.key):
+            yield Slot.of(request, ServerClock())
+
+    def _marked_beginning(self, request: Request) -> Beginning | None:
+        """What of a prompt is marked for its provider to keep; None where that keeps what it likes, or none so short."""
+        if not keeps_marked(request.spec, self._connections):
+            return None
+        longest = next(reversed(beginnings(request, marked=True)), None)
+        return longest if longest and longest.tokens >= min_tokens(request.spec) else None
+
+    def _secrets(self) -> tuple[str, ...]:
+        """What a server may echo: `route` knows at once what is sent; the environment is looked through each second."""
+        if (now := time.monotonic()) > self._looked_at + 1.0:
+            self._looked_at, self._in_environment = now, secrets_in_environment()
+        return secret_forms(self._in_environment)
+
     async def warm(self) -> None:
-        """Load what asking over the network needs."""
-        await self._online.warm()
+        """Load LiteLLM, off the loop's thread."""
+        if not load.cache_info().currsize:
+            await asyncio.to_thread(load)
+
+    async def _ask(
+        self,
+        spec: ModelSpec,
+        findings: Findings,
+        parameters: dict[str, Any],
+        watch: Watch | None,
+        used: list[Used],
+        slot: Slot,
+    ) -> Said:
+        """Make one call, within its time-out. What it used up is added to `used`, whatever comes of it."""
+        bound = Bound(spec.max_tokens, watch is not None, slot.heard)
+        before = BOUND.set(bound)
+        try:
+            in_time = nullcontext() if slot.by_batch else slot.time_out(spec.timeout_s, whole=watch is None)
+            async with in_time:
+                if watch is None:
+                    return await whole(parameters, slot, bound, used)
+                return await self._streamed(findings, parameters, slot, bound, used, watch)
+        except TimeoutError:
+            findings.is_slow = findings.is_slow or watch is None
+            raise
+        except Exception as error:
+            if not (text := failed_generation(error)):
+                raise
+            used.append(_used(parameters["model"], None, slot, text))
+            return Said(text, "", "", "stop", {})
+        finally:
+            BOUND.reset(before)
+
+    async def _streamed(
+        self, findings: Findings, parameters: dict[str, Any], slot: Slot, bound: Bound, used: list[Used], watch: Watch
+    ) -> Said:
+        """A streamed call; a model whose streams keep breaking is not asked for one again."""
+        began = False
+
+        def heard(text: str) -> None:
+            nonlocal began
+            began = True
+            if not bound.came_whole:
+                watch(text)
+
+        try:
+            said = await streamed(parameters, slot, bound, used, heard)
+        except (Exception, asyncio.CancelledError) as error:
+            if began or breaks_stream(error):
+                findings.broken_streams += 1
+                findings.streams = findings.streams and findings.broken_streams < BROKEN_STREAMS
+            raise
+        findings.broken_streams, findings.streams = 0, findings.streams and not bound.came_whole
+        return said
 
     async def close(self) -> None:
-        """Let go of what asking over the network on this loop holds."""
-        if "_online" in vars(self):
-            await self._online.close()
+        """Close the connections made on this loop, and wait for no batch any more."""
+        if self._batches is not None:
+            await self._batches.close()
+        if load.cache_info().currsize:
+            kept = load().in_memory_llm_clients_cache
+            of_this_loop = kept.update_cache_key_with_event_loop("")
+            for key in [key for key in kept.cache_dict if str(key).endswith(of_this_loop)]:
+                client = kept.cache_dict.pop(key)
+                if inspect.iscoroutinefunction(getattr(client, "close", None)):
+                    await client.close()
+
+    def _parameters(
+        self, request: Request, messages: list[dict[str, Any]], findings: Findings, left_out: set[str]
+    ) -> dict[str, Any]:
+        """What one attempt sends, as far as the model is known to take it by then."""
+        spec = request.spec
+        extra: dict[str, Any] = dict(spec.extra)
+        if (tokens := extra.pop("thinking_budget", None)) is not None:
+            extra["thinking"] = {"type": "enabled", "budget_tokens": tokens}
+        if (threshold := extra.pop("safety_settings", None)) is not None:
+            extra["safety_settings"] = [{"category": category, "threshold": threshold} for category in HARMS]
+        without = findings.lacking | left_out
+        longest = "max_completion_tokens" if MAX_TOKENS in without else "max_tokens"
+        given: dict[str, Any] = {
+            "num_ctx": ollama_context(request, findings),
+            **extra,
+            "messages": alternating(messages) if SYSTEM in without else messages,
+            "temperature": spec.temperature,
+            longest: room(request, findings),
+            "top_p": spec.top_p,
+            "timeout": NO_TIMEOUT_S,
+            "num_retries": 0,
+            "max_retries": 0,
+            **route(spec, self._connections).parameters(),
+        }
+        if SCHEMA not in left_out and self._wants_schema(spec, findings):
+            lengths = "minLength" not in without and _takes_lengths(spec)
+            schema = enforced(request.form, room=spec.room, lengths=lengths, lacking=without)
+            form = {"name": request.form.__name__, "schema": schema, "strict": True}
+            given["response_format"] = {"type": "json_schema", "json_schema": form}
+        unwanted = without & PARAMETERS | ({"thinking"} if "thinking_budget" in without else set())
+        return {name: value for name, value in given.items() if value is not None and name not in unwanted}
+
+    def _left_out(self, spec: ModelSpec, findings: Findings, left_out: set[str]) -> set[str]:
+        """What was wanted of a call, and its server refused."""
+        without = findings.lacking | left_out
+        knobs = {name for name in ("temperature", "top_p") if getattr(spec, name) is not None} | spec.extra.keys()
+        forms = {SCHEMA, SYSTEM} if spec.structured == "auto" else {SYSTEM}
+        return set(without & (knobs | forms))
+
+    def _wants_schema(self, spec: ModelSpec, findings: Findings) -> bool:
+        """As set; else unless its card says no. A model without a card is asked, and asked no more when it refuses."""
+        if spec.structured != "auto":
+            return spec.structured == "yes"
+        known = card(spec.id)
+        return not findings.lacks(SCHEMA) and (known is None or bool(known.get("supports_response_schema")))
+
+    @asynccontextmanager
+    async def _first_picture_alone(self, findings: Findings) -> AsyncIterator[None]:
+        """Hold other pictures back while the first is sent: that a model can't see is found out by one call."""
+        if not findings.tried_picture:
+            async with findings.first_picture:
+                if not findings.tried_picture:
+                    try:
+                        yield
+                    except Exception as error:
+                        findings.tried_picture = not is_loading(error)
+                        raise
+                    findings.tried_picture = True
+                    return
+        yield
+
+    def _worth_another(
+        self, request: Request, findings: Findings, left_out: set[str], sent: dict[str, Any], error: BaseException
+    ) -> Again:
+        """Return whether to try again, and how. What the server says that the model can't do is remembered at once.
+
+        Args:
+            left_out: what this request has been asked again without, by the names of `capabilities`.
+            sent: the parameters of the call that failed.
+        """
+        if is_loading(error):
+            self.loading.add(request.spec.id)
+            return Again.SAME
+        if request.pictures and cannot_see(error):
+            findings.remember(VISION, 0)
+            return Again.NO
+        if request.pictures and (most := most_images(error)) and most < request.pictures:
+            findings.remember(IMAGES, most)
+            return Again.NO
+        if sent and findings.streams and says(error, STREAM):
+            findings.streams = False
+            return Again.OTHERWISE
+        without_schema = request.spec.structured == "auto"
+        if not sent or (refusal := refused(error, sent, without_schema=without_schema)) is None:
+            return again_if_it_may_pass(error)
+        if refusal.values.keys() <= left_out:
+            return Again.NO
+        context = refusal.values.get(CONTEXT)
+        if context and not leaves_room(request, findings, context, prompt_tokens(error)):
+            return Again.NO
+        left_out.update(refusal.values)
+        if refusal.is_said:
+            for name, value in refusal.values.items():
+                findings.remember(name, value)
+        return Again.OTHERWISE
+
+
+HARMS = tuple(
+    f"HARM_CATEGORY_{name}" for name in ("HARASSMENT", "HATE_SPEECH", "SEXUALLY_EXPLICIT", "DANGEROUS_CONTENT")
+)
+"""What Gemini's filter can be set for, by its names."""
+
+
+def _takes_lengths(spec: ModelSpec) -> bool:
+    """Servers of one's own take them, models without a card are asked once; hosted providers refuse them."""
+    served_by = PROVIDERS.get(provider(spec.id))
+    own = bool(spec.connection) or (served_by is not None and served_by.near)
+    return own or card(spec.id) is None
+
+
+def _shown(
+    spec: ModelSpec, findings: Findings, watch: Watch | None, secrets: tuple[str, ...], *, is_last: bool
+) -> Watch | None:
+    """Who is shown a stream, without any key that the server may echo; None where the whole answer is asked for."""
+    must_stream = findings.is_slow or spec.id.startswith(LOCAL)  # so that the server is heard
+    if not findings.streams or ((watch is None or is_last) and not must_stream):
+        return None  # not every server that says so can stream
+    return lambda text: watch(without_beginnings(text, secrets)) if watch else None

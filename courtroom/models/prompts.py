@@ -7,14 +7,15 @@ from collections.abc import Iterable, Mapping, MutableMapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property, lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from jinja2 import Environment
 from pydantic import BaseModel
 
-from courtroom.cases.kinds import PROMPTS
+from courtroom.cases.kinds import case_templates
 from courtroom.media.medium import Medium, without_media
 from courtroom.models.apart import Apart, PromptError, sentence
+from courtroom.models.beside import ASKS_COURT
 from courtroom.models.rendering import blocks, environment, quote, reason, whole
 from courtroom.models.request import Message
 from courtroom.models.schema import shown_form
@@ -22,6 +23,31 @@ from courtroom.models.task import Room, Task
 
 _WAITING = ThreadPoolExecutor(8, thread_name_prefix="prompts")
 """Threads that wait for the processes in which edited prompts are rendered."""
+
+
+OF_REPLIES = (
+    "What the court replies is evidence; the questions are not. What it has no more on stays open: do not ask it again."
+)
+Reply = tuple[tuple[str, ...], str]
+"""Questions to the court, and what it replied to them."""
+
+
+class Renders(Protocol):
+    """What turns a task into messages."""
+
+    @property
+    def without_media(self) -> Renders:
+        """The same, with nothing of pictures and videos."""
+        ...
+
+    @property
+    def fresh(self) -> Renders:
+        """The same for another event loop."""
+        ...
+
+    async def render(self, task: Task[Any], *, sees: bool, room: Room = "generous") -> Sequence[Message]:
+        """The messages; media become their descriptions where the model can't see."""
+        ...
 
 
 class Prompts:
@@ -38,9 +64,10 @@ class Prompts:
         common: Mapping[str, object],
         edits: Mapping[str, str] | None = None,
         notes: Sequence[str] = (),
+        replies: Sequence[Reply] = (),
     ) -> None:
         self._folder, self._common = folder, dict(common)
-        self._notes, self._edits = tuple(notes), edits
+        self._notes, self._replies, self._edits = tuple(notes), tuple(replies), edits
         edited = {name: text for name, text in (edits or {}).items() if text}
         self._kind = str(getattr(self._common.get("case"), "kind", ""))
         self._apart = Apart({**templates(folder, self._kind), **edited}, edited, self._common) if edited else None
@@ -51,15 +78,15 @@ class Prompts:
     def without_media(self) -> Prompts:
         """The same, with nothing of pictures and videos in what the whole run shares."""
         common = {name: without_media(value) for name, value in self._common.items()}
-        return Prompts(self._folder, common, self._edits, self._notes)
+        return Prompts(self._folder, common, self._edits, self._notes, self._replies)
 
     @property
     def fresh(self) -> Prompts:
         """The same for another event loop: those who wait for their turn wait on one."""
-        return Prompts(self._folder, self._common, self._edits, self._notes)
+        return Prompts(self._folder, self._common, self._edits, self._notes, self._replies)
 
     async def render(self, task: Task[Any], *, sees: bool, room: Room = "generous") -> tuple[Message, ...]:
-        """The messages for a task. Media become their descriptions where the model can't see; `room`: how much it may write.
+        """Return the messages for a task. Media become their descriptions where the model can't see.
 
         Raises:
             PromptError: a template can't be used; the sentence names it and says why.
@@ -73,6 +100,7 @@ class Prompts:
                     _WAITING, self._rendered_apart, self._apart, task.name, inputs
                 )
                 system, case, shared, own = await work
+        asked_too = f"\n{ASKS_COURT}\n" if task.beside and task.beside.question else ""
         media = task.media()
         shown: list[str | Medium] = (
             list(media) if sees else [describe(medium, number) for number, medium in enumerate(media)]
@@ -83,7 +111,13 @@ class Prompts:
                 "user",
                 tuple(
                     part
-                    for part in (case, self._notes_for_all, shared, *shown, own + answer_form(task.form, room))
+                    for part in (
+                        case,
+                        self._notes_for_all,
+                        shared,
+                        *shown,
+                        own + asked_too + answer_form(task.asked_form, room),
+                    )
                     if isinstance(part, Medium) or part.strip()
                 ),
             ),
@@ -108,10 +142,12 @@ class Prompts:
 
     @cached_property
     def _notes_for_all(self) -> str:
-        """Notes of the person who leads the hearing, in the order in which they came."""
-        if not self._notes:
-            return ""
-        return "# Told to all by the person who leads this hearing\n\n" + "\n\n".join(map(quote, self._notes)) + "\n"
+        told = ["# Told to all by the person who leads this hearing", *map(quote, self._notes)] if self._notes else []
+        if self._replies:
+            told += ["# Questions that some of you have put to the court, and its replies", OF_REPLIES]
+        for questions, reply in self._replies:
+            told += [f"Asked:\n{quote(chr(10).join(questions))}", f"The court's reply:\n{quote(reply)}"]
+        return "\n\n".join(told) + "\n" if told else ""
 
 
 def answer_form(answer: type[BaseModel], room: Room) -> str:
@@ -121,7 +157,7 @@ def answer_form(answer: type[BaseModel], room: Room) -> str:
 
 
 class _Shipped(Environment):
-    """Has a plain dictionary for the globals of a template: Jinja's own map is walked anew for each prompt and each import."""
+    """Has a plain dictionary for a template's globals: Jinja's own map is walked anew for each prompt and import."""
 
     def make_globals(self, d: MutableMapping[str, Any] | None) -> MutableMapping[str, Any]:
         return {**self.globals, **(d or {})}
@@ -129,7 +165,7 @@ class _Shipped(Environment):
 
 @lru_cache(maxsize=16)
 def _shipped(folder: Path, kind: str) -> Environment:
-    """Templates of a folder as shipped, compiled once. They are trusted as code is: a sandbox would double their time."""
+    """Templates of a folder as shipped, compiled once; trusted as code is: a sandbox would double their time."""
     return environment(templates(folder, kind).get, _Shipped)
 
 
@@ -138,11 +174,11 @@ def templates(folder: Path, *kinds: str) -> dict[str, str]:
 
     Args:
         folder: the procedure's own.
-        kinds: of the cases that it takes. The template of the first stands for `_case` where the folder has none, those of
-            the others are there by their names; any kind's may be included by name.
+        kinds: of the cases that it takes. The template of the first stands for `_case` where the folder has none; those
+            of the others are there by their names. Any kind's may be included by name.
     """
-    found = _read(folder)
-    shared = _read(PROMPTS)
+    found = _texts({path.name.removesuffix(".md.j2"): path for path in sorted(folder.glob("*.md.j2"))})
+    shared = _texts(case_templates())
     if "_case" not in found:
         named = zip(("_case", *kinds[1:]), kinds, strict=False)
         found |= {name: shared[kind] for name, kind in named if kind in shared}
@@ -152,15 +188,14 @@ def templates(folder: Path, *kinds: str) -> dict[str, str]:
 
 
 def _named(name: str, texts: Iterable[str]) -> bool:
-    """Whether a template is taken in by one of these, by its name in quotes."""
     return any(f'"{name}"' in text or f"'{name}'" in text for text in texts)
 
 
-def _read(folder: Path) -> dict[str, str]:
-    return {path.name.removesuffix(".md.j2"): path.read_text("utf-8") for path in sorted(folder.glob("*.md.j2"))}
+def _texts(files: Mapping[str, Path]) -> dict[str, str]:
+    return {name: path.read_text("utf-8") for name, path in files.items()}
 
 
 def describe(medium: Medium, number: int) -> str:
-    """A medium in words, for a model that can't see it. `number`: its place among those that go with the question, from 0."""
+    """Return a medium in words, for a model that can't see it. `number`: its place among the question's, from 0."""
     words = medium.description or "no description was given; its content is unknown to you"
     return f"[{medium.kind} {number}, not shown to you; its description:]\n{quote(words)}\n"

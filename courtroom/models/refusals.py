@@ -1,4 +1,4 @@
-"""What a server refuses of a request, and how it is asked again: one table of what is left out or written in another way."""
+"""What a server refuses of a request, and what is left out, or written in another way, when it is asked again."""
 
 import json
 import re
@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from courtroom.models.capabilities import ANSWER, CONTEXT, MAX_TOKENS, SCHEMA, SYSTEM
-from courtroom.models.failures import Unwilling, is_unexplained, says
+from courtroom.models.failures import is_unexplained, says
 from courtroom.models.spec import EXTRAS
 
 KEYWORDS = (
@@ -23,7 +23,8 @@ _TABLE = (
     (
         SYSTEM,
         re.compile(
-            r"roles must alternate|(?:system|developer) (?:role|message|prompt|instruction)s? (?:is|are) not (?:support|enabl|allow)"
+            r"roles must alternate|(?:system|developer) (?:role|message|prompt|instruction)s? (?:is"
+            r"|are) not (?:support|enabl|allow)"
             r"|system role not supported|only user(,| and|,? or) assistant|only support[^.\n]{0,20} user and assistant",
             re.IGNORECASE,
         ),
@@ -32,19 +33,24 @@ _TABLE = (
     (SCHEMA, re.compile(r"too (?:many states|complex)|complexity", re.IGNORECASE)),
 )
 """By what a server says, the name of what it does not take. The first that was sent counts."""
+STREAM = re.compile(r"(?<![\w-])stream(?:ing|_options)?\b", re.IGNORECASE)
+"""What a server names that does not stream, or not in the way in which it is asked."""
 _FORM = re.compile(
-    r"response_?format|json.?(?:schema|object)|response_?schema|structured.?output|guided.?decoding|grammar|format\.schema"
+    r"response_?format|json.?(?:schema|object)|response_?schema|structured.?output|guided.?decoding|grammar"
+    r"|format\.schema"
     r"|generation_?config|\bschema\b",
     re.IGNORECASE,
 )
 _UNWANTED = re.compile(
-    r"support|deprecat|unknown|unrecogni[sz]ed|unexpected|permitted|allowed|invalid|only|extra |cannot|can't|must|removed|does not take",
+    r"support|deprecat|unknown|unrecogni[sz]ed|unexpected|permitted|allowed|invalid|only|extra |cannot|can't"
+    r"|must|removed|does not take",
     re.IGNORECASE,
 )
 _CONTEXT = re.compile(r"maximum context length (?:is|of) (\d{2,9})", re.IGNORECASE)
 _ANSWER = re.compile(
     r"at most (\d{2,7}) (?:completion|output) tokens|max_(?:completion_|output_)?tokens:? \d+ ?> ?(\d{2,7})"
-    r"|max_?(?:completion_?|output_?)?tokens\b[^\n]{0,80}?(?:at most|less than or equal to|<=|up to|maximum (?:is|of)) ?(\d{2,7})(?!\.?\d)",
+    r"|max_?(?:completion_?|output_?)?tokens\b[^\n]{0,80}?(?:at most|less than or equal to|<=|up to"
+    r"|maximum (?:is|of)|最大值?[为是]?|\[\d+,) ?(\d{2,7})(?!\.?\d)",
     re.IGNORECASE,
 )
 _PROMPT = re.compile(
@@ -70,8 +76,6 @@ def refused(error: BaseException, sent: Mapping[str, Any], *, without_schema: bo
     """
     kept = {SCHEMA} if without_schema and "response_format" in sent else set()
     knobs = PARAMETERS & sent.keys() | ({"thinking_budget"} if "thinking" in sent else set())
-    if isinstance(error, Unwilling):  # which does not say what it is unwilling to do
-        return Refused(dict.fromkeys(kept or knobs, 0), is_said=False) if kept or knobs else None
     if not says(error, re.compile("")):
         return None
     text = str(error)

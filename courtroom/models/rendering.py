@@ -1,7 +1,7 @@
 """Rendering templates. Knows Jinja and nothing else of the program, so that a process of its own can start fast.
 
 Run as a script, it renders for `apart` under hard limits: `rendering.py CPU_S MEMORY_MB LONGEST`. It reads pickled
-requests from its standard input and writes JSON; nothing of what it writes is ever unpickled.
+requests from its standard input and writes a line of JSON for each; nothing of what it writes is ever unpickled.
 """
 
 import io
@@ -9,7 +9,6 @@ import json
 import os
 import pickle
 import select
-import struct
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache
@@ -19,11 +18,14 @@ from jinja2 import Environment, FunctionLoader, StrictUndefined, TemplateSyntaxE
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 _NAMES = (
-    "ar Arabic, be Belarusian, bg Bulgarian, bn Bengali, ca Catalan, cs Czech, da Danish, de German, el Greek, en English, es Spanish, "
-    "et Estonian, fa Persian, fi Finnish, fr French, he Hebrew, hi Hindi, hr Croatian, hu Hungarian, hy Armenian, id Indonesian, "
-    "it Italian, ja Japanese, ka Georgian, kk Kazakh, ko Korean, lt Lithuanian, lv Latvian, mk Macedonian, mr Marathi, ms Malay, "
-    "ne Nepali, nl Dutch, no Norwegian, pl Polish, ps Pashto, pt Portuguese, ro Romanian, ru Russian, sk Slovak, sl Slovenian, "
-    "sr Serbian, sv Swedish, sw Swahili, ta Tamil, te Telugu, th Thai, tr Turkish, uk Ukrainian, ur Urdu, vi Vietnamese"
+    "am Amharic, az Azerbaijani, bo Tibetan, cy Welsh, eu Basque, ga Irish, gu Gujarati, is Icelandic, km Khmer, "
+    "kn Kannada, lo Lao, ml Malayalam, mn Mongolian, my Burmese, pa Punjabi, si Sinhala, sq Albanian, tl Filipino, "
+    "ar Arabic, be Belarusian, bg Bulgarian, bn Bengali, ca Catalan, cs Czech, da Danish, de German, el Greek, "
+    "en English, es Spanish, et Estonian, fa Persian, fi Finnish, fr French, he Hebrew, hi Hindi, hr Croatian, "
+    "hu Hungarian, hy Armenian, id Indonesian, it Italian, ja Japanese, ka Georgian, kk Kazakh, ko Korean, "
+    "lt Lithuanian, lv Latvian, mk Macedonian, mr Marathi, ms Malay, ne Nepali, nl Dutch, no Norwegian, pl Polish, "
+    "ps Pashto, pt Portuguese, ro Romanian, ru Russian, sk Slovak, sl Slovenian, sr Serbian, sv Swedish, sw Swahili, "
+    "ta Tamil, te Telugu, th Thai, tr Turkish, uk Ukrainian, ur Urdu, vi Vietnamese"
 )
 LANGUAGES = {
     **{name.partition(" ")[0]: name.partition(" ")[2] for name in _NAMES.split(", ")},
@@ -36,8 +38,6 @@ T = TypeVar("T", bound=nodes.Node)
 BLOCKS = ("shared", "own")
 """What is sent of a task's template."""
 UNASKED = "it has neither the block `shared` nor the block `own`, so its question would not be sent"
-SIZE = struct.Struct(">Q")
-"""Before each request and each reply: its length in bytes."""
 IDLE_S = 30.0
 """A worker that is asked nothing for so long ends. A new one starts when it is needed."""
 
@@ -120,21 +120,15 @@ def blocks(templates: Environment, name: str, inputs: Mapping[str, object]) -> t
     """
     template = templates.get_template(name)
     context = template.new_context(dict(inputs))
-
-    def block(wanted: str) -> str:
-        if wanted not in template.blocks:
-            return ""
-        text = "".join(template.blocks[wanted](context)).strip()
-        return text + "\n" if text else ""
-
-    shared, own = block("shared"), block("own")
+    texts = ("".join(template.blocks[name](context) if name in template.blocks else ()).strip() for name in BLOCKS)
+    shared, own = (f"{text}\n" if text else "" for text in texts)
     if not shared and not own:
         raise ValueError(UNASKED if template.blocks.keys().isdisjoint(BLOCKS) else "nothing stands in its blocks")
     return shared, own
 
 
 def not_sent(template: nodes.Template) -> tuple[int, str] | None:
-    """The line from which a task's template is not sent, and why in words that fit into a sentence; None where all is."""
+    """Return the line from which a task's template is not sent, and why; None where all is."""
     if not any(block.name in BLOCKS for block in template.find_all(nodes.Block)):
         return 1, UNASKED
     for node in template.body:
@@ -240,14 +234,13 @@ class Reader(pickle.Unpickler):
 
 
 def serve(cpu_s: int, memory_mb: int, longest: int) -> None:
-    """Answer requests until there are none. Each has at most `cpu_s` seconds of the processor, and `memory_mb` in all."""
-    given = open(0, "rb", buffering=0)  # noqa: SIM115  for the process's life; unbuffered, so that `select` sees all
-    out = sys.stdout.buffer
-    sources, common = _read(given)
+    """Answer requests until there are none. Each has `cpu_s` seconds of the processor at most, and `memory_mb`."""
+    given = sys.stdin.buffer
+    sources, common, request = Reader(given).load()
     templates = environment(sources.get)
     templates.from_string("{% for x in (1,) %}{{ x }}{% endfor %}").render()  # all that Jinja loads late
     limited = _limit(memory_mb)
-    while select.select([given], [], [], IDLE_S)[0] and (request := _read(given)) is not None:
+    while True:
         what, name, inputs = request
         if limited:
             _allow(cpu_s)
@@ -264,23 +257,15 @@ def serve(cpu_s: int, memory_mb: int, longest: int) -> None:
                     reply = {"error": f"it becomes longer than {longest:,} characters"}
         except Exception as error:  # noqa: BLE001  whatever a template does is reported, and is the template's fault
             reply = {"error": reason(error)}
-        body = json.dumps(reply).encode()
-        out.write(SIZE.pack(len(body)) + body)
-        out.flush()
-
-
-def _read(given: io.FileIO) -> Any:
-    """The next request; None where there is none any more."""
-    head = _exactly(given, SIZE.size)
-    return Reader(io.BytesIO(_exactly(given, SIZE.unpack(head)[0]))).load() if head else None
-
-
-def _exactly(given: io.FileIO, size: int) -> bytes:
-    parts: list[bytes] = []
-    while size and (part := given.read(size)):
-        parts.append(part)
-        size -= len(part)
-    return b"" if size else b"".join(parts)
+        print(json.dumps(reply), flush=True)
+        if not select.select([given], [], [], IDLE_S)[
+            0
+        ]:  # nothing is left in its buffer: each request waits for a reply
+            return
+        try:
+            request = Reader(given).load()
+        except EOFError:
+            return
 
 
 def _limit(memory_mb: int) -> bool:
@@ -301,7 +286,6 @@ def _limit(memory_mb: int) -> bool:
 
 
 def _allow(cpu_s: int) -> None:
-    """The processor for so many seconds from now; then the system ends this process."""
     import resource
 
     used = sum(resource.getrusage(resource.RUSAGE_SELF)[:2])

@@ -6,14 +6,16 @@ import logging
 import re
 from collections import deque
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from functools import lru_cache, partial
-from itertools import accumulate
+from itertools import accumulate, pairwise
 from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
 from courtroom.models.fitting import MOST_WRAPPED, fitted
 from courtroom.models.request import CUT, FILTERED, REFUSAL
+from courtroom.models.spec import ModelSpec
 
 log = logging.getLogger(__name__)
 
@@ -39,10 +41,12 @@ _BRACES = re.compile(r"""[{}\[\]()]""")
 _INSIDE = re.compile(r"""(?:["']\s*:|[\[,])\s*\Z""")
 """What stands before an object that is part of another."""
 _BIG = 2**63
+_THOUGHT = re.compile(r"<(/?)(?:think|thinking|thought|reasoning)>")
 _AFTER = re.compile(r"[\s`]*\Z")
 """What may follow an answer that is whole although it is called cut."""
 _DECLINES = re.compile(
-    r"\bI(?:['’]m| am) (?:sorry|afraid|unable|not able)|\bI (?:can['’]?t|cannot|can not|won['’]t|will not|must decline|decline)\b"
+    r"\bI(?:['’]m| am) (?:sorry|afraid|unable|not able)|\bI (?:can['’]?t|cannot|can not|won['’]t|will not"
+    r"|must decline|decline)\b"
     r"|抱歉|对不起|我(?:不能|无法)",
     re.IGNORECASE,
 )
@@ -80,7 +84,8 @@ class Declined(InvalidAnswer):
 
     def __init__(self, text: str) -> None:
         super().__init__(
-            "it is a refusal, with no JSON object in it; the case is invented, the hearing is simulated, and nobody is judged by "
+            "it is a refusal, with no JSON object in it; the case is invented, the hearing is simulated, and "
+            "nobody is judged by "
             "what you answer"
         )
         self.words = text.strip()[:MOST_QUOTED]
@@ -115,7 +120,7 @@ def read_answer(text: str, schema: type[BaseModel], finish: str) -> BaseModel:
         raise CutOff(CUT_OFF) if finish == CUT else error from None
     except RecursionError as error:
         raise InvalidAnswer("it is nested too deeply") from error
-    except Exception as error:  # noqa: BLE001  whatever a text does to a parser is the text's fault, and this answer's alone
+    except Exception as error:  # noqa: BLE001  what a text does to a parser is the text's fault, and this answer's
         log.warning("an answer of %d characters could not be read", len(text), exc_info=True)
         raise InvalidAnswer("it can't be read as JSON") from error
 
@@ -143,11 +148,36 @@ def complaint(reason: str) -> str:
     )
 
 
+def why_unusable(spec: ModelSpec, unreadable: InvalidAnswer, circles: int) -> str:
+    """Return what a person can do about an answer that no re-ask has mended; `circles`: how many ran in circles."""
+    match unreadable:
+        case CutOff() if circles:
+            return (
+                f"{spec.id} wrote the same, or blanks, until it was cut off. "
+                "Take another model, or ask it without the schema."
+            )
+        case Refused() | Declined():
+            said = unreadable.words if isinstance(unreadable, Declined) else unreadable
+            return f"{spec.id} refused to answer: “{said}”. Change the prompt, or take another model."
+        case Withheld():
+            return f"The provider's filter withheld the answer of {spec.id}. Change the case's words or the model."
+        case CutOff():
+            return f"The answer of {spec.id} was cut off at {spec.max_tokens} tokens. Raise the longest answer."
+        case Empty():
+            return f"{spec.id} gave an empty answer. Look at its server, or take another model."
+    return f"The answer did not fit what was asked: {unreadable}"
+
+
 def _fitting(text: str, schema: type[BaseModel]) -> BaseModel:
     wrong = ""
     for read in _candidates(text):
         try:
-            return schema.model_validate(fitted(_storable(read()), schema))
+            value = _storable(read())
+            with suppress(ValidationError):
+                answer = schema.model_validate(value)
+                if answer.model_dump(mode="json", exclude_unset=True) == value:
+                    return answer  # nothing of it is lost, as of most
+            return schema.model_validate(fitted(value, schema))
         except ValidationError as error:
             wrong = wrong or _described(error, schema)
         except InvalidAnswer as error:
@@ -193,7 +223,6 @@ def _plain(message: str) -> str:
 
 @lru_cache(maxsize=256)
 def _names(schema: type[BaseModel]) -> frozenset[str]:
-    """The names of all fields, those of parts included: a place within a choice of forms names the form too."""
     whole = schema.model_json_schema()
     parts = (whole, *whole.get("$defs", {}).values())
     return frozenset(name for part in parts for name in part.get("properties", {}))
@@ -217,7 +246,7 @@ def _storable(value: Any) -> Any:
 
 
 def _candidates(text: str, depth: int = MOST_WRAPPED) -> Iterator[Callable[[], Any]]:
-    """Reads all that may be the answer, the likeliest first: the whole text, else each object in it from the last on."""
+    """Read all that may be the answer, the likeliest first: the whole text, else each object in it, the last first."""
     try:
         whole = json.loads(text)
     except RecursionError:
@@ -262,14 +291,15 @@ def _loaded(piece: str, *, mend: bool) -> Any:
 
 
 def _depth(piece: str) -> int:
-    """How many braces, brackets and parentheses are open at once, those in strings included."""
     return max(accumulate(1 if mark in "{[(" else -1 for mark in _BRACES.findall(piece)))
 
 
 def _after_thought(text: str) -> str:
-    """What follows a model's thinking aloud, where anything does."""
-    rest = text.rpartition("</think>")[2]
-    return rest if "{" in rest else text
+    """What stands before and after a model's thinking aloud, where there is an object in it."""
+    first, *others = _THOUGHT.split(text)
+    marks, pieces = ["/", *others[::2], ""], [first, *others[1::2]]
+    said = "".join(piece for piece, (left, right) in zip(pieces, pairwise(marks), strict=True) if left and not right)
+    return said if "{" in said else text
 
 
 def _pieces(text: str) -> deque[str]:
@@ -279,7 +309,8 @@ def _pieces(text: str) -> deque[str]:
     and what lies in it; not what follows it.
 
     Raises:
-        InvalidAnswer: the last object is not closed; a repair could only make up its end. Or there is too much to look at.
+        InvalidAnswer: the last object is not closed; a repair could only make up its end. Or there is too much to
+        look at.
     """
     if len(text) > MOST_PICKED:
         raise InvalidAnswer("it is too long, and not one JSON object")
@@ -303,7 +334,6 @@ def _pieces(text: str) -> deque[str]:
 
 
 def _end(text: str, start: int) -> int | None:
-    """Where the object that starts here has closed all its braces and brackets, those in strings apart."""
     depth, inside, past = 0, False, start
     for mark in _MARKS.finditer(text, start):
         place, character = mark.start(), mark[0]

@@ -11,7 +11,7 @@ from pydantic import BaseModel, Field, StringConstraints
 
 from courtroom.media.medium import Medium
 from courtroom.models.schema import schema_of
-from courtroom.models.spec import OFFLINE, ModelSpec
+from courtroom.models.spec import OFFLINE, SCRIPT, ModelSpec
 from courtroom.models.task import Task
 from courtroom.strict import Strict
 
@@ -52,6 +52,7 @@ class Request:
     `tag` is the sample's name, run seed and member: two members who are asked the same words draw two samples.
     `address` is where the model is asked where that is not its provider's own address; it holds no credentials.
     `by_address`: its key is made as stores of before know it, in which the address of a connection counted.
+    `by_batch`: it waits for others, and goes out with them by its provider's batch; its key is the same.
     """
 
     spec: ModelSpec
@@ -60,11 +61,7 @@ class Request:
     tag: str
     address: str = ""
     by_address: bool = False
-
-    @cached_property
-    def has_media(self) -> bool:
-        """Whether pictures or videos go with it."""
-        return self.pictures > 0
+    by_batch: bool = False
 
     @cached_property
     def pictures(self) -> int:
@@ -74,20 +71,32 @@ class Request:
     @cached_property
     def form(self) -> type[BaseModel]:
         """What the answer must fit; a task may put it together of its inputs each time that it is asked for it."""
-        return self.task.form
+        return self.task.asked_form
 
     @cached_property
     def key(self) -> str:
         """SHA-256 of all that can change the answer; under it the answer is stored and found again.
 
-        The offline model reads a task's inputs and not the prompt, so its key is made of the inputs.
+        The offline model and a script read a task's inputs and not the prompt. The prompt counts for them too: beside
+        an answer is shown what was asked.
 
         A connection counts by its name, so that its answers are found where nobody lists it, or it has moved. Else the
         address counts, so that two servers with one model name never share answers; a provider's own does not.
         """
-        asked: object = [message.digest() for message in self.messages]
-        if self.spec.id == OFFLINE:
-            asked = [self.task.name, digest_text(self.task.model_dump_json()), len(self.messages)]
+        prompt = [message.digest() for message in self.messages]
+        if self.spec.id in (OFFLINE, SCRIPT):
+            return digest_text(json.dumps([self.inputs, prompt], ensure_ascii=False))
+        return self._digest(prompt)
+
+    @cached_property
+    def inputs(self) -> str:
+        """SHA-256 of what the offline model and a script read, and draw by: other words of a prompt change none of
+        their answers. Where the offline model stands in for another, as in a rehearsal, it is the key."""
+        if self.spec.id not in (OFFLINE, SCRIPT):
+            return self.key
+        return self._digest([self.task.name, digest_text(self.task.model_dump_json()), len(self.messages)])
+
+    def _digest(self, asked: object) -> str:
         content = [
             self.spec.id,
             self.spec.sampling(),
@@ -106,6 +115,9 @@ class Usage(Strict):
     prompt: int = 0
     completion: int = 0
     cached: int = 0
+    """Of the prompt, read from the provider's cache."""
+    written: int = Field(default=0, exclude_if=lambda tokens: not tokens)
+    """Of the prompt, written to the provider's cache."""
     estimated: bool = Field(default=False, exclude_if=lambda estimated: not estimated)
     """Whether the provider did not count them, so that they are about so many."""
 
@@ -131,6 +143,8 @@ class Reply(Strict):
     connection: str = ""
     address: str = ""
     """Where it was asked, without any credentials; empty for its provider's own address."""
+    by_batch: bool = Field(default=False, exclude_if=lambda by_batch: not by_batch)
+    """Whether it came by the provider's batch."""
     left_out: tuple[str, ...] = Field(default=(), exclude_if=lambda names: not names)
     """What its server refused to take, by the names of `capabilities`, so that it was asked without."""
 

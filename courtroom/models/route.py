@@ -1,15 +1,16 @@
 """Where one model is asked, and with which key."""
 
 import asyncio
+import os
 from dataclasses import dataclass, field
 
 from courtroom.models.card import load, provider
 from courtroom.models.connections import Connections
-from courtroom.models.errors import ModelRefused
+from courtroom.models.errors import ModelError
 from courtroom.models.keys import KEYS, NO_KEY, first_set, hide, typed_name
 from courtroom.models.local import LOCAL_SERVERS
-from courtroom.models.providers import PROVIDERS, Provider
-from courtroom.models.spec import FILES, LOCAL, OFFLINE, PERSON, ModelSpec, NotAllowed
+from courtroom.models.providers import PROVIDERS
+from courtroom.models.spec import FILES, LOCAL, NO_SERVER, ModelSpec, NotAllowed
 
 
 @dataclass(frozen=True)
@@ -35,7 +36,7 @@ def route(spec: ModelSpec, connections: Connections, *, typed: bool = True) -> R
 
     Raises:
         NotAllowed: it may not be asked.
-        ModelRefused: it has no provider, no address, or no key.
+        ModelError: it has no provider, no address, or no key.
     """
     spec.checked()
     keys = KEYS.get() if typed else {}
@@ -49,37 +50,34 @@ def route(spec: ModelSpec, connections: Connections, *, typed: bool = True) -> R
         return Route(f"{FILES}{spec.id.removeprefix(LOCAL)}", LOCAL_SERVERS.address(spec.id), NO_KEY)
     served_by = provider(spec.id)
     if not served_by:
-        raise ModelRefused(f"{spec.id} names no provider. Write it as provider/model, such as openai/gpt-4o-mini.")
+        raise ModelError(f"{spec.id} names no provider. Write it as provider/model, such as openai/gpt-4o-mini.")
     known = PROVIDERS.get(served_by)
     if known is None:
         raise NotAllowed(
-            f"{spec.id} can't be asked: it belongs to {served_by}. The server's owner can list a server as a connection."
+            f"{spec.id} can't be asked: it belongs to {served_by}. The server's owner can list a server as a "
+            f"connection."
         )
     address = first_set(known.addresses)
     if known.unplaced and not address:
-        raise ModelRefused(f"There is no address for {spec.id}. Set {known.addresses[0]}, or list a connection.")
-    key = next((key for name in known.keys if (key := keys.get(name, "").strip())), "") or first_set(known.keys)
+        raise ModelError(f"There is no address for {spec.id}. Set {known.addresses[0]}, or list a connection.")
+    key = first_set(known.keys, keys, os.environ)
     if not key and not known.near and not address:
-        raise ModelRefused(f"There is no key for {spec.id}. Set {known.keys[0]}, or type it on the Setup page.")
+        raise ModelError(f"There is no key for {spec.id}. Set {known.keys[0]}, or type it on the Setup page.")
     hide(key)  # what is sent may come back after whoever typed it has gone
     return Route(spec.id, address, key or NO_KEY)
 
 
 async def address(spec: ModelSpec, connections: Connections) -> str:
     """Where a model is asked, without any credentials; empty for its provider's own address, or where it can't be."""
-    if spec.id in (OFFLINE, PERSON):
+    if spec.id in NO_SERVER:
         return ""
     if spec.connection:
         return connections[spec.connection].address if spec.connection in connections else ""
     if spec.id.startswith(LOCAL):
         return ""
-    found = _by_prefix(spec.id)
+    name, slash, _ = spec.id.partition("/")
+    found = PROVIDERS.get(name) if slash else None
     if found is None and any(first_set(one.addresses) for one in PROVIDERS.values()):
         await asyncio.to_thread(load)  # takes long the first time
         found = PROVIDERS.get(provider(spec.id))
     return first_set(found.addresses) if found else ""
-
-
-def _by_prefix(model: str) -> Provider | None:
-    name, slash, _ = model.partition("/")
-    return PROVIDERS.get(name) if slash else None

@@ -14,7 +14,7 @@ KEPT = ("type", "enum", "minimum", "maximum", "minItems", "maxItems", "pattern")
 LENGTHS = ("minLength", "maxLength")
 """What servers of one's own take besides. llama.cpp looks at lengths only where there is no pattern."""
 LEAST, SENTENCE = 3, 100
-"""Characters of what may not be empty, where a text may have as many as a sentence: a blank alone would have a length too."""
+"""Characters of what may not be empty, where a text may have as many as a sentence: a blank has a length too."""
 SHOWN = ("type", "description", "enum", "minimum", "maximum", "minItems", "maxItems", "maxLength")
 """What a prompt shows of a field: nothing that JSON of this form has in any case."""
 TELLING = {"enum", "maxLength", "items", "properties"}
@@ -53,7 +53,6 @@ def shown_form(answer: type[BaseModel], room: Room = "generous") -> str:
 
 
 def _with_room(part: Any, room: Room) -> Any:
-    """A raw schema with the limits of one room in their places."""
     if isinstance(part, list):
         return [_with_room(one, room) for one in part]
     if not isinstance(part, Mapping):
@@ -70,7 +69,8 @@ def enforced(
 ) -> dict[str, Any]:
     """Return the schema that a server is asked to enforce.
 
-    It has a longest text in a tight room alone: a small model does not end by itself, and a large one would end in mid-word.
+    It has a longest text in a tight room alone: a small model does not end by itself, and a large one would end in
+    mid-word.
 
     Args:
         room, lengths: as for `schema_of`.

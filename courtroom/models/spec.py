@@ -13,6 +13,7 @@ from pydantic import Field, ModelWrapValidatorHandler, ValidationInfo, model_val
 
 from courtroom.errors import CourtroomError
 from courtroom.models.providers import PROVIDERS
+from courtroom.models.script import Script
 from courtroom.models.task import Room
 from courtroom.strict import Strict
 
@@ -26,6 +27,10 @@ FILES = "llamafile/"
 
 PERSON = "person"
 """The id of a person in a seat."""
+SCRIPT = "script"
+"""The id of a member that says what is written."""
+NO_SERVER = (OFFLINE, PERSON, SCRIPT)
+"""Ids for which no server is asked."""
 ABSTAIN = "abstain"
 
 RECORDED = {"recorded": True}
@@ -61,6 +66,9 @@ EXTRAS: Mapping[str, str] = {
 """All further parameters that a setup may give, each with what it must be. They change how a model draws its words."""
 
 ID = re.compile(r"[\w.:@+/~-]+")
+NAME = re.compile(r"([A-Za-z0-9][\w.-]*)?")
+"""Of a connection; empty for none."""
+OWNERS = "addresses are set by the server's owner"
 
 
 class NotAllowed(CourtroomError):
@@ -90,21 +98,19 @@ class ModelSpec(Strict):
     lengths: Literal["auto", Room] = Field(
         default="auto",
         title="Room for an answer",
-        description="How long texts and lists are asked for. `tight`: what a small model in a file keeps up; `generous`: up to 1,500 "
-        "characters for a paragraph; `free`: no limit of ours, as in papers. `auto`: tight for a file on this machine, else generous. "
-        "A longer answer is an answer all the same.",
+        description="How long texts and lists are asked for. `tight`: what a small model in a file keeps up; "
+        "`generous`: up to 1,500 characters for a paragraph; `free`: no limit of ours, as in papers. `auto`: tight for "
+        "a file on this machine, else generous. A longer answer is an answer all the same.",
     )
     top_p: float | None = Field(default=None, title="Top-p", gt=0, le=1)
     extra: dict[str, Extra] = Field(
-        default_factory=dict,
-        title="Further parameters",
-        description=f"Passed on to the provider: {', '.join(EXTRAS)}.",
+        default_factory=dict, title="Further parameters", description=f"Passed on to the provider: {', '.join(EXTRAS)}."
     )
     vision: Vision = Field(
         default="auto",
         title="Can see pictures",
-        description="`auto`: known from the model's card, else found out at the first picture. `no`: descriptions stand in their "
-        "place. `left-out`: neither pictures nor descriptions, as in the text-only rows of papers.",
+        description="`auto`: known from the model's card, else found out at the first picture. `no`: descriptions "
+        "stand in their place. `left-out`: neither pictures nor descriptions, as in the text-only rows of papers.",
     )
     structured: Switch = Field(
         default="auto",
@@ -116,8 +122,9 @@ class ModelSpec(Strict):
         title="Time-out of one call (s)",
         gt=0,
         le=3600,
-        description="A call is given up when its server was silent for so long. While it answers others, it is not silent. Before an "
-        "answer that does not stream it may be silent for longer: as long again for each 600 tokens of the longest answer.",
+        description="A call is given up when its server was silent for so long. While it answers others, it is not "
+        "silent. Before an answer that does not stream it may be silent for longer: as long again for each 600 tokens "
+        "of the longest answer.",
     )
     attempts: int = Field(default=5, title="Attempts at one call", ge=1, le=20)
     concurrency: int = Field(
@@ -154,10 +161,12 @@ class ModelSpec(Strict):
         default=ABSTAIN,
         title="If it can't answer",
         max_length=200,
-        description="`abstain`, or the id of the stand-in: a model that is asked where this one has failed for good or can't be "
-        "asked here, or where a person did not answer in time.",
+        description="`abstain`, or the id of the stand-in: a model that is asked where this one has failed for good or "
+        "can't be asked here, or where a person did not answer in time.",
         exclude_if=lambda otherwise: otherwise == ABSTAIN,
     )
+    script: Script | None = Field(default=None, exclude_if=lambda script: script is None)
+    """What is said and voted where the id is `script`."""
 
     @model_validator(mode="wrap")
     @classmethod
@@ -173,8 +182,9 @@ class ModelSpec(Strict):
         found = (
             _wrong_id(self.id, self.connection),
             _wrong_id(self.otherwise, ""),
-            _wrong_connection(self.connection),
+            "" if NAME.fullmatch(self.connection) else "a connection is given by its name alone; " + OWNERS,
             *(_wrong_extra(name, value) for name, value in self.extra.items()),
+            "" if (self.id == SCRIPT) is (self.script is not None) else "“script” is the model that goes with a script",
         )
         return next(filter(None, found), "")
 
@@ -197,7 +207,7 @@ class ModelSpec(Strict):
 
     @property
     def stand_in(self) -> "ModelSpec | None":
-        """The model that is asked where this one has no answer, with its sampling but for what may be this one's alone."""
+        """Return the model that is asked where this one has no answer, with its sampling as far as both can have it."""
         if self.otherwise == ABSTAIN:
             return None
         kept = {} if self.id == PERSON else {"temperature": self.temperature, "max_tokens": self.max_tokens}
@@ -211,22 +221,17 @@ class ModelSpec(Strict):
             "max_tokens": self.max_tokens,
             "top_p": self.top_p,
             "extra": self.extra,
+            **({"script": self.script.model_dump(mode="json")} if self.script else {}),
         }
 
 
 @lru_cache(maxsize=256)
 def _wrong_id(model: str, connection: str) -> str:
     if not ID.fullmatch(model) or "://" in model or ".." in model:
-        return "a model id is a name such as openai/gpt-4o-mini and holds no address; addresses are set by the server's owner"
+        return f"a model id is a name such as openai/gpt-4o-mini and holds no address; {OWNERS}"
     provider, slash, _ = model.partition("/")
     if slash and not connection and provider not in PROVIDERS and not model.startswith(LOCAL):
         return f"models of “{provider[:40]}” can't be asked here; the server's owner can list a server as a connection"
-    return ""
-
-
-def _wrong_connection(name: str) -> str:
-    if name and not re.fullmatch(r"[A-Za-z0-9][\w.-]*", name):
-        return "a connection is given by its name alone; addresses are set by the server's owner"
     return ""
 
 

@@ -3,17 +3,19 @@
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, Generic, Literal, Self, TypeVar
 
-from pydantic import BaseModel, ConfigDict, GetJsonSchemaHandler
+from pydantic import BaseModel, ConfigDict, GetJsonSchemaHandler, PrivateAttr
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema
 
 from courtroom.media.medium import Medium
+from courtroom.models.beside import BesideVote, with_beside
+from courtroom.models.script import Script
 
 A = TypeVar("A", bound=BaseModel)
 
 
 Room = Literal["tight", "generous", "free"]
-"""How much a model may write: what a small one in a file can keep up, what a large one deserves, or no limit of ours."""
+"""How much a model may write: what a small one in a file keeps up, what a large one deserves, or no limit of ours."""
 LONGEST = "x-longest"
 """Where a raw schema keeps what each room allows; `schema.schema_of` puts one of them in its place."""
 AMPLE = 2
@@ -22,8 +24,7 @@ AMPLE = 2
 
 @dataclass(frozen=True)
 class Longest:
-    """How many characters or items are asked for at most, by the room. A longer answer is an answer all the same, and is not
-    asked again."""
+    """How many characters or items are asked for at most, by the room. A longer answer is no reason to ask again."""
 
     tight: int
     generous: int | None = None
@@ -45,7 +46,7 @@ Point = Annotated[str, Longest(120, 400)]
 Sentence = Annotated[str, Longest(240, 600)]
 Paragraph = Annotated[str, Longest(600, 1_500)]
 Reason = Annotated[str, Longest(240, 320)]
-"""One of several, in one to three sentences: in Chinese too, all of them fit the default answer."""
+"""One of several, in one or two sentences: in Chinese too, all of them fit the default answer."""
 Overview = Annotated[str, Longest(900, 1_200)]
 """What many have said, in one text."""
 Points = Annotated[tuple[Point, ...], Longest(3)]
@@ -59,7 +60,8 @@ class Answer(BaseModel):
     model_config = ConfigDict(frozen=True, extra="ignore", str_strip_whitespace=True)
 
     opens_with: ClassVar[tuple[str, ...]] = ()
-    """Choices that say what the rest is about, such as the number of a picture. Every other choice, number or yes and no
+    """Choices that say what the rest is about, such as the number of a picture. Every other choice, number or yes and
+    no
     stands after the texts: a model thinks in the order in which it writes."""
     published_order: ClassVar[str] = ""
     """The table or section of the paper whose output form has another order; empty where there is none."""
@@ -82,12 +84,15 @@ class Task(BaseModel, Generic[A]):
     """The answer's schema, taken from `Task[Answer]`."""
 
     offline_only: ClassVar[tuple[str, ...]] = ()
-    """Inputs, or parts of them such as `similar.similarity`, that no prompt shows, because only the offline model needs them.
-    Say why beside them."""
+    """Inputs, or parts of them such as `similar.similarity`, that no prompt shows, because only the offline model
+    needs them. Say why beside them."""
 
     gives_way: ClassVar[tuple[str, ...]] = ()
-    """Inputs, or parts of them such as `found.precedents`, of which a model with too little room is shown fewer, the first
+    """Inputs, or parts of them such as `found.precedents`, of which a model with too little room is shown fewer, the
+    first
     to go first: precedents, never the case."""
+
+    _beside: BesideVote | None = PrivateAttr(None)
 
     @classmethod
     def __pydantic_init_subclass__(cls, **kwargs: Any) -> None:
@@ -102,6 +107,22 @@ class Task(BaseModel, Generic[A]):
     def form(self) -> type[BaseModel]:
         """The schema that this question's answer must fit; a task whose choices depend on its inputs narrows it."""
         return self.answer
+
+    def asking(self, beside: BesideVote) -> Self:
+        """Return the same question with something asked beside its vote."""
+        asking = self.model_copy()
+        asking._beside = beside
+        return asking
+
+    @property
+    def beside(self) -> BesideVote | None:
+        """What is asked beside the vote; None where nothing is."""
+        return self._beside
+
+    @property
+    def asked_form(self) -> type[BaseModel]:
+        """The schema that an answer must fit, with what is asked beside the vote."""
+        return with_beside(self.form, self._beside) if self._beside else self.form
 
     def declared(self, answer: BaseModel) -> A:
         """An answer that fits `form`, as the declared answer: a form may have its fields in another order."""
@@ -123,10 +144,14 @@ class Task(BaseModel, Generic[A]):
         """The media that go with this question, in order."""
         return ()
 
+    def by_script(self, script: Script) -> A | None:
+        """What a scripted member answers; None where the script says nothing of such a question, as of an examination."""
+        return None
+
     def problem(self, answer: A) -> str | None:
         """What is wrong with an answer that fits the schema but not the question; the member is asked again."""
         return None
 
     def again(self, refused: A) -> Self:
-        """The question as it is asked once more after an answer with a problem; its form may leave out what was wrong."""
+        """Return the question as it is asked after an answer with a problem; its form may leave out what was wrong."""
         return self

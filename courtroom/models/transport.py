@@ -1,23 +1,32 @@
 """What comes over LiteLLM's transport, kept to the bounds of its call. Imports httpx: imported with LiteLLM."""
 
 import asyncio
+import codecs
 import json
 import logging
 import re
 import zlib
 from collections.abc import AsyncIterator
+from functools import partial
 from typing import Any
 
 import httpx
 from litellm.llms.custom_httpx.aiohttp_transport import LiteLLMAiohttpTransport
 
+from courtroom.models.batches import BATCH
 from courtroom.models.bounds import BOUND, Bound, Overlong, WebPage
 
 log = logging.getLogger(__name__)
 
 _STEP = 2**16
-_CONTENT_LINE = re.compile(rb'^(data: *)(.*"content" *: *\[.*)$', re.MULTILINE)
-"""An event of a stream whose content comes in parts."""
+_SPECIAL_LINE = re.compile(
+    rb'^(data: *)(.*(?:"content" *: *[\[{]|block_?reason|"(?:reasoning_text|thinking|thoughts?)" *:).*)$',
+    re.MULTILINE | re.IGNORECASE,
+)
+"""An event whose content comes in parts or whose thoughts have another name, or that says why no content comes."""
+COUNTS = ("prompt_tokens", "completion_tokens", "total_tokens")
+THOUGHTS = ("reasoning_text", "thinking", "thoughts", "thought")
+"""Other names of `reasoning_content`."""
 _FINISHED = re.compile(rb'"finish_reason" *: *"|"done" *: *true')
 """What the last piece of an answer has in it. After it come no more than the usage and the end."""
 REST_S = 5.0
@@ -30,12 +39,17 @@ async def _bound(self: Any, request: httpx.Request) -> httpx.Response:
     if bound is None:
         return await _unbound(self, request)
     request.headers["accept-encoding"] = "identity"  # a few packed bytes can be gigabytes
-    response = await _unbound(self, request)
+    send = BATCH.get() or partial(_unbound, self)
+    response = await send(request)
     packing = response.headers.pop("content-encoding", "")
     assert isinstance(response.stream, httpx.AsyncByteStream)
     if not bound.streams and "event-stream" in response.headers.get("content-type", ""):
         response.headers["content-type"] = "application/json"  # which it becomes
-    response.stream = _Bounded(response.stream, packing.strip().lower(), bound, is_error=response.status_code >= 400)
+    is_error = response.status_code >= 400
+    if response.status_code == 422:  # of which LiteLLM says nothing, not even that there was one
+        response.status_code = 400
+    is_whole = not is_error and response.headers.get("content-type", "").startswith("application/json")
+    response.stream = _Bounded(response.stream, packing.strip().lower(), bound, is_error=is_error, is_whole=is_whole)
     return response
 
 
@@ -43,22 +57,31 @@ LiteLLMAiohttpTransport.handle_async_request = _bound  # type: ignore[method-ass
 
 
 class _Bounded(httpx.AsyncByteStream):
-    def __init__(self, sent: httpx.AsyncByteStream, packing: str, bound: Bound, *, is_error: bool) -> None:
+    def __init__(
+        self, sent: httpx.AsyncByteStream, packing: str, bound: Bound, *, is_error: bool, is_whole: bool
+    ) -> None:
         self._sent, self._packing, self._bound, self._is_error = sent, packing, bound, is_error
-        self._is_whole = False
+        self._is_whole = is_whole
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
-        if self._bound.streams:
+        if self._is_error:
+            yield _as_error(b"".join([chunk async for chunk in self._read()]))
+        elif self._bound.streams and self._is_whole:
+            body = _plain(b"".join([chunk async for chunk in self._read()]))
+            event = _as_event(body)
+            self._bound.came_whole = event is not body
+            yield event
+        elif self._bound.streams:
             line: list[bytes] = []
             async for chunk in self._until_its_end():
                 head, newline, rest = chunk.rpartition(b"\n")
                 if newline:
                     lines = b"".join([*line, head, newline])
                     self._is_whole = self._is_whole or bool(_FINISHED.search(lines))
-                    yield _CONTENT_LINE.sub(_plain_line, lines)
+                    yield _SPECIAL_LINE.sub(_plain_line, lines)
                     line = []
                 line.append(rest)
-            yield _CONTENT_LINE.sub(_plain_line, b"".join(line))
+            yield _SPECIAL_LINE.sub(_plain_line, b"".join(line))
         else:
             yield _plain(b"".join([chunk async for chunk in self._read()]))
 
@@ -87,6 +110,7 @@ class _Bounded(httpx.AsyncByteStream):
             self._bound.heard()
             if not size and not self._is_error and chunk.lstrip()[:1] == b"<":
                 raise WebPage
+            chunk = chunk if size else chunk.removeprefix(codecs.BOM_UTF8)
             size += len(chunk)
             if size > self._bound.body_bytes:
                 raise Overlong(f"more than {self._bound.body_bytes} bytes")
@@ -113,9 +137,41 @@ def _plain_line(line: re.Match[bytes]) -> bytes:
     return line[1] + _plain(line[2])
 
 
+def _as_error(body: bytes) -> bytes:
+    """An error in the form in which LiteLLM looks for its words; TGI, vLLM, Mistral, Gemini and others have their own."""
+    try:
+        value = json.loads(body)
+    except (ValueError, RecursionError):
+        return body
+    value = value[0] if isinstance(value, list) and value else value
+    if not isinstance(value, dict):
+        return body
+    error = value.get("error")
+    if not isinstance(error, dict) or not isinstance(error.get("message"), str):
+        told = error or value.get("detail") or value.get("message") or value
+        more = error if isinstance(error, dict) else {}
+        value["error"] = {**more, "message": told if isinstance(told, str) else json.dumps(told, ensure_ascii=False)}
+    return json.dumps(value).encode()
+
+
+def _as_event(body: bytes) -> bytes:
+    """An answer that came whole though a stream was asked for, as the only event of one; another body as it is."""
+    try:
+        value = json.loads(body)
+        choice = value["choices"][0]
+        delta = {**choice["message"]}
+    except (ValueError, RecursionError, LookupError, TypeError):
+        return body
+    for number, call in enumerate(delta.get("tool_calls") or ()):
+        call["index"] = number
+    event = {**value, "object": "chat.completion.chunk", "choices": [{**choice, "delta": delta}]}
+    return b"data: " + json.dumps(event).encode() + b"\n\ndata: [DONE]\n\n"
+
+
 def _plain(body: bytes) -> bytes:
-    """The body in the form that LiteLLM reads: without choices beyond the first, as no more are asked for and it takes its
-    time over each, with content in parts put together, and whole where it was streamed though nobody asked for a stream."""
+    """The body in the form that LiteLLM reads: without choices beyond the first, as no more are asked for and it
+    takes its time over each, with content in parts put together, whole where it was streamed though nobody asked for
+    a stream, and with a filtered answer where the prompt was blocked."""
     if body.lstrip()[:5] == b"data:" or body.lstrip()[:1] == b":":
         body = _assembled(body)
     try:
@@ -123,14 +179,33 @@ def _plain(body: bytes) -> bytes:
     except (ValueError, RecursionError):
         return body
     choices = value.get("choices") if isinstance(value, dict) else None
+    if not choices and isinstance(value, dict) and _is_blocked(value):
+        blank = {"role": "assistant", "content": ""}
+        choices = [{"index": 0, "message": blank, "delta": blank, "finish_reason": "content_filter"}]
+        return json.dumps({**value, "choices": choices}).encode()
     if not isinstance(choices, list) or not choices:
-        return body
+        return _as_error(body) if isinstance(value, dict) and value.get("error") else body
     message = choices[0].get("message") or choices[0].get("delta") if isinstance(choices[0], dict) else None
-    if isinstance(message, dict) and isinstance(message.get("content"), list):
-        message["content"] = _text(message["content"])
-    elif len(choices) == 1:
+    changed = len(choices) > 1
+    counts = value.get("usage") or {}
+    if not isinstance(counts, dict) or any(isinstance(counts.get(name), str) for name in COUNTS):
+        value["usage"], changed = None, True  # no reason to lose the answer
+    if isinstance(message, dict):
+        content, thought = message.get("content"), next((message[name] for name in THOUGHTS if message.get(name)), None)
+        if isinstance(content, list | dict):
+            message["content"] = _text(content) if isinstance(content, list) else json.dumps(content)
+            changed = True
+        if isinstance(thought, str) and not (message.get("reasoning_content") or message.get("reasoning")):
+            message["reasoning_content"] = thought
+            changed = True
+    if not changed:
         return body
     return json.dumps({**value, "choices": choices[:1]}).encode()
+
+
+def _is_blocked(value: dict[str, Any]) -> bool:
+    told = value.get("promptFeedback") or value.get("prompt_feedback")
+    return isinstance(told, dict) and bool(told.get("blockReason") or told.get("block_reason"))
 
 
 def _assembled(stream: bytes) -> bytes:
@@ -154,7 +229,7 @@ def _assembled(stream: bytes) -> bytes:
                 if isinstance(text, str | list) and name != "tool_calls":
                     texts[name] = texts.get(name, "") + (text if isinstance(text, str) else _text(text))
     if finish is None:
-        return stream
+        return json.dumps(told).encode() if _is_blocked(told) else stream
     arguments = texts.pop("arguments", None)
     if arguments is not None:
         call = {**call, "function": {**call.get("function", {}), "arguments": arguments}}

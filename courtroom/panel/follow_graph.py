@@ -1,7 +1,8 @@
 """The directed follow-graph G = <A, E>: an edge k -> j says that juror k follows juror j (section 4).
 
-A graph grows seat by seat: each seat brings its own edges to and from the seats before it, and these depend on nobody who comes later. So
-another size adds or removes seats with their edges and leaves the rest as it is. A `ring` alone has to be opened to take one more in.
+A graph grows seat by seat: each seat brings its own edges to and from the seats before it, and these depend on nobody
+who comes later. So another size adds or removes seats with their edges and leaves the rest as it is. A `ring` alone
+has to be opened to take one more in.
 """
 
 from __future__ import annotations
@@ -44,7 +45,8 @@ class FollowGraph(Strict):
         title="Follows of each at least",
         ge=0,
         le=50,
-        description="Nobody follows fewer, as far as there are others; whoever follows nobody hears nobody. 0: as it falls out. A `ring` has one.",
+        description="Nobody follows fewer, as far as there are others; whoever follows nobody hears nobody. 0: "
+        "as it falls out. A `ring` has one.",
     )
     seed: int | None = Field(
         default=None, title="Graph seed", description="Empty: the run's seed.", json_schema_extra={"varied": False}
@@ -55,7 +57,8 @@ class FollowGraph(Strict):
     seats: int | None = Field(
         default=None,
         title="Seats of the edges",
-        description="The edges are those among so many seats; later seats' edges are drawn. Empty: they are all there are.",
+        description="The edges are those among so many seats; later seats' edges are drawn. Empty: they are all "
+        "there are.",
         json_schema_extra={"varied": False},
     )
 
@@ -63,8 +66,8 @@ class FollowGraph(Strict):
 def build(spec: FollowGraph, personas: Sequence[Persona], seed: int) -> nx.DiGraph:
     """The graph over the seats 0 to N-1.
 
-    `ring` and `complete` have their one density; the others have round(density * N * (N-1)) edges, or more where each is to follow
-    at least so many.
+    `ring` and `complete` have their one density; the others have round(density * N * (N-1)) edges, or more where each
+    is to follow at least so many.
     """
     import networkx as nx  # slow to import: only when there is a graph
 
@@ -98,7 +101,7 @@ def influence(size: int, edges: Iterable[tuple[int, int]]) -> dict[int, float]:
 
 
 def _grown(spec: FollowGraph, personas: Sequence[Persona], seed: int) -> Iterator[tuple[int, int]]:
-    """Each seat's edges with the seats before it: pairs without replacement, those with more weight sooner (Efraimidis and Spirakis)."""
+    """Each seat's edges with those before it: pairs without replacement, by weight (Efraimidis and Spirakis)."""
     follows: list[int] = []
     """How many each seat follows by now."""
     drawn = 0

@@ -1,9 +1,12 @@
-"""Personas: who a juror is (section 4.2, prompt E.2), seeded panels of them, and panels under a name, to be seated again."""
+"""Personas: who a juror is (section 4.2, prompt E.2), seeded panels of them, and panels under a name."""
 
 import io
+import math
 import random
+import re
+import sys
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from typing import Any
 
@@ -20,6 +23,10 @@ from courtroom.text.encoding import decoded, in_utf8
 from courtroom.text.table import dialect_of, read_table
 
 
+def _is_empty(text: str) -> bool:
+    return not text
+
+
 class Persona(Strict):
     """P_k: a juror's identity and temper."""
 
@@ -30,15 +37,42 @@ class Persona(Strict):
     background: str = Field(title="Background", max_length=400, description="Profession and experience.")
     traits: tuple[str, ...] = Field(default=(), title="Traits", max_length=12)
     interests: tuple[str, ...] = Field(default=(), title="Interests", max_length=12)
+    schooling: str = Field(default="", title="Schooling", max_length=200, exclude_if=_is_empty)
+    jury_service: str = Field(
+        default="",
+        title="Jury service",
+        max_length=200,
+        description="E.g. sat in a civil jury in 2019.",
+        exclude_if=_is_empty,
+    )
+    went_through: str = Field(
+        default="",
+        title="What the person went through",
+        max_length=400,
+        description="E.g. the flat was burgled twice.",
+        exclude_if=_is_empty,
+    )
+
+    @property
+    def more(self) -> str:
+        """Background, and what else is known of its life."""
+        return " ".join(filter(None, (self.background, self.schooling, self.jury_service, self.went_through)))
 
     def text(self) -> str:
         """The persona as one paragraph, for similarity."""
-        return f"{self.status}. {self.background} {', '.join(self.traits)}. {', '.join(self.interests)}."
+        return f"{self.status}. {self.more} {', '.join(self.traits)}. {', '.join(self.interests)}."
 
     def features(self) -> frozenset[str]:
         """What two personas can have in common."""
         band = f"age {self.age // 15}"
-        return frozenset({self.gender.lower(), self.status.lower(), band, *self.traits, *self.interests})
+        more = {text.lower() for text in (self.schooling, self.jury_service, self.went_through) if text}
+        return frozenset({self.gender.lower(), self.status.lower(), band, *self.traits, *self.interests, *more})
+
+
+class PoolPerson(Persona):
+    """One of a pool from which panels are drawn, such as a row of a census or a survey."""
+
+    weight: float = Field(title="Weight", ge=0, description="Who weighs twice as much is drawn twice as often.")
 
 
 DISPUTES, TRIALS = "personas", "personas_trials"
@@ -60,8 +94,8 @@ def likeness(one: Persona, other: Persona) -> float:
 
 @cache
 def sample_panel(size: int, seed: int, pool_name: str = DISPUTES) -> tuple[Persona, ...]:
-    """A diverse panel of 1 to 51: the first by lot, each next one of eight drawn that is least like those seated. A smaller panel of the same
-    seed is the beginning of a larger one."""
+    """A diverse panel of 1 to 51: the first by lot, each next one of eight drawn that is least like those seated. A
+    smaller panel of the same seed is the beginning of a larger one."""
     if not 1 <= size <= 51:
         raise ValueError("a panel has 1 to 51 members")
     draw = random.Random(seed)
@@ -74,8 +108,35 @@ def sample_panel(size: int, seed: int, pool_name: str = DISPUTES) -> tuple[Perso
     return tuple(panel)
 
 
+LARGEST_PANEL = 51
+"""Persons."""
+
+
+def is_pool(panel: Sequence[Persona]) -> bool:
+    """Whether a panel is drawn from these persons, who are too many for one or have weights."""
+    return len(panel) > LARGEST_PANEL or any(isinstance(one, PoolPerson) for one in panel)
+
+
+def drawn_panel(people: Sequence[Persona], size: int, seed: int) -> tuple[Persona, ...]:
+    """Draw a panel by weight, nobody twice (Efraimidis and Spirakis). A smaller panel of the same seed is the beginning of
+    a larger one.
+
+    Raises:
+        CourtroomError: there are fewer who have a weight.
+    """
+    draw, keys = random.Random(f"{seed}/people"), list[tuple[float, Persona]]()
+    for one in people:
+        weight, lot = one.weight if isinstance(one, PoolPerson) else 1.0, draw.random()
+        if weight:
+            keys.append((math.log(max(lot, sys.float_info.min)) / weight, one))
+    if len(keys) < size:
+        raise CourtroomError(f"{size} persons can't be drawn: only {len(keys)} have a weight. Draw fewer.")
+    best = sorted(keys, key=lambda pair: -pair[0])[:size]
+    return tuple(Persona.model_validate(one.model_dump(include={*Persona.model_fields})) for _, one in best)
+
+
 LONGEST_NAME = 80
-PANEL: TypeAdapter[tuple[Persona, ...]] = TypeAdapter(tuple[Persona, ...])
+PANEL: TypeAdapter[tuple[PoolPerson | Persona, ...]] = TypeAdapter(tuple[PoolPerson | Persona, ...])
 
 
 class PanelStore:
@@ -91,12 +152,17 @@ class PanelStore:
 
     @needs(Access.RUN)
     def save(self, name: str, panel: Iterable[Persona]) -> None:
-        """Save under a name, in place of what had it before. Raises `CourtroomError`: the name is empty or too long, or nobody is in the panel."""
+        """Save under a name, in place of what had it before.
+
+        Raises:
+            CourtroomError: the name is empty or too long, or nobody is in the panel.
+        """
         kept, called = tuple(panel), _name(name)
         if not kept:
             raise CourtroomError("A panel needs at least one person. Add one.")
         self._database.connection.execute(
-            "INSERT INTO panels VALUES (?, ?, ?) ON CONFLICT (name) DO UPDATE SET body = excluded.body, saved = excluded.saved",
+            "INSERT INTO panels VALUES (?, ?, ?)"
+            " ON CONFLICT (name) DO UPDATE SET body = excluded.body, saved = excluded.saved",
             (called, PANEL.dump_json(kept).decode(), time.time()),
         )
 
@@ -137,28 +203,41 @@ def _name(name: str) -> str:
 
 LARGEST = 2**20
 """Bytes of a file."""
-MOST = 51
-"""Persons in a panel."""
+MOST = 2_000
+"""Persons that are saved under one name."""
 FIELDS = tuple(Persona.model_fields)
+WEIGHT = "weight"
+AGES = range(18, 96)
+MAY_BE_EMPTY = ("status", "background")
+"""Of what a file must have, what may be empty in it: a census need not tell it."""
 NEEDED = tuple(name for name, field in Persona.model_fields.items() if field.is_required())
 LISTS = ("traits", "interests")
 ENDINGS = (".csv", ".yaml", ".yml")
 
 
-def read_panel(name: str, data: bytes, encoding: str = "") -> tuple[tuple[Persona, ...], str]:
-    """The persons of a CSV or YAML file, in its order, and what to tell of its encoding.
+def read_panel(
+    name: str, data: bytes, encoding: str = "", columns: Mapping[str, str] | None = None
+) -> tuple[tuple[Persona, ...], str]:
+    """The persons of a CSV or YAML file, in its order, and what to tell of how it was read.
 
-    CSV has a line with the fields' names first; several traits or interests are parted by `;` or `,` within a cell. YAML is a
-    list of persons, each with the fields by their names. The ending of the file's name says which it is; `encoding` is as a
-    person says, and empty where it is to be found from the bytes. Raises `CourtroomError`: a
+    CSV has a line with the fields' names first; several traits or interests are parted by `;` or `,` within a cell.
+    YAML is a list of persons, each with the fields by their names. The ending of the file's name says which it is;
+    `encoding` is as a person says, and empty where it is to be found from the bytes. Raises `CourtroomError`: a
     sentence that names the row and the mend.
+
+    Args:
+        columns: of a CSV file with other columns, such as a census: by the field of a person (or `weight`) the column
+            that has it, or a text with columns in braces. Columns that are not named here or fields are left out.
     """
     if len(data) > LARGEST:
         raise CourtroomError(f"{name} has more than {LARGEST // 2**20} MB, which is too much for a panel.")
     try:
         if name.lower().endswith(".csv"):
             file, remark = in_utf8(io.BytesIO(data), encoding)
-            rows = list(_from_csv(name, file))
+            rows = list(_from_csv(name, file, columns))
+            if columns:
+                rows, told = _of_age(rows)
+                remark = " ".join(filter(None, (remark, told)))
         elif name.lower().endswith(ENDINGS):
             text, remark = decoded(data, encoding)
             rows = _from_yaml(name, text)
@@ -170,12 +249,12 @@ def read_panel(name: str, data: bytes, encoding: str = "") -> tuple[tuple[Person
 
 
 def checked(rows: Iterable[Any]) -> tuple[Persona, ...]:
-    """Persons from plain rows, as a file or a table has them. Raises `CourtroomError`: a sentence that names the row and the mend."""
+    """Return persons from plain rows, as a file or a table has them. Raises `CourtroomError`: it names the row."""
     panel: dict[str, Persona] = {}
     rows = list(rows)
     if len(rows) > MOST:
         raise CourtroomError(
-            f"A panel has at most {MOST} persons, and here are {len(rows)}. Draw {MOST} of them by lot."
+            f"At most {MOST:,} persons are kept under a name, and here are {len(rows):,}. Leave some out."
         )
     for number, row in enumerate(rows, start=1):
         person = _person(number, row)
@@ -189,9 +268,10 @@ def checked(rows: Iterable[Any]) -> tuple[Persona, ...]:
 
 def write_csv(panel: Iterable[Persona]) -> str:
     """As `read_panel` reads it."""
-    rows = (person.model_dump(mode="json") for person in panel)
+    rows = [person.model_dump(mode="json") for person in panel]
     cells = ({**row, **{name: "; ".join(row[name]) for name in LISTS}} for row in rows)
-    return files.write_csv(FIELDS, ([row[name] for name in FIELDS] for row in cells))
+    names = [name for name in (*FIELDS, WEIGHT) if name in (*NEEDED, *LISTS) or any(name in row for row in rows)]
+    return files.write_csv(names, ([row.get(name, "") for name in names] for row in cells))
 
 
 def write_yaml(panel: Iterable[Persona]) -> str:
@@ -202,24 +282,65 @@ def write_yaml(panel: Iterable[Persona]) -> str:
     return str(yaml.safe_dump(rows, allow_unicode=True, sort_keys=False, width=120))
 
 
-def _from_csv(name: str, file: io.BufferedReader) -> Iterator[Mapping[str, Any]]:
+def _from_csv(name: str, file: io.BufferedReader, columns: Mapping[str, str] | None) -> Iterator[Mapping[str, Any]]:
     table = read_table(file, dialect_of(file.peek(1).decode(errors="replace"), FIELDS))
     names = [column.casefold() for column in table.columns]
-    if missing := [field for field in NEEDED if field not in names]:
+    taken = {field: _as_template(column) for field, column in (columns or {}).items()}
+    needed = [field for field in NEEDED if field not in taken and not (columns and field != "age")]
+    if missing := [field for field in needed if field not in names]:
         raise CourtroomError(
             f"{name}: the first row must name the columns, and {', '.join(missing)} is not among them. "
             f"The columns are {', '.join(FIELDS)}."
         )
+    if unknown := [field for field in taken if field not in (*FIELDS, WEIGHT)]:
+        known = ", ".join((*FIELDS, WEIGHT))
+        raise CourtroomError(f"“{unknown[0]}” is no field of a person. The fields are {known}.")
+    asked = {column for text in taken.values() for column in _COLUMN.findall(text)}
+    if lacking := sorted(asked - {*names}):
+        raise CourtroomError(f"{name} has no column “{lacking[0]}”. It has {', '.join(table.columns)}.")
     for line in table.rows:
         if line.fault:
             raise CourtroomError(f"{name}, {line.place}: {line.fault}")
         row: dict[str, Any] = {column.casefold(): files.cell_text(cell) for column, cell in line.cells.items()}
         if not any(cell.strip() for cell in row.values()):
             continue
+        if columns:
+            row = _mapped(row, taken)
         for field in LISTS:
             parts = row.get(field, "").split(";" if ";" in row.get(field, "") else ",")
             row[field] = [part.strip() for part in parts if part.strip()]
-        yield {field: value for field, value in row.items() if isinstance(value, list) or value.strip()}
+        yield {
+            field: value
+            for field, value in row.items()
+            if isinstance(value, list) or value.strip() or field in MAY_BE_EMPTY
+        }
+
+
+_COLUMN = re.compile(r"\{([^{}]+)\}")
+
+
+def _as_template(column: str) -> str:
+    """A column, or a text with columns in braces, as such a text; capitals in columns' names don't matter."""
+    text = column if _COLUMN.search(column) else f"{{{column}}}"
+    return _COLUMN.sub(lambda found: f"{{{found[1].casefold()}}}", text)
+
+
+def _mapped(row: Mapping[str, str], taken: Mapping[str, str]) -> dict[str, Any]:
+    """A row with the fields of a person, from the columns that have them."""
+    own = {field: row[field] for field in (*FIELDS, WEIGHT) if field in row}
+    return {**own, **{field: _COLUMN.sub(lambda found: row[found[1]], text) for field, text in taken.items()}}
+
+
+def _of_age(rows: Sequence[Mapping[str, Any]]) -> tuple[list[Mapping[str, Any]], str]:
+    """The rows of those who can sit, each with what a person must have, and what to tell of the others."""
+    kept = list[Mapping[str, Any]]()
+    for number, row in enumerate(rows, start=1):
+        age = str(row.get("age", "")).removesuffix(".0")
+        if not age.isdigit() or int(age) in AGES:
+            named = {"name": f"Person {number}", "gender": "person", "status": "", "background": ""}
+            kept.append({**named, **row, "age": age})
+    out = len(rows) - len(kept)
+    return kept, f"{out:,} of {len(rows):,} rows are left out: their age is not from 18 to 95." if out else ""
 
 
 def _from_yaml(name: str, text: str) -> list[Any]:
@@ -244,7 +365,7 @@ def _person(number: int, row: Any) -> Persona:
     if not isinstance(row, Mapping):
         raise CourtroomError(f"Row {number}: this is no person. Give {', '.join(NEEDED)}.")
     try:
-        return Persona.model_validate(dict(row))
+        return (PoolPerson if WEIGHT in row else Persona).model_validate(dict(row))
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
         field = str(first["loc"][0])[:40] if first["loc"] else "the row"
@@ -256,7 +377,6 @@ def _person(number: int, row: Any) -> Persona:
 
 
 def _what_is_wrong(first: Any) -> str:
-    """The rest of a sentence that begins with the field's name."""
     limits = first.get("ctx", {})
     match first["type"]:
         case "missing":
@@ -269,4 +389,6 @@ def _what_is_wrong(first: Any) -> str:
             return f"has more than {limits['max_length']} entries. Leave some out."
         case "string_type":
             return "must be text."
+    if first["loc"][0] == WEIGHT:
+        return "must be a number, 0 or more."
     return "must be a whole number from 18 to 95." if first["loc"][0] == "age" else "must be a list of texts."

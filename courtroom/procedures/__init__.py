@@ -9,10 +9,12 @@ from importlib.metadata import EntryPoint, entry_points
 from importlib.util import find_spec
 from pathlib import Path
 
+from courtroom.cases.kinds import broken_kinds
 from courtroom.engine.errors import place_and_error
 from courtroom.engine.procedure import Procedure
-from courtroom.engine.registration import RegistrationError, register
 from courtroom.errors import CourtroomError
+from courtroom.procedures.check_templates import unseen as unseen
+from courtroom.procedures.council.procedure import COUNCIL
 from courtroom.procedures.courtroom_llm.procedure import COURTROOM_LLM
 from courtroom.procedures.cyberjurors.procedure import CYBERJURORS
 from courtroom.procedures.debate.procedure import DEBATE
@@ -21,6 +23,8 @@ from courtroom.procedures.distillation.procedure import DISTILLATION
 from courtroom.procedures.juris.procedure import JURIS
 from courtroom.procedures.jurisagents.procedure import JURISAGENTS
 from courtroom.procedures.mock_jury.procedure import MOCK_JURY
+from courtroom.procedures.registration import RegistrationError
+from courtroom.procedures.registration import register as register
 from courtroom.procedures.verdict.alignment import ALIGNMENT
 from courtroom.procedures.verdict.procedure import VERDICT
 
@@ -55,7 +59,7 @@ class Procedures(dict[str, Procedure]):
 
 def find(known: Mapping[str, Procedure]) -> Outside:
     """The known procedures and those of installed packages. One that can't be used leaves the others alone."""
-    procedures, origins, broken = dict(known), {}, {}
+    procedures, origins, broken = dict(known), {}, dict(broken_kinds())
     for point in sorted(entry_points(group=GROUP), key=lambda point: point.name):
         origin = f"{point.dist.name} {point.dist.version}" if point.dist else point.value
         try:
@@ -127,6 +131,7 @@ PUBLISHED = (
     DISCUSSION,
     DEBATE,
     MOCK_JURY,
+    COUNCIL,
 )
 OUTSIDE = find(register(PUBLISHED))
 """What installed packages add, and why some of it can't be used."""

@@ -1,5 +1,6 @@
-"""What is kept beside a run, on disk: the answers of audits and interviews; and all of it, with marks and the audience, as it goes into
-exports and reports. Nothing of the run itself is in it."""
+"""What is kept beside a run: audits, interviews, checks, marks and the audience, on disk and in exports."""
+
+from __future__ import annotations
 
 import secrets
 import time
@@ -11,10 +12,10 @@ from typing import Annotated, Literal
 from pydantic import Field, TypeAdapter
 
 from courtroom.access import Access, Resource, needs
+from courtroom.declarations.setup import Budget, Setup
 from courtroom.engine.events import Called
 from courtroom.engine.procedure import Procedure
 from courtroom.engine.record import Record
-from courtroom.engine.setup import Budget, Setup
 from courtroom.questions.audience import LONGEST, MOST_PHONES, AudienceStore
 from courtroom.questions.marks import Mark, MarkStore
 from courtroom.sharing import changing, listed, may_see
@@ -22,15 +23,17 @@ from courtroom.store.connection import read
 from courtroom.store.database import Database
 from courtroom.strict import Strict
 
-Condition = Literal["same", "votes", "reasons", "neither"]
+Condition = Literal["same", "votes", "reasons", "neither", "without"]
 CONDITIONS: tuple[Condition, ...] = ("same", "votes", "reasons", "neither")
-"""What a member is shown of its peers: what it was shown then, their votes alone, their reasons alone, nothing of them."""
+"""What a member is shown of its peers: the same as then, their votes alone, their reasons alone, nothing.
+Beside these stands `without`: all but one of them."""
 
 TITLES: Mapping[Condition, str] = {
     "same": "the same as then",
     "votes": "its peers' votes, no reasons",
     "reasons": "its peers' reasons, no votes",
     "neither": "nothing of its peers",
+    "without": "all but one of its peers",
 }
 
 
@@ -43,6 +46,8 @@ class Sample(Strict):
     key: str
     """Of that call's answer: a call that was made anew after an intervention is another one under the same path."""
     condition: Condition
+    without: str = Field(default="", exclude_if=lambda peer: not peer)
+    """The name of the peer that is left out."""
     number: int
     """Of the samples under this condition, from 1; it is added to the run's seed."""
     choice: str | None
@@ -64,12 +69,21 @@ class Interview(Strict):
     called: Called
 
 
-Aside = Annotated[Sample | Interview, Field(discriminator="kind")]
+class Check(Strict):
+    """A model's answer on what a statement says that the case does not hold."""
+
+    kind: Literal["check"] = "check"
+    statement: str
+    """By what the statement is known: a digest of its vote's path and of what was said."""
+    called: Called
+
+
+Aside = Annotated[Sample | Interview | Check, Field(discriminator="kind")]
 ASIDE: TypeAdapter[Aside] = TypeAdapter(Aside)
 
 
 class AsideStore:
-    """Reads and writes what was asked beside runs. Methods may be called from any thread. A damaged row raises `Unreadable`."""
+    """Reads and writes what was asked beside runs, from any thread. A damaged row raises `Unreadable`."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -81,13 +95,10 @@ class AsideStore:
 
     def add(self, run: str, aside: Aside) -> None:
         """Keep one; when this returns, a killed process has not lost it."""
-        self._database.execute(
-            "INSERT INTO asides (run, kind, at, body) VALUES (?, ?, ?, ?)",
-            (run, aside.kind, time.time(), aside.model_dump_json()),
-        )
+        self.take_in(run, [(time.time(), aside)])
 
     def take_in(self, run: str, asides: Iterable[tuple[float, Aside]]) -> None:
-        """Keep those of an imported run with their times, within a transaction of the caller's."""
+        """Keep several with their times."""
         self._database.connection.executemany(
             "INSERT INTO asides (run, kind, at, body) VALUES (?, ?, ?, ?)",
             [(run, one.kind, at, one.model_dump_json()) for at, one in asides],
@@ -122,16 +133,33 @@ class Cost(Strict):
     tokens: int = 0
     money: float | None = 0.0
     """US dollars; None where a price is unknown."""
+    estimated: bool = Field(default=False, exclude_if=lambda estimated: not estimated)
+    """Whether a provider did not count some of the tokens, so that they and the money are about so much."""
+
+    @classmethod
+    def sum_of(cls, costs: Iterable[Cost]) -> Cost:
+        """Add up what was asked."""
+        every = tuple(costs)
+        known = [one.money for one in every if one.money is not None]
+        return cls(
+            calls=sum(one.calls for one in every),
+            tokens=sum(one.tokens for one in every),
+            money=sum(known) if len(known) == len(every) else None,
+            estimated=any(one.estimated for one in every),
+        )
 
 
 def cost(calls: Iterable[Called]) -> Cost:
     """What calls beside a run took; answers that were on record took nothing."""
-    asked = [call for call in calls if call.asked]
-    costs = [call.cost for call in asked]
-    return Cost(
-        calls=sum(call.asked for call in asked),
-        tokens=sum(call.prompt_tokens + call.completion_tokens for call in asked),
-        money=None if None in costs else sum(one for one in costs if one is not None),
+    return Cost.sum_of(
+        Cost(
+            calls=call.asked,
+            tokens=call.prompt_tokens + call.completion_tokens,
+            money=call.cost,
+            estimated=call.estimated,
+        )
+        for call in calls
+        if call.asked
     )
 
 
@@ -187,18 +215,16 @@ def exported(audiences: AudienceStore, run: str) -> ExportedAudience | None:
         made=audience.made,
         closed=audience.closed,
         votes=tuple(
-            ExportedVote(poll=vote.poll, voter=numbers[vote.phone], choice=vote.choice, at=vote.at) for vote in votes
+            ExportedVote(voter=numbers[vote.phone], **vote.model_dump(include={"poll", "choice", "at"}))
+            for vote in votes
         ),
         arguments=tuple(
             ExportedArgument(
-                poll=one.argument.poll,
-                voter=numbers[one.argument.phone],
-                choice=one.argument.choice,
-                at=one.argument.at,
-                text=one.argument.text,
-                liked_by=tuple(numbers[like.phone] for like in likes if like.argument == one.argument.number),
+                voter=numbers[one.phone],
+                liked_by=tuple(numbers[like.phone] for like in likes if like.argument == one.number),
+                **one.model_dump(include={"poll", "choice", "at", "text"}),
             )
-            for one in arguments
+            for one in (liked.argument for liked in arguments)
         ),
     )
 
@@ -216,7 +242,8 @@ def take_in(database: Database, run: str, audience: ExportedAudience) -> None:
     )
     for one in audience.arguments:
         number = db.execute(
-            "INSERT INTO audience_arguments (run, poll, phone, choice, text, at) VALUES (?, ?, ?, ?, ?, ?) RETURNING number",
+            "INSERT INTO audience_arguments (run, poll, phone, choice, text, at)"
+            " VALUES (?, ?, ?, ?, ?, ?) RETURNING number",
             (run, one.poll, _phone(one.voter), one.choice, one.text, one.at),
         ).fetchone()["number"]
         db.executemany(
@@ -234,7 +261,7 @@ class KeptBeside:
     """What was asked, said and voted beside one run."""
 
     asides: tuple[tuple[float, Aside], ...] = ()
-    """Answers of audits and interviews, with their times."""
+    """Answers of audits, interviews and checks, with their times."""
     marks: tuple[Mark, ...] = ()
     audience: ExportedAudience | None = None
 

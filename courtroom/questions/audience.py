@@ -1,4 +1,4 @@
-"""An audience: people on their phones who vote beside a run's members and send arguments. Nothing of it is in the run itself."""
+"""An audience: people on their phones who vote beside a run's members and send arguments."""
 
 import re
 import secrets
@@ -109,7 +109,7 @@ class AudienceStore:
     def at(self, token: str) -> Audience:
         row = self._database.row("SELECT * FROM audiences WHERE token = ?", (token,))
         if row is None:
-            raise NoSuchAudience("This link leads to no audience. Ask for a new one whoever leads the hearing.")
+            raise NoSuchAudience("This link leads to no audience. Ask whoever leads the hearing for a new one.")
         return read_audience(row)
 
     @needs(Access.RUN)
@@ -142,7 +142,7 @@ class AudienceStore:
             )
 
     def argue(self, run: str, poll: str, phone: str, text: str) -> None:
-        """Keep a phone's argument in place of its earlier one in the same poll; votes for the earlier one go with it."""
+        """Keep a phone's argument in place of its earlier one in the same poll, which loses its votes."""
         said = " ".join(text.split())
         if not 0 < len(said) <= LONGEST:
             raise VoteRefused(f"An argument has 1 to {LONGEST} characters; this one has {len(said)}.")

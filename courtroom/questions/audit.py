@@ -2,34 +2,28 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from concurrent.futures import Future
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import unified_diff
 from fractions import Fraction
 from functools import partial
 from typing import Any, Literal
 
-from courtroom.access import Access, acting_account, acts, needs
+from courtroom.access import acting_account, acts
+from courtroom.declarations.parts import Peers
+from courtroom.declarations.setup import Budget
 from courtroom.engine.answers import AnswerStore
 from courtroom.engine.events import Called, Voted
-from courtroom.engine.exchange import AskedBeside, Exchange
-from courtroom.engine.ledger import Ledger
-from courtroom.engine.procedure import Peers, Procedure
+from courtroom.engine.procedure import Procedure
 from courtroom.engine.record import Record
-from courtroom.engine.rehearsal import Estimate, Load, Recorded, replay
-from courtroom.engine.runner import Runner
-from courtroom.engine.services import Asked, Services
-from courtroom.engine.setup import Budget
-from courtroom.engine.store import RunStore
+from courtroom.engine.services import Asked
 from courtroom.errors import CourtroomError
+from courtroom.evaluation.rehearsal import replay
 from courtroom.media.medium import Medium
-from courtroom.models.capabilities import Capabilities
-from courtroom.models.card import estimate_prompt_tokens
 from courtroom.models.request import Message
-from courtroom.models.spec import OFFLINE, PERSON
-from courtroom.questions.asides import CONDITIONS, AsideStore, Condition, Cost, Sample, budget, cost, failures
-from courtroom.store.writer import Writer
+from courtroom.models.spec import PERSON
+from courtroom.questions.asides import CONDITIONS, Condition, Cost, Sample, budget, cost
+from courtroom.questions.beside import Plan, Plans
 from courtroom.strict import Strict
 
 Name = Literal["instability", "conformity", "persuasion", "both", "own view", "not clear"]
@@ -65,7 +59,7 @@ class ConditionCounts(Strict):
 
 
 def count(samples: Iterable[Sample], choice: str) -> dict[Condition, ConditionCounts]:
-    """The answers to one audited call by condition; where one was asked twice, its last answer counts. `choice` is the audited verdict."""
+    """Count the answers to one audited call by condition; of two to one question the last counts."""
     last = {(one.condition, one.number): one.choice for one in samples}
     found: dict[Condition, Counter[str]] = {}
     for (condition, _), given in last.items():
@@ -119,6 +113,10 @@ def _lines(messages: tuple[Message, ...]) -> list[str]:
     return [line for text in texts for line in text.splitlines()]
 
 
+MAX_CHANCE = 0.05
+"""Above this probability by chance alone no voice is said to have carried a change."""
+VOICE_SEEDS = 6
+"""Fewer answers than these can't tell a voice from chance."""
 SEEDS = 3
 """How often each question of an audit is asked by default."""
 MOST_SEEDS = 20
@@ -128,8 +126,8 @@ SHOWN: Mapping[Condition, tuple[bool, bool]] = {
     "neither": (False, False),
 }
 """Whether votes and reasons of peers are shown; under `same` the task stays as it was."""
-Wanted = tuple[Condition, int]
-"""A sample by its condition and its number, from 1."""
+Wanted = tuple[Condition, str, int]
+"""A sample by its condition, the name of the peer who is left out, and its number, from 1."""
 
 
 @dataclass(frozen=True)
@@ -158,23 +156,34 @@ class Audit(Strict):
     after: str
     name: Name
     counts: dict[Condition, ConditionCounts]
+    voices: dict[str, ConditionCounts] = {}
+    """The answers with one peer left out, by that peer's name; empty where that was not asked."""
     cost: Cost
 
+    @property
+    def carried_by(self) -> tuple[str, ...]:
+        """Names of the peers without whom the change does not come about, while it holds on the same inputs.
 
-@dataclass(frozen=True)
-class AuditPlan:
-    """What is to be asked to audit some votes of a run."""
+        The verdict has to be rarer without the peer than on the same inputs, by Fisher's exact test with Holm's correction for
+        as many peers, p below 0.05. Where two say the same, leaving out one changes nothing, and neither is among them.
+        """
+        from scipy.stats import fisher_exact  # slow to import: only where an audit has asked for voices
+        from statsmodels.stats.multitest import multipletests
 
-    record: Record
-    questions: Mapping[str, tuple[Audited, Wanted, Asked[Any]]]
-    estimate: Estimate
-    left_out: tuple[str, ...] = ()
-    """A sentence for each vote that can't be audited after all."""
+        same = self.counts.get("same")
+        if same is None or not self.voices:
+            return ()
+        tables = [[[same.again, same.other], [one.again, one.other]] for one in self.voices.values()]
+        chances = [float(fisher_exact(table, alternative="greater").pvalue) for table in tables]
+        carried = multipletests(chances, alpha=MAX_CHANCE, method="holm")[0]
+        return tuple(peer for peer, is_one in zip(self.voices, carried, strict=True) if is_one)
+
+
+AuditPlan = Plan[tuple[Audited, Wanted]]
 
 
 def auditable(procedure: Procedure, record: Record) -> tuple[Audited, ...]:
-    """The votes of a run that can be audited: changes of sides; where nobody votes twice, all votes. A vote that a person put in
-    is left out. Empty where the procedure does not declare `peers`."""
+    """Return the votes that can be audited: changes of sides; all where nobody votes twice. A person's is left out."""
     found = (
         (vote, call, peers)
         for vote in record.of(Voted)
@@ -204,7 +213,8 @@ def results(procedure: Procedure, record: Record, samples: Sequence[Sample]) -> 
         mine = [sample for sample in samples if (sample.audited, sample.key) == (one.call.path, one.call.keys[-1])]
         if not mine or one.vote.choice is None:
             continue
-        counts = count(mine, one.vote.choice)
+        counts = count([sample for sample in mine if not sample.without], one.vote.choice)
+        peers = dict.fromkeys(sample.without for sample in mine if sample.without)
         found.append(
             Audit(
                 call=one.call.path,
@@ -214,6 +224,10 @@ def results(procedure: Procedure, record: Record, samples: Sequence[Sample]) -> 
                 after=one.vote.choice,
                 name=name(counts, changed=one.vote.changed),
                 counts=counts,
+                voices={
+                    peer: count([sample for sample in mine if sample.without == peer], one.vote.choice)["without"]
+                    for peer in peers
+                },
                 cost=cost(sample.called for sample in mine),
             )
         )
@@ -226,105 +240,72 @@ def shares(audits: Sequence[Audit]) -> dict[Name, float]:
     return {name: number / len(audits) for name, number in names.most_common()}
 
 
-class Audits:
-    """Plans, estimates and makes audits. `runner`: gives the engine, which starts when it is first needed."""
+class Audits(Plans[tuple[Audited, Wanted]]):
+    """Plans, estimates and makes audits."""
 
-    def __init__(
-        self,
-        procedures: Mapping[str, Procedure],
-        store: RunStore,
-        answers: AnswerStore,
-        asides: AsideStore,
-        sight: Capabilities,
-        writer: Writer,
-        runner: Callable[[], Runner],
-    ) -> None:
-        self._procedures, self._store, self._answers, self._asides = procedures, store, answers, asides
-        self._sight, self._writer, self._runner = sight, writer, runner
-        self.under_way: dict[str, Future[AskedBeside]] = {}
-        """The audit of each run that goes on, or that was the last, in this process."""
+    what = "audit"
 
     def of(self, record: Record) -> tuple[Audit, ...]:
         return results(self._procedures[record.run.procedure], record, self._asides.samples(record.run.id))
 
-    def plan(self, record: Record, calls: Collection[str], seeds: int = SEEDS) -> AuditPlan:
-        """What audits of the calls at these paths will ask, and about what that takes; nothing is asked. Works a lot: not for the
-        engine's loop. Samples that an earlier audit has are not asked again. Each of the four questions is asked `seeds` times, 1
-        to 20."""
+    def plan(self, record: Record, calls: Collection[str], seeds: int = SEEDS, *, voices: bool = False) -> AuditPlan:
+        """Plan audits of the calls at these paths, each of the four questions `seeds` times; nothing is asked.
+
+        It works a lot, so it is not for the engine's loop. What an earlier audit has is not asked again.
+
+        Args:
+            voices: also ask without each peer whose words the member was shown, and each question six times at least.
+        """
         if not 1 <= seeds <= MOST_SEEDS:
             raise CourtroomError(
                 f"An audit asks each question 1 to {MOST_SEEDS} times, not {seeds}. Choose another number."
             )
+        seeds = max(seeds, VOICE_SEEDS) if voices else seeds
         with acts(acting_account()):  # also in the threads that it starts
-            return asyncio.run(self._plan(record, frozenset(calls), seeds))
+            return asyncio.run(self._plan(record, frozenset(calls), seeds, voices=voices))
 
-    @needs(Access.RUN)
-    def start(self, plan: AuditPlan, keys: Mapping[str, str] | None = None) -> Future[AskedBeside]:
-        """Ask what was planned. Each answer is on disk as soon as it is there; it stops at the run's budget. One audit of a run goes on at a time."""
-        run = plan.record.run.id
-        self._asides.changing(run, "audit")
-        before = self.under_way.get(run)
-        if before is not None and not before.done():
-            raise CourtroomError("An audit of this run goes on. Wait until it is done.")
-        failed = failures(one for _, one in self._asides.of(run))
-        questions = [asked for _, _, asked in plan.questions.values()]
-        self.under_way[run] = self._runner().ask_beside(
-            plan.record, questions, failed, partial(self._keep, plan), keys or {}
+    def _aside(self, run: str, about: tuple[Audited, Wanted], asked: Asked[Any], called: Called) -> Sample:
+        audited, (condition, without, number) = about
+        return Sample(
+            audited=audited.call.path,
+            key=audited.call.keys[-1],
+            condition=condition,
+            without=without,
+            number=number,
+            choice=audited.choice(asked, called),
+            called=called,
         )
-        return self.under_way[run]
 
-    async def _keep(self, plan: AuditPlan, asked: Asked[Any], called: Called) -> None:
-        audited, (condition, number), _ = plan.questions[asked.path]
-        call, choice = audited.call, audited.choice(asked, called)
-        sample = Sample(
-            audited=call.path, key=call.keys[-1], condition=condition, number=number, choice=choice, called=called
-        )
-        await self._writer.do(partial(self._asides.add, plan.record.run.id, sample))
-
-    async def _plan(self, record: Record, calls: frozenset[str], seeds: int) -> AuditPlan:
+    async def _plan(self, record: Record, calls: frozenset[str], seeds: int, *, voices: bool) -> AuditPlan:
         run, procedure = record.run, self._procedures[record.run.procedure]
         chosen = [one for one in auditable(procedure, record) if one.call.path in calls]
         have = {
-            (one.audited, one.key, one.condition, one.number)
+            (one.audited, one.key, one.condition, one.without, one.number)
             for one in self._asides.samples(run.id)
             if one.called.value is not None
         }
-        root = self._store.families.root(run.id)
+        root = self._store.root(run.id)
         seen = partial(self._store.retrieval, run.id)
-        put = await replay(procedure, record, self._sight, root, self._answers.of(run).reply, seen)
+        put = await replay(procedure, record, self._capabilities, root, self._answers.of(run).reply, seen)
         limit = budget(procedure, record)
-        questions: dict[str, tuple[Audited, Wanted, Asked[Any]]] = {}
+        questions: dict[str, tuple[tuple[Audited, Wanted], Asked[Any]]] = {}
         left_out = []
         for one in chosen:
             path = one.call.path
             if why := _why_not(one, put.get(path)):
                 left_out.append(f"{path}: {why}")
                 continue
-            for condition in CONDITIONS:
+            wanted: list[tuple[Condition, str]] = [(condition, "") for condition in CONDITIONS]
+            if voices:
+                wanted += [("without", peer) for peer in one.peers.without(put[path].task)]
+            for condition, peer in wanted:
                 for number in range(1, seeds + 1):
-                    if (path, one.call.keys[-1], condition, number) not in have:
-                        asked = _asked(put[path], one.peers, condition, number, limit)
-                        questions[asked.path] = one, (condition, number), asked
-        return AuditPlan(record, questions, await self._estimate(questions, root, run.id), tuple(left_out))
-
-    async def _estimate(
-        self, questions: Mapping[str, tuple[Audited, Wanted, Asked[Any]]], root: str, run: str
-    ) -> Estimate:
-        """Prompts as they will be sent; each answer taken to be as long as the audited one."""
-        services = Services(Ledger(run, root), Recorded(self._answers.reply), self._sight)
-        calls, prompt, completion = Counter[str](), Counter[str](), Counter[str]()
-        found = 0
-        for audited, _, asked in questions.values():
-            request = await Exchange(services, asked).request()
-            model = request.spec.id
-            calls[model] += 1
-            if self._answers.reply(request.key) is not None:
-                found += 1
-            elif model != OFFLINE:
-                prompt[model] += estimate_prompt_tokens(request.messages)
-                completion[model] += audited.call.completion_tokens
-        loads = tuple(Load(model, number, prompt[model], completion[model]) for model, number in calls.items())
-        return Estimate(loads, len(questions), found)
+                    if (path, one.call.keys[-1], condition, peer, number) not in have:
+                        asked = _asked(put[path], one.peers, (condition, peer, number), limit)
+                        questions[asked.path] = (one, (condition, peer, number)), asked
+        tokens = [(asked, audited.call.completion_tokens) for (audited, _), asked in questions.values()]
+        estimate = await self._estimate(run.id, tokens)
+        return AuditPlan(record, questions, estimate, tuple(left_out))
 
 
 def _path_of(vote: Voted, peers: Peers) -> str:
@@ -335,7 +316,10 @@ def _path_of(vote: Voted, peers: Peers) -> str:
 
 def _why_not(audited: Audited, asked: Asked[Any] | None) -> str:
     if asked is None:
-        return "The question can't be put again as it was: the program's prompts or the model's address have changed since."
+        return (
+            "The question can't be put again as it was: "
+            "the program's prompts or the model's address have changed since."
+        )
     if asked.member.spec.id == PERSON:
         return "A person sits there."
     if audited.peers.shown(asked.task, False, False) == asked.task:
@@ -343,14 +327,17 @@ def _why_not(audited: Audited, asked: Asked[Any] | None) -> str:
     return ""
 
 
-def _asked(asked: Asked[Any], peers: Peers, condition: Condition, number: int, limit: Budget) -> Asked[Any]:
+def _asked(asked: Asked[Any], peers: Peers, wanted: Wanted, limit: Budget) -> Asked[Any]:
     """One question of an audit. Its seed is another than the run's, so that it draws a sample of its own."""
+    condition, peer, number = wanted
     task = peers.shown(asked.task, *SHOWN[condition]) if condition in SHOWN else asked.task
+    task = peers.without(task)[peer] if peer else task
+    step = f"{condition}/{peer}" if peer else condition
     return replace(
         asked,
         task=task,
         setup=asked.setup.model_copy(update={"budget": limit}),
         prompts=asked.prompts.fresh,
         seed=asked.seed + number,
-        path=f"{asked.path}/audit/{condition}/{number}",
+        path=f"{asked.path}/audit/{step}/{number}",
     )

@@ -160,8 +160,7 @@ class Agreement(Strict):
     marked: int
     """Runs, members and answers that at least two reviewers gave a score."""
     scores: float | None
-    """Krippendorff's alpha of the scores, at the level of intervals: 1 is full agreement, 0 is that of chance; None where
-    it is not defined: nobody scored the same, or all scores are alike."""
+    """Krippendorff's alpha of the scores, at the level of intervals; None where it is not defined."""
     note: str = ""
 
 

@@ -5,7 +5,7 @@ import json
 import math
 import secrets
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -13,13 +13,13 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader
 from markupsafe import Markup
 
+from courtroom.declarations.blocks import Graph, runs
 from courtroom.engine.answers import AnswerStore
-from courtroom.engine.blocks import Graph, runs
 from courtroom.engine.events import Called
-from courtroom.engine.procedure import Choice, Procedure
+from courtroom.engine.procedure import Procedure
 from courtroom.engine.record import Record
-from courtroom.engine.turnout import failure_of, stand_in_of, turnout
 from courtroom.errors import CourtroomError
+from courtroom.evaluation.turnout import failure_of, given_by, stand_in_of, turnout
 from courtroom.figures.layout import tone
 from courtroom.language import _, translated
 from courtroom.media.medium import Medium
@@ -33,64 +33,18 @@ from courtroom.room import scene
 from courtroom.room.player import adapter, program, read, style, words
 from courtroom.text.words import changes
 
-WIDTH, HEIGHT = 860, 560
 
-
-def graph_svg(graph: Graph, choices: Sequence[Choice]) -> Markup:
-    """Members around an ellipse, an arrow for each follow, strong ones thick; names and marks are shown as text."""
-    by_name = {choice.name: choice for choice in choices}
-    count = max(1, len(graph.nodes))
-    places = {
-        node.id: (
-            WIDTH / 2 + 340 * math.sin(2 * math.pi * n / count),
-            HEIGHT / 2 - 220 * math.cos(2 * math.pi * n / count),
-        )
-        for n, node in enumerate(graph.nodes)
+def places(graph: Graph) -> dict[str, tuple[float, float]]:
+    """Return a place for each node around an ellipse, by its id: across and down a drawing of 860 by 560."""
+    step = 2 * math.pi / max(1, len(graph.nodes))
+    return {
+        node.id: (430 + 340 * math.sin(step * n), 280 - 220 * math.cos(step * n)) for n, node in enumerate(graph.nodes)
     }
-    lines = [
-        _arrow(places[edge.source], places[edge.target], strong=edge.strong)
-        for edge in sorted(graph.edges, key=lambda edge: edge.strong)
-        if edge.source in places and edge.target in places
-    ]
-    nodes = []
-    for node in graph.nodes:
-        x, y = places[node.id]
-        choice = by_name.get(node.choice or "")
-        nodes.append(
-            Markup(
-                '<g><title>{}</title><circle cx="{:.0f}" cy="{:.0f}" r="{:.0f}" fill="{}"{}/>'
-                '<text x="{:.0f}" y="{:.0f}" text-anchor="middle">{} {}</text></g>'
-            ).format(
-                node.detail,
-                *(x, y, 8 + 10 * node.size, tone(choice.tone if choice else None)),
-                Markup(' stroke="currentColor" stroke-width="3"') if node.changed else "",
-                *(x, y + 34, choice.mark if choice else "", node.label),
-            )
-        )
-    return Markup('<svg class="graph" viewBox="0 0 {} {}" role="img">{}{}</svg>').format(
-        WIDTH, HEIGHT, Markup("").join(lines), Markup("").join(nodes)
-    )
-
-
-def _arrow(start: tuple[float, float], end: tuple[float, float], *, strong: bool) -> Markup:
-    length = math.dist(start, end) or 1.0
-    dx, dy = (end[0] - start[0]) / length, (end[1] - start[1]) / length
-    x, y = end[0] - 22 * dx, end[1] - 22 * dy
-    return Markup(
-        '<path d="M{:.0f} {:.0f}L{:.0f} {:.0f}M{:.0f} {:.0f}L{:.0f} {:.0f}L{:.0f} {:.0f}" fill="none" '
-        'stroke="currentColor" stroke-width="{}" opacity="{}"/>'
-    ).format(
-        *(start[0] + 22 * dx, start[1] + 22 * dy, x, y),
-        *(x - 8 * dx + 4 * dy, y - 8 * dy - 4 * dx, x, y, x - 8 * dx - 4 * dy, y - 8 * dy + 4 * dx),
-        2.4 if strong else 0.9,
-        0.95 if strong else 0.45,
-    )
 
 
 NOTHING = KeptBeside()
-FRAMES = 6
-"""Frames of a video that are put into the page, each as a picture of this many pixels at most."""
-SIDE = 480
+MAX_FRAMES = 6
+MAX_FRAME_SIDE_PX = 480
 POLICY = (
     "default-src 'none'; script-src 'nonce-{nonce}'; style-src 'unsafe-inline'; img-src data:; "
     "base-uri 'none'; form-action 'none'"
@@ -110,7 +64,13 @@ def as_html(
     procedure, answers = procedure.about(record.case), answers.of(record.run)
     environment = Environment(loader=FileSystemLoader(Path(__file__).parent), autoescape=True)
     environment.filters.update(
-        readable=readable, t=translated, kind=lambda block: type(block).__name__, label=label, runs=runs, moment=moment
+        t=translated,
+        kind=lambda block: type(block).__name__,
+        label=label,
+        runs=runs,
+        moment=moment,
+        places=places,
+        tone=tone,
     )
     environment.globals["_"] = _
     parts: dict[str, str] = {}
@@ -124,10 +84,10 @@ def as_html(
         turnout=turnout(record),
         failure_of=failure_of,
         stand_in_of=stand_in_of,
+        given_by=given_by,
         sure=sure,
         members=record.members,
         views=[(view, view.blocks(record)) for view in procedure.views],
-        graph=lambda graph: graph_svg(graph, procedure.choices),
         exchanges={call.path: list(_exchange(call, answers, parts)) for call in record.calls},
         parts=parts,
         pictures=list(_pictures(record, media)),
@@ -163,20 +123,6 @@ def audience_table(record: Record, beside: KeptBeside) -> list[tuple[str, dict[s
         for poll in (BEFORE, *record.tallies)
         if poll in counts
     ]
-
-
-def readable(value: Any) -> Markup:
-    """An answer's value as nested lists with labels."""
-    if isinstance(value, dict):
-        rows = (
-            Markup("<dt>{}</dt><dd>{}</dd>").format(label(k), readable(v))
-            for k, v in value.items()
-            if v not in ("", [], {})
-        )
-        return Markup("<dl>{}</dl>").format(Markup("").join(rows))
-    if isinstance(value, list):
-        return Markup("<ul>{}</ul>").format(Markup("").join(Markup("<li>{}</li>").format(readable(v)) for v in value))
-    return Markup("{}").format((_("yes") if value else _("no")) if isinstance(value, bool) else value)
 
 
 def moment(at: float) -> str:
@@ -215,9 +161,9 @@ def _pictures(record: Record, media: MediaStore) -> Iterator[tuple[Medium, list[
             continue
         try:
             if medium.kind == "image":
-                yield medium, [(_url(media.image(medium.sha256, SIDE)), "")], ""
+                yield medium, [(_url(media.image(medium.sha256, MAX_FRAME_SIDE_PX)), "")], ""
             else:
-                frames: tuple[Frame, ...] = media.frames(medium.sha256, FRAMES)
+                frames: tuple[Frame, ...] = media.frames(medium.sha256, MAX_FRAMES)
                 yield medium, [(_url(frame.jpeg), f"{frame.timestamp_s:.1f} s") for frame in frames], ""
         except CourtroomError as error:
             yield medium, [], str(error)

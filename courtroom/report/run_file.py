@@ -1,4 +1,4 @@
-"""A run as one JSON document: written, and read without trust where another install wrote it, checked against its hash and against itself."""
+"""A run as one JSON document: written, and read without trust, checked against its hash and against itself."""
 
 import hashlib
 import io
@@ -6,50 +6,49 @@ import json
 import zipfile
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import asdict, replace
+from dataclasses import replace
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, ValidationError
+from pydantic import BaseModel, BeforeValidator, Field, StringConstraints, TypeAdapter, ValidationError
 
 from courtroom.access import Access, acting_account, needs
 from courtroom.cases.case import Case
 from courtroom.cases.checks import explain
 from courtroom.cases.kinds import parse_case
+from courtroom.declarations.setup import Setup
 from courtroom.engine.answers import AnswerStore, unpack
-from courtroom.engine.budget import Payment
-from courtroom.engine.events import EVENT, Called, Event, Seated, StageBegan, Tallied, Verdict, Voted
+from courtroom.engine.budget import Payer, Payment
+from courtroom.engine.events import Called, Event, Seated, StageBegan, Tallied, Verdict, Voted
 from courtroom.engine.interventions import Intervention, Overrule
 from courtroom.engine.procedure import Procedure
 from courtroom.engine.record import Record
-from courtroom.engine.recordings import Recording, Recordings
 from courtroom.engine.run import RECORDING, Control, Run
-from courtroom.engine.setup import Setup
 from courtroom.engine.store import RunStore
 from courtroom.errors import CourtroomError
 from courtroom.evaluation.comparison import compare
+from courtroom.judging.jurors import private_votes
 from courtroom.media.store import MediaStore
 from courtroom.models.apart import refuse
 from courtroom.models.request import Reply, digest_text
 from courtroom.models.spec import RECORDED
-from courtroom.questions.asides import ASIDE, Aside, BesideStore, ExportedAudience, KeptBeside
+from courtroom.questions.asides import Aside, BesideStore, ExportedAudience, KeptBeside
 from courtroom.questions.marks import Mark
-from courtroom.report.page import as_html
+from courtroom.recordings import Recording, Recordings
+from courtroom.report.page import NOTHING, as_html
 from courtroom.sharing import NOBODYS
 from courtroom.store.connection import REFUSALS
 from courtroom.strict import Strict
 
 FORMAT = "courtroom-run-2"
-NOT_IN_A_FILE = {"owner", "heartbeat", "control", "imported", "exported_id", "exported_parent"}
+NOT_IN_A_FILE = {"control", "imported", "exported_id", "exported_parent"}
 """What a run has only in the store in which it is."""
 
 
-NOTHING = KeptBeside()
-
-
 def as_json(record: Record, answers: AnswerStore, beside: KeptBeside = NOTHING) -> str:
-    """All that is on record of a run, with a hash over all of it. Text parts of prompts stand once, under their digests."""
+    """Write all that is on record of a run, with a hash over it. Parts of prompts stand once, under their digests."""
     answers = answers.of(record.run)
     named = dict if record.run.imported else _without_address  # an imported run is written as it came
+    exported_ids = {"id": record.run.exported_id, "parent": record.run.exported_parent} if record.run.imported else {}
     entries: dict[str, Any] = {}
     parts: dict[str, str] = {}
     calls = (*record.calls, *record.overtaken, *(one.called for _, one in beside.asides))
@@ -63,14 +62,14 @@ def as_json(record: Record, answers: AnswerStore, beside: KeptBeside = NOTHING) 
         parts.update({digest: answers.text(digest) for digest in digests if digest not in parts})
     document = {
         "format": FORMAT,
-        "run": {**record.run.model_dump(mode="json", exclude=NOT_IN_A_FILE), **_exported_ids(record.run)},
+        "run": record.run.model_dump(mode="json", exclude=NOT_IN_A_FILE) | exported_ids,
         "case": record.case.model_dump(mode="json"),
         "setup": record.setup.model_dump(mode="json"),
         "events": [{"at": at, **named(event.model_dump(mode="json"))} for at, event in record.events],
         "interventions": [one.model_dump(mode="json") for one in record.interventions],
         "overtaken": [named(call.model_dump(mode="json")) for call in record.overtaken],
         "payments": {
-            path: {name: value for name, value in asdict(paid).items() if name != "number"}
+            path: Paid.model_validate(paid, from_attributes=True).model_dump(mode="json")
             for path, paid in sorted(record.paid.items())
         },
         "asides": [
@@ -83,11 +82,6 @@ def as_json(record: Record, answers: AnswerStore, beside: KeptBeside = NOTHING) 
         "parts": parts,
     }
     return _written({"sha256": hash_of(document), **document})
-
-
-def _exported_ids(run: Run) -> dict[str, str | None]:
-    """Return the ids of an imported run in its file; nothing for one that was made here, which has its own."""
-    return {"id": run.exported_id, "parent": run.exported_parent} if run.imported else {}
 
 
 NOT_TOLD = "not told"
@@ -118,21 +112,17 @@ def _written(document: Mapping[str, Any]) -> str:
     return json.dumps(document, ensure_ascii=False, indent=1)
 
 
-LARGEST = 100 * 2**20
-"""Bytes of a file that is read."""
-DEEPEST = 60
-"""How deep lists and objects may be nested."""
-MOST_VALUES = 2_000_000
+MAX_FILE_BYTES = 100 * 2**20
+MAX_DEPTH = 60
+MAX_VALUES = 2_000_000
 """Values in a file, about; each takes room in memory, however short it is. A run has some thirty in a kilobyte."""
-MOST = {"events": 20_000, "interventions": 500, "overtaken": 20_000, "asides": 2_000, "marks": 2_000}
-"""Entries of a run's lists. A long run has some thousand events."""
-LAST = 1e11
-"""The latest time that is taken, in seconds since the epoch."""
+MAX_ENTRIES = {"events": 20_000, "interventions": 500, "overtaken": 20_000, "asides": 2_000, "marks": 2_000}
+MAX_TIME_S = 1e11
 HARMFUL = (LookupError, ValueError, TypeError, AttributeError, StopIteration, ArithmeticError, RecursionError)
 """What reading a file raises that was made up, or by a program of another version."""
 
 Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,79}$")]
-Time = Annotated[float, Field(ge=0, le=LAST)]
+Time = Annotated[float, Field(ge=0, le=MAX_TIME_S)]
 Count = Annotated[int, Field(ge=0, lt=2**53)]
 
 
@@ -162,9 +152,10 @@ class Paid(Strict):
     prompt: Count
     completion: Count
     cost: Annotated[float, Field(ge=0, le=1e12)] | None
-
-    def payment(self) -> Payment:
-        return Payment(self.calls, self.attempts, self.prompt, self.completion, self.cost)
+    estimated: bool = Field(default=False, exclude_if=lambda estimated: not estimated)
+    cached: Count = Field(default=0, exclude_if=lambda tokens: not tokens)
+    written: Count = Field(default=0, exclude_if=lambda tokens: not tokens)
+    batched: Count = Field(default=0, exclude_if=lambda tokens: not tokens)
 
 
 class RecordedCall(Strict):
@@ -174,26 +165,37 @@ class RecordedCall(Strict):
     reply: Reply
 
 
+def _timed(row: Any) -> tuple[Any, Any]:
+    """Return when something was, and what it was."""
+    return row if isinstance(row, tuple) else (row["at"], {name: value for name, value in row.items() if name != "at"})
+
+
+Moment = Annotated[float, Field(ge=0, le=MAX_TIME_S, strict=True)]
+TimedEvent = Annotated[tuple[Moment, Event], BeforeValidator(_timed)]
+EVENTS = TypeAdapter(tuple[TimedEvent, ...])
+
+
 class RunFile(Strict):
     """All that is in the file, checked."""
 
+    format: str
     sha256: str
     run: Head
     case: Case
     setup: Setup
-    events: tuple[tuple[float, Event], ...]
+    events: tuple[TimedEvent, ...]
     interventions: tuple[Intervention, ...]
     overtaken: tuple[Called, ...]
     payments: dict[str, Paid]
-    asides: tuple[tuple[float, Aside], ...]
+    asides: tuple[Annotated[tuple[Moment, Aside], BeforeValidator(_timed)], ...]
     marks: tuple[Mark, ...]
     audience: ExportedAudience | None
     answers: dict[str, RecordedCall]
-    parts: Any
-    """Texts of prompts by their digests; as they are, white space included."""
+    parts: dict[str, Annotated[str, StringConstraints(strip_whitespace=False)]]
+    """Texts of prompts by their digests."""
 
     def row(self, *, trusted: bool) -> Run:
-        """The run as it is put on record. `trusted`: it is known by its hash as one that comes with Courtroom, and keeps its id."""
+        """Return the run as it is put on record. `trusted`: its hash is that of a bundled one, so it keeps its id."""
         head = self.run
         named = str if trusted else imported_id
         return Run(
@@ -202,8 +204,6 @@ class RunFile(Strict):
             parent=named(head.parent) if head.parent else None,
             origin=RECORDING if trusted else "input" if head.origin == RECORDING else head.origin,
             control=Control(),
-            owner=None,
-            heartbeat=None,
             imported=self.sha256,
             exported_id=head.id,
             exported_parent=head.parent,
@@ -211,7 +211,8 @@ class RunFile(Strict):
 
 
 def imported_id(run: str) -> str:
-    """Return the id here of an exported run: its own, whatever the file says, and another one for each person who imports it."""
+    """Return the id here of an exported run: its own, whatever the file says, and another one for each person who
+    imports it."""
     person = acting_account()
     whose = person.id if person else NOBODYS
     return f"import-{hashlib.sha256(f'{whose}/{run}'.encode()).hexdigest()[:16]}"
@@ -223,7 +224,8 @@ def read_run_file(data: bytes, procedures: Mapping[str, Procedure]) -> RunFile:
     name = (document.get("run") or {}).get("procedure") if isinstance(document.get("run"), dict) else None
     if not isinstance(name, str) or name not in procedures:
         raise CourtroomError(
-            f"The procedure of this run, “{str(name)[:80]}”, is not installed here. Install its package, then import the file."
+            f"The procedure of this run, “{str(name)[:80]}”, is not installed here. "
+            "Install its package, then import the file."
         )
     procedure = procedures[name]
     try:
@@ -239,12 +241,10 @@ def read_run_file(data: bytes, procedures: Mapping[str, Procedure]) -> RunFile:
 
 
 def _document(data: bytes) -> dict[str, Any]:
-    if len(data) > LARGEST:
-        raise CourtroomError(f"This file has {len(data) / 2**20:.0f} MB; {LARGEST // 2**20} MB are allowed.")
-    if sum(map(data.count, (b",", b"[", b"{"))) > MOST_VALUES:
-        raise CourtroomError(
-            f"This file has more than {MOST_VALUES:,} values, which no run has. Ask for the file anew."
-        )
+    if len(data) > MAX_FILE_BYTES:
+        raise CourtroomError(f"This file has {len(data) / 2**20:.0f} MB; {MAX_FILE_BYTES // 2**20} MB are allowed.")
+    if sum(map(data.count, (b",", b"[", b"{"))) > MAX_VALUES:
+        raise CourtroomError(f"This file has more than {MAX_VALUES:,} values, which no run has. Ask for the file anew.")
     try:
         document = json.loads(data.decode("utf-8"), parse_constant=int)  # no number is NaN or infinite
     except (ValueError, RecursionError) as error:
@@ -256,7 +256,7 @@ def _document(data: bytes) -> dict[str, Any]:
             f"This file has the form {str(document['format'])[:40]}, and this program reads {FORMAT}. "
             "Export the run again with the same version of Courtroom as here."
         )
-    if _depth(document) > DEEPEST:
+    if _depth(document) > MAX_DEPTH:
         raise _no_run()
     stated = document.pop("sha256", None)
     if stated != hash_of(document):
@@ -265,29 +265,21 @@ def _document(data: bytes) -> dict[str, Any]:
 
 
 def _parsed(document: Mapping[str, Any], procedure: Procedure) -> RunFile:
-    form = {*RunFile.model_fields, "format"}
-    if set(document) != form:
+    if set(document) != {*RunFile.model_fields}:
         raise _no_run()
-    for name, most in MOST.items():
+    for name, most in MAX_ENTRIES.items():
         if len(document[name]) > most:
             raise CourtroomError(f"Its list “{name}” has {len(document[name]):,} entries; {most:,} are allowed.")
     setup = procedure.setup.model_validate(document["setup"])  # not as recorded: what it may ask is checked anew
     refuse(setup.prompts, {})
-    return RunFile.model_construct(
-        sha256=document["sha256"],
-        run=Head.model_validate(document["run"]),
-        case=parse_case(document["case"]),
-        setup=setup,
-        events=tuple((_time(one), EVENT.validate_python(_rest(one), context=RECORDED)) for one in document["events"]),
-        interventions=tuple(Intervention.model_validate(one) for one in document["interventions"]),
-        overtaken=tuple(Called.model_validate(one) for one in document["overtaken"]),
-        payments={str(path): Paid.model_validate(one) for path, one in document["payments"].items()},
-        asides=tuple((_time(one), ASIDE.validate_python(_rest(one))) for one in document["asides"]),
-        marks=tuple(Mark.model_validate(one) for one in document["marks"]),
-        audience=document["audience"] and ExportedAudience.model_validate(document["audience"]),
-        answers={str(key): RecordedCall.model_validate(one) for key, one in document["answers"].items()},
-        parts=document["parts"],
-    )
+    events = EVENTS.validate_python(document["events"], context=RECORDED)
+    read = {
+        "case": parse_case(document["case"]),
+        "setup": setup,
+        "events": events,
+        "audience": document["audience"] or None,
+    }
+    return RunFile.model_validate({**document, **read})
 
 
 def _belongs_together(file: RunFile, procedure: Procedure) -> None:
@@ -307,13 +299,13 @@ def _belongs_together(file: RunFile, procedure: Procedure) -> None:
         refuse(scene.prompts, {})
     events = [event for _, event in file.events]
     stages = {"", *(event.path for event in events if isinstance(event, StageBegan))}
-    members = {member.id for event in events if isinstance(event, Seated) for member in event.members}
-    for member in (member for event in events if isinstance(event, Seated) for member in event.members):
+    seatings = [event.members for event in events if isinstance(event, Seated)]
+    for member in (member for seats in seatings for member in seats):
         if problem := member.spec.problem():
             raise CourtroomError(f"{member.id}: {problem}.")
-    for seats in (event.members for event in events if isinstance(event, Seated)):
-        if len({member.id for member in seats}) < len(seats):
-            raise CourtroomError("A member sits in two seats.")
+    if any(len({member.id for member in seats}) < len(seats) for seats in seatings):
+        raise CourtroomError("A member sits in two seats.")
+    members = {member.id for seats in seatings for member in seats}
     ballots: dict[str, Counter[str | None]] = defaultdict(Counter)
     for vote in (event for event in events if isinstance(event, Voted)):
         ballots[vote.ballot][vote.choice] += 1
@@ -338,13 +330,13 @@ def _belongs_together(file: RunFile, procedure: Procedure) -> None:
     answers = {task.name: task.answer for task in procedure.tasks}
     for call in (*(event for event in events if isinstance(event, Called)), *file.overtaken):
         if call.value is not None:
-            answers[call.task].model_validate(call.value)
-    for one in file.interventions:
-        if not 0 <= one.at <= LAST or isinstance(one.action, Overrule) and not isinstance(one.action.value, dict):
-            raise _no_run()
-    if not all(0 <= mark.at <= LAST for mark in file.marks):
+            _check_answer(answers[call.task], call.value)
+    if not all(
+        0 <= at <= MAX_TIME_S for at in (*(one.at for one in file.interventions), *(mark.at for mark in file.marks))
+    ):
         raise _no_run()
-    if not isinstance(file.parts, dict) or not all(isinstance(text, str) for text in file.parts.values()):
+    actions = (one.action for one in file.interventions)
+    if any(isinstance(action, Overrule) and not isinstance(action.value, dict) for action in actions):
         raise _no_run()
     if any(digest_text(text) != digest for digest, text in file.parts.items()):
         raise CourtroomError("A text of a prompt is not the one that was sent.")
@@ -352,6 +344,19 @@ def _belongs_together(file: RunFile, procedure: Procedure) -> None:
         if set(entry.request) != {"model", "sampling", "tag", "messages"}:
             raise _no_run()
         unpack(entry.request["messages"], file.parts.__getitem__)
+
+
+def _check_answer(form: type[BaseModel], value: dict[str, Any]) -> None:
+    """Raise where an answer has another form; when it was given, less may have been asked, or choices named otherwise."""
+    try:
+        form.model_validate(value)
+    except ValidationError as error:
+        known = (
+            one["type"] == "missing" or (one["type"], type(one["input"])) == ("literal_error", str)
+            for one in error.errors()
+        )
+        if not all(known):
+            raise
 
 
 def _chosen(votes: Counter[str | None]) -> Counter[str]:
@@ -362,22 +367,11 @@ def _chosen(votes: Counter[str | None]) -> Counter[str]:
 def _depth(value: Any) -> int:
     """How deep lists and objects are nested; counted without recursion."""
     deepest, level = 0, [value]
-    while level and deepest <= DEEPEST:
+    while level and deepest <= MAX_DEPTH:
         deepest += 1
         level = [inner for one in level for inner in (one.values() if isinstance(one, dict) else one)]
         level = [inner for inner in level if isinstance(inner, dict | list)]
     return deepest
-
-
-def _time(row: Mapping[str, Any]) -> float:
-    at = row["at"]
-    if isinstance(at, bool) or not isinstance(at, int | float) or not 0 <= at <= LAST:
-        raise _no_run()
-    return float(at)
-
-
-def _rest(row: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in row.items() if name != "at"}
 
 
 def _no_run() -> CourtroomError:
@@ -415,13 +409,14 @@ class RunFiles:
         run = row.id
         if self._store.is_there(run):
             raise CourtroomError(f"The run {file.run.id} is here already, as {run}. Open it on the page Runs.")
-        if self._store.families.leads_to(row.parent, run):
+        if row.parent and self._store.stems_from(row.parent, run):
             raise CourtroomError("This run is said to be a fork of itself. Ask for the file anew.")
         try:
             with self._store.together():
                 self._store.take_in(row, file.case, file.setup, file.events, file.overtaken)
                 self._store.interventions.put(run, file.interventions)
-                self._store.payments.take_in(run, {path: paid.payment() for path, paid in file.payments.items()})
+                paid = ((Payer(run, path), "", Payment(**dict(one))) for path, one in file.payments.items())
+                self._store.payments.put(paid, in_month=False)
                 answers = {key: (one.request, one.reply) for key, one in file.answers.items()}
                 self._answers.take_in(row, answers, file.parts)
                 self._beside.take_in(run, KeptBeside(file.asides, file.marks, file.audience))
@@ -449,8 +444,11 @@ class RunFiles:
         try:
             record = self._record(run)
             as_html(record, procedure, self._answers, self._media, self._beside.of(run))
+            for view in procedure.views:
+                view.drawn(record)
+            private_votes(record, procedure)
             compare([record, replace(record, run=record.run.model_copy(update={"id": f"{run}-twin"}))])
-        except HARMFUL as error:
+        except (CourtroomError, *HARMFUL) as error:
             raise CourtroomError(
                 "This run does not hold together, so that it can't be shown. Ask for the file anew."
             ) from error

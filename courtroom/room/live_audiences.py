@@ -11,15 +11,12 @@ from courtroom.engine.record import Record
 from courtroom.questions.audience import BEFORE, Audience, AudienceStore, Liked, VoteRefused
 from courtroom.room.scene import Moment, scene
 
-FRESH_S = 1.0
-"""For so long what was read from the store serves all phones."""
-ARGUMENTS_S = 8.0
-"""How often phones are given new arguments: each change is drawn on every one of them."""
+SHARED_BY_PHONES_S = 1.0
+NEW_ARGUMENTS_AFTER_S = 8.0
+"""Each change is drawn on every phone."""
 MINUTE_S = 60.0
-SENT = 6
-"""Votes and arguments that an address may send in a minute, for each phone that it may have."""
-AWAY_S = 20.0
-"""A phone that has not asked for news for so long has left."""
+MAX_SENT_A_MINUTE_AND_PHONE = 6
+PHONE_AWAY_AFTER_S = 20.0
 
 
 @dataclass(frozen=True)
@@ -57,8 +54,10 @@ class AudienceSnapshot:
 
     @property
     def version(self) -> tuple[object, ...]:
-        """The same for as long as no phone has anything new to draw. The votes of an open poll are not on phones: who sees
-        how others vote votes with them."""
+        """The same for as long as no phone has anything new to draw.
+
+        The votes of an open poll are not on phones: who sees how others vote votes with them.
+        """
         return (self.open, len(self.polls), self.arguments, self.record.run.status == "done" and not self.to_come)
 
 
@@ -67,9 +66,9 @@ class _Kept:
     pulse: tuple[object, ...] = ()
     record: Record | None = None
     moments: tuple[Moment, ...] = ()
-    at: float = -FRESH_S
+    at: float = -SHARED_BY_PHONES_S
     snapshot: AudienceSnapshot | None = None
-    arguments_at: float = -ARGUMENTS_S
+    arguments_at: float = -NEW_ARGUMENTS_AFTER_S
     phones: dict[str, float] = field(default_factory=dict)
 
 
@@ -80,7 +79,7 @@ class _Sender:
 
 
 class LiveAudiences:
-    """Reads audiences for all phones of this process; at most `phones` of one address take part in one. Methods may be called from any thread."""
+    """Reads audiences for all phones of this process, from any thread; at most `phones` of an address take part."""
 
     def __init__(
         self,
@@ -98,11 +97,15 @@ class LiveAudiences:
         self._senders: dict[tuple[str, str], _Sender] = {}
 
     def snapshot(self, token: str, *, now: bool = False) -> AudienceSnapshot:
-        """The audience to which a link leads, at most a second old; with `now` it is read anew. Raises `NoSuchAudience`: the link
-        leads to none. Raises `CourtroomError`: its run is not there any more, or can't be read."""
+        """Return the audience to which a link leads, at most a second old; with `now` it is read anew.
+
+        Raises:
+            NoSuchAudience: the link leads to none.
+            CourtroomError: its run is not there any more, or can't be read.
+        """
         with self._lock:
             kept = self._kept.get(token)
-            if kept and kept.snapshot and not now and time.monotonic() - kept.at < FRESH_S:
+            if kept and kept.snapshot and not now and time.monotonic() - kept.at < SHARED_BY_PHONES_S:
                 return kept.snapshot
             audience = self.audiences.at(token)
             kept = self._kept.setdefault(token, _Kept())
@@ -116,7 +119,7 @@ class LiveAudiences:
     def people(self, token: str) -> int:
         """How many phones look at this audience through this process."""
         kept = self._kept.get(token)
-        since = time.monotonic() - AWAY_S
+        since = time.monotonic() - PHONE_AWAY_AFTER_S
         return sum(seen > since for seen in list(kept.phones.values())) if kept else 0
 
     def vote(self, token: str, phone: str, poll: str, choice: str, address: str = "") -> None:
@@ -127,7 +130,7 @@ class LiveAudiences:
         self.audiences.vote(snapshot.audience.run, poll, phone, choice)
 
     def argue(self, token: str, phone: str, poll: str, text: str, address: str = "") -> None:
-        """Keep a phone's argument. Raises `VoteRefused`: the poll is not open, its address sends too much, or the store refuses it."""
+        """Keep a phone's argument; one is refused where the poll is not open or the address sends too much."""
         self._admit(token, phone, address)
         self.audiences.argue(self._opened(token, poll).audience.run, poll, phone, text)
 
@@ -150,10 +153,8 @@ class LiveAudiences:
             now = time.monotonic()
             sender.sent = [at for at in sender.sent if now - at < MINUTE_S]
             if phone not in sender.phones and len(sender.phones) >= self._phones:
-                raise VoteRefused(
-                    f"{self._phones} phones of your network take part already. Use another network, or ask whoever leads the hearing."
-                )
-            if len(sender.sent) >= self._phones * SENT:
+                raise VoteRefused(f"{self._phones} phones of your network take part already. Use another network.")
+            if len(sender.sent) >= self._phones * MAX_SENT_A_MINUTE_AND_PHONE:
                 raise VoteRefused("Your network has sent too much in the last minute. Wait a minute, and try again.")
             sender.phones.add(phone)
             sender.sent.append(now)
@@ -178,7 +179,7 @@ class LiveAudiences:
         counts = self.audiences.counts(run)
         clock = time.monotonic()
         arguments = kept.snapshot.arguments if kept.snapshot else ()
-        if clock - kept.arguments_at >= ARGUMENTS_S:
+        if clock - kept.arguments_at >= NEW_ARGUMENTS_AFTER_S:
             kept.arguments_at, arguments = clock, self.audiences.arguments(run)
         votes = ((path, counts.get(path, {}), record.tallies[path]) for path in shown)
         polls = (

@@ -4,7 +4,6 @@ import json
 import re
 import threading
 from collections import OrderedDict
-from collections.abc import Callable
 from functools import cache
 from hashlib import blake2b
 from pathlib import Path
@@ -34,39 +33,38 @@ def read(scene: dict[str, Any]) -> dict[str, Any]:
     """A scene, or a part of one, as plain data with what the engine says in it translated; what members say stays."""
     if language() == ENGLISH:
         return scene
-    ways: dict[str, Callable[[Any], Any]] = {
-        **dict.fromkeys(("procedure", "reason", "ending", "real_title", "notice"), translated),
-        "sides": lambda sides: [_parts(one, ("title",)) for one in sides],
-        "seats": lambda seats: [_parts(one, ("name", "role")) for one in seats],
-        **dict.fromkeys(("moments", "live"), lambda moments: [_moment(one) for one in moments]),
-        "ballots": lambda names: {path: translated(name) for path, name in names.items()},
-        "stages_to_come": lambda titles: [translated(title) for title in titles],
-        "verdict": lambda ended: (
-            ended
-            and {
-                **_parts(ended, ("outcome", "note", "summary")),
-                "turnout": [translated(told) for told in ended.get("turnout", ())],
-            }
-        ),
-    }
-    return {name: ways[name](value) if name in ways else value for name, value in scene.items()}
+    return {name: _of_engine(value, name) for name, value in scene.items()}
 
 
-def _moment(moment: dict[str, Any]) -> dict[str, Any]:
-    shown = _parts(moment, ("title",))
-    said = ("label", "text") if moment.get("failed") else ("label",)
-    if "parts" in shown:
-        shown["parts"] = [_parts(one, said) for one in shown["parts"]]
-    if "facts" in shown:
-        shown["facts"] = [_parts(one, ("label", "value")) for one in shown["facts"]]
-    return shown
+OF_ENGINE = {
+    "": {"procedure", "reason", "ending", "real_title", "notice", "stages_to_come", "turnout", "ballots"},
+    "sides": {"title"},
+    "seats": {"name", "role"},
+    "moments": {"title"},
+    "live": {"title"},
+    "parts": {"label"},
+    "facts": {"label", "value"},
+    "verdict": {"outcome", "note", "summary", "turnout"},
+}
+"""Names of what the engine says, by the part of a scene; the run's title and what members say stay as they are."""
 
 
-def _parts(given: dict[str, Any], names: tuple[str, ...]) -> dict[str, Any]:
-    return {**given, **{name: translated(given[name]) for name in names if given.get(name)}}
+def _of_engine(value: Any, name: str, part: str = "") -> Any:
+    """Return a value of a scene, translated where the engine says it."""
+    if isinstance(value, dict) and name in OF_ENGINE:
+        names = OF_ENGINE[name]
+        made = {key: _of_engine(one, key, name) for key, one in value.items()}
+        if value.get("failed"):  # why there is no answer stands where the answer would
+            made["parts"] = [{**one, "text": translated(one["text"])} for one in made["parts"]]
+        return made if names else value
+    if isinstance(value, dict):
+        return {key: translated(one) for key, one in value.items()} if name in OF_ENGINE[part] else value
+    if isinstance(value, list | tuple):
+        return [_of_engine(one, name, part) for one in value]
+    return translated(value) if isinstance(value, str) and name in OF_ENGINE[part] else value
 
 
-MOST = 30
+MAX_SCENES_KEPT = 30
 
 
 class DrawnScene:
@@ -107,7 +105,7 @@ class Scenes:
             if kept is None or kept[0] is not record:
                 kept = self._kept[record.run.id] = (record, DrawnScene(scene(record, procedure)))
             self._kept.move_to_end(record.run.id)
-            while len(self._kept) > MOST:
+            while len(self._kept) > MAX_SCENES_KEPT:
                 self._kept.popitem(last=False)
             return kept[1]
 
@@ -137,6 +135,5 @@ def part(name: str) -> str:
 
 @cache
 def adapter(name: str) -> str:
-    """What puts the room into a place: `page` for the live page, `pulse` for what comes in there, `report` for the report; and
-    what says something of the browser: `idle` that it has time, `themes` that the system's theme has changed."""
+    """Return what puts the room into a place (`page`, `pulse`, `report`), or says something of the browser."""
     return (_STATIC / f"in_{name}.js").read_text(encoding="utf-8")

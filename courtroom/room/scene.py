@@ -10,15 +10,16 @@ from typing import Any, Literal
 
 from pydantic_core import from_json
 
-from courtroom.engine.changes import value_at
-from courtroom.engine.events import Called, Event, Noted, Retrieved, StageBegan, Tallied, Voted
+from courtroom.declarations.changes import value_at
+from courtroom.declarations.knobs import Widget, fields_drawn
+from courtroom.declarations.parts import ROUND, Seating
+from courtroom.declarations.setup import Member
+from courtroom.engine.events import Called, Event, Noted, Replied, Retrieved, StageBegan, Tallied, Voted
 from courtroom.engine.interventions import Intervention
-from courtroom.engine.knobs import Widget, fields_drawn
-from courtroom.engine.procedure import ROUND, Procedure, Seating
+from courtroom.engine.procedure import Procedure
 from courtroom.engine.record import Record
 from courtroom.engine.services import OpenCall
-from courtroom.engine.setup import Member
-from courtroom.engine.turnout import turnout
+from courtroom.evaluation.turnout import given_by, turnout
 from courtroom.figures.layout import tone
 from courtroom.knowledge.search import Search
 from courtroom.strict import Strict
@@ -74,6 +75,8 @@ class Moment(Strict):
     before: str | None = None
     call: str = ""
     """Path of the call by which a vote was given."""
+    given: str = ""
+    """`set` where a vote was set by the setup, `script` where it was written; see `given_by`."""
     counts: dict[str, int] = {}
     abstained: int = 0
     above: bool = False
@@ -202,7 +205,7 @@ def _seats(record: Record, procedure: Procedure) -> Iterator[RoomSeat]:
             votes=member.role in voting,
             model=member.spec.id,
             place=placed.get(member.id),
-            about=f"{persona.age}, {persona.gender}, {persona.status}. {persona.background}" if persona else "",
+            about=f"{persona.age}, {persona.gender}, {persona.status}. {persona.more}" if persona else "",
             traits=persona.traits if persona else (),
             follows=follows.get(member.id, ()),
         )
@@ -231,6 +234,9 @@ def _moments(record: Record, procedure: Procedure) -> Iterator[Moment]:
             latest[event.member] = event.path
         if moment := _moment(record, procedure, event, at - start, latest):
             yield moment
+        if isinstance(event, Voted) and event.question:
+            title = f"{record.name_of(event.member)} asks the court: “{event.question}”"
+            yield Moment(kind="note", stage=event.stage, seconds=round(at - start, 2), title=title)
     yield from (_act(one, record, start) for one in waiting)
     if record.run.verdict:
         yield Moment(kind="verdict", title=record.run.verdict.outcome, seconds=record.events[-1][0] - start)
@@ -248,7 +254,7 @@ def _moment(
             return Moment(
                 kind="call",
                 path=event.path,
-                title=event.title,
+                title=" · ".join(filter(None, (event.title, procedure.about_what(record, event)))),
                 member=event.member,
                 parts=(SpokenPart(label="No answer", text=event.error or "-"),) if failed else said.parts,
                 facts=said.facts,
@@ -259,7 +265,10 @@ def _moment(
             )
         case Voted(ballot=ballot, member=member, choice=choice, before=before):
             call = latest.get(member, "")
-            return Moment(kind="vote", ballot=ballot, member=member, choice=choice, before=before, call=call, **at)
+            given = given_by(record, event)
+            return Moment(
+                kind="vote", ballot=ballot, member=member, choice=choice, before=before, call=call, given=given, **at
+            )
         case Tallied(path=ballot, counts=counts, abstained=abstained, consensus=above):
             return Moment(kind="tally", ballot=ballot, counts=counts, abstained=abstained, above=above, **at)
         case Retrieved(query=Search() as query):
@@ -267,6 +276,8 @@ def _moment(
             return Moment(kind="look", path=event.path, title=found, **at)
         case Noted():
             return Moment(kind="note", title=event.text, **at)
+        case Replied(text=reply):
+            return Moment(kind="note", title=f"The court replies: “{reply}”", **at)
         case _:
             return None
 
@@ -287,7 +298,7 @@ LONGEST_BENCH = 11
 
 
 def places(seating: Seating, voters: Sequence[str], others: Sequence[str]) -> dict[str, Place]:
-    """A place for each member, by id: for those who vote in the order of their seats, for the rest in the order of their work."""
+    """Return a place for each member, by id: who votes in the order of seats, the rest in the order of their work."""
     if seating == "rows" or not voters:
         members = [*others, *voters] if seating == "rows" else others
         count = max(1, math.ceil(len(members) / PER_ROW))

@@ -19,11 +19,26 @@ from courtroom.shell.libraries import panels_app as panels
 from courtroom.shell.procedures import align, new_procedure, options
 from courtroom.shell.procedures import app as procedures
 from courtroom.shell.procedures import models_app as models
-from courtroom.shell.runs import ask, audit, export, film, import_run, interview, mark, marks, resume, run, runs, show
+from courtroom.shell.programs import mcp
+from courtroom.shell.runs import (
+    ask,
+    audit,
+    check,
+    export,
+    film,
+    import_run,
+    interview,
+    mark,
+    marks,
+    resume,
+    run,
+    runs,
+    show,
+)
 from courtroom.shell.upkeep import actions, backup, doctor, health, migrate
 from courtroom.shell.upkeep import people_app as people
 from courtroom.store.connection import FAILURES
-from courtroom.store.database import explained
+from courtroom.store.opening import explained
 
 PASSED_ON = {"allow_extra_args": True, "ignore_unknown_options": True}
 
@@ -54,8 +69,8 @@ app.callback()(options)
 app.command("new-procedure")(new_procedure)
 app.command("import")(import_run)
 RUNS = (ask, run, resume, show, runs, export, film, fork, compare, what_if, yardstick, align)
-QUESTIONS = (audit, interview, mark, marks)
-UPKEEP = (doctor, health, actions, backup, migrate)
+QUESTIONS = (audit, check, interview, mark, marks)
+UPKEEP = (mcp, doctor, health, actions, backup, migrate)
 for command in (*RUNS, *QUESTIONS, *UPKEEP):
     app.command(command.__name__.replace("_", "-"))(command)
 

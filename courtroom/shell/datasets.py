@@ -5,33 +5,51 @@ from __future__ import annotations
 import json
 import re
 import sys
+from collections.abc import Sequence
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
+from pydantic import ValidationError
 from typer import Argument, Option
 
+from courtroom.cases.checks import explain
 from courtroom.cases.criminal import CriminalCase
 from courtroom.cases.dispute import Dispute, PrecedentBatch
 from courtroom.cases.readers.tables import NumberedLabels, names_from
 from courtroom.courthouse import Courthouse
 from courtroom.datasets.row import DatasetInfo
+from courtroom.datasets.selection import Preparation, Selection
 from courtroom.errors import CourtroomError
 from courtroom.knowledge.bases import from_dispute
-from courtroom.shell.options import Json, Model, follow, opened, setup_with
+from courtroom.knowledge.embedding import DEFAULT
+from courtroom.shell.options import Json, Model, Set, follow, opened, setup_with, tell
 
-if TYPE_CHECKING:
-    pass
-
+UNSAID = (
+    "Norms build on the closest earlier ones. Say by what these are found: --set embedding=local/longformer as in the "
+    f"paper (it needs the extra `embeddings`), or --set embedding={DEFAULT}, which needs no download."
+)
 app = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode=None,
     help="Import datasets, look at them, divide them into splits, check them.",
 )
 Version = Annotated[str | None, Option(help="Which version; the newest by default.")]
-MOST_SHOWN = 20
-"""Records that were not taken in, so many are listed."""
+MAX_SHOWN = 20
+STEPS = tuple(Preparation.model_fields)
+Take = Annotated[
+    list[str] | None, Option("--take", help=f"What is kept of it: {', '.join(STEPS)}; at_least=100; once for each.")
+]
+
+
+def _preparation(take: Sequence[str] | None) -> Preparation:
+    """Return what is kept of a dataset. Raises `CourtroomError`: a step is unknown, or its value does not fit."""
+    values = {name: value if given else True for name, given, value in (one.partition("=") for one in take or ())}
+    try:
+        return Preparation.model_validate(values)
+    except ValidationError as error:
+        raise CourtroomError(f"--take: {' '.join(explain(error))} There are: {', '.join(STEPS)}.") from error
 
 
 @app.command("import")
@@ -49,13 +67,12 @@ def import_(
     json_: Json = False,
 ) -> None:
     """Import a dataset. After a kill, the same command goes on where it stopped."""
-    from courtroom.datasets.importing import Order, columns_from
+    from courtroom.datasets.importing import Order, columns_from, dataset_name
 
     numbered = "=" in labels
-    stem = source.name if source.is_dir() else source.name.partition(".")[0]
     order = Order(
         source=str(source.resolve()),
-        name=name or re.sub(r"[^A-Za-z0-9._-]+", "-", stem).strip("-._")[:80] or "dataset",
+        name=name or dataset_name(source),
         form=form,
         names=names_from(labels) if numbered else {},
         labels=() if numbered else tuple(label.strip() for label in labels.split(",") if label.strip()),
@@ -74,20 +91,19 @@ def import_(
             asked = {number: _name_of(number) for number in error.values}
             names = names_from(",".join(f"{number}={name}" for number, name in asked.items() if name))
             done = house.dataset_imports.run(order.model_copy(update={"names": names}), _progress)
-    info = done.info
-    if json_:
-        values: dict[str, Any] = {**info.model_dump(), "taken": done.taken, "refused": done.refused}
-        values |= {"counts": done.counts.model_dump(), "problems": [str(one) for one in done.problems]}
-        print(json.dumps(values, ensure_ascii=False))
-    else:
-        print(f"{info.name}\t{info.version}\t{info.kind}\t{info.count} rows\t{_splits(info)}")
-        print("\n".join(done.counts.sentences()))
-    for problem in done.problems[:MOST_SHOWN]:
+    values: dict[str, Any] = {**done.info.model_dump(), "taken": done.taken, "refused": done.refused}
+    values |= {"counts": done.counts.model_dump(), "problems": [str(one) for one in done.problems]}
+    tell(values, [_in_short(done.info), *done.counts.sentences()], json_)
+    for problem in done.problems[:MAX_SHOWN]:
         print(f"not taken in: {problem}", file=sys.stderr)
-    if done.refused > MOST_SHOWN:
-        print(f"{done.refused} records were not taken in; these are the first {MOST_SHOWN}.", file=sys.stderr)
+    if done.refused > MAX_SHOWN:
+        print(f"{done.refused} records were not taken in; these are the first {MAX_SHOWN}.", file=sys.stderr)
     for remark, times in done.remarks.items():
         print(f"{remark} ({times} times)", file=sys.stderr)
+
+
+def _in_short(info: DatasetInfo) -> str:
+    return f"{info.name}\t{info.version}\t{info.kind}\t{info.count} rows\t{_splits(info)}"
 
 
 def _name_of(number: str) -> str:
@@ -100,13 +116,10 @@ def _name_of(number: str) -> str:
 def list_(json_: Json = False) -> None:
     """All datasets, a line each, the name first; then imports that were interrupted."""
     with opened() as house:
-        infos = house.datasets.list()
-        if json_:
-            print(json.dumps([info.model_dump() for info in infos], ensure_ascii=False))
-            return
-        for info in infos:
-            print(f"{info.name}\t{info.version}\t{info.kind}\t{info.count}\t{_splits(info)}\t{info.source}")
-        for job in house.datasets.pending():
+        infos = house.datasets.newest()
+        facts = [(one.name, one.version, one.kind, str(one.count), _splits(one), one.source) for one in infos]
+        tell([info.model_dump() for info in infos], map("\t".join, facts), json_)
+        for job in () if json_ else house.datasets.pending():
             again = f"Import {job.source} again" if job.order else "Add its rows again"
             print(f"{job.name}: interrupted after {job.taken} rows. {again} to go on.", file=sys.stderr)
 
@@ -135,39 +148,43 @@ def show(
     name: str,
     version: Version = None,
     split: Annotated[str | None, Option(help="Only rows of this split.")] = None,
-    category: Annotated[str | None, Option(help="Only rows of this category.")] = None,
+    category: Annotated[list[str] | None, Option(help="Only rows of this category; once for each.")] = None,
     contains: Annotated[str | None, Option(help="Only rows that hold this text.")] = None,
     limit: Annotated[int, Option(help="How many rows; 0 shows none.", min=0)] = 3,
     sample: Annotated[int | None, Option(help="Draw so many rows by chance.", min=1)] = None,
     seed: Annotated[int, Option(help="What the draw depends on.")] = 0,
+    take: Take = None,
     json_: Json = False,
 ) -> None:
-    """A dataset in numbers, the counts of its import, some of its rows, and records that were not taken in."""
+    """A dataset in numbers, the tables that papers print of such a dataset, the counts of its import, some rows."""
+    from courtroom.datasets.printed import printed_tables
     from courtroom.datasets.statistics import measure
 
     with opened() as house:
         found = measure(house.datasets, name, version)
         shown = sample if sample is not None else limit
-        rows = list(
-            house.datasets.rows(name, version, split, None, shown, sample, seed, category, contains) if shown else ()
-        )
+        prepared = _preparation(take)
+        chosen = {"split": split, "limit": shown or None, "sample": sample, "seed": seed}
+        wanted = Selection(**prepared.model_dump(), **chosen, category=category or (), contains=contains)
+        rows = list(house.datasets.rows(name, version, wanted)) if shown else []
+        tables = dict(printed_tables(house.datasets, name, version, prepared))
         counts = house.datasets.counts(name, version)
-        if json_:
-            values = {**found.model_dump(), "rows": [row.model_dump(mode="json") for row in rows]}
-            values["import"] = counts.model_dump() if counts else None
-            print(json.dumps(values, ensure_ascii=False))
-            return
+        values = {**found.model_dump(), "rows": [row.model_dump(mode="json") for row in rows]}
+        values["import"] = counts.model_dump() if counts else None
+        values["tables"] = {title: json.loads(one.to_json(orient="records")) for title, one in tables.items()}
         info = found.info
-        print(f"{info.name}\t{info.version}\t{info.kind}\t{info.count} rows\tfrom {info.source}\t{info.made}")
+        lines = [f"{info.name}\t{info.version}\t{info.kind}\t{info.count} rows\tfrom {info.source}\t{info.made}"]
         for line in found.rows():
             cells = (f"{key} {one:,}" if isinstance(one, float | int) else str(one) for key, one in line.items())
-            print("\t".join(cells))
-        for sentence in counts.sentences() if counts else ():
-            print(sentence)
+            lines.append("\t".join(cells))
+        lines += counts.sentences() if counts else ()
+        for title, one in tables.items():
+            lines += ["", title, one.to_csv(sep="\t", index=False).rstrip(), ""]
         for row in rows:
             text = " ".join(row.case.title.split())
-            print(f"{row.id}\t{row.split}\t{row.category}\t{row.case.real_outcome()}\t{text[:100]}")
-        for problem in house.datasets.problems(name, version)[:MOST_SHOWN]:
+            lines.append(f"{row.id}\t{row.split}\t{row.category}\t{row.case.real_outcome()}\t{text[:100]}")
+        tell(values, lines, json_)
+        for problem in [] if json_ else house.datasets.problems(name, version)[:MAX_SHOWN]:
             print(f"not taken in: {problem}", file=sys.stderr)
 
 
@@ -178,7 +195,7 @@ def split_(
     seed: Annotated[int, Option(help="What the draw depends on.")] = 0,
     version: Version = None,
 ) -> None:
-    """Divide a dataset into splits, alike in category and outcome; disputes in category and vote margin."""
+    """Divide a dataset into splits, alike in category and outcome; disputes in category and votes."""
     shares: dict[str, float] = {}
     for part in parts.split(","):
         split, equals, share = part.partition("=")
@@ -201,11 +218,9 @@ def check(name: str, version: Version = None, json_: Json = False) -> None:
     with opened() as house:
         findings = examine(house.datasets, name, version)
         near = near_duplicates(house.datasets, name, version)
-        if json_:
-            print(json.dumps({**findings.model_dump(), "near": near.model_dump()}, ensure_ascii=False))
-        else:
-            sentences = [*findings.sentences(), *near.sentences()]
-            print("\n".join(sentences) or f"{name}: nothing is wrong with its {findings.info.count} rows.")
+        sentences = [*findings.sentences(), *near.sentences()]
+        fine = [f"{name}: nothing is wrong with its {findings.info.count} rows."]
+        tell({**findings.model_dump(), "near": near.model_dump()}, sentences or fine, json_)
     raise typer.Exit(0 if findings.clean else 1)
 
 
@@ -213,29 +228,27 @@ def check(name: str, version: Version = None, json_: Json = False) -> None:
 def clean(
     name: str,
     version: Version = None,
-    duplicates: Annotated[
-        bool, Option("--duplicates", help="Rows that repeat an earlier one; the first with an outcome stays.")
-    ] = False,
-    contradictions: Annotated[
-        bool, Option("--contradictions", help="All rows of a text that has several outcomes.")
-    ] = False,
+    take: Take = None,
+    to: Annotated[str | None, Option(help="A dataset of this name, in place of a new version.")] = None,
     json_: Json = False,
 ) -> None:
-    """Make a new version without rows that make results doubtful. The version before stays as it is."""
+    """Keep what --take says, as a new version or as another dataset. What was there stays as it is."""
     from courtroom.datasets.statistics import cleaned
 
-    if not duplicates and not contradictions:
-        raise CourtroomError("Say which rows to take out: --duplicates, --contradictions, or both.")
+    wanted = _preparation(take)
+    if wanted == Preparation():
+        raise CourtroomError(f"Say what to keep, such as --take distinct. There are: {', '.join(STEPS)}.")
     with opened() as house:
-        info, removed = cleaned(house.datasets, name, version, repeated=duplicates, contradictory=contradictions)
-        if json_:
-            print(json.dumps({**info.model_dump(), "removed": removed}, ensure_ascii=False))
-            return
-        print(f"{info.name}\t{info.version}\t{info.kind}\t{info.count} rows\t{_splits(info)}")
-        for what, rows in removed.items():
-            print(f"{rows:,} rows were taken out, as {what}.")
-        if not removed:
-            print(f"“{name}” has no such rows. Nothing was changed.")
+        datasets = house.datasets
+        if to:
+            removed = {what: len(lines) for what, lines in datasets.left_out(name, version, wanted).items()}
+            source = f"{name} {datasets.info(name, version).version}"
+            info = datasets.add(to, datasets.rows(name, version, Selection(**wanted.model_dump())), source)
+        else:
+            info, removed = cleaned(datasets, name, version, wanted)
+        lines = [f"{rows:,} rows were taken out, as {what}." for what, rows in removed.items()]
+        lines = lines or [f"“{name}” has no such rows. Nothing was changed."]
+        tell({**info.model_dump(), "removed": removed}, [_in_short(info), *lines], json_)
 
 
 @app.command()
@@ -248,20 +261,24 @@ def delete(name: str, version: Annotated[str | None, Option(help="Only this vers
 
 @app.command()
 def precedents(
-    name: str, split: Annotated[str | None, Option(help="Only rows of this split.")] = None, model: Model = None
+    name: str,
+    split: Annotated[str | None, Option(help="Only rows of this split.")] = None,
+    model: Model = None,
+    changes: Set = None,
 ) -> None:
     """Make precedents of a dataset's cases, which runs look up.
 
-    Criminal cases go into the bundled base. Disputes go into a base with the dataset's name, and norms are distilled from them
-    by --model, one after the other; where that breaks off, the same command goes on.
+    Criminal cases go into the bundled base. Disputes go into a base with the dataset's name, and --model distils norms
+    from them, one after the other; where that breaks off, the same command goes on. --set embedding=... says by what
+    the earlier norms are found that a new precedent builds on.
     """
     with opened() as house:
         if house.datasets.info(name).kind == "dispute":
-            _distilled(house, name, split, model)
+            _distilled(house, name, split, model, changes or ())
             return
         from courtroom.datasets.samples import precedent_id
 
-        rows, done = iter(house.datasets.rows(name, split=split)), 0
+        rows, done = iter(house.datasets.rows(name, None, Selection(split=split))), 0
         while some := list(islice(rows, 200)):
             cases = [(row.id, row.case) for row in some if isinstance(row.case, CriminalCase)]
             if len(cases) < len(some):
@@ -273,10 +290,14 @@ def precedents(
         print(f"{done} cases of “{name}” are precedents in “cases”.")
 
 
-def _distilled(house: Courthouse, name: str, split: str | None, model: str | None) -> None:
+def _distilled(house: Courthouse, name: str, split: str | None, model: str | None, changes: Sequence[str]) -> None:
     """Precedents of disputes with votes on record, with norms, in a base of their own (CyberJurors, appendix B.2)."""
+    procedure = house.first_fitting(PrecedentBatch.model_fields["kind"].default)
+    setup = setup_with(procedure.setup(), changes, model)
+    if not setup.embedding and house.settings.embedding == DEFAULT:
+        raise CourtroomError(UNSAID)
     base = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")[:40].strip("-")
-    disputes = (row.case for row in house.datasets.rows(name, split=split))
+    disputes = (row.case for row in house.datasets.rows(name, None, Selection(split=split)))
     made = [from_dispute(case) for case in disputes if isinstance(case, Dispute) and case.jury]
     if not made:
         raise CourtroomError(f"“{name}” has no disputes there with votes on record. Choose another split.")
@@ -285,15 +306,11 @@ def _distilled(house: Courthouse, name: str, split: str | None, model: str | Non
     bare = tuple(kept for precedent in made if (kept := collection.get(precedent.id)) and not kept.norms)
     if bare:
         batch = PrecedentBatch(id="precedents", title=f"Norms of {len(bare)} precedents", precedents=bare)
-        procedure = house.hearing(batch.kind)
-        setup = setup_with(procedure.setup(), [f"base={base}"], model)
-        run = house.new_run(procedure.name, batch, setup, 0)
+        run = house.new_run(procedure.name, batch, setup_with(setup, [f"base={base}"]), 0)
         house.runner.go(run)
         follow(house, run)
     done = sum(bool(kept.norms) for precedent in made if (kept := collection.get(precedent.id)))
-    print(
-        f"{done} of {len(made)} precedents in the knowledge base “{base}” have norms. Hear cases with it by --set base={base}."
-    )
+    print(f"{done} of {len(made)} precedents in the knowledge base “{base}” have norms. Use it by --set base={base}.")
 
 
 def _splits(info: DatasetInfo) -> str:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import json
 import sys
-from collections import Counter
-from collections.abc import Iterable
 from concurrent.futures import wait
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -17,7 +16,8 @@ from typer import Argument, Option
 
 from courtroom.courthouse import Courthouse
 from courtroom.errors import CourtroomError
-from courtroom.shell.options import LOOK_S, Json, Model, Set, opened, pairs, write
+from courtroom.questions.asides import Cost
+from courtroom.shell.options import LOOK_S, Json, Model, Set, opened, pairs, tell, write
 from courtroom.text.files import write_csv
 
 if TYPE_CHECKING:
@@ -25,18 +25,13 @@ if TYPE_CHECKING:
     from courtroom.experiments.results import ExperimentResults
     from courtroom.experiments.spec import Experiment
 
-WHOLE = ("values", "frontier", "matrix")
-"""Figures that need no classes."""
+
+FIGURES = "values, frontier, matrix, mirror; by category, difficulty, rounds, split, real-votes, votes, share, scripted; or learning."
 
 
 def figure(
     name: Annotated[str, Argument(help="The experiment's id, or its name for the newest of that name.")],
-    what: Annotated[
-        str,
-        Argument(
-            help="values, frontier, matrix; or by category, difficulty, rounds, real-votes, votes, share; or learning."
-        ),
-    ],
+    what: Annotated[str, Argument(help=FIGURES)],
     measure: Annotated[str, Option(help="Which measure; by default the table's first.")] = "",
     group: Annotated[str, Option(help="Only cases of this group of the table.")] = "",
     to: Annotated[Path | None, Option(help="FILE.html (opens in a browser), .json (Plotly) or .csv (numbers).")] = None,
@@ -44,8 +39,9 @@ def figure(
     json_: Json = False,
 ) -> None:
     """Draw one of an experiment's figures into a file. Without --to, print its numbers."""
+    from courtroom.experiments.mirror import lines
     from courtroom.experiments.table import ALL
-    from courtroom.figures.experiment import draw_breakdown, draw_frontier, draw_matrix, draw_values
+    from courtroom.figures.experiment import draw_breakdown, draw_frontier, draw_matrix, draw_mirror, draw_values
 
     with opened() as house:
         found = house.experiments.results(name)
@@ -57,32 +53,26 @@ def figure(
     if not group and not found.table.groups:
         raise CourtroomError("No cell is done yet. Start the experiment with `courtroom experiment resume`.")
     among = group or found.table.groups[0]
-    if what in WHOLE:
+    rows: list[dict[str, str | float]] = []
+    if what == "mirror":
+        drawn = draw_mirror(found.mirror, theme)
+        rows = lines(found.mirror)
+    elif what == "matrix":
+        if chosen.each is None:
+            raise CourtroomError(f"{chosen.title} has no value for each case. Choose another with --measure.")
         groups = [found.groups[arm, among] for arm in found.arms if (arm, among) in found.groups]
-        rows: list[dict[str, str | float]] = []
-        if what == "matrix":
-            if chosen.each is None:
-                raise CourtroomError(f"{chosen.title} has no value for each case. Choose another with --measure.")
-            rows = [
-                {"arm": one.arm, "case": case, chosen.title: value}
-                for one in groups
-                for case, value in zip(one.by_case, one.values(chosen, list(one.by_case)), strict=True)
-                if value is not None
-            ]
-            drawn = draw_matrix(groups, chosen, theme)
-        else:
-            drawn = (draw_values if what == "values" else draw_frontier)(found.table, among, chosen, theme)
-            for line in found.table.lines:
-                if line.group == among and (one := line.values.get(chosen.name)):
-                    took, ends = found.table.spent[line.arm], (one.low, one.high) if one.known else ("", "")
-                    row: dict[str, str | float] = {
-                        "arm": line.arm,
-                        chosen.title: one.value,
-                        "from": ends[0],
-                        "to": ends[1],
-                    }
-                    row |= {"cases": line.counts[chosen.name], "tokens": took.tokens}
-                    rows.append(row if took.cost is None else {**row, "US$": took.cost})
+        for one in groups:
+            each = zip(one.by_case, one.values(chosen, list(one.by_case)), strict=True)
+            rows += [{"arm": one.arm, "case": case, chosen.title: value} for case, value in each if value is not None]
+        drawn = draw_matrix(groups, chosen, theme)
+    elif what in ("values", "frontier"):
+        drawn = (draw_values if what == "values" else draw_frontier)(found.table, among, chosen, theme)
+        for line in found.table.lines:
+            if line.group == among and (value := line.values.get(chosen.name)):
+                took, (low, high) = found.table.spent[line.arm], (value.low, value.high) if value.known else ("", "")
+                row: dict[str, str | float] = {"arm": line.arm, chosen.title: value.value, "from": low, "to": high}
+                row |= {"cases": line.counts[chosen.name], "tokens": took.tokens}
+                rows.append(row if took.cost is None else {**row, "US$": took.cost})
     else:
         broken = found.breakdown(what, chosen, group or ALL)
         rows, drawn = broken.rows(), draw_breakdown(broken, theme)
@@ -91,14 +81,11 @@ def figure(
     if to is None:
         print(json.dumps(rows, ensure_ascii=False) if json_ else _lines(rows, "\t"), end="\n" if json_ else "")
         return
-    if to.suffix == ".html":
-        write(to, drawn.to_html(include_plotlyjs=True))
-    elif to.suffix == ".json":
-        write(to, drawn.to_json())
-    elif to.suffix == ".csv":
-        write(to, _lines(rows, ","))
-    else:
-        raise CourtroomError("--to needs a file name that ends in .html, .json, .csv.")
+    forms = {".html": partial(drawn.to_html, include_plotlyjs=True), ".json": drawn.to_json}
+    forms[".csv"] = partial(_lines, rows, ",")
+    if to.suffix not in forms:
+        raise CourtroomError(f"--to needs a file name that ends in {', '.join(forms)}.")
+    write(to, forms[to.suffix]())
     print(to)
 
 
@@ -130,34 +117,80 @@ def run(
     repeats: Annotated[int | None, Option(min=1, help="How often each case runs under each arm.")] = None,
     model: Model = None,
     set_: Set = None,
-    controls: Annotated[
-        list[str] | None,
-        Option(
-            help="Add matched controls to this arm: samples, no talk, no personas. `all` is every arm with a panel."
-        ),
+    answers: Annotated[
+        Path | None, Option("--predictions", help="Where the predictions made elsewhere are that the file names.")
     ] = None,
+    controls: Annotated[list[str] | None, Option(help="Add matched controls to this arm, or to `all`.")] = None,
+    seen_by: Annotated[str, Option(help="Who has read what its arms change about the parties.")] = "",
+    batch: Annotated[bool, Option("--batch", help="Ask by the provider's batch: at half the price, in hours.")] = False,
     dask: Dask = None,
     json_: Json = False,
 ) -> None:
     """Run an experiment. The same command again goes on with what is left.
 
-    With --dataset, --split, --sample, --repeats, --model, --set or --controls it is another experiment under the same name: its own cells, its own table.
+    With --dataset, --split, --sample, --repeats, --model, --set or --controls it is another experiment of that name.
     """
+    from courtroom.experiments.mirror import read_by
     from courtroom.experiments.spec import adapted, read_toml  # slow to import: not for other commands
 
     with opened(dask) as house:
         changes: dict[str, Any] = {"split": split, "sample": sample, "repeats": repeats, "model": model}
-        experiment = adapted(read_toml(file), dataset=dataset, **changes, values=pairs(set_))
+        experiment = adapted(read_toml(file), dataset=dataset, **changes, values=pairs(set_), predictions=answers)
         if controls:
             experiment = house.experiments.with_controls(experiment, controls)
+        if seen_by:
+            experiment = read_by(experiment, seen_by)
         experiment = _with_budget(experiment, budget)
+        experiment = experiment.model_copy(update={"batch": batch or experiment.batch})
         if estimate:
-            print_estimate(house.experiments.estimate(experiment, progress), json_)
+            print_estimate(house.experiments.estimate(experiment, progress), json_, by_batch=experiment.batch)
             return
         name = house.experiments.begin(experiment)
         house.experiments.go(name)
         follow(house, name)
         _print_all(house, name, json_)
+
+
+@app.command("mirror")
+def mirror(
+    what: Annotated[str, Argument(metavar="FILE|RUN", help="An experiment's file, or a run that is done.")],
+    change: Annotated[
+        list[str],
+        Option(
+            help="order, name, gender, age, nationality, language, length, words=A>B or rewriting=TEXT; age=71 and so on."
+        ),
+    ],
+    to: Annotated[Path, Option(help="The file for the experiment, FILE.toml.")],
+    whose: Annotated[str, Option(help="A name in the case, or such as `the seller`; by default the first party.")] = "",
+    seeds: Annotated[int, Option(min=1, max=1000, help="Of a run: under how many each change is heard.")] = 6,
+    model: Model = None,
+) -> None:
+    """Would it be the same for somebody else? Write an experiment that changes one thing about the parties at a time.
+
+    Nothing is heard yet. What would be changed is printed; who has read it has it heard with `experiment run`.
+    """
+    from courtroom.experiments.mirror import with_mirror
+    from courtroom.experiments.spec import as_toml, read_toml
+    from courtroom.models.spec import ModelSpec
+    from courtroom.questions.mirror import change_of, texts
+
+    with opened() as house:
+        named = house.experiments
+        experiment = read_toml(Path(what)) if Path(what).is_file() else named.what_ifs.as_it_was(what, seeds)
+        cases = {case.id: case for case in named.cases(experiment)}
+        spec = ModelSpec(id=model) if model else None
+        drafted = named.drafts(experiment, [change_of(text) for text in change], whose, spec)
+        write(to, as_toml(with_mirror(experiment, drafted)))
+    for title, by_case in drafted.items():
+        for case, draft in by_case.items():
+            print(
+                f"\n{title}: {case}{' (the other order)' if draft.other_order else '' if draft.texts else ' stays as it is'}"
+            )
+            for path, text in draft.texts.items():
+                print(f"  {path}\n  - {texts(cases[case])[path]}\n  + {text}")
+            for line in draft.left:
+                print(f"  ! {line}")
+    print(f"\nRead it, put right in {to} what you want, then: courtroom experiment run {to} --seen-by NAME")
 
 
 @app.command("lock")
@@ -170,12 +203,8 @@ def lock(
 
     with opened() as house:
         found = house.experiments.lock(read_toml(file))
-    if json_:
-        print(json.dumps({"digest": found.digest, **found.model_dump(mode="json")}, ensure_ascii=False))
-        return
-    for one in found.hypotheses:
-        print(one)
-    print(f"Locked {found.at:%Y-%m-%d %H:%M} UTC, hash {found.digest}")
+    lines = [*found.hypotheses, f"Locked {found.at:%Y-%m-%d %H:%M} UTC, hash {found.digest}"]
+    tell({"digest": found.digest, **found.model_dump(mode="json")}, lines, json_)
 
 
 @app.command("resume")
@@ -234,30 +263,20 @@ def status(name: Annotated[str | None, Argument(help="One experiment; all withou
         print(f"{kept.id}\t{kept.status}\t{kept.reason}")
         for place, arm in enumerate(kept.experiment.arms):
             states = ", ".join(f"{many} {state}" for (of, state), many in sorted(counts.items()) if of == place)
-            calls, tokens, cost = took.get(place, (0, 0, 0.0))
-            money = "price not known" if cost is None else f"US$ {cost:.4g}"
-            print(f"{arm.name}\t{states}\t{calls} calls\t{tokens} tokens\t{money}")
+            cost = took.get(place, Cost())
+            about = "about " if cost.estimated else ""
+            money = f"{about if cost.money is not None else ''}{_money(cost.money)}"
+            print(f"{arm.name}\t{states}\t{cost.calls} calls\t{about}{cost.tokens} tokens\t{money}")
+        cached, batched = store.cheaper(kept.id)
+        if cached or batched:
+            print(f"{cached} tokens came from a provider's cache, and {batched} went by batch.")
 
 
 @app.command("results")
 def results(name: Name, json_: Json = False) -> None:
     """The table, and which differences hold."""
-    from courtroom.experiments.store import PrintedResults
-
     with opened() as house:
-        store = house.experiments.store
-        kept = store.experiment(name)
-
-        def make() -> str:
-            return _results_text(house.experiments.results(kept.id), json_)
-
-        # what a lock says also rests on the prompts as they are now
-        known = PrintedResults(house.settings.home, store)
-        print(make() if kept.experiment.lock else known.text(kept, "json" if json_ else "md", make))
-        arms = kept.experiment.arms
-        failed = Counter((arms[one.arm].name, one.reason) for one in store.cells(kept.id, "failed", phase="test"))
-    if not json_:
-        _tell_failures((*one, many) for one, many in failed.most_common())
+        _print_results(house.experiments.results(name), json_)
 
 
 @app.command("export")
@@ -315,14 +334,13 @@ def certainty(
     most: Annotated[int, Option(min=1, max=1000, help="Repeats at most.")] = 40,
     json_: Json = False,
 ) -> None:
-    """How sure is a verdict? Repeat its run with other seeds until a sequential test shows or refutes the same outcome with at least 95 %."""
+    """How sure is a verdict? Repeat its run with other seeds until a sequential test shows or refutes the outcome."""
+    _demand_positive(budget)
     with opened() as house:
-        if budget is not None and budget <= 0:
-            raise CourtroomError("--budget needs an amount above 0.")
         repeats = house.experiments.repeats
         found = repeats.go(run_, budget, most, lambda now: print(f"{now.found.of} repeats", file=sys.stderr))
-    told = json.dumps({**found.model_dump(mode="json"), "sentence": found.sentence}, ensure_ascii=False)
-    print(told if json_ else f"{found.sentence} {found.reason}".strip())
+    data = {**found.model_dump(mode="json"), "sentence": found.sentence}
+    tell(data, [f"{found.sentence} {found.reason}".strip()], json_)
 
 
 @app.command("canary")
@@ -332,19 +350,22 @@ def canary(
     budget: Annotated[float | None, Option(help="US dollars for this; the experiment's own holds too.")] = None,
     json_: Json = False,
 ) -> None:
-    """Would it come out today? Ask a sample of the recorded calls again, and compare. The result is kept with the experiment."""
+    """Would it come out today? Ask a sample of the recorded calls again; what comes is kept with the experiment."""
+    _demand_positive(budget)
     with opened() as house:
-        if budget is not None and budget <= 0:
-            raise CourtroomError("--budget needs an amount above 0.")
         found = house.experiments.canary(name, calls, budget)
-    print(found.model_dump_json() if json_ else "\n".join(found.lines))
+    tell(found.model_dump(mode="json"), found.lines, json_)
+
+
+def _demand_positive(budget: float | None) -> None:
+    if budget is not None and budget <= 0:
+        raise CourtroomError("--budget needs an amount above 0.")
 
 
 def _with_budget(experiment: Experiment, money: float | None) -> Experiment:
+    _demand_positive(money)
     if money is None:
         return experiment
-    if money <= 0:
-        raise CourtroomError("--budget needs an amount above 0.")
     budget = experiment.budget.model_copy(update={"money": money})
     return experiment.model_copy(update={"budget": budget})
 
@@ -383,39 +404,34 @@ def _print_all(house: Courthouse, name: str, as_json: bool) -> None:
 
 
 def _print_results(results: ExperimentResults, as_json: bool) -> None:
-    print(_results_text(results, as_json))
-    if not as_json:
-        _tell_failures(results.failures)
-
-
-def _tell_failures(failures: Iterable[tuple[str, str, int]]) -> None:
-    for arm, reason, number in failures:
-        print(f"{arm}: {number} failed. {reason}", file=sys.stderr)
-
-
-def _results_text(results: ExperimentResults, as_json: bool) -> str:
+    from courtroom.experiments.mirror import told
     from courtroom.experiments.written import markdown
 
     if as_json:
-        return to_json(results.as_data(), inf_nan_mode="null").decode()
-    said = [*results.repeats_told, *map(str, results.findings)]
-    return "\n".join(
-        [markdown(results.table, results.pairs, results.overall, results.notes), *(f"- {line}" for line in said)]
-    )
-
-
-def print_estimate(takes: ExperimentEstimate, as_json: bool) -> None:
-    """What an experiment takes: a line for each arm, and all together."""
-    if as_json:
-        print(json.dumps(asdict(takes), ensure_ascii=False))
+        print(to_json(results.as_data(), inf_nan_mode="null").decode())
         return
-    for arm in takes.arms:
-        money = "price not known" if arm.money is None else f"US$ {arm.money:.4g}"
-        print(f"{arm.arm}\t{arm.cells} cells\t{arm.calls} calls\t{arm.tokens} tokens\t{money}")
+    print(markdown(results.table, results.pairs, results.overall, results.notes))
+    for line in [*results.repeats_told, *results.findings, *told(results.mirror)]:
+        print(f"- {line}")
+    for arm, reason, number in results.failures:
+        print(f"{arm}: {number} failed. {reason}", file=sys.stderr)
+
+
+def print_estimate(takes: ExperimentEstimate, as_json: bool, *, by_batch: bool = False) -> None:
+    """What an experiment takes: a line for each arm, and all together."""
+    lines = [
+        f"{arm.arm}\t{arm.cells} cells\t{arm.calls} calls\t{arm.tokens} tokens\t{_money(arm.money)}"
+        for arm in takes.arms
+    ]
     teaching = f" ({takes.training} of them only teach)" if takes.training else ""
-    money = "an unknown amount of money" if takes.money is None else f"US$ {takes.money:.4g}"
-    print(
-        f"{takes.cells} cells{teaching} take about {takes.calls} calls, {takes.tokens} tokens, {money} and "
-        f"{max(1, round(takes.seconds)):,} seconds. Answers that cells share, "
-        f"or that are on record, save {takes.shared} calls. {takes.rehearsed} cells were rehearsed."
+    money = "an unknown amount of money" if takes.money is None else _money(takes.money)
+    seconds = "the time of their batches" if by_batch else f"{max(1, round(takes.seconds)):,} seconds"
+    whole = (
+        f"{takes.cells} cells{teaching} take about {takes.calls} calls, {takes.tokens} tokens, {money} and {seconds}."
     )
+    saved = f"Answers that cells share, or that are on record, save {takes.shared} calls."
+    tell(asdict(takes), [*lines, f"{whole} {saved} {takes.rehearsed} cells were rehearsed."], as_json)
+
+
+def _money(dollars: float | None) -> str:
+    return "price not known" if dollars is None else f"US$ {dollars:.4g}"

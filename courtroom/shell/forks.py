@@ -14,16 +14,18 @@ from typer import Argument, Option
 
 from courtroom.cases.checks import explain
 from courtroom.courthouse import Courthouse
-from courtroom.engine.changes import read_values
-from courtroom.engine.interventions import Action, ChangeSetup, read_actions
-from courtroom.errors import CourtroomError
+from courtroom.declarations.changes import read_values
+from courtroom.engine.interventions import ACTION, Action, ChangeSetup
+from courtroom.errors import CaseError, CourtroomError
 from courtroom.evaluation import comparison
 from courtroom.evaluation.comparison import APART, BallotComparison, Comparison, RunFacts
 from courtroom.shell.experiment import follow, print_estimate, progress
-from courtroom.shell.options import Json, Set, opened, pairs, setup_with, write
+from courtroom.shell.options import Json, Otherwise, Set, opened, pairs, setup_with, tell, write
 from courtroom.shell.runs import drive, tell_warnings
+from courtroom.text.files import json_of
 
 if TYPE_CHECKING:
+    from courtroom.evaluation.yardstick import Yardstick
     from courtroom.experiments.spec import Experiment
     from courtroom.experiments.what_if import Axis, Result
 
@@ -55,9 +57,10 @@ def _described(run: RunFacts) -> str:
     facts += [f"fork of {run.parent}"] if run.parent else []
     facts += ["imported"] if run.imported else []
     facts += [f"verdict {run.verdict.outcome}"] if run.verdict else []
-    cost = "price unknown" if run.cost is None else f"US$ {run.cost:g}"
+    about = "about " if run.estimated else ""
+    cost = "price unknown" if run.cost is None else f"{about}US$ {run.cost:g}"
     tokens = run.prompt_tokens + run.completion_tokens
-    return ", ".join([*facts, f"{run.asked} asked", f"{run.recorded} from the record", f"{tokens} tokens", cost])
+    return ", ".join([*facts, f"{run.asked} asked", f"{run.recorded} from the record", f"{about}{tokens} tokens", cost])
 
 
 def _ballot(letters: str, ballot: BallotComparison) -> str:
@@ -67,10 +70,8 @@ def _ballot(letters: str, ballot: BallotComparison) -> str:
 
 
 def _values(letters: str, values: tuple[Any, ...] | list[Any]) -> str:
-    texts = [
-        "-" if value is None else value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-        for value in values
-    ]
+    there = (value if isinstance(value, str) else json.dumps(value, ensure_ascii=False) for value in values)
+    texts = ["-" if value is None else text for value, text in zip(values, there, strict=True)]
     short = (text if len(text) <= WIDTH else f"{text[: WIDTH - 3]}..." for text in texts)
     return " | ".join(f"{letter} {text}" for letter, text in zip(letters, short, strict=True))
 
@@ -81,12 +82,11 @@ def fork(
     from_: Annotated[
         str | None, Option("--from", help="Stage from which changes hold; default: from the beginning.")
     ] = None,
-    intervene: Annotated[
-        Path | None, Option(help="Interventions as JSON: objects with `kind` overrule, change, evidence or note.")
-    ] = None,
+    intervene: Annotated[Path | None, Option(help="JSON: `kind` overrule, change, evidence or note.")] = None,
     who: Annotated[str, Option(help="Who intervenes.")] = "somebody",
     without: Annotated[list[str] | None, Option(help="The id of a part of the case that is left out.")] = None,
     seed: Annotated[int | None, Option(help="Another seed asks all that depends on chance anew.")] = None,
+    otherwise: Otherwise = None,
     estimate: Annotated[bool, Option(help="Ask nothing; say how many calls the fork would take.")] = False,
     json_: Json = False,
 ) -> None:
@@ -102,6 +102,7 @@ def fork(
             except ValidationError as error:
                 raise CourtroomError(f"--intervene {intervene}: {' '.join(explain(error))}") from error
         setup = parent.setup if from_ else setup_with(parent.setup, set_)
+        setup = house.with_stand_in(setup, otherwise) if otherwise else setup
         if from_:
             actions += [ChangeSetup(key=key, value=value) for key, value in pairs(set_).items()]
         planned = house.interventions.planned(parent, actions, who, from_)
@@ -111,13 +112,11 @@ def fork(
         wanted = parent.run.seed if seed is None else seed
         found = house.estimate(parent.run.procedure, case, setup, wanted, run, interventions=planned)
     ask, anew = found.calls - found.on_record, dict(found.anew)
-    if json_:
-        told = {"warnings": list(found.warnings)} if found.warnings else {}
-        print(json.dumps({"calls": found.calls, "ask": ask, "serve": found.on_record, "anew": anew, **told}))
-        return
-    tell_warnings(found.warnings)
+    data = {"calls": found.calls, "ask": ask, "serve": found.on_record, "anew": anew}
+    data |= {"warnings": list(found.warnings)} if found.warnings else {}
+    tell_warnings(() if json_ else found.warnings)
     why = f" Anew: {', '.join(f'{title} {number}' for title, number in anew.items())}." if anew else ""
-    print(f"{ask} calls would be asked, {found.on_record} are served from the record.{why}")
+    tell(data, [f"{ask} calls would be asked, {found.on_record} are served from the record.{why}"], json_)
 
 
 def compare(
@@ -127,7 +126,7 @@ def compare(
     """Put runs beside each other: what was put in, votes, answers, what was looked up."""
     with opened() as house:
         compared = comparison.compare([house.record(run) for run in comparison.checked(runs_)])
-    print(compared.model_dump_json() if json_ else "\n".join(lines(compared)))
+    tell(compared.model_dump(mode="json"), lines(compared), json_)
 
 
 def what_if(
@@ -142,6 +141,7 @@ def what_if(
     ] = None,
     cross: Annotated[bool, Option("--grid", help="Every combination, not one change at a time.")] = False,
     seeds: Annotated[int, Option(min=1, max=1000, help="How many seeds, from the run's own on.")] = 1,
+    otherwise: Otherwise = None,
     estimate: Annotated[bool, Option(help="Ask nothing; say how many calls it would take.")] = False,
     json_: Json = False,
 ) -> None:
@@ -151,7 +151,7 @@ def what_if(
             kept = house.experiments.store.experiment(run)
             name, experiment = kept.id, kept.experiment
         else:
-            name, experiment = "", _experiment(house, run, vary or [], drop or [], propose, cross, seeds)
+            name, experiment = "", _experiment(house, run, vary or [], drop or [], propose, cross, seeds, otherwise)
         if estimate:
             print_estimate(house.experiments.estimate(experiment, progress), json_)
             return
@@ -160,10 +160,7 @@ def what_if(
             house.experiments.go(name)
         follow(house, name)
         summary = result(house, name)
-    if json_:
-        print(json.dumps(summary, ensure_ascii=False))
-    else:
-        _print(summary)
+    tell(summary, _lines(summary), json_)
     raise typer.Exit(1 if summary["cells"].get("failed") else 0)
 
 
@@ -187,23 +184,20 @@ def result(house: Courthouse, name: str) -> dict[str, Any]:
 
 def _line(row: Result) -> dict[str, Any]:
     shares = {name: [round(n, 4) for n in (s.value, s.low, s.high)] for name, s in row.shares.items()}
+    numbers = {name: getattr(row, name) for name in ("votes", "swing")}
     return {
         "variant": row.name,
-        "kind": row.kind,
-        "done": row.done,
-        "outcome": row.outcome,
+        **{name: getattr(row, name) for name in ("kind", "done", "outcome", "flips", "pairs")},
         "shares": shares,
-        "votes": None if row.votes is None else round(row.votes, 4),
-        "swing": None if row.swing is None else round(row.swing, 4),
-        "flips": row.flips,
-        "pairs": row.pairs,
+        **{name: None if number is None else round(number, 4) for name, number in numbers.items()},
         "runs": list(row.runs),
     }
 
 
 def _experiment(
-    house: Courthouse, run: str, vary: list[str], drop: list[str], budget: int | None, cross: bool, many: int
-) -> Experiment:
+    house: Courthouse, run: str, vary: list[str], drop: list[str], budget: int | None, cross: bool, many: int,
+    otherwise: str | None,
+) -> Experiment:  # fmt: skip
     from courtroom.experiments.plan import finished  # slow to import
     from courtroom.experiments.what_if import grid, left_out, singly, values
 
@@ -232,21 +226,20 @@ def _experiment(
     if budget is not None:
         proposed = what_ifs.propose(run, budget, progress)
         axes.append(tuple(variant for variant, _ in proposed))
-    return what_ifs.experiment(run, grid(*axes) if cross else singly(*axes), seeds)
+    return what_ifs.experiment(run, grid(*axes) if cross else singly(*axes), seeds, otherwise or "")
 
 
-def _print(summary: dict[str, Any]) -> None:
-    print(f"{summary['experiment']}  {summary['status']}  {summary['reason']}".rstrip())
+def _lines(summary: dict[str, Any]) -> Iterator[str]:
+    yield f"{summary['experiment']}  {summary['status']}  {summary['reason']}".rstrip()
     for line in summary["variants"]:
         swing = "" if line["swing"] is None else f"{line['swing']:+.0%}"
         flips = f"{line['flips']} of {line['pairs']} flipped" if line["pairs"] else ""
-        print(f"{line['outcome'] or '-':12}  {swing:>6}  {flips:16}  {line['variant']}")
+        yield f"{line['outcome'] or '-':12}  {swing:>6}  {flips:16}  {line['variant']}"
     if summary["influential"]:
-        print(f"Most influential: {'; '.join(summary['influential'])}")
+        yield f"Most influential: {'; '.join(summary['influential'])}"
 
 
-MOST = 10_000
-"""Runs of a procedure that are read."""
+MAX_RUNS_READ = 10_000
 
 
 def yardstick(
@@ -258,7 +251,7 @@ def yardstick(
     to: Annotated[Path | None, Option(help="The curve as FILE.html, which opens in a browser.")] = None,
     json_: Json = False,
 ) -> None:
-    """Hold runs in which a jury votes against juries of people: does it move from the first ballot to the verdict as they do? And how many voices has it?"""
+    """Hold juries of runs against juries of people: do they move as those do, and how many voices have they?"""
     from courtroom.evaluation.run_list import RunFilter, RunList
     from courtroom.evaluation.yardstick import of_runs
     from courtroom.figures.experiment import draw_yardstick
@@ -268,7 +261,7 @@ def yardstick(
     with opened() as house:
         if procedure:
             done = RunFilter(status="done", procedure=procedure, made_here=True)
-            runs = RunList(house.database).runs(done, MOST)
+            runs = RunList(house.database).runs(done, MAX_RUNS_READ)
         else:
             runs = house.experiments.runs(experiment, arm)
         found = of_runs(runs, house.record, house.procedures)
@@ -276,20 +269,29 @@ def yardstick(
         raise CourtroomError("Nobody has voted in these runs. Run some in which members vote first.")
     if to is not None:
         write(to, draw_yardstick(found).to_html(include_plotlyjs=True))
-    if json_:
-        print(json.dumps(found.as_data(), ensure_ascii=False))
-        return
-    print("\n".join(found.sentences))
-    print("first ballot\truns\tproven\tpeople\tproven")
+    tell(found.as_data(), _yardstick_lines(found), json_)
+
+
+def _yardstick_lines(found: Yardstick) -> Iterator[str]:
+    yield from found.sentences
+    yield "first ballot\truns\tproven\tpeople\tproven"
     for point in found.curve:
         mine, theirs = (one and f"{one.value:.0%}" for one in (point.interval(), point.interval(of_people=True)))
-        print(f"{point.votes} of {point.size}\t{point.n}\t{mine or '-'}\t{point.people_n}\t{theirs or '-'}")
-    print("\nmeasure\tvalue\t95 % interval\tn\tpeople\tn\tp\tsource")
+        yield f"{point.votes} of {point.size}\t{point.n}\t{mine or '-'}\t{point.people_n}\t{theirs or '-'}"
+    yield "\nmeasure\tvalue\t95 % interval\tn\tpeople\tn\tp\tsource"
     for line in found.lines:
         form = ".1%" if line.percent else ".2f"
         people = "-" if line.people is None else f"{line.people:{form}}"
         p = "-" if line.p is None else f"{line.p:.2g}"
         ends = "-" if line.low is None else f"{line.low:{form}} to {line.high:{form}}"
-        print(
-            f"{line.title}\t{line.value:{form}}\t{ends}\t{line.n}\t{people}\t{line.people_n or '-'}\t{p}\t{line.source}"
-        )
+        cells = f"{line.value:{form}}", ends, str(line.n), people, str(line.people_n or "-"), p, line.source
+        yield "\t".join((line.title, *cells))
+
+
+def read_actions(text: str) -> list[Action]:
+    """Actions from a JSON file: one object, or a list of them. What is no JSON, or does not fit, raises."""
+    try:
+        data = json_of(text)
+    except CaseError as error:
+        raise CourtroomError(f"The file of interventions: {error}") from error
+    return [ACTION.validate_python(item) for item in (data if isinstance(data, list) else [data])]

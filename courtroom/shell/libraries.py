@@ -1,6 +1,5 @@
 """Cases, panels of personas and the knowledge base from a shell: `courtroom cases`, `panels` and `knowledge`."""
 
-import json
 import sys
 from datetime import datetime
 from pathlib import Path
@@ -19,16 +18,7 @@ from courtroom.knowledge.collection import Collection, Mode
 from courtroom.knowledge.embedding import embedding_problem
 from courtroom.knowledge.indexed_records import Filter
 from courtroom.panel.personas import read_panel, write_csv, write_yaml
-from courtroom.shell.options import (
-    Encoding,
-    Json,
-    Labels,
-    opened,
-    read_bytes,
-    taken_in,
-    tell_unreadable,
-    write,
-)
+from courtroom.shell.options import Encoding, Json, Labels, opened, read_bytes, taken_in, tell, tell_unreadable, write
 
 cases_app = typer.Typer(help="List the cases, or check one.", invoke_without_command=True)
 
@@ -45,11 +35,7 @@ def cases(context: typer.Context) -> None:
 
 
 @cases_app.command("check")
-def check_case(
-    path: Path,
-    labels: Labels = "",
-    encoding: Encoding = "",
-) -> None:
+def check_case(path: Path, labels: Labels = "", encoding: Encoding = "") -> None:
     """Check a file that holds cases, or a folder with a case.json; exit code 1 where there are errors."""
     try:
         packages = read_upload(path.name, path, names_from(labels) or None, encoding)
@@ -75,7 +61,7 @@ def add_cases(
     labels: Labels = "",
     encoding: Encoding = "",
 ) -> None:
-    """Take the cases of a file in and print their ids; exit code 1 where one is refused. What members will not have of them is told."""
+    """Take the cases of a file in and print their ids; exit code 1 where one is refused."""
     refused = False
     with opened() as house:
         for package in read_each(path.name, path, names_from(labels) or None, encoding):
@@ -106,10 +92,17 @@ def take_in(
     file: Annotated[Path, Argument(help="A CSV or YAML file, a person in each row.")],
     name: Annotated[str, Option(help="The panel's name; default: the file's.")] = "",
     encoding: Annotated[str, Option(help="Such as gb18030; by default as the file looks.")] = "",
+    column: Annotated[
+        list[str] | None,
+        Option(
+            help="FIELD=COLUMN of a CSV file with other columns, or FIELD='a {COLUMN} b'; weight=COLUMN; may be given again."
+        ),
+    ] = None,
 ) -> None:
-    """Save the persons of a file as a panel, in place of one that has the name."""
+    """Save the persons of a file as a panel, in place of one that has the name; more than 51, or with weights, are a pool."""
+    columns = dict(one.partition("=")[::2] for one in column or ())
     with opened() as house:
-        panel, remark = read_panel(file.name, read_bytes(file), encoding)
+        panel, remark = read_panel(file.name, read_bytes(file), encoding, columns)
         house.panels.save(name or file.stem, panel)
         print(f"{name or file.stem}\t{len(panel)}")
         if remark:
@@ -170,27 +163,21 @@ def import_(
     with opened() as house:
         checked = house.imports.check(into, file.name, file.read_bytes(), base, "replace" if replace else "add")
         house.runner.do(house.imports.run(checked, _progress)).result()
-        print(
-            f"{checked.total} records of {file.name} are in “{into}” of the knowledge base “{base}”. Hear cases with it by "
-            f"--set base={base}."
-        )
+        print(f"{checked.total} records of {file.name} are in “{into}” of “{base}”. Use it by --set base={base}.")
 
 
 @knowledge_app.command()
 def bases(json_: Json = False) -> None:
     """The knowledge bases, what each holds, and the files it is made of."""
-    found = []
+    found, lines = [], []
     with opened() as house:
         for base in house.knowledge.bases():
             held = {kind: len(house.knowledge.of(kind, base)) for kind in IN_BASES}
             files = [origin for kind in KINDS for origin in origins(house.database, kept_as(kind, base))]
             found.append({"base": base, "holds": held, "files": [one.model_dump(mode="json") for one in files]})
-            if not json_:
-                print("\t".join([base, *(f"{count} {kind}" for kind, count in held.items())]))
-                for origin in files:
-                    print(f"\t{origin.file}: {origin.records} records, {SAID[origin.how]}")
-    if json_:
-        print(json.dumps(found, ensure_ascii=False))
+            lines.append("\t".join([base, *(f"{count} {kind}" for kind, count in held.items())]))
+            lines += [f"\t{one.file}: {one.records} records, {SAID[one.how]}" for one in files]
+    tell(found, lines, json_)
 
 
 @knowledge_app.command()
@@ -202,12 +189,8 @@ def search(
     base: Base = BUNDLED,
     category: Annotated[str, Option(help="Only records of this category or charge.")] = "",
     law: Annotated[str, Option(help="Only records under this article, e.g. 264.")] = "",
-    since: Annotated[
-        datetime | None, Option(help="Only records that came on this day or later.", formats=[DAY])
-    ] = None,
-    until: Annotated[
-        datetime | None, Option(help="Only records that came on this day or before.", formats=[DAY])
-    ] = None,
+    since: Annotated[datetime | None, Option(help="Only what came on this day or later.", formats=[DAY])] = None,
+    until: Annotated[datetime | None, Option(help="Only what came on this day or before.", formats=[DAY])] = None,
     json_: Json = False,
 ) -> None:
     """What is closest to a text, with all three scores."""
@@ -217,8 +200,7 @@ def search(
     with opened() as house:
         hits = house.runner.do(_collection(house, collection, base).search(text, k, mode, only=only)).result()
     rows = [{"id": one.record.id, **one.scores.model_dump()} for one in hits]
-    lines = ("\t".join("" if value is None else str(value) for value in row.values()) for row in rows)
-    print(json.dumps(rows) if json_ else "\n".join(lines), end="\n" if json_ or rows else "")
+    tell(rows, ("\t".join("" if value is None else str(value) for value in row.values()) for row in rows), json_)
 
 
 @knowledge_app.command()
@@ -226,7 +208,7 @@ def reindex(
     collection: str,
     embedding: Annotated[str, Option(help="By which embedding; the server's own where it is not given.")] = "",
 ) -> None:
-    """Index a collection, e.g. `statutes` or `statutes.imported`, with an embedding, so that no look-up has to wait for that."""
+    """Index a collection, e.g. `statutes` or `statutes.imported`, so that no look-up has to wait for that."""
     if problem := embedding_problem(embedding):
         raise CourtroomError(f"{problem[:1].upper()}{problem[1:]}.")
     with opened() as house:
@@ -266,10 +248,8 @@ def snapshots(json_: Json = False) -> None:
     """All snapshots of the learned memory, a line each: name, digest, standards, directives, buffer."""
     with opened() as house:
         known = house.knowledge.snapshots.all()
-        for one in [] if json_ else known:
-            print(f"{one.name}\t{one.digest}\t{one.standards}\t{one.directives}\t{one.buffer}")
-        if json_:
-            print(json.dumps([one.model_dump(mode="json") for one in known]))
+    lines = (f"{one.name}\t{one.digest}\t{one.standards}\t{one.directives}\t{one.buffer}" for one in known)
+    tell([one.model_dump(mode="json") for one in known], lines, json_)
 
 
 @knowledge_app.command()

@@ -16,21 +16,25 @@ from courtroom.cases.case import Case
 from courtroom.cases.checks import check, explain
 from courtroom.cases.files import Package
 from courtroom.courthouse import Courthouse
+from courtroom.declarations.changes import changed, read_value
+from courtroom.declarations.parts import ROUND
+from courtroom.declarations.setup import Setup
 from courtroom.engine.budget import Payment
-from courtroom.engine.changes import changed, read_value
-from courtroom.engine.procedure import ROUND
-from courtroom.engine.setup import Setup
-from courtroom.engine.turnout import turnout
 from courtroom.errors import CourtroomError, Unreadable
+from courtroom.evaluation.turnout import turnout
 from courtroom.settings import from_environment
 from courtroom.text.files import replacing
 
 
 @contextmanager
 def opened(dask: str | None = None) -> Iterator[Courthouse]:
-    """The courthouse that the environment gives, closed however the command ends. `dask`: the address of another cluster than the environment's."""
+    """Open the courthouse that the environment gives; close it however the command ends.
+
+    Args:
+        dask: the address of another cluster than the environment's.
+    """
     settings = from_environment()
-    house = Courthouse(settings if dask is None else settings.model_copy(update={"dask": dask}), alone=True)
+    house = Courthouse(settings if dask is None else settings.model_copy(update={"dask": dask}))
     try:
         yield house
     finally:
@@ -66,23 +70,22 @@ def follow(house: Courthouse, run: str) -> None:
 
 
 def result(house: Courthouse, name: str, before: Mapping[str, Payment] | None = None) -> dict[str, Any]:
-    """A run's result as plain data; what `--json` prints. What was billed `before` this command began counts as served from the record."""
+    """Return a run's result as plain data. What was billed `before` this command counts as from the record."""
     record = house.record(name)
     billed = {path: paid.calls for path, paid in (before or {}).items()}
     new = {path: paid.calls - billed.get(path, 0) for path, paid in record.paid.items()}
     rounds = [path for path in record.tallies if record.stage(path.partition("/")[0]).stage_kind == ROUND]
     has_rounds = any(kind.name == ROUND for kind in house.procedures[record.run.procedure].stages)
-    votes = [
-        {
-            "ballot": record.ballot_name(path),
-            **({"round": rounds.index(path) + 1} if path in rounds else {}),
-            **tally.counts,
-            "abstained": tally.abstained,
-        }
-        for path, tally in record.tallies.items()
-    ]
+    votes = []
+    for path, tally in record.tallies.items():
+        place = {"round": rounds.index(path) + 1} if path in rounds else {}
+        name = record.ballot_name(path)
+        votes.append({"ballot": name, **place, **tally.counts, "abstained": tally.abstained})
     prompt, completion = record.tokens
+    more = {name: value for name in ("cached", "batched", "estimated") if (value := getattr(record, name))}
     run = record.run
+    # What letters of a question's options stand for; elsewhere a vote says in words what it is for.
+    options = {one.name: one.title for one in record.case.choices if len(one.name) == 1}
     return {
         "run": run.id,
         **({"imported": run.imported} if run.imported else {}),
@@ -92,7 +95,7 @@ def result(house: Courthouse, name: str, before: Mapping[str, Payment] | None = 
         "reason": run.reason,
         "verdict": run.verdict.outcome if run.verdict else None,
         "summary": run.verdict.summary if run.verdict else "",
-        **({"options": options} if (options := _letters(record.case)) else {}),
+        **({"options": options} if options else {}),
         "note": run.verdict.note if run.verdict else "",
         "details": run.verdict.details if run.verdict else {},
         "known": record.case.on_record(),
@@ -105,7 +108,7 @@ def result(house: Courthouse, name: str, before: Mapping[str, Payment] | None = 
         "reasked": sum(max(0, len(call.keys) - 1) for call in record.calls),
         "failed": record.failed,
         "reasks": record.reasks,
-        "tokens": {"prompt": prompt, "completion": completion, **({"estimated": True} if record.estimated else {})},
+        "tokens": {"prompt": prompt, "completion": completion, **more},
         "cost": record.cost,
         "wall_s": round(run.wall_s, 3),
         "seed": run.seed,
@@ -115,16 +118,11 @@ def result(house: Courthouse, name: str, before: Mapping[str, Payment] | None = 
     }
 
 
-def _letters(case: Case) -> dict[str, str]:
-    """What the letters of a question's options stand for; empty where a vote says in words what it is for."""
-    return {option.name: option.title for option in case.choices if len(option.name) == 1}
-
-
-def write(path: Path, text: str) -> None:
+def write(path: Path, content: str | bytes) -> None:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with replacing(path) as part:
-            part.write_text(text, encoding="utf-8")
+            part.write_bytes(content.encode() if isinstance(content, str) else content)
     except OSError as error:
         raise CourtroomError(f"{path} can't be written: {error.strerror}. Name another with --to.") from error
 
@@ -152,25 +150,34 @@ def taken_in(house: Courthouse, package: Package) -> Case:
     return case
 
 
+def tell(data: Any, lines: Iterable[object], as_json: bool) -> None:
+    """Print a result as JSON, or in lines."""
+    if as_json:
+        print(json.dumps(data, ensure_ascii=False))
+        return
+    for line in lines:
+        print(line, flush=True)
+
+
 def tell_unreadable(rows: Iterable[Unreadable]) -> None:
     for row in rows:
         print(row, file=sys.stderr)
 
 
 def print_result(summary: dict[str, Any], as_json: bool) -> None:
-    if as_json:
-        print(json.dumps(summary, ensure_ascii=False))
-        return
-    for name, value in summary.items():
+    def line(name: str, value: Any) -> str:
         if isinstance(value, dict):
             value = ", ".join(f"{key} {item}" for key, item in value.items() if item not in ("", {}, []))
-        print(f"{name:>10}  {value}")
+        return f"{name:>10}  {value}"
+
+    tell(summary, (line(*one) for one in summary.items()), as_json)
 
 
 S = TypeVar("S", bound=Setup)
 Json = Annotated[bool, Option("--json", help="Print the result as JSON.")]
 Set = Annotated[list[str] | None, Option("--set", help="KEY=VALUE, e.g. model.timeout_s=5.")]
 Model = Annotated[str | None, Option(help="`offline`, or any LiteLLM model id.")]
+Otherwise = Annotated[str | None, Option(help="Who answers in place of a model that can't be asked here.")]
 Until = Annotated[str | None, Option(help="Pause after this stage.")]
 
 

@@ -18,14 +18,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer import Argument, Option
 
+from courtroom.cases.files import read_upload
 from courtroom.courthouse import Courthouse
-from courtroom.engine.changes import merged
-from courtroom.engine.check_templates import unseen
+from courtroom.declarations.changes import merged
+from courtroom.declarations.parts import Preset
+from courtroom.declarations.setup import Member
 from courtroom.engine.court import Court
 from courtroom.engine.events import Verdict
-from courtroom.engine.procedure import Preset, Procedure
-from courtroom.engine.registration import register
-from courtroom.engine.setup import Member
+from courtroom.engine.procedure import Procedure
 from courtroom.errors import CourtroomError
 from courtroom.models.connections import Connections
 from courtroom.models.local import model_files
@@ -33,7 +33,7 @@ from courtroom.models.prompts import Prompts
 from courtroom.models.spec import OFFLINE, ModelSpec
 from courtroom.models.task import Task
 from courtroom.settings import Settings, from_environment
-from courtroom.shell.options import Json, Set, opened, print_result, result, setup_with, write
+from courtroom.shell.options import Json, Set, opened, print_result, result, setup_with, tell, write
 
 if TYPE_CHECKING:
     from courtroom.upkeep.model_check import ModelTrial
@@ -49,14 +49,10 @@ def models() -> None:
 @models_app.command("list")
 def list_(json_: Json = False) -> None:
     """Name the models in files of this machine, with their size and context."""
-    files = model_files()
-    if json_:
-        told = [{"id": name, "bytes": file.size, "context": file.context} for name, file in files.items()]
-        print(json.dumps(told, ensure_ascii=False))
-    for name, file in () if json_ else files.items():
-        print(f"{name}\t{file.size / 1e6:,.0f} MB\t{file.context:,} tokens of context")
-    if not files and not json_:
-        print("There are none. docs/models.md says how to get one.")
+    files = model_files().items()
+    told = [{"id": name, "bytes": file.size, "context": file.context} for name, file in files]
+    lines = [f"{name}\t{file.size / 1e6:,.0f} MB\t{file.context:,} tokens of context" for name, file in files]
+    tell(told, lines or ["There are none. docs/models.md says how to get one."], json_)
 
 
 @models_app.command()
@@ -74,9 +70,7 @@ def check(
     model: Annotated[str, Argument(help="A LiteLLM model id, e.g. openai/gpt-4o-mini.")],
     connection: Annotated[str, Option(help="The name of a connection that the server's owner lists.")] = "",
     long: Annotated[int, Option(help="Tokens of the long prompt.", min=100, max=2_000_000)] = 16_000,
-    procedures: Annotated[
-        bool, Option("--procedures", help="Hear a sample case by each procedure instead; print what came of it.")
-    ] = False,
+    procedures: Annotated[bool, Option("--procedures", help="Hear a sample case by each procedure instead.")] = False,
     only: Annotated[list[str] | None, Option(help="With --procedures: only this one; may be repeated.")] = None,
     wait: Annotated[float, Option(help="With --procedures: seconds that one run may take.", min=1)] = 1800,
     json_: Json = False,
@@ -119,9 +113,7 @@ LAYOUT = Path(__file__).parent / "new_procedure"
 
 
 def options(
-    traceback: Annotated[
-        bool, Option("--traceback", help="Show errors in full on stderr, as the log has them.")
-    ] = False,
+    traceback: Annotated[bool, Option("--traceback", help="Show errors in full on stderr.")] = False,
 ) -> None:
     """Watch and steer deliberations from a shell. Progress is on stderr, the result on stdout."""
     if traceback and logging.lastResort is not None:
@@ -136,7 +128,7 @@ def procedures(context: typer.Context) -> None:
     """All procedures, a line each: name, kind of case, origin, title. Exit code 1 where one can't be used."""
     if context.invoked_subcommand is not None:
         return
-    house = Courthouse(alone=True)  # what goes wrong is in its log
+    house = Courthouse()  # what goes wrong is in its log
     for name, procedure in house.procedures.items():
         print(f"{name}\t{procedure.case_kind}\t{house.origins.get(name, 'courtroom')}\t{procedure.title}")
     for text in house.broken.values():
@@ -146,23 +138,25 @@ def procedures(context: typer.Context) -> None:
 
 
 @app.command("check")
-def check_package(folder: Path) -> None:
-    """Check a package, installed or not: what it declares, a run of each preset with the offline model, views and prompts."""
-    from courtroom.procedures import (
-        PROCEDURES,  # slow to import: not for every command
-        in_folder,
-    )
+def check_package(
+    folder: Path,
+    case: Annotated[Path | None, Option(help="A file with the case to hear; by default a sample of its kind.")] = None,
+) -> None:
+    """Check a package, installed or not: what it declares, an offline run of each preset, views and prompts."""
+    from courtroom.procedures import PROCEDURES, in_folder, register  # slow to import: not for every command
 
     for procedure in in_folder(folder):
         register((procedure,), PROCEDURES)
         with TemporaryDirectory() as home:
-            for line in tried(procedure, Path(home)):
+            for line in tried(procedure, Path(home), case):
                 print(line)
         print(f"{procedure.name}: ok")
 
 
-def tried(procedure: Procedure, home: Path) -> Iterator[str]:
-    """Hear a sample case with each preset, offline; a line on each verdict."""
+def tried(procedure: Procedure, home: Path, file: Path | None = None) -> Iterator[str]:
+    """Hear a case of a file, else a sample, with each preset, offline; a line on each verdict."""
+    from courtroom.procedures import unseen  # slow to import: not for every command
+
     asked: list[Task[Any]] = []
     seen: set[str] = set()
     missing: set[str] = set()
@@ -179,13 +173,14 @@ def tried(procedure: Procedure, home: Path) -> Iterator[str]:
         return await procedure.deliberate(court)
 
     name = f"{procedure.name}-checked"  # it may be installed under its own
-    house = Courthouse(Settings(home=home), alone=True, procedures=(replace(procedure, name=name, deliberate=watched),))
+    house = Courthouse(Settings(home=home), procedures=(replace(procedure, name=name, deliberate=watched),))
     try:
         ids = [case.id for case in house.library.cases() if case.kind in procedure.kinds]
+        if file is not None:
+            ids = [house.library.add(next(iter(read_upload(file.name, file)))).id]
         if not ids:
-            raise CourtroomError(
-                f"No sample is of the kind “{procedure.case_kind}”, so {procedure.title} was not heard."
-            )
+            kind = procedure.case_kind
+            raise CourtroomError(f"No sample is of the kind “{kind}”, so nothing was heard. Give a file: --case FILE.")
         case = house.library.case(ids[0])
         for preset in procedure.presets or (Preset("Default", ""),):
             setup = procedure.setup.model_validate(merged(procedure.setup().model_dump(mode="json"), preset.changes))
@@ -208,9 +203,8 @@ def tried(procedure: Procedure, home: Path) -> Iterator[str]:
             missing.update(asyncio.run(unseen(prompts, asked, seen)))
             yield f"{preset.title}: {record.run.verdict.outcome}"
         if left := sorted(missing - seen):
-            raise CourtroomError(
-                f"No prompt shows these inputs: {', '.join(left)}. Show them, drop them, or name them in `offline_only`."
-            )
+            names = ", ".join(left)
+            raise CourtroomError(f"No prompt shows these inputs: {names}. Show, drop, or name them in `offline_only`.")
     finally:
         house.close()
 
@@ -221,7 +215,7 @@ def new_procedure(
 ) -> None:
     """Lay out a small procedure that works, as a package of its own."""
     folder = to or Path(name)
-    house = Courthouse(alone=True)
+    house = Courthouse()
     taken = frozenset(house.procedures)
     house.close()
     try:

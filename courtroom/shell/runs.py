@@ -1,9 +1,8 @@
-"""Runs from a shell: `run`, `resume`, `show`, `runs`, `export` and `film`; questions about one: `audit`, `interview`, `mark` and `marks`."""
+"""Runs from a shell, and questions about one: `audit`, `check`, `interview`, `mark` and `marks`."""
 
-import json
 import re
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -16,13 +15,18 @@ from courtroom.cases.checks import explain
 from courtroom.cases.files import ENDINGS, read_upload
 from courtroom.cases.readers.tables import names_from
 from courtroom.courthouse import Courthouse
-from courtroom.engine.changes import changed
-from courtroom.engine.knobs import seating
-from courtroom.engine.procedure import StageKind
+from courtroom.declarations.changes import changed
+from courtroom.declarations.knobs import seating
+from courtroom.declarations.parts import StageKind
 from courtroom.engine.run import Control
-from courtroom.engine.turnout import turnout
 from courtroom.errors import CourtroomError, Unreadable
+from courtroom.evaluation.claims import way
+from courtroom.evaluation.movement import movement
+from courtroom.evaluation.rehearsal import Estimate
+from courtroom.evaluation.turnout import turnout
 from courtroom.language import speaking
+from courtroom.models.spec import ModelSpec
+from courtroom.panel.personas import is_pool
 from courtroom.questions.asides import Cost, cost
 from courtroom.questions.audit import MEANINGS, MOST_SEEDS, SEEDS, auditable, shares, why_none
 from courtroom.questions.interview import last_call
@@ -41,6 +45,7 @@ from courtroom.shell.options import (
     result,
     setup_with,
     taken_in,
+    tell,
     tell_unreadable,
     write,
 )
@@ -48,7 +53,7 @@ from courtroom.text.files import replacing
 
 
 def drive(house: Courthouse, run: str, until: str | None, as_json: bool) -> None:
-    """Go on with a run, report its progress, print its result and exit: with 1 if the run failed, else 0. Ctrl-C pauses it."""
+    """Go on with a run, report its progress, print its result and exit, with 1 if it failed; Ctrl-C pauses it."""
     kinds = house.procedures[house.store.run(run).procedure].stages
     stage = stage_named(kinds, until) if until else None
     record = house.record(run)
@@ -74,9 +79,8 @@ def stage_named(kinds: Sequence[StageKind], wanted: str) -> str:
     for kind in kinds:
         if wanted.casefold() == kind.title.casefold():
             return kind.name
-        if any(
-            re.fullmatch(rf"{re.escape(name)}([ -]\d+)?", wanted, re.IGNORECASE) for name in (kind.name, kind.title)
-        ):
+        names = f"({re.escape(kind.name)}|{re.escape(kind.title)})"
+        if re.fullmatch(rf"{names}([ -]\d+)?", wanted, re.IGNORECASE):
             return wanted
     known = ", ".join(kind.title for kind in kinds)
     raise CourtroomError(f"--until: there is no stage “{wanted}”. Stages are: {known}.")
@@ -84,9 +88,7 @@ def stage_named(kinds: Sequence[StageKind], wanted: str) -> str:
 
 def run(
     case: Annotated[str, Argument(help="A case's id, or a file that the page Cases takes.")],
-    procedure: Annotated[
-        str | None, Option(help="Which procedure; default: the first that takes cases of its kind.")
-    ] = None,
+    procedure: Annotated[str | None, Option(help="By default the first that takes cases of its kind.")] = None,
     model: Model = None,
     seed: Annotated[int, Option(help="What all chance depends on.")] = 0,
     set_: Set = None,
@@ -102,15 +104,16 @@ def run(
         if path.is_dir() or path.suffix.lower() in ENDINGS or (path.is_file() and path.suffix):
             (package, *more) = read_upload(path.name, path, names_from(labels) or None, encoding)
             if more:
-                raise CourtroomError(
-                    f"{case} holds {1 + len(more)} cases. Take them in with `courtroom cases add`, and run one by its id."
-                )
+                several = f"{case} holds {1 + len(more)} cases."
+                raise CourtroomError(f"{several} Take them in with `courtroom cases add`, and run one by its id.")
             heard = taken_in(house, package)
         else:
             heard = house.library.case(case)
-        chosen = house.hearing(heard.kind) if procedure is None else house.procedures[procedure]
-        persons = [] if panel is None else [one.model_dump(mode="json") for one in house.panels.load(panel)]
-        begun = changed(chosen.setup(), seating(chosen.setup, persons)) if persons else chosen.setup()
+        chosen = house.first_fitting(heard.kind) if procedure is None else house.procedures[procedure]
+        saved = () if panel is None else house.panels.load(panel)
+        persons = [one.model_dump(mode="json") for one in saved]
+        seated = {"people": panel} if is_pool(saved) else seating(chosen.setup, persons) if persons else {}
+        begun = changed(chosen.setup(), seated)
         setup = setup_with(begun, set_, model)
         made = house.new_run(chosen.name, heard, setup, seed)
         tell_warnings(set(setup.warnings()) - set(house.record(made).setup.warnings()))  # of what is not heard
@@ -134,7 +137,7 @@ def ask(
     with opened() as house:
         files = [(path.name, read_bytes(path)) for path in file or ()]
         heard = taken_in(house, asked_with(question, option or (), files))
-        chosen = house.hearing(heard.kind) if procedure is None else house.procedures[procedure]
+        chosen = house.first_fitting(heard.kind) if procedure is None else house.procedures[procedure]
         made = house.new_run(chosen.name, heard, setup_with(chosen.setup(), set_, model), seed)
         drive(house, made, until, json_)
 
@@ -164,27 +167,38 @@ def runs() -> None:
             outcome = row.verdict.outcome if row.verdict else ""
             told = " ".join(turnout(house.record(row.id))) if row.verdict and row.id in incomplete else ""
             imported = "imported" if row.is_unverified else ""
-            print(
-                "	".join((row.id, row.status, row.procedure, row.case_id, outcome, *filter(None, [told, imported])))
-            )
+            facts = (row.id, row.status, row.procedure, row.case_id, outcome, told, imported)
+            print("\t".join((*facts[:5], *filter(None, facts[5:]))))
 
 
-def export(run: str, to: Annotated[Path, Option(help="FILE.json or FILE.html")]) -> None:
-    """Write a run as JSON, or as one HTML report that opens without the app."""
+Written = Annotated[Path, Option(help="FILE.json, .html, .md, .docx; of the votes .csv or .parquet")]
+
+
+def export(run: str, to: Written) -> None:
+    """Write a run as JSON, as an HTML report that opens without the app, as Markdown or Word; or its votes."""
     from courtroom import report  # slow to import: only to write one
+    from courtroom.experiments.written import csv_of
 
     with opened() as house:
         record = house.record(run)
-        if to.suffix == ".json":
-            _, text = house.files.export(run)
-        elif to.suffix == ".html":
-            beside = house.beside.of(run)
-            procedure = house.procedures[record.run.procedure]
-            sure = " ".join(filter(None, (house.experiments.repeats.sentence(run), house.worth(run))))
-            text = report.as_html(record, procedure, house.answers, house.media, beside, sure=sure)
-        else:
-            raise CourtroomError("--to needs a file name that ends in .json or .html.")
-        write(to, text)
+        given = record, house.procedures[record.run.procedure], house.answers.of(record.run)
+        match to.suffix:
+            case ".json":
+                content: str | bytes = house.files.export(run)[1]
+            case ".html":
+                sure = " ".join(filter(None, (house.experiments.repeats.sentence(run), house.worth(run))))
+                content = report.as_html(*given[:2], house.answers, house.media, house.beside.of(run), sure=sure)
+            case ".md":
+                content = report.as_markdown(*given[:2])
+            case ".docx":
+                content = report.as_docx(*given[:2])
+            case ".csv":
+                content = csv_of(report.votes_in_long_form(*given))
+            case ".parquet":
+                content = report.votes_in_long_form(*given).to_parquet()
+            case _:
+                raise CourtroomError("--to needs a file name that ends in .json, .html, .md, .docx, .csv or .parquet.")
+        write(to, content)
         print(to)
 
 
@@ -207,10 +221,8 @@ def film(
         record = house.record(run)
         told = films.scene_to_film(record, house.procedures[record.run.procedure])
         left_out = set(leave_out or ())
-        shots = [
-            shot.model_copy(update={"kept": False}) if number in left_out else shot
-            for number, shot in enumerate(films.storyboard(told, seconds))
-        ]
+        numbered = enumerate(films.storyboard(told, seconds))
+        shots = [shot.model_copy(update={"kept": shot.kept and number not in left_out}) for number, shot in numbered]
         if to is None:
             for number, shot in enumerate(shots):
                 if shot.kept:
@@ -238,6 +250,7 @@ def audit(
     run: Annotated[str, Argument(help="The run.")],
     member: Member = None,
     seeds: Annotated[int, Option(help=f"How often each of the four questions is asked, 1 to {MOST_SEEDS}.")] = SEEDS,
+    voices: Annotated[bool, Option(help="Also ask without each peer who was heard: which voice was it?")] = False,
     estimate: Annotated[bool, Option(help="Ask nothing; say how many calls the audit would take.")] = False,
     json_: Json = False,
 ) -> None:
@@ -246,66 +259,90 @@ def audit(
         record = house.record(run)
         procedure = house.procedures[record.run.procedure]
         chosen = [one for one in auditable(procedure, record) if member in (None, one.vote.member)]
-        plan = house.audits.plan(record, [one.call.path for one in chosen], seeds)
+        plan = house.audits.plan(record, [one.call.path for one in chosen], seeds, voices=voices)
         notes = [*plan.left_out, *([] if chosen else filter(None, [why_none(procedure, record, member)]))]
         told: dict[str, Any]
         if estimate:
-            told = {
-                "ask": plan.estimate.calls - plan.estimate.on_record,
-                "serve": plan.estimate.on_record,
-                "tokens": sum(load.prompt_tokens + load.completion_tokens for load in plan.estimate.loads),
-                "cost": house.price(plan.estimate),
-                "notes": notes,
-            }
+            told = {**_estimated(house, plan.estimate), "notes": notes}
         else:
             stopped = house.audits.start(plan).result().stopped if plan.questions else ""
             found = [one for one in house.audits.of(record) if member in (None, one.member)]
-            prices = [one.cost.money for one in found]
-            total = Cost(
-                calls=sum(one.cost.calls for one in found),
-                tokens=sum(one.cost.tokens for one in found),
-                money=None if None in prices else sum(price for price in prices if price is not None),
-            )
             told = {
-                "audits": [one.model_dump(mode="json") for one in found],
+                "audits": [{**one.model_dump(mode="json"), "carried_by": one.carried_by} for one in found],
                 "shares": {name: round(share, 4) for name, share in shares(found).items()},
-                "cost": total.model_dump(mode="json"),
+                "cost": Cost.sum_of(one.cost for one in found).model_dump(mode="json"),
                 "notes": [*notes, *filter(None, [stopped])],
             }
-    _print(told, json_)
+    tell(told, _lines(told), json_)
 
 
-def _print(result: dict[str, Any], as_json: bool) -> None:
-    if as_json:
-        print(json.dumps(result, ensure_ascii=False))
-        return
+def check(
+    run: Annotated[str, Argument(help="The run.")],
+    model: Annotated[
+        str | None, Option(help="A language model that checks every statement; none: the rules alone.")
+    ] = None,
+    estimate: Annotated[bool, Option(help="Ask nothing; say how many calls the check would take.")] = False,
+    json_: Json = False,
+) -> None:
+    """What do statements say of the case that it does not hold? And who said that it is not in the case, who heard it?"""
+    with opened() as house:
+        record = house.record(run)
+        plan = house.checks.plan(record, ModelSpec(id=model, temperature=0.0)) if model else None
+        if plan and estimate:
+            told = {**_estimated(house, plan.estimate), "notes": plan.left_out}
+            tell(told, _lines(told), json_)
+            return
+        stopped = house.checks.start(plan).result().stopped if plan and plan.questions else ""
+        moved = movement(record, house.procedures[record.run.procedure], house.answers.of(record.run))
+        claims = [
+            {
+                "said": one.vote.path,
+                "words": one.words,
+                "found_by": one.model or one.why,
+                "passage": one.passage,
+                "contradicted": one.is_contradicted,
+                "members": way(moved, one).roles,
+            }
+            for one in house.checks.of(record)
+        ]
+        notes = [*(plan.left_out if plan else ()), *filter(None, [stopped])]
+        lines = (f"{one['said']}\t{one['found_by']}\t{one['words']}" for one in claims)
+        tell({"claims": claims, "notes": notes}, [*lines, *notes], json_)
+
+
+def _estimated(house: Courthouse, estimate: Estimate) -> dict[str, Any]:
+    return {
+        "ask": estimate.calls - estimate.on_record,
+        "serve": estimate.on_record,
+        "tokens": sum(load.prompt_tokens + load.completion_tokens for load in estimate.loads),
+        "cost": house.price(estimate),
+    }
+
+
+def _lines(result: dict[str, Any]) -> Iterator[str]:
     if "ask" in result:
-        text = "free" if result["cost"] == 0 else f"about US$ {result['cost'] or 0:.4g}"
-        price = "price unknown" if result["cost"] is None else text
-        print(
-            f"{result['ask']} calls would be asked, {result['serve']} are on record; "
-            f"about {result['tokens']:,} tokens, {price}."
-        )
+        cost = result["cost"]
+        price = "price unknown" if cost is None else f"about US$ {cost:.4g}" if cost else "free"
+        asked = f"{result['ask']} calls would be asked, {result['serve']} are on record"
+        yield f"{asked}; about {result['tokens']:,} tokens, {price}."
     for one in result.get("audits", ()):
-        counted = ", ".join(
-            f"{condition} {counts['again']} of {counts['again'] + counts['other'] + counts['missing']}"
-            for condition, counts in one["counts"].items()
-        )
+        counts = ((name, of["again"], sum(of.values())) for name, of in one["counts"].items())
+        counted = ", ".join(f"{name} {again} of {all_}" for name, again, all_ in counts)
         change = f"{one['before']} to {one['after']}" if one["before"] else one["after"]
-        print(f"{one['member']}\t{one['stage']}\t{change}\t{one['name']}\t{counted}")
-    for name, share in result.get("shares", {}).items():
-        print(f"{share:.0%} {name}: {MEANINGS[name]}")
-    for note in result["notes"]:
-        print(note)
+        yield f"{one['member']}\t{one['stage']}\t{change}\t{one['name']}\t{counted}"
+        for peer, of in one["voices"].items():
+            yield f"  without {peer}\t{of['again']} of {sum(of.values())}"
+        if one["voices"]:
+            yield f"  carried by {', '.join(one['carried_by']) or 'no single voice'}"
+    yield from (f"{share:.0%} {name}: {MEANINGS[name]}" for name, share in result.get("shares", {}).items())
+    yield from result["notes"]
 
 
 def interview(
     run: Annotated[str, Argument(help="The run.")],
     question: Annotated[str, Argument(help="The question.")],
     member: Annotated[str, Option(help="A member's id, e.g. juror-05.")],
-    after: Annotated[
-        str | None, Option(help="Stage after which it is asked, by name; default: as it stands now.")
-    ] = None,
+    after: Annotated[str | None, Option(help="Stage after which it is asked; by default now.")] = None,
     by: Annotated[str, Option(help="Who asks.")] = "somebody",
     json_: Json = False,
 ) -> None:
@@ -318,9 +355,7 @@ def interview(
             raise CourtroomError(f"--after: this run has no stage “{after}”. Stages: {known}.")
         call = last_call(record.until(stages[0].index) if stages else record, member)
         if call is None:
-            raise CourtroomError(
-                f"No model has answered in the seat {member} up to there. Name another member or stage."
-            )
+            raise CourtroomError(f"No model has answered in the seat {member} up to there. Name another one.")
         outcome = house.interviews.ask(record, call, question, by).result()
         if outcome.stopped:
             raise CourtroomError(outcome.stopped)
@@ -328,11 +363,8 @@ def interview(
         assert called is not None
         if called.value is None:
             raise CourtroomError(called.error)
-        if json_:
-            values = {"member": member, "after": call.path, "question": question, "answer": called.value["answer"]}
-            print(json.dumps({**values, "cost": cost([called]).model_dump(mode="json")}, ensure_ascii=False))
-        else:
-            print(called.value["answer"])
+        values = {"member": member, "after": call.path, "question": question, "answer": called.value["answer"]}
+        tell({**values, "cost": cost([called]).model_dump(mode="json")}, [called.value["answer"]], json_)
 
 
 def mark(
@@ -361,15 +393,13 @@ def marks(run: Annotated[str | None, Argument(help="The run; default: all runs."
     with opened() as house:
         found = {run: house.marks.of(house.record(run).run.id)} if run else house.marks.all()
     agreed = agreement(found)
-    if json_:
-        listed = [{"run": name, **one.model_dump(mode="json")} for name, given in found.items() for one in given]
-        print(json.dumps({"marks": listed, "agreement": agreed.model_dump(mode="json")}, ensure_ascii=False))
-        return
-    for name, given in found.items():
-        for one in given:
-            what = (one.target or "the run", one.reviewer, "star" if one.star else "", one.score or "")
-            print("\t".join(map(str, (name, *what, " ".join(one.tags), " ".join(one.comment.split())))))
-    if agreed.reviewers < 2:
-        return
-    alpha = agreed.note if agreed.scores is None else f"Krippendorff's alpha {agreed.scores:.2f}"
-    print(f"Agreement of {agreed.reviewers} reviewers on {agreed.marked} scored by two or more: {alpha}")
+    each = [(name, one) for name, given in found.items() for one in given]
+    lines = []
+    for name, one in each:
+        what = (one.target or "the run", one.reviewer, "star" if one.star else "", one.score or "")
+        lines.append("\t".join(map(str, (name, *what, " ".join(one.tags), " ".join(one.comment.split())))))
+    if agreed.reviewers > 1:
+        alpha = agreed.note if agreed.scores is None else f"Krippendorff's alpha {agreed.scores:.2f}"
+        lines.append(f"Agreement of {agreed.reviewers} reviewers on {agreed.marked} scored by two or more: {alpha}")
+    listed = [{"run": name, **one.model_dump(mode="json")} for name, one in each]
+    tell({"marks": listed, "agreement": agreed.model_dump(mode="json")}, lines, json_)

@@ -12,11 +12,12 @@ from pydantic import SecretStr
 from typer import Argument, Option
 
 from courtroom.access import Access
+from courtroom.courthouse import Courthouse
 from courtroom.errors import CourtroomError, StoreError
 from courtroom.settings import Settings, from_environment
 from courtroom.sharing import ACTIONS, ActionFilter, ActionLog
 from courtroom.shell.options import Json, opened
-from courtroom.store.database import Database
+from courtroom.store.opening import open_store
 from courtroom.upkeep.backup import move, place_from, write
 from courtroom.upkeep.backup import restore as put_back
 from courtroom.upkeep.doctor import examine
@@ -41,15 +42,29 @@ def give(
 ) -> None:
     """Give somebody an access."""
     with opened() as house:
-        found = [one for one in house.accounts.all() if who in (one.id, one.email)]
-        if len(found) != 1:
-            raise CourtroomError(
-                f"{len(found)} people have signed in as {who}. Name one by the id: `courtroom people`."
-            )
+        account = _one(house, who)
         if access.upper() not in Access.__members__:
             raise CourtroomError("An access is none, look, run or own.")
-        house.accounts.give(found[0].id, Access[access.upper()])
-        print(f"{found[0].id}\t{access.lower()}")
+        house.accounts.give(account, Access[access.upper()])
+        print(f"{account}\t{access.lower()}")
+
+
+@people_app.command()
+def token(
+    who: Annotated[str, Argument(help="An id, or an e-mail address that one person has.")],
+    end: Annotated[bool, Option(help="End all tokens of this person instead.")] = False,
+) -> None:
+    """Make a token with which a program acts as somebody, for 90 days; see `courtroom mcp`."""
+    with opened() as house:
+        account = _one(house, who)
+        print(f"{house.accounts.end_tokens(account)} ended" if end else house.accounts.token(account))
+
+
+def _one(house: Courthouse, who: str) -> str:
+    found = [one.id for one in house.accounts.all() if who in (one.id, one.email)]
+    if len(found) != 1:
+        raise CourtroomError(f"{len(found)} people have signed in as {who}. Name one by the id: `courtroom people`.")
+    return found[0]
 
 
 SIGNS = {"fine": "ok", "mended": "mended", "wrong": "WRONG"}
@@ -59,7 +74,7 @@ def doctor(
     mend: Annotated[bool, Option(help="Mend what can be mended; else nothing is written.")] = False,
     json_: Json = False,
 ) -> None:
-    """Look everything over: store, indexes, media, libraries, settings, servers; exit code 1 where something is wrong."""
+    """Look over store, indexes, media, libraries, settings and servers; exit code 1 where something is wrong."""
     try:
         settings = from_environment()
     except CourtroomError:
@@ -93,7 +108,7 @@ def actions(
     on: Annotated[str, Option(help="Only what was done to the run, case or experiment of this id.")] = "",
 ) -> None:
     """Who did what on a server where people sign in, as CSV, oldest first."""
-    with closing(Database(from_environment().database)) as database:
+    with closing(open_store(from_environment().database)) as database:
         print(ActionLog(database).csv(ActionFilter(action=action, id=on)), end="")
 
 
@@ -112,10 +127,7 @@ def backup(
 
 
 def migrate(
-    to: Annotated[
-        str,
-        Option(help="`postgresql://user@host/name`, or `sqlite` for the file in COURTROOM_HOME; it must be empty."),
-    ],
+    to: Annotated[str, Option(help="`postgresql://user@host/name`, or `sqlite` in COURTROOM_HOME; it must be empty.")],
 ) -> None:
     """Move the whole store into another database, and compare both. The old one stays as it is."""
     settings = from_environment()
@@ -124,12 +136,11 @@ def migrate(
     place = place_from(to, settings.sqlite)
     if place == settings.database:
         raise StoreError("The store is there already. Name another place with --to.")
-    with closing(Database(settings.database)) as source, closing(Database(place)) as target:
+    with closing(open_store(settings.database)) as source, closing(open_store(place)) as target:
         counts = move(source, target, _progress)
     then = "Unset COURTROOM_DATABASE" if isinstance(place, Path) else "Set COURTROOM_DATABASE to its address"
-    print(
-        f"{sum(counts.values()):,} rows of {source.place} are in {target.place}, and are the same. {then}, then start the app."
-    )
+    rows = f"{sum(counts.values()):,} rows of {source.place} are in {target.place}, and are the same."
+    print(f"{rows} {then}, then start the app.")
 
 
 def _progress(about: str, done: int) -> None:

@@ -9,7 +9,7 @@ from typing import Any, Protocol, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from courtroom.errors import Unreadable
+from courtroom.errors import CaseError, Unreadable
 
 Parameters = Sequence[Any] | Mapping[str, Any]
 
@@ -56,6 +56,21 @@ class StoreConnection(Protocol):
     def executemany(self, sql: str, parameters: Iterable[Any], /) -> Rows: ...
 
 
+class StoreLock(Protocol):
+    """The right to drive one thing, which one process has at most. It dies with the process, or its connection."""
+
+    @property
+    def held(self) -> bool:
+        """Whether it is still this one's."""
+        ...
+
+    def take(self) -> bool:
+        """Take it; False where somebody has it."""
+        ...
+
+    def release(self) -> None: ...
+
+
 FULL = "The disk is full: make room; the run goes on by itself."
 LOCKED = "Another program has locked the store: close it; the run goes on by itself."
 UNWRITABLE = "The store can't be written to: check its disk; the run goes on by itself."
@@ -99,6 +114,18 @@ class ServerError(Exception):
         self.gone = gone or code.startswith(_GONE)
 
 
+class CommitInDoubt(ServerError):
+    """The connection was lost at a commit, so that nobody knows what became of it.
+
+    Args:
+        is_kept: asks the server, when it can be reached again, whether it was committed.
+    """
+
+    def __init__(self, text: str, is_kept: Callable[[], bool]) -> None:
+        super().__init__(text, gone=True)
+        self.is_kept = is_kept
+
+
 class RefusedByServer(ServerError):
     """A row does not fit the others: its key is taken, or something in it is missing."""
 
@@ -139,7 +166,7 @@ def read(what: str, name: object, parse: Callable[[], T]) -> T:
     """
     try:
         return parse()
-    except (ValueError, TypeError, KeyError, RecursionError) as error:
+    except (ValueError, TypeError, KeyError, RecursionError, CaseError) as error:
         raise Unreadable(what, str(name), _why(error)) from error
 
 
@@ -172,4 +199,6 @@ def _why(error: Exception) -> str:
         first = error.errors(include_url=False, include_input=False)[0]
         place = ".".join(map(str, first["loc"]))
         return f"{f'{place}: ' if place else ''}{first['msg']}".rstrip(".")
+    if isinstance(error, CaseError):
+        return str(error).rstrip(".")
     return f"{type(error).__name__}: {error}"[:200].rstrip(".")

@@ -2,86 +2,90 @@
 
 from __future__ import annotations
 
-import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pydantic import SecretStr
 
-from courtroom.errors import StoreError
-from courtroom.store.connection import Parameters, Rows, ServerError, StoreConnection, StoredRow
-from courtroom.store.sqlite import SqliteStore
-from courtroom.store.sqlite import explained as explained_of_file
-
-if TYPE_CHECKING:
-    from courtroom.store.postgres import PostgresStore
+from courtroom.store.connection import Parameters, Rows, StoreConnection, StoredRow, StoreLock
 
 
 class Database:
     """The store: a SQLite file, or a PostgreSQL database by its address. Safe to share between threads.
 
-    SQL is written so that both kinds understand it, with `?` or `:name` for its values. One that can't be used raises `StoreError`, and
-    nothing was written to it.
+    `open_store` opens the one or the other. SQL is written so that both understand it, with `?` or `:name` for its
+    values. One that can't be used raises `StoreError`, and nothing was written to it.
     """
+
+    name: str
+    """`SQLite` or `PostgreSQL`."""
+    place: str
+    """Where the store is, in words; no password is in it."""
+    row_key: str
+    """What each row of any table has of its own, for who mends rows that can't be read."""
+    is_shared: bool
+    """Whether processes of several machines may use it; a file is one machine's."""
 
     def __init__(self, at: Path | SecretStr) -> None:
         self.at = at
-        self._store: SqliteStore | PostgresStore
-        if isinstance(at, Path):
-            self._store = SqliteStore(at)
-        else:
-            from courtroom.store.postgres import PostgresStore  # slow to import: only where it is used
 
-            self._store = PostgresStore(at.get_secret_value())
-        self.name, self.place = self._store.name, self._store.place
-        """`SQLite` or `PostgreSQL`, and where the store is, in words; no password is in it."""
-        self.row_key = self._store.row_key
-        """What each row of any table has of its own, for who mends rows that can't be read."""
-        self.claims = self._store.claims
-        """What processes claim for themselves; None where the store is a file of one machine."""
-
-    @property
-    def connection(self) -> StoreConnection:
-        """This thread's connection (autocommit; use `transaction` for more than one statement)."""
-        return self._store.connection
-
-    def execute(self, sql: str, values: Any = ()) -> Rows:
+    def execute(self, sql: str, values: Any = (), /) -> Rows:
         """Run one statement on this thread's connection; its values by their places, or by name."""
         return self.connection.execute(sql, values)
 
     def row(self, sql: str, values: Any = ()) -> Any:
-        """The first row that a query gives; None where there is none."""
-        return self.execute(sql, values).fetchone()
+        """Return the first row that a query gives; None where there is none."""
+        return self.connection.execute(sql, values).fetchone()
 
-    def transaction(self) -> AbstractContextManager[StoreConnection]:
-        """All or nothing, and the write lock from the start; within another it is part of that one."""
-        return self._store.transaction()
+    @property
+    def connection(self) -> StoreConnection:
+        """This thread's connection (autocommit; use `transaction` for more than one statement)."""
+        raise NotImplementedError
+
+    def transaction(self, *, driving: bool = False) -> AbstractContextManager[StoreConnection]:
+        """All or nothing, and the write lock from the start; within another it is part of that one.
+
+        Args:
+            driving: on the connection that holds this process's locks, so that nothing is written once they are lost.
+        """
+        raise NotImplementedError
+
+    def lock(self, name: str) -> StoreLock:
+        """Make the lock of what has this name, for `take`."""
+        raise NotImplementedError
+
+    def is_locked(self, name: str) -> bool:
+        """Whether some process, this one too, has a lock; that of one that was killed is free."""
+        raise NotImplementedError
 
     def snapshot(self) -> AbstractContextManager[StoreConnection]:
-        """All that this thread reads is of one moment, and nobody waits: others write meanwhile. Nothing can be written in it."""
-        return self._store.snapshot()
-
-    def close(self) -> None:
-        self._store.close()
+        """All that this thread reads is of one moment, while others write. Nothing can be written in it."""
+        raise NotImplementedError
 
     def each(self, sql: str, parameters: Parameters = ()) -> Iterator[StoredRow]:
-        """The rows of a query that may be too many for the memory; others may write meanwhile."""
-        return self._store.each(sql, parameters)
+        """Read the rows of a query that may be too many for the memory; others may write meanwhile."""
+        raise NotImplementedError
+
+    def close(self) -> None:
+        """Close all connections."""
+        raise NotImplementedError
 
 
-def explained(error: Exception, at: Path | SecretStr) -> StoreError:
-    """One sentence for what a database says. `at`: the store; a move has another database beside it, and the error may be of that one."""
-    if isinstance(error, sqlite3.Error):
-        return explained_of_file(error, at if isinstance(at, Path) else Path("The SQLite file"))
-    from courtroom.store.postgres import explained as explained_of_server
-    from courtroom.store.postgres import place_of
+def insert(db: StoreConnection, table: str, rows: Iterable[Mapping[str, Any]], *, or_keep: bool = False) -> int:
+    """Insert rows by the names of their columns. Return how many of them are new.
 
-    assert isinstance(error, ServerError)
-    return explained_of_server(
-        error, place_of(at.get_secret_value()) if isinstance(at, SecretStr) else "the PostgreSQL database"
-    )
+    Args:
+        or_keep: leave a row as it is that is there already.
+    """
+    every = [*rows]
+    if not every:
+        return 0
+    columns = every[0].keys()
+    sql = f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({', '.join(f':{name}' for name in columns)})"
+    sql += " ON CONFLICT DO NOTHING" if or_keep else ""
+    return db.execute(sql, every[0]).rowcount if len(every) == 1 else db.executemany(sql, every).rowcount
 
 
 def marks(values: Sequence[object]) -> str:

@@ -1,4 +1,4 @@
-"""The log: a record's message stands in one line, so that no text from outside can look like a record; as text or as JSON."""
+"""The log, as text or as JSON: a message stands in one line, so that no text from outside looks like a record."""
 
 import copy
 import json
@@ -62,7 +62,7 @@ class OneLine(logging.Formatter):
 
 
 class AsJson(logging.Formatter):
-    """One object a line: `time` (ISO 8601, UTC), `level`, `logger`, `message`; `run`, `path` and `error` where there are any."""
+    """One object a line: `time` (ISO 8601, UTC), `level`, `logger`, `message`; maybe `run`, `path` and `error`."""
 
     def __init__(self, clean: Clean = str) -> None:
         super().__init__()

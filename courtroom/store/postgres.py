@@ -1,15 +1,19 @@
 """The store in a PostgreSQL database, which several servers share."""
 
+from __future__ import annotations
+
 import logging
+import os
 import re
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from decimal import Decimal
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 
 import psycopg
+from pydantic import SecretStr
 from sqlalchemy import Connection as ServerConnection
 from sqlalchemy import CursorResult, Engine, create_engine
 from sqlalchemy.engine import URL, make_url
@@ -17,7 +21,15 @@ from sqlalchemy.exc import ArgumentError, DBAPIError, IntegrityError, SQLAlchemy
 from sqlalchemy.exc import TimeoutError as NoneFree
 
 from courtroom.errors import StoreError
-from courtroom.store.connection import Parameters, RefusedByServer, ServerError, StoreConnection, StoredRow
+from courtroom.store.connection import (
+    CommitInDoubt,
+    Parameters,
+    RefusedByServer,
+    ServerError,
+    StoreConnection,
+    StoredRow,
+)
+from courtroom.store.database import Database
 from courtroom.store.schema import begun, create, is_current, is_signed, names_of_tables, sign, upgrade
 
 SIGN = "\ufffe"
@@ -84,7 +96,7 @@ def run(server: ServerConnection, sql: str, parameters: Any = ()) -> PostgresRow
 
 @contextmanager
 def faults() -> Iterator[None]:
-    """What goes wrong at the server is raised as `ServerError`; its text has no values in it, as they may be anybody's."""
+    """Raise what goes wrong at the server as `ServerError`; its text has no values in it, as they may be anybody's."""
     try:
         yield
     except DBAPIError as error:
@@ -146,22 +158,22 @@ LOCK = 0x636F757274  # "court"
 """The advisory lock of all writing transactions."""
 LOCK_S = 30
 """How long a transaction waits for the one before it, as with SQLite."""
-AT_ONCE = 40
+MAX_CONNECTIONS = 40
 """Connections of one process at most."""
-FEW = 500
+ROWS_AT_A_TIME = 500
 """Rows that are read at a time where there may be many."""
 SOCKET = "this machine"
 
 
-class PostgresStore:
+class PostgresStore(Database):
     """Connections to one PostgreSQL database, from a pool. Safe to share between threads.
 
-    All that is written is written under one advisory lock, a single statement too: while a transaction goes on, nobody else
-    writes, as under SQLite's `BEGIN IMMEDIATE`. So numbers of rows and versions of collections grow in the order in which they are
-    committed, for all servers; nothing has to be retried, as it would be with SERIALIZABLE; and who reads waits for nobody.
+    All that is written is written under one advisory lock, a single statement too: while a transaction goes on, nobody
+    else writes, as under SQLite's `BEGIN IMMEDIATE`. So numbers of rows and versions of collections grow in the order
+    in which they are committed, for all servers; nothing is retried, as with SERIALIZABLE; who reads waits for nobody.
 
     Args:
-        address: as `postgresql://user:password@host/name`.
+        at: the address, as `postgresql://user:password@host/name`.
 
     Raises:
         StoreError: the database can't be used; the sentence says why.
@@ -169,21 +181,28 @@ class PostgresStore:
 
     name = "PostgreSQL"
     row_key = "ctid"
+    is_shared = True
 
-    def __init__(self, address: str) -> None:
+    def __init__(self, at: SecretStr) -> None:
+        address = at.get_secret_value()
         self.place = place_of(address)
         self._engine = create_engine(
             _url(address),
             isolation_level="AUTOCOMMIT",
             pool_size=10,
-            max_overflow=AT_ONCE - 10,
+            max_overflow=MAX_CONNECTIONS - 10,
             use_native_hstore=False,
             hide_parameters=True,
-            connect_args={"cursor_factory": psycopg.ClientCursor, "client_encoding": "utf8"},
+            connect_args={
+                "cursor_factory": psycopg.ClientCursor,
+                "client_encoding": "utf8",
+                "application_name": f"courtroom {os.getpid()}",
+            },
         )
         self._local = threading.local()
-        self.claims = PostgresClaims(self._engine)
-        self._connection = PostgresConnection(self)
+        self._driving = threading.RLock()
+        """Held while the session is used: one thread at a time."""
+        self.session: PostgresSession | None = None
         try:
             self._prepare()
         except ServerError as error:
@@ -192,6 +211,7 @@ class PostgresStore:
         except StoreError:
             self.close()
             raise
+        super().__init__(at)
 
     def _prepare(self) -> None:
         """Make the tables, or bring them up to date; all or nothing, and one process at a time."""
@@ -214,7 +234,25 @@ class PostgresStore:
     @property
     def connection(self) -> StoreConnection:
         """The same for all threads: each statement, or each transaction, has one of the pool's."""
-        return self._connection
+        return self
+
+    @property
+    def in_transaction(self) -> bool:
+        return self.held is not None
+
+    def execute(self, sql: str, values: Any = (), /) -> PostgresRows:
+        """Run one statement in this thread's transaction, else for itself; a list of values is as many runs of it."""
+        if self.held is not None:
+            return run(self.held, sql, values)
+        if _reads(sql):
+            return self.read(sql, values)
+        with self.transaction():
+            assert self.held is not None
+            return run(self.held, sql, values)
+
+    def executemany(self, sql: str, values: Iterable[Any], /) -> PostgresRows:
+        every = [*values]
+        return self.execute(sql, every) if every else PostgresRows((), (), 0)
 
     @property
     def held(self) -> ServerConnection | None:
@@ -222,21 +260,27 @@ class PostgresStore:
         held: ServerConnection | None = getattr(self._local, "held", None)
         return held
 
+    def lock(self, name: str) -> PostgresLock:
+        """The lock of what has this name."""
+        return PostgresLock(self, name)
+
+    def is_locked(self, name: str) -> bool:
+        return self.read(LOCKED, {"name": name}).fetchone() is not None
+
     @contextmanager
-    def transaction(self) -> Iterator[StoreConnection]:
+    def transaction(self, *, driving: bool = False) -> Iterator[StoreConnection]:
         if self.held is not None:
             yield self.connection
             return
         with ExitStack() as stack:
-            server = self._first(
-                stack, f"BEGIN; SET LOCAL lock_timeout = '{LOCK_S}s'; SELECT pg_advisory_xact_lock({LOCK})"
-            )[0]
+            begin = f"BEGIN; SET LOCAL lock_timeout = '{LOCK_S}s'; SELECT pg_advisory_xact_lock({LOCK})"
+            server = self.first(stack, begin, driving=driving)[0]
             self._local.held = server
             try:
                 yield self.connection
                 if _state(server) == psycopg.pq.TransactionStatus.INERROR:  # it would be undone without a word
                     raise ServerError("a statement of the transaction had failed")
-                run(server, "COMMIT")
+                self._commit(server, in_doubt=driving)
             except BaseException:
                 with suppress(ServerError):  # the connection is lost, and the transaction with it
                     run(server, "ROLLBACK")
@@ -244,11 +288,29 @@ class PostgresStore:
             finally:
                 self._local.held = None
 
+    def _commit(self, server: ServerConnection, *, in_doubt: bool) -> None:
+        """Commit. Raises `CommitInDoubt`: nobody knows what became of it, and somebody wants to."""
+        number = run(server, "SELECT pg_current_xact_id_if_assigned()").fetchone() if in_doubt else None
+        try:
+            run(server, "COMMIT")
+        except ServerError as error:
+            if number is None or not error.gone:
+                raise
+            raise CommitInDoubt(str(error), partial(self._is_kept, number[0])) from error
+
+    def _is_kept(self, number: str | None) -> bool:
+        """Whether a transaction was committed, by its number; one without a number wrote nothing."""
+        if number is None:
+            return True
+        state = self.read("SELECT pg_xact_status(CAST(? AS xid8))", (str(number),)).fetchone()
+        if state is not None and state[0] == "in progress":
+            raise ServerError(state[0], gone=True)
+        return state is not None and state[0] == "committed"
+
     @contextmanager
     def snapshot(self) -> Iterator[StoreConnection]:
-        """All reads of this thread are of one moment; others write meanwhile."""
         with ExitStack() as stack:
-            server = self._first(stack, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")[0]
+            server = self.first(stack, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")[0]
             self._local.held = server
             try:
                 yield self.connection
@@ -258,26 +320,53 @@ class PostgresStore:
                     run(server, "ROLLBACK")
 
     @contextmanager
-    def borrowed(self) -> Iterator[ServerConnection]:
-        with faults(), self._engine.connect() as server:
-            yield server
+    def borrowed(self, *, driving: bool = False) -> Iterator[ServerConnection]:
+        """A connection of the pool, or the one that holds this process's locks, made anew where it was lost."""
+        if not driving:
+            with faults(), self._engine.connect() as server:
+                yield server
+            return
+        with self._driving:
+            if self.session is None:
+                self.session = PostgresSession(self._engine)
+            try:
+                yield self.session.server
+            except ServerError as error:
+                if error.gone:
+                    self._end_session()
+                raise
+
+    def _end_session(self) -> None:
+        """Let go of all locks."""
+        with self._driving:
+            if self.session is not None:
+                self.session.close()
+                self.session = None
 
     def read(self, sql: str, parameters: Any) -> PostgresRows:
         """Run a statement that writes nothing, for itself."""
         with ExitStack() as stack:
-            return self._first(stack, sql, parameters)[1]
+            return self.first(stack, sql, parameters)[1]
 
-    def _first(self, stack: ExitStack, sql: str, parameters: Any = ()) -> tuple[ServerConnection, PostgresRows]:
-        """The first statement on a connection. Where the server has ended that one meanwhile, it is run on a new one."""
-        try:
-            server = stack.enter_context(self.borrowed())
-            return server, run(server, sql, parameters)
-        except ServerError as error:
-            if not error.gone:
-                raise
-            log.warning("a connection was lost, and is made anew: %s", error)
-        server = stack.enter_context(self.borrowed())
-        return server, run(server, sql, parameters)
+    def first(
+        self, stack: ExitStack, sql: str, parameters: Any = (), *, driving: bool = False
+    ) -> tuple[ServerConnection, PostgresRows]:
+        """Run the first statement on a connection; where the server has ended that one meanwhile, on a new one."""
+        for is_last in (False, True):
+            with ExitStack() as tried:
+                server = tried.enter_context(self.borrowed(driving=driving))
+                try:
+                    rows = run(server, sql, parameters)
+                except ServerError as error:
+                    if is_last or not error.gone:
+                        raise
+                    log.warning("a connection was lost, and is made anew: %s", error)
+                    if driving:
+                        self._end_session()
+                    continue
+                stack.push(tried.pop_all())
+                return server, rows
+        raise AssertionError
 
     def each(self, sql: str, parameters: Parameters = ()) -> Iterator[StoredRow]:
         if self.held is not None:
@@ -292,41 +381,13 @@ class PostgresStore:
                     run(server, "ROLLBACK")
 
     def close(self) -> None:
-        self.claims.close()
+        self._end_session()
         self._engine.dispose()
-
-
-class PostgresConnection:
-    """Runs statements in this thread's transaction, else each for itself."""
-
-    def __init__(self, store: PostgresStore) -> None:
-        self._store = store
-
-    @property
-    def in_transaction(self) -> bool:
-        return self._store.held is not None
-
-    def execute(self, sql: str, parameters: Any = (), /) -> PostgresRows:
-        return self._run(sql, parameters)
-
-    def executemany(self, sql: str, parameters: Iterable[Any], /) -> PostgresRows:
-        every = [*parameters]
-        return self._run(sql, every) if every else PostgresRows((), (), 0)
-
-    def _run(self, sql: str, parameters: Any) -> PostgresRows:
-        if (held := self._store.held) is not None:
-            return run(held, sql, parameters)
-        if _reads(sql):
-            return self._store.read(sql, parameters)
-        with self._store.transaction():
-            held = self._store.held
-            assert held is not None
-            return run(held, sql, parameters)
 
 
 def _some_at_a_time(server: ServerConnection, sql: str, parameters: Parameters) -> Iterator[PostgresRow]:
     run(server, f"DECLARE every NO SCROLL CURSOR FOR {sql}", parameters)
-    while rows := run(server, f"FETCH {FEW} FROM every").fetchall():
+    while rows := run(server, f"FETCH {ROWS_AT_A_TIME} FROM every").fetchall():
         yield from rows
     run(server, "CLOSE every")
 
@@ -345,7 +406,8 @@ def _url(address: str) -> URL:
             raise ArgumentError
     except (ArgumentError, ValueError):
         raise StoreError(
-            "COURTROOM_DATABASE is no address of a PostgreSQL database. Write it as postgresql://user:password@host/name."
+            "COURTROOM_DATABASE is no address of a PostgreSQL database. "
+            "Write it as postgresql://user:password@host/name."
         ) from None  # the address may have a password in it
     return url.set(drivername="postgresql+psycopg")
 
@@ -374,57 +436,61 @@ def _reads(sql: str) -> bool:
     return sql.lstrip()[:6].upper().startswith(("SELECT", "WITH"))
 
 
-NAMES = "unnest(CAST(:names AS text[])) WITH ORDINALITY AS asked(name, place) ORDER BY place"
-"""Names as rows, in their order."""
 KEEPALIVE = "SET tcp_keepalives_idle = 10; SET tcp_keepalives_interval = 5; SET tcp_keepalives_count = 3"
-"""The server notices within half a minute that a machine is gone, and with it what its processes had claimed."""
+"""The server notices within half a minute that a machine is gone, and with it the locks of its processes."""
+LOCKED = """
+SELECT 1 FROM pg_locks JOIN pg_database ON pg_database.oid = pg_locks.database
+WHERE locktype = 'advisory' AND objsubid = 1 AND datname = current_database()
+AND (classid::bigint << 32) | objid::bigint = hashtextextended(:name, 0)
+"""
 
 
-class PostgresClaims:
-    """Advisory locks of one session: the server lets go of them as soon as the process is gone. Safe to share between threads."""
+class PostgresSession:
+    """The one connection of a process that holds its locks, and writes what it drives."""
 
     def __init__(self, engine: Engine) -> None:
-        self._engine = engine
-        self._lock = threading.Lock()
-        self._session: ServerConnection | None = None
-
-    def take(self, names: Sequence[str]) -> list[bool]:
-        """Claim each for as long as this process lives; whether it is this process's now, and was nobody's before."""
-        return [bool(row["done"]) for row in self._each("pg_try_advisory_lock", names)]
-
-    def release(self, names: Sequence[str]) -> None:
-        """Let others claim them; where the connection is lost, they are released by that."""
-        try:
-            self._each("pg_advisory_unlock", names)
-        except ServerError as error:
-            log.warning("claims could not be released: %s", error)
+        self.names: set[str] = set()
+        """Of the locks that it holds: the server would give each of them to it twice."""
+        with faults():
+            self.server = engine.connect()
+            self.server.detach()
+        run(self.server, KEEPALIVE)
 
     def close(self) -> None:
-        with self._lock:
-            self._end()
+        with suppress(SQLAlchemyError):
+            self.server.close()
 
-    def _each(self, function: str, names: Sequence[str]) -> PostgresRows:
-        with self._lock:
-            try:
-                return run(
-                    self._there(),
-                    f"SELECT {function}(hashtextextended(name, 0)) AS done FROM {NAMES}",
-                    {"names": [*names]},
-                )
-            except ServerError:
-                self._end()
-                raise
 
-    def _there(self) -> ServerConnection:
-        if self._session is None:
-            with faults():
-                self._session = self._engine.connect()
-                self._session.detach()
-            run(self._session, KEEPALIVE)
-        return self._session
+class PostgresLock:
+    """An advisory lock of a session."""
 
-    def _end(self) -> None:
-        if self._session is not None:
-            with suppress(SQLAlchemyError):
-                self._session.close()
-            self._session = None
+    def __init__(self, store: PostgresStore, name: str) -> None:
+        self._store, self._name = store, name
+        self._session: PostgresSession | None = None
+
+    @property
+    def held(self) -> bool:
+        return self._session is not None and self._session is self._store.session
+
+    def take(self) -> bool:
+        if self.held:
+            return True
+        with ExitStack() as stack:
+            self._store.first(stack, "SELECT 1", driving=True)  # so that it is a session that lives
+            session = self._store.session
+            if session is not None and self._name not in session.names and self._asked("pg_try_advisory_lock", session):
+                session.names.add(self._name)
+                self._session = session
+        return self.held
+
+    def release(self) -> None:
+        """Let others take it; where the connection is lost, it is released by that."""
+        with suppress(ServerError), self._store.borrowed(driving=True):
+            if self.held and (session := self._session) is not None:
+                self._session = None
+                session.names.discard(self._name)
+                self._asked("pg_advisory_unlock", session)
+
+    def _asked(self, function: str, session: PostgresSession) -> bool:
+        row = run(session.server, f"SELECT {function}(hashtextextended(?, 0))", (self._name,)).fetchone()
+        return bool(row and row[0])

@@ -17,7 +17,7 @@ from courtroom.version import __version__
 if TYPE_CHECKING:
     from sqlalchemy import Connection as ServerConnection
 
-REVISION = "0002"
+REVISION = "0006"
 """The last of `revisions/`: its file says so, and numbers count on."""
 BEFORE = 22
 """The schema of the last development version before 1.0.0, which the first revision takes over."""
@@ -52,8 +52,8 @@ def _check_before_alembic(db: StoreConnection, signed: bool, place: str) -> None
     schema = db.execute("SELECT max(schema) FROM written_by").fetchone()[0] if signed else None
     if schema is None or schema < BEFORE:
         raise StoreError(
-            f"{place} was written by a development version before 1.0.0, with a schema that is no longer read. Start with an empty "
-            "store; to keep its runs, export them with the version that wrote it."
+            f"{place} was written by a development version before 1.0.0, with a schema that is no longer read. "
+            "Start with an empty store; to keep its runs, export them with the version that wrote it."
         )
     if schema > BEFORE:
         raise _newer(db, signed, place, f"schema {schema}")
@@ -139,8 +139,8 @@ def sign(db: StoreConnection, tables: str = "") -> None:
     )
 
 
-# SQLite's functions that the program uses, and PostgreSQL lacks. A damaged text gives NULL. What catches an error can't be run by
-# several workers at once.
+# SQLite's functions that the program uses, and PostgreSQL lacks. A damaged text gives NULL. What catches an error
+# can't be run by several workers at once.
 FUNCTIONS = r"""
 CREATE FUNCTION instr(text, text) RETURNS integer LANGUAGE sql IMMUTABLE PARALLEL SAFE AS 'SELECT strpos($1, $2)';
 CREATE FUNCTION folded(text) RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE
@@ -169,6 +169,7 @@ CREATE FUNCTION json_each(body text, path text) RETURNS TABLE (value text) LANGU
 BEGIN
     RETURN QUERY SELECT json_array_elements_text(body::json #> string_to_array(substr(path, 3), '.'));
 EXCEPTION WHEN untranslatable_character THEN
-    RETURN QUERY SELECT json_array_elements_text(replace(body, '\u0000', '')::json #> string_to_array(substr(path, 3), '.'));
+    RETURN QUERY
+            SELECT json_array_elements_text(replace(body, '\u0000', '')::json #> string_to_array(substr(path, 3), '.'));
 END $$;
 """

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import sqlite3
 import threading
 import time
 import weakref
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,31 +18,61 @@ from filelock import FileLock, Timeout
 from courtroom.errors import StoreError
 from courtroom.language import N_
 from courtroom.store.connection import Parameters, StoreConnection, StoredRow
+from courtroom.store.database import Database
 from courtroom.store.schema import REVISION, create, is_current, is_signed, names_of_tables, sign, upgrade
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection as ServerConnection
 
 CHECKED_UP_TO = 64 * 2**20
-"""Bytes of a store that is checked whenever it is opened, which takes less than 0.1 s; of a larger one the doctor does it."""
+"""Bytes of a store that is checked whenever it is opened, in less than 0.1 s; a larger one the doctor checks."""
 PATIENCE_S = 30.0
 """So long who opens or writes waits for another process that holds the store."""
 ELSEWHERE = N_("or set COURTROOM_HOME to another folder")
 BACKUP = N_("move it away together with its files -wal, -shm and -journal, then put a backup back")
 """What helps a store that is damaged: a log that stays behind would be played into the backup."""
+LOCKS = "locks"
+"""The folder of the files that are locked, beside the store."""
 RESTORING, LOCK = ".restore-", "lock"
-"""How the folder begins in which a backup is unpacked, beside the store that it becomes, and what is locked in it meanwhile."""
+"""How the folder begins in which a backup is unpacked beside its store, and what is locked in it meanwhile."""
 
 
-class SqliteStore:
+LOOKED_AT_S = 0.2
+"""So long who takes a lock waits for another who only looks whether somebody has it."""
+
+
+class SqliteLock:
+    """A lock of the system's own on a file beside the store."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._file = FileLock(path, thread_local=False)
+
+    @property
+    def held(self) -> bool:
+        return self._file.is_locked
+
+    def take(self, patience_s: float = LOOKED_AT_S) -> bool:
+        if self.held:
+            return True
+        self.path.parent.mkdir(exist_ok=True)
+        with suppress(Timeout):
+            self._file.acquire(timeout=patience_s)
+        return self.held
+
+    def release(self) -> None:
+        self._file.release()  # the file stays: who waits for one that is gone would hold another than who comes next
+
+
+class SqliteStore(Database):
     """Connections to one SQLite file. Safe to share between threads; each thread gets its own connection."""
 
     name = "SQLite"
     row_key = "rowid"
-    claims = None
+    is_shared = False
 
-    def __init__(self, path: Path) -> None:
-        self._path = path
+    def __init__(self, at: Path) -> None:
+        self._path = path = at
         self.place = str(path)
         self._local = threading.local()
         self._open: set[sqlite3.Connection] = set()
@@ -55,12 +86,10 @@ class SqliteStore:
         except sqlite3.Error as error:
             self.close()
             raise explained(error, path) from error
+        super().__init__(at)
 
     @property
-    def connection(self) -> StoreConnection:
-        return self._connection()
-
-    def _connection(self) -> sqlite3.Connection:
+    def connection(self) -> sqlite3.Connection:
         connection: sqlite3.Connection | None = getattr(self._local, "connection", None)
         if connection is None:
             connection = sqlite3.connect(self._path, timeout=PATIENCE_S, isolation_level=None, check_same_thread=False)
@@ -79,10 +108,22 @@ class SqliteStore:
             weakref.finalize(threading.current_thread(), self._ended, connection)
         return connection
 
+    def lock(self, name: str) -> SqliteLock:
+        """Make the lock of what has this name. It is this very file's: one that is put back in its place has others."""
+        kept = self._path.stat()
+        file = hashlib.sha256(f"{kept.st_dev} {kept.st_ino} {name}".encode()).hexdigest()[:32]
+        return SqliteLock(self._path.with_name(LOCKS) / file)
+
+    def is_locked(self, name: str) -> bool:
+        lock = self.lock(name)
+        is_locked = lock.path.exists() and not lock.take(patience_s=0)
+        lock.release()
+        return is_locked
+
     @contextmanager
-    def transaction(self) -> Iterator[StoreConnection]:
+    def transaction(self, *, driving: bool = False) -> Iterator[StoreConnection]:
         """`BEGIN IMMEDIATE`: the write lock from the start."""
-        connection = self._connection()
+        connection = self.connection
         if connection.in_transaction:
             yield connection
             return
@@ -97,8 +138,7 @@ class SqliteStore:
 
     @contextmanager
     def snapshot(self) -> Iterator[StoreConnection]:
-        """All reads of this thread are of one moment; others write meanwhile."""
-        connection = self._connection()
+        connection = self.connection
         connection.execute("BEGIN")
         try:
             yield connection
@@ -120,9 +160,9 @@ class SqliteStore:
         self._open.discard(connection)
 
     def _bring_up(self) -> None:
-        """Make the tables, or change those of an older store, in one transaction: a process that dies in it leaves it as it was."""
+        """Make the tables, or change those of an older store, in one transaction: who dies in it changes nothing."""
         with self.transaction() as db:
-            if not _tables(self._connection()):
+            if not _tables(self.connection):
                 create(db, "sqlite")
                 return
         with _transaction_of_sqlalchemy(self._path) as (server, connection):
@@ -133,7 +173,7 @@ class SqliteStore:
 
 
 def _into_wal(connection: sqlite3.Connection) -> None:
-    """SQLite does not wait here for another process that opens the same empty store: it says at once that it is busy."""
+    """Set the journal's mode. SQLite does not wait here for another process that opens the same empty store."""
     until = time.monotonic() + PATIENCE_S
     while True:
         try:
@@ -147,7 +187,7 @@ def _into_wal(connection: sqlite3.Connection) -> None:
 
 @contextmanager
 def _transaction_of_sqlalchemy(path: Path) -> Iterator[tuple[ServerConnection, sqlite3.Connection]]:
-    """A transaction on one connection, as SQLAlchemy and as SQLite have it; by itself SQLAlchemy would begin none before a `CREATE`."""
+    """Open a transaction, as SQLAlchemy and SQLite have it; by itself SQLAlchemy begins none before `CREATE`."""
     from sqlalchemy import create_engine
     from sqlalchemy.exc import DBAPIError
     from sqlalchemy.pool import NullPool
@@ -181,8 +221,11 @@ def make_folder(folder: Path) -> None:
 def check(path: Path, *, thorough: bool = True) -> bool:
     """Look at a store before anything is written to it; one that is not there yet is fine.
 
-    Whether it has this program's schema; False where it is empty, or can be brought up to date. What is none of ours, newer than this
-    program, or damaged raises `StoreError`.
+    Returns:
+        Whether it has this program's schema; False where it is empty, or can be brought up to date.
+
+    Raises:
+        StoreError: it is none of ours, newer than this program, or damaged.
     """
     try:
         if path.is_dir():
@@ -193,8 +236,8 @@ def check(path: Path, *, thorough: bool = True) -> bool:
             return False
     except OSError as error:
         raise StoreError(f"{path} can't be read: {error.strerror}. Allow it, {ELSEWHERE}.") from error
-    # SQLite alone opens the file: where anything else in this process closes it, POSIX drops all locks of the process on it, and
-    # another process deletes the journal under the connections that are open.
+    # SQLite alone opens the file: where anything else in this process closes it, POSIX drops all locks of the process
+    # on it, and another process deletes the journal under the connections that are open.
     if not os.access(path, os.R_OK):
         raise StoreError(f"{path} can't be read: permission denied. Allow it, {ELSEWHERE}.")
     with closing(sqlite3.connect(path, timeout=30)) as db:
@@ -226,8 +269,8 @@ def demand_no_log(path: Path) -> None:
     is_empty = not path.exists() or path.stat().st_size == 0 and any(log.name.endswith("-wal") for log in logs)
     if logs and is_empty:  # looked at last: another process may be making the store
         raise StoreError(
-            f"{', '.join(map(str, logs))} lies here without {path.name}: it holds the last writes of the store that was here. "
-            f"Move it to where that store is now, {ELSEWHERE}."
+            f"{', '.join(map(str, logs))} lies here without {path.name}: "
+            f"it holds the last writes of the store that was here. Move it to where that store is now, {ELSEWHERE}."
         )
 
 
@@ -261,13 +304,6 @@ def copy(path: Path, to: Path) -> None:
     with closing(sqlite3.connect(path, timeout=30)) as source, closing(sqlite3.connect(part)) as target:
         source.backup(target)
     os.replace(part, to)
-
-
-def release_runs(store: Path) -> None:
-    """Nobody drives what is put back, also where the process lives that drove it when the backup was written."""
-    with closing(sqlite3.connect(store, isolation_level=None)) as db:
-        for table in ("runs", "experiments"):
-            db.execute(f"UPDATE {table} SET owner = NULL, heartbeat = NULL WHERE owner IS NOT NULL")
 
 
 def damaged(path: Path) -> StoreError:

@@ -72,8 +72,6 @@ table(
     real("created"),
     real("wall_s", default="0"),
     text("control"),
-    text("owner", nullable=True),
-    real("heartbeat", nullable=True),
     *texts("imported", "exported_id", "exported_parent", nullable=True),
     Index("runs_by_case", "case_id", "number", "title", "id", "status", "procedure"),
     Index("runs_by_parent", "parent"),
@@ -102,6 +100,7 @@ table(
 )
 table("answers", text("key", primary_key=True), text("model"), text("request"), text("reply"), real("at"))
 table("parts", text("hash", primary_key=True), text("text"))
+table("batched_calls", text("key", primary_key=True), text("batch"), real("at"))
 table(
     "interventions",
     text("run", primary_key=True),
@@ -127,15 +126,13 @@ table(
     text("answer", nullable=True),
     real("answered", nullable=True),
 )
-table("batches", text("writer", primary_key=True), whole("number"), real("at"))
-table("lost_drivers", text("run", primary_key=True), text("owner"), whole("times"), whole("seen"))
 table(
     "payments",
     *texts("run", "path", "key"),
     *wholes("calls", "attempts", "prompt", "completion"),
     real("cost", nullable=True),
     real("at"),
-    whole("beside", default="0"),
+    *(whole(name, default="0") for name in ("beside", "estimated", "cached", "written", "batched")),
     Index("payments_by_run", "run", "path", "key"),
     number="number",
 )
@@ -194,8 +191,6 @@ table(
     *texts("name", "body", "kind", "status"),
     text("reason", default="''"),
     real("created"),
-    text("owner", nullable=True),
-    real("heartbeat", nullable=True),
     text("parent", default="''"),
     number="number",
 )
@@ -334,8 +329,14 @@ table(
     whole("access"),
     real("budget", nullable=True),
     *reals("first", "last"),
+    whole("rings", default="0"),
 )
-table("spending", text("account", primary_key=True), text("month", primary_key=True), real("money"))
+table(
+    "spending",
+    *texts("account", "month", primary_key=True),
+    real("money"),
+    whole("estimated", default="0"),
+)
 # --- whose each thing is, links, and who did what ---
 table(
     "ownership",

@@ -1,4 +1,4 @@
-"""Text in whatever encoding a program saved it: found by its mark or its bytes, or as a person says; given on as UTF-8."""
+"""Text in whatever encoding a program saved it, found by its mark or its bytes, or as a person says; as UTF-8."""
 
 import codecs
 import io
@@ -82,9 +82,10 @@ class _Recoded(io.RawIOBase):
 
 
 def in_utf8(file: IO[bytes], encoding: str = "") -> tuple[io.BufferedReader, str]:
-    """Return a file as UTF-8 without a mark, and what to tell of its encoding; empty where it needs no word. What can't be
-    decoded stays as bytes that are no UTF-8; what `peek` gives is at least a few lines of it. `encoding`: as a person says; empty: found from the bytes. Raises `CaseError`:
-    there is no such encoding, or it is a pointer of Git LFS."""
+    """Return a file as UTF-8 without a mark, and what to tell of its encoding; empty where it needs no word. What
+    can't be decoded stays as bytes that are no UTF-8; what `peek` gives is at least a few lines of it. `encoding`: as
+    a person says; empty: found from the bytes. Raises `CaseError`: there is no such encoding, or it is a pointer of
+    Git LFS."""
     begin = file.read(LOOKED_AT)
     refuse_pointer(begin)
     chosen = _known(encoding) if encoding else _found(begin)
@@ -124,7 +125,6 @@ def _known(name: str) -> str:
 
 
 def _found(begin: bytes) -> str:
-    """The encoding of a file that begins like this, by Python's name."""
     marked = next((encoding for mark, encoding in _MARKS if begin.startswith(mark)), "")
     if marked:
         return marked

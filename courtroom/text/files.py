@@ -58,7 +58,7 @@ def _cell(value: Any) -> Any:
 
 
 def json_of(data: bytes | str) -> Any:
-    """A JSON value. Raises `CaseError`: it is none, or one of its objects has a field twice; the sentence does not name the place."""
+    """Return a JSON value. Raises `CaseError`: it is none, or one of its objects has a field twice."""
     try:
         return json.loads(
             data.decode("utf-8-sig") if isinstance(data, bytes) else data.removeprefix("\ufeff"), object_pairs_hook=once
@@ -85,8 +85,8 @@ def once(pairs: Iterable[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def json_records(data: bytes) -> Iterator[tuple[str, Any]]:
-    """The entries of a JSON array, or the values of JSON lines, each with its place; a line that is none as a `CaseError`. Raises `CaseError`:
-    the file as a whole can't be read."""
+    """The entries of a JSON array, or the values of JSON lines, each with its place; a line that is none as a
+    `CaseError`. Raises `CaseError`: the file as a whole can't be read."""
     if data.removeprefix(codecs.BOM_UTF8).lstrip().startswith(b"["):
         yield from ((f"entry {number}", value) for number, value in enumerate(json_of(data), start=1))
         return

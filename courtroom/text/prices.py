@@ -8,7 +8,18 @@ CURRENCIES = {
     **dict.fromkeys(("us$", "$", "dollars", "dollar", "美元"), "USD"),
     **dict.fromkeys(("€", "euros", "euro", "欧元"), "EUR"),
     **dict.fromkeys(("£", "pounds", "pound", "英镑"), "GBP"),
-    **{"hk$": "HKD", "港元": "HKD", "港币": "HKD", "nt$": "TWD", "a$": "AUD", "c$": "CAD", "s$": "SGD", "r$": "BRL"},
+    **{"hk$": "HKD", "港元": "HKD", "港币": "HKD", "nt$": "TWD", "a$": "AUD", "au$": "AUD", "nz$": "NZD"},
+    **{
+        "c$": "CAD",
+        "ca$": "CAD",
+        "s$": "SGD",
+        "r$": "BRL",
+        "mx$": "MXN",
+        "jp¥": "JPY",
+        "cn¥": "CNY",
+        "₫": "VND",
+        "฿": "THB",
+    },
     **{"円": "JPY", "日元": "JPY", "₩": "KRW", "₹": "INR", "₽": "RUB", "zł": "PLN", "₺": "TRY", "fr.": "CHF"},
 }
 """How currencies are written beside their ISO codes, in lower case."""
@@ -16,7 +27,7 @@ CURRENCIES = {
 UNITS = {"千": 1_000, "万": 10_000, "亿": 100_000_000}
 _SCALE = re.compile(r"\b(thousand|lakh|crore|milli?on|mio|mn|m|billion|bn|mrd|tsd|mil|k)\b")
 _GROUPS = r"\d{1,3}(?:[ '’]\d{3})+(?:[.,]\d+)?(?!\d)"
-_AMOUNT = re.compile(rf"{_GROUPS}|\d(?:[\d.,]*\d)?")
+_AMOUNT = re.compile(rf"{_GROUPS}|(?:(?<![\w.,])[.,])?\d(?:[\d.,]*\d)?")
 _CHINESE = re.compile(r"(?:\d[\d.,]* ?)?[零〇一二两三四五六七八九十百千万亿]+[\d.,零〇一二两三四五六七八九十百千万亿]*")
 _DASH = re.compile(r"[.,]\s?[-–—]+(?=\D|$)")
 """`12,-` is 12."""
@@ -25,10 +36,10 @@ _CODE = re.compile(r"(?<![A-Za-z])[A-Z]{3}(?![A-Za-z])")
 
 
 def price(text: str) -> tuple[float | None, str]:
-    """Return the amount that a text names, None where it is not sure, and what a remark says then; empty where all is read.
+    """Return the amount that a text names, None where it is not sure, and what a remark says unless all is read.
 
-    Where a text has both `.` and `,`, the last one begins the decimals. Where it has one of them, two digits or one after it are
-    decimals, and three are thousands.
+    Where a text has both `.` and `,`, the last one begins the decimals. Where it has one of them, two digits or one
+    after it are decimals, and three are thousands.
     """
     plain = unicodedata.normalize("NFKC", text.translate(_SPACES)).translate(_SPACES).strip()
     plain = _DASH.sub("", plain)
@@ -39,7 +50,7 @@ def price(text: str) -> tuple[float | None, str]:
         return None, "names more than one number"
     (amount,) = amounts
     before, _, after = plain.partition(amount)
-    if before.rstrip().endswith(("-", "−")):
+    if before.rstrip().endswith(("-", "−")) or (plain.startswith("(") and plain.endswith(")")):
         return None, "is less than nothing"
     value = _chinese(amount) if _CHINESE.fullmatch(amount) else _decimal(amount)
     if value is None:
@@ -67,7 +78,6 @@ def currency(text: str) -> str:
 
 
 def _codes(text: str) -> list[str]:
-    """The ISO codes of currencies that stand in a text."""
     words = _CODE.findall(text)
     if not words:
         return words

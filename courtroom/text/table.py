@@ -1,4 +1,4 @@
-"""Tables as programs write them: a line of columns and rows below it; each row with its place, or why it can't be read."""
+"""Tables as programs write them: columns, and rows below, each with its place, or why it can't be read."""
 
 import csv
 import io
@@ -23,6 +23,9 @@ NO_TEXT = "it is not UTF-8 text. Say the file's encoding, or save it as UTF-8."
 _COMPARED = 50
 """Rows by which a separator is chosen."""
 _SEPARATOR_LINE = re.compile(r'\s*"?sep=(.)"?\s*', re.IGNORECASE)
+_DRAWN = re.compile(r"\s*(:?-{2,}:?)?\s*")
+"""A cell of the line below the columns' names in Markdown."""
+_SURVEY = re.compile(r'\{""ImportId""')
 _END = re.compile(r"\r\n|\n|\r")
 _QUOTED = re.compile(r'"[^"]*"')
 _Record = tuple[int, int, "list[str] | csv.Error"]
@@ -30,7 +33,7 @@ _Record = tuple[int, int, "list[str] | csv.Error"]
 
 
 def column_name(name: Any) -> str:
-    """Return a column's name as it is compared: in lower case, wide letters as others, signs that nobody sees left out."""
+    """Return a column's name as it is compared: in lower case, in plain letters, without signs that nobody sees."""
     return "".join(filter(seen, unicodedata.normalize("NFKC", str(name)))).strip().casefold()
 
 
@@ -72,8 +75,8 @@ class Dialect:
 
 
 def dialect_of(sample: str, known: Collection[str]) -> Dialect:
-    """Find how a table is written. `known`: names that a column may have, in lower case; of several separators, that one is right
-    which gives the most of them."""
+    """Find how a table is written. `known`: names that a column may have, in lower case; of several separators, that
+    one is right which gives the most of them."""
     end = _END.search(_QUOTED.sub("", sample))
     newline = "\r" if end and end[0] == "\r" else "\n"
     lines = sample.split(newline)
@@ -104,8 +107,9 @@ def _written(
 
 
 def _quotes(lines: Sequence[str], newline: str) -> tuple[bool, bool]:
-    """Whether quotation marks in a table with tabs enclose cells, as Excel and pandas write them, or belong to the texts, as in
-    GLUE; and whether that is a matter of doubt: what speaks for one against what speaks for the other is counted."""
+    """Whether quotation marks in a table with tabs enclose cells, as Excel and pandas write them, or belong to the
+    texts, as in GLUE; and whether that is a matter of doubt: what speaks for one against what speaks for the other is
+    counted."""
     if not any('"' in line for line in lines):
         return True, False
     width = lines[0].count("\t")
@@ -134,6 +138,9 @@ def read_table(file: io.BufferedReader, written: Dialect) -> Table:
     names = [column_name(name) for name in written.columns if name]
     if twice := next((name for name in written.columns if names.count(column_name(name)) > 1), ""):
         raise CaseError(f"two columns are named “{twice[:40]}”. Give each a name of its own.")
+    whole = file.peek(1).decode(errors="replace")
+    if _SURVEY.search(whole):
+        raise CaseError("two rows below the columns' names are not answers but Qualtrics' own. Remove both.")
     remarks = []
     if written.delimiter == "\t" and not written.quoted:
         remarks.append(
@@ -143,8 +150,9 @@ def read_table(file: io.BufferedReader, written: Dialect) -> Table:
         remarks.append(
             N_("Quotation marks were read as enclosing cells, as Excel writes them, not as part of the texts.")
         )
-    sample = file.peek(1).decode(errors="replace").split(written.newline)
-    return Table(written.columns, _rows(file, written, _repeated(sample, written)), tuple(remarks))
+    return Table(
+        written.columns, _rows(file, written, _repeated(whole.split(written.newline), written)), tuple(remarks)
+    )
 
 
 def _rows(file: io.BufferedReader, written: Dialect, repeated: set[tuple[int, str]]) -> Iterator[TableRow]:
@@ -169,11 +177,16 @@ def _rows(file: io.BufferedReader, written: Dialect, repeated: set[tuple[int, st
             yield TableRow(place, fault=f"it has {len(cells)} cells, and the first line has {width}. {mend}")
         elif tuple(map(str.strip, cells)) == columns:
             yield TableRow(place, fault="it repeats the columns' names.")
+        elif "--" in "".join(cells) and all(map(_DRAWN.fullmatch, cells)):
+            yield TableRow(place, fault="it is drawn of dashes, and holds nothing.")
         elif not is_text("".join(cells)):
             yield TableRow(place, fault=NO_TEXT)
         elif last > first and _swallows(cells, written, repeated):
-            fault = "a quotation mark opens in it that encloses other rows. Close it, or double it where it is part of a text."
-            yield TableRow(place, fault=fault)
+            yield TableRow(
+                place,
+                fault="a quotation mark opens in it that encloses other rows. Close it, or double it where it is part "
+                "of a text.",
+            )
         else:
             yield TableRow(place, {name: cell for name, cell in zip(columns, cells, strict=True) if name})
 
@@ -197,7 +210,6 @@ def _records(lines: Iterator[str] | Sequence[str], delimiter: str, quoted: bool)
 
 
 def _repeated(lines: Sequence[str], written: Dialect) -> set[tuple[int, str]]:
-    """Short values that several rows have in one column, each with its column."""
     rows = (line.strip("\r").split(written.delimiter) for line in lines[written.header :] if '"' not in line)
     even = [row for row in rows if len(row) == len(written.columns)]
     counted = Counter((place, cell) for row in even for place, cell in enumerate(row) if 0 < len(cell) <= MAX_REPEATED)
@@ -205,7 +217,7 @@ def _repeated(lines: Sequence[str], written: Dialect) -> set[tuple[int, str]]:
 
 
 def _swallows(cells: Sequence[str], written: Dialect, repeated: set[tuple[int, str]]) -> bool:
-    """Whether a cell of several lines has lines in it that are rows: as many cells, and one that other rows have there."""
+    """Whether a cell has lines in it that are rows: as many cells, and one that other rows have there."""
     for column, cell in enumerate(cells):
         first, *others = cell.split(written.newline)
         for number, line in enumerate((first, *others) if others else ()):
@@ -242,7 +254,7 @@ def _shown(delimiter: str) -> str:
 
 
 def looks_like_lines(text: str) -> bool:
-    """Whether plain text is lines of a text, a semicolon and a label out of few, but for a few lines that are damaged."""
+    """Return whether most lines of a plain text are a text, a semicolon and a label out of few."""
     lines = [line for line in _END.split(text) if line.strip()]
     cut = [line.rpartition(";") for line in lines if ";" in line]
     labels = {label.strip() for _, _, label in cut}

@@ -5,7 +5,7 @@ import sys
 from collections.abc import Iterator
 from difflib import SequenceMatcher
 from functools import lru_cache
-from typing import Literal
+from typing import Any, Literal
 
 _CJK = re.compile(r"[\u3400-\u9fff]+")
 _TOKEN = re.compile(r"[\u3400-\u9fff]+|[a-z]+(?:'[a-z]+)?|\d+(?:[.,]\d+)*%?", re.IGNORECASE)
@@ -36,10 +36,28 @@ def words(text: str) -> tuple[str, ...]:
     return tuple(sys.intern(word) for word in found if word not in STOP_WORDS)
 
 
+def word_count(text: str) -> int:
+    """Return how many words a text has, those included that say little."""
+    return sum(len(_segment(token)) if _CJK.match(token) else 1 for token in _TOKEN.findall(text))
+
+
 @lru_cache(maxsize=2048)
 def sentences(text: str) -> tuple[str, ...]:
     """Sentences in order, white space trimmed, empty ones left out."""
     return tuple(part.strip() for part in _SENTENCE.split(text) if part and part.strip())
+
+
+def short(text: str, most: int = 60) -> str:
+    """Return a text of so many characters at most, with a sign where something is left out."""
+    return text if len(text) <= most else f"{text[: most - 1]}…"
+
+
+def strings(value: Any) -> Iterator[str]:
+    """Give every text within plain data, in order."""
+    if isinstance(value, str):
+        yield value
+    for part in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
+        yield from strings(part)
 
 
 def has_chinese(text: str) -> bool:
@@ -72,8 +90,8 @@ def central(texts: tuple[str, ...] | list[str], count: int) -> tuple[str, ...]:
 def centrality(found: tuple[str, ...]) -> tuple[float, ...]:
     """PageRank of each sentence in the graph of words that sentences share; they add up to 1.
 
-    An edge weighs the shared words by the words of both (after Mihalcea and Tarau 2004). Sparse, so that a long document
-    of some thousand sentences takes a second.
+    An edge weighs the shared words by the words of both (after Mihalcea and Tarau 2004). Sparse, so that a long
+    document of some thousand sentences takes a second.
     """
     import numpy as np
     from scipy.sparse import coo_array, diags_array

@@ -23,9 +23,10 @@ from courtroom.errors import CaseError, StoreError
 from courtroom.media.store import media_of
 from courtroom.settings import Settings
 from courtroom.store.connection import FAILURES
-from courtroom.store.database import Database, explained
+from courtroom.store.database import Database
+from courtroom.store.opening import explained, open_store
 from courtroom.store.schema import begun
-from courtroom.store.sqlite import LOCK, RESTORING, check, copy, damages, demand_no_log, release_runs
+from courtroom.store.sqlite import LOCK, RESTORING, check, copy, damages, demand_no_log
 
 if TYPE_CHECKING:
     from sqlalchemy import Table
@@ -52,7 +53,7 @@ def move(source: Database, target: Database, progress: Progress = lambda table, 
 
 def copy_as_file(source: Database, to: Path, progress: Progress = lambda table, done: None) -> None:
     """A whole copy of a store as a SQLite file, as the store was at one moment; others write to it meanwhile."""
-    target = Database(to)
+    target = open_store(to)
     try:
         with source.snapshot():
             _all(source, target, progress)
@@ -105,8 +106,8 @@ def _copied(source: Database, target: Database, table: Table, progress: Progress
             target.execute(f"INSERT INTO {table.name} ({columns}) VALUES {values}", tuple(sent))
         except FAILURES as error:
             raise StoreError(
-                f"A row of {table.name} does not fit ({error}). `python -m courtroom doctor --mend` sets aside rows that can't "
-                "be read; then move again. Nothing was written."
+                f"A row of {table.name} does not fit ({error}). `python -m courtroom doctor --mend` sets aside rows "
+                "that can't be read; then move again. Nothing was written."
             ) from error
         done += len(rows)
         progress(table.name, done)
@@ -133,7 +134,6 @@ def _digest(database: Database, table: Table) -> tuple[int, int]:
 
 
 def _number_on(target: Database, tables: tuple[Table, ...]) -> None:
-    """Numbers of new rows begin behind those that were moved."""
     for table in tables:
         for column in table.columns:
             if column.identity is not None:
@@ -146,11 +146,11 @@ def _number_on(target: Database, tables: tuple[Table, ...]) -> None:
 STORE = "courtroom.sqlite"
 MOST_FILES = 1_000_000
 MOST_TIMES = 1_100
-"""A store whose pages are mostly empty unpacks to almost so many times its packed size, the most that ZIP's usual packing gives."""
+"""A store of empty pages unpacks to almost so many times its packed size, the most that ZIP's usual packing gives."""
 _MEMBER = re.compile(r"courtroom\.sqlite|media/[0-9a-f]{64}\.[a-z0-9]+")
 """What a backup holds, and all that is taken out of one."""
 _BEFORE = re.compile(r"imports/[0-9a-f]{64}\.jsonl")
-"""What backups held before 1.0.0: files whose import was under way. Today such an import begins again, and they are left out."""
+"""What backups held before 1.0.0 of imports under way. Today such an import begins again, and they are left out."""
 
 
 def write(settings: Settings, to: Path, progress: Progress = lambda table, done: None) -> int:
@@ -192,12 +192,14 @@ def write(settings: Settings, to: Path, progress: Progress = lambda table, done:
 
 
 def restore(settings: Settings, source: Path) -> int:
-    """Put a backup into a home without a store. The number of its files. Raises `StoreError`: there is a store already, or the
-    file is no whole backup. Raises `MediaError`: the object storage of the media does not take them."""
+    """Put a backup into a home without a store. The number of its files. Raises `StoreError`: there is a store
+    already, or the file is no whole backup. Raises `MediaError`: the object storage of the media does not take
+    them."""
     home = settings.home
     if not isinstance(settings.database, Path):
         raise StoreError(
-            "COURTROOM_DATABASE is set. Unset it, restore into a SQLite file, then use `python -m courtroom migrate --to ADDRESS`."
+            "COURTROOM_DATABASE is set. Unset it, restore into a SQLite file, then use `python -m courtroom "
+            "migrate --to ADDRESS`."
         )
     taken = StoreError(f"{home} has a store already. Set COURTROOM_HOME to an empty folder, and restore there.")
     if settings.sqlite.exists():
@@ -208,7 +210,6 @@ def restore(settings: Settings, source: Path) -> int:
         with _folder(home, RESTORING) as folder:
             again = folder / "again"
             count = _verify(source, again)
-            release_runs(again / STORE)
             _put_back_media(settings, again / "media")
             demand_no_log(settings.sqlite)
             _take_name(again / STORE, settings.sqlite)  # last: a home with a store is a home with all of it
@@ -257,7 +258,7 @@ def _copy(settings: Settings, to: Path, progress: Progress) -> None:
     if isinstance(settings.database, Path):
         copy(settings.sqlite, to)
         return
-    database = Database(settings.database)
+    database = open_store(settings.database)
     try:
         copy_as_file(database, to, progress)
     finally:
@@ -284,7 +285,6 @@ def _put_back_media(settings: Settings, folder: Path) -> None:
 
 
 def _verify(path: Path, folder: Path) -> int:
-    """Unpack a backup and look at its store. The number of its files."""
     path.stat()  # one that is not there is told as such
     try:
         room = min(MAX_STREAM, shutil.disk_usage(folder.parent).free)

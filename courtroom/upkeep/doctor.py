@@ -24,7 +24,7 @@ from courtroom.errors import CourtroomError, MediaError, StoreError
 from courtroom.models.capabilities import in_words
 from courtroom.settings import Settings, from_environment
 from courtroom.settings import variables as settings_variables
-from courtroom.store.database import Database
+from courtroom.store.opening import open_store
 from courtroom.store.schema import REVISION
 from courtroom.store.sqlite import BACKUP, check, damages, explained
 from courtroom.upkeep import stored_rows
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 def examine(
     settings: Settings, *, mend: bool = False, progress: Progress = lambda about, done: None
 ) -> Iterator[CheckResult]:
-    """Everything, one finding after the other. What a large store takes memory for are the rows that are mended; without `mend` nothing is written."""
+    """Look over everything, one finding after the other; without `mend` nothing is written."""
     yield from libraries()
     yield from variables()
     yield from reachable(settings)
@@ -47,11 +47,10 @@ def examine(
     yield from checked
     if any(finding.state == "wrong" for finding in checked) or checked[-1].about != "schema":
         return  # what rests on the file can't be examined
-    house = Courthouse(settings, alone=True)
+    house = Courthouse(settings)
     try:
         yield from stored_rows.readable(house, mend, progress)
         yield from stored_rows.belonging(house, mend, progress)
-        yield from living(house, mend)
         yield from found_out(house)
         yield from whole(house, mend)
         yield from indexes(house, mend)
@@ -225,7 +224,7 @@ def store(settings: Settings, mend: bool) -> Iterator[CheckResult]:
 def _server(address: SecretStr) -> Iterator[CheckResult]:
     """A database that does not answer, or holds something else, is reported as it is when the app opens it."""
     try:
-        database = Database(address)
+        database = open_store(address)
     except StoreError as error:
         yield wrong(ABOUT, str(error))
         return
@@ -241,7 +240,7 @@ def _schema(settings: Settings, current: bool, mend: bool) -> Iterator[CheckResu
         yield fine(about, f"The store has revision {REVISION}, as this version writes it.")
     elif mend:
         try:
-            Database(settings.sqlite).close()
+            open_store(settings.sqlite).close()
         except StoreError as error:
             yield wrong(about, str(error))
         else:
@@ -249,32 +248,8 @@ def _schema(settings: Settings, current: bool, mend: bool) -> Iterator[CheckResu
     else:
         yield wrong(
             about,
-            f"The store is older, this version writes revision {REVISION}. Open the app once, or use --mend: the store is "
-            "copied and brought up to date. The rest can be checked then.",
-        )
-
-
-def living(house: Courthouse, mend: bool) -> Iterator[CheckResult]:
-    """A lease of a dead process holds nothing up, but shows a run as running that nobody drives. A process of another machine
-    counts as living: only its silence over some time would show that it is gone."""
-    dead: list[str] = []
-    for lease in (house.store.lease, house.experiments.store.lease):
-        for name, owner, heartbeat in lease.all_held():
-            if house.runner.driver.lives(lease, name, owner, heartbeat):
-                continue
-            dead.append(name)
-            if mend:
-                lease.release(name, owner)
-    if not dead:
-        yield fine("leases", "No run or experiment is held by a process that is gone.")
-        return
-    named = ", ".join(dead[:10]) + (" ..." if len(dead) > 10 else "")
-    if mend:
-        yield mended("leases", f"Released: {named}. The app takes them up when it starts, or use `resume RUN`.")
-    else:
-        yield wrong(
-            "leases",
-            f"Held by a process that is gone: {named}. Start the app, use `resume RUN`, or --mend to release them.",
+            f"The store is older, this version writes revision {REVISION}. Open the app once, or use --mend: the store "
+            "is copied and brought up to date. The rest can be checked then.",
         )
 
 
@@ -284,27 +259,21 @@ def found_out(house: Courthouse) -> Iterator[CheckResult]:
         yield fine(f"model: {model}", f"Found out: it {in_words(findings)}. `courtroom models forget` forgets it.")
 
 
-KINDS = ("words", "vectors")
-
-
 def indexes(house: Courthouse, mend: bool) -> Iterator[CheckResult]:
-    """What is on disk is whole; what is not there, or behind its records, the next look-up makes."""
-    for name, collection in house.knowledge.everything.items():
-        faults = dict(zip(KINDS, collection.faults(), strict=True))
-        if mend and any(faults.values()):
-            collection.discard_indexes()
-            try:
-                house.runner.do(collection.warm()).result()
-            except CourtroomError as error:
-                yield wrong(f"indexes: {name}", str(error))
-                continue
-        for kind, fault in faults.items():
-            if not fault:
-                yield fine(f"{kind}: {name}", f"{len(collection):,} records can be found.")
-            elif mend:
-                yield mended(f"{kind}: {name}", f"{fault} It is made anew.")
-            else:
-                yield wrong(f"{kind}: {name}", f"{fault} The next look-up, or --mend, makes it anew.")
+    """Tell whether what is on disk is whole; what is not there, or behind its records, the next look-up makes."""
+    folders = house.knowledge.folders
+    if folders.in_use:
+        yield fine("indexes", "Another process has them open, so they are not examined. Stop it, then ask again.")
+    elif folders.whole and folders.opens:
+        yield fine("indexes", "What is there of them is whole; look-ups make the rest.")
+    elif mend:
+        folders.take()
+        folders.discard()
+        yield mended("indexes", "They were damaged, or not written to the end. Each look-up makes what it needs anew.")
+    else:
+        yield wrong(
+            "indexes", "They are damaged, or not written to the end. The next look-up, or --mend, makes them anew."
+        )
 
 
 ASIDE = ".damaged"

@@ -1,13 +1,14 @@
 """Whether the app works: the store answers and takes writes, and the server of the app answers."""
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Literal
 
 from courtroom.errors import StoreError
 from courtroom.settings import Settings
 from courtroom.store.connection import FAILURES
-from courtroom.store.database import Database, explained
+from courtroom.store.opening import explained, open_store
 from courtroom.strict import Strict
 
 Progress = Callable[[str, int], None]
@@ -23,20 +24,12 @@ class CheckResult(Strict):
     """One sentence; where something is wrong, with what to do."""
 
 
-def fine(about: str, sentence: str) -> CheckResult:
-    """Nothing to do."""
-    return CheckResult(about=about, state="fine", sentence=sentence)
+def _result(state: Literal["fine", "mended", "wrong"], about: str, sentence: str) -> CheckResult:
+    return CheckResult(about=about, state=state, sentence=sentence)
 
 
-def mended(about: str, sentence: str) -> CheckResult:
-    """It was wrong."""
-    return CheckResult(about=about, state="mended", sentence=sentence)
-
-
-def wrong(about: str, sentence: str) -> CheckResult:
-    """A person has to do something."""
-    return CheckResult(about=about, state="wrong", sentence=sentence)
-
+fine, mended, wrong = partial(_result, "fine"), partial(_result, "mended"), partial(_result, "wrong")
+"""Nothing to do; it was wrong; a person has to do something."""
 
 WAIT_S = 5.0
 
@@ -47,7 +40,7 @@ def store_health(settings: Settings) -> CheckResult:
     if isinstance(at, Path) and not at.exists():
         return fine("store", "There is no store yet; the first visit makes it.")
     try:
-        database = Database(at)
+        database = open_store(at)
         try:
             with database.transaction() as connection:
                 connection.execute("SELECT 1 FROM runs LIMIT 1").fetchone()
@@ -61,7 +54,7 @@ def store_health(settings: Settings) -> CheckResult:
 
 
 def app_health(address: str) -> CheckResult:
-    """Whether the app's server answers. `address`: with the path under which it answers, such as `http://localhost:8501/court`."""
+    """Return whether the app's server answers at an address, such as `http://localhost:8501/court`."""
     import httpx  # only for whoever asks
 
     url = f"{address.rstrip('/')}/_stcore/health"

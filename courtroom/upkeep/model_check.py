@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import json
 import random
 import tempfile
 import time
@@ -21,8 +20,8 @@ from courtroom.media.medium import Medium
 from courtroom.media.store import MediaStore
 from courtroom.models.card import card, estimate_tokens
 from courtroom.models.connections import Connections
-from courtroom.models.litellm_model import LiteLLMModel
 from courtroom.models.local import model_files
+from courtroom.models.pool import ModelPool, is_object
 from courtroom.models.repair import InvalidAnswer, read_answer
 from courtroom.models.request import CUT, Message, Reply, Request
 from courtroom.models.schema import schema_of
@@ -89,7 +88,7 @@ async def trials(spec: ModelSpec, connections: Connections, long: int = LONG) ->
     """
     with tempfile.TemporaryDirectory() as folder:
         media = MediaStore(Path(folder))
-        model = LiteLLMModel(media, connections)
+        model = ModelPool(media, connections)
         try:
             word = random.Random(spec.id).choice(("walnut", "harbour", "violet", "copper"))
             short = f"The code word is {word}. Which is the code word?"
@@ -101,72 +100,65 @@ async def trials(spec: ModelSpec, connections: Connections, long: int = LONG) ->
             await model.close()
 
 
-async def _schema(model: LiteLLMModel, spec: ModelSpec, text: str, word: str) -> ModelTrial:
+async def _schema(model: ModelPool, spec: ModelSpec, text: str, word: str) -> ModelTrial:
     """The first question of all: an error that has nothing to do with the schema is an error of every question."""
-    trial = ModelTrial(about="JSON schema", works=False, sentence="")
-    asked = spec.model_copy(update={"structured": "yes", "attempts": 1})
     try:
-        reply = await model.answer(_request(asked, FindCodeWord(), text))
+        reply = await model.answer(_request(spec, FindCodeWord(), text, structured="yes"))
     except CourtroomError:
-        plain = spec.model_copy(update={"structured": "no", "attempts": 1})
-        reply = await model.answer(_request(plain, FindCodeWord(), text))
-        return _of(trial, reply, False, "The schema is refused; answers are asked for in words, and checked.")
+        reply = await model.answer(_request(spec, FindCodeWord(), text))
+        return _of("JSON schema", reply, False, "The schema is refused; answers are asked for in words, and checked.")
     answer = _read(reply, CodeWord)
-    return _of(trial, reply, answer is not None, "It is enforced." if answer else "The answer does not fit it.")
+    return _of("JSON schema", reply, answer is not None, "It is enforced." if answer else "The answer does not fit it.")
 
 
-async def _stream(model: LiteLLMModel, spec: ModelSpec, text: str) -> ModelTrial:
-    trial = ModelTrial(about="Stream", works=False, sentence="")
+async def _stream(model: ModelPool, spec: ModelSpec, text: str) -> ModelTrial:
     parts: list[str] = []
-    asked = spec.model_copy(update={"structured": "no", "attempts": 2})
-    reply = await model.answer(_request(asked, FindCodeWord(), text), parts.append)
+    reply = await model.answer(_request(spec, FindCodeWord(), text, attempts=2), parts.append)
     said = f"It comes in parts: {len(parts)}." if parts else "It comes whole; nothing shows before its end."
-    return _of(trial, reply, bool(parts), said)
+    return _of("Stream", reply, bool(parts), said)
 
 
-async def _picture(model: LiteLLMModel, spec: ModelSpec, media: MediaStore) -> ModelTrial:
+async def _picture(model: ModelPool, spec: ModelSpec, media: MediaStore) -> ModelTrial:
     from PIL import Image
 
-    trial = ModelTrial(about="Picture", works=False, sentence="")
     colour = random.Random(spec.id).choice(COLOURS)
     drawn = io.BytesIO()
     Image.new("RGB", (128, 128), colour).save(drawn, "PNG")
     picture = Medium(id="picture", kind="image", file="a.png", sha256=media.take(drawn.getvalue(), "a.png"))
-    asked = spec.model_copy(update={"structured": "no", "attempts": 1})
     try:
-        reply = await model.answer(_request(asked, LookAtColour(), "Which colour fills the picture?", picture))
+        reply = await model.answer(_request(spec, LookAtColour(), "Which colour fills the picture?", picture))
     except CourtroomError as error:
-        return trial.model_copy(update={"sentence": f"Pictures are refused: {error}"})
+        return ModelTrial(about="Picture", works=False, sentence=f"Pictures are refused: {error}")
     answer = _read(reply, Colour)
     sees = isinstance(answer, Colour) and answer.colour == colour
-    return _of(trial, reply, sees, "It sees." if sees else "It takes pictures and does not see what is in them.")
+    return _of("Picture", reply, sees, "It sees." if sees else "It takes pictures and does not see what is in them.")
 
 
-async def _long(model: LiteLLMModel, spec: ModelSpec, word: str, long: int) -> ModelTrial:
-    trial = ModelTrial(about="Long prompt", works=False, sentence="")
+async def _long(model: ModelPool, spec: ModelSpec, word: str, long: int) -> ModelTrial:
     file = model_files().get(spec.id)
     most = file.slot if file else int((card(spec.id) or {}).get("max_input_tokens") or long)
     tokens = min(long, most - spec.max_tokens - 500)
     line = "The parties repeat what they have said before, and nothing new comes up.\n"
     filling = line * max(1, tokens // estimate_tokens(line))
-    asked = spec.model_copy(update={"structured": "no", "attempts": 1})
+    asked = f"The code word is {word}.\n{filling}Which is the code word?"
     try:
-        reply = await model.answer(
-            _request(asked, FindCodeWord(), f"The code word is {word}.\n{filling}Which is the code word?")
-        )
+        reply = await model.answer(_request(spec, FindCodeWord(), asked))
     except CourtroomError as error:
-        return trial.model_copy(update={"sentence": f"About {tokens:,} tokens are too many: {error}"})
+        sentence = f"About {tokens:,} tokens are too many: {error}"
+        return ModelTrial(about="Long prompt", works=False, sentence=sentence)
     answer = _read(reply, CodeWord)
     repeated = isinstance(answer, CodeWord) and word in answer.code_word.lower()
     said = f"Of {reply.usage.prompt or tokens:,} tokens the first are known at the end."
-    return _of(
-        trial, reply, repeated, said if repeated else "Its beginning is lost before its end: raise the context size."
-    )
+    lost = "Its beginning is lost before its end: raise the context size."
+    return _of("Long prompt", reply, repeated, said if repeated else lost)
 
 
-def _request(spec: ModelSpec, task: Task[Any], text: str, *media: Medium) -> Request:
+def _request(
+    spec: ModelSpec, task: Task[Any], text: str, *media: Medium, structured: str = "no", attempts: int = 1
+) -> Request:
     form = f"{text}\nAnswer with one JSON object that fits this JSON schema:\n{schema_of(task.form)}"
-    return Request(spec, (Message("system", (SYSTEM,)), Message("user", (*media, form))), task, "check")
+    asked = spec.model_copy(update={"structured": structured, "attempts": attempts})
+    return Request(asked, (Message("system", (SYSTEM,)), Message("user", (*media, form))), task, "check")
 
 
 def _read(reply: Reply, form: type[BaseModel]) -> BaseModel | None:
@@ -176,16 +168,15 @@ def _read(reply: Reply, form: type[BaseModel]) -> BaseModel | None:
         return None
 
 
-def _of(trial: ModelTrial, reply: Reply, works: bool, sentence: str) -> ModelTrial:
-    return trial.model_copy(
-        update={
-            "works": works,
-            "sentence": sentence,
-            "prompt_tokens": reply.usage.prompt,
-            "completion_tokens": reply.usage.completion,
-            "cost": reply.cost,
-            "seconds": reply.latency_s,
-        }
+def _of(about: str, reply: Reply, works: bool, sentence: str) -> ModelTrial:
+    return ModelTrial(
+        about=about,
+        works=works,
+        sentence=sentence,
+        prompt_tokens=reply.usage.prompt,
+        completion_tokens=reply.usage.completion,
+        cost=reply.cost,
+        seconds=reply.latency_s,
     )
 
 
@@ -228,7 +219,8 @@ class Tally(Strict):
 
 _NUMBERS = [name for name in Tally.model_fields if name not in ("procedure", "verdict")]
 HEAD = (
-    "| procedure | calls | valid at once | mended | asked again | lost | cut | tokens a call: prompt + answer | seconds | verdict |\n"
+    "| procedure | calls | valid at once | mended | asked again | lost | cut | tokens a call: prompt + answer | "
+    "seconds | verdict |\n"
     f"|{' --- |' * 10}"
 )
 
@@ -242,7 +234,7 @@ def tally(house: Courthouse, record: Record, seconds: float = 0.0) -> Tally:
         procedure=record.run.procedure,
         calls=len(series),
         valid=len(first),
-        mended=sum(not _is_whole(text) for text in first),
+        mended=sum(not is_object(text) for text in first),
         again=sum(len(replies) > 1 for _, replies in series),
         lost=sum(call.value is None for call, _ in series),
         replies=len(every),
@@ -264,7 +256,7 @@ def tallies(settings: Settings, spec: ModelSpec, longest_s: float, only: Iterabl
     """
     asked = spec.model_dump(include={"id", "connection", "timeout_s"})
     with tempfile.TemporaryDirectory() as home:
-        house = Courthouse(settings.model_copy(update={"home": Path(home), "server": None}), alone=True)
+        house = Courthouse(settings.model_copy(update={"home": Path(home), "server": None}))
         try:
             cases = {one.kind: one.id for one in reversed(house.library.cases())}
             for name in only or house.procedures:
@@ -281,11 +273,3 @@ def tallies(settings: Settings, spec: ModelSpec, longest_s: float, only: Iterabl
                 yield tally(house, house.record(run), time.monotonic() - began)
         finally:
             house.close()
-
-
-def _is_whole(text: str) -> bool:
-    """Whether a reply is one JSON object as it stands."""
-    try:
-        return isinstance(json.loads(text), dict)
-    except ValueError:
-        return False

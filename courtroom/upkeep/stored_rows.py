@@ -50,7 +50,7 @@ def _part(house: Courthouse, row: Row) -> object:
 
 
 def _state(house: Courthouse, row: Row) -> object:
-    return row["body"] and house.knowledge.collections[row["collection"]].parse(row["body"])
+    return row["body"] and house.knowledge.kept_under(row["collection"]).parse(row["body"])
 
 
 # Cases before the runs that hear them: a run whose case was set aside can't be read either.
@@ -106,7 +106,8 @@ def readable(house: Courthouse, mend: bool, progress: Progress) -> Iterator[Chec
         if not mend:
             yield wrong(
                 f"rows: {table}",
-                f"{bad_ones} of {count:,} can't be read ({text}{more}). Use --mend to set them aside, or put a backup in place.",
+                f"{bad_ones} of {count:,} can't be read ({text}{more}). "
+                "Use --mend to set them aside, or put a backup in place.",
             )
             continue
         aside = [(table, row, str(error.why)) for row, error in bad]

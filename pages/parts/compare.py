@@ -1,56 +1,38 @@
 """Runs next to each other: which they are, each in short, and their votes, members, answers, views and look-ups."""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
 
 import pandas as pd
 import streamlit as st
 
 from courtroom.courthouse import Courthouse
-from courtroom.engine.blocks import Graph
+from courtroom.declarations.parts import Choice
 from courtroom.engine.errors import NoSuchRun
-from courtroom.engine.knobs import field_at
-from courtroom.engine.procedure import Choice, Procedure
+from courtroom.engine.events import Called
+from courtroom.engine.procedure import Procedure
 from courtroom.engine.record import Record
 from courtroom.engine.run import ABOUT_RECORDINGS
-from courtroom.engine.setup import Setup
-from courtroom.evaluation.comparison import (
-    APART,
-    MOST,
-    AnswerComparison,
-    BallotComparison,
-    Cast,
-    Comparison,
-    Difference,
-    MemberDifferences,
-    RunFacts,
-)
-from courtroom.evaluation.run_list import RunList, run_table
-from courtroom.experiments.written import csv_of
+from courtroom.evaluation import comparison as compared
 from courtroom.figures.graph import draw_votes_beside
 from courtroom.language import N_, _, translated
-from courtroom.report.page import label
-from pages.parts.runs import TABLE, runs_to_choose
-from pages.parts.shared.blocks_view import MOST_SIDE_BY_SIDE, answer_view, block_view, choice_html
+from pages.parts.shared.blocks_view import answer_view, block_view, choice_html, label_chosen
 from pages.parts.shared.controls import status_badge
-from pages.parts.shared.differences import LETTERS, differences_view, setting, texts_beside
+from pages.parts.shared.differences import LETTERS, differences_view, fork_name, run_label, runs_to_choose, texts_beside
 from pages.parts.shared.house import open_run
-from pages.parts.shared.shown import count, duration, inert, literal, many, moment, money, table
+from pages.parts.shared.shown import field_in_words, inert, literal, one_of, placed, spent_in_words, table
 
 
 def chosen_runs(house: Courthouse) -> list[Record]:
     """The runs in the URL, or those that this session compared last; both are kept the same, and can be changed."""
     named = st.query_params.get("runs") or st.session_state.get("compared") or ""
     runs = list(dict.fromkeys(run for run in named.split(",") if run))
-    if len(runs) > MOST:
-        st.warning(
-            _("Four runs at most can be read next to each other; these are the first four of {runs}.", runs=len(runs))
-        )
+    if len(runs) > compared.MAX_COMPARED_RUNS:
+        st.warning(_("Four runs at most can be read next to each other: these are the first four."))
     records = []
-    for run in runs[:MOST]:
+    for run in runs[: compared.MAX_COMPARED_RUNS]:
         try:
-            records.append(house.runner.latest.of(run))
+            records.append(house.record(run))
         except NoSuchRun:
             st.error(_("There is no run {run} here; it may have been deleted. Choose another.", run=literal(run)))
     rows = runs_to_choose(house, "compare-search", [record.run.id for record in records])
@@ -59,8 +41,8 @@ def chosen_runs(house: Courthouse) -> list[Record]:
         _("Runs"),
         list(rows),
         present,
-        max_selections=MOST,
-        format_func=lambda run: f"{rows[run].title} · {moment(rows[run].created)} · {run}",
+        max_selections=compared.MAX_COMPARED_RUNS,
+        format_func=lambda run: run_label(house, rows[run]),
         placeholder=_("Choose two to four runs"),
         key=f"compared-{','.join(present)}",
     )
@@ -75,27 +57,22 @@ def look_at_runs(runs: list[str]) -> None:
     st.session_state["compared"] = st.query_params["runs"] = ",".join(runs)
 
 
-def run_cards(house: Courthouse, comparison: Comparison, procedures: Sequence[Procedure]) -> None:
-    letters = {run.run: letter for letter, run in zip(LETTERS, comparison.runs, strict=False)}
+def run_cards(house: Courthouse, comparison: compared.Comparison, procedures: Sequence[Procedure]) -> None:
+    letters: dict[str | None, str] = {run.run: letter for letter, run in zip(LETTERS, comparison.runs, strict=False)}
     columns = st.columns(len(comparison.runs), border=True)
-    for letter, column, run, procedure in zip(LETTERS, columns, comparison.runs, procedures, strict=False):
+    for column, run, procedure in zip(columns, comparison.runs, procedures, strict=True):
         with column:
-            _card(house, procedure, letter, run, letters.get(run.parent or "", run.parent))
+            _card(house, procedure, run, letters)
 
 
-def _card(house: Courthouse, procedure: Procedure, letter: str, run: RunFacts, parent: str | None) -> None:
-    st.markdown(f"**{literal(letter)} · {literal(run.title)}**")
+def _card(house: Courthouse, procedure: Procedure, run: compared.RunFacts, letters: Mapping[str | None, str]) -> None:
+    letter, parent = letters[run.run], letters.get(run.parent, run.parent)
+    name = " · ".join(filter(None, (letter, run.title, fork_name(house, run.run, run.parent))))
+    st.markdown(f"**{literal(name)}**")
     origin = _(" · a fork of {parent}", parent=literal(parent)) if parent else ""
     origin += _(" · imported") if run.imported else ""
-    st.caption(
-        _(
-            "{title} · run {run} · seed {seed}{origin}",
-            title=literal(procedure.title),
-            run=literal(run.run),
-            seed=f"{run.seed:d}",
-            origin=origin,
-        )
-    )
+    values = {"title": literal(procedure.title), "run": literal(run.run), "seed": run.seed, "origin": origin}
+    st.caption(_("{title} · run {run} · seed {seed}{origin}", **values))
     if about := ABOUT_RECORDINGS.get(run.origin):
         st.caption(translated(about))
     with st.container(horizontal=True, vertical_alignment="center"):
@@ -109,22 +86,12 @@ def _card(house: Courthouse, procedure: Procedure, letter: str, run: RunFacts, p
             st.html("&ensp;".join(counts))
         if run.verdict.note:
             inert(run.verdict.note, small=True, faint=True)
-    st.caption(
-        _(
-            "{asked} calls asked, {recorded} from the record, {failed} failed · {prompt_tokens} tokens · {cost} · {wall_s}",
-            asked=count(run.asked),
-            recorded=count(run.recorded),
-            failed=f"{run.failed:d}",
-            prompt_tokens=count(run.prompt_tokens + run.completion_tokens),
-            cost=literal(money(run.cost)),
-            wall_s=duration(run.wall_s),
-        )
-    )
+    st.caption(spent_in_words(run, run.prompt_tokens, run.completion_tokens, run.wall_s))
     if st.button(_("Open"), key=f"open-{run.run}", icon=":material/gavel:"):
         open_run(run.run)
 
 
-def in_a_sentence(comparison: Comparison, records: Sequence[Record]) -> str:
+def in_a_sentence(comparison: compared.Comparison, records: Sequence[Record]) -> str:
     outcomes = {run.verdict.outcome if run.verdict else None for run in comparison.runs}
     if None in outcomes:
         text = _("Not all are done yet.")
@@ -132,36 +99,34 @@ def in_a_sentence(comparison: Comparison, records: Sequence[Record]) -> str:
         text = _("**The outcomes differ.**")
     else:
         text = _("The same outcome, though not in all its parts.") if comparison.verdict else _("The same outcome.")
-    states, answers = Counter(answer.state for answer in comparison.answers), len(comparison.answers)
-    same, differs = f"{states['same']:d}", f"{states['differs']:d}"
-    text += _(
-        " Of {answers} answers {same} are the same, {differs} differ", answers=answers, same=same, differs=differs
-    )
-    if states["only in some"]:
-        text += _(", {states} are only in some of the runs", states=f"{states['only in some']:d}")
-    text += _(", {states} can't be compared yet.", states=f"{states['not yet']:d}") if states["not yet"] else _(".")
+    states = Counter(answer.state for answer in comparison.answers)
+    counts = {"answers": len(comparison.answers), "same": states["same"], "differs": states["differs"]}
+    text += _(" Of {answers} answers {same} are the same, {differs} differ", **counts)
+    if some := states["only in some"]:
+        text += _(", {states} are only in some of the runs", states=some)
+    text += _(", {states} can't be compared yet.", states=states["not yet"]) if states["not yet"] else _(".")
     if comparison.parts_at:
         text += _(" They part at {parts_at}.", parts_at=literal(_place(comparison.parts_at, records)))
     return text
 
 
 def _place(path: str, records: Sequence[Record]) -> str:
-    """Where an answer was given, in words: its stage, who gave it, and to what."""
-    record, call = next((record, call) for record in records if (call := record.call(path)))
-    member, stage = record.member(call.member), next(one.name for one in record.stages if one.path == call.stage)
-    return " · ".join(translated(text) for text in (stage, member.name if member else call.member, call.title))
+    """Where an answer was given, in words."""
+    return placed(*_given(path, records))
 
 
-def verdict_beside(comparison: Comparison, procedure: Procedure) -> None:
+def _given(path: str, records: Sequence[Record]) -> tuple[Record, Called]:
+    """An answer, in the first run that has it."""
+    return next((record, call) for record in records if (call := record.call(path)))
+
+
+def verdict_beside(comparison: compared.Comparison, procedure: Procedure) -> None:
     """What differs between the verdicts; a text that stands within another one is not told twice."""
     titles = {f"counts.{choice.name}": choice.title for choice in procedure.choices}
     whole = " ".join(str(value) for one in comparison.verdict if one.path == "summary" for value in one.values)
-    told = [
-        one
-        for one in comparison.verdict
-        if one.path == "summary" or not all(str(value) in whole for value in one.values)
-    ]
-    differences_view(told, lambda path: titles.get(path) or label(path.removeprefix("details.")))
+    known = {one.path for one in comparison.verdict if all(str(value) in whole for value in one.values)}
+    told = [one for one in comparison.verdict if one.path == "summary" or one.path not in known]
+    differences_view(told, lambda path: titles.get(path) or field_in_words(path.removeprefix("details.")))
 
 
 def standing(records: Iterable[Record]) -> list[tuple[object, ...]]:
@@ -169,45 +134,8 @@ def standing(records: Iterable[Record]) -> list[tuple[object, ...]]:
     return [(record.run.status, len(record.stages), len(record.tallies)) for record in records]
 
 
-def in_words(rows: list[dict[str, Any]], kind: type[Setup]) -> list[dict[str, Any]]:
-    """Rows of the table with settings and their choices in words."""
-
-    def named(path: str, value: Any) -> tuple[str, Any]:
-        one = setting(kind, Difference(path=path, values=(value,)))
-        return (one.path, one.values[0]) if "." in path or field_at(kind, path) else (path, value)
-
-    return [dict(named(path, value) for path, value in row.items()) for row in rows]
-
-
-def comparison_table(house: Courthouse) -> None:
-    runs = RunList(house.database).there(st.session_state.get(TABLE, ()))
-    if not runs:
-        return
-    records = [house.runner.latest.of(run) for run in runs]
-    frame = pd.DataFrame(in_words(run_table(records), type(records[0].setup)))
-    with st.container(border=True):
-        st.markdown(_("**Comparison table: {runs}**", runs=many(len(runs), "run")))
-        forms = {
-            "share": st.column_config.NumberColumn(_("share"), format="percent"),
-            "cost": st.column_config.NumberColumn(_("cost"), format="dollar"),
-        }
-        chosen = table(frame, forms, key=f"table-{len(runs)}", on_select="rerun", selection_mode="multi-row")
-        rows = [runs[number] for number in chosen["selection"]["rows"]]
-        with st.container(horizontal=True, vertical_alignment="center"):
-            if st.button(_("Compare the chosen rows"), icon=":material/compare:", disabled=not 2 <= len(rows) <= 4):
-                look_at_runs(rows)
-                st.rerun()
-            if st.button(_("Remove the chosen rows"), icon=":material/remove:", disabled=not rows):
-                st.session_state[TABLE] = [run for run in runs if run not in rows]
-                st.rerun()
-            st.download_button(_("CSV"), csv_of(frame), "runs.csv", "text/csv", icon=":material/download:")
-            if st.button(_("Empty the table"), icon=":material/close:", type="tertiary"):
-                del st.session_state[TABLE]
-                st.rerun()
-
-
 STATES = {
-    "Not the same": APART,
+    "Not the same": compared.APART,
     "Differs": ("differs",),
     "Only in some": ("only in some",),
     "Same": ("same",),
@@ -216,16 +144,14 @@ STATES = {
 SOURCES = {"asked": "asked", "recorded": "on record", "person": "a person", None: ""}
 
 
-def answers_beside(comparison: Comparison, records: Sequence[Record]) -> None:
+def answers_beside(comparison: compared.Comparison, records: Sequence[Record]) -> None:
     letters = LETTERS[: len(records)]
     top = st.columns(3)
     state = top[0].selectbox(_("Show"), [*STATES, "All"], format_func=translated)
-    stage = top[1].selectbox(
-        _("Stage"), ["All", *dict.fromkeys(answer.stage for answer in comparison.answers)], format_func=translated
-    )
-    member = top[2].selectbox(
-        _("Member"), ["All", *dict.fromkeys(answer.member for answer in comparison.answers)], format_func=translated
-    )
+    stages = {"All": "All"} | {stage.path: stage.name for record in records for stage in record.stages}
+    stage = top[1].selectbox(_("Stage"), list(stages), format_func=lambda path: translated(stages[path]))
+    names = {"All": "All"} | {member.id: member.name for record in records for member in record.everybody}
+    member = top[2].selectbox(_("Member"), list(names), format_func=lambda name: translated(names[name]))
     answers = [
         answer
         for answer in comparison.answers
@@ -236,10 +162,10 @@ def answers_beside(comparison: Comparison, records: Sequence[Record]) -> None:
     if not answers:
         st.caption(_("No answer fits these filters."))
         return
+    places = [record.place_of(call) for record, call in (_given(answer.path, records) for answer in answers)]
     shown_answers = pd.DataFrame(
         {
-            N_("path"): [answer.path for answer in answers],
-            N_("question"): [answer.title for answer in answers],
+            **dict(zip((N_("stage"), N_("member"), N_("question")), zip(*places, strict=True), strict=True)),
             N_("answers"): [answer.state for answer in answers],
             N_("asked the same"): [_("yes") if answer.same_question else _("no") for answer in answers],
             **{letter: [SOURCES[answer.sources[n]] for answer in answers] for n, letter in enumerate(letters)},
@@ -249,14 +175,14 @@ def answers_beside(comparison: Comparison, records: Sequence[Record]) -> None:
     rows = chosen.selection.rows
     place = rows[0] if rows and rows[0] < len(answers) else 0
     st.caption(_("{answers} answers. Select a row to read another one.", answers=len(answers)))
-    st.subheader(literal(f"{answers[place].title}: {answers[place].path}"))
+    st.subheader(literal(_place(answers[place].path, records)))
     if answers[place].fields:
-        differences_view(answers[place].fields, label)
+        differences_view(answers[place].fields, field_in_words)
     else:
         _whole(answers[place], records)
 
 
-def _whole(answer: AnswerComparison, records: Sequence[Record]) -> None:
+def _whole(answer: compared.AnswerComparison, records: Sequence[Record]) -> None:
     if answer.state == "same":
         st.caption(_("The same in all."))
     for letter, column, record in zip(LETTERS, st.columns(len(records), border=True), records, strict=False):
@@ -272,64 +198,45 @@ def _whole(answer: AnswerComparison, records: Sequence[Record]) -> None:
 
 
 def views_beside(records: Sequence[Record], procedures: Sequence[Procedure]) -> None:
-    """One view of each run; graphs in one layout, nodes with another choice marked."""
+    """One view of each run."""
     titles = list(dict.fromkeys(view.title for procedure in procedures for view in procedure.views))
     if not titles:
         st.info(_("These procedures have no views of their own."), icon=":material/visibility:")
         return
-    title = (
-        st.segmented_control(_("View"), titles, default=titles[0], format_func=literal, key="view-beside") or titles[0]
-    )
+    title = one_of(_("View"), titles, "view-beside", titles[0])
     each = [{view.title: view for view in procedure.views}.get(title) for procedure in procedures]
     drawn = [view.blocks(record) if view else {} for view, record in zip(each, records, strict=True)]
     labels = [label for label in dict.fromkeys(label for blocks in drawn for label in blocks) if label] or [""]
     shown = next((label for label in reversed(labels) if all(label in blocks for blocks in drawn)), labels[-1])
-    if len(labels) > MOST_SIDE_BY_SIDE:
-        shown = st.selectbox(
-            _("Show"), labels, labels.index(shown), key=f"label-{title}-{'|'.join(labels)}", format_func=translated
-        )
-    elif len(labels) > 1:
-        key = f"label-{title}-{'|'.join(labels)}"
-        shown = st.segmented_control(_("Show"), labels, default=shown, format_func=literal, key=key) or shown
+    shown = label_chosen(labels, f"label-{title}-{'|'.join(labels)}", shown)
     found = [blocks.get(shown, blocks.get("", ())) for blocks in drawn]  # what has no label goes with any
-    together = [block for blocks in found for block in blocks if isinstance(block, Graph)]
-    per_row = 2 if together else len(records)
-    for start in range(0, len(records), per_row):
-        for place, column in enumerate(st.columns(per_row)[: len(records) - start], start=start):
-            with column.container(border=True):
-                st.caption(LETTERS[place])
-                if not found[place]:
-                    st.caption(_("Nothing here."))
-                for number, block in enumerate(found[place]):
-                    block_view(block, procedures[place], f"{title}-{place}-{number}", per_row=1, together=together)
+    for place, column in enumerate(st.columns(len(records))):
+        with column.container(border=True):
+            st.caption(LETTERS[place])
+            if not found[place]:
+                st.caption(_("Nothing here."))
+            for number, block in enumerate(found[place]):
+                block_view(block, procedures[place], f"{title}-{place}-{number}", per_row=1)
 
 
-def look_ups_beside(comparison: Comparison) -> None:
+def look_ups_beside(comparison: compared.Comparison) -> None:
     letters = LETTERS[: len(comparison.runs)]
     pairs = [(look_up, one) for look_up in comparison.look_ups for one in look_up.found]
     if not pairs:
         st.info(_("Nothing was looked up in these runs."), icon=":material/search:")
         return
     common = sum(all(one.runs) for _, one in pairs)
-    st.caption(
-        _(
-            "{common} found in all, {found} not in all. A look-up differs where what was looked for does.",
-            common=common,
-            found=len(pairs) - common,
-        )
-    )
+    text = _("{common} found in all, {found} not in all.", common=common, found=len(pairs) - common)
+    st.caption(text + " " + _("A look-up differs where what was looked for does."))
     options, first = ["Not in all", "In all", "Everything"], "Not in all" if common < len(pairs) else "In all"
     show = st.segmented_control(_("Show"), options, default=first, format_func=literal)
     said = {True: _("yes"), False: _("no")}
-    rows = [
-        [look_up.path, look_up.where, said[look_up.same_query], one.title]
-        + [
-            "✓" if there else "–" if made else _("not looked up")
-            for made, there in zip(look_up.made, one.runs, strict=True)
-        ]
-        for look_up, one in pairs
-        if show in (None, "Everything") or (show == "In all") == all(one.runs)
-    ]
+    rows = []
+    for look_up, one in pairs:
+        if show in (None, "Everything") or (show == "In all") == all(one.runs):
+            each = zip(look_up.made, one.runs, strict=True)
+            marks = ["✓" if there else "–" if made else _("not looked up") for made, there in each]
+            rows.append([look_up.path, look_up.where, said[look_up.same_query], one.title, *marks])
     if not rows:
         st.caption(_("There is none."))
         return
@@ -337,11 +244,10 @@ def look_ups_beside(comparison: Comparison) -> None:
     table(pd.DataFrame(rows, columns=columns))
 
 
-BARS = 12
-"""Ballots that are drawn; of more, those in which votes differ."""
+MAX_BALLOTS_DRAWN = 12
 
 
-def votes_beside(comparison: Comparison, procedures: Sequence[Procedure]) -> None:
+def votes_beside(comparison: compared.Comparison, procedures: Sequence[Procedure]) -> None:
     letters = LETTERS[: len(procedures)]
     ballots = {ballot.path: ballot for ballot in comparison.ballots}
     if not ballots:
@@ -349,14 +255,12 @@ def votes_beside(comparison: Comparison, procedures: Sequence[Procedure]) -> Non
         return
     choices: dict[str, Choice] = {choice.name: choice for procedure in procedures for choice in procedure.choices}
     theme = st.context.theme.type or "light"
-    drawn: Sequence[BallotComparison] = comparison.ballots
-    if len(drawn) > BARS:
+    drawn: Sequence[compared.BallotComparison] = comparison.ballots
+    if len(drawn) > MAX_BALLOTS_DRAWN:
         apart = [ballot for ballot in drawn if any(row.differs for row in ballot.members)]
-        drawn = apart[:BARS]
-        st.caption(
-            _("Votes differ in {apart} of {ballots} ballots", apart=len(apart), ballots=len(ballots))
-            + (_("; the first {bars}:", bars=BARS) if len(apart) > BARS else ".")
-        )
+        drawn = apart[:MAX_BALLOTS_DRAWN]
+        text = _("Votes differ in {apart} of {ballots} ballots", apart=len(apart), ballots=len(ballots))
+        st.caption(text + (_("; the first {bars}:", bars=len(drawn)) if len(apart) > len(drawn) else "."))
     if drawn:
         st.plotly_chart(draw_votes_beside(drawn, letters, list(choices.values()), theme), key="votes-beside")
     # The last ballot in which votes differ; else the last one that all runs have.
@@ -367,19 +271,17 @@ def votes_beside(comparison: Comparison, procedures: Sequence[Procedure]) -> Non
     named = {path: translated(ballots[path].name) + (" ≠" if differs else "") for path, differs in marked.items()}
     ballot = ballots[st.selectbox(_("Ballot"), list(ballots), last, format_func=named.__getitem__)]
     st.caption(" · ".join(_shares(letter, ballot, place, choices) for place, letter in enumerate(letters)))
-    marks: dict[str | None, str] = {
-        name: f"{choice.mark} {translated(choice.title)}" for name, choice in choices.items()
-    }
-    marks[None] = _("○ abstained")
+    marks: dict[str | None, str] = {None: _("○ abstained")}
+    marks |= {name: f"{choice.mark} {translated(choice.title)}" for name, choice in choices.items()}
 
-    def cast(vote: Cast | None) -> str:
+    def cast(vote: compared.Cast | None) -> str:
         return marks.get(vote.choice, str(vote.choice)) if vote else ""
 
     rows = [[row.name, *map(cast, row.votes), "≠" if row.differs else ""] for row in ballot.members]
     table(pd.DataFrame(rows, columns=["Member", *letters, "Differs"]))
 
 
-def _shares(letter: str, ballot: BallotComparison, place: int, choices: dict[str, Choice]) -> str:
+def _shares(letter: str, ballot: compared.BallotComparison, place: int, choices: dict[str, Choice]) -> str:
     tally = ballot.tallies[place]
     if tally is None and any(row.votes[place] for row in ballot.members):
         return _("{letter}: not counted", letter=literal(letter))
@@ -391,41 +293,41 @@ def _shares(letter: str, ballot: BallotComparison, place: int, choices: dict[str
     return f"{literal(letter)}: {', '.join(lines)}" + (_(" (consensus)") if tally.consensus else "")
 
 
-def members_beside(comparison: Comparison, procedures: Sequence[Procedure]) -> None:
+def members_beside(comparison: compared.Comparison, records: Sequence[Record], procedures: Sequence[Procedure]) -> None:
     members = {member.member: member for member in comparison.members}
     if not members:
         st.info(_("No member differs: the same people gave the same answers."), icon=":material/group:")
         return
     names = {ballot.path: translated(ballot.name) for ballot in comparison.ballots}
-    rows = [
-        [m.name, "≠" if m.seat else "", ", ".join(names[path] for path in m.ballots), m.answers]
-        for m in members.values()
-    ]
-    columns = ["Member", "Who it is", "Votes differ in", "Answers that differ"]
-    table(pd.DataFrame(rows, columns=columns))
+    ballots = [", ".join(names[path] for path in member.ballots) for member in members.values()]
+    who = [(member.name, "≠" if member.seat else "", member.answers) for member in members.values()]
+    rows = [(name, seat, apart, answers) for (name, seat, answers), apart in zip(who, ballots, strict=True)]
+    table(pd.DataFrame(rows, columns=["Member", "Who it is", "Votes differ in", "Answers that differ"]))
     first = next((place for place, member in enumerate(members.values()) if member.ballots), 0)
     chosen = st.selectbox(_("Member"), list(members), first, format_func=lambda member: members[member].name)
-    _member(comparison, procedures, members[chosen])
+    _member(comparison, records, procedures, members[chosen])
 
 
-def _member(comparison: Comparison, procedures: Sequence[Procedure], member: MemberDifferences) -> None:
+def _member(
+    comparison: compared.Comparison,
+    records: Sequence[Record],
+    procedures: Sequence[Procedure],
+    member: compared.MemberDifferences,
+) -> None:
     if member.seat:
         st.markdown(_("#### Who it is"))
-        differences_view(member.seat)
+        differences_view(member.seat, field_in_words)
     for ballot in comparison.ballots:
         row = next((row for row in ballot.members if row.member == member.member), None)
         reasons = [None if vote is None else "\n".join(vote.reasons) for vote in row.votes] if row else []
         if row is None or len({reason for reason in reasons if reason is not None}) < 2 and not row.differs:
             continue
         st.markdown(_("#### {name}: reasons", name=literal(ballot.name)))
-        heads = [
-            choice_html(procedure, vote.choice) if vote else ""
-            for procedure, vote in zip(procedures, row.votes, strict=True)
-        ]
-        texts_beside(reasons, heads)
+        cast = zip(procedures, row.votes, strict=True)
+        texts_beside(reasons, [choice_html(procedure, vote.choice) if vote else "" for procedure, vote in cast])
     answers = [answer for answer in comparison.answers if answer.member == member.member and answer.state == "differs"]
     if answers:
         st.markdown(_("#### Answers that differ"))
     for answer in answers:
-        with st.expander(f"{literal(answer.title)}: {literal(answer.path)}"):
-            differences_view(answer.fields, label)
+        with st.expander(literal(_place(answer.path, records))):
+            differences_view(answer.fields, field_in_words)

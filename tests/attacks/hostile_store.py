@@ -224,7 +224,7 @@ def _knowledge(house: Courthouse, cases: Mapping[str, Case], canaries: Canaries)
     house.knowledge.precedents.add([canaries.filled(one) for one in house.knowledge.precedents.all()[:3]])
     for name in ("cases", "charges", "statutes"):
         collection: Any = house.knowledge.collections[name]  # type: ignore[index]
-        records: list[Any] = list(collection.page(0, 2))
+        records: list[Any] = list(collection.all(0, 2))
         collection.add([canaries.filled(one).model_copy(update={"id": one.id}) for one in records])
     told = {"title": canaries.one(190), "facts": canaries.all(), "reasoning": canaries.all()}
     judged = Judgment(relevant_articles=(264,), charges=(canaries.some(200),))

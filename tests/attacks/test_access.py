@@ -7,7 +7,7 @@ access it needs, or it is listed below as one that changes nothing, is opened by
 import ast
 import inspect
 from collections.abc import Callable, Iterator
-from contextlib import nullcontext
+from contextlib import closing, nullcontext
 from contextvars import Context
 from functools import cached_property
 from pathlib import Path
@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from courtroom.access import NOBODY, Access, Account, Forbidden, Resource, Visibility, acts
+from courtroom.access import NOBODY, Access, Account, Forbidden, Resource, Visibility, acts, nobody
 from courtroom.courthouse import Courthouse
 from courtroom.datasets.importing import Order
 from courtroom.datasets.row import Row
@@ -40,30 +40,31 @@ FOR_OWNERS = ["people"]
 FOR_ALL = [name for name in PAGES if name not in (*BY_LINK, *FOR_OWNERS)]
 
 READS: dict[str, str] = {
-    "AccountStore": "arrive budget spent",
-    "AnswerStore": "entry of reply request text",
+    "AccountStore": "arrive budget of_token rings spent",
+    "AnswerStore": "entry of reply request text used",
     "AsideStore": "audited interviews of samples",
     "AudienceStore": "arguments at choices counts liked_by likes of voters votes",
     "Audits": "of plan",
+    "Bell": "trouble",
     "BesideStore": "of",
+    "Checks": "of plan",
     "Collection": (
-        "all changed changed_words closest count faults get names_under nearest page parse ready search texts_of "
-        "unreadable vectors version"
+        "all changed closest get in_order names_under nearest parse ready search texts_of unreadable version"
     ),
     "Connections": "named",
     "Capabilities": "can_be_asked found why_not_asked",
-    "Courthouse": "estimate family fitting hearing price read record with_stand_in worth",
+    "Courthouse": "estimate family first_fitting fitting price read record with_people with_stand_in worth",
     "Datasets": (
-        "blanks columns counts examples info list pending problems refused relevance row rows versions with_media"
+        "blanks columns counts examples info labels left_out lines newest pending problems refused relevance row rows "
+        "versions with_media"
     ),
-    "ExperimentStore": "cells counts experiment experiments lines names_snapshot number page status took under_way",
-    "Families": "ids leads_to root",
+    "ExperimentStore": "cells cheaper counts experiment experiments is_driven names_snapshot number page status took under_way",
     "Imports": "run_job",
-    "InterventionStore": "count of",
+    "InterventionStore": "count of overtaken",
     "Interventions": "next_setup planned",
-    "Knowledge": "answer bases kept_under of using",
+    "Knowledge": "answer bases is_made kept_under of taught_by using with_memory",
     "LatestRecords": "of",
-    "Experiments": "estimate resting_on results rows runs settled wait with_controls",
+    "Experiments": "cases estimate resting_on results rows runs settled wait with_controls",
     "Lessons": "all of unreadable",
     "Limits": "slowed_to",
     "ModelPool": "slowed_to",
@@ -72,23 +73,20 @@ READS: dict[str, str] = {
     "MediaStore": "check frames image is_idle names path read sent",
     "Memory": "due graph recall",
     "PanelStore": "load names",
-    "Payments": "found known_money of",
+    "Payments": "found of spent",
     "People": "questions waiting",
-    "PrecedentBase": "all get",
-    "MonthlyBudgets": "of payer",
+    "MonthlyBudgets": "of of_run",
     "Repeats": "found sentence",
     "Recordings": "family of",
-    "Rewinding": "due overtaken plan",
     "RunFiles": "export",
     "RunStore": (
-        "asked_at case control demand_seen each ended events has_runs incomplete is_there kin pulse recorded retrieval run "
-        "runs setup stages "
-        "status steering together under_way"
+        "asked_at case demand_seen each ended events family_ids incomplete is_driven is_there kin pulse "
+        "recorded retrieval root run runs setup stages status steering stems_from together under_way"
     ),
     "Runner": "do drives interrupted live record settled trouble wait",
     "SetupStore": "load names",
     "Snapshots": "all frozen named",
-    "WhatIfs": "experiment propose",
+    "WhatIfs": "as_it_was experiment propose",
 }
 """Methods that change nothing and cost nothing; who sees what is tried elsewhere. `Runner.do` does what others have begun."""
 
@@ -99,39 +97,38 @@ OPENED_BY_A_LINK: dict[str, str] = {
 """Who has a link's token may do this without an account."""
 
 ENGINE: dict[str, str] = {
-    "AnswerStore": "claim keep release take_in",
+    "AnswerStore": "keep lock take_in",
+    "Asker": "answer finish knows",
     "AsideStore": "add take_in",
+    "Bell": "close ring",
     "BesideStore": "take_in",
     "Capabilities": "context of sees",
-    "Collection": "add close discard_indexes embed remove seed warm write",
+    "Collection": "add close embed remove seed warm write",
     "Courthouse": "close",
-    "Database": "close each execute row snapshot transaction",
+    "SqliteStore": "close each execute is_locked lock row snapshot transaction",
     "DatasetImports": "close wait",
     "Datasets": "finished keep_counts",
-    "LeaseHolder": "claim close lives release",
-    "ExperimentStore": "conclude create set_status try_again",
+    "ExperimentStore": "conclude create lock set_status try_again",
     "Importer": "run unpack",
-    "InterventionStore": "add put undo",
-    "Knowledge": "close learn offer take_examples warm",
+    "InterventionStore": "add ask_again plan put rewind undo",
+    "Knowledge": "close forget_memory learn load make_memory offer take_examples warm",
+    "IndexFolders": "client close discard take writing",
     "Experiments": "resume_interrupted",
-    "Lease": "all_held beat claim held holder holds release",
-    "LostDrivers": "forget note",
     "MarkStore": "take_in",
     "MediaStore": "keep set_aside take",
-    "Limits": "limiter turn",
+    "Limits": "turn",
     "ModelPool": "answer close warm",
-    "Payments": "put take_in",
+    "Payments": "put",
     "People": "ask look person withdraw",
     "CachedEmbedding": "embed",
-    "Rewinding": "ask_again rewind",
-    "RunStore": "add add_wall create finish say set_control set_status take_in take_out",
-    "Runner": "ask_beside close finish release resume_interrupted watch",
-    "Writer": "close do end listen put settled",
+    "RunStore": "add begin create died_again end forgive lock say set_control set_status take_in take_out",
+    "Runner": "call close drive end ended release resume_interrupted wake watch",
+    "Writer": "close do end listen put release settled",
 }
 """No page calls these; what calls them has been asked what access it needs, or is the server itself."""
 
 BEHIND: dict[str, str] = {
-    "Courthouse": "ask new_run",
+    "Courthouse": "ask",
     "Knowledge": "restore snapshot",
 }
 """Do nothing before they call a method that says what it needs; tried below with what they take."""
@@ -189,7 +186,7 @@ def guarded(house: Courthouse) -> dict[str, Any]:
     }
 
 
-def test_each_method_of_a_service_says_what_access_it_needs_or_why_none(house: Courthouse) -> None:
+def test_each_method_says_what_access_it_needs(house: Courthouse) -> None:
     wrong = []
     known = (READS, OPENED_BY_A_LINK, ENGINE, BEHIND)
     kinds = {kind.__name__: methods(kind) for kind, _ in services(house).values()}
@@ -213,18 +210,21 @@ def test_nobody_does_by_a_service_what_the_role_forbids(house: Courthouse, peopl
             Context().run(method)  # nobody said who acts
 
 
-@pytest.mark.parametrize("alone", [True, False])
-def test_only_a_courthouse_that_was_opened_for_one_alone_lets_everybody_do_everything(
-    alone: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("courtroom.access._finder", [lambda: NOBODY])  # as when the process began
-    house = Courthouse(Settings(home=tmp_path), alone=alone)
+@pytest.mark.parametrize("is_server", [True, False])
+def test_only_a_server_refuses_who_is_unknown(is_server: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("courtroom.access._finder", [nobody])  # as when the process began
+    house = Courthouse(Settings(home=tmp_path), is_server=is_server)
     with acts(None):
         house.setups.save("the server's", {})
-    with nullcontext() if alone else pytest.raises(Forbidden):
+    with pytest.raises(Forbidden) if is_server else nullcontext():
         Context().run(house.setups.save, "mine", {})  # whoever tests is said to be the server, by another fixture
-    assert ("mine" in house.setups.names()) == alone
+    assert ("mine" in house.setups.names()) != is_server
     house.close()
+
+
+def test_a_program_within_a_server_opens_it_to_nobody(house: Courthouse, tmp_path: Path) -> None:
+    with closing(Courthouse(Settings(home=tmp_path))), pytest.raises(Forbidden):
+        Context().run(house.setups.save, "mine", {})
 
 
 def test_what_rests_on_the_guard_of_another_is_refused_too(house: Courthouse, people: dict[Access, Account]) -> None:
@@ -241,7 +241,7 @@ def test_what_rests_on_the_guard_of_another_is_refused_too(house: Courthouse, pe
         for account in (NOBODY, *(one for access, one in people.items() if access <= most)):
             with acts(account), pytest.raises(Forbidden):
                 method()
-    assert not house.store.has_runs()
+    assert not any(house.store.each())
     assert "mine" not in {one.name for one in house.knowledge.snapshots.all()}
 
 
@@ -324,9 +324,9 @@ def test_whatever_an_address_says_a_page_stands(page: str, field: str, run: str,
 
 
 ANYBODYS = (
-    "AccountStore Snapshots Lessons PrecedentBase Imports PanelStore SetupStore RunFiles Library.add Library.restore "
-    "Datasets.add Datasets.give_up DatasetImports.run DatasetImports.keep Experiments.begin ExperimentStore.delete "
-    "RunStore.restore Courthouse.planned_run Courthouse.take_in MarkStore.put MarkStore.add Capabilities.forget"
+    "AccountStore Snapshots Lessons Imports PanelStore SetupStore RunFiles Library.add Library.restore "
+    "Datasets.add Datasets.give_up DatasetImports.run DatasetImports.keep Experiments.begin Experiments.drafts ExperimentStore.delete "
+    "RunStore.restore Courthouse.new_run Courthouse.take_in MarkStore.put MarkStore.add Capabilities.forget"
 )
 """Make something new, or change what belongs to all, so that the access alone decides; or forget what `Experiments.delete` was allowed to."""
 COUNTED = ("runs", "cases", "seats", "audiences", "interventions", "datasets", "experiments")
@@ -369,7 +369,8 @@ def test_nothing_of_others_is_changed(visibility: Visibility, house: Courthouse)
         "Interventions.intervene": (run, AddNote(text="No.")),
         "Interventions.undo": (run, "x"),
         "Interviews.ask": (record, call, "Why?"),
-        "Audits.start": (SimpleNamespace(record=record, questions={}),),
+        "Interviews.ask_all": (record, "Why?"),
+        **{f"{one}.start": (SimpleNamespace(record=record, questions={}),) for one in ("Audits", "Checks")},
         "People.seat": (run, "juror-01"),
         **{f"AudienceStore.{one}": (run,) for one in ("open", "close", "empty")},
         "AudienceStore.show": (run, 1),
@@ -383,13 +384,13 @@ def test_nothing_of_others_is_changed(visibility: Visibility, house: Courthouse)
         "Experiments.delete_dataset": (name,),
         "Experiments.lock": (kept.model_copy(update={"hypotheses": (expected,)}),),
         "ExperimentStore.replace": (kept.model_copy(update={"title": "Mine"}),),
-        **{f"Courthouse.{one}": (run, setup) for one in ("fork", "planned_fork")},
+        "Courthouse.fork": (run, setup),
     }
     named = guarded(house)
     assert {one for one in named if not {one, one.partition(".")[0]} & {*ANYBODYS.split()}} == tried.keys()
     before = state(house, run, name)
     for one, given in tried.items():
-        if visibility == "shared" and one in ("Courthouse.fork", "Courthouse.planned_fork", "Repeats.go"):
+        if visibility == "shared" and one in ("Courthouse.fork", "Repeats.go"):
             continue  # a fork of what one may see is one's own
         resting = one == "Experiments.delete_dataset"  # its experiments are named before it is asked whose it is
         refused = Forbidden if visibility == "shared" and not resting else CourtroomError

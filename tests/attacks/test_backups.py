@@ -97,13 +97,6 @@ def test_a_log_beside_an_emptied_store_is_not_deleted(killed: Path) -> None:
     assert (killed / f"{STORE}-wal").read_bytes() == before
 
 
-def test_a_damaged_store_is_said_to_have_several_files(tmp_path: Path) -> None:
-    shutil.copytree(full_store()[0], tmp_path / "home")
-    os.truncate(tmp_path / "home" / STORE, 60)
-    with pytest.raises(StoreError, match=r"together with its files -wal, -shm and -journal"):
-        Courthouse(Settings(home=tmp_path / "home"))
-
-
 def meanwhile(act: Callable[[], object], monkeypatch: pytest.MonkeyPatch) -> None:
     """Have this happen while a restore puts media in place."""
     real = backup._put_back_media

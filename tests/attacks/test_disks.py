@@ -23,7 +23,7 @@ from courtroom.errors import CourtroomError
 from courtroom.media.store import MediaStore
 from courtroom.models.request import Request
 from courtroom.store.connection import FULL, LOCKED, UNWRITABLE
-from courtroom.store.database import Database
+from courtroom.store.opening import open_store
 from tests import forks
 from tests.driving import drive, until
 from tests.test_knowledge import opened, records
@@ -66,7 +66,7 @@ def full(bench: Bench) -> sqlite3.Connection:
 
 def answered(bench: Bench, run: str, trouble: str = FULL) -> None:
     """Let the answers come in, for which there is no room."""
-    bench.runner._loop.call(bench.model.hold.set)
+    bench.runner.call(bench.model.hold.set)
     until(lambda: bench.runner.trouble(run), "the trouble to be noticed")
     assert bench.runner.trouble(run) == trouble
 
@@ -82,7 +82,7 @@ def whole(bench: Bench, run: str) -> None:
     assert all(bench.answers.reply(key) for call in record.calls for key in call.keys)
 
 
-def test_a_disk_that_is_full_in_mid_run_holds_the_answers_says_so_and_goes_on_by_itself(bench: Bench) -> None:
+def test_a_full_disk_holds_the_answers_and_says_so(bench: Bench) -> None:
     run = heard_until_asked(bench)
     disk = full(bench)
     answered(bench, run)
@@ -113,7 +113,7 @@ def test_a_full_disk_between_two_stages_lets_no_stage_begin(bench: Bench) -> Non
     whole(bench, run)
 
 
-def test_a_store_that_another_program_locks_for_long_holds_the_answers(bench: Bench) -> None:
+def test_a_store_locked_for_long_holds_the_answers(bench: Bench) -> None:
     run = heard_until_asked(bench)
     written_by(bench).execute("PRAGMA busy_timeout = 20")
     with closing(sqlite3.connect(bench.database.at, isolation_level=None)) as other:
@@ -122,7 +122,7 @@ def test_a_store_that_another_program_locks_for_long_holds_the_answers(bench: Be
     whole(bench, run)
 
 
-def test_who_closes_while_the_disk_is_full_tells_what_is_lost(bench: Bench, caplog: pytest.LogCaptureFixture) -> None:
+def test_closing_on_a_full_disk_tells_what_is_lost(bench: Bench, caplog: pytest.LogCaptureFixture) -> None:
     run = heard_until_asked(bench)
     disk = full(bench)
     answered(bench, run)
@@ -141,7 +141,7 @@ def limited(home: Path) -> None:
     run = heard_until_asked(bench)
     size = Path(f"{bench.database.at}-wal").stat().st_size
     resource.setrlimit(resource.RLIMIT_FSIZE, (size + 8192, resource.RLIM_INFINITY))
-    bench.runner._loop.call(bench.model.hold.set)
+    bench.runner.call(bench.model.hold.set)
     until(lambda: bench.runner.trouble(run), "the limit to be noticed")
     assert bench.runner.trouble(run) in (FULL, UNWRITABLE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
@@ -177,15 +177,6 @@ def leave(disk: Path, room: int) -> Path:
     return ballast
 
 
-def test_a_real_disk_that_is_full_holds_the_answers_until_there_is_room(small_disk: Path) -> None:
-    with closing(Bench(small_disk / "home", Scripted(long_answer))) as bench:
-        run = heard_until_asked(bench)
-        ballast = leave(small_disk, 0)
-        answered(bench, run)
-        ballast.unlink()
-        whole(bench, run)
-
-
 # --- files that are taken in --------------------------------------------------------------------------------
 
 
@@ -210,8 +201,8 @@ def files_in(folder: Path) -> set[str]:
 
 
 @pytest.mark.parametrize("room", [0, 100_000, 1_000_000])
-def test_a_real_disk_that_is_full_while_a_case_is_taken_in_keeps_nothing_of_it(small_disk: Path, room: int) -> None:
-    database = Database(small_disk / "store.sqlite")
+def test_a_full_disk_keeps_no_half_case(small_disk: Path, room: int) -> None:
+    database = open_store(small_disk / "store.sqlite")
     library = Library(database, MediaStore(small_disk / "media"))
     kept = library.add(with_pictures(1, id="before"))
     before = files_in(small_disk / "media")
@@ -225,8 +216,8 @@ def test_a_real_disk_that_is_full_while_a_case_is_taken_in_keeps_nothing_of_it(s
     assert len(files_in(small_disk / "media") - before) == 2
 
 
-def test_a_case_for_whose_row_there_is_no_room_loses_no_picture(tmp_path: Path) -> None:
-    database = Database(tmp_path / "store.sqlite")
+def test_a_case_without_room_loses_no_picture(tmp_path: Path) -> None:
+    database = open_store(tmp_path / "store.sqlite")
     library = Library(database, MediaStore(tmp_path / "media"))
     library.cases()
     before = files_in(tmp_path / "media")
@@ -239,8 +230,8 @@ def test_a_case_for_whose_row_there_is_no_room_loses_no_picture(tmp_path: Path) 
     assert {*before} <= {*files_in(tmp_path / "media")}
 
 
-@pytest.mark.parametrize("small_disk", [16], indirect=True)
-def test_a_real_disk_that_is_full_while_a_file_is_imported_tells_so_and_takes_it_afterwards(small_disk: Path) -> None:
+@pytest.mark.parametrize("small_disk", [128], indirect=True)
+def test_a_file_is_imported_once_there_is_room(small_disk: Path) -> None:
     knowledge, imports = opened(small_disk / "home")
     knowledge.of("cases").all()
     ballast = leave(small_disk, 20_000)

@@ -156,8 +156,8 @@ def test_a_forged_parent_draws_no_run_into_another_family(house: Courthouse) -> 
     with acts(BO):
         taken = house.files.take_in(data)
     with acts(None):
-        assert house.store.families.ids(run) == {run}
-        assert house.store.families.ids(taken) == {taken}
+        assert house.store.family_ids(run) == {run}
+        assert house.store.family_ids(taken) == {taken}
 
 
 def test_nobody_can_take_the_id_of_anothers_import(house: Courthouse) -> None:

@@ -48,7 +48,8 @@ def killed_film(to: Path) -> None:
 
 def killed_write(to: Path) -> None:
     """Write a text, and die before the last byte is on disk."""
-    Path.write_text = lambda path, text, **options: (path.write_bytes(text[:5].encode()), die())  # type: ignore
+    written = Path.write_bytes
+    Path.write_bytes = lambda path, body: (written(path, body[:5]), die())  # type: ignore
     write(to, "the new file")
 
 
@@ -68,7 +69,7 @@ def test_a_killed_writer_leaves_the_old_file(work: Callable[[Path], None], name:
     assert (tmp_path / name).read_bytes() == OLD
 
 
-def test_a_file_is_replaced_through_a_link_and_a_device_is_not(tmp_path: Path) -> None:
+def test_files_are_replaced_through_links_and_devices_are_not(tmp_path: Path) -> None:
     (tmp_path / "real").write_bytes(OLD)
     (tmp_path / "link").symlink_to(tmp_path / "real")
     for name in (tmp_path / "link", Path("/dev/null")):

@@ -22,7 +22,7 @@ from courtroom.media.store import MediaStore
 from courtroom.models import failures
 from courtroom.models.connections import Connection, Connections
 from courtroom.models.keys import KEYS, NO_KEY, scrubbed, typed_name
-from courtroom.models.litellm_model import LiteLLMModel
+from courtroom.models.pool import ModelPool
 from courtroom.models.providers import PROVIDERS
 from courtroom.models.request import Reply, Request, Watch
 from courtroom.procedures import PROCEDURES
@@ -74,7 +74,7 @@ def away() -> Iterator[Trap]:
 async def asked(folder: Path, request: Request, watch: Watch | None = None, at: Connections | None = None) -> str:
     """All that comes back, an error included."""
     try:
-        return (await LiteLLMModel(MediaStore(folder), at).answer(request, watch)).model_dump_json()
+        return (await ModelPool(MediaStore(folder), at).answer(request, watch)).model_dump_json()
     except CourtroomError as error:
         return str(error)
 
@@ -217,7 +217,7 @@ async def test_an_answer_tells_which_model_gave_it_and_through_which_connection(
     with Trap() as trap:
         listed = {"lab": Connection(provider="hosted_vllm", address=trap.url)}
         request = replace(question(id="any", connection="lab"), address=trap.url)
-        model = LiteLLMModel(MediaStore(tmp_path), Connections(listed))
+        model = ModelPool(MediaStore(tmp_path), Connections(listed))
         reply = await model.answer(request, (lambda text: None) if watched else None)
     assert reply.model.startswith("served ")
     assert watched or reply.fingerprint.startswith("fp ")  # in a stream LiteLLM leaves it out for some providers
@@ -310,6 +310,22 @@ def test_a_typed_key_is_forgotten_with_an_intervention_a_stop_and_the_end(bench:
     assert bench.model.spent == [MINE] * 3 + [{}] * (len(bench.model.spent) - 3)
     assert len(bench.model.spent) > 3
     assert bench.runner._active == {}, "and with them their keys"
+
+
+def test_who_starts_a_run_that_has_just_ended_starts_it_anew(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    run, obey = bench.start(ToySetup(rounds=2)), bench.runner._obey
+    bench.runner.go(run, Control(upto=0), MINE)
+    bench.runner.wait(run, 10)
+
+    async def obey_late(*given: Any) -> bool:
+        await bench.runner._release(run)
+        return await obey(*given)
+
+    monkeypatch.setattr(bench.runner, "_obey", obey_late)
+    bench.runner.go(run, keys=YOURS)
+    bench.runner.wait(run, 10)
+    assert bench.store.status(run) == "done"
+    assert bench.model.spent == [MINE] * 3 + [YOURS] * 3
 
 
 def test_a_typed_key_is_not_spent_by_way_of_another_server(bench: Bench) -> None:

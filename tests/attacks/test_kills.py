@@ -4,26 +4,26 @@ import asyncio
 import os
 import signal
 import sqlite3
-import subprocess
-import sys
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import pytest
 
 from courtroom.courthouse import Courthouse
-from courtroom.engine import lease as leases
-from courtroom.engine.lease import ENDED, LEASE_S, MACHINE, LeaseHolder, owner_of
 from courtroom.experiments.what_if import singly, values
 from courtroom.knowledge.imports import BATCH
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
+from courtroom.settings import Settings
 from courtroom.shell.options import follow
+from courtroom.store.opening import open_store
+from courtroom.store.sqlite import copy
 from tests import forks, kills
 from tests.driving import until
 from tests.openai_server import OpenAIServer
+from tests.postgres_server import PostgresServer
 from tests.test_closing import heard
 from tests.test_knowledge import opened, records
 from tests.toy import Bench, Scripted, side_by_member
@@ -37,12 +37,31 @@ def bench(tmp_path: Path) -> Iterator[Bench]:
         yield bench
 
 
-@pytest.fixture
-def other() -> Iterator[subprocess.Popen[bytes]]:
-    """Another process of this machine, which lives until it is killed."""
-    with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as other:
+def locks(folder: Path, name: str) -> None:
+    """Takes a lock as soon as it is free, and has it until it is killed; to be forked."""
+    lock = open_store(Settings(home=folder).database).lock(name)
+    print("waits", flush=True)
+    while not lock.take():
+        time.sleep(0.01)
+    print("has it", flush=True)
+    time.sleep(600)
+
+
+def locks_and_forks(folder: Path, name: str) -> None:
+    """Has a lock, and a process of its own that it forked without a program; to be forked."""
+    lock = open_store(Settings(home=folder).database).lock(name)
+    assert lock.take()
+    if not os.fork():
+        print(os.getpid(), flush=True)
+    time.sleep(600)
+
+
+@contextmanager
+def locked(folder: Path, name: str) -> Iterator[forks.Fork]:
+    """Another process that has a lock of the store in a folder."""
+    with forks.Fork(locks, folder, name) as other:
+        assert [other.line(), other.line()] == ["waits\n", "has it\n"]
         yield other
-        other.kill()
 
 
 def holds(folder: Path, run: str) -> None:
@@ -55,7 +74,7 @@ def holds(folder: Path, run: str) -> None:
 
 
 @pytest.mark.usefixtures("either_database")
-def test_who_waits_for_a_run_goes_on_with_it_when_its_driver_is_killed(bench: Bench) -> None:
+def test_who_waits_for_a_run_takes_over_from_the_dead(bench: Bench) -> None:
     run = bench.start()
     with forks.Fork(holds, bench.folder, run) as driver:
         assert driver.line() == "drives\n"
@@ -70,108 +89,133 @@ def test_who_waits_for_a_run_goes_on_with_it_when_its_driver_is_killed(bench: Be
     assert bench.store.run(run).status == "done"
 
 
-def test_who_waits_does_not_take_the_one_that_has_just_taken_over_for_another_that_died(bench: Bench) -> None:
+def test_only_who_takes_over_counts_a_death(bench: Bench) -> None:
     run = bench.start()
-    assert bench.store.lost.note(run, f"{owner_of(2**22 + 1)}:dead") == 1
-    assert bench.store.lease.claim(run, bench.runner.driver.owner, None)
-    assert not bench.runner._ends_its_process(run)
-    assert bench.store.lease.holds(run, bench.runner.driver.owner)
-    assert bench.store.lost.note(run, f"{owner_of(2**22 + 1)}:another") == 2
+    bench.store.set_status(run, "running")
+    lock = bench.store.lock(run)
+    assert lock.take()
+    bench.runner._take_up(run, is_abandoned=True)
+    lock.release()
+    assert bench.store.run(run).reason == "", "another was quicker"
+    assert not bench.store.died_again(run)
+    assert bench.store.run(run).reason.startswith("The program ended while it worked on this run")
+    assert bench.database.row("SELECT reason FROM runs WHERE id = ?", (run,))["reason"] == "died"
+    assert bench.store.died_again(run)
+    bench.store.forgive([run])
+    assert not bench.store.died_again(run)
 
 
-def test_who_waits_for_a_what_if_goes_on_if_its_driver_dies(house: Courthouse, other: subprocess.Popen[bytes]) -> None:
+def test_who_waits_for_a_what_if_takes_it_over(house: Courthouse, tmp_path: Path) -> None:
     run, lab = heard(house), house.experiments
     what_if = lab.begin(lab.what_ifs.experiment(run, singly(values(CyberJurorsSetup, "rounds", [2])), (0,)))
-    assert lab.store.lease.claim(what_if, f"{owner_of(other.pid)}:other", None)
     lab.store.set_status(what_if, "running")
-    settled = lab.settled(what_if)
-    assert lab.resume_interrupted() == []
-    other.kill()
-    settled.result(60)
+    with locked(tmp_path, f"experiment {what_if}") as other:
+        settled = lab.settled(what_if)
+        assert lab.resume_interrupted() == []
+        other.kill()
+        settled.result(60)
     assert lab.store.status(what_if) == "done"
 
 
 @pytest.mark.usefixtures("either_database")
-def test_who_is_stopped_keeps_its_run_and_who_is_killed_does_not(bench: Bench, other: subprocess.Popen[bytes]) -> None:
+def test_a_stopped_process_keeps_its_run(bench: Bench) -> None:
     run = bench.start()
-    other.send_signal(signal.SIGSTOP)
-    assert bench.store.lease.claim(run, f"{owner_of(other.pid)}:other", None)
     bench.store.set_status(run, "running")
-    bench.database.connection.execute("UPDATE runs SET heartbeat = 0")
-    assert bench.runner.resume_interrupted() == []
-    assert not bench.runner.interrupted(run)
-    other.kill()
-    bench.runner.wait(run, 60)  # its death is seen, although nobody has asked for its exit code
+    with locked(bench.folder, f"run {run}") as other:
+        os.kill(other.pid, signal.SIGSTOP)
+        assert bench.runner.resume_interrupted() == []
+        assert not bench.runner.interrupted(run)
+        other.kill()
+        bench.runner.wait(run, 60)
     assert bench.store.run(run).status == "done"
 
 
-def test_a_number_that_another_process_has_got_since_is_not_taken_for_the_driver(bench: Bench) -> None:
+@pytest.mark.usefixtures("either_database")
+def test_two_runners_of_a_process_share_no_lock(bench: Bench) -> None:
+    bench.model.hold = asyncio.Event()
     run = bench.start()
-    machine, pid, _ = owner_of(os.getpid()).rsplit(":", 2)
-    assert bench.store.lease.claim(run, f"{machine}:{pid}:1:before", None)
-    bench.store.set_status(run, "running")
-    assert bench.runner.interrupted(run)
-    assert owner_of(2**22 + 1) == f"{MACHINE}:{2**22 + 1}:{ENDED}"
+    bench.runner.go(run)
+    assert bench.model.asked.wait(30)
+    with closing(bench.new_runner()) as second:
+        second.go(run)
+        assert not second.drives(run)
+        assert not second.interrupted(run)
+        bench.let_go(run)
+        second.wait(run, 60)
+    assert bench.store.status(run) == "done"
 
 
-def test_a_driver_elsewhere_is_dead_when_its_heart_stands_still(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
-    clock = [1000.0]
-    driver, lease, run = LeaseHolder(lambda: clock[0]), bench.store.lease, bench.start()
-    elsewhere = "elsewhere/1/2:77:12345:abc"
-    assert lease.claim(run, elsewhere, None)
-
-    def lives() -> bool:
-        return driver.lives(lease, run, *lease.holder(run))
-
-    today = time.time()
-    for now in (today + 86_400, today - 86_400, today):  # neither machine's clock matters
-        monkeypatch.setattr(leases.time, "time", lambda now=now: now)
-        lease.beat(elsewhere, [run])
-        assert lives()
-        clock[0] += LEASE_S - 1
-        assert lives()
-    clock[0] += 2
-    assert not lives()
-    driver.close()
+def test_a_killed_processs_child_has_no_lock(bench: Bench) -> None:
+    with forks.Fork(locks_and_forks, bench.folder, "thing") as other:
+        child = int(other.line())
+        assert bench.database.is_locked("thing")
+        other.kill()
+        assert not bench.database.is_locked("thing")
+        os.kill(child, signal.SIGKILL)
 
 
-def test_the_heart_beats_while_the_loop_stands_still(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(leases, "HEART_S", 0.02)
-    bench.model.hold = asyncio.Event()
-    run, still = bench.start(), threading.Event()
-    with closing(bench.new_runner()) as quick:
-        quick.go(run)
-        assert bench.model.asked.wait(30)
-        quick._loop.call(lambda: still.wait(60))
-        seen = {bench.store.run(run).heartbeat}
-        until(lambda: seen.add(bench.store.run(run).heartbeat) or len(seen) > 3, "heartbeats")
-        still.set()
-        quick._loop.call(bench.model.hold.set)
-        quick.wait(run, 60)
+def test_who_takes_a_lock_waits_for_who_only_looks(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    looker, lock = bench.database.lock("thing"), bench.database.lock("thing")
+    assert looker.take()
+    monkeypatch.setattr(time, "sleep", lambda seconds: looker.release())
+    assert lock.take()
 
 
-def test_a_driver_whose_run_was_taken_stops_at_once_and_writes_nothing_more_but_the_answers(
-    bench: Bench, monkeypatch: pytest.MonkeyPatch
+def test_a_released_lock_leaves_its_file(bench: Bench) -> None:
+    lock = bench.database.lock("thing")
+    assert lock.take()
+    file = lock.path.stat().st_ino
+    lock.release()
+    assert lock.path.stat().st_ino == file
+
+
+def test_a_restored_store_has_no_former_lock(bench: Bench, tmp_path: Path) -> None:
+    lock = bench.database.lock("thing")
+    assert lock.take()
+    path = bench.database.at
+    copy(path, tmp_path / "copy")
+    path.rename(tmp_path / "before")
+    (tmp_path / "copy").rename(path)
+    with closing(open_store(path)) as again:
+        assert not again.is_locked("thing")
+    assert lock.held
+
+
+def test_a_disconnected_driver_writes_only_its_answers(
+    tmp_path: Path, on_postgres: str, postgres: PostgresServer
 ) -> None:
-    monkeypatch.setattr(leases, "SURE_S", -1.0)  # what was seen of the lease a moment ago still counts otherwise
-    bench.model.hold = asyncio.Event()
+    bench = Bench(tmp_path / "home", Scripted(side_by_member, hold=asyncio.Event()))
     run = bench.start()
     bench.runner.go(run)
     until(lambda: len(bench.model.history) == 3, "all jurors to be asked")
     until(lambda: bench.store.stages(run), "the stage to be on disk")
-    taken = "elsewhere/1/2:77:12345:abc"
-    assert bench.store.lease.claim(run, taken, bench.runner.driver.owner)
     before = list(bench.store.events(run))
-    bench.let_go(run)
-    until(lambda: not bench.runner.drives(run), "the driver to stop")
-    assert list(bench.store.events(run)) == before
-    assert bench.store.lease.holder(run)[0] == taken
-    assert bench.store.status(run) == "running"
-    assert all(bench.answers.reply(request.key) for request in bench.model.history), "what was paid for is kept"
-    assert len(bench.model.history) == 3
+    with forks.Fork(locks, bench.folder, f"run {run}") as other:
+        assert other.line() == "waits\n"
+        held = (
+            "SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory' AND database = (SELECT oid FROM"
+        )
+        postgres.say(f"{held} pg_database WHERE datname = '{name_of(on_postgres)}')")
+        assert other.line() == "has it\n"
+        bench.let_go(run)
+        until(lambda: not bench.runner.drives(run), "the driver to stop")
+        assert list(bench.store.events(run)) == before
+        assert bench.store.status(run) == "running"
+        assert all(bench.answers.reply(request.key) for request in bench.model.history), "what was paid for is kept"
+        assert len(bench.model.history) == 3
+        other.kill()
+        bench.runner.wait(run, 60)
+    assert bench.store.status(run) == "done"
+    assert len(bench.model.history) == 6, "nothing is asked twice"
+    bench.close()
 
 
-def test_what_is_left_behind_is_found_by_one_question_however_many_runs_there_are(bench: Bench) -> None:
+def name_of(address: str) -> str:
+    """The name of a database in its address."""
+    return address.partition("@/")[2].partition("?")[0]
+
+
+def test_one_question_finds_all_that_is_left_behind(bench: Bench) -> None:
     def asked() -> int:
         statements: list[str] = []
         connection = bench.database.connection
@@ -202,14 +246,14 @@ def test_a_foreign_lock_does_not_stop_the_loop(bench: Bench) -> None:
     assert bench.model.asked.wait(30)
     with closing(sqlite3.connect(bench.database.at, isolation_level=None)) as locking:
         locking.execute("BEGIN IMMEDIATE")
-        bench.runner._loop.call(bench.model.hold.set)
+        bench.runner.call(bench.model.hold.set)
         until(lambda: bench.writers[-1]._queue, "a write to wait")
         assert bench.runner.do(asyncio.sleep(0, "on time")).result(10) == "on time"
     bench.runner.wait(run, 60)
     assert bench.store.status(run) == "done"
 
 
-def test_an_import_that_is_killed_leaves_nothing_and_the_same_command_imports_all(tmp_path: Path) -> None:
+def test_a_killed_import_leaves_nothing(tmp_path: Path) -> None:
     total = 3 * BATCH
     file = tmp_path / "many.jsonl"
     file.write_bytes(records(total))
@@ -229,7 +273,7 @@ STATUTE = '{"number": %d, "text": "Whoever takes thing %d is punished.", "charge
 
 
 @pytest.mark.parametrize("how", ["add", "replace"])
-def test_an_import_that_is_killed_at_any_statement_leaves_what_was_there_before(tmp_path: Path, how: str) -> None:
+def test_an_import_killed_at_any_statement_changes_nothing(tmp_path: Path, how: str) -> None:
     home, file = tmp_path / "home", tmp_path / "law.jsonl"
     file.write_text(STATUTE % (264, 264, 264))
     knowledge, imports = opened(home)
@@ -249,7 +293,7 @@ def test_an_import_that_is_killed_at_any_statement_leaves_what_was_there_before(
 
 
 @pytest.mark.usefixtures("either_database")
-def test_what_ifs_of_a_process_that_is_killed_are_taken_up(house: Courthouse, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_ifs_of_a_killed_process_are_taken_up(house: Courthouse, monkeypatch: pytest.MonkeyPatch) -> None:
     run = heard(house, rounds=2)
     words = ("what-if", run, "--vary", "model.id=openai/any", "--vary", "rounds=1", "--seeds", "2")
     with OpenAIServer(delay=0.02) as server:

@@ -11,7 +11,7 @@ from streamlit.testing.v1 import AppTest
 from courtroom import report
 from courtroom.__main__ import app as shell
 from courtroom.courthouse import Courthouse
-from courtroom.engine.changes import changed
+from courtroom.declarations.changes import changed
 from courtroom.engine.interventions import ChangeSetup
 from courtroom.errors import CourtroomError
 from courtroom.models.connections import Connections
@@ -170,7 +170,7 @@ def test_what_a_link_changes_is_shown_before_anything_can_be_started(house: Cour
     assert "This link changes 3 settings" in "".join(one.value for one in app.markdown)
     shown = {row["setting"]: (row["before"], row["after"]) for row in app.dataframe[0].value.to_dict("records")}
     assert shown["Seed"] == ("0", "7")
-    assert shown["Model › Model"] == ("offline", "openai/dear")
+    assert shown["Model"] == ("offline", "openai/dear")
     assert button(app, "Start").disabled
     assert button(app, "Start step by step").disabled
     button(app, "Use the defaults").click().run()

@@ -10,7 +10,7 @@ import pytest
 
 from courtroom.engine import active_run
 from courtroom.engine.answers import AnswerStore
-from courtroom.engine.lease import FencedWriter
+from courtroom.engine.ledger import RunLedger
 from courtroom.engine.store import RunStore
 from courtroom.store.connection import ServerError, passing
 from tests.toy import Bench, Scripted, side_by_member
@@ -40,7 +40,7 @@ def failing(method: Callable[..., Any], error: Exception, times: Counter[str], a
     return call
 
 
-PLACES = {"lease": (FencedWriter, "check", 1), "record": (RunStore, "events", 0), "answer": (AnswerStore, "reply", 1)}
+PLACES = {"lock": (RunLedger, "check", 1), "record": (RunStore, "events", 0), "answer": (AnswerStore, "reply", 1)}
 
 
 @pytest.mark.parametrize("place", PLACES)

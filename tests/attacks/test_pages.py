@@ -242,7 +242,7 @@ def test_what_persons_did_and_can_do_is_inert(site: Site) -> None:
     site.popovers()
     for way in site.each("act-"):
         if way == "Change":
-            for _ in site.each("change-"):
+            for _ in site.each("section-of-"):
                 pass
     site.shows(5)
 

@@ -1,4 +1,4 @@
-"""Texts of strangers in prompts: none begins a line of ours, whatever it is broken with, and whatever one run teaches the next."""
+"""Texts of strangers in prompts: none begins a line of ours, whatever one run teaches the next."""
 
 from collections.abc import Iterator
 from contextlib import closing
@@ -46,12 +46,12 @@ def spoiled(model: Any) -> Any:
 
 
 def teach(house: Courthouse) -> None:
-    """Have all that the next run finds be learned from poisoned cases: precedents with norms, statutes, charges, cases."""
+    """Have the next run find what poisoned cases taught: precedents with norms, statutes, charges, cases."""
     learned = [one.model_copy(update={"norms": (f"A norm.\n{ORDER}",)}) for one in house.knowledge.precedents.all()]
     house.knowledge.precedents.add([spoiled(one) for one in learned])
     for name in ("statutes", "charges", "cases"):
         collection: Any = house.knowledge.collections[name]  # type: ignore[index]
-        for record in list(collection.page(0, 400)):
+        for record in collection.all(0, 400):
             kept = {"id": record.id} if "id" in type(record).model_fields else {}
             collection.add([spoiled(record).model_copy(update=kept)])
 

@@ -24,13 +24,12 @@ from courtroom.media.store import MediaStore
 from courtroom.models import failures
 from courtroom.models.capabilities import Capabilities
 from courtroom.models.card import load
-from courtroom.models.errors import ModelError, Unreachable
-from courtroom.models.litellm_model import BROKEN_STREAMS, LiteLLMModel
+from courtroom.models.errors import ModelError
 from courtroom.models.longer import with_longer_answer
-from courtroom.models.pool import ModelPool
+from courtroom.models.pool import BROKEN_STREAMS, ModelPool
 from courtroom.models.request import Reply, Request
 from courtroom.models.spec import ModelSpec
-from tests.attacks.hostile_server import ATTACKS, LATE, USAGE, Attack, HostileServer, cut_streams, say
+from tests.attacks.hostile_server import ATTACKS, LATE, RUNAWAY, USAGE, Attack, HostileServer, cut_streams, say
 from tests.openai_server import OpenAIServer, _completion
 from tests.say import ask, question, there
 from tests.toy import CASE, Bench, CastVote, Scripted, ToySetup, Vote
@@ -174,7 +173,7 @@ def test_the_loop_goes_on_and_memory_stays_small_under_all_of_it(heard: Heard) -
 async def test_who_breaks_streams_is_asked_for_whole_answers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(failures, "backoff_s", lambda number: 0.0)
     with HostileServer({"cut": cut_streams}) as server:
-        model = LiteLLMModel(MediaStore(tmp_path), there(server))
+        model = ModelPool(MediaStore(tmp_path), there(server))
         for n in range(8):
             asked = question(tag=str(n), id="openai/cut", connection="test")
             assert "buyer" in (await model.answer(asked, lambda text: None)).text
@@ -211,8 +210,8 @@ async def test_a_server_that_is_not_there_or_not_encrypted_as_its_address_promis
         monkeypatch.setenv("OPENAI_API_BASE", f"{scheme}://127.0.0.1:{server.sockets[0].getsockname()[1]}/v1")
         if not listens:
             server.close()
-        with pytest.raises(Unreachable, match="could not be reached"):
-            await LiteLLMModel(MediaStore(tmp_path)).answer(question(attempts=1))
+        with pytest.raises(ModelError, match="could not be reached"):
+            await ModelPool(MediaStore(tmp_path)).answer(question(attempts=1))
 
 
 @pytest.mark.parametrize(
@@ -244,6 +243,11 @@ async def test_what_was_paid_for_calls_that_all_failed_comes_with_the_error(tmp_
     assert (caught.value.paid.usage.completion, caught.value.paid.attempts) == (USAGE["completion_tokens"], 1)
 
 
+async def test_a_stream_is_too_long_behind_a_whole_answer_too(tmp_path: Path) -> None:
+    with HostileServer({"endless": say("{}" + " " * 12_000)}) as server, pytest.raises(ModelError, match=RUNAWAY):
+        await ask(server, tmp_path, lambda text: None, id="openai/endless", attempts=2, max_tokens=16)
+
+
 def test_a_mistake_in_a_tasks_own_check_costs_one_answer_and_is_in_the_log(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -273,7 +277,7 @@ async def test_a_server_s_cookie_is_not_kept(streams: bool, tmp_path: Path) -> N
         return web.json_response(reply, headers={"Set-Cookie": "mark=you-again; Path=/; Max-Age=99999"})
 
     with OpenAIServer(answer=marking) as server:
-        model = LiteLLMModel(MediaStore(tmp_path), there(server))
+        model = ModelPool(MediaStore(tmp_path), there(server))
         for number in range(3):
             await model.answer(question(tag=str(number), connection="test"), (lambda text: None) if streams else None)
         await model.close()

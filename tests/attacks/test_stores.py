@@ -134,14 +134,7 @@ def test_an_unusable_store_is_refused_and_left(attack: Attack, why: str, home: P
     assert before == (store.read_bytes() if store.is_file() else b"")
 
 
-def test_a_missing_column_is_told_when_it_is_needed(home: Path, shell: Shell) -> None:
-    spoil(home, "ALTER TABLE runs RENAME COLUMN heartbeat TO pulse")
-    code, _, err = shell(home, "resume", "nope")
-    assert code in (1, 2)
-    one_sentence(err)
-
-
-def test_an_empty_file_and_a_folder_that_is_not_there_become_a_store(tmp_path: Path, shell: Shell) -> None:
+def test_an_empty_file_becomes_a_store(tmp_path: Path, shell: Shell) -> None:
     (tmp_path / STORE).touch()
     assert shell(tmp_path, "runs") == (0, "", "")
     deep = tmp_path / "not" / "there" / "yet"
@@ -194,7 +187,7 @@ def test_a_home_that_can_not_be_made_is_told(tmp_path: Path) -> None:
     assert (done.returncode, "can't be made" in one_sentence(done.stderr)) == (1, True)
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", range(6))
 def test_flipped_bits_never_end_in_a_traceback(home: Path, shell: Shell, seed: int) -> None:
     chance = random.Random(seed)
     data = bytearray((home / STORE).read_bytes())
@@ -207,7 +200,7 @@ def test_flipped_bits_never_end_in_a_traceback(home: Path, shell: Shell, seed: i
         assert (code in (0, 1), "Traceback" in err) == (True, False)
 
 
-def test_a_damaged_table_whose_name_is_no_text_is_told_in_a_sentence(home: Path, shell: Shell) -> None:
+def test_a_table_whose_name_is_no_text_is_told(home: Path, shell: Shell) -> None:
     data = (home / STORE).read_bytes()
     assert b"CREATE TABLE rewinds" in data
     damaged = data.replace(b"CREATE TABLE rewinds", b"CREATE TABLx rewinds").replace(b"rewinds", b"re\xceinds")

@@ -25,9 +25,9 @@ from courtroom.models.request import Request
 from courtroom.settings import Settings
 from courtroom.store import postgres as server_store
 from courtroom.store.connection import AWAY
-from courtroom.store.database import Database
+from courtroom.store.opening import open_store
 from tests import forks
-from tests.driving import drive, until
+from tests.driving import drive, drivers, until
 from tests.openai_server import OpenAIServer
 from tests.postgres_server import PostgresServer
 from tests.test_experiments import SINGLE, spec, texts
@@ -91,7 +91,7 @@ def learning(name: str) -> None:
     house.close()
 
 
-def test_two_processes_that_learn_at_once_one_of_them_killed_leave_whole_lessons(house: Courthouse) -> None:
+def test_two_processes_that_learn_leave_whole_lessons(house: Courthouse) -> None:
     with forks.Fork(learning, "first") as first, forks.Fork(learning, "second") as second:
         assert "5\n" in iter(first.line, "")
         first.kill()
@@ -136,7 +136,7 @@ def experimenting(experiment: Experiment) -> None:
 
 
 @pytest.mark.parametrize("killed", [False, True], ids=["both live", "one is killed"])
-def test_an_experiment_that_is_started_in_two_servers_at_once_is_one_and_asks_nothing_twice(
+def test_an_experiment_of_two_servers_is_one(
     tmp_path: Path, house: Courthouse, monkeypatch: pytest.MonkeyPatch, killed: bool
 ) -> None:
     house.datasets.add("feelings", texts())
@@ -149,8 +149,7 @@ def test_an_experiment_that_is_started_in_two_servers_at_once_is_one_and_asks_no
         at_once(*living)
         if killed:
             until(lambda: len(server.bodies) > 5, "calls")
-            owners = str([store.lease.holder(kept.id)[0] for kept in store.experiments()])
-            driver = next(process for process in living if f":{process.pid}:" in owners)
+            driver = next(process for process in living if process.pid in drivers(house, "experiment"))
             driver.kill()
             living.remove(driver)
         told = [json.loads(ended(process)) for process in living]
@@ -175,7 +174,7 @@ def intervening(run: str, name: str) -> None:
     house.close()
 
 
-def test_two_processes_that_intervene_at_once_one_of_them_killed_leave_whole_interventions(house: Courthouse) -> None:
+def test_two_processes_that_intervene_lose_nothing(house: Courthouse) -> None:
     run = house.new_run("debate", house.library.case("oak-table"), house.procedures["debate"].setup(rounds=1), 0)
     with forks.Fork(intervening, run, "first") as first, forks.Fork(intervening, run, "second") as second:
         assert second.line() == "0\n", "both are at it"
@@ -213,7 +212,7 @@ def driving(run: str, doomed: str) -> None:
     house.close()
 
 
-def test_two_servers_that_are_clicked_at_once_do_nothing_twice_and_lose_nothing(house: Courthouse) -> None:
+def test_two_servers_clicked_at_once_do_nothing_twice(house: Courthouse) -> None:
     setup = house.procedures["debate"].setup(rounds=2)
     run, doomed = (house.new_run("debate", house.library.case("oak-table"), setup, seed) for seed in (0, 1))
     with forks.Fork(driving, run, doomed) as first, forks.Fork(driving, run, doomed) as second:
@@ -285,7 +284,7 @@ def takes_up(folder: Path, last: int, log: Path) -> None:
 
 def taken_up(folder: Path, address: str, last: int, log: Path) -> forks.CompletedProcess[str]:
     """Has a process take up what is left; nothing is asked whose answer is on record."""
-    with closing(Database(SecretStr(address))) as database:
+    with closing(open_store(SecretStr(address))) as database:
         known = {key for (key,) in database.connection.execute("SELECT key FROM answers")}
     before = len(log.read_text().split())
     with forks.Fork(takes_up, folder, last, log, environment={**os.environ, "COURTROOM_DATABASE": address}) as process:
@@ -296,7 +295,7 @@ def taken_up(folder: Path, address: str, last: int, log: Path) -> forks.Complete
     return done
 
 
-def test_a_process_that_is_killed_while_it_takes_over_anothers_runs_leaves_them_to_the_next(
+def test_who_dies_taking_over_leaves_runs_to_the_next(
     tmp_path: Path, postgres: PostgresServer, on_postgres: str
 ) -> None:
     folder, log = tmp_path / "home", tmp_path / "asked"
@@ -313,11 +312,11 @@ def test_a_process_that_is_killed_while_it_takes_over_anothers_runs_leaves_them_
         address = postgres.another(on_postgres)
         taken_up(folder, address, 1 + (total * 3 // 4) * number // (KILLS - 1), log)
         taken_up(folder, address, 0, log)
-        with closing(Database(SecretStr(address))) as database:
+        with closing(open_store(SecretStr(address))) as database:
             found = RunStore(database)
             for run in runs:
                 assert found.status(run) == "done"
-                assert found.lease.holder(run)[0] is None
+                assert not found.is_driven(run)
                 events = [event for _, event in found.events(run) if event.kind == "call"]
                 assert len({event.path for event in events}) == len(events) == CALLS
                 assert in_sum(found.payments.of(run).values()).calls == CALLS
@@ -331,7 +330,7 @@ def server(postgres: PostgresServer) -> Iterator[PostgresServer]:
 
 
 @pytest.mark.parametrize("mode", ["fast", "immediate"])
-def test_a_run_goes_on_when_the_database_server_has_gone_away_and_come_back(
+def test_a_run_goes_on_when_its_server_is_back(
     tmp_path: Path, server: PostgresServer, mode: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("COURTROOM_DATABASE", server.fresh())
@@ -340,7 +339,7 @@ def test_a_run_goes_on_when_the_database_server_has_gone_away_and_come_back(
     bench.runner.go(run)
     until(lambda: len(bench.model.history) == 3, "all jurors to be asked")
     server.stop(mode)
-    bench.runner._loop.call(bench.model.hold.set)
+    bench.runner.call(bench.model.hold.set)
     until(lambda: bench.runner.trouble(run), "the outage to be noticed")
     assert bench.runner.trouble(run) == AWAY
     assert bench.runner.drives(run)

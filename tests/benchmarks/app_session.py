@@ -5,7 +5,7 @@ import os
 import re
 import secrets
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Self
@@ -22,10 +22,10 @@ Place = tuple[str, dict[str, str]]
 
 
 class Session:
-    """Opened by `open`, ended by `leave`. Where it `stays`, fragments are drawn at their intervals, as a browser has them drawn."""
+    """Opened by `open`, ended by `leave`. Fragments are drawn at their intervals, as a browser has them drawn."""
 
-    def __init__(self, url: str, place: Place = ("", {}), *, stays: bool = True) -> None:
-        self._url, self._place, self._stays = url, place, stays
+    def __init__(self, url: str, place: Place) -> None:
+        self._url, self._place = url, place
         self._http = aiohttp.ClientSession()
         self._socket: aiohttp.ClientWebSocketResponse | None = None
         self._script = ""
@@ -36,10 +36,6 @@ class Session:
         """How often the whole page was."""
         self.ticks: list[int] = []
         """Each time that a fragment was drawn at its interval: how many elements it had."""
-        self.elements = 0
-        """What the page was drawn from when it was opened."""
-        self.bytes = 0
-        """What the server has sent."""
         self.states: dict[str, str] = {}
         """What the page was told, such as which phone it is on, by widget."""
         self.buttons: dict[str, tuple[str, str]] = {}
@@ -51,13 +47,12 @@ class Session:
         """All that is on the page."""
         return "\n".join(self._texts.values())
 
-    async def open(self, place: Place | None = None) -> float:
-        """Open its page, or another one; seconds from asking, for the socket if there is none, until the script has ended."""
-        began, self._place = time.perf_counter(), place or self._place
-        if self._socket is None:
-            self._socket = await self._http.ws_connect(f"{self._url}/_stcore/stream", max_msg_size=0)
-            self._reader = asyncio.create_task(self._read())
-            self._reader.add_done_callback(lambda _: self._news.set())
+    async def open(self) -> float:
+        """Open its page; seconds from asking for the socket until the script has ended."""
+        began = time.perf_counter()
+        self._socket = await self._http.ws_connect(f"{self._url}/_stcore/stream", max_msg_size=0)
+        self._reader = asyncio.create_task(self._read())
+        self._reader.add_done_callback(lambda _: self._news.set())
         before = self.drawn
         await self._ask(page_name=self._place[0])
         await self.until(lambda: self.drawn > before)
@@ -93,7 +88,6 @@ class Session:
 
     async def _read(self) -> None:
         async for message in self._socket:
-            self.bytes += len(message.data)
             await self._take(ForwardMsg.FromString(message.data))
 
     async def _take(self, message: ForwardMsg) -> None:
@@ -109,7 +103,7 @@ class Session:
             self._script = message.navigation.page_script_hash
         elif kind == "stop_auto_rerun":
             self._stop(*message.stop_auto_rerun.fragment_ids)
-        elif kind == "auto_rerun" and self._stays:
+        elif kind == "auto_rerun":
             name, interval = message.auto_rerun.fragment_id, message.auto_rerun.interval
             self._stop(name)
             self._timers[name] = asyncio.create_task(self._tick(name, interval))
@@ -118,7 +112,6 @@ class Session:
                 self.ticks.append(self._elements)
             if message.script_finished == ForwardMsg.FINISHED_SUCCESSFULLY:
                 self.drawn += 1
-                self.elements = self.elements or self._elements
             self._news.set()
 
     async def _show(self, message: ForwardMsg) -> None:
@@ -143,19 +136,6 @@ class Session:
         while True:
             await asyncio.sleep(interval)
             await self._ask(page_script_hash=self._script, fragment_id=fragment, is_auto_rerun=True)
-
-
-async def opened(url: str, places: Sequence[Place], times: int, pause_s: float) -> list[list[float]]:
-    """Open pages so often in one session, with a pause between two; seconds until each was drawn, by place and time. A first round,
-    which is not counted, comes before."""
-    took: list[list[float]] = [[] for _ in places]
-    session = Session(url, stays=False)
-    for _ in range(1 + times):
-        for place, found in zip(places, took, strict=True):
-            found.append(await session.open(place))
-            await asyncio.sleep(pause_s)
-    await session.leave()
-    return [found[1:] for found in took]
 
 
 def cpu_s(process: int) -> float:

@@ -1,9 +1,9 @@
 """Whether an audience of 200 phones is carried: `python -m tests.benchmarks.bench_audience`.
 
-Each phone is a session of its own on a real server, over Streamlit's websocket protocol, and asks for news as a browser does.
-They come over some seconds, wait, vote in the open round all at once, and are shown the next round. A presenter's session
-has the run's page open. Printed are the server's CPU time in each part (1 being one core), its memory, how long a phone waits
-for its page and for its vote to be confirmed, and how long until the presenter's page counts all votes.
+Each phone is a session of its own on a real server, over Streamlit's websocket protocol, and asks for news as a browser
+does. They come over some seconds, wait, vote in the open round all at once, and are shown the next round. A presenter's
+session has the run's page open. Printed are the server's CPU time in each part (1 being one core), its memory, how long
+a phone waits for its page and for its vote to be confirmed, and how long until the presenter's page counts all votes.
 The phones share the machine's cores with the server.
 """
 

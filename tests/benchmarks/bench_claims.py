@@ -1,6 +1,7 @@
 """How often a table claims what is not so: `python -m tests.benchmarks.bench_claims` (about 15 minutes).
 
-Experiments are made up, many of each kind, and go through the same table and the same pairs as any other. `--tiny` prints one row a table.
+Experiments are made up, many of each kind, and go through the same table and the same pairs as any other. `--tiny`
+prints one row a table.
 """
 
 import itertools
@@ -33,7 +34,8 @@ CASES = (2, 3, 5, 8, 12, 20, 50, 200)
 
 
 def many_of(arms: int, cases: int) -> int:
-    """Experiments that are made up for a figure: fewer of large ones, which take long, and of those too small to claim anything."""
+    """Experiments that are made up for a figure: fewer of large ones, which take long, and of those too small to claim
+    anything."""
     if arms < 3:
         return max(1_000, min(2_000, 50_000 // cases))
     if cases < fewest_cases(pairs=arms * (arms - 1) // 2):
@@ -138,10 +140,14 @@ GAPS = (
 
 
 def experiment(values: Values, gold: Values | None = None) -> list[CellRow]:
-    """The cells of an experiment in which arms came to these values; what they came to stands where relevance else does."""
+    """The cells of an experiment in which arms came to these values; what they came to stands where relevance else
+    does."""
     right_ = itertools.repeat(0.0) if gold is None else gold[:, 0].tolist()
     return [
-        CellRow(0, f"arm {arm:02}", f"case-{case:03}", CASE, "", repeat, "", "done", "", OUTCOME, {"value": one, "gold": real})
+        CellRow(
+            *(0, f"arm {arm:02}", f"case-{case:03}", CASE, "", repeat, "", "done", "", OUTCOME),
+            {"value": one, "gold": real},
+        )
         for arm, of_arm in enumerate(values.tolist())
         for case, (several, real) in enumerate(zip(of_arm, right_, strict=False))
         for repeat, one in enumerate(several)
@@ -187,7 +193,8 @@ def coverage_of_gap(kind: Kind, cases: int, experiments: int) -> float | None:
 
 
 def all_against_nothing(arms: int, cases: int) -> Mapping[str, float]:
-    """By measure, the corrected p of an arm that is right on all cases against one that is wrong on all, among many at 70 %."""
+    """By measure, the corrected p of an arm that is right on all cases against one that is wrong on all, among many at
+    70 %."""
     random = np.random.default_rng(0)
     drawn = labels(0.7)(random, arms, cases)
     gold, values = drawn[0], drawn[1:]
@@ -210,7 +217,8 @@ def _table(title: str, kinds: Iterable[Kind], figure: Callable[[Kind, int], floa
 def tables() -> Iterator[Table]:
     for arms in (2, 8, 24):
         title = f"False claims among {arms} arms without a difference"
-        yield _table(title, SAME, lambda kind, cases, a=arms: false_claims(kind, a, cases, many_of(a, cases)))  # type: ignore[misc]
+        claims = lambda kind, cases, a=arms: false_claims(kind, a, cases, many_of(a, cases))  # noqa: E731
+        yield _table(title, SAME, claims)
     one = "The interval of one arm holds the truth"
     yield _table(one, ONE, lambda kind, cases: coverage(kind, cases, many_of(1, cases)))
     two = "The interval of a difference holds the truth"

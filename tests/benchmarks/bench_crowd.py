@@ -1,8 +1,9 @@
 """Many runs at once in one process, beside a bare loop of LiteLLM calls: `python -m tests.benchmarks.bench_crowd`.
 
-A server in a process of its own answers after 0.2 s. All runs are started together, each a hearing by three jurors in one round;
-then the very same requests are sent by bare `litellm.acompletion` calls, in the same order of dependence and within the same
-limit of calls at once; and both so often in turn. Printed are the wall and CPU time of both, their ratio, and the most memory that the process has held after the first runs.
+A server in a process of its own answers after 0.2 s. All runs are started together, each a hearing by three jurors in
+one round; then the very same requests are sent by bare `litellm.acompletion` calls, in the same order of dependence and
+within the same limit of calls at once; and both so often in turn. Printed are the wall and CPU time of both, their
+ratio, and the most memory that the process has held after the first runs.
 """
 
 import asyncio

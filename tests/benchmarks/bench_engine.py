@@ -1,9 +1,10 @@
-"""What the engine costs over a bare loop of LiteLLM calls, measured in one run: `python -m tests.benchmarks.bench_engine`.
+"""What the engine costs over a bare loop of LiteLLM calls, measured in one run: `python -m
+tests.benchmarks.bench_engine`.
 
 A server on loopback answers after 0.2 s. 17 jurors hear a case in 3 rounds with everything recorded; then the very same
-requests are sent by a bare `litellm.acompletion` loop in the same order of dependence. Printed are the wall time against
-the critical path of the calls, the engine's CPU time a call above the bare loop's, and the share of prompt characters
-that lie in a prefix already sent.
+requests are sent by a bare `litellm.acompletion` loop in the same order of dependence. Printed are the wall time
+against the critical path of the calls, the engine's CPU time a call above the bare loop's, and the share of prompt
+characters that lie in a prefix already sent.
 """
 
 from __future__ import annotations
@@ -158,7 +159,8 @@ def main() -> None:
     calls, following = calls_of(wholes[-1]), critical_path(wholes[-1])
     path = following * delay
     print(
-        f"calls a run                                  {len(calls)}, {following} of them on the critical path of {path:.1f} s"
+        f"calls a run                                  {len(calls)}, "
+        f"{following} of them on the critical path of {path:.1f} s"
     )
     print(f"wall time / critical path, engine            {median(walls) / path:.2f}")
     print(f"wall time / critical path, bare LiteLLM loop {median(bare_walls) / path:.2f}")

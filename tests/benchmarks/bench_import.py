@@ -1,7 +1,8 @@
 """What it costs to import a large dataset: `python -m tests.benchmarks.bench_import`.
 
-Invented records in CAIL2018's form are written to one file. A process imports them and is killed with SIGKILL in the middle; a
-second one goes on to the end. Printed are rows a second, the peak of memory, and whether each record is there just once.
+Invented records in CAIL2018's form are written to one file. A process imports them and is killed with SIGKILL in the
+middle; a second one goes on to the end. Printed are rows a second, the peak of memory, and whether each record is there
+just once.
 """
 
 import json
@@ -30,7 +31,7 @@ from courtroom.datasets.importing import Order
 from courtroom.settings import Settings
 from pathlib import Path
 home, source, last = Path(sys.argv[1]), sys.argv[2], int(sys.argv[3])
-house = Courthouse(Settings(home=home), alone=True)
+house = Courthouse(Settings(home=home))
 def progress(taken, refused, share):
     if last and taken >= last:
         os.kill(os.getpid(), signal.SIGKILL)
@@ -62,7 +63,8 @@ def new(code: str, *words: str) -> subprocess.CompletedProcess[str]:
 
 
 def run(does: Program, home: Path, source: Path, last: int = 0) -> list[float]:
-    """An import in a process of its own, which dies once so many rows are in; else rows, refused ones, seconds and megabytes."""
+    """An import in a process of its own, which dies once so many rows are in; else rows, refused ones, seconds and
+    megabytes."""
     done = does(IMPORT, str(home), str(source), str(last))
     assert done.returncode == (-signal.SIGKILL if last else 0), done.stderr
     return [*map(float, done.stdout.split())]

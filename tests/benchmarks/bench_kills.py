@@ -1,10 +1,10 @@
 """Experiments killed twice against unbroken ones: `python -m tests.benchmarks.bench_kills`.
 
-Three experiments run offline by one shell command each: 300 criminal cases under three arms, 500 labelled texts under four
-structures, and all sample disputes with five repeats. Real records come from COURTROOM_REAL_DATA; `--tiny` takes a few disputes and
-nothing else. Each experiment is killed with SIGKILL twice, at about a third and two thirds of its answers, and
-gone on with by `experiment resume`. Printed are: whether its cells and its table equal an unbroken experiment's, and how many questions
-were asked although their answers were on record.
+Three experiments run offline by one shell command each: 300 criminal cases under three arms, 500 labelled texts under
+four structures, and all sample disputes with five repeats. Real records come from COURTROOM_REAL_DATA; `--tiny` takes a
+few disputes and nothing else. Each experiment is killed with SIGKILL twice, at about a third and two thirds of its
+answers, and gone on with by `experiment resume`. Printed are: whether its cells and its table equal an unbroken
+experiment's, and how many questions were asked although their answers were on record.
 """
 
 import json

@@ -1,10 +1,11 @@
 """What a large base costs: `python -m tests.benchmarks.bench_retrieval`.
 
-Invented precedents are imported as a user would import them; then 200 queries are asked, each with facts of its own. In the
-same run the same vectors and words are put into a plain Chroma and a plain tantivy, with nothing of ours around them: one half
-before the import and one after it, and each query is asked of both in turn, so that a busy machine slows both alike.
-Printed are wall and CPU time of both, a new process's first query, recall (how many of the ten nearest by exact cosine are among the
-ten that the index gives), and each ratio beside what it must reach. CPU time counts processes that were started, too.
+Invented precedents are imported as a user would import them; then 200 queries are asked, each with facts of its own. In
+the same run the same vectors and words are put into a plain Chroma and a plain tantivy, with nothing of ours around
+them: one half before the import and one after it, and each query is asked of both in turn, so that a busy machine slows
+both alike. Printed are wall and CPU time of both, a new process's first query, recall (how many of the ten nearest by
+exact cosine are among the ten that the index gives), and each ratio beside what it must reach. CPU time counts
+processes that were started, too.
 """
 
 import asyncio
@@ -28,13 +29,13 @@ from chromadb.config import Settings as ChromaSettings
 
 from courtroom.knowledge import embedding
 from courtroom.knowledge.bases import bundled_cases, bundled_statutes
-from courtroom.knowledge.embedding import HashedNgrams, Vectors
+from courtroom.knowledge.embedding import Vectors, WordsAndMeaning
 from courtroom.knowledge.imports import Imports
 from courtroom.knowledge.indexed_records import NOTHING, Filter
 from courtroom.knowledge.search import Knowledge
 from courtroom.knowledge.word_index import line, terms
 from courtroom.settings import Settings
-from courtroom.store.database import Database
+from courtroom.store.opening import open_store
 from courtroom.text.words import sentences, words
 from tests.benchmarks.tables import options
 
@@ -45,11 +46,11 @@ from pathlib import Path
 from courtroom.access import found_by
 from courtroom.knowledge.search import Knowledge
 from courtroom.settings import Settings
-from courtroom.store.database import Database
+from courtroom.store.opening import open_store
 ready = time.time()
 settings = Settings(home=Path(sys.argv[1]))
 found_by(lambda: None)
-knowledge = Knowledge(Database(settings.database), settings)
+knowledge = Knowledge(open_store(settings.database), settings)
 found = asyncio.run(knowledge.of("cases", "large").search(sys.argv[2], 10))
 print(len(found), time.time() - ready, time.time())
 knowledge.close()
@@ -65,11 +66,11 @@ found = client.get_collection("plain", embedding_function=None).query(query_embe
 print(len(found["ids"][0]), time.time() - ready, time.time())
 """
 BARS = (
-    ("hybrid p95 / plain Chroma's p95", "at most", 4.0),
-    ("recall@10 against exact search", "at least", 0.97),
+    ("nearest vectors, p50 / plain Chroma's", "at most", 1.3),
+    ("recall@10 against exact search", "at least", 0.99),
     ("import / (embedding + plain Chroma), wall", "at most", 2.0),
     ("import / (embedding + plain Chroma), CPU", "at most", 2.0),
-    ("a new process, after its imports, to its first answer, s", "at most", 1.5),
+    ("a new process's first answer / plain Chroma's", "at most", 1.3),
 )
 
 
@@ -156,7 +157,7 @@ async def built(plain: Plain, names: list[str], facts: list[str], costs: Costs) 
     """Each part alone, over some records; their vectors."""
     forget()
     with counted(costs, "embedding alone"):
-        parts = [await HashedNgrams().embed(facts[start : start + 1000]) for start in range(0, len(facts), 1000)]
+        parts = [await WordsAndMeaning().embed(facts[start : start + 1000]) for start in range(0, len(facts), 1000)]
         matrix = np.concatenate(parts)
     with counted(costs, "plain Chroma: the same vectors"):
         plain.add_vectors(names, matrix)
@@ -171,7 +172,7 @@ async def built(plain: Plain, names: list[str], facts: list[str], costs: Costs) 
 async def imported(home: Path, facts: list[str], costs: Costs) -> Knowledge:
     """Records taken in as a user takes them in."""
     settings = Settings(home=home)
-    knowledge = Knowledge(database := Database(settings.database), settings)
+    knowledge = Knowledge(database := open_store(settings.database), settings)
     imports = Imports(database, knowledge)
     meta = {"relevant_articles": [264], "accusation": ["盗窃"], "term_of_imprisonment": {"imprisonment": 8}}
     records = "\n".join(json.dumps({"fact": fact, "meta": meta}, ensure_ascii=False) for fact in facts)
@@ -227,7 +228,7 @@ async def bench(count: int, queries: int, processes: int, home: Path) -> None:
     costs, facts, half = Costs(), invented(count, 1), count // 2
     names = [f"case-{hashlib.sha256(fact.encode()).hexdigest()[:16]}" for fact in facts]
     plain = Plain(home)
-    await HashedNgrams().embed(facts[:1])  # what is loaded once is nobody's cost
+    await WordsAndMeaning().embed(facts[:1])  # what is loaded once is nobody's cost
     before = await built(plain, names[:half], facts[:half], costs)
     knowledge = await imported(home, facts, costs)
     after = await built(plain, names[half:], facts[half:], costs)
@@ -248,10 +249,9 @@ async def bench(count: int, queries: int, processes: int, home: Path) -> None:
     print(f"\n{'milliseconds of a query':46}{'p50':>8}{'p95':>8}")
     for name, times in parts.items():
         print(f"{name:46}{np.percentile(times, 50):8.1f}{np.percentile(times, 95):8.1f}")
-    p95 = {name: float(np.percentile(times, 95)) for name, times in parts.items()}
-    hybrid = p95["whole hybrid query"] / p95["nearest vectors, plain Chroma"]
+    look_up = np.median(parts["nearest vectors"]) / np.median(parts["nearest vectors, plain Chroma"])
     ratios = costs["import"] / (costs["embedding alone"] + costs["plain Chroma: the same vectors"])
-    reached = (hybrid, recall, *ratios, first["ours"][1])
+    reached = (look_up, recall, *ratios, first["ours"][0] / first["plain Chroma"][0])
     print()
     for (name, side, bar), value in zip(BARS, reached, strict=True):
         met = value <= bar if side == "at most" else value >= bar
@@ -260,7 +260,7 @@ async def bench(count: int, queries: int, processes: int, home: Path) -> None:
 
 
 def main() -> None:
-    given = options(records=50_000)
+    given = options(records=20_000)
     with tempfile.TemporaryDirectory() as folder:
         asyncio.run(bench(*((200, 3, 1) if given.tiny else (given.records, QUERIES, PROCESSES)), Path(folder)))
 

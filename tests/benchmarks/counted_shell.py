@@ -8,7 +8,8 @@ from tests import forks
 
 
 def counted(log: str, *words: str) -> None:
-    """What `python -m courtroom WORDS` does, to be forked; it adds the key of each question that the offline model is asked to a log."""
+    """What `python -m courtroom WORDS` does, to be forked; it adds the key of each question that the offline model is
+    asked to a log."""
     asked = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
     answer = OfflineModel.answer
 

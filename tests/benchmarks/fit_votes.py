@@ -1,8 +1,10 @@
-"""How the offline jury's reading of a dispute does on disputes that its figures were not fitted to: `python -m tests.benchmarks.fit_votes`.
+"""How the offline jury's reading of a dispute does on disputes that its figures were not fitted to: `python -m
+tests.benchmarks.fit_votes`.
 
-By cross-validation in ten parts over the samples and the training disputes, all with invented votes. Three figures are fitted to nine
-parts and tried on the tenth: how far evidence sways a jury, how much doubt is left, how far it leans to the buyer. The words and
-their weights (`data/dispute_cues.toml`) were written with these disputes in view, so the error on held-out ones is larger.
+By cross-validation in ten parts over the samples and the training disputes, all with invented votes. Three figures are
+fitted to nine parts and tried on the tenth: how far evidence sways a jury, how much doubt is left, how far it leans to
+the buyer. The words and their weights (`data/dispute_cues.toml`) were written with these disputes in view, so the error
+on held-out ones is larger.
 """
 
 from collections.abc import Iterable, Sequence
@@ -33,7 +35,8 @@ training = partial(disputes_in, "training_disputes")
 
 
 def figures(disputes: Sequence[Dispute]) -> Iterable[str]:
-    """How many, the mean error of the buyer's votes of 17, in how many the majority is right, and what was fitted to all of them."""
+    """How many, the mean error of the buyer's votes of 17, in how many the majority is right, and what was fitted to
+    all of them."""
     weighed = [[one.weight for one in contributions(case)] for case in disputes]
     sums = np.array([[sum(max(w, 0) for w in ws), sum(max(-w, 0) for w in ws)] for ws in weighed])
     votes = np.array([case.jury.buyer if case.jury else 0 for case in disputes])

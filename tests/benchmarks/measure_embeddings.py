@@ -1,6 +1,7 @@
 """What embeddings are good for: `python -m tests.benchmarks.measure_embeddings`.
 
-Each that runs on this machine is asked for the nearest of several texts. Those whose package is not installed are left out.
+Each that runs on this machine is asked for the nearest of several texts. Those whose package is not installed are left
+out.
 """
 
 import asyncio
@@ -11,7 +12,7 @@ from functools import partial
 import numpy as np
 
 from courtroom.knowledge.bases import bundled_cases, bundled_statutes
-from courtroom.knowledge.embedding import DEFAULT, LOCAL, Embedding, embedding_of, installed
+from courtroom.knowledge.embedding import DEFAULT, HASHED, LOCAL, Embedding, embedding_of, installed
 from courtroom.settings import DATA
 from tests.benchmarks.tables import Row, Table, share, show
 
@@ -45,8 +46,9 @@ SAME_ZH = (
     ("演唱会不办了", "音乐表演取消"),
     ("大家都说他诚实", "人人信得过这位先生"),
 )
-NAMES = (DEFAULT, *(name for name in LOCAL if name in ("local/wordllama", "local/all-minilm-l6-v2")))
-HEAD = ("embedding", "paraphrases, English", "Chinese", "norms of a dispute", "personas and norms", "precedents, Chinese",
+NAMES = (DEFAULT, HASHED, *(name for name in LOCAL if name in ("local/wordllama", "local/all-minilm-l6-v2")))
+HEAD = ("embedding", "paraphrases, English", "Chinese", "norms of a dispute", "personas and norms",
+        "precedents, Chinese",
         "statutes from facts, Chinese", "statutes, English to Chinese")  # fmt: skip
 TRADES = {
     "Digital & Appliances": ("Li Wei", "Kenji Tanaka", "Gao Jun", "Peter Hall", "Huang Rui"),
@@ -58,7 +60,7 @@ TRADES = {
 
 
 def tables() -> Iterable[Table]:
-    there = [name for name in NAMES if name == DEFAULT or installed(name)]
+    there = [name for name in NAMES if name in (DEFAULT, HASHED) or installed(name)]
     rows = tuple(Row(f"`{name}`", partial(figures, embedding_of(name))) for name in there)
     sizes = (f"{title} ({len(queries)})" for title, (queries, _, _) in zip(HEAD[1:], sets(), strict=True))
     yield Table("The right text among the nearest", (HEAD[0], *sizes), rows)
@@ -67,7 +69,8 @@ def tables() -> Iterable[Table]:
 def sets() -> Iterable[tuple[Sequence[Text], Sequence[Text], int]]:
     """For each figure: what is asked, what is looked through, and among how many of the nearest a right one must be."""
     for pairs in (SAME, SAME_ZH):
-        yield (*(_named((pair[side], str(at)) for at, pair in enumerate(pairs)) for side in (0, 1)), 1)  # type: ignore[misc]
+        sides = (_named((pair[side], str(at)) for at, pair in enumerate(pairs)) for side in (0, 1))
+        yield (*sides, 1)  # type: ignore[misc]
     disputes = [json.loads(line) for line in (DATA / "precedents.jsonl").read_text("utf-8").splitlines()]
     norms = [(norm, frozenset((one["id"], one["category"]))) for one in disputes for norm in one["norms"]]
     yield _named((one["dispute"], one["id"]) for one in disputes), norms, 5

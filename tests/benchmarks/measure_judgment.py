@@ -1,8 +1,8 @@
 """How often the right article and charge are found: `python -m tests.benchmarks.measure_judgment`.
 
-Over the sample cases and, where `COURTROOM_REAL_DATA` names a folder, its `cail_like.jsonl` (CAIL2018 records). Figures are
-shares of the cases whose article or charge is known. Retrieval is asked with the facts; the offline model hears each
-case with both benches, and its ranking behind the first place is that of its own scores.
+Over the sample cases and, where `COURTROOM_REAL_DATA` names a folder, its `cail_like.jsonl` (CAIL2018 records). Figures
+are shares of the cases whose article or charge is known. Retrieval is asked with the facts; the offline model hears
+each case with both benches, and its ranking behind the first place is that of its own scores.
 """
 
 import asyncio
@@ -14,7 +14,7 @@ from courtroom.cases.case import Case
 from courtroom.cases.criminal import CriminalCase
 from courtroom.cases.files import read_upload
 from courtroom.courthouse import Courthouse
-from courtroom.engine.changes import merged
+from courtroom.declarations.changes import merged
 from courtroom.judging.criminal import article_scores, charge_scores, informed, precedents_of
 from courtroom.knowledge.collection import DEPTH, Mode, Weights, fuse
 from courtroom.knowledge.search import Knowledge, Search

@@ -1,8 +1,9 @@
 """How good the offline model's summaries and labels are: `python -m tests.benchmarks.measure_texts`.
 
-Summaries: the sample documents against their reference summaries, beside the first sentences (lead-3, and lead-N with as
-many sentences as ours); mean F1 by ROUGE, and BLEU. Labels: accuracy on the sample tasks and, where `COURTROOM_REAL_DATA`
-names a folder, on its `classification/` (RTE, QNLI, BoolQ, Emotion), beside the most frequent label.
+Summaries: the sample documents against their reference summaries, beside the first sentences (lead-3, and lead-N with
+as many sentences as ours); mean F1 by ROUGE, and BLEU. Labels: accuracy on the sample tasks and, where
+`COURTROOM_REAL_DATA` names a folder, on its `classification/` (RTE, QNLI, BoolQ, Emotion), beside the most frequent
+label.
 """
 
 from collections import Counter
@@ -54,7 +55,8 @@ def summaries(house: Courthouse, documents: Sequence[Document]) -> Table:
 
 
 def overlaps(house: Courthouse, documents: Sequence[Document], variant: str, first: int | None) -> Iterable[str]:
-    """How much of the reference summaries a variant's hold, or so many first sentences; 0 is as many as the variant's has."""
+    """How much of the reference summaries a variant's hold, or so many first sentences; 0 is as many as the variant's
+    has."""
     knobs: dict[str, object] = {"variant": variant, "assess": "none"}
     texts = [heard(house, "juris", case, knobs).run.verdict.summary if variant else "" for case in documents]
     if first is not None:

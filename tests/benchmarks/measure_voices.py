@@ -1,7 +1,8 @@
 """How often the interval of a panel's effective votes holds the truth: `python -m tests.benchmarks.measure_voices`.
 
-Panels are made up, with a known correlation of votes: jurors who copy one and the same juror now and then, cases that are clear to a
-degree drawn from a beta distribution, and jurors who see the same evidence with an error of their own (a normal one).
+Panels are made up, with a known correlation of votes: jurors who copy one and the same juror now and then, cases that
+are clear to a degree drawn from a beta distribution, and jurors who see the same evidence with an error of their own (a
+normal one).
 """
 
 import random

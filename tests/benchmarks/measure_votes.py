@@ -1,7 +1,7 @@
 """How near the offline jury's votes come to votes on record: `python -m tests.benchmarks.measure_votes`.
 
-On the sample disputes, which its formulas were tuned on, and on held-out disputes, which no tuning has read. The votes of both are
-invented, so this is no measure against people. Seventeen jurors, the setup as it stands by default, seed 0.
+On the sample disputes, which its formulas were tuned on, and on held-out disputes, which no tuning has read. The votes
+of both are invented, so this is no measure against people. Seventeen jurors, the setup as it stands by default, seed 0.
 """
 
 import json
@@ -36,7 +36,8 @@ held_out = partial(disputes_in, "held_out")
 
 
 def figures(house: Courthouse, disputes: Sequence[Dispute]) -> Iterable[str]:
-    """How many there are, the mean error of the buyer's votes of 17, in how many the majority is right, and how many took more rounds than one."""
+    """How many there are, the mean error of the buyer's votes of 17, in how many the majority is right, and how many
+    took more rounds than one."""
     off, right, further = [], 0, 0
     for case in disputes:
         run = drive(house, house.new_run(CYBERJURORS.name, case, CYBERJURORS.setup(), 0))

@@ -42,7 +42,7 @@ class Table:
     rows: tuple[Row, ...]
 
     def lines(self, tiny: bool = False) -> Iterator[str]:
-        """The table as Markdown, line by line as its rows are worked out; the first row alone where it is to be tiny."""
+        """The table as Markdown, line by line as its rows are worked out; if tiny, the first row alone."""
         yield from (f"### {self.title}", "", f"| {' | '.join(self.head)} |", f"|{' --- |' * len(self.head)}")
         for row in self.rows[:1] if tiny else self.rows:
             yield row.line()
@@ -79,7 +79,7 @@ def needed_data() -> Path:
 @contextmanager
 def answering(delay: float = 0.0) -> Iterator[str]:
     """A server in a process of its own that answers after so many seconds, and that LiteLLM asks; its address."""
-    from tests.openai_server import server_process  # what `bench_big_store` starts need not have it
+    from tests.openai_server import server_process
 
     with server_process(delay) as address:
         os.environ.update(OPENAI_API_BASE=address, OPENAI_API_KEY="none")
@@ -112,7 +112,8 @@ def options(*places: str, **defaults: object) -> argparse.Namespace:
 
 
 def show(tables: Callable[..., Iterable[Table]]) -> None:
-    """Print tables, of a new courthouse where they want one, each row as soon as it is known; one row a table with `--tiny`."""
+    """Print tables, of a new courthouse where they want one, each row as soon as it is known; one row a table with
+    `--tiny`."""
     tiny = options().tiny
     with new_house() if signature(tables).parameters else nullcontext() as house:
         for table in tables(house) if house else tables():

@@ -8,11 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from courtroom.courthouse import Courthouse
-from courtroom.datasets.samples import add_sample
-from courtroom.experiments.spec import adapted, recipe
 from courtroom.settings import Settings
 from tests.app_server import forked_app
-from tests.driving import done, drive
+from tests.driving import drive
 from tests.openai_server import OpenAIServer
 from tests.test_room import RUNS
 
@@ -25,7 +23,6 @@ ENDED: dict[str, tuple[str, str, dict[str, Any]]] = {
     "seven": ("cyberjurors", *RUNS["cyberjurors"]),
     "usual": ("cyberjurors", "oak-table", {}),
     "heard by an audience": ("cyberjurors", "phone-battery", WATCHED),
-    "training": ("verdict", "criminal-bus-wallet", {"learning": {"on": True}}),
 }
 STEPPED: dict[str, tuple[dict[str, Any], int]] = {"begun": ({}, 1), "in round 2": ({"consensus": 1.0}, 4)}
 """Setups of runs that stand still, each after so many stages."""
@@ -38,9 +35,7 @@ class Site:
     url: str
     home: Path
     runs: dict[str, str]
-    """Those in `ENDED` and `STEPPED`; `slow` was never begun, and its model writes half of each answer until `half` is set."""
-    experiment: str
-    """Its jurors began on three splits and were asked in private too."""
+    """Those in `ENDED` and `STEPPED`; `slow` was never begun; its model writes half of each answer until `half` is set."""
     half: threading.Event
 
     def run(self, name: str) -> str:
@@ -65,15 +60,10 @@ def site(home: Path) -> Iterator[Site]:
             house.runner.step(runs[name])
             house.runner.wait(runs[name], 60)
     runs["slow"] = new("cyberjurors", "oak-table", SLOW)
-    add_sample(house.datasets, house.library, "sample-trials")
-    splits, knobs = ["2 of 12", "6 of 12", "10 of 12"], {"rounds": 1, "private_ballots": True}
-    experiment = done(
-        house, adapted(recipe("first-ballot-curve").experiment, repeats=2, arms=splits, values=knobs)
-    ).kept.id
     house.close()
     with (
         OpenAIServer(half=half) as models,
         forked_app(home, {"HOSTED_VLLM_API_BASE": models.url, "HOSTED_VLLM_API_KEY": "none"}) as server,
     ):
-        yield Site(server.url, home, runs, experiment, half)
+        yield Site(server.url, home, runs, half)
         half.set()

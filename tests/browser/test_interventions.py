@@ -1,4 +1,4 @@
-"""Steering in a real browser: a run that stands in round 2, overruled, told, undone, and a seat taken from elsewhere."""
+"""Steering in a real browser: a run that stands in round 2, overruled, told, undone; a seat taken from elsewhere."""
 
 import re
 
@@ -11,7 +11,7 @@ from tests.browser.test_hearing import settled, sound
 def intervene(page: Page, way: str) -> None:
     """Open one of the ways to intervene."""
     settled(page)
-    if not page.get_by_text("Your name", exact=True).is_visible():
+    if not page.get_by_text("Your name", exact=True).first.is_visible():
         page.get_by_text("Intervene", exact=True).click()
     choice = page.get_by_role("radio", name=way, exact=True)
     choice.click()
@@ -29,10 +29,10 @@ def test_a_person_steers_and_sits(site: Site, page: Page, other: Page) -> None:
     expect(page.locator(".st-key-do-step button").first).to_be_enabled()
 
     intervene(page, "Overrule")
-    page.get_by_label("Your name").fill("Ada")
-    page.get_by_label("Your name").press("Enter")
+    page.get_by_label("Your name").first.fill("Ada")
+    page.get_by_label("Your name").first.press("Enter")
     settled(page)
-    form = page.get_by_test_id("stForm").last
+    form = page.get_by_test_id("stForm").filter(has=page.get_by_role("button", name="Overrule"))
     if form.get_by_role("radio", checked=True).count():  # a juror's vote; the clerk's summary has no choice
         form.get_by_test_id("stRadio").locator("label").last.click()
     form.get_by_role("textbox").first.fill("The chair has looked at the table itself.")

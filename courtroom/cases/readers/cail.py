@@ -4,7 +4,7 @@
 | --- | --- |
 | `facts` | `fact` |
 | `defendants` | `meta.criminals`; where that is empty, the names that the facts give |
-| `gold.relevant_articles` | `meta.relevant_articles`: numbers, or texts such as `第264条`; an empty list means not known |
+| `gold.relevant_articles` | `meta.relevant_articles`: numbers, or texts such as `第264条`; empty: not known |
 | `gold.charges` | `meta.accusation`: a list, or one text with `;` between the names |
 | `gold.term_of_imprisonment` | `meta.term_of_imprisonment` |
 | (a remark) | `meta.punish_of_money`, a fine, which is no part of a judgment here |
@@ -13,8 +13,8 @@ In the flat form of Hugging Face's copy, the fields of `meta` and of the term ar
 
 LawBench's lines `instruction`, `question`, `answer` of the tasks 3-1, 3-3, 3-4, 3-5, 3-6 and 3-7.
 
-The task is recognised from the answer's prefix. What a question gives beside the facts (3-1: the charges; 3-4: charges and articles;
-3-5: the text of the articles too) is taken off them and kept as given. It is known to be right, so it is gold as well.
+The task is recognised from the answer's prefix. What a question gives beside the facts (3-1: the charges; 3-4: articles
+too; 3-5: their text too) is taken off them and kept as given. It is known to be right, so it is gold as well.
 """
 
 import hashlib
@@ -45,8 +45,7 @@ def looks_like(row: dict[str, Any]) -> bool:
 
 
 def convert(row: dict[str, Any]) -> tuple[dict[str, Any], tuple[str, ...]]:
-    """A record as a criminal case's plain data, with a remark where a fine was not taken over. Raises `CaseError`: something is
-    missing, contradicts itself, or can't be read with certainty."""
+    """Read a record as a criminal case's plain data, with a remark where a fine was not taken over."""
     fact, meta = row.get("fact"), row.get("meta")
     if not isinstance(fact, str) or not fact.strip():
         raise CaseError("`fact` must be the text of the facts.")
@@ -83,8 +82,7 @@ def criminal(
 
     Args:
         given: fields of `Given`, what the record gives beside the facts; with it the id is another one.
-        each: fields of `DecidedFor`, where a record says what was decided on each of several defendants. The first is the
-            primary one.
+        each: fields of `DecidedFor` for each of several defendants, the primary one first.
         gold: fields of `Gold`; None where a record does not say.
     """
     facts = facts.strip()
@@ -113,7 +111,7 @@ def articles(value: Any) -> list[int] | None:
 
 
 def charges(value: Any) -> list[str] | None:
-    """Names of charges; a text holds several with `;` between them, as a name may itself hold `、`. None where none is given."""
+    """Return names of charges, in a text with `;` between them, as a name may hold `、`; None where none is given."""
     items = value if isinstance(value, list) else [] if value is None else [value]
     if not all(isinstance(item, str) for item in items):
         raise CaseError("`accusation` must be a list of charges.")
@@ -205,8 +203,7 @@ def looks_like_lawbench(row: dict[str, Any]) -> bool:
 
 
 def convert_lawbench(row: dict[str, Any]) -> dict[str, Any]:
-    """A criminal case, or a legal question, as plain data. Raises `CaseError`: the record is of no task that is read here, or its
-    answer can't be read with certainty."""
+    """Read a record as plain data; raises `CaseError` where task or answer can't be read with certainty."""
     question, answer = row["question"], row["answer"]
     if not isinstance(question, str) or not isinstance(answer, str):
         raise CaseError("`question` and `answer` must be texts.")

@@ -1,5 +1,4 @@
-"""What office programs and mail make: DOCX, XLSX, PPTX, RTF, HTML and EML, as texts and pictures with their places. No macro is run,
-no link followed."""
+"""What office programs and mail make, as texts and pictures. No macro is run, no link followed."""
 
 import email
 import email.policy

@@ -1,4 +1,4 @@
-"""The text of a PDF: its paragraphs, what was filled in and noted, a remark by page on what members will not read; pages as pictures."""
+"""The text of a PDF, with a remark by page on what members will not read; and pages as pictures."""
 
 import io
 import logging
@@ -34,22 +34,36 @@ _DRAWING = Lock()
 SHOWS_TEXT = (b"Tj", b"TJ", b"'", b'"')
 """The operators of a PDF that draw text."""
 SCAN = N_(
-    "{pages}: no text can be read there, only pictures, such as a scan. Members will not know of it. Make it searchable first."
+    "{pages}: no text can be read there, only pictures, such as a scan. "
+    "Members will not know of it. Make it searchable first."
 )
 PICTURES = N_("{pages}: there are pictures that members will not see. Write what they show, if it matters.")
 UNKNOWN = N_("{pages}: characters without a known meaning stand as “\ufffd”. Compare them with the page.")
 COLUMNS = N_("{pages}: lines of two columns are read across. Read the text, and paste it where it is mixed up.")
+RAISED = N_(
+    "{pages}: figures that are raised, such as a footnote's mark, stand in the line with others. "
+    "Compare numbers with the page."
+)
+MARKS = N_(
+    "{pages}: marks such as lines through a text, stamps, drawings or files are not in the text. "
+    "Write what they show, if it matters."
+)
 FIELDS = N_("{pages}: what was filled in or noted stands at the end of the page's text.")
 
 _SPLIT = re.compile(r"([^\W\d_]+)-\n([^\W\d_]+)")
 _HYPHEN = re.compile(r"(?<=\w)-\n(?=\w)")
+_HYPHENS = re.compile("[\u00ad\u2010\u2011]\n")
+_SOFT = re.compile(r"(?<=[^\W\d_])\u00ad(?=[^\W\d_])")
 _UNKNOWN = re.compile(r"[\ue000-\uf8ff\U000f0000-\U0010fffd\x00]")
 _IMAGE = re.compile(rb"/([^\s/<>\[\]()]+)\s+Do\b|\bBI\b.*?\bID\s", re.DOTALL)
+MAX_RAISED_PT = 7.0
+MAX_RAISED_BYTES = 6
+"""Of a mark of up to three figures, in a font with two bytes for each."""
 
 
 @dataclass(frozen=True)
 class PdfText:
-    """What can be read of a PDF: the text of each page, and what is to be remarked on, with the numbers of the pages."""
+    """The text of each page of a PDF, and remarks with the numbers of the pages."""
 
     pages: tuple[str, ...]
     by_page: dict[str, list[int]]
@@ -70,7 +84,10 @@ def read_pdf(name: str, data: bytes, most: int) -> tuple[str, tuple[str, ...]]:
     """
     read = read_pages(name, data, most)
     if not any(page.strip() for page in read.pages):
-        raise CaseError(f"{name} holds no text, only pictures of it. Paste the text, or make it searchable first.")
+        raise CaseError(
+            f"{name} holds no text, only pictures of it. "
+            "Choose “From papers” on the page Cases: there its pages are pictures."
+        )
     return "\n\n".join(filter(None, read.pages)), read.told(name)
 
 
@@ -78,8 +95,6 @@ def read_pages(name: str, data: bytes, most: int) -> PdfText:
     """Return the text of each page of a PDF.
 
     Args:
-        name: the file's name.
-        data: its content.
         most: characters after which no more is read.
 
     Raises:
@@ -107,14 +122,14 @@ def read_pages(name: str, data: bytes, most: int) -> PdfText:
         raise
     except Exception as error:  # noqa: BLE001  whatever a damaged file makes the library raise
         raise CaseError(f"{name} can't be read as PDF. Check that it opens elsewhere, or paste its text.") from error
-    whole = "\f".join(pages)
+    whole = _SOFT.sub("", _HYPHENS.sub("-\n", "\f".join(pages)))
     joined: list[str] = []
     text = _SPLIT.sub(lambda found: _joined(found, whole, joined), whole)
     remarks: list[str] = []
     if joined:
         shown = ", ".join(joined[:MAX_SHOWN]) + (" ..." if len(joined) > MAX_SHOWN else "")
         remarks.append(f"Words that {name} divides at a line's end were joined: {shown}.")
-    text = _HYPHEN.sub("-", text.replace("\u00ad\n", ""))
+    text = _HYPHEN.sub("-", text)
     # Lines of a printed page are joined to paragraphs.
     paragraphs = (re.sub(r"(?<![.!?:。！？])\n(?!\n)", " ", page) for page in text.split("\f"))
     parts = ("\n\n".join(filter(None, pair)) for pair in zip(paragraphs, added, strict=True))
@@ -140,7 +155,7 @@ def page_pictures(name: str, data: bytes, numbers: Sequence[int]) -> Iterator[by
 
 
 def _joined(found: re.Match[str], whole: str, joined: list[str]) -> str:
-    """A word that a line's end divides: put together, unless its second part has a capital, or it has its hyphen elsewhere too."""
+    """A divided word: put together, unless its second part has a capital, or it has its hyphen elsewhere too."""
     first, second = found.groups()
     if not second[0].islower() or re.search(rf"\b{first}-{second}\b", whole):
         return f"{first}-{second}"
@@ -163,19 +178,24 @@ class Row:
 def _page(page: Any) -> tuple[str, str, list[str]]:
     """A page's text, what was filled in and noted on it, and what is to be remarked on."""
     rows: list[Row] = []
+    remarks: list[str] = []
 
     def visit(operator: bytes, operands: list[Any], page: list[float], text: list[float]) -> None:
+        if operator == b"Ts" and float(operands[0]) > 0:
+            remarks.append(RAISED)
         if operator in SHOWS_TEXT:
             across = page[0] * text[4] + page[2] * text[5] + page[4]
             down = page[1] * text[4] + page[3] * text[5] + page[5]
+            shown = operands[-1] if isinstance(operands[-1], list) else [operands[-1]]
+            letters = sum(len(part) for part in shown if isinstance(part, bytes | str))
+            if rows and 1 < down - rows[-1].down < MAX_RAISED_PT and letters <= MAX_RAISED_BYTES:
+                remarks.append(RAISED)
             if not rows or abs(rows[-1].down - down) > 1:
                 rows.append(Row(down, []))
-            shown = operands[-1] if isinstance(operands[-1], list) else [operands[-1]]
-            rows[-1].parts.append((across, sum(len(part) for part in shown if isinstance(part, bytes | str))))
+            rows[-1].parts.append((across, letters))
 
     found = page.extract_text(visitor_operand_before=visit)
     text, unknown = _readable(found)
-    remarks: list[str] = []
     if not text.strip() and _draws(page):
         remarks.append(SCAN)
     elif _draws_pictures(page):
@@ -187,11 +207,13 @@ def _page(page: Any) -> tuple[str, str, list[str]]:
     filled_in = "\n".join(_filled_in(page))
     if filled_in:
         remarks.append(FIELDS)
-    return text, filled_in, remarks
+    if any(_is_mark(annotation.get_object()) for annotation in page.get("/Annots") or ()):
+        remarks.append(MARKS)
+    return text, filled_in, [*dict.fromkeys(remarks)]
 
 
 def _readable(text: str) -> tuple[str, int]:
-    """A text in which what has no meaning outside its file is marked, and how often. Two halves of a character become one."""
+    """A text with its unknown signs marked, and how many; two halves of a character become one."""
     whole = text.encode("utf-16", errors="surrogatepass").decode("utf-16", errors="replace")
     marked, private = _UNKNOWN.subn("\ufffd", whole)
     return marked, private + whole.count("\ufffd")
@@ -215,16 +237,32 @@ def _draws(page: Any) -> bool:
 
 
 def _draws_pictures(page: Any) -> bool:
-    """Whether the page shows a picture; what it only has at hand, as programs list all of a file's on each page, is none."""
+    """Whether the page shows a picture, and does not only have one at hand."""
     contents = page.get_contents()
-    objects = (page.get("/Resources") or {}).get("/XObject") or {}
-    for name in _IMAGE.findall(contents.get_data()) if contents is not None else ():
-        if not name:
+    return contents is not None and _shows_picture(contents.get_data(), page.get("/Resources"), MAX_NESTED)
+
+
+def _shows_picture(content: bytes, resources: Any, depth: int) -> bool:
+    """Whether a part of a page draws a picture, or a part that does."""
+    objects: Any = resources.get_object().get("/XObject") if resources else None
+    for name in set(_IMAGE.findall(content)):
+        drawn: Any = objects.get_object().get(f"/{name.decode('latin-1')}") if objects else None
+        drawn = {} if drawn is None else drawn.get_object()
+        if not name or drawn.get("/Subtype") == "/Image":
             return True
-        drawn = objects.get(f"/{name.decode('latin-1')}")
-        if drawn is not None and drawn.get_object().get("/Subtype") == "/Image":
+        own = drawn.get("/Resources") or resources
+        if drawn.get("/Subtype") == "/Form" and depth and _shows_picture(drawn.get_data(), own, depth - 1):
             return True
     return False
+
+
+def _is_mark(item: Any) -> bool:
+    """Whether something that is laid over a page says more than the text that is read of it."""
+    kind = item.get("/Subtype")
+    said = str(item.get("/Contents") or "").strip()
+    return kind in ("/StrikeOut", "/Redact", "/Stamp", "/Ink", "/FileAttachment", "/Caret") or (
+        kind == "/FreeText" and not said
+    )
 
 
 def _filled_in(page: Any) -> Iterator[str]:
@@ -233,8 +271,7 @@ def _filled_in(page: Any) -> Iterator[str]:
         item = annotation.get_object()
         kind = item.get("/Subtype")
         if kind == "/Widget":
-            names, value = _field(item)
-            shown = value if isinstance(value, list) else [value]
+            names, shown = _field(item)
             words = ", ".join(str(one).lstrip("/") for one in shown if one is not None and str(one) != "/Off")
             if words.strip():
                 yield _readable(f"{'.'.join(names)}: {words}".replace("\r\n", "\n").replace("\r", "\n"))[0]
@@ -242,15 +279,20 @@ def _filled_in(page: Any) -> Iterator[str]:
             yield _readable(str(item["/Contents"]).replace("\r\n", "\n").replace("\r", "\n"))[0]
 
 
-def _field(item: Any) -> tuple[list[str], Any]:
-    """The names of a field from the outermost on, and its value; both may stand with the field that it is a part of."""
+def _field(item: Any) -> tuple[list[str], list[Any]]:
+    """The names of a field from the outermost on, and its values as they are shown; its parents may hold both."""
     names: list[str] = []
     value: Any = None
+    shown: dict[str, str] = {}
     for _ in range(MAX_NESTED):
         names = [str(item["/T"]), *names] if item.get("/T") else names
         button = item.get("/FT") == "/Btn" and "/AS" in item
         value = (item.get("/AS") if button else item.get("/V")) if value is None else value
+        choices = [pair.get_object() for pair in item.get("/Opt") or ()]
+        shown |= {str(pair[0]): str(pair[1]) for pair in choices if isinstance(pair, list) and len(pair) > 1}
         if "/Parent" not in item:
             break
         item = item["/Parent"].get_object()
-    return names, value
+    if isinstance(value, dict):  # a signature
+        value = value.get("/Name")
+    return names, [shown.get(str(one), one) for one in (value if isinstance(value, list) else [value])]

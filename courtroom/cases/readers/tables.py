@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from math import inf
 from typing import Any
 
 from courtroom.errors import CaseError
@@ -29,8 +30,10 @@ UNLABELLED = frozenset({"-", ""})
 """What stands in place of a label where there is none: `-` in SNLI, where annotators disagreed."""
 _NO_TEXT = frozenset({"nan", "<na>", "#n/a", "#name?", "#ref!", "#value!", "#div/0!", "#null!", "#num!"})
 """What pandas writes where a value is missing, and Excel where a formula failed."""
-MISSING = frozenset({"-1", "na", "n/a", "null", "none", *_NO_TEXT})
-"""What many programs write where a value is missing, -1 in GLUE's test sets; it counts as no label, and this is told."""
+MISSING = frozenset(
+    {"-1", "na", "n/a", "null", "none", "nil", "\\n", "<null>", "#na", "#n/a n/a", "1.#qnan", *_NO_TEXT}
+)
+"""What many programs write where a value is missing; it counts as no label, and this is told."""
 _LOOKS = str.maketrans("‘’ʼ´`“”аеорсухіјѕαορν", "'''''\"\"aeopcyxijsaopv")
 """Signs, and letters of other scripts, that look like those of the Latin one."""
 _NUMBER = re.compile(r"[+-]?\d+(?:\.0+)?")
@@ -39,6 +42,8 @@ _WRITTEN_LIST = re.compile(r"\[.*\]|\{.*\}", re.DOTALL)
 """A list or an object that a program has written into a cell."""
 _NOT_ID = re.compile(r"[^A-Za-z0-9._-]+")
 _OWN_ID = re.compile(r"[\w.:-]{1,120}")
+_FASTTEXT = re.compile(r"__label__\S+ ")
+_R = re.compile(r'"[^"\n]*"(?: "[^"\n]*")+\r?\n"1" ')
 MOST_SHOWN = 20
 MAX_TEXT = 50_000
 """Characters of a text."""
@@ -47,15 +52,16 @@ MOST_COMPARED = 2_000
 
 
 class NumberedLabels(CaseError):
-    """Labels are numbers, and nothing says what they mean. `values`: the numbers that were met. `where`: the file's name."""
+    """Labels are numbers (`values`), and nothing says what they mean. `where`: the file's name."""
 
     def __init__(self, values: Iterable[str], where: str = "") -> None:
         self.values = tuple(sorted(set(values), key=lambda value: (len(value), value)))
         shown = ", ".join(self.values[:MOST_SHOWN])
         pairs = ",".join(f"{value}=NAME" for value in self.values[:3])
         super().__init__(
-            f"{f'{where}: ' if where else ''}The labels are numbers ({shown}), and the file does not say what they mean. Write names in their place, or "
-            f"give the names: {pairs}."
+            f"{f'{where}: ' if where else ''}The labels are numbers ({shown}), "
+            "and the file does not say what they mean. "
+            f"Write names in their place, or give the names: {pairs}."
         )
 
 
@@ -93,8 +99,7 @@ def as_label(value: Any, names: Mapping[str, str] | None) -> tuple[str | None, s
 
 
 def names_from(text: str) -> dict[str, str]:
-    """The names that a person gives, such as `0=entailment,1=not_entailment`; empty where nothing is given. Raises `CaseError`:
-    it is not of this form."""
+    """Read names that a person gives, such as `0=entailment,1=not_entailment`; raises `CaseError`."""
     pairs = [pair.partition("=") for pair in text.split(",") if pair.strip()]
     names = {number.strip(): name.strip() for number, _, name in pairs}
     if any(
@@ -124,7 +129,7 @@ PAIRS = (
     ("text1", "text2"),
     ("text", "second"),
 )
-"""Columns of a pair, in the order in which they are shown: RTE, ANLI (newer and older), QNLI, BoolQ, QQP, MRPC, common ones."""
+"""Columns of a pair, in the order in which they are shown."""
 SINGLE = ("text", "sentence", "content", "message")
 LABEL = ("label", "labels", "gold_label", "sentiment", "emotion", "quality", "is_duplicate", "class", "category")
 """Columns of the label. Of several that a table has, the first one alone is: what is blank there stays blank."""
@@ -156,7 +161,7 @@ UNREADABLE = (
 
 @dataclass(frozen=True)
 class TaskRead:
-    """A labelled task's fields from a table, and what is to be told of it. `left_out`: rows that are not in it, and why."""
+    """A labelled task's fields from a table, the rows that are not in it and why, and what is to be told."""
 
     fields: Mapping[str, Any]
     left_out: tuple[str, ...] = ()
@@ -178,9 +183,13 @@ def table_in(file: io.BufferedReader, ending: str, others: Collection[str] = ())
         others: columns under other names that are to be renamed, in lower case.
 
     Raises:
-        CaseError: two columns have one name.
+        CaseError: two columns have one name, or it is a table of another kind.
     """
     sample = file.peek(1).decode(errors="replace")
+    if _FASTTEXT.match(sample):
+        raise CaseError("each line begins with its label, as fastText writes it. Write columns “text” and “label”.")
+    if _R.match(sample):
+        raise CaseError("its columns are parted by blanks, as R writes them. Write them as CSV, as `write.csv` does.")
     written = dialect_of(sample, KNOWN.union(others))
     columns = dict.fromkeys(written.columns)
     labelled = looks_labelled(columns) or bool(set(map(column_name, columns)) & set(others))
@@ -190,8 +199,7 @@ def table_in(file: io.BufferedReader, ending: str, others: Collection[str] = ())
 
 
 def task_from_text(text: str, names: Mapping[str, str] | None = None) -> TaskRead:
-    """A task's fields from a pasted table or JSON lines. `names`: what labels that are numbers mean. Raises `CaseError`: it is no
-    table of labelled texts."""
+    """Read a task from a pasted table or JSON lines; see `task_from_rows`."""
     if not text.strip():
         raise CaseError(EMPTY)
     data = text.encode(errors="surrogatepass")
@@ -203,7 +211,7 @@ def task_from_text(text: str, names: Mapping[str, str] | None = None) -> TaskRea
 
 
 def task_from_table(table: Table, names: Mapping[str, str] | None = None) -> TaskRead:
-    """A task's fields from a table; see `task_from_rows`. Raises `CaseError`: it has no column of labels or of texts."""
+    """Read a task from a table; see `task_from_rows`."""
     if not looks_labelled(dict.fromkeys(table.columns)):
         raise CaseError(UNREADABLE if any(table.columns) else EMPTY)
     return task_from_rows(table.rows, names, table.remarks)
@@ -212,7 +220,7 @@ def task_from_table(table: Table, names: Mapping[str, str] | None = None) -> Tas
 def task_from_rows(
     rows: Iterable[TableRow], names: Mapping[str, str] | None = None, remarks: Sequence[str] = ()
 ) -> TaskRead:
-    """A task's fields from rows with named columns: `labels`, `question`, `names`, `items`. A row that can't be read is left out.
+    """Read a task from rows with named columns; a row that can't be read is left out.
 
     Args:
         rows: of a table, or of JSON.
@@ -276,13 +284,9 @@ def task_from_rows(
 
 
 def labels_from(column: str, names: Collection[str]) -> str:
-    """The sentence which column the labels are from, where another one may have them; empty where there is no doubt.
-
-    Args:
-        column: that of the labels.
-        names: of all columns, in lower case.
-    """
+    """Say which column the labels are from, where another of `names` may have them; empty where there is no doubt."""
     others = [name for name in LABEL if name in names and name not in (column, "category")]
+    others += [name for name in names if name.rpartition(".")[0] == column]  # which pandas makes of two of one name
     sentence = f"The labels are those of the column “{column}”. If another column has them, name it “label”."
     return sentence if column in LABEL[-2:] or others else ""
 
@@ -310,15 +314,20 @@ def folded(raw: Mapping[Any, Any]) -> dict[str, Any]:
 def item_of(
     row: Mapping[str, Any], columns: Sequence[str], label: str, names: Mapping[str, str] | None = None
 ) -> tuple[dict[str, Any], str]:
-    """A row's text or texts, label, reason and own id, and what was taken for no label; what it lacks is empty, a label that it
-    lacks is None. Raises `CaseError`: a text is missing, or the label is none or not among the names; `NumberedLabels`: the label is a number, and nothing says what it means.
+    """Return a row's texts, label (None where it has none), reason and id, and what was taken for no label.
 
     Args:
         row: with columns in lower case.
         columns: of the text, or of both texts.
         label: the column of the label.
         names: what labels that are numbers mean.
+
+    Raises:
+        CaseError: a text is missing, or the label is none or not among the names.
+        NumberedLabels: the label is a number, and nothing says what it means.
     """
+    if (said := row.get("answer")) in ("reject", "ignore"):  # as Prodigy writes it beside the label that it offered
+        raise CaseError(f"its label was not accepted: its answer is “{said}”. Remove the row, or the column.")
     texts = [_text(row.get(name), name) for name in columns]
     if not all(texts):
         raise CaseError(f"it lacks its {columns[texts.index('')]}. Fill it in, or remove the row.")
@@ -333,8 +342,7 @@ def item_of(
 
 
 def plain_id(text: str) -> str:
-    """An id made of a text: letters, digits, `.`, `_` and `-`; with a hash where other signs were lost, as two ids may have
-    become one."""
+    """Return an id made of a text; with a hash where signs were lost, as two ids may have become one."""
     name = _NOT_ID.sub("-", text).strip("-._")
     if name != text and len(name) < len(text):
         name = f"{name[:60]}-{hashlib.sha256(text.encode(errors='surrogatepass')).hexdigest()[:8]}".strip("-")
@@ -348,7 +356,7 @@ def question_of(columns: Sequence[str], labels: Iterable[str]) -> str:
 
 
 def alike(labels: Iterable[str]) -> tuple[str, str] | None:
-    """The first two labels that nobody could tell apart, or a truth value beside a yes or no; None where there are none."""
+    """Return the first two labels that nobody could tell apart, such as “true” beside “yes”; None where none are."""
     first: dict[str, str] = {}
     for label in labels:
         other = first.setdefault(_look(label), label)
@@ -370,7 +378,7 @@ def columns_of(names: set[str]) -> tuple[str, ...] | None:
 
 
 def _look(label: str) -> str:
-    """A label as the eye takes it: letters composed, signs that nobody sees or that end it left out, dashes and quotes as one."""
+    """A label as the eye takes it: letters composed, signs that nobody sees left out, dashes and quotes as one."""
     signs = (
         "-" if unicodedata.category(sign) == "Pd" or sign == "\u2212" else sign
         for sign in unicodedata.normalize("NFKC", label)
@@ -397,7 +405,7 @@ def _text(value: Any, column: str) -> str:
         return ""
     if isinstance(value, list) and value and all(isinstance(line, str) for line in value):
         value = "\n".join(value)
-    if isinstance(value, bool) or not isinstance(value, str | int | float | Decimal):
+    if isinstance(value, bool) or not isinstance(value, str | int | float | Decimal) or value in (inf, -inf):
         raise CaseError(f"it has {_kind(value)} as its {column}. Write a text there, or remove the row.")
     text = str(value).strip()
     if len(text) > MAX_TEXT:

@@ -1,4 +1,4 @@
-"""Documents from `.txt`, `.md`, `.pdf`, and what office programs and mail make; labelled tasks from `.csv`, `.tsv`, JSON lines and `text;label` lines."""
+"""Documents from texts, PDF and what office programs make; labelled tasks from tables and JSON lines."""
 
 import io
 import re
@@ -26,13 +26,14 @@ Read = tuple[Case, tuple[str, ...]]
 
 
 def read(name: str, data: bytes, labels: Mapping[str, str] | None = None, encoding: str = "") -> Read:
-    """The one case in a text file. Raises `CaseError`: a sentence that names the file and the mend.
+    """Read the one case in a text file.
 
     Args:
-        name: the file's name.
-        data: its content.
         labels: what labels that are numbers mean.
         encoding: as a person says; empty: found from the bytes.
+
+    Raises:
+        CaseError: a sentence that names the file and the mend.
     """
     ending = Path(name).suffix.lower()
     if ending == ".pdf":
@@ -50,8 +51,7 @@ def read(name: str, data: bytes, labels: Mapping[str, str] | None = None, encodi
 
 
 def task(name: str, rows: Iterable[TableRow], labels: Mapping[str, str] | None = None) -> Read:
-    """A labelled task from rows of JSON. `labels`: what labels that are numbers mean. Raises `CaseError`: a sentence that names
-    the file and the mend."""
+    """Read a labelled task from rows of JSON; `labels`: what labels that are numbers mean."""
     with _named(name):
         return _task(name, task_from_rows(rows, labels))
 

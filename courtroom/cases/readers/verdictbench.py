@@ -1,7 +1,7 @@
 """A reader for VerdictBench-like JSON.
 
 The benchmark's paper describes a record (section 3, appendix A) without its published field names, so several spellings
-are taken; `verdictbench_fields.FIELDS` is the whole list of them.
+are taken; verdictbench.toml is the whole list of them.
 What can't be mapped is reported, not dropped in silence.
 
 | here | taken from |
@@ -21,9 +21,11 @@ What can't be mapped is reported, not dropped in silence.
 from __future__ import annotations
 
 import re
+import tomllib
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from datetime import datetime
+from pathlib import Path
 from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
@@ -34,70 +36,18 @@ from courtroom.media.medium import MediumKind
 from courtroom.text.languages import language_of
 from courtroom.text.prices import currency, price
 
-FIELDS: Mapping[str, tuple[str, ...]] = {
-    # the record
-    "id": ("id", "case_id", "caseId", "dispute_id", "编号"),
-    "title": ("title", "case_title", "标题", "案件标题"),
-    "category": ("category", "label", "tag", "subcategory", "类别", "分类"),
-    "language": ("language", "lang", "语言"),
-    "deal": ("product_info", "transaction", "metadata", "order", "商品信息", "交易信息"),
-    "chat": ("chat_history", "chat", "dialogue", "聊天记录", "沟通记录"),
-    "buyer_evidence": ("buyer_evidence", "buyerEvidence", "买家证据", "买家举证", "买方证据"),
-    "seller_evidence": ("seller_evidence", "sellerEvidence", "卖家证据", "卖家举证", "卖方证据"),
-    "evidence": ("evidence", "evidences", "证据", "举证"),
-    "votes": ("votes", "jury", "jurors", "投票"),
-    "opinions": ("opinions", "reasons", "comments", "陪审员意见"),
-    "buyer_votes": ("buyer_votes", "buyerVotes", "买家票数"),
-    "seller_votes": ("seller_votes", "sellerVotes", "卖家票数"),
-    "winner": ("winner", "final_verdict", "verdict", "result", "判决结果", "胜方"),
-    # the order
-    "product": ("product", "product_name", "product_title", "name", "商品", "商品名称", "产品"),
-    "description": ("description", "product_text", "detail", "商品描述"),
-    "condition": ("condition", "成色"),
-    "price": ("price", "amount", "价格", "金额", "商品价格", "成交价"),
-    "currency": ("currency", "货币"),
-    "ordered_at": ("ordered_at", "order_time", "下单时间"),
-    "delivered_at": ("delivered_at", "delivery_time", "收货时间"),
-    "order_state": ("order_state", "order_status", "订单状态"),
-    "status": ("status",),
-    # a piece of evidence, a chat line, a juror's vote, a medium
-    "side": ("side", "role", "speaker", "from", "vote", "角色", "投给"),
-    "text": ("text", "content", "claim", "reason", "message", "内容", "理由"),
-    "round": ("round", "turn", "轮次"),
-    "at": ("time", "at", "timestamp", "时间"),
-    "images": ("images", "image", "pictures", "图片"),
-    "videos": ("videos", "video", "视频"),
-    "file": ("file", "path", "filename", "url", "文件"),
-    "shows": ("description", "caption", "summary", "描述"),
-}
-
+NAMES: dict[str, Any] = tomllib.loads((Path(__file__).parent / "verdictbench.toml").read_text(encoding="utf-8"))
+FIELDS: Mapping[str, list[str]] = NAMES["fields"]
 MARKS = (*FIELDS["buyer_evidence"], *FIELDS["seller_evidence"], *FIELDS["evidence"])
 """A record has one of these fields."""
 
-SIDE_WORDS: Mapping[str, Side] = {
-    **dict.fromkeys(("buyer", "b", "买家", "买方"), "buyer"),
-    **dict.fromkeys(("seller", "s", "卖家", "卖方"), "seller"),
-}
-
-CATEGORY_TABLE: Mapping[Category, str] = {
-    "Digital & Appliances": "数码家电; Mobile Phones, 手机; Computers, 电脑; Cameras, 相机; Major Appliances, 大家电; "
-    "Small Appliances, 小家电; Smart Devices, 智能设备; Digital Accessories, 数码配件",
-    "Fashion & Bags": "服饰箱包; Clothing, 服装; Footwear, 鞋靴; Bags & Luggage, 箱包; Hats, 帽子; Accessories, 配饰",
-    "Home & Lifestyle": "家居生活; Furniture & Home Décor, 家具, Furniture & Home Decor; Kitchen & Daily Essentials, 厨房日用; "
-    "Maternity & Baby Products, 母婴; Pet Supplies, 宠物用品; Sports & Outdoors, 运动户外; Automotive Supplies, 汽车用品; "
-    "Collectibles & Entertainment, 收藏娱乐",
-    "Virtual & Services": "虚拟服务; Digital Resources, 数字资源; Gaming Accounts & Services, 游戏; Agency Services, 代办服务; "
-    "Local Services, 本地服务; Tutorials & Courses, 教程课程",
-    "Other": "其他; Uncategorized Secondhand Items, 其他闲置",
-}
-"""The five categories: each in Chinese, then the subcategories of prompt E.10 (25 in all) with their other spellings."""
+SIDE_WORDS: Mapping[str, Side] = {word: side for side in SIDES for word in NAMES["sides"][side]}
 
 
 def _category_words() -> Iterator[tuple[str, tuple[Category, str]]]:
-    for top, words in CATEGORY_TABLE.items():
-        chinese, *below = (one.split(", ") for one in words.split("; "))
+    for top, (chinese, *below) in NAMES["categories"].items():
         yield from ((word.casefold(), (top, "")) for word in (top, *chinese))
-        yield from ((word.casefold(), (top, one[0])) for one in below for word in one)
+        yield from ((word.casefold(), (top, names[0])) for names in below for word in names)
 
 
 CATEGORY_WORDS = dict(reversed(list(_category_words())))
@@ -109,7 +59,8 @@ def category(name: str) -> tuple[Category, str] | None:
 
 
 _ENDED = re.compile(
-    r"\b(wins?|won|winner|loses|lost|verdict|rul(?:ed|ing)|judg\w+|upheld|in favou?r|dismissed|refunded|closed|resolved)\b"
+    r"\b(wins?|won|winner|loses|lost|verdict|rul(?:ed|ing)|judg\w+|upheld|in favou?r|dismissed|refunded|closed"
+    r"|resolved)\b"
     r"|胜|败诉|判|裁|支持[买卖]|已退款|退款成功|关闭|结案",
     re.IGNORECASE,
 )
@@ -125,8 +76,7 @@ def looks_like(row: dict[str, Any]) -> bool:
 
 
 def convert(row: dict[str, Any]) -> tuple[dict[str, Any], tuple[str, ...]]:
-    """A record as a dispute's plain data, with a remark for each thing that was not taken over. Raises `CaseError`: something
-    without which there is no dispute is missing."""
+    """Read a record as a dispute's plain data, with a remark for each thing that was not taken over."""
     remarks: list[str] = []
     record = _Part(row, "", remarks)
     transaction = _transaction(record)
@@ -350,31 +300,35 @@ def _media(piece: _Part, field: str, kind: MediumKind) -> Iterator[dict[str, Any
 
 def _jury(record: _Part) -> dict[str, Any] | None:
     counts: dict[Side, int] = dict.fromkeys(SIDES, 0)
-    votes, opinions = record.take("votes"), []
+    votes, opinions = record.take("votes"), list[dict[str, Any]]()
     winner = SIDE_WORDS.get(record.text("winner").casefold())
-    if isinstance(votes, list) and (
-        numbers := {str(number) for vote in votes if (number := _number(vote)) is not None}
-    ):
-        named = _sides_of_numbers([str(_number(vote)) for vote in votes], winner)
-        if not named:
-            shown = " and ".join(sorted(numbers))
+    if isinstance(votes, dict):
+        for side, count, texts in _by_side(record, votes):
+            counts[side] += count
+            opinions += texts
+    else:
+        if isinstance(votes, list):
+            votes = [str(vote) if type(vote) is int else vote for vote in votes]
+        voted = [*_votes(record, votes, "votes")]
+        numbers = sorted({word for word, _, _ in voted if word.isdecimal()})
+        named = _sides_of_numbers([word for word, _, _ in voted], winner) if numbers else {}
+        if numbers and not named:
+            shown = " and ".join(numbers)
             record.remark(
-                f"The votes are numbers ({shown}), and nothing says which side each means; they were not taken over. Write "
-                "`buyer` or `seller` in their place."
+                f"The votes are numbers ({shown}), and nothing says which side each means; "
+                "they were not taken over. Write `buyer` or `seller` in their place."
             )
             return None
-        record.remark(
-            f"The votes are numbers; by the winner, {' and '.join(f'{n} is the {s}' for n, s in sorted(named.items()))}."
-        )
-        votes = [_with_side(vote, named) for vote in votes]
-    by_juror = ((one["side"], 1, [one]) for one in _opinions(record, votes, "votes"))
-    for side, count, text in _by_side(record, votes) if isinstance(votes, dict) else by_juror:
-        counts[side] += count
-        opinions += text
+        if named:
+            items = " and ".join(f"{number} is the {side}" for number, side in sorted(named.items()))
+            record.remark(f"The votes are numbers; by the winner, {items}.")
+        opinions = [{"side": named.get(word) or _side(word, where), "text": text} for word, text, where in voted]
+        counts |= Counter(one["side"] for one in opinions)
     for side, field in zip(SIDES, ("buyer_votes", "seller_votes"), strict=True):
         told_count = record.text(field)
         counts[side] = int(told_count) if told_count.isdecimal() else counts[side]
-    opinions += _opinions(record, record.take("opinions"), "opinions")
+    written = _votes(record, record.take("opinions"), "opinions")
+    opinions += [{"side": _side(word, where), "text": text} for word, text, where in written]
     if not any(counts.values()):
         if winner or opinions:
             record.remark("How many jurors voted for each side is not given, so the outcome was not taken over.")
@@ -386,16 +340,8 @@ def _jury(record: _Part) -> dict[str, Any] | None:
     return {"buyer": counts["buyer"], "seller": counts["seller"], "opinions": opinions}
 
 
-def _number(vote: Any) -> int | None:
-    """The number that stands for a side in a juror's vote; None where it is a name."""
-    if isinstance(vote, dict):
-        vote = next((vote[name] for name in FIELDS["side"] if vote.get(name) is not None), None)
-    text = str(vote).strip()
-    return int(text) if text.isdecimal() and not isinstance(vote, bool) else None
-
-
 def _sides_of_numbers(votes: list[str], winner: Side | None) -> dict[str, Side]:
-    """Which side each of two numbers means, as the winner has most of the votes; empty where that is not to be known."""
+    """Which side each of two numbers means, as the winner has most of the votes; empty where that is not sure."""
     counted = Counter(votes).most_common()
     if winner is None or not set(votes) <= {"0", "1"} or (len(counted) > 1 and counted[0][1] == counted[1][1]):
         return {}
@@ -403,17 +349,7 @@ def _sides_of_numbers(votes: list[str], winner: Side | None) -> dict[str, Side]:
     return {counted[0][0]: winner, "1" if counted[0][0] == "0" else "0": other}
 
 
-def _with_side(vote: Any, named: Mapping[str, Side]) -> Any:
-    if not isinstance(vote, dict):
-        return named[str(vote).strip()]
-    name = next(name for name in FIELDS["side"] if vote.get(name) is not None)
-    return {**vote, name: named[str(vote[name]).strip()]}
-
-
-Votes = Iterator[tuple[Side, int, list[dict[str, Any]]]]
-
-
-def _by_side(record: _Part, votes: dict[str, Any]) -> Votes:
+def _by_side(record: _Part, votes: dict[str, Any]) -> Iterator[tuple[Side, int, list[dict[str, Any]]]]:
     """Votes for a side as a number, or as a list of what its voters wrote."""
     for name, value in votes.items():
         side = SIDE_WORDS.get(name.casefold())
@@ -426,12 +362,13 @@ def _by_side(record: _Part, votes: dict[str, Any]) -> Votes:
             record.remark(f"`{record.name('votes')} › {name}` is no number of votes for a side and was left out.")
 
 
-def _opinions(record: _Part, entries: Any, field: str) -> Iterator[dict[str, Any]]:
+def _votes(record: _Part, entries: Any, field: str) -> Iterator[tuple[str, str, str]]:
+    """What each juror voted, in its own word, why, and where that stands."""
     for part in record.parts(entries, field):
-        side, text = part.text("side"), part.text("text")
-        if not side and text.casefold() in SIDE_WORDS:  # a bare vote
-            side, text = text, ""
-        yield {"side": _side(side, part.name("side")), "text": text}
+        word, text = part.text("side"), part.text("text")
+        if not word and (text.casefold() in SIDE_WORDS or text.isdecimal()):  # a bare vote
+            word, text = text, ""
+        yield word, text, part.name("side")
         part.report_rest()
 
 

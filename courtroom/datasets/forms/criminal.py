@@ -2,19 +2,21 @@
 
 | form | records known by | facts | gold |
 | --- | --- | --- | --- |
-| CAIL2018 | `fact` with `meta`, or flat with `accusation`, `relevant_articles`, `imprisonment` ... | `fact` | see `cases.readers.cail` |
+| CAIL2018 | `fact` with `meta`, or flat with `accusation`, `imprisonment` ... | `fact` | see `cases.readers.cail` |
 | LawBench | `instruction`, `question`, `answer` | `question` | `answer`; see `cases.readers.cail` |
-| MultiLJP (Lyu et al. 2023) | `fact`, `criminals_info` | `fact` | of each defendant `accusations`, `laws`, `term` (in words) or `terms` |
+| MultiLJP (Lyu et al. 2023) | `fact`, `criminals_info` | `fact` | by defendant `accusations`, `laws`, `term` |
 | MUD (Wei et al. 2024) | `facts`, `labels` with `subject`, `charge` | `facts` | of each defendant `charge` |
 
 Where a record judges several defendants, each is one row, in which it is the primary defendant; the rows share a group.
 
 Records of trials: SimuCourt (He et al. 2024) and SimCourt (Zhang et al. 2025).
 
-| form | records known by | facts | gold |
-| --- | --- | --- | --- |
-| SimuCourt | `类别`, `基本案情`; on appeal `一审法院认定事实` | what the prosecution charges (`原告诉请判令（公诉机关指控）`) and `基本案情`; on appeal `一审法院认定事实`, `上诉请求`, `本院二审查明事实` | `刑事_罪名`, `刑事_刑期`, `引用法律条文1` ... as far as they are of the Criminal Law |
-| SimCourt | `prosecution_statement`, `charge`, `term` | `prosecution_statement_sub`, where the recommended penalty is masked, or else `prosecution_statement`; `evidence` | `charge`, `term` in months or in words |
+| | SimuCourt | SimCourt |
+| --- | --- | --- |
+| known by | `类别`, `基本案情`; on appeal `一审法院认定事实` | `prosecution_statement`, `charge`, `term` |
+| facts | the charge (`原告诉请判令（公诉机关指控）`) and `基本案情` | `prosecution_statement_sub`, its penalty masked |
+| ... | on appeal `一审法院认定事实`, `上诉请求`, `本院二审查明事实` | else `prosecution_statement`; `evidence` |
+| gold | `刑事_罪名`, `刑事_刑期`, `引用法律条文1` ... of the Criminal Law | `charge`, `term` in months or in words |
 
 Of SimuCourt, civil and administrative cases are left out: no procedure hears them. What the court found (`法院意见`,
 `result`) and the fine are not taken over.
@@ -24,8 +26,8 @@ Queries and candidates of case retrieval: LeCaRD (Ma et al. 2021) and LeCaRDv2 (
 | | LeCaRD | LeCaRDv2 |
 | --- | --- | --- |
 | queries (split `queries`) | `ridx`, `q`, `crime` | `id`, `query`, `fact` |
-| candidates (split `candidates`) | `ajjbqk`, `ajName`, `qw`; the file's name is the id | `pid`, `fact`, `qw`, `charge`, `article` |
-| relevance | `golden_labels.json`, `label_top30_dict.json`: by query a list of ids, or grades by id | `*.trec`: query, 0, candidate, grade |
+| candidates (split `candidates`) | `ajjbqk`, `ajName`, `qw`; id: file | `pid`, `fact`, `qw`, `charge`, `article` |
+| relevance | `golden_labels.json`, `label_top30_dict.json` | `*.trec`: query, 0, candidate, grade |
 
 Each becomes a criminal case, so that candidates can be taken in as precedents. A candidate that stands under several
 queries is one row.
@@ -52,9 +54,9 @@ _NONE = re.compile(r"免[予于]?刑事处罚|罚金|无罪")
 
 
 def term_in_words(text: str) -> dict[str, Any] | None:
-    """The first term that a judgment names, in CAIL's form; None where it says that there is none on record. A suspended sentence
-    counts by its length, not by its probation; a fine alone, and exemption from punishment, are 0 months. Raises `CaseError`: no
-    term can be read in it."""
+    """The first term that a judgment names, in CAIL's form; None where it says that there is none on record. A
+    suspended sentence counts by its length, not by its probation; a fine alone, and exemption from punishment, are 0
+    months. Raises `CaseError`: no term can be read in it."""
     line = text.strip()
     if line in ("", "无"):
         return None
@@ -287,8 +289,8 @@ def candidate_id(own: Any) -> str:
 
 
 def relevance_in(part: SourceFile) -> Iterator[tuple[str, str, int]]:
-    """Query, candidate and grade of each judgment in a file. Raises `CourtroomError`: a line, or the file, is no judgment of
-    relevance; the sentence names it."""
+    """Query, candidate and grade of each judgment in a file. Raises `CourtroomError`: a line, or the file, is no
+    judgment of relevance; the sentence names it."""
     with part.open() as file:
         if part.ending == ".json":
             try:

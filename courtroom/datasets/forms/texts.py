@@ -1,7 +1,9 @@
-"""Labelled texts: GLUE and SuperGLUE (RTE, WNLI, MRPC, QNLI, SST-2, QQP, BoolQ), SNLI, ANLI, Emotion, LexGLUE, and tables.
+"""Labelled texts: GLUE and SuperGLUE (RTE, WNLI, MRPC, QNLI, SST-2, QQP, BoolQ), SNLI, ANLI, Emotion, LexGLUE, and
+tables.
 
-Columns are those of `cases.readers.tables`. Texts of LexGLUE's ECtHR are lists of paragraphs. A text with several labels
-is refused: a labelled task has one label for a text. A column `category` beside the label is what results are broken down by.
+Columns are those of `cases.readers.tables`. Texts of LexGLUE's ECtHR are lists of paragraphs. A text with several
+labels is refused: a labelled task has one label for a text. A column `category` beside the label is what results are
+broken down by.
 
 Documents with summaries: CNN/DailyMail, SummScreen, XSum, SAMSum, SCROLLS, plain pairs; documents without any.
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from courtroom.errors import CourtroomError
 from courtroom.experiments.measures.criminal import CRIMINAL, DOCUMENTS, LAWBENCH, RETRIEVAL
 from courtroom.experiments.measures.measure import CaseResult, Measure
-from courtroom.experiments.measures.votes import DISPUTES, LABELLED, TRIALS, VOTES
+from courtroom.experiments.measures.votes import DISPUTES, LABELLED, QUESTIONS, TRIALS, VOTES
 
 __all__ = ["MEASURES", "Measure", "CaseResult", "at_hand", "fitting", "measures_of", "wanted"]
 
@@ -15,6 +15,7 @@ BY_KIND: Mapping[str, tuple[Measure, ...]] = {
     "labelled": (*LABELLED, *VOTES),
     "document": DOCUMENTS,
     "trial": (*TRIALS, *VOTES),
+    "question": (*QUESTIONS, *VOTES),
 }
 MEASURES: Mapping[str, Mapping[str, Measure]] = {
     kind: {measure.name: measure for measure in measures} for kind, measures in BY_KIND.items()
@@ -45,7 +46,8 @@ def fitting(kind: str, rows: Sequence[CaseResult]) -> tuple[Measure, ...]:
 
 
 def wanted(kind: str, names: Sequence[str]) -> tuple[Measure, ...]:
-    """The measures of these names; without any, the ones that the kind's paper reports. Raises `CourtroomError`: there is no such measure for this kind of case."""
+    """The measures of these names; without any, the ones that the kind's paper reports. Raises `CourtroomError`: there
+    is no such measure for this kind of case."""
     known = measures_of(kind)
     if unknown := [name for name in names if name not in known]:
         raise CourtroomError(

@@ -1,5 +1,5 @@
-"""Measures of judgments, choices and amounts (VERDICT, section 4.1.3; JurisAgents, section 4.1), and of summaries (JURIS, sections 4.1 and
-4.3), against the reference or by an assessor's scores."""
+"""Measures of judgments, choices and amounts (VERDICT, section 4.1.3; JurisAgents, section 4.1), and of summaries
+(JURIS, sections 4.1 and 4.3), against the reference or by an assessor's scores."""
 
 import math
 from collections.abc import Callable, Hashable, Mapping, Sequence
@@ -23,8 +23,8 @@ def hit_at(k: int, ranked: Sequence[str], relevance: Mapping[str, float], least:
 
 
 def ndcg_at(k: int, ranked: Sequence[str], relevance: Mapping[str, float]) -> float:
-    """Discounted gain of the first k by the best that could be had (Järvelin and Kekäläinen 2002), gain = relevance; 0 to 1.
-    Records without a judgment count as not relevant; 0 where nothing is."""
+    """Discounted gain of the first k by the best that could be had (Järvelin and Kekäläinen 2002), gain = relevance; 0
+    to 1. Records without a judgment count as not relevant; 0 where nothing is."""
     best = _gain(sorted(relevance.values(), reverse=True)[:k])
     return _gain([relevance.get(record, 0.0) for record in ranked[:k]]) / best if best else 0.0
 
@@ -64,19 +64,27 @@ def _class(one: Gold | Judgment) -> frozenset[Hashable]:
     return frozenset() if term is None else frozenset({term_class(term)})
 
 
-def _both(side: Side) -> Callable[[CaseResult], Sequence[tuple[frozenset[Hashable], frozenset[Hashable]]]]:
-    """Predicted and real labels; a case whose record does not say is left out."""
+def _is_given(row: CaseResult, field: str) -> bool:
+    """Whether the record gave these labels beside the facts, so that nobody predicted them."""
+    assert isinstance(row.case, CriminalCase)
+    return bool(getattr(row.case.given, field, ())) and row.outcome.details.get("given") is not False
+
+
+def _both(side: Side, field: str) -> Callable[[CaseResult], Sequence[tuple[frozenset[Hashable], frozenset[Hashable]]]]:
+    """Predicted and real labels; a case whose record does not say is left out, and one whose record gave them."""
 
     def labels(row: CaseResult) -> Sequence[tuple[frozenset[Hashable], frozenset[Hashable]]]:
+        if _is_given(row, field):
+            return ()
         real, mine = side(_gold(row)), predicted(row)
         return ((side(mine) if mine else frozenset(), real),) if real else ()
 
     return labels
 
 
-def _exact(side: Side) -> Callable[[CaseResult], float | None]:
+def _exact(side: Side, field: str) -> Callable[[CaseResult], float | None]:
     def right(row: CaseResult) -> float | None:
-        pairs = _both(side)(row)
+        pairs = _both(side, field)(row)
         return float(pairs[0][0] == pairs[0][1]) if pairs else None
 
     return right
@@ -87,7 +95,7 @@ def _first_two(side: Side, field: str) -> Callable[[CaseResult], float | None]:
 
     def hit(row: CaseResult) -> float | None:
         real = side(_gold(row))
-        if not real:
+        if not real or _is_given(row, field):
             return None
         labels = row.outcome.details.get("candidates") or row.outcome.details.get("judgment")
         ranked: Any = labels.get(field, []) if isinstance(labels, dict) else []
@@ -125,10 +133,10 @@ def _amount(row: CaseResult) -> float | None:
 
 
 def _set(name: str, title: str, side: Side, field: str) -> tuple[Measure, ...]:
-    both = _both(side)
+    both = _both(side, field)
     hit = (mean(f"{name}_hit2", f"{title}: Hit@2", VERDICT, _first_two(side, field)),) if field else ()
     return (
-        mean(f"{name}_accuracy", f"{title}: accuracy", VERDICT, _exact(side), usual=True),
+        mean(f"{name}_accuracy", f"{title}: accuracy", VERDICT, _exact(side, field), usual=True),
         over_labels(f"{name}_precision", f"{title}: macro precision", VERDICT, both, "macro precision"),
         over_labels(f"{name}_recall", f"{title}: macro recall", VERDICT, both, "macro recall"),
         over_labels(f"{name}_f1", f"{title}: macro F1", VERDICT, both, "macro F1", usual=True),
@@ -155,8 +163,9 @@ def _only_texts(rows: Sequence[CaseResult]) -> str:
     if not rows or not all(map(is_plain_text, rows)):
         return ""
     return (
-        "The answers are plain texts, which only LawBench's scorers read. For the other measures give each answer as a JSON object "
-        "with a judgment (`charges`, `relevant_articles`, `term_of_imprisonment`), a `choice` or an `amount`."
+        "The answers are plain texts, which only LawBench's scorers read. For the other measures give each answer as a "
+        "JSON object with a judgment (`charges`, `relevant_articles`, `term_of_imprisonment`), a `choice` or an "
+        "`amount`."
     )
 
 
@@ -200,7 +209,21 @@ def _abstains(row: CaseResult) -> float | None:
     return float(lawbench.abstains(task, _written(row, task), row.case)) if task else None
 
 
+def _of_task(task: str) -> Callable[[CaseResult], float | None]:
+    def score(row: CaseResult) -> float | None:
+        assert isinstance(row.case, CriminalCase)
+        return _score(row) if lawbench.task_of(row.case, row.category) == task else None
+
+    return score
+
+
+TABLE_5 = "JurisAgents, figure 3 and table 5, by LawBench's published scorers"
 LAWBENCH: tuple[Measure, ...] = (
+    mean("lawbench_articles", "Law articles (3-1): mean F1", TABLE_5, _of_task("3-1")),
+    mean("lawbench_charges", "Charges (3-3): mean F1", TABLE_5, _of_task("3-3")),
+    mean("lawbench_term", "Term (3-4): normalised log distance", TABLE_5, _of_task("3-4"), bounds=None),
+    mean("lawbench_choice", "Case analysis (3-6): accuracy", TABLE_5, _of_task("3-6")),
+    mean("lawbench_amount", "Crime amount (3-7): accuracy", TABLE_5, _of_task("3-7")),
     mean("lawbench", "LawBench score", LAWBENCH_SCORERS, _score, bounds=None),
     mean("entirely_right", "Entirely right", "Score of 1 by LawBench's published scorers", _entirely),
     mean("abstention", "Abstention rate", LAWBENCH_SCORERS, _abstains, better="lower"),
@@ -215,9 +238,9 @@ HITS, GAINS = (1, 5, 10), (5, 10, 30)
 
 
 def judged(row: CaseResult) -> tuple[Sequence[str], Mapping[str, float]] | None:
-    """The ranking, by ids of the dataset's rows, and each row's grade; None where either is not known. Rankings made elsewhere
-    may name a candidate as its own dataset does. A grade below 0 counts as not relevant, as trec_eval has it. A case that is
-    named again counts where it stands first."""
+    """The ranking, by ids of the dataset's rows, and each row's grade; None where either is not known. Rankings made
+    elsewhere may name a candidate as its own dataset does. A grade below 0 counts as not relevant, as trec_eval has it.
+    A case that is named again counts where it stands first."""
     if row.outcome.looked_up is None or not row.relevance:
         return None
     known = row.relevance.keys()
@@ -296,7 +319,7 @@ def _by_assessor(way: str) -> tuple[Measure, ...]:
     def dimension(name: str) -> Measure:
         title = (way + name).replace("_", " ").capitalize()
         return mean(
-            *(way + name, title, PAPER, lambda row: _scores(row, way).get(name)), percent=False, bounds=(0.0, 100.0)
+            way + name, title, PAPER, lambda row: _scores(row, way).get(name), percent=False, bounds=(0.0, 100.0)
         )
 
     def combined(row: CaseResult) -> float | None:

@@ -1,4 +1,4 @@
-"""What a measure is: sums over cases and what is worked out from them, so that cases can be left out, drawn again and swapped."""
+"""What a measure is: sums over cases, which can be left out, drawn again and swapped, and what they come to."""
 
 from __future__ import annotations
 
@@ -27,6 +27,8 @@ class CaseResult:
     """How relevant other rows of its dataset are to it, by their ids; empty where nobody has judged that."""
     single: Outcome | None = None
     """What the single model came to on the case that the arm's gain is over."""
+    repeat: int = 0
+    """In which of the arm's runs over all cases."""
 
 
 Each = Callable[[CaseResult], float | None]
@@ -59,6 +61,11 @@ class Measure:
     """Whether its two parts are the sums of a ratio that `finish` grows with, as a mean is."""
     missing: Callable[[Sequence[CaseResult]], str] = lambda rows: ""
     """Why it can't be worked out for these on this machine, in a sentence; empty where it can."""
+
+    @property
+    def is_of_each_run(self) -> bool:
+        """Return whether each run over all cases has a value of its own, so that an arm has the mean of its runs."""
+        return self.each is None and not self.ratio
 
 
 def quotient(tops: Sums, unders: Sums) -> Sums:
@@ -106,8 +113,8 @@ Average = Literal["macro precision", "macro recall", "macro F1", "weighted F1"]
 def over_labels(
     name: str, title: str, source: str, labels: Labels, average: Average, *, usual: bool = False
 ) -> Measure:
-    """Precision, recall or F1 averaged over labels; equal to scikit-learn's with `zero_division=0`. Labels count that are seen in
-    a prediction or in the gold; one that a draw has not drawn counts for nothing in it."""
+    """Precision, recall or F1 averaged over labels; equal to scikit-learn's with `zero_division=0`. Labels count that
+    are seen in a prediction or in the gold; one that a draw has not drawn counts for nothing in it."""
 
     def parts(rows: Sequence[CaseResult]) -> Sums:
         import numpy as np

@@ -1,4 +1,4 @@
-"""Measures of how a panel voted: whether its share of votes can be taken for a probability, whether members agree."""
+"""Measures of how a panel voted: whether shares of votes and confidence are good probabilities, whether members agree."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 from courtroom.cases.criminal import Trial
 from courtroom.cases.dispute import SIDES, Dispute
 from courtroom.cases.labelled import LabelledTask
+from courtroom.cases.question import LETTERS
+from courtroom.evaluation.calibration import BINS, MAX_CONFIDENCE, Forecast, bin_of, brier, forecasts
 from courtroom.experiments.measures.measure import CaseResult, Measure, mean, over_labels, quotient
 from courtroom.experiments.outcome import Outcome
 from courtroom.language import N_
@@ -15,52 +17,81 @@ from courtroom.language import N_
 if TYPE_CHECKING:
     from courtroom.evaluation.intervals import Sums
 
-
-BINS = 10
-
-
-def bin_of(share: float) -> int:
-    """In which bin a share lies: the first is [0, 1 / BINS], each other one open below and closed above."""
-    return next((number for number in range(BINS) if share <= (number + 1) / BINS), BINS - 1)
+Missing = Callable[[Sequence[CaseResult]], str]
 
 
-def share_and_hit(row: CaseResult) -> tuple[float, bool] | None:
-    """The share of the votes for the outcome, and whether the outcome is right; None where either is not known."""
+def of_votes(row: CaseResult) -> tuple[Forecast, ...]:
+    """The share of the votes for the outcome, and whether the outcome is right; empty where either is not known."""
     cast = sum(row.outcome.counts.values())
-    real = _real(row)
-    if not cast or real is None:
-        return None
-    return row.outcome.counts.get(row.outcome.outcome, 0) / cast, row.outcome.outcome == real
+    if not cast or row.case.right is None:
+        return ()
+    return ((row.outcome.counts.get(row.outcome.outcome, 0) / cast, row.outcome.outcome == row.case.right[0]),)
 
 
-def _real(row: CaseResult) -> str | None:
-    if isinstance(row.case, Dispute):
-        return row.case.jury.winner if row.case.jury else None
-    if isinstance(row.case, LabelledTask) and len(row.case.items) == 1:
-        return row.case.items[0].label
-    return None
+def of_confidence(row: CaseResult) -> tuple[Forecast, ...]:
+    """What each member's confidence says of its last vote, and whether that vote is right."""
+    votes, sure = row.outcome.votes, row.outcome.confidence
+    return forecasts(row.case, [(votes.get(member), confidence) for member, confidence in sure.items()])
 
 
-def _brier(row: CaseResult) -> float | None:
-    return None if (pair := share_and_hit(row)) is None else (pair[0] - pair[1]) ** 2
+def _calibration(
+    score: tuple[str, str],
+    error: tuple[str, str],
+    given: Callable[[CaseResult], Sequence[Forecast]],
+    missing: Missing = lambda rows: "",
+) -> tuple[Measure, Measure]:
+    """The Brier score and the calibration error of forecasts, each with its name and title."""
+
+    def parts(rows: Sequence[CaseResult]) -> Sums:
+        """Shape (rows, 1 + bins): forecasts, and probability less hit in the bin that the probability lies in."""
+        import numpy as np
+
+        sums = np.zeros((len(rows), 1 + BINS))
+        for at, row in enumerate(rows):
+            for probability, is_right in given(row):
+                sums[at, 0] += 1
+                sums[at, 1 + bin_of(probability)] += probability - is_right
+        return sums
+
+    def finish(sums: Sums) -> Sums:
+        import numpy as np
+
+        return quotient(np.abs(sums[:, 1:]).sum(axis=1), sums[:, 0])
+
+    def of_case(row: CaseResult) -> float | None:
+        return brier(mine) if (mine := given(row)) else None
+
+    more: dict[str, Any] = {"better": "lower", "missing": missing}
+    return (
+        mean(*score, "Brier 1950", of_case, percent=False, **more),
+        # Chance alone pushes the error up, so no interval around it holds the truth: it has no bounds.
+        Measure(*error, "Guo et al. 2017, Eq. 3", parts, finish, bounds=None, **more),
+    )
 
 
-def _bins(rows: Sequence[CaseResult]) -> Sums:
-    """Shape (rows, 1 + bins): 1, and share less hit in the bin that the share lies in."""
-    import numpy as np
+def _unless_asked(field: str, knob: str) -> Missing:
+    def missing(rows: Sequence[CaseResult]) -> str:
+        is_there = not rows or any(getattr(row.outcome, field) for row in rows)
+        return "" if is_there else f"What is asked beside votes is left out: nobody was asked. Set {knob}."
 
-    parts = np.zeros((len(rows), 1 + BINS))
-    for at, row in enumerate(rows):
-        if found := share_and_hit(row):
-            parts[at, 0] = 1
-            parts[at, 1 + bin_of(found[0])] = found[0] - found[1]
-    return parts
+    return missing
 
 
-def _calibration(sums: Sums) -> Sums:
-    import numpy as np
+_was_not_asked = _unless_asked("confidence", "asks_confidence")
 
-    return quotient(np.abs(sums[:, 1:]).sum(axis=1), sums[:, 0])
+
+def _confidence(row: CaseResult) -> float | None:
+    sure = row.outcome.confidence.values()
+    return sum(sure) / len(sure) / MAX_CONFIDENCE if sure else None
+
+
+def _pieces(row: CaseResult) -> float | None:
+    pieces = {name for name, _ in row.case.parts()}
+    return len(pieces & {*row.outcome.rests_on}) / len(pieces) if pieces and row.outcome.rests_on else None
+
+
+def _not_in_case(row: CaseResult) -> float | None:
+    return row.outcome.not_in_case / row.outcome.statements if row.outcome.statements else None
 
 
 def _unanimous(row: CaseResult) -> float | None:
@@ -68,16 +99,47 @@ def _unanimous(row: CaseResult) -> float | None:
     return max(row.outcome.counts.values()) / cast if cast else None
 
 
+def _with_script(row: CaseResult) -> float | None:
+    """Share of the last votes of those who are not scripted that are for what the script holds."""
+    made = row.outcome
+    free = [vote for member, vote in made.votes.items() if vote and member not in made.scripted]
+    return sum(vote == made.held for vote in free) / len(free) if free and made.held else None
+
+
 VOTES: tuple[Measure, ...] = (
-    mean("brier", "Brier score of the vote share", "Brier 1950", _brier, better="lower", percent=False),
-    Measure(
-        "calibration",
-        "Calibration error of the vote share",
-        "Guo et al. 2017, Eq. 3",
-        _bins,
-        _calibration,
+    *_calibration(
+        ("brier", N_("Brier score of the vote share")),
+        ("calibration", N_("Calibration error of the vote share")),
+        of_votes,
+    ),
+    *_calibration(
+        ("confidence_brier", N_("Brier score of the confidence")),
+        ("confidence_calibration", N_("Calibration error of the confidence")),
+        of_confidence,
+        _was_not_asked,
+    ),
+    mean(
+        "confidence", N_("Confidence"), N_("As members say beside their last vote"), _confidence, missing=_was_not_asked
+    ),
+    mean(
+        "pieces_used",
+        N_("Pieces of the case that votes rest on"),
+        N_("Of all pieces, those that some member names beside its last vote"),
+        _pieces,
+        missing=_unless_asked("rests_on", "asks_pieces"),
+    ),
+    mean(
+        "not_in_case",
+        N_("Statements with a claim that is not in the case"),
+        N_("By the rules of docs/questions.md, which find a part of them"),
+        _not_in_case,
         better="lower",
-        bounds=None,  # chance alone pushes it up, so no interval around it holds the truth
+    ),
+    mean(
+        "with_script",
+        N_("Others' votes for the scripted side"),
+        N_("Last votes of the members who are not scripted"),
+        _with_script,
     ),
     mean("majority", "Share of the majority", "Votes for the outcome with most, by votes cast", _unanimous),
 )
@@ -98,7 +160,7 @@ def _sides(row: CaseResult) -> Sequence[tuple[frozenset[Hashable], frozenset[Has
 
 
 def _votes_off(row: CaseResult) -> float | None:
-    """By how many votes the buyer's count is off, the panel scaled to the jury on record; one vote alone is no panel."""
+    """By how many votes the buyer's count is off, the panel scaled to the jury on record; one vote is no panel."""
     assert isinstance(row.case, Dispute)
     cast, jury = sum(row.outcome.counts.get(side, 0) for side in SIDES), row.case.jury
     if jury is None or cast < 2 or not (real := jury.buyer + jury.seller):
@@ -143,7 +205,10 @@ DISPUTES: tuple[Measure, ...] = (
         "votes_mae", "Votes off (MAE)", CYBERJURORS, _votes_off, better="lower", usual=True, percent=False, bounds=None
     ),
     mean(
-        *("votes_rmse", "Votes off (RMSE)", CYBERJURORS, _squared),
+        "votes_rmse",
+        "Votes off (RMSE)",
+        CYBERJURORS,
+        _squared,
         root=True,
         better="lower",
         usual=True,
@@ -164,7 +229,7 @@ def _results(outcome: Outcome | None) -> dict[str, dict[str, Any]]:
 
 
 def _texts(row: CaseResult) -> Iterator[tuple[str, str | None, bool | None, str | None]]:
-    """Real and predicted label, whether it is ambiguous, and the single model's label, of each labelled text that was heard."""
+    """Real and predicted label, whether it is ambiguous, and the single model's label, of each text that was heard."""
     assert isinstance(row.case, LabelledTask)
     made, single = _results(row.outcome), _results(row.single)
     real = {item.id: item.label for item in row.case.items if item.label is not None}
@@ -197,9 +262,11 @@ def _ambiguous(row: CaseResult) -> float | None:
 
 
 def _gain(name: str, title: str, which: bool | None) -> Measure:
-    """By how much more texts have the right label than a single model gives it, relative to the latter; 0.5 is half as many more.
-    The single model is the arm that the experiment names for this one. Whether a text is ambiguous the arm's own hearings say.
-    Only texts count that the single model was given; without one that it has right there is no value."""
+    """Measure by how much more texts have the right label than a single model gives it; 0.5 is half as many more.
+
+    The experiment names the single model's arm; the arm's own hearings say whether a text is ambiguous. Only texts
+    count that the single model was given; without one that it has right there is no value.
+    """
 
     def parts(rows: Sequence[CaseResult]) -> Sums:
         import numpy as np
@@ -261,4 +328,36 @@ def _hung(row: CaseResult) -> float | None:
 TRIALS: tuple[Measure, ...] = (
     mean("proven", N_("Found guilty, or for the plaintiff"), N_("Share of all juries"), _proven, usual=True),
     mean("hung", N_("Hung juries"), N_("Share of all juries"), _hung, better="lower", usual=True),
+)
+
+
+def _answers(row: CaseResult) -> Sequence[str]:
+    """What could be voted for: the options or, where members proposed, the answers that somebody voted for."""
+    return [option.name for option in row.case.choices] or sorted(row.outcome.counts)
+
+
+def _voted_for(letter: str) -> Measure:
+    """Share of the votes for an answer."""
+
+    def each(row: CaseResult) -> float | None:
+        cast = sum(row.outcome.counts.values())
+        return row.outcome.counts.get(letter, 0) / cast if cast and letter in _answers(row) else None
+
+    def missing(rows: Sequence[CaseResult]) -> str:
+        last = max((max(_answers(row), default="") for row in rows), default=letter)
+        return "" if letter <= last else f"No question here has an answer after {last}."
+
+    title = f"Votes for answer {letter}"
+    return mean(f"share_{letter.lower()}", title, N_("Share of the votes cast"), each, usual=True, missing=missing)
+
+
+def _alike(row: CaseResult) -> float | None:
+    counts = row.outcome.counts.values()
+    pairs = sum(counts) * (sum(counts) - 1)
+    return sum(number * (number - 1) for number in counts) / pairs if pairs else None
+
+
+QUESTIONS: tuple[Measure, ...] = (
+    *map(_voted_for, LETTERS),
+    mean("agreement", N_("Agreement"), N_("Share of pairs of members who vote alike"), _alike, usual=True),
 )

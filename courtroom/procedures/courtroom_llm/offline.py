@@ -4,10 +4,9 @@ import math
 import random
 import re
 import tomllib
-from collections.abc import Sequence
-from functools import lru_cache
+from collections.abc import Mapping, Sequence
 
-from courtroom.judging.explained import said
+from courtroom.judging.explained import quotes, said
 from courtroom.models.narrow import folded
 from courtroom.models.offline import methods
 from courtroom.procedures.courtroom_llm import tasks
@@ -16,12 +15,11 @@ from courtroom.text.languages import is_unspaced
 from courtroom.text.words import has_chinese, sentences, words
 
 WORDS = tomllib.loads((DATA / "label_words.toml").read_text(encoding="utf-8"))
+NUMBERS: Mapping[str, float] = WORDS["numbers"]
 FOLLOWS, FOLLOWS_NOT, AGAINST, DENIALS = (frozenset(words) for words in WORDS["pairs"].values())
 
-EVEN = 0.575
-"""Share of the shorter text's words in the longer one at which both answers are equally likely."""
-STEEP = 6.0
 STEM = 5
+"""Letters by which words are alike."""
 _WORD = re.compile(r"[a-z']+|\d[\d.,]*", re.IGNORECASE)
 
 
@@ -48,7 +46,9 @@ def cues(label: str, text: str) -> list[tuple[str, float]]:
     """The words of a text that speak for a label, each with its weight; a denial shortly before halves it."""
     if is_unspaced(text):
         return [(part, 1.0) for part in words(label) if part in text]
-    stems, terms = _stems(folded(label)), _WORD.findall(text.lower())
+    names = WORDS["also"].get(folded(label), (folded(label),))
+    known = " ".join(WORDS["stems"].get(name, "") for name in names).split()
+    stems, terms = tuple(known or map(_stem, words(folded(label)))), _WORD.findall(text.lower())
     denied = [word in DENIALS or word.endswith(("n't", "dnt", "ont")) for word in terms]
     return [
         (word, 0.4 if any(denied[max(0, place - 3) : place]) else 1.0)
@@ -71,7 +71,7 @@ def _relation(labels: Sequence[str], passages: Sequence[tasks.Passage]) -> dict[
     odd_number = any(word[0].isdigit() for word in lacking)
     told = (_WORD.findall(passage.text.lower()) for passage in passages)
     denied = len({any(word in DENIALS or word.endswith("n't") for word in text) for text in told}) > 1
-    follows = 1 / (1 + math.exp(-STEEP * (share - EVEN - 0.1 * odd_number - 0.1 * denied)))
+    follows = 1 / (1 + math.exp(-NUMBERS["steep"] * (share - NUMBERS["even"] - 0.1 * odd_number - 0.1 * denied)))
     yes = [label for label in labels if folded(label) in FOLLOWS]
     no = [label for label in labels if label not in yes]
     leans = {label: 1.5 if (folded(label) in AGAINST) == (denied or odd_number) else 1.0 for label in no}
@@ -79,25 +79,9 @@ def _relation(labels: Sequence[str], passages: Sequence[tasks.Passage]) -> dict[
     return {label: follows / len(yes) if label in yes else (1 - follows) * leans[label] / spread for label in labels}
 
 
-@lru_cache(maxsize=512)
-def _stems(label: str) -> tuple[str, ...]:
-    names = WORDS["also"].get(label, (label,))
-    known = [stem for name in names for stem in WORDS["stems"].get(name, "").split()]
-    return tuple(known) or tuple(_stem(word) for word in words(label))
-
-
 def _stem(word: str) -> str:
     return word if word[0].isdigit() else word[:STEM]
 
-
-DOUBT = 0.12
-"""Standard deviation of a member's own view of an affinity, as a share of the highest: near a tie members differ."""
-LIKENESS = 0.6
-"""Weight of the nearest similar case against the affinity."""
-COMPANY = 0.08
-"""Weight of the share of earlier judges who hold a label."""
-PAIR = 2
-"""Labels in a trial."""
 
 AboutText = tasks.Hear | tasks.Plead | tasks.ChooseLabel | tasks.Classify | tasks.Explain
 
@@ -105,7 +89,7 @@ AboutText = tasks.Hear | tasks.Plead | tasks.ChooseLabel | tasks.Classify | task
 def hear(task: tasks.Hear, draw: random.Random) -> tasks.Hearing:
     """The two labels with the highest affinities, each seen with a little doubt."""
     values = affinities(task.labels, task.passages)
-    doubt = DOUBT * max(values.values())
+    doubt = NUMBERS["doubt"] * max(values.values())
     seen = {label: value + draw.gauss(0, doubt) for label, value in values.items()}
     first, second, *_ = sorted(seen, key=lambda label: -seen[label])
     features = tuple(_grounds(task, first)[:6])
@@ -115,51 +99,42 @@ def hear(task: tasks.Hear, draw: random.Random) -> tasks.Hearing:
 def argue(task: tasks.Plead, draw: random.Random) -> tasks.PleadingAnswer:
     """What in the words speaks for the label, and what is lacking for the other."""
     mine, others = _grounds(task, task.label), _grounds(task, task.other)
-    against = _told(task, "against-label", other=task.other, words=_quoted(task, others))
-    argument = f"{_sentence(task, task.label)} {against}"
+    against = _told(task, "against-label", others, other=task.other)
     passages = (s for s in sentences(whole(task.passages)) if any(word in s.lower() for word in mine))
+    argument = f"{_sentence(task, task.label)} {against}"
     return tasks.PleadingAnswer(evidence=tuple(dict.fromkeys(passages))[:3], argument=argument)
 
 
-def judge(task: tasks.ChooseLabel, draw: random.Random) -> tasks.ChosenLabel:
+def judge(task: tasks.ChooseLabel | tasks.Classify, draw: random.Random) -> tasks.ChosenLabel:
     """Affinity, the nearest similar cases, what earlier judges held; each judge with a doubt of its own."""
-    return _decide(task, task.in_question, [earlier.label for earlier in task.earlier], draw)
-
-
-def classify(task: tasks.Classify, draw: random.Random) -> tasks.ChosenLabel:
-    """As a judge decides, among all labels."""
-    return _decide(task, task.labels, [], draw)
-
-
-def explain(task: tasks.Explain, draw: random.Random) -> tasks.Explanation:
-    return tasks.Explanation(reason=_sentence(task, task.label))
-
-
-def _decide(
-    task: tasks.ChooseLabel | tasks.Classify, labels: tuple[str, ...], held: list[str], draw: random.Random
-) -> tasks.ChosenLabel:
+    labels, held = task.labels, list[str]()
+    if isinstance(task, tasks.ChooseLabel):
+        labels, held = task.in_question, [earlier.label for earlier in task.earlier]
     base = affinities(task.labels, task.passages)
     total = sum(base[label] for label in labels) or 1.0
-    likeness = dict.fromkeys(labels, 0.0)
+    nearest = dict.fromkeys(labels, 0.0)
     if not compares(task.labels, task.passages):  # there a like topic says nothing of the label
         for one, similarity in zip(task.similar, task.similarities, strict=True):
-            likeness[one.label] = max(similarity, likeness.get(one.label, 0.0))
-    nearest = {label: likeness[label] for label in labels}
-    if len(labels) == PAIR and not all(nearest.values()):
+            if one.label in nearest:
+                nearest[one.label] = max(similarity, nearest[one.label])
+    if isinstance(task, tasks.ChooseLabel) and not all(nearest.values()):
         nearest = dict.fromkeys(labels, 0.0)  # a case on one side alone says nothing of the other
-    company = {label: held.count(label) / len(held) if held else 0.0 for label in labels}
-    doubt = DOUBT * max(base[label] for label in labels) / total
-    scores = {
-        label: base[label] / total + LIKENESS * nearest[label] + COMPANY * company[label] + draw.gauss(0, doubt)
-        for label in labels
-    }
-    label = max(labels, key=lambda one: scores[one])
+    company = {label: held.count(label) / (len(held) or 1) for label in labels}
+    doubt, scores = NUMBERS["doubt"] * max(base[label] for label in labels) / total, {}
+    for label in labels:
+        others = NUMBERS["likeness"] * nearest[label] + NUMBERS["company"] * company[label]
+        scores[label] = base[label] / total + others + draw.gauss(0, doubt)
+    label = max(labels, key=scores.__getitem__)
     reason = [_sentence(task, label)]
     if nearest[label] > 0 and nearest[label] == max(nearest.values()):
         reason.append(_told(task, "nearest", likeness=nearest[label]))
     if company[label] > 0.5:
         reason.append(_told(task, "majority", share=company[label]))
     return tasks.ChosenLabel(reason=" ".join(reason), label=label)
+
+
+def explain(task: tasks.Explain, draw: random.Random) -> tasks.Explanation:
+    return tasks.Explanation(reason=_sentence(task, task.label))
 
 
 def _grounds(task: AboutText, label: str) -> list[str]:
@@ -175,18 +150,15 @@ def _sentence(task: AboutText, label: str) -> str:
     if compares(task.labels, task.passages):
         there, lacking = shared(task.passages)
         counts = {"there": len(there), "all": len(there) + len(lacking)}
-        return _told(task, "pair", label=label, share=share, words=_quoted(task, lacking), **counts)
+        return _told(task, "pair", lacking, label=label, share=share, **counts)
     words = _grounds(task, label)
-    return _told(task, "cue-words" if words else "no-cue", label=label, share=share, words=_quoted(task, words))
+    return _told(task, "cue-words" if words else "no-cue", words, label=label, share=share)
 
 
-def _told(task: AboutText, name: str, **values: object) -> str:
-    return said("zh" if has_chinese(whole(task.passages)) else "en", name, **values)
+def _told(task: AboutText, name: str, words: Sequence[str] = (), **values: object) -> str:
+    language = "zh" if has_chinese(whole(task.passages)) else "en"
+    more = said(language, "more-words", count=len(words) - 5) if len(words) > 5 else ""
+    return said(language, name, words=(quotes(language, words[:5]) or said(language, "none")) + more, **values)
 
 
-def _quoted(task: AboutText, words: list[str]) -> str:
-    first = _told(task, "comma").join(f"“{word}”" for word in words[:5]) or _told(task, "none")
-    return first + (_told(task, "more-words", count=len(words) - 5) if len(words) > 5 else "")
-
-
-METHODS = methods(hear, argue, judge, classify, explain)
+METHODS = methods(hear, argue, judge, explain)

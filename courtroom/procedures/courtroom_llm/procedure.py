@@ -8,18 +8,20 @@ from pathlib import Path
 from typing import Any
 
 from courtroom.cases.labelled import Labelled, LabelledTask
+from courtroom.declarations.paper import PaperSetting, changes
+from courtroom.declarations.parts import Choice, Counting, Ending, Preset, Role, StageKind
+from courtroom.declarations.setup import Member
 from courtroom.engine.court import Court
 from courtroom.engine.events import Verdict
-from courtroom.engine.paper import PaperSetting, changes
-from courtroom.engine.procedure import Choice, Counting, Ending, Preset, Procedure, Role, StageKind
-from courtroom.engine.setup import Member
+from courtroom.engine.procedure import Procedure
 from courtroom.evaluation.summaries import where
+from courtroom.judging.options import SHAPES
 from courtroom.knowledge.search import Draw, Hit, Search
 from courtroom.models.narrow import same
 from courtroom.procedures.courtroom_llm import tasks
 from courtroom.procedures.courtroom_llm.offline import METHODS
 from courtroom.procedures.courtroom_llm.setup import CourtroomLLMSetup, members
-from courtroom.procedures.courtroom_llm.views import VIEWS, speaks_for
+from courtroom.procedures.courtroom_llm.views import VIEWS, speaks_for, text_of
 
 MOST_TOLD = 12
 """Texts, and labels, that a verdict on several texts names."""
@@ -250,7 +252,8 @@ async def deliberate(court: Session) -> Verdict:
 async def hear(court: Session, item: Labelled) -> LabelTrial | None:
     """A_1 and A_2 by the first preliminary hearing; the others show whether the text is ambiguous (section 4.2.3)."""
     labels = court.case.labels
-    task = tasks.Hear(passages=passages(court.case, item.text, item.second), labels=labels)
+    shown = passages(court.case, item.text, item.second)
+    task = tasks.Hear(passages=shown, labels=labels, reasoned=court.setup.hearing_reasons)
     hearings = await court.all(court.ask(member, task, item.id) for member in court.panel("hearing"))
     named = [(same(one.first, labels), same(one.second, labels)) for one in hearings if one is not None]
     if not named:
@@ -274,6 +277,7 @@ async def plead(court: Session, trial: LabelTrial) -> tuple[tasks.Pleading, ...]
             other=other,
             sentences=setup.argument_sentences,
             words=setup.argument_words,
+            passages_first=setup.passages,
         )
         said = await court.ask(court.member(side), task, item.id)
         evidence = tuple(pointed_to(said.evidence, item.whole, setup.argument_words))
@@ -309,7 +313,8 @@ async def judge(court: Session, trial: LabelTrial, pleadings: tuple[tasks.Pleadi
         opinions += [one for one in await court.all(decide(seat, ()) for seat in bench) if one is not None]
     else:
         for seat in bench:
-            opinions += [one for one in [await decide(seat, tuple(opinions))] if one is not None]
+            told = tuple(opinions if court.setup.earlier == "all" else opinions[-1:])
+            opinions += [one for one in [await decide(seat, told)] if one is not None]
     return decision(court, item, opinions, labels, trial)
 
 
@@ -345,6 +350,9 @@ PAPER: tuple[PaperSetting, ...] = (
         "Figures 8 and 10, A.3",
         "Figure 10 has the label alone, yet judges pass on their reasoning.",
     ),
+    PaperSetting("hearing_reasons", False, "Figure 8", "Section 3.1 speaks of features and themes that it notes."),
+    PaperSetting("earlier", "previous", "3.3", "“The previous Judge-LLM”; A.3 calls the reasoning cumulative."),
+    PaperSetting("passages", False, "Figure 9", "Section 3.2 lets a side use them; its prompt asks for none."),
     PaperSetting("hearings", 5, "4.2.3", "Of one text, to know whether it is ambiguous."),
     PaperSetting("argument_sentences", 1, "Figure 9", "Section 3.5 limits the arguments and gives no number."),
 )
@@ -358,8 +366,6 @@ MODELS: tuple[PaperSetting, ...] = (
     PaperSetting("embedding", "local/en-core-web-sm", "4.1.3"),
 )
 """Its models, as LiteLLM ids, and its embedding. Which model gave the reasons for similar cases the paper does not say: here it is the run's."""
-
-SHAPES = (("circle", "●"), ("square", "■"), ("diamond", "◆"), ("triangle-up", "▲"), ("star", "★"), ("cross", "✚"))
 
 
 def at_most(case: LabelledTask, setup: CourtroomLLMSetup) -> int:
@@ -420,6 +426,7 @@ COURTROOM_LLM = Procedure(
         rule="last" if setup.structure == "sequential" and setup.decided_by == "last" else "most"
     ),
     speaks_for=speaks_for,
+    about_what=text_of,
     paper_settings=PAPER,
     small={"judges": 3, "hearings": 2},
     presets=(

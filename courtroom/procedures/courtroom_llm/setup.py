@@ -7,8 +7,8 @@ from pydantic import Field, field_validator
 
 from courtroom.cases.case import Case
 from courtroom.cases.labelled import LabelledTask
-from courtroom.engine.knobs import Group, knob
-from courtroom.engine.setup import Member, Setup
+from courtroom.declarations.knobs import Group, knob
+from courtroom.declarations.setup import Member, VotingSetup
 from courtroom.errors import CourtroomError
 from courtroom.models.spec import ModelSpec
 
@@ -21,7 +21,7 @@ class UnknownTexts(CourtroomError):
     """A setup names a text that the task does not have."""
 
 
-class CourtroomLLMSetup(Setup):
+class CourtroomLLMSetup(VotingSetup):
     """Which texts are heard, by how many judges, in which order."""
 
     model: ModelSpec = Field(default_factory=lambda: ModelSpec(temperature=0.5), title="Model")
@@ -78,6 +78,22 @@ class CourtroomLLMSetup(Setup):
         "`judges`: the judges of a trial give a reason before the label, the models of a baseline the label alone, as "
         "the paper's; `everybody`: the baselines reason too; `nobody`: the judges give the label alone, as the paper's figure 10 "
         "shows it.",
+    )
+    hearing_reasons: bool = knob(
+        True,
+        "Reasons in the preliminary hearing",
+        "It notes features of the text and why labels come into question, then names two. Off: the labels alone, as in the "
+        "paper's figure 8.",
+    )
+    earlier: Literal["all", "previous"] = knob(
+        "all",
+        "Sequential judges are told of",
+        "`all` judges before them, or the `previous` one alone, as the paper's section 3.3 says.",
+    )
+    passages: bool = knob(
+        True,
+        "Pleadings point to passages",
+        "Each side copies passages of the text, which the judges are shown. Off: an argument alone, as in the paper's figure 9.",
     )
     neighbours: int = knob(
         5,

@@ -9,8 +9,8 @@ from typing import Annotated, Literal, Self
 
 from pydantic import BaseModel, Field
 
-from courtroom.engine.procedure import Peers
-from courtroom.models.narrow import asked_at_most, narrowed, same
+from courtroom.declarations.parts import Peers, each_left_out
+from courtroom.models.narrow import asked_at_most, known, narrowed, same
 from courtroom.models.task import Answer, Label, Longest, Paragraph, Passages, Sentence, Task
 from courtroom.strict import Strict
 
@@ -39,7 +39,7 @@ class PleadingAnswer(Answer):
     """One side's pleading for its label (section 3.2)."""
 
     evidence: Annotated[Passages, Longest(3, 3, 3)] = Field(
-        description="Which passages speak for the label, copied word for word?"
+        default=(), description="Which passages speak for the label, copied word for word?"
     )
     argument: Paragraph = Field(min_length=1, description="What speaks for the label and against the other one?")
 
@@ -48,12 +48,6 @@ class ChosenLabel(Answer):
     """A judge's decision (section 3.3)."""
 
     reason: Sentence = Field(min_length=1, description="Why is the label right?")
-    label: Label = Field(min_length=1, description="Which label is right?")
-
-
-class LabelAlone(Answer):
-    """A decision without a reason, as figure 8 has it."""
-
     label: Label = Field(min_length=1, description="Which label is right?")
 
 
@@ -96,6 +90,10 @@ class Earlier(Strict):
     reason: str
     label: str
 
+    @property
+    def name(self) -> str:
+        return f"Judge {self.judge}"
+
 
 class Hear(Task[Hearing]):
     """Which two labels come into question?"""
@@ -104,15 +102,19 @@ class Hear(Task[Hearing]):
     title = "Preliminary hearing"
     passages: tuple[Passage, ...]
     labels: tuple[str, ...]
+    reasoned: bool = True
     twice: str = Field(default="", exclude_if=lambda label: not label)
     """The label that was named as both, when the question was asked before."""
 
     @property
     def form(self) -> type[BaseModel]:
+        answer: type[BaseModel] = FirstLabel if len(self.labels) == 2 else Hearing
+        if not self.reasoned:
+            answer = known(known(answer, "features", ()), "reason", "")
         if len(self.labels) == 2:
-            return narrowed(FirstLabel, {"first": self.labels})
+            return narrowed(answer, {"first": self.labels})
         first = (self.twice,) if self.twice else self.labels
-        return narrowed(Hearing, {"first": first, "second": tuple(one for one in self.labels if one != self.twice)})
+        return narrowed(answer, {"first": first, "second": tuple(one for one in self.labels if one != self.twice)})
 
     def declared(self, answer: BaseModel) -> Hearing:
         """The two labels; of a set of two, the second is the one that was not named."""
@@ -145,10 +147,12 @@ class Plead(Task[PleadingAnswer]):
     other: str
     sentences: int
     words: int
+    passages_first: bool = True
 
     @property
     def form(self) -> type[BaseModel]:
-        return asked_at_most(PleadingAnswer, "argument", CHARACTERS_A_WORD * self.words)
+        answer = PleadingAnswer if self.passages_first else known(PleadingAnswer, "evidence", ())
+        return asked_at_most(answer, "argument", CHARACTERS_A_WORD * self.words)
 
 
 class Decide(Task[ChosenLabel]):
@@ -164,13 +168,8 @@ class Decide(Task[ChosenLabel]):
 
     @property
     def form(self) -> type[BaseModel]:
-        return narrowed(ChosenLabel if self.reasoned else LabelAlone, {"label": self.in_question})
-
-    def declared(self, answer: BaseModel) -> ChosenLabel:
-        """The decision; without a reason where none was asked for."""
-        if isinstance(answer, LabelAlone):
-            return ChosenLabel.model_construct(reason="", label=answer.label)
-        return super().declared(answer)
+        answer = ChosenLabel if self.reasoned else known(ChosenLabel, "reason", "")
+        return narrowed(answer, {"label": self.in_question})
 
 
 class ChooseLabel(Decide):
@@ -238,4 +237,4 @@ def choice(task: ChooseLabel, answer: ChosenLabel) -> str:
     return str(same(answer.label, task.in_question))
 
 
-PEERS = (Peers(ChooseLabel, shown, choice),)
+PEERS = (Peers(ChooseLabel, shown, choice, lambda task: each_left_out(task, "earlier")),)

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from courtroom.cases.labelled import Labelled, LabelledTask
-from courtroom.engine.blocks import Beside, Block, Card, Cards, Flow, Marked, Span, Step, Table, Text
+from courtroom.declarations.blocks import Beside, Block, Card, Cards, Flow, Marked, Span, Step, Table, Text
 from courtroom.engine.court import chance
 from courtroom.engine.events import Called
 from courtroom.engine.procedure import View
@@ -195,9 +195,13 @@ def _hearings(record: Record, item: Labelled) -> list[dict[str, Any]]:
 def speaks_for(record: Record, call: Called) -> str | None:
     if call.task != Plead.name:
         return None
-    text = call.path.rsplit("/", 1)[1].removeprefix(f"{Plead.name}-")
-    item = next((item for item in _task(record).items if item.id == text), None)
+    item = next((item for item in _task(record).items if item.id == text_of(record, call)), None)
     return _label_of(record, item, call.member) if item else None
+
+
+def text_of(record: Record, call: Called) -> str:
+    """The id of the text that a call is on."""
+    return call.path.rpartition("/")[2].removeprefix(f"{call.task}-")
 
 
 def _task(record: Record) -> LabelledTask:

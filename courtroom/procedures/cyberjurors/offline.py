@@ -8,82 +8,52 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import lru_cache
+from statistics import fmean
 
 from pydantic import TypeAdapter
 
 from courtroom.cases.dispute import SIDES, Dispute, Evidence, Side
-from courtroom.judging.dispute_weights import (
-    CUE_BY_NAME,
-    SPECIFIC,
-    Contribution,
-    context,
-    contributions,
-    direction,
-    read,
-    weigh,
-    weighed,
-)
+from courtroom.judging import dispute_weights
+from courtroom.judging.dispute_weights import CUE_BY_NAME, TOWARDS, Contribution, direction, read, weigh, weighed
 from courtroom.judging.explained import points, said, weighed_up
 from courtroom.judging.jurors import HEARD
-from courtroom.models.offline import Methods
+from courtroom.models.offline import methods
 from courtroom.panel.personas import Persona
 from courtroom.procedures.cyberjurors import tasks
 from courtroom.settings import DATA
 from courtroom.strict import Strict
 from courtroom.text.words import central, words
 
-DOUBT = 2.2
-"""Weight of what is not known: a stance is SWAY * (buyer - seller) / (buyer + seller + DOUBT)."""
-SWAY = 0.55
-"""How far all the evidence can take a juror, where nothing else is brought along."""
-BURDEN = 0.05
-"""Lean to the buyer where all is even: Eq. 10 gives a tie to the buyer."""
-SPREAD = 1.2
-"""How much one juror's own experience of a kind of clue differs from another's: standard deviation of the log weight."""
-RULE_WEIGHT = 0.4
-NORM_WEIGHT = 0.4
-"""Pull of a rule or norm all of whose words occur in the case."""
-SUSCEPTIBILITY = 0.12
-SUMMARY_SHARE = 0.3
-"""Part of the social pull that comes from the collective summary rather than from followed jurors."""
-
 
 class Temper(Strict):
-    """What a trait of a juror changes."""
+    """What a trait of a juror changes; `data/juror_tempers.toml` says how."""
 
     yields: float = 0.0
     lean: float = 0.0
     attends: tuple[str, ...] = ()
+    words: float = 1.0
+    media: float = 1.0
+    rules: float = 1.0
 
 
-_WORDS = tomllib.loads((DATA / "juror_tempers.toml").read_text(encoding="utf-8"))
-TEMPERS = TypeAdapter(dict[str, Temper]).validate_python(_WORDS["tempers"])
-SELLS, BUYS = (re.compile(pattern, re.IGNORECASE) for pattern in _WORDS["trades"].values())
-ATTENTION = 1.5
-"""How much more a kind of clue weighs with a juror who looks for it."""
-SELLER_LEAN, BUYER_LEAN = -0.3, 0.3
-
-
-SUPPORT: Mapping[tasks.Degree, float] = {"strong": 1.0, "moderate": 0.8, "weak": 0.6, "none": 0.0, "against": -0.6}
-"""How much of its own words a piece keeps, by what was seen in it: one that speaks against its side counts for the other."""
+_DATA = tomllib.loads((DATA / "juror_tempers.toml").read_text(encoding="utf-8"))
+NUMBERS: Mapping[str, float] = _DATA["numbers"]
+TEMPERS = TypeAdapter(dict[str, Temper]).validate_python(_DATA["tempers"])
+SELLS, BUYS = (re.compile(pattern, re.IGNORECASE) for pattern in _DATA["trades"].values())
 
 
 def balance(case: Dispute, clues: tuple[tasks.Clue, ...], persona: Persona | None) -> tuple[Contribution, ...]:
     """Contributions of the evidence that was looked at or came late, and of chat and listing, as this juror weighs them."""
-    traits = frozenset(persona.traits) if persona else frozenset()
-    looks = [
-        (piece, SUPPORT[clue.perception.support_strength])
-        for clue in clues
-        for piece in case.evidence
-        if piece.id == clue.evidence_id
-    ]
-    found: list[Contribution] = []
-    for piece, support in looks:
-        doubted = 0.6 if "skeptical" in traits and not piece.media else 1.0
-        studied = 1.2 if "detail-oriented" in traits and piece.media else 1.0
-        found += (replace(c, weight=c.weight * support * doubted * studied) for c in weighed(case, piece))
-    late = (c for piece in case.evidence if piece.late for c in weighed(case, piece))
-    return tuple(replace(c, weight=c.weight * attention(persona, c.kind)) for c in (*found, *late, *context(case)))
+    pieces = {piece.id: piece for piece in case.evidence}
+    shares: list[tuple[Evidence, float]] = []
+    for clue in clues:
+        if piece := pieces.get(clue.evidence_id):
+            trust = math.prod(temper.media if piece.media else temper.words for temper in tempers(persona))
+            shares.append((piece, _DATA["support"][clue.perception.support_strength] * trust))
+    shares += ((piece, 1.0) for piece in case.evidence if piece.late)
+    found = (replace(c, weight=c.weight * share) for piece, share in shares for c in weighed(case, piece))
+    heard = dispute_weights.context(case)
+    return tuple(replace(c, weight=c.weight * attention(persona, c.kind)) for c in (*found, *heard))
 
 
 def tempers(persona: Persona | None) -> list[Temper]:
@@ -95,100 +65,94 @@ def attention(persona: Persona | None, kind: str) -> float:
     """How much a kind of clue weighs with a juror: by temper, and by an experience that is the juror's own, fixed by who it is."""
     if persona is None:
         return 1.0
-    temper = ATTENTION if any(kind in temper.attends for temper in tempers(persona)) else 1.0
-    own = random.Random(f"{persona.text()}/{kind}").gauss(0, SPREAD)
-    return temper * math.exp(own - SPREAD**2 / 2)
+    looks = any(kind in temper.attends for temper in tempers(persona))
+    own = random.Random(f"{persona.text()}/{kind}").gauss(0, NUMBERS["spread"])
+    return (NUMBERS["attention"] if looks else 1.0) * math.exp(own - NUMBERS["spread"] ** 2 / 2)
 
 
 @lru_cache(maxsize=256)
 def case_words(case: Dispute) -> frozenset[str]:
-    texts = [case.transaction.product, case.transaction.description]
-    texts += [line.text for line in case.chat] + [piece.text for piece in case.evidence]
-    return frozenset(word for text in texts for word in words(text))
+    """Return the words of listing, chat and evidence."""
+    deal, chat = case.transaction, (line.text for line in case.chat)
+    texts = (deal.product, deal.description, *chat, *(piece.text for piece in case.evidence))
+    return frozenset(words("\n".join(texts)))
 
 
-def pull(case: Dispute, texts: tuple[str, ...], weight: float, kind: str) -> tuple[Contribution, ...]:
+def pull(case: Dispute, texts: tuple[str, ...], kind: str) -> tuple[Contribution, ...]:
     """What rules or norms contribute: direction by wording, weight by the square of the share of their words that the case has, so
     that common words alone say next to nothing."""
-    contributions = []
+    found = []
     for text in texts:
-        of_rule = frozenset(words(text))
-        speaks = len(of_rule & case_words(case)) / len(of_rule) if of_rule else 0.0
-        if towards := direction(text) * speaks**2 * weight:
-            contributions.append(Contribution(kind, text, towards))
-    return tuple(contributions)
+        own = frozenset(words(text))
+        share = len(own & case_words(case)) / (len(own) or 1)
+        found.append(Contribution(kind, text, direction(text) * share**2 * NUMBERS[kind]))
+    return tuple(contribution for contribution in found if contribution.weight)
 
 
 def lean(persona: Persona | None) -> tuple[Contribution, ...]:
     """What a persona brings along."""
     if persona is None:
         return ()
-    found = [Contribution("trait", "", temper.lean) for temper in tempers(persona) if temper.lean]
     text = f"{persona.status}. {persona.background}"
-    if SELLS.search(text):
-        found.append(Contribution("background", persona.background, SELLER_LEAN))
-    elif BUYS.search(text):
-        found.append(Contribution("background", persona.background, BUYER_LEAN))
-    return tuple(found)
+    trade = "seller" if SELLS.search(text) else "buyer" if BUYS.search(text) else ""
+    found = [Contribution("trait", "", temper.lean) for temper in tempers(persona)]
+    return (*found, Contribution("background", persona.background, NUMBERS.get(trade, 0.0)))
 
 
 def settle(evidence: tuple[Contribution, ...], others: tuple[Contribution, ...], persona: Persona | None) -> float:
     """x(0): the stance before any discussion."""
-    rules = 1.4 if persona and "principled" in persona.traits else 1.0
+    rules = math.prod(temper.rules for temper in tempers(persona))
     buyer = sum(c.weight for c in evidence if c.weight > 0)
     seller = -sum(c.weight for c in evidence if c.weight < 0)
-    given = BURDEN + SWAY * (buyer - seller) / (buyer + seller + DOUBT)
+    given = NUMBERS["burden"] + NUMBERS["sway"] * (buyer - seller) / (buyer + seller + NUMBERS["doubt"])
     added = sum(c.weight * (rules if c.kind == "rule" else 1.0) for c in others)
     return max(-1.0, min(1.0, given + added))
 
 
 def susceptibility(persona: Persona | None) -> float:
     """How far others move this juror: 0.05 to 0.8."""
-    return max(0.05, min(0.8, SUSCEPTIBILITY + sum(temper.yields for temper in tempers(persona))))
+    return max(0.05, min(0.8, NUMBERS["susceptibility"] + sum(temper.yields for temper in tempers(persona))))
 
 
 def discuss(
     own: float, persona: Persona | None, heard: tuple[tasks.Heard, ...], summary: tasks.Summary | None
 ) -> float:
     """One step of Friedkin and Johnsen's dynamics; without anybody heard, the stance stays."""
-    social: list[tuple[float, float]] = []
-    if votes := [vote(other.verdict) for other in heard if other.verdict]:
-        social.append((1 - SUMMARY_SHARE, sum(votes) / len(votes)))
-    if summary and summary.prevailing_orientation:
-        social.append((SUMMARY_SHARE, orientation(summary)))
-    if not social:
+    votes = [TOWARDS[other.verdict] for other in heard if other.verdict]
+    leaning = orientation(summary) if summary and summary.prevailing_orientation else None
+    if not votes and leaning is None:
         return own
-    mean = sum(share * x for share, x in social) / sum(share for share, _ in social)
-    s = susceptibility(persona)
+    mean = fmean(votes) if votes else 0.0
+    share = 0.0 if leaning is None else NUMBERS["summary"] if votes else 1.0
+    mean, s = share * (leaning or 0.0) + (1 - share) * mean, susceptibility(persona)
     return s * mean + (1 - s) * own
 
 
 def orientation(summary: tasks.Summary) -> float:
     """Which way a collective summary says the jury leans: by its counts, else by which side it names more."""
-    text = summary.prevailing_orientation.lower()
-    buyers = re.search(r"(?:buyer|买家)\D{0,12}(\d+)", text)
-    sellers = re.search(r"(?:seller|卖家)\D{0,12}(\d+)", text)
-    if buyers and sellers:
-        b, s = int(buyers.group(1)), int(sellers.group(1))
-    else:
-        b, s = len(re.findall("buyer|买家", text)), len(re.findall("seller|卖家", text))
+    text, names = summary.prevailing_orientation.lower(), ("buyer|买家", "seller|卖家")
+    b, s = (len(re.findall(name, text)) for name in names)
+    if counted := re.search(rf"(?:{names[0]})\D{{0,12}}(\d+).*(?:{names[1]})\D{{0,12}}(\d+)", text):
+        b, s = map(int, counted.groups())
     return (b - s) / (b + s) if b + s else 0.0
-
-
-def vote(side: Side) -> float:
-    return 1.0 if side == "buyer" else -1.0
 
 
 def extract(task: tasks.ExtractFocus, draw: random.Random) -> tasks.Focus:
     """Each side's most central sentences, and the words that both sides use."""
     case, language = task.case, task.case.language
-    claims = {
-        side: " ".join(central(_texts(case, side), 2)) or said(language, "silent", side=said(language, side))
+    texts = {
+        side: [piece.text for piece in case.by_side(side)] or [line.text for line in case.chat if line.speaker == side]
         for side in SIDES
     }
-    terms = said(language, "comma").join(_contested(case))
+    buyer, seller = (
+        " ".join(central(texts[side], 2)) or said(language, "silent", side=said(language, side)) for side in SIDES
+    )
+    mine, theirs = (Counter(word for text in texts[side] for word in words(text)) for side in SIDES)
+    both = [word for word, _ in (mine & theirs or mine + theirs).most_common()]
+    contested = [word for word in both if len(word) > 1 and not word[0].isdigit()][:4] or [case.transaction.product]
+    terms = said(language, "comma").join(contested)
     focus = said(language, "focus", terms=terms, product=case.transaction.product)
-    return tasks.Focus(buyer_core_claim=claims["buyer"], seller_core_claim=claims["seller"], dispute_focus=focus)
+    return tasks.Focus(buyer_core_claim=buyer, seller_core_claim=seller, dispute_focus=focus)
 
 
 def select(task: tasks.SelectEvidence, draw: random.Random) -> tasks.Selection:
@@ -199,7 +163,7 @@ def select(task: tasks.SelectEvidence, draw: random.Random) -> tasks.Selection:
     def worth(piece: Evidence) -> float:
         own = frozenset(words(piece.text))
         media = 0.2 * bool(piece.media) + 0.1 * any(medium.kind == "video" for medium in piece.media)
-        detail = 0.05 * min(4, len(SPECIFIC.findall(piece.text)))
+        detail = 0.05 * min(4, len(dispute_weights.SPECIFIC.findall(piece.text)))
         cues = 0.05 * len(read(piece.text, piece.side, conceded=None))
         return len(own & wanted) / (len(own | wanted) or 1) + media + detail + cues
 
@@ -210,24 +174,24 @@ def select(task: tasks.SelectEvidence, draw: random.Random) -> tasks.Selection:
 def perceive(task: tasks.PerceiveEvidence, draw: random.Random) -> tasks.Perception:
     """What text and descriptions say. The media themselves are not looked at, and the answer says so."""
     language, piece = task.language, task.evidence
-    own = sum(c.weight for c in weigh(piece)) * vote(piece.side)
+    own = sum(c.weight for c in weigh(piece)) * TOWARDS[piece.side]
     strength: tasks.Degree = "strong" if own >= 2.0 else "moderate" if own >= 0.8 else "weak"
     findings = tuple(
         tasks.Finding(
             media_type=medium.kind,
             media_index=index,
             description=said(language, "by-description", text=medium.description or said(language, "none")),
-            benefit_analysis=_named(language, seen),
-            importance="high" if len(seen) > 1 else "medium" if seen else "low",
         )
         for index, medium in enumerate(piece.media)
-        for seen in (read(medium.description, piece.side, conceded=None),)
     )
-    summary = central((piece.text,), 1) or (said(language, "no-text"),)
+    summary = list(central((piece.text,), 1)) or [said(language, "no-text")]
+    for c in sorted(weigh(piece), key=lambda c: -abs(c.weight))[:3]:
+        side, what = said(language, "buyer" if c.weight > 0 else "seller"), CUE_BY_NAME[c.kind].words(language)
+        summary.append(said(language, "named", side=side, what=what, weight=abs(c.weight)))
     enough = strength == "strong" and bool(task.before)
     return tasks.Perception(
         visual_findings=findings,
-        evidence_summary=f"{summary[0]} {_named(language, weigh(piece))}".strip(),
+        evidence_summary=said(language, "space").join(summary),
         support_strength=strength,
         is_sufficient=enough,
         sufficiency_reason=said(language, "enough" if enough else "not-enough"),
@@ -238,107 +202,60 @@ def analyse(task: tasks.AnalyseDispute, draw: random.Random) -> tasks.Analysis:
     """Clues sorted by the side they speak for."""
     case, focus, language = task.case, task.focus, task.case.language
     balanced = balance(case, (*task.buyer, *task.seller), None)
-    kinds = Counter(c.kind for c in balanced)
-    root = CUE_BY_NAME[kinds.most_common(1)[0][0]].words(language) if kinds else said(language, "none")
+    weightiest = max(balanced, key=lambda c: abs(c.weight), default=None)
+    root = CUE_BY_NAME[weightiest.kind].words(language) if weightiest else said(language, "none")
+    named = {side: points(case, side, balanced)[:4] for side in SIDES}
+    buyer, seller = (tuple(clue.evidence_id for clue in clues) for clues in (task.buyer, task.seller))
     return tasks.Analysis(
         dispute_root_cause=said(language, "root", root=root),
         buyer_position=tasks.BuyerPosition(
-            main_complaint=focus.buyer_core_claim,
-            key_evidence=tuple(clue.evidence_id for clue in task.buyer),
-            strengths=points(case, "buyer", balanced)[:4],
+            main_complaint=focus.buyer_core_claim, key_evidence=buyer, strengths=named["buyer"]
         ),
         seller_position=tasks.SellerPosition(
-            main_defense=focus.seller_core_claim,
-            key_evidence=tuple(clue.evidence_id for clue in task.seller),
-            strengths=points(case, "seller", balanced)[:4],
+            main_defense=focus.seller_core_claim, key_evidence=seller, strengths=named["seller"]
         ),
         conflict_focus=tasks.ConflictFocus(
-            core_disagreement=focus.dispute_focus,
-            visual_evidence_insights=said(language, "not-seen"),
+            core_disagreement=focus.dispute_focus, visual_evidence_insights=said(language, "not-seen")
         ),
     )
 
 
-def judge(task: tasks.Judge, draw: random.Random) -> tasks.Opinion:
-    """Evidence, rules, norms and persona settle a stance; those who were heard move it."""
-    case, view = task.case, task.examination
-    evidence = balance(case, (*view.buyer, *view.seller), task.persona)
-    norms = pull(case, task.memory, NORM_WEIGHT, "norm")
-    others = (*pull(case, task.rules, RULE_WEIGHT, "rule"), *norms, *lean(task.persona))
-    own = settle(evidence, others, task.persona)
-    final = discuss(own, task.persona, task.heard, task.summary)
-    if task.in_private:
-        final = own + HEARD * (final - own)
-    side: Side = "seller" if final < 0 else "buyer"
-    return tasks.Opinion(
-        verdict=side, reasoning=weighed_up(case, side, evidence, _besides(case.language, others, own, final))
-    )
-
-
-def judge_at_once(task: tasks.JudgeAtOnce, draw: random.Random) -> tasks.Opinion:
-    """The same weighing over all evidence at once, without a persona and without discussion."""
-    evidence, rules = contributions(task.case), pull(task.case, task.rules, RULE_WEIGHT, "rule")
-    own = settle(evidence, rules, None)
-    side: Side = "seller" if own < 0 else "buyer"
-    besides = _besides(task.case.language, rules, own, own)
-    return tasks.Opinion(verdict=side, reasoning=weighed_up(task.case, side, evidence, besides))
-
-
-def _besides(language: str, others: tuple[Contribution, ...], own: float, final: float) -> str:
-    """What rules, norms and persona bring, the stance alone, and the one after others were heard."""
+def judge(task: tasks.Judge | tasks.JudgeAtOnce, draw: random.Random) -> tasks.Opinion:
+    """Evidence, rules, norms and persona settle a stance; those who were heard move it. The reasons say what each brings."""
+    case, language, others = task.case, task.case.language, pull(task.case, task.rules, "rule")
+    if isinstance(task, tasks.JudgeAtOnce):
+        evidence = dispute_weights.contributions(case)
+        final = own = settle(evidence, others, None)
+    else:
+        evidence = balance(case, (*task.examination.buyer, *task.examination.seller), task.persona)
+        others = (*others, *pull(case, task.memory, "norm"), *lean(task.persona))
+        own = settle(evidence, others, task.persona)
+        final = discuss(own, task.persona, task.heard, task.summary)
+        final = own + HEARD * (final - own) if task.in_private else final
     added = sum(c.weight for c in others)
-    side = said(language, "buyer" if added > 0 else "seller")
-    brought = said(language, "brought", weight=abs(added), side=side) if added else ""
-    return brought + said(language, "stance", own=own) + (said(language, "heard", final=final) if final != own else "")
+    towards = said(language, "buyer" if added > 0 else "seller")
+    besides = said(language, "brought", weight=abs(added), side=towards) if added else ""
+    besides += said(language, "stance", own=own) + (said(language, "heard", final=final) if final != own else "")
+    side: Side = "seller" if final < 0 else "buyer"
+    return tasks.Opinion(verdict=side, reasoning=weighed_up(case, side, evidence, besides))
 
 
 def summarise(task: tasks.Summarise, draw: random.Random) -> tasks.Summary:
-    """Counts, and for each side the reasons that were given most."""
+    """Counts, unless jurors are shown them elsewhere or not at all, and for each side the reasons that were given most."""
     language, space = task.language, said(task.language, "space")
-    counts = Counter(opinion.verdict for opinion in task.opinions)
-    buyer, seller = counts["buyer"], counts["seller"]
-    arguments = []
+    sides, counts = {side: said(language, side) for side in SIDES}, Counter(one.verdict for one in task.opinions)
+    arguments, buyer, seller = [], counts["buyer"], counts["seller"]
+    votes = "counted" if task.count_seen == "nobody" else "uncounted"
     for side in SIDES:
         first = Counter(one.reasoning[0] for one in task.opinions if one.verdict == side and one.reasoning)
         if reasons := space.join(reason for reason, _ in first.most_common(2)):
-            named = said(language, side)
-            arguments.append(said(language, "argued", count=counts[side], side=named, reasons=reasons))
-    leading = said(language, "buyer" if buyer >= seller else "seller")
+            arguments.append(said(language, f"argued-{votes}", count=counts[side], side=sides[side], reasons=reasons))
+    leading = sides["buyer" if buyer >= seller else "seller"]
     return tasks.Summary(
         key_arguments=space.join(arguments) or said(language, "nobody"),
-        debate_intensity=said(language, "margin", margin=abs(buyer - seller), all=buyer + seller),
-        prevailing_orientation=said(language, "orientation", buyer=buyer, seller=seller, leading=leading),
+        debate_intensity=said(language, f"margin-{votes}", margin=abs(buyer - seller), all=buyer + seller),
+        prevailing_orientation=said(language, f"orientation-{votes}", buyer=buyer, seller=seller, leading=leading),
     )
 
 
-def _texts(case: Dispute, side: Side) -> tuple[str, ...]:
-    return tuple(piece.text for piece in case.by_side(side)) or tuple(m.text for m in case.chat if m.speaker == side)
-
-
-def _contested(case: Dispute) -> tuple[str, ...]:
-    counts = [Counter(word for text in _texts(case, side) for word in words(text)) for side in SIDES]
-    most = ((counts[0] & counts[1]) or counts[0] + counts[1]).most_common()
-    return tuple(word for word, _ in most if len(word) > 1 and not word[0].isdigit())[:4] or (case.transaction.product,)
-
-
-def _named(language: str, found: tuple[Contribution, ...]) -> str:
-    """The three clues that weigh most."""
-    most = sorted(found, key=lambda c: -abs(c.weight))[:3]
-    sides = ("buyer" if c.weight > 0 else "seller" for c in most)
-    return said(language, "space").join(
-        said(
-            language, "named", side=said(language, side), what=CUE_BY_NAME[c.kind].words(language), weight=abs(c.weight)
-        )
-        for c, side in zip(most, sides, strict=True)
-    )
-
-
-METHODS: Methods = {
-    tasks.ExtractFocus: extract,
-    tasks.SelectEvidence: select,
-    tasks.PerceiveEvidence: perceive,
-    tasks.AnalyseDispute: analyse,
-    tasks.Judge: judge,
-    tasks.JudgeAtOnce: judge_at_once,
-    tasks.Summarise: summarise,
-}
+METHODS = methods(extract, select, perceive, analyse, judge, summarise)

@@ -6,14 +6,15 @@ from itertools import count
 from pathlib import Path
 
 from courtroom.cases.dispute import SIDES, Dispute, Evidence, Side
+from courtroom.declarations.paper import PaperSetting, changes
+from courtroom.declarations.parts import Controls, Counting, Preset, Role, StageKind
+from courtroom.declarations.setup import Member
 from courtroom.engine.court import Court
 from courtroom.engine.errors import Abstained
 from courtroom.engine.events import Tallied, Verdict
-from courtroom.engine.paper import PaperSetting, changes
-from courtroom.engine.procedure import Controls, Counting, Preset, Procedure, Role, StageKind
-from courtroom.engine.setup import Member
+from courtroom.engine.procedure import Procedure
 from courtroom.judging.dispute_weights import CHOICES
-from courtroom.judging.jurors import BestReasons, Earlier, ask_alone, best_reasons, recalled, seeded
+from courtroom.judging.jurors import BestReasons, Earlier, ask_alone, best_reasons, recalled, seeded, seen_count
 from courtroom.knowledge.bases import dispute_text, precedent_id
 from courtroom.knowledge.indexed_records import ALL, Filter
 from courtroom.knowledge.search import Hit, Rank, Search
@@ -23,7 +24,76 @@ from courtroom.panel.personas import Persona
 from courtroom.procedures.cyberjurors import tasks
 from courtroom.procedures.cyberjurors.offline import METHODS
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup, juror_id, members, seat_of, without_one
-from courtroom.procedures.cyberjurors.views import VIEWS
+from courtroom.procedures.cyberjurors.views import VIEWS, piece_of
+
+Hearing = Court[Dispute, CyberJurorsSetup]
+Clues = tuple[tasks.Clue, ...]
+Views = Mapping[str, tasks.Examination | None]
+"""The examination of each juror by id; None where one could not be made."""
+
+
+async def deliberate(court: Hearing) -> Verdict:
+    """Hear a dispute: examination, rounds of discussion over the follow-graph, majority vote.
+
+    An examination does not depend on the round, so it is made once (lines 7 to 23 are the same in every round);
+    neither does what is retrieved (lines 25, 26). A first ballot that was set decides nothing: a free round follows.
+    """
+    if court.setup.variant == "nearest-precedents":
+        return await by_precedents(court)
+    views = dict(await examine_all(court)) if court.setup.examines_evidence else {}
+    memories = await recall(court)
+    summary: tasks.Summary | None = None
+    opinions: dict[str, tasks.Opinion] = {}
+    said: dict[str, tuple[Earlier, ...]] = {}
+    counts: dict[str, int] = {}
+    begins = seeded(court, court.panel("juror"), court.setup.begins, SIDES)
+    known: tuple[str, ...] = ()
+
+    for number in count(1):
+        await court.stage(f"Round {number}", "round")
+        setup, jury, before = court.setup, court.panel("juror"), opinions
+        late = tuple(piece.id for piece in court.case.evidence if piece.late)
+        new, known = tuple(name for name in late if number > 1 and name not in known), late
+        views |= await examine_newcomers(court, views)
+        if number > 1 and setup.examines_evidence:
+            views |= await examine_again(court, views)
+        given = await court.all(
+            begin(court, juror, begins[juror.id])
+            if number == 1 and juror.id in begins
+            else judge(
+                court,
+                juror,
+                number,
+                views,
+                memories,
+                heard(court, juror, before),
+                summary,
+                said.get(juror.id, ()),
+                new,
+                counts,
+            )
+            for juror in jury
+        )
+        opinions = {juror.id: opinion for juror, opinion in zip(jury, given, strict=True) if opinion}
+        for name, opinion in opinions.items():
+            mine = Earlier(
+                round=number,
+                vote=opinion.verdict,
+                words="\n".join(opinion.reasoning),
+                by_lot=number == 1 and name in begins,
+            )
+            said[name] = (*said.get(name, ()), mine)
+        tally = court.tally(SIDES, setup.consensus)
+        counts = dict(tally.counts)
+        ended = (tally.consensus or setup.single or number >= setup.rounds) and not (number == 1 and begins)
+        if not setup.single:
+            summary = await summarise(court, number, opinions, summary, views, memories, new, ended=ended)
+        if ended:
+            break
+
+    await court.stage("Verdict", "verdict")
+    return majority(tally, summary, opinions, setup.tie)
+
 
 _CLOCK = re.compile(r"(?<![\d:.])(?:(\d{1,2}):)?(\d{1,3}):(\d{2}(?:\.\d+)?)(?![\d:])")
 _MIDDLE = 0.5
@@ -67,12 +137,6 @@ def _named(case: Dispute, clues: tuple[tasks.Clue, ...]) -> Iterator[tuple[tasks
 
 def _piece(case: Dispute, clue: tasks.Clue) -> tuple[Medium, ...]:
     return next(piece.media for piece in case.evidence if piece.id == clue.evidence_id)
-
-
-Hearing = Court[Dispute, CyberJurorsSetup]
-Clues = tuple[tasks.Clue, ...]
-Views = Mapping[str, tasks.Examination | None]
-"""The examination of each juror by id; None where one could not be made."""
 
 
 async def examine_all(court: Hearing) -> Views:
@@ -162,8 +226,14 @@ async def analyse(
 def unexamined(court: Hearing, buyer: Clues, seller: Clues) -> tuple[Evidence, ...]:
     """The pieces that nobody looked at, in the wording that tells them; late ones are shown to all as they are."""
     known = {clue.evidence_id for clue in (*buyer, *seller)}
-    plain = court.setup.wording == "plain" and not court.setup.single
-    return tuple(piece for piece in court.case.evidence if plain and not piece.late and piece.id not in known)
+    return tuple(
+        piece for piece in court.case.evidence if says_more(court) and not piece.late and piece.id not in known
+    )
+
+
+def says_more(court: Hearing) -> bool:
+    """Whether members are told more than the paper tells them."""
+    return court.setup.wording == "plain" and not court.setup.single
 
 
 async def ground_side(court: Hearing, eye: Member, focus: tasks.Focus, side: Side) -> tuple[Clues, tuple[str, ...]]:
@@ -228,7 +298,9 @@ async def look_at(
     perception = await court.try_ask(eye, look, step)
     if perception is None:
         return None
-    return tasks.Clue(evidence_id=piece.id, media=tuple(m.id for m in piece.media), perception=perception)
+    media = tuple(medium.id for medium in piece.media)
+    clue = tasks.Clue(evidence_id=piece.id, media=media, perception=perception)
+    return clue.model_copy(update={"round": piece.round, "at": piece.at}) if says_more(court) else clue
 
 
 async def examine_again(court: Hearing, views: Views) -> Views:
@@ -264,56 +336,6 @@ async def complete(court: Hearing, eye: Member, view: tasks.Examination | None) 
     return await analyse(court, eye, view.focus, clues["buyer"], clues["seller"], unseen)
 
 
-async def deliberate(court: Hearing) -> Verdict:
-    """Hear a dispute: examination, rounds of discussion over the follow-graph, majority vote.
-
-    An examination does not depend on the round, so it is made once (lines 7 to 23 are the same in every round);
-    neither does what is retrieved (lines 25, 26). A first ballot that was set decides nothing: a free round follows.
-    """
-    if court.setup.variant == "nearest-precedents":
-        return await by_precedents(court)
-    views = dict(await examine_all(court)) if court.setup.examines_evidence else {}
-    memories = await recall(court)
-    summary: tasks.Summary | None = None
-    opinions: dict[str, tasks.Opinion] = {}
-    said: dict[str, tuple[Earlier, ...]] = {}
-    begins = seeded(court, court.panel("juror"), court.setup.begins, SIDES)
-
-    for number in count(1):
-        await court.stage(f"Round {number}", "round")
-        setup, jury, before = court.setup, court.panel("juror"), opinions
-        views |= await examine_newcomers(court, views)
-        if number > 1 and setup.examines_evidence:
-            views |= await examine_again(court, views)
-        given = await court.all(
-            begin(court, juror, begins[juror.id])
-            if number == 1 and juror.id in begins
-            else judge(
-                court, juror, number, views, memories, heard(court, juror, before), summary, said.get(juror.id, ())
-            )
-            for juror in jury
-        )
-        opinions = {juror.id: opinion for juror, opinion in zip(jury, given, strict=True) if opinion}
-        for name, opinion in opinions.items():
-            mine = Earlier(
-                round=number,
-                vote=opinion.verdict,
-                words="\n".join(opinion.reasoning),
-                by_lot=number == 1 and name in begins,
-            )
-            said[name] = (*said.get(name, ()), mine)
-        tally = court.tally(SIDES, setup.consensus)
-        if not setup.single:
-            summary = await summarise(court, number, opinions, summary)
-        if number == 1 and begins:
-            continue
-        if tally.consensus or setup.single or number >= setup.rounds:
-            break
-
-    await court.stage("Verdict", "verdict")
-    return majority(tally, summary, opinions, setup.tie)
-
-
 async def judge(
     court: Hearing,
     juror: Member,
@@ -323,11 +345,13 @@ async def judge(
     others: tuple[tasks.Heard, ...],
     summary: tasks.Summary | None,
     own: tuple[Earlier, ...] = (),
+    new: tuple[str, ...] = (),
+    counts: Mapping[str, int] | None = None,
 ) -> tasks.Opinion | None:
     """Stage IV for one juror (Eq. 6); its vote is on record as soon as it is cast."""
     setup = court.setup
     rules = setup.rules if setup.ruled else ()
-    view, plain = views.get(juror.id), setup.wording == "plain" and not setup.single
+    view, plain = views.get(juror.id), says_more(court)
     task: tasks.JudgeAtOnce | tasks.Judge = tasks.JudgeAtOnce(case=court.case, rules=rules)
     if view is not None:
         task = tasks.Judge(
@@ -340,8 +364,10 @@ async def judge(
             memory=memories.get(juror.id, ()),
             heard=others,
             summary=summary,
+            new=new,
             round=number,
             own=recalled(own, setup.recall, juror.spec.room),
+            counts=seen_count(setup.count_seen, counts or {}, [one.verdict for one in others], hears_all=False),
             others=len(court.panel("juror")) - 1 if plain and number > 1 else 0,
             rounds=setup.rounds if plain and setup.rounds > 1 else 0,
             reasons_first=setup.reasons_first,
@@ -397,7 +423,15 @@ async def recall(court: Hearing) -> dict[str, tuple[str, ...]]:
 
 
 async def summarise(
-    court: Hearing, number: int, opinions: Mapping[str, tasks.Opinion], before: tasks.Summary | None
+    court: Hearing,
+    number: int,
+    opinions: Mapping[str, tasks.Opinion],
+    before: tasks.Summary | None,
+    views: Views,
+    memories: Mapping[str, tuple[str, ...]],
+    new: tuple[str, ...] = (),
+    *,
+    ended: bool = False,
 ) -> tasks.Summary | None:
     """S_t+1 from all jurors' reasons (Eq. 7); the earlier one stays where the clerk has no answer."""
     names = {juror.id: juror.name for juror in court.panel("juror")}
@@ -405,14 +439,22 @@ async def summarise(
         tasks.Heard(name=names[i], verdict=opinion.verdict, reasoning=opinion.reasoning)
         for i, opinion in opinions.items()
     )
-    plain = court.setup.wording == "plain"
+    plain = says_more(court)
+    shared = next(iter(views.values()), None) if plain and court.setup.examination == "shared" else None
+    clues = (*shared.buyer, *shared.seller) if shared else ()
     task = tasks.Summarise(
         language=court.case.language,
         round=number,
         opinions=said,
         before=before,
+        new=new,
         rules=court.setup.rules if court.setup.ruled and plain else (),
         evidence=tuple(piece for piece in court.case.evidence if plain and not piece.late),
+        focus=shared.focus if shared else None,
+        found={clue.evidence_id: clue.perception.evidence_summary for clue in clues},
+        norms=tuple(dict.fromkeys(norm for norms in memories.values() if plain for norm in norms)),
+        ended=ended and plain,
+        count_seen="nobody" if ended else court.setup.count_seen,
     )
     summary = await court.try_ask(court.member("clerk"), task)
     return summary or before
@@ -429,7 +471,9 @@ def majority(
         outcome=outcome,
         counts=tally.counts,
         abstained=tally.abstained,
-        summary="\n\n".join((summary.prevailing_orientation, summary.key_arguments))
+        summary="\n\n".join(
+            filter(None, (summary.prevailing_orientation, summary.key_arguments, summary.debate_intensity))
+        )
         if summary
         else " ".join(reasons[:3]),
         note=f"The vote is a tie; by this run's setting a tie goes to the {tie}." if buyer == seller else "",
@@ -488,6 +532,8 @@ PAPER: tuple[PaperSetting, ...] = (
     PaperSetting("field_order", "paper", "E.4, E.5, E.7"),
     PaperSetting("wording", "paper", "Appendix E", "What the prompts of the appendix ask for; our words."),
     PaperSetting("recall", "nothing", "Eq. 6", "A juror's own opinion of before is no input."),
+    PaperSetting("count_seen", "nobody", "Eq. 6", "What a juror knows of all is the summary."),
+    PaperSetting("peers_named", True, "E.7"),
     PaperSetting("graph.least", 0, "5", "The paper names no least number of follows."),
     PaperSetting("personas", "own", "4.2"),
     PaperSetting("private_ballots", False, "Algorithm 1", "Nobody is asked in private."),
@@ -548,6 +594,7 @@ CYBERJURORS = Procedure(
     looks_in=("precedents",),
     at_most=at_most,
     views=VIEWS,
+    about_what=piece_of,
     without_one=without_one,
     controls=Controls(
         seats="jury_size",

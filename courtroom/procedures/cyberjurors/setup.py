@@ -3,16 +3,15 @@
 from collections.abc import Collection
 from typing import Any, Literal, Self
 
-from pydantic import Field, model_validator
+from pydantic import model_validator
 
 from courtroom.cases.case import Case
 from courtroom.cases.dispute import Side
-from courtroom.engine.knobs import Few, Group, Share, Widget, declared, knob, knowledge_base
-from courtroom.engine.setup import Member, Setup
-from courtroom.judging.jurors import FirstVotes, PrivateBallots, Recall, WhosePersonas, hearing_nobody, seated
+from courtroom.declarations.knobs import Few, Group, Share, Widget, knob, knowledge_base
+from courtroom.declarations.setup import Member
+from courtroom.judging.jurors import JurySetup, hearing_nobody, seated
 from courtroom.knowledge.bases import BaseName
 from courtroom.panel.follow_graph import FollowGraph, build
-from courtroom.panel.personas import Persona
 from courtroom.procedures.cyberjurors.tasks import RULES
 
 Variant = Literal["baseline", "rules", "sr-cot", "iv-cot-lite", "iv-cot", "jury", "cyberjurors", "nearest-precedents"]
@@ -23,7 +22,7 @@ CALLED = {
 }  # fmt: skip
 
 
-class CyberJurorsSetup(Setup):
+class CyberJurorsSetup(JurySetup):
     """Who judges a dispute, and how."""
 
     variant: Variant = knob(
@@ -105,20 +104,12 @@ class CyberJurorsSetup(Setup):
         "plain",
         "Wording of the prompts",
         "`paper`: what the paper's prompts ask for. `plain` adds what a reader missed: what a side says with a piece goes on to the jury with what the "
-        "piece shows, the clerk knows the rules and the evidence, and a juror is told which round it is, how many others it hears, "
-        "and what a side says with a piece that was not examined.",
+        "piece shows, and when it was submitted; the clerk knows the rules, the evidence, a shared examination and the norms; and a juror is told which "
+        "round it is, when the discussion ends, how many others it hears, what a vote for each side means, how two rules are read, and what a side says "
+        "with a piece that was not examined.",
     )
-    recall: Recall = "all"
-    personas: WhosePersonas = "own"
-    first_votes: FirstVotes = None
-    private_ballots: PrivateBallots = False
     rules: tuple[str, ...] = knob(RULES, "Judgment rules", widget=Widget.RULES)
-    jury: tuple[Persona, ...] = knob(
-        (), "Personas", "In the order of seats; drawn by the seed where missing.", widget=Widget.PERSONAS, max_length=51
-    )
-    graph: FollowGraph = Field(
-        default_factory=FollowGraph, title="Follow-graph", json_schema_extra=declared(widget=Widget.GRAPH)
-    )
+    graph: FollowGraph = knob(FollowGraph(), "Follow-graph", widget=Widget.GRAPH)
     empty_seats: tuple[int, ...] = knob(
         (),
         "Seats left empty",
@@ -184,12 +175,14 @@ class CyberJurorsSetup(Setup):
             edges = tuple(build(self.graph, jury, seed).edges)
         kept = tuple((k, j) for k, j in edges if k < size and j < size)
         graph = self.graph.model_copy(update={"edges": kept, "seats": None})
-        return self.model_copy(update={"jury_size": size, "jury": jury, "graph": graph})
+        script = self.script.drawn(size, seed)
+        return self.model_copy(update={"jury_size": size, "jury": jury, "graph": graph, "script": script})
 
     def undrawn(self, changed: Collection[str]) -> Self:
         """Another kind or density of graph has other edges; of a larger jury, the seats that come have theirs drawn."""
+        setup = super().undrawn(changed)
         if not {"graph", "graph.edges"}.isdisjoint(changed):
-            return self
+            return setup
         grown = "jury_size" in changed and self.jury_size > len(self.jury)
         if not {"graph.kind", "graph.density", "graph.least", "graph.seed"}.isdisjoint(changed) or (
             grown and self.graph.kind == "ring"
@@ -198,8 +191,8 @@ class CyberJurorsSetup(Setup):
         elif grown and self.jury and self.graph.edges is not None:
             graph = {"seats": len(self.jury)}
         else:
-            return self
-        return self.model_copy(update={"graph": self.graph.model_copy(update=graph)})
+            return setup
+        return setup.model_copy(update={"graph": self.graph.model_copy(update=graph)})
 
 
 def without_one(setup: CyberJurorsSetup) -> dict[str, dict[str, tuple[int, ...]]]:

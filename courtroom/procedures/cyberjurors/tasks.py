@@ -1,36 +1,43 @@
 """What jurors, examiner and clerk are asked (appendix E), each with what its stage takes in and no more."""
 
 import re
+from collections.abc import Sequence
+from datetime import datetime
 from functools import lru_cache
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, Field, create_model
 
-from courtroom.cases.dispute import Dispute, Evidence, Side
-from courtroom.engine.procedure import Peers
-from courtroom.judging.jurors import TITLE, Earlier, InPrivate, without_words
+from courtroom.cases.dispute import SIDES, Dispute, Evidence, Side
+from courtroom.declarations.parts import Peers, each_left_out
+from courtroom.judging.jurors import TITLE, CountSeen, Earlier, InPrivate, without_words
 from courtroom.media.medium import Medium
 from courtroom.models.narrow import bounded, folded, known, narrowed
+from courtroom.models.script import Script
 from courtroom.models.task import Answer, Label, Longest, Overview, Reason, Task
 from courtroom.panel.personas import Persona
 from courtroom.strict import Strict
 
 RULES: tuple[str, ...] = (
-    "A refund can be had only where conclusive evidence shows that the delivered item seriously departs from its "
-    "description, has a grave quality problem, or that the seller knowingly hid one.",
-    "An item that is as described, from a seller who disclosed what there was to disclose, is not returned for a "
-    "refund unless special circumstances call for it.",
+    "A refund can be had only on conclusive evidence, which settles the matter and does not merely make it likely: that "
+    "what was received seriously departs from the seller's description or has a grave quality problem, that the seller "
+    "knowingly hid the truth, or something of that weight.",
+    "An item that is as described, from a seller who told what there was to tell and hid no defect, is not returned for "
+    "a refund, unless special circumstances call for it.",
     "The description of the item, or a quality inspection report in the chat, counts for more than display pictures when "
     "its state is judged.",
-    "Second-hand goods may show wear. Wear alone is no departure from the description, even from “almost new”, unless "
-    "the problem is grave or the wear is obvious and went unmentioned.",
-    "Where the seller had shown what there is to know of the item before the sale, and also gave pictures or videos of it "
-    "in the chat, the buyer who then ordered had understood and accepted it, and cannot return it for that.",
-    "A buyer who did not read the listing and the chat and is merely disappointed has no claim to a refund, however "
-    "detailed or short the description is, save where refusing one would be plainly unreasonable.",
-    "Weigh whether evidence could be staged or invented by either side, and what each side neglected to do.",
+    "Some defects and traces of use are normal in second-hand goods. They do not contradict a description, not even "
+    "“almost new”, unless the quality problem is grave, or they are obvious and the seller did not mention them.",
+    "Two things together prove that the buyer, when ordering, knew the item and its description and accepted both: that "
+    "the seller had set out the product information before the sale, and that pictures or videos of the item were given "
+    "in the chat. What was told or shown so is then no ground for a return.",
+    "A buyer who did not read the listing and the chat with care, and so expected something quite different, is refused, "
+    "however detailed or short the description is, unless a refund is necessary all the same.",
+    "Check whether what each side says and shows is plausible, and whether either may have staged or faked a picture or "
+    "video. Weigh all evidence together, also what a side could have shown and did not, and what each neglected to do.",
     "What matters is the item's state when it was shipped and when it was received. The buyer should keep the item as it "
-    "was before unpacking. Where there are plain traces of use after unpacking, ask whether the claim is still reasonable.",
+    "was before unpacking. Where there are, after unpacking, serious traces or pictures of its having been used, ask "
+    "whether the claim is still reasonable.",
 )
 
 Point = Annotated[str, Longest(120, 200)]
@@ -103,7 +110,9 @@ class Perception(Answer):
     evidence_summary: Sentence = Field(min_length=1, description="What does the piece tell, in a few sentences?")
     sufficiency_reason: Sentence = Field(default="", description="What is proven by now, and what is still open?")
     support_strength: Degree = Field(description="How strongly does the piece support this side's claim?")
-    is_sufficient: bool = Field(description="Is it now adequately verified or refuted what this side says?")
+    is_sufficient: bool = Field(
+        description="By all pieces of this side that were looked at: is what it says now adequately verified or refuted?"
+    )
 
 
 PERCEPTION_PUBLISHED = in_order(
@@ -142,6 +151,9 @@ class Clue(Strict):
     evidence_id: str
     media: tuple[str, ...] = ()
     """Ids of the piece's media; a finding gives a place among them."""
+    round: int = Field(default=0, exclude_if=lambda number: not number)
+    """Of submissions, in which the piece came; 0 where it is not told."""
+    at: datetime | None = Field(default=None, exclude_if=lambda moment: moment is None)
     perception: Perception
 
 
@@ -238,13 +250,19 @@ class Opinion(Answer):
     reasoning: Annotated[tuple[Reason, ...], Longest(MOST_REASONS, 5)] = Field(
         min_length=1,
         max_length=MOST_READ,
-        description="For which reasons, in one to three sentences each, the weightiest first?",
+        description="For which reasons, in one or two sentences each, the weightiest first?",
     )
     verdict: Side
 
 
 OPINION_PUBLISHED = in_order(Opinion, "E.7", "verdict", "reasoning")
 """The verdict before its reasons."""
+
+
+def opinion_by(script: Script, ballot: int, heard: Sequence[Side | None]) -> Opinion:
+    """What a script says in a ballot."""
+    verdict, words = script.said(SIDES, ballot, heard)
+    return Opinion.model_validate({"reasoning": (words,), "verdict": verdict})
 
 
 class Heard(Strict):
@@ -264,6 +282,14 @@ class Summary(Answer):
     )
     debate_intensity: Sentence = Field(min_length=1, description="Is the debate heated, and about what?")
     prevailing_orientation: Sentence = Field(min_length=1, description="Which side is being supported, and how firmly?")
+
+
+class LongSummary(Summary):
+    """The same in a script in which a character is less than a token, so that more of them fit an answer."""
+
+    key_arguments: Annotated[str, Longest(900, 3_600)] = Field(
+        min_length=1, description=Summary.model_fields["key_arguments"].description
+    )
 
 
 class ExtractFocus(Task[Focus]):
@@ -368,7 +394,6 @@ class Judge(Task[Opinion]):
     name = "judge"
     title = "Verdict"
     offline_only = (
-        "case",  # a prompt has the examination; the offline model weighs the pieces' own words
         "examination.buyer.media",  # numbered in a prompt, not named
         "examination.seller.media",
         *(f"unexamined.{part}" for part in ("side", "late", "media")),
@@ -383,9 +408,13 @@ class Judge(Task[Opinion]):
     memory: tuple[str, ...] = ()
     heard: tuple[Heard, ...] = ()
     summary: Summary | None = None
+    new: tuple[str, ...] = ()
+    """Ids of the pieces that came in since the round before."""
     round: int = 1
     own: tuple[Earlier, ...] = ()
     """What the juror itself said in earlier rounds."""
+    counts: dict[str, int] = Field(default_factory=dict, exclude_if=lambda counts: not counts)
+    """Of the last ballot, as far as the juror sees it."""
     others: int = 0
     """How many other jurors there are; 0 where it is not told how many of them it hears."""
     rounds: int = 0
@@ -397,6 +426,10 @@ class Judge(Task[Opinion]):
     def form(self) -> type[BaseModel]:
         """Its fields in the paper's order, or reasons first."""
         return Opinion if self.reasons_first else OPINION_PUBLISHED
+
+    def by_script(self, script: Script) -> Opinion:
+        """What is written, by what it hears."""
+        return opinion_by(script, self.round, [one.verdict for one in self.heard])
 
 
 class JudgeInPrivate(Judge):
@@ -416,6 +449,10 @@ class JudgeAtOnce(Task[Opinion]):
     def media(self) -> tuple[Medium, ...]:
         return tuple(self.case.media())
 
+    def by_script(self, script: Script) -> Opinion:
+        """What is written."""
+        return opinion_by(script, 1, ())
+
 
 class Summarise(Task[Summary]):
     """The clerk's collective summary after a round (Eq. 7, prompt E.8)."""
@@ -431,6 +468,24 @@ class Summarise(Task[Summary]):
     rules: tuple[str, ...] = ()
     evidence: tuple[Evidence, ...] = ()
     """As the parties describe it; empty where the clerk is not given it."""
+    focus: Focus | None = Field(default=None, exclude_if=lambda focus: focus is None)
+    """Of the one examination that all jurors are given; None where each has its own, or the clerk is not given it."""
+    found: dict[str, str] = Field(default_factory=dict, exclude_if=lambda found: not found)
+    """What that examination found in each piece, in short, by the piece's id."""
+    norms: tuple[str, ...] = Field(default=(), exclude_if=lambda norms: not norms)
+    """Those that jurors keep in mind, as far as the clerk is given them."""
+    new: tuple[str, ...] = ()
+    """Ids of the pieces that came in since the round before."""
+    ended: bool = Field(default=False, exclude_if=lambda ended: not ended)
+    """Whether the discussion is over, as far as the clerk is told."""
+    count_seen: CountSeen = Field(default="nobody", exclude_if=lambda whose: whose == "nobody")
+    """Who is shown the count beside this summary. Where each is shown a part of it, the summary says nothing of votes."""
+
+    @property
+    def form(self) -> type[BaseModel]:
+        """With more room for what jurors argue where a character is a fraction of a token."""
+        form = Summary if self.language.split("-")[0] in ("zh", "ja", "ko") else LongSummary
+        return known(form, "prevailing_orientation", "") if self.count_seen == "heard" else form
 
 
 def shown(task: Judge, votes: bool, reasons: bool) -> Judge:
@@ -440,7 +495,7 @@ def shown(task: Judge, votes: bool, reasons: bool) -> Judge:
     text: a reason may still give away a vote. What the juror itself said may quote peers, so that without their reasons
     its own votes alone are left of it.
     """
-    if not task.heard and task.summary is None:
+    if not task.heard and not task.counts and task.summary is None:
         return task
     heard = tuple(
         Heard(name=one.name, verdict=one.verdict if votes else None, reasoning=one.reasoning if reasons else ())
@@ -448,7 +503,8 @@ def shown(task: Judge, votes: bool, reasons: bool) -> Judge:
         if votes or reasons
     )
     own = task.own if reasons else without_words(task.own)
-    return task.model_copy(update={"heard": heard, "summary": _part(task.summary, votes, reasons), "own": own})
+    summary, counts = _part(task.summary, votes, reasons), task.counts if votes else {}
+    return task.model_copy(update={"heard": heard, "summary": summary, "counts": counts, "own": own})
 
 
 def _part(summary: Summary | None, votes: bool, reasons: bool) -> Summary | None:
@@ -462,4 +518,4 @@ def choice(task: Judge, answer: Opinion) -> str:
     return answer.verdict
 
 
-PEERS = (Peers(Judge, shown, choice),)
+PEERS = (Peers(Judge, shown, choice, lambda task: each_left_out(task, "heard")),)

@@ -1,49 +1,11 @@
-"""What only CyberJurors can show: the follow-graph, precedents and norms, the collective summary, the examination."""
+"""What only CyberJurors can show: precedents and norms, the collective summary, the examination."""
 
-from courtroom.engine.blocks import Card, Cards, Edge, Graph, Node, Table, Text
+from courtroom.declarations.blocks import Card, Cards, Table, Text
+from courtroom.engine.events import Called
 from courtroom.engine.procedure import View
 from courtroom.engine.record import Record
 from courtroom.judging.views import Shown
 from courtroom.knowledge.search import Rank, Search
-from courtroom.panel.follow_graph import influence
-from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup, seat_of
-
-
-def follow_graph(record: Record) -> Shown:
-    """Who follows whom, by round; strong where a juror changed to the side that the followed one had taken."""
-    assert isinstance(record.setup, CyberJurorsSetup)
-    jurors = [member for member in record.members if member.role == "juror"]
-    seats = {seat_of(juror) - 1: place for place, juror in enumerate(jurors)}
-    edges = [(seats[k], seats[j]) for k, j in record.setup.graph.edges or () if k in seats and j in seats]
-    rank = influence(len(jurors), edges)
-    ballots = list(record.ballots)
-    shown: Shown = {}
-    for number, ballot in enumerate(ballots or [""]):
-        votes = record.ballots.get(ballot, {})
-        before = record.ballots[ballots[number - 1]] if number else {}
-
-        def followed_them(k: int, j: int) -> bool:
-            mine, theirs = votes.get(jurors[k].id), before.get(jurors[j].id)  # noqa: B023
-            return bool(mine and mine.changed and theirs and theirs.choice == mine.choice)
-
-        strong = [(k, j) for k, j in edges if followed_them(k, j)]
-        nodes = tuple(
-            Node(
-                id=juror.id,
-                label=juror.name,
-                choice=votes[juror.id].choice if juror.id in votes else None,
-                size=rank[seat],
-                changed=juror.id in votes and votes[juror.id].changed,
-                detail=f"follows {sum(k == seat for k, _ in edges)}, followed by {sum(j == seat for _, j in edges)}",
-            )
-            for seat, juror in enumerate(jurors)
-        )
-        lines = [f"{jurors[k].name} came over to the side of {jurors[j].name}." for k, j in strong]
-        none = "Nobody has changed sides along a follow in this round." if ballot else "No votes yet."
-        drawn = tuple(Edge(jurors[k].id, jurors[j].id, (k, j) in strong) for k, j in edges)
-        graph = Graph(nodes, drawn, caption=" ".join(lines) or none)
-        shown[record.stage(ballot).name if ballot else ""] = [graph]
-    return shown
 
 
 def precedents(record: Record) -> Shown:
@@ -74,16 +36,33 @@ def precedents(record: Record) -> Shown:
     return {"": [Cards(cards, title="Closest precedents", empty="No precedent was looked up in this run."), norms]}
 
 
+SECTIONS = {
+    "key_arguments": "Arguments and points of view",
+    "debate_intensity": "How heated the debate is",
+    "prevailing_orientation": "Where the jury leans",
+}
+
+
 def summaries(record: Record) -> Shown:
     shown: Shown = {}
     for call in record.calls:
         if call.task == "summarise" and call.value:
             shown[record.stage(call.stage).name] = [
-                Text(str(call.value["key_arguments"]), "Arguments and points of view"),
-                Text(str(call.value["debate_intensity"]), "How heated the debate is"),
-                Text(str(call.value["prevailing_orientation"]), "Where the jury leans"),
+                Text(str(call.value[section]), title) for section, title in SECTIONS.items() if call.value[section]
             ]
     return shown or {"": [Text("The clerk sums up after the first round.")]}
+
+
+def piece_of(record: Record, call: Called) -> str:
+    """The piece that a perception is of: what was selected before it or, where it was the last one, what was left."""
+    before, task, turn = call.path.rpartition("perceive-")
+    if not task:
+        return ""
+    side, _, number = turn.partition("-")
+    picked = [record.call(f"{before}select-{side}-{earlier}") for earlier in range(1, int(number) + 1)]
+    names = [str(one.value["selected_evidence_id"]) for one in picked if one and one.value]
+    left = (name for name, _ in record.case.parts() if name.startswith(f"{side}-") and name not in names)
+    return names[-1] if picked[-1] and picked[-1].value else next(left, "")
 
 
 def examination(record: Record) -> Shown:
@@ -92,25 +71,19 @@ def examination(record: Record) -> Shown:
     for call in record.calls:
         if call.task == "perceive" and call.value:
             side, _, turn = call.path.rsplit("/", 1)[1].removeprefix("perceive-").partition("-")
-            member = record.member(call.member)
-            chosen = record.call(call.path.replace("/perceive-", "/select-"))
-            seen = {row[3] for row in rows if row[1] == side and row[0] == (member.name if member else call.member)}
-            left = [name for name, _ in record.case.parts() if name.startswith(f"{side}-") and name not in seen]
-            piece = str(chosen.value["selected_evidence_id"]) if chosen and chosen.value else left[0] if left else ""
+            piece = piece_of(record, call)
             sufficient = "yes" if call.value["is_sufficient"] else "no"
-            found = str(call.value["support_strength"]), sufficient, str(call.value["evidence_summary"])
-            rows.append((member.name if member else call.member, side, int(turn), piece, *found))
+            findings = (
+                f"{one['description']} {one.get('benefit_analysis', '')}" for one in call.value["visual_findings"]
+            )
+            told = "\n• ".join((str(call.value["evidence_summary"]), *map(str.strip, findings)))
+            found = str(call.value["support_strength"]), sufficient, told
+            rows.append((record.name_of(call.member), side, int(turn), piece, *found))
     columns = ("Examined by", "Side", "Turn", "Piece", "Support", "Sufficient", "What was found")
     return {"": [Table(columns, tuple(rows), empty="Nothing has been looked at yet.")]}
 
 
 VIEWS = (
-    View(
-        "graph", "Follow-graph", ":material/hub:",
-        "Arrows go from a juror to those it follows. Colour and shape show the vote, size the influence (PageRank), a ring "
-        "a change of sides; a strong arrow leads to a followed juror whose side was taken over.",
-        follow_graph,
-    ),
     View("precedents", "Precedents", ":material/auto_stories:", "Earlier verdicts closest to this dispute, and the norms that each juror was given.", precedents),
     View("summary", "Summary", ":material/summarize:", "The clerk's collective summary after each round.", summaries),
     View("evidence", "Evidence", ":material/search:", "Which evidence was selected, in which order, and what was found in it.", examination),

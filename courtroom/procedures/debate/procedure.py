@@ -11,7 +11,7 @@ from courtroom import Answer, Court, Member, Preset, Procedure, Role, Setup, Sta
 from courtroom.cases.case import Case
 from courtroom.cases.dispute import Dispute, Side
 from courtroom.cases.kinds import WITH_OPTIONS
-from courtroom.engine.knobs import Widget, declared, knob
+from courtroom.declarations.knobs import Widget, knob
 from courtroom.judging.dispute_weights import contributions, stance
 from courtroom.judging.explained import points, said, weighed_up
 from courtroom.judging.options import (
@@ -26,12 +26,10 @@ from courtroom.judging.options import (
     weighed_choice,
 )
 from courtroom.media.medium import Medium
-from courtroom.models.narrow import known, narrowed
-from courtroom.models.task import Label, Longest, Paragraph, Reason
+from courtroom.models.narrow import chosen, known
+from courtroom.models.task import Label, Longest, Paragraph, Point, Reason
 from courtroom.strict import Strict
 
-Said = tuple[tuple[str, str], ...]
-"""Who said what, in order: the option of a debater, or `judge`."""
 PROPOSERS = 3
 """How many debaters there are where the case has no options: each argues for what it proposes."""
 
@@ -43,13 +41,22 @@ class Debater(Strict):
     name: str
 
 
+class Remark(Strict):
+    """What somebody said."""
+
+    by: str
+    """The option of a debater, or `judge`."""
+    words: str
+    winner: str = ""
+    """What the judge decided for; empty: a debater spoke."""
+    open: str = ""
+
+
 class DebateSetup(Setup):
     """How long they may debate."""
 
     rounds: int = knob(2, "Rounds at most", "The judge can end it earlier.", ge=1, le=5)
-    debaters: tuple[Debater, ...] = Field(
-        default=(), title="Debaters", json_schema_extra=declared(widget=Widget.FROM_CASE, varied=False)
-    )
+    debaters: tuple[Debater, ...] = knob((), "Debaters", widget=Widget.FROM_CASE, varied=False)
     show_media: ClassVar[bool] = True
     """Debaters and judge see all pictures and videos."""
 
@@ -76,25 +83,18 @@ def members(setup: DebateSetup) -> tuple[Member, ...]:
 class Argument(Answer):
     """What a debater says."""
 
-    argument: Paragraph = Field(
-        min_length=1, description="What speaks for your side, and what does the other side get wrong?"
-    )
+    argument: Paragraph = Field(min_length=1, description="What do you say, the weightiest first?")
 
 
 class Ruling(Answer):
     """What the judge decides after a round; the reasons come first."""
 
-    reasons: Annotated[tuple[Reason, ...], Longest(4, 5)] = Field(
-        min_length=1, max_length=20, description="What decides, in one to three sentences each, the weightiest first?"
+    reasons: Annotated[tuple[Reason, ...], Longest(3, 4)] = Field(
+        min_length=1, max_length=20, description="What decides, in one or two sentences each, the weightiest first?"
     )
-    winner: Label = Field(description="Who is more in the right about what the buyer asks for?")
-    settled: bool = Field(description="Is it certain that another round could not change the decision?")
-
-
-class Choosing(Ruling):
-    """What the judge decides where there is no buyer who asks for something; the reasons come first."""
-
+    open: Point = Field(default="", description="What is still open? An empty text where nothing is.")
     winner: Label = Field(description="What do you decide for?")
+    settled: bool = Field(description="Is it certain that nothing that could still be said would change your decision?")
 
 
 class Argue(Task[Argument]):
@@ -104,7 +104,7 @@ class Argue(Task[Argument]):
     case: SerializeAsAny[Case]
     side: str
     proposals: tuple[str, ...] = ()
-    said: Said
+    said: tuple[Remark, ...]
     round: int = 1
     seen: tuple[Medium, ...] = ()
 
@@ -118,7 +118,7 @@ class Rule(Task[Ruling]):
     name, title = "rule", "Ruling"
     case: SerializeAsAny[Case]
     proposals: tuple[str, ...] = ()
-    said: Said
+    said: tuple[Remark, ...]
     round: int = 1
     last: bool = False
     seen: tuple[Medium, ...] = ()
@@ -126,9 +126,8 @@ class Rule(Task[Ruling]):
     @property
     def form(self) -> type[BaseModel]:
         """In the last round nothing is asked of another one."""
-        options = names(self.case, self.proposals)
-        form = narrowed(Ruling if "buyer" in options else Choosing, {"winner": options})
-        return known(form, "settled", True) if self.last else form
+        form = chosen(Ruling, "winner", names(self.case, self.proposals))
+        return known(known(form, "open", ""), "settled", True) if self.last else form
 
     def media(self) -> tuple[Medium, ...]:
         return self.seen
@@ -136,21 +135,25 @@ class Rule(Task[Ruling]):
 
 async def deliberate(court: Court[Case, DebateSetup]) -> Verdict:
     """Rounds of argument and answer, until the judge has heard enough."""
-    said: Said = ()
+    said: tuple[Remark, ...] = ()
     judge = court.member("judge")
     seen = tuple(court.case.media())
     proposals = await proposed(court, court.panel("debater"), lambda one: "", seen)
     options = names(court.case, proposals)
-    for number in range(1, court.setup.rounds + 1):
+    rounds = court.setup.rounds if len(options) > 1 else 1
+    for number in range(1, rounds + 1):
         await court.stage(f"Round {number}", "round")
-        for debater, side in zip(court.panel("debater"), options, strict=False):
+        speakers = [*zip(court.panel("debater"), options, strict=False)]
+        first = (number - 1) % len(options)  # another in each round, so that nobody always has the last word
+        for debater, side in (*speakers[first:], *speakers[:first]):
             task = Argue(case=court.case, side=side, proposals=proposals, said=said, round=number, seen=seen)
             answer = await court.try_ask(debater, task)
-            said = (*said, (side, answer.argument)) if answer else said
-        last = number == court.setup.rounds
+            said = (*said, Remark(by=side, words=answer.argument)) if answer else said
+        last = number == rounds
         rule = Rule(case=court.case, proposals=proposals, said=said, round=number, last=last, seen=seen)
         ruling = await court.ask(judge, rule)
-        said = (*said, ("judge", "\n".join(ruling.reasons)))
+        remark = Remark(by="judge", words="\n".join(ruling.reasons), winner=ruling.winner, open=ruling.open)
+        said = (*said, remark)
         court.vote(judge, ruling.winner, ruling.reasons)
         tally = court.tally(options, consensus=0)
         if ruling.settled:
@@ -161,7 +164,7 @@ async def deliberate(court: Court[Case, DebateSetup]) -> Verdict:
 
 def argue(task: Argue, draw: random.Random) -> Argument:
     """The next point that the words of the case make for this side."""
-    heard = " ".join(argument for _, argument in task.said)
+    heard = " ".join(one.words for one in task.said)
     language, dispute = task.case.language, isinstance(task.case, Dispute)
     if isinstance(task.case, Dispute):
         told: Sequence[str] = points(task.case, "buyer" if task.side == "buyer" else "seller", contributions(task.case))
@@ -174,12 +177,14 @@ def argue(task: Argue, draw: random.Random) -> Argument:
 
 def rule(task: Rule, draw: random.Random) -> Ruling:
     """The side for which the words of the case weigh more; settled where they weigh much more."""
+    still_open = said(task.case.language, "still-open")
     if not isinstance(task.case, Dispute):
         name, why = weighed_choice(task.case, task.proposals, draw, who="judge")
-        return Choosing(reasons=(why,), winner=name, settled=False)
+        return Ruling(reasons=(why,), open=still_open, winner=name, settled=False)
     winner: Side = "buyer" if stance(task.case) >= 0 else "seller"
     reasons = weighed_up(task.case, winner, contributions(task.case))
-    return Ruling(reasons=reasons, winner=winner, settled=abs(stance(task.case)) > 2)
+    settled = abs(stance(task.case)) > 2
+    return Ruling(reasons=reasons, open="" if settled else still_open, winner=winner, settled=settled)
 
 
 DEBATE = Procedure(

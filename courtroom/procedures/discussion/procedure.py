@@ -1,15 +1,16 @@
 """Speakers with different points of view discuss and vote, turn by turn (ChatEval, arXiv:2308.07201, section 2)."""
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Literal, Self
 
-from courtroom import Court, Member, Preset, Procedure, Role, Setup, StageKind, Verdict
+from courtroom import Court, Member, Preset, Procedure, Role, StageKind, Verdict
 from courtroom.cases.case import Case
 from courtroom.cases.kinds import WITH_OPTIONS
 from courtroom.cases.question import LETTERS
-from courtroom.engine.knobs import Group, knob
-from courtroom.engine.procedure import Controls, Counting
-from courtroom.judging.jurors import PrivateBallots, ask_alone
+from courtroom.declarations.knobs import Group, knob
+from courtroom.declarations.parts import Controls, Counting
+from courtroom.judging.jurors import Doubt, Earlier, TalkSetup, ask_alone, recalled, seen_count
 from courtroom.judging.options import PROPOSING, choices, names, outcome, proposed
 from courtroom.media.medium import Medium
 from courtroom.procedures.discussion.tasks import (
@@ -26,7 +27,7 @@ from courtroom.procedures.discussion.tasks import (
 )
 
 
-class DiscussionSetup(Setup):
+class DiscussionSetup(TalkSetup):
     """Who discusses a case, and how."""
 
     speakers: int = knob(3, "Speakers", "Each votes in every turn.", Group.WHO, first=True, ge=1, le=51)
@@ -50,7 +51,7 @@ class DiscussionSetup(Setup):
         "Pictures and videos",
         "Speakers see them, or read their descriptions where their model can't see. Off: neither.",
     )
-    private_ballots: PrivateBallots = False
+    doubt: Doubt = "firmly-convinced"
     tie: Literal["buyer", "seller", "lot"] = knob(
         "buyer",
         "A tie goes to the",
@@ -60,7 +61,8 @@ class DiscussionSetup(Setup):
     def complete(self, case: Case, seed: int) -> Self:
         """With a tie that can be in this case."""
         known = {option.name for option in case.choices}
-        return self if self.tie in known else self.model_copy(update={"tie": "lot"})
+        tie = self.tie if self.tie in known else "lot"
+        return self.model_copy(update={"tie": tie, "script": self.script.drawn(self.speakers, seed)})
 
 
 def members(setup: DiscussionSetup) -> tuple[Member, ...]:
@@ -83,6 +85,7 @@ async def deliberate(court: Session) -> Verdict:
     """As many turns as the setup says; the majority of the last one decides."""
     said: tuple[Remark, ...] = ()
     summary = ""
+    counts: dict[str, int] = {}
     proposals = await proposed(court, court.panel("speaker"), lambda one: as_whom(court, one), seen_by(court))
     options = names(court.case, proposals)
     for turn in range(1, court.setup.turns + 1):
@@ -91,13 +94,16 @@ async def deliberate(court: Session) -> Verdict:
         if court.setup.order == "one-by-one":
             now: tuple[Remark, ...] = ()
             for speaker in speakers:
-                one = await speak(court, speaker, turn, (*said, *now), "", proposals)
+                one = await speak(court, speaker, turn, (*said, *now), "", proposals, counts)
                 now = (*now, one) if one else now
         else:
             seen = said if court.setup.order == "simultaneous" else ()
-            spoken = await court.all(speak(court, speaker, turn, seen, summary, proposals) for speaker in speakers)
+            spoken = await court.all(
+                speak(court, speaker, turn, seen, summary, proposals, counts) for speaker in speakers
+            )
             now = tuple(one for one in spoken if one)
         tally = court.tally(options, consensus=0.5)
+        counts = dict(tally.counts)
         said = (*said, *now)
         if court.setup.order == "summarised" and turn < court.setup.turns:
             task = SumUp(case=court.case, proposals=proposals, said=now, before=summary)
@@ -140,8 +146,27 @@ def seen_by(court: Session) -> tuple[Medium, ...]:
     return tuple(court.case.media()) if court.setup.show_media else ()
 
 
+def as_recalled(court: Session, name: str, said: tuple[Remark, ...]) -> tuple[Remark, ...]:
+    """What was said, with as much of a speaker's own words as it recalls."""
+    own = [Earlier(round=one.turn, vote=one.verdict or "", words=one.statement) for one in said if one.name == name]
+    kept = {one.round: one for one in recalled(own, court.setup.recall, "generous")}
+    return tuple(
+        one
+        if one.name != name
+        else one.model_copy(update={"statement": kept[one.turn].words, "in_short": kept[one.turn].in_short})
+        for one in said
+        if one.name != name or one.turn in kept
+    )
+
+
 async def speak(
-    court: Session, speaker: Member, turn: int, said: tuple[Remark, ...], summary: str, proposals: tuple[str, ...]
+    court: Session,
+    speaker: Member,
+    turn: int,
+    said: tuple[Remark, ...],
+    summary: str,
+    proposals: tuple[str, ...],
+    counts: Mapping[str, int],
 ) -> Remark | None:
     """One speaker's statement, and its vote; None where it abstains."""
     seat = int(speaker.id.removeprefix("speaker-"))
@@ -157,8 +182,9 @@ async def speak(
         point_of_view=view_of(court, speaker),
         turn=turn,
         turns=court.setup.turns,
-        said=said,
+        said=as_recalled(court, name, said),
         summary=summary,
+        counts=seen_count(court.setup.count_seen, counts, list(counts), hears_all=True),
         seen=seen_by(court),
     )
     answer: Statement | None = await court.try_ask(speaker, task)

@@ -7,7 +7,7 @@ from pydantic import BaseModel, Field, SerializeAsAny
 from courtroom import Answer, Task
 from courtroom.cases.case import Case
 from courtroom.cases.dispute import Dispute, Side
-from courtroom.engine.procedure import Peers
+from courtroom.declarations.parts import Peers, each_left_out
 from courtroom.judging.dispute_weights import contributions, stance
 from courtroom.judging.explained import said, weighed_up
 from courtroom.judging.jurors import HEARD, TITLE, InPrivate
@@ -15,6 +15,7 @@ from courtroom.judging.options import names, propose, titled, weighed_choice
 from courtroom.media.medium import Medium
 from courtroom.models.narrow import narrowed
 from courtroom.models.offline import methods
+from courtroom.models.script import Script
 from courtroom.models.task import Label, Overview, Paragraph
 from courtroom.strict import Strict
 
@@ -48,6 +49,8 @@ class Remark(Strict):
     statement: str
     verdict: str | None
     """None where the vote is kept back."""
+    in_short: bool = Field(default=False, exclude_if=lambda in_short: not in_short)
+    """Whether `statement` is only the first sentence."""
 
 
 class Speak(Task[Statement]):
@@ -65,6 +68,8 @@ class Speak(Task[Statement]):
     turns: int
     said: tuple[Remark, ...] = ()
     summary: str = ""
+    counts: dict[str, int] = Field(default_factory=dict, exclude_if=lambda counts: not counts)
+    """Of the last turn, as far as the speaker sees it."""
     seen: tuple[Medium, ...] = ()
     in_private: InPrivate = False
 
@@ -75,6 +80,12 @@ class Speak(Task[Statement]):
 
     def media(self) -> tuple[Medium, ...]:
         return self.seen
+
+    def by_script(self, script: Script) -> Statement:
+        """What is written, by what the others voted last."""
+        heard = {one.name: one.verdict for one in self.said if one.name != self.speaker}
+        verdict, words = script.said(names(self.case, self.proposals), self.turn, [*heard.values()])
+        return Statement(statement=words, verdict=verdict)
 
 
 class SpeakInPrivate(Speak):
@@ -102,14 +113,15 @@ def shown(task: Speak, votes: bool, reasons: bool) -> Speak:
         for one in task.said
         if votes or reasons
     )
-    return task.model_copy(update={"said": said, "summary": task.summary if reasons else ""})
+    summary, counts = task.summary if reasons else "", task.counts if votes else {}
+    return task.model_copy(update={"said": said, "summary": summary, "counts": counts})
 
 
 def choice(task: Speak, answer: Statement) -> str:
     return answer.verdict
 
 
-PEERS = (Peers(Speak, shown, choice),)
+PEERS = (Peers(Speak, shown, choice, lambda task: each_left_out(task, "said", task.speaker)),)
 
 DOUBT = 0.8
 """Standard deviation of a speaker's own view of the stance, in its unit."""

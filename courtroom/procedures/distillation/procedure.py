@@ -7,14 +7,15 @@ from pathlib import Path
 from pydantic import BaseModel, ConfigDict, Field
 
 from courtroom.cases.dispute import PrecedentBatch, Side
-from courtroom.engine.blocks import Block, Card, Cards
+from courtroom.declarations.blocks import Block, Card, Cards
+from courtroom.declarations.knobs import Group, knob, knowledge_base
+from courtroom.declarations.paper import PaperSetting, changes
+from courtroom.declarations.parts import Ending, Preset, Role, StageKind
+from courtroom.declarations.setup import Setup
 from courtroom.engine.court import Court
 from courtroom.engine.events import Learned, Verdict
-from courtroom.engine.knobs import Group, knob, knowledge_base
-from courtroom.engine.paper import PaperSetting, changes
-from courtroom.engine.procedure import Ending, Preset, Procedure, Role, StageKind, View
+from courtroom.engine.procedure import Procedure, View
 from courtroom.engine.record import Record
-from courtroom.engine.setup import Setup
 from courtroom.knowledge.bases import BaseName, kept_as
 from courtroom.knowledge.indexed_records import Filter
 from courtroom.knowledge.lessons import Lesson, Put

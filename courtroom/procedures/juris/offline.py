@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from courtroom.cases.labelled import Document
-from courtroom.evaluation.summaries import SUPPORTED, grounding
+from courtroom.evaluation.summaries import grounding
 from courtroom.judging.explained import said
 from courtroom.models.offline import methods
 from courtroom.procedures.juris import assessment, baselines, tasks
@@ -26,7 +26,7 @@ def best_first(document: Document, accepted: Sequence[str], letter: tasks.Letter
     middle, B by what is said early in words that recur often."""
     found = sentences(document.text)
     central, often = weights(document.text), _often(document.text)
-    scored: list[tuple[float, int]] = []
+    scored: dict[int, float] = {}
     for place, sentence in enumerate(found):
         terms = words(sentence)
         fits = SHORT <= len(terms) <= LONG and not sentence.rstrip().endswith(("?", "？", ":"))
@@ -34,8 +34,8 @@ def best_first(document: Document, accepted: Sequence[str], letter: tasks.Letter
         density = sum(often[word] for word in set(terms)) / max(1, len(set(terms)))
         measure = central[place] * (0.6 + 0.4 * early) if letter == "A" else density * early
         new = 1.0 - repeats(sentence, accepted)
-        scored.append((measure * new * (1.0 if fits else 0.1) - (10.0 if sentence in accepted else 0.0), place))
-    return [found[place] for _, place in sorted(scored, key=lambda one: (-one[0], one[1]))]
+        scored[place] = measure * new * (1.0 if fits else 0.1) - (10.0 if sentence in accepted else 0.0)
+    return [found[place] for place in sorted(scored, key=lambda place: -scored[place])]
 
 
 def repeats(sentence: str, before: Sequence[str]) -> float:
@@ -54,31 +54,26 @@ def in_order(document: Document, taken: Sequence[str]) -> tuple[str, ...]:
 def weights(text: str) -> tuple[float, ...]:
     """Centrality of each sentence, the highest 1."""
     rank = centrality(sentences(text))
-    top = max(rank, default=1.0)
-    return tuple(value / top for value in rank)
+    most = max(rank)
+    return tuple(value / most for value in rank)
 
 
 @lru_cache(maxsize=16)
 def _often(text: str) -> dict[str, float]:
     """How often each word is used, by the square root: the most frequent one must not decide alone."""
-    counts = Counter(words(text))
-    top = max(counts.values(), default=1)
-    return {word: math.sqrt(count / top) for word, count in counts.items()}
+    return {word: math.sqrt(count) for word, count in Counter(words(text)).items()}
 
 
-STANDARDS = ("support", "weight", "news", "place", "brevity")
-"""Each is called so in the sentences that the offline model says."""
-WEIGHTS = (0.5, 1.2, 1.0, 0.6, 0.4)
+STANDARDS = {
+    "support": (0.5, "support supported evidence faithful true proof fact facts"),
+    "weight": (1.2, "important importance main central matter matters"),
+    "news": (1.0, "new adds add news repeat repeats"),
+    "place": (0.6, "order follow follows before first flow early"),
+    "brevity": (0.4, "brevity brief short concise plain clear words"),
+}
+"""How much each weighs, and words of a stated point of view that speak for it. Each is called so in what the offline model says."""
 EMPHASIS = 2.5
 """How much more a seat's own standard weighs."""
-CUES = (
-    ("support", "supported", "evidence", "faithful", "true", "proof", "fact", "facts"),
-    ("important", "importance", "main", "central", "matter", "matters"),
-    ("new", "adds", "add", "news", "repeat", "repeats"),
-    ("order", "follow", "follows", "before", "first", "flow", "early"),
-    ("brevity", "brief", "short", "concise", "plain", "clear", "words"),
-)
-"""Words of a stated point of view that speak for each standard."""
 PER_STEP = 11.0
 """Sentences of a document for each of its summary, at a document of some forty sentences."""
 
@@ -107,43 +102,35 @@ def cast_ballot(task: tasks.CastBallot, draw: random.Random) -> tasks.Ballot:
     offered: dict[tasks.Place, str] = {"first": task.first, "second": task.second}
     scores = {place: _weighted(task.document, task.accepted, one, own) for place, one in offered.items()}
     vote: tasks.Place = "second" if sum(scores["second"]) > sum(scores["first"]) else "first"
-    told = {place: _scored(task.document, offered[place], values, own) for place, values in scores.items()}
+    told, names, language = {}, [*STANDARDS], task.document.language
+    for place, values in scores.items():
+        named = {"own": said(language, names[own]), "best": said(language, names[values.index(max(values))])}
+        sentence = _beginning(offered[place])
+        told[place] = said(language, "candidate", sentence=sentence, score=sum(values), **named)
     spans = grounding(offered[vote], task.document.text).spans
-    return tasks.Ballot(
-        evidence=tuple(task.document.text[start:end] for start, end in spans),
-        on_first=told["first"],
-        on_second=told["second"],
-        vote=vote,
-    )
+    evidence = tuple(task.document.text[start:end] for start, end in spans)
+    return tasks.Ballot(evidence=evidence, on_first=told["first"], on_second=told["second"], vote=vote)
 
 
 def edit(task: tasks.Edit, draw: random.Random) -> tasks.Edited:
     """The accepted sentences in the document's order; nothing else is changed."""
-    ordered = in_order(task.document, list(task.accepted))
+    ordered = in_order(task.document, task.accepted)
     changes = () if ordered == task.accepted else (said(task.document.language, "reordered"),)
     return tasks.Edited(changes=changes, sentences=ordered)
 
 
-def _scored(document: Document, sentence: str, values: list[float], own: int) -> str:
-    """What a candidate has by the five standards, and where it is strongest."""
-    language, best = document.language, STANDARDS[values.index(max(values))]
-    named = {"own": said(language, STANDARDS[own]), "best": said(language, best)}
-    return said(language, "candidate", sentence=_beginning(sentence), score=sum(values), **named)
-
-
 def _beginning(sentence: str) -> str:
     """The first words of a sentence, as a quotation."""
-    text = sentence.strip().replace("“", "'").replace("”", "'")
+    text = sentence.strip().replace("“", "'").replace("”", "'").rstrip(".。")
     if len(text) <= 60:
-        return text.rstrip(".。")
-    cut = text[:60]
-    return (cut.rsplit(" ", 1)[0] if " " in cut else cut).rstrip(",，") + "…"
+        return text
+    return (text[:60].rpartition(" ")[0] or text[:60]).rstrip(",，") + "…"
 
 
 def own_standard(seat: int, viewpoint: str) -> int:
     """The place of the standard that a seat gives most weight to: by its stated point of view, else by its number."""
     text = Counter(word.strip(".,:;?!") for word in viewpoint.casefold().split())
-    score, place = max((sum(text[cue] for cue in cues), -place) for place, cues in enumerate(CUES))
+    score, place = max((sum(map(text.__getitem__, cues.split())), -n) for n, (_, cues) in enumerate(STANDARDS.values()))
     return -place if score else seat % len(STANDARDS)
 
 
@@ -158,8 +145,8 @@ def _weighted(document: Document, accepted: tuple[str, ...], sentence: str, own:
         1.0 - place / max(1, len(found)),
         math.exp(-(max(0, len(words(sentence)) - 14) ** 2) / 600),
     )
-    emphasis = (EMPHASIS if number == own else 1.0 for number in range(len(values)))
-    return [value * weight * more for value, weight, more in zip(values, WEIGHTS, emphasis, strict=True)]
+    shares = (weight * (EMPHASIS if n == own else 1.0) for n, (weight, _) in enumerate(STANDARDS.values()))
+    return [value * share for value, share in zip(values, shares, strict=True)]
 
 
 KEY_FACTS = 8
@@ -167,43 +154,29 @@ KEY_FACTS = 8
 
 def key_facts(task: assessment.FindKeyFacts, draw: random.Random) -> assessment.KeyFacts:
     """The sentences of the reference summary, else those of the document that weigh most."""
-    found = sentences(task.reference)
-    taken: list[str] = []
-    while not found and len(taken) < min(KEY_FACTS, len(sentences(task.document.text))):
-        taken.append(best_first(task.document, taken, "A")[0])
-    return assessment.KeyFacts(key_facts=found[:KEY_FACTS] or tuple(taken))
+    found = sentences(task.reference) or _best(task.document, KEY_FACTS, "A")
+    return assessment.KeyFacts(key_facts=tuple(found[:KEY_FACTS]))
 
 
 def check_facts(task: assessment.CheckFacts, draw: random.Random) -> assessment.FactCheck:
     """An error where less than half of a sentence's words stand in two sentences of the document."""
-    shares = [grounding(sentence, task.document.text).share for sentence in task.sentences]
-    return assessment.FactCheck(
-        checks=tuple(
-            assessment.Checked(
-                sentence=number,
-                reason=_counted(task.document, "found-words", sentence=_beginning(sentence), share=share),
-                category="no error" if share >= SUPPORTED else "out-of-context error",
-            )
-            for number, (sentence, share) in enumerate(zip(task.sentences, shares, strict=True), start=1)
-        )
-    )
-
-
-def _counted(document: Document, name: str, **values: object) -> str:
-    return said(document.language, name, counted=said(document.language, "counted"), **values)
+    checks = []
+    for number, sentence in enumerate(task.sentences, start=1):
+        found = grounding(sentence, task.document.text)
+        reason = said(task.document.language, "found-words", sentence=_beginning(sentence), share=found.share)
+        category = "no error" if found.supported else "out-of-context error"
+        checks.append({"sentence": number, "reason": reason, "category": category})
+    return assessment.FactCheck.model_validate({"checks": checks})
 
 
 def align(task: assessment.AlignKeyFacts, draw: random.Random) -> assessment.Alignment:
     """A sentence says a key fact where at least half of the fact's words are in it."""
-
-    def lines(fact: str) -> tuple[int, ...]:
-        said = (grounding(fact, sentence).share >= SUPPORTED for sentence in task.sentences)
-        return tuple(number for number, found in enumerate(said, start=1) if found)
-
-    facts = enumerate(task.key_facts, start=1)
-    return assessment.Alignment(
-        alignments=tuple(assessment.Aligned(key_fact=number, line_numbers=lines(fact)) for number, fact in facts)
-    )
+    alignments = []
+    for number, fact in enumerate(task.key_facts, start=1):
+        found = (grounding(fact, sentence).supported for sentence in task.sentences)
+        lines = tuple(line for line, is_supported in enumerate(found, start=1) if is_supported)
+        alignments.append(assessment.Aligned(key_fact=number, line_numbers=lines))
+    return assessment.Alignment(alignments=tuple(alignments))
 
 
 def assess(task: assessment.Assess, draw: random.Random) -> assessment.Assessment:
@@ -215,10 +188,9 @@ def assess(task: assessment.Assess, draw: random.Random) -> assessment.Assessmen
     often = {word: count for word, count in counts.items() if count > 1} or counts
     covered = sum(count for word, count in often.items() if word in known) / max(1, sum(often.values()))
     repeated = sum(repeats(one, lines[:n]) for n, one in enumerate(lines)) / max(1, len(lines))
+    counted = {"count": len(lines), "support": support, "covered": covered, "repeated": repeated}
     return assessment.Assessment(
-        reason=_counted(
-            task.document, "assessed", count=len(lines), support=support, covered=covered, repeated=repeated
-        ),
+        reason=said(task.document.language, "assessed", **counted),
         faithfulness=round(100 * support, 1),
         completeness=round(100 * covered, 1),
         conciseness=round(100 * (1 - repeated), 1),
@@ -229,9 +201,18 @@ MIDDLING = 2
 """The seat whose length a writer takes that is alone."""
 
 
-def write_alone(task: baselines.WriteAlone, draw: random.Random) -> baselines.Written:
-    """As many sentences as a middling juror would propose, in the document's order."""
-    return baselines.Written(sentences=_summary(task, draw))
+def write(
+    task: baselines.WriteAlone | baselines.AnswerAndWrite, draw: random.Random
+) -> baselines.Written | baselines.AnswersAndSummary:
+    """As many sentences as a middling juror would propose, in the document's order; to each question, the one that shares most words."""
+    document, found = task.document, sentences(task.document.text)
+    wanted = propose_length(tasks.ProposeLength(document=document, viewpoint="", seat=MIDDLING), draw).sentences
+    wanted = min(max(wanted, task.shortest or 1), task.longest or len(found))
+    summary = in_order(document, _best(document, wanted, task.letter))
+    if isinstance(task, baselines.WriteAlone):
+        return baselines.Written(sentences=summary)
+    answers = tuple(max(found, key=lambda one: len(set(words(one)) & set(words(asked)))) for asked in task.questions)
+    return baselines.AnswersAndSummary(answers=answers, sentences=summary)
 
 
 def advise(task: baselines.Advise, draw: random.Random) -> baselines.Advised:
@@ -253,38 +234,28 @@ def refine(task: baselines.RefineSummary, draw: random.Random) -> tasks.Edited:
     return tasks.Edited(changes=changes, sentences=in_order(task.document, kept))
 
 
-def answer_and_write(task: baselines.AnswerAndWrite, draw: random.Random) -> baselines.AnswersAndSummary:
-    """To each question the sentence that shares most words with it; then a summary like that of one writer alone."""
-    found = sentences(task.document.text)
-    answers = tuple(max(found, key=lambda one: len(set(words(one)) & set(words(asked)))) for asked in task.questions)
-    return baselines.AnswersAndSummary(answers=answers, sentences=_summary(task, draw))
-
-
-def _summary(task: baselines.WriteAlone | baselines.AnswerAndWrite, draw: random.Random) -> tuple[str, ...]:
-    """As many sentences as a middling juror would propose, in the document's order."""
-    document = task.document
-    wanted = propose_length(tasks.ProposeLength(document=document, viewpoint="", seat=MIDDLING), draw).sentences
-    wanted = min(max(wanted, task.shortest or 1), task.longest or len(sentences(document.text)))
+def _best(document: Document, count: int, letter: tasks.Letter) -> tuple[str, ...]:
+    """So many sentences of a document, each the best after those before it."""
     taken: list[str] = []
-    while len(taken) < wanted:
-        taken.append(best_first(document, taken, task.letter)[0])
-    return in_order(document, taken)
+    while len(taken) < min(count, len(sentences(document.text))):
+        taken.append(best_first(document, taken, letter)[0])
+    return tuple(taken)
 
 
 def _swap(document: Document, taken: tuple[str, ...]) -> tuple[str, str] | None:
     """The weakest sentence of a summary and the best one that is missing; None where that weighs no more."""
     value = dict(zip(sentences(document.text), weights(document.text), strict=True))
+
+    def gain(sentence: str, rest: Sequence[str]) -> float:
+        return value.get(sentence, 0.0) * (1 - repeats(sentence, rest))
+
     weakest = min(taken, key=lambda sentence: value.get(sentence, 0.0))
     rest = [sentence for sentence in taken if sentence != weakest]
-    missing = [sentence for sentence in best_first(document, taken, "A") if sentence not in taken]
-    if not missing:
-        return None
-    gain = value.get(missing[0], 0.0) * (1 - repeats(missing[0], rest))
-    return (weakest, missing[0]) if gain > value.get(weakest, 0.0) * (1 - repeats(weakest, rest)) else None
+    missing = next((sentence for sentence in best_first(document, taken, "A") if sentence not in taken), "")
+    return (weakest, missing) if gain(missing, rest) > gain(weakest, rest) else None
 
 
-METHODS = {
-    **methods(propose_length, next_sentence, cast_ballot, edit),
-    **methods(write_alone, advise, refine, answer_and_write),
-    **methods(key_facts, check_facts, align, assess),
-}
+METHODS = methods(
+    *(propose_length, next_sentence, cast_ballot, edit, write, advise, refine),
+    *(key_facts, check_facts, align, assess),
+)

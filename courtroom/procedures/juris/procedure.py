@@ -8,12 +8,13 @@ from statistics import median_low
 from typing import Any
 
 from courtroom.cases.labelled import Document
-from courtroom.engine import paper
+from courtroom.declarations import paper
+from courtroom.declarations.paper import PaperSetting
+from courtroom.declarations.parts import Choice, Ending, Preset, Role, StageKind
+from courtroom.declarations.setup import Member
 from courtroom.engine.court import Court, chance
 from courtroom.engine.events import Tallied, Verdict
-from courtroom.engine.paper import PaperSetting
-from courtroom.engine.procedure import Choice, Ending, Preset, Procedure, Role, StageKind
-from courtroom.engine.setup import Member
+from courtroom.engine.procedure import Procedure
 from courtroom.evaluation.summaries import grounding
 from courtroom.procedures.juris.assessment import assess
 from courtroom.procedures.juris.baselines import without_jury
@@ -89,7 +90,12 @@ async def choose(court: Hearing, step: int, target: int, accepted: tuple[str, ..
         court.ask(
             one,
             NextSentence(
-                document=court.case, viewpoint=viewpoint(court, one), accepted=accepted, target=target, letter=letter
+                document=court.case,
+                viewpoint=viewpoint(court, one),
+                accepted=accepted,
+                target=target,
+                letter=letter,
+                passages=court.setup.passages,
             ),
         )
         for one, letter in zip(court.panel("generator"), letters, strict=True)
@@ -106,7 +112,7 @@ async def choose(court: Hearing, step: int, target: int, accepted: tuple[str, ..
         task = CastBallot(
             document=court.case,
             viewpoint=viewpoint(court, juror),
-            accepted=accepted,
+            accepted=accepted if court.setup.jurors_read_accepted else (),
             target=target,
             first=first,
             second=second,
@@ -200,6 +206,10 @@ PAPER = (
     PaperSetting("jury", "fixed", "4.1 and Table 2"),
     PaperSetting("points_of_view", {}, "3.1", "The paper's seats differ by their models alone."),
     PaperSetting("tell_target", False, "Eq. 1", "A candidate is made of the document and the accepted sentences."),
+    PaperSetting("passages", False, "Eq. 1", "A generator gives a sentence; jurors alone point to evidence."),
+    PaperSetting(
+        "jurors_read_accepted", False, "Algorithm 1, line 7", "A critique is of the document and both candidates."
+    ),
     PaperSetting("order", "lot", "3.2", "Decided: the paper says nothing of the order in which a juror reads them."),
     PaperSetting("check_edit", False, "3.2", "The editor is constrained by its prompt; the paper names no check."),
     PaperSetting(
@@ -255,7 +265,6 @@ JURIS = Procedure(
             "Assessor",
             "Scores faithfulness, completeness and conciseness of the final text. The run's model never does: it would judge its "
             "own text.",
-            own_model=True,
         ),
     ),
     stages=(

@@ -4,11 +4,11 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BeforeValidator, Field, field_validator, model_validator
+from pydantic import BeforeValidator, field_validator, model_validator
 
 from courtroom.cases.labelled import Document
-from courtroom.engine.knobs import Few, Group, Widget, declared, knob
-from courtroom.engine.setup import Member, Setup
+from courtroom.declarations.knobs import Few, Group, Widget, knob
+from courtroom.declarations.setup import Member, Setup
 from courtroom.models.spec import OFFLINE, PERSON
 from courtroom.procedures.juris.tasks import LONGEST
 from courtroom.text.words import sentences
@@ -93,12 +93,13 @@ class JurisSetup(Setup):
         first=True,
     )
     pool: int = knob(9, "Pool", "Jurors to draw from, where the jury is dynamic.", Group.WHO, ge=1, le=60)
-    points_of_view: dict[str, str] = Field(
-        default_factory=dict,
-        title="Points of view",
-        description="What a generator or a juror looks at first, by member, e.g. `juror-01`. The paper's seats state none: they "
+    points_of_view: dict[str, str] = knob(
+        {},
+        "Points of view",
+        "What a generator or a juror looks at first, by member, e.g. `juror-01`. The paper's seats state none: they "
         "differ by their models.",
-        json_schema_extra=declared(widget=Widget.POINTS_OF_VIEW, varied=False),
+        widget=Widget.POINTS_OF_VIEW,
+        varied=False,
     )
     shortest: int | None = knob(
         3,
@@ -121,6 +122,17 @@ class JurisSetup(Setup):
         "The panel is told the length",
         "Generators and jurors: how many sentences the summary will have, so that it can be planned; and who proposes a length, "
         "the range above. Off: they are given the document and the accepted sentences alone, as in Eq. 1 of the paper.",
+    )
+    passages: bool = knob(
+        True,
+        "Generators copy passages first",
+        "On which their sentence rests, word for word. Off: they give a sentence alone, as in Eq. 1 of the paper.",
+    )
+    jurors_read_accepted: bool = knob(
+        True,
+        "Jurors read the accepted sentences",
+        "So that they can say whether a candidate adds something. Off: a juror has the document and both candidates, as in the "
+        "paper's algorithm.",
     )
     order: Literal["lot", "fixed"] = knob(
         "lot",

@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, Field
 
 from courtroom.cases.labelled import Document
-from courtroom.models.narrow import asked_at_most, asked_within
+from courtroom.models.narrow import asked_at_most, asked_within, known
 from courtroom.models.task import Answer, Longest, Passages, Point, Sentence, Task
 from courtroom.procedures.juris.kept import why_not_kept
 from courtroom.text.words import sentences, words
@@ -37,7 +37,7 @@ class Candidate(Answer):
     """A candidate for the next sentence."""
 
     evidence: Passages = Field(
-        default=(), max_length=5, description="On which passages of the document does it rest, copied word for word?"
+        default=(), max_length=50, description="On which passages of the document does it rest, copied word for word?"
     )
     sentence: CandidateSentence = Field(min_length=1, description="Which sentence comes next in the summary?")
 
@@ -46,7 +46,7 @@ class Ballot(Answer):
     """A critique of both candidates, then a vote."""
 
     evidence: Passages = Field(
-        default=(), max_length=5, description="Which passages of the document decide it, copied word for word?"
+        default=(), max_length=50, description="Which passages of the document decide it, copied word for word?"
     )
     on_first: Sentence = Field(min_length=1, description="What speaks for and against the first candidate?")
     on_second: Sentence = Field(min_length=1, description="What speaks for and against the second candidate?")
@@ -92,6 +92,12 @@ class NextSentence(Task[Candidate]):
     accepted: tuple[str, ...]
     target: int
     letter: Letter
+    passages: bool = True
+    """Whether it first copies the passages on which its sentence rests."""
+
+    @property
+    def form(self) -> type[BaseModel]:
+        return Candidate if self.passages else known(Candidate, "evidence", ())
 
     def problem(self, answer: Candidate) -> str | None:
         """One sentence, of readable length, that isn't there yet."""

@@ -1,10 +1,10 @@
 """What only JURIS can show: the ballot of each sentence, the growing summary, the jurors' agreement, the measures."""
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, get_args
 
 from courtroom.cases.labelled import Document
-from courtroom.engine.blocks import Beside, Block, Diff, Marked, Span, Table, Text
+from courtroom.declarations.blocks import Beside, Block, Diff, Marked, Span, Table, Text
 from courtroom.engine.events import Called, StageBegan
 from courtroom.engine.procedure import View
 from courtroom.engine.record import Record
@@ -21,7 +21,7 @@ from courtroom.evaluation.summaries import (
 from courtroom.judging.views import Shown
 from courtroom.procedures.juris.baselines import QUESTIONS
 from courtroom.procedures.juris.setup import JurisSetup, assessor
-from courtroom.procedures.juris.tasks import joined
+from courtroom.procedures.juris.tasks import Place, joined
 from courtroom.text.words import sentences
 
 LETTERS = {"generator-a": "A", "generator-b": "B"}
@@ -55,7 +55,7 @@ def ballots(record: Record) -> Shown:
             )
             choice = vote.choice or "abstained" if vote else None
             on = dict(reason.split(": ", 1) for reason in (vote.reasons if vote else ()))
-            rows.append((_name(record, call.member), choice, on.get("A"), on.get("B"), " / ".join(evidence)))
+            rows.append((record.name_of(call.member), choice, on.get("A"), on.get("B"), " / ".join(evidence)))
         columns = ("Juror", "Vote", "On A", "On B", "Passages it names")
         none = "Nobody has voted on this sentence: there was one candidate."
         table = Table(columns, tuple(rows), title="Critiques and votes", empty=none)
@@ -80,7 +80,7 @@ def summary(record: Record) -> Shown:
         columns = ("Step", "Accepted sentence", "Candidate", "A : B", "Supported")
         blocks.append(Table(columns, tuple(rows), title="The growing summary", shares=("Supported",)))
     lengths = [
-        (_name(record, c.member), c.value["sentences"], c.value["reason"]) for c in _calls(record, "length") if c.value
+        (record.name_of(c.member), c.value["sentences"], c.value["reason"]) for c in _calls(record, "length") if c.value
     ]
     if lengths:
         blocks.append(Table(("Juror", "Proposed length", "Reason"), tuple(lengths), title="How long it should be"))
@@ -104,7 +104,8 @@ def jurors(record: Record) -> Shown:
         share = sum(agreed) / len(agreed) if agreed else None
         counts = [sum(choice == letter for _, choice in voted) for letter in "AB"]
         view = points_of_view.get(member.id)
-        places = [call.value["vote"] for call in _calls(record, "ballot") if call.member == member.id and call.value]
+        mine = [call.value["vote"] for call in _calls(record, "ballot") if call.member == member.id and call.value]
+        places = [place for place in mine if place in get_args(Place)]  # who chose by letter was told no place
         first = places.count("first") / len(places) if places else None
         rows.append((member.name, member.spec.id, view, len(cast), *counts, len(cast) - len(voted), first, share))
     shares = ("For the first it read", "With the majority")
@@ -198,11 +199,6 @@ def _calls(record: Record, task: str, stage: str = "") -> list[Called]:
     """The answers to one task, by member; of one stage alone, where it is given."""
     of = (call for call in record.calls if call.task == task and stage in ("", call.stage))
     return sorted(of, key=lambda call: call.member)
-
-
-def _name(record: Record, member: str) -> str:
-    seat = record.member(member)
-    return seat.name if seat else member
 
 
 def _text(record: Record) -> str:

@@ -2,61 +2,46 @@
 
 import random
 import re
-from collections.abc import Sequence
 
-from courtroom.cases.criminal import LETTERS, CriminalCase, Given
+from courtroom.cases.criminal import LETTERS, CriminalCase
 from courtroom.judging.criminal import (
-    CaseInformation,
+    FACT_WORDS,
     JudgmentAnswer,
     acts_in,
     judged,
     mitigating,
     reduced,
+    sentenced,
     sums_in,
-    term_for,
 )
 from courtroom.judging.explained import quotes, said
-from courtroom.law import Judgment, defendants_in
+from courtroom.law import defendants_in
 from courtroom.models.offline import methods
 from courtroom.procedures.jurisagents import tasks
-from courtroom.text.words import central, sentences, words
+from courtroom.text.words import sentences, words
 
-NEGLIGENT = re.compile(
-    r"过失|交通事故|疏忽|失火|未注意|negligen|collision|lost control|careless|failed to (notice|brake)"
-)
-RESULT = re.compile(r"致|造成|死亡|伤|损失|价值|共计|得款|缴获|caus|result|died|injur|loss|worth|in total|seized")
-TOTAL = re.compile(r"共计|合计|总计|总价值|累计|in total|altogether")
-SHARES = re.compile(r"分得|各分|分给|赔偿|退还|退赔|谅解|each received|compensat|returned")
-WRONG = re.compile(r"错误|不正确|不(属于|构成|符合|应)|not correct|incorrect|except")
 LONGEST_SUMMARY = 1200
 """Characters."""
 
 
 def extract(task: tasks.ExtractInformation, draw: random.Random) -> tasks.DefendantInformation:
     """The named defendant, and the sentences that state acts, with those that state results beside them."""
-    case = task.case
-    found = acts_of(case)
-    results = [sentence for sentence in found if RESULT.search(sentence)]
-    stated = [sentence for sentence in found if not RESULT.search(sentence)]
-    if not stated:
-        stated, results = results[:1], results[1:]
-    intent = "negligence" if NEGLIGENT.search(case.facts) else "intent"
+    found = acts_of(task.case)
+    results = [sentence for sentence in found if FACT_WORDS["result"].search(sentence)]
+    stated = [sentence for sentence in found if sentence not in results] or [results.pop(0)]
+    intent = "negligence" if FACT_WORDS["negligent"].search(task.case.facts) else "intent"
     acts = [tasks.Act(act=sentence, intent=intent) for sentence in stated]
     acts[-1] = acts[-1].model_copy(update={"consequence": " ".join(results)})
-    return tasks.DefendantInformation(defendant=_named(case), acts=tuple(acts[:20]))
+    return tasks.DefendantInformation(defendant=_named(task.case), acts=tuple(acts[:20]))
 
 
 def summarise(task: tasks.SummariseCase, draw: random.Random) -> tasks.CaseSummary:
-    """The sentences that state the acts, in order; of very long facts the most central ones."""
-    acts = acts_of(task.case)
-    text = " ".join(acts)
-    if len(text) > LONGEST_SUMMARY:
-        kept: list[str] = []
-        for sentence in central(acts, len(acts)):
-            if sum(map(len, kept)) + len(sentence) <= LONGEST_SUMMARY:
-                kept.append(sentence)
-        text = " ".join(sentence for sentence in acts if sentence in kept) or text[:LONGEST_SUMMARY]
-    return tasks.CaseSummary(summary=text)
+    """The sentences that state the acts, in order; of very long facts as many as have room."""
+    acts, kept = acts_of(task.case), list[str]()
+    for sentence in acts:
+        if sum(map(len, kept)) + len(sentence) <= LONGEST_SUMMARY:
+            kept.append(sentence)
+    return tasks.CaseSummary(summary=" ".join(kept) or acts[0][:LONGEST_SUMMARY])
 
 
 def _named(case: CriminalCase) -> str:
@@ -71,52 +56,38 @@ def acts_of(case: CriminalCase) -> tuple[str, ...]:
     return own or acts
 
 
-def decide(task: tasks.Decide, draw: random.Random) -> JudgmentAnswer:
-    """Nearest neighbours over what was looked up, then the article's penalty bands; an appeal can lower the term."""
-    judgment = under(task.given, task.summary, task.language, task.found)
-    if task.appeal is not None:
-        statute = next((s for s in task.found.statutes if s.number in judgment.relevant_articles), None)
-        lighter = reduced(judgment.term_of_imprisonment, task.summary, statute)
-        judgment = judgment.model_copy(update={"term_of_imprisonment": lighter})
-    return answered(judgment, task.language, task.reasons)
-
-
-def decide_alone(task: tasks.DecideAlone, draw: random.Random) -> JudgmentAnswer:
-    """The same from the facts themselves."""
-    judgment = under(task.case.given, " ".join(acts_of(task.case)), task.case.language, task.found)
-    return answered(judgment, task.case.language, task.reasons)
-
-
-def under(given: Given | None, facts: str, language: str, found: CaseInformation) -> Judgment:
-    """A judgment in which what is given stands; the term goes by the given article where it was looked up."""
-    judgment = judged(facts, language, found)
-    if given is None:
-        return judgment
-    articles = given.relevant_articles or judgment.relevant_articles
-    statute = next((s for number in articles for s in found.statutes if s.number == number), None)
-    return Judgment(
-        relevant_articles=articles,
-        charges=given.charges or judgment.charges,
-        term_of_imprisonment=term_for(facts, statute, found),
-    )
+def decide(task: tasks.Decide | tasks.DecideAlone, draw: random.Random) -> JudgmentAnswer:
+    """Nearest neighbours over what was looked up, then the article's penalty bands; what is given stands, an appeal can lower the term."""
+    if isinstance(task, tasks.Decide):
+        given, facts, language, appeal = task.given, task.summary, task.language, task.appeal
+    else:
+        given, facts, language, appeal = task.case.given, " ".join(acts_of(task.case)), task.case.language, None
+    judgment = judged(facts, language, task.found)
+    articles, charges, term = judgment.relevant_articles, judgment.charges, judgment.term_of_imprisonment
+    if given:  # the term goes by the given article where it was looked up
+        articles, charges = given.relevant_articles or articles, given.charges or charges
+        term = sentenced(facts, articles, charges, task.found).term_of_imprisonment
+    if appeal:
+        term = reduced(term, facts, task.found.statute(*articles))
+    answer = JudgmentAnswer(relevant_articles=articles, charge=charges, term_of_imprisonment=term)
+    if not task.reasons:
+        return answer
+    return tasks.ReasonedJudgment(reasons=said(language, "ranked"), **dict(answer))
 
 
 def respond(task: tasks.Respond, draw: random.Random) -> tasks.Response:
     """Objects where the facts name mitigating circumstances and there is something left to lower."""
     light = mitigating(task.case.facts)
     months = task.judgment.term_of_imprisonment.imprisonment
-    language, named, accepts = task.case.language, _quoted(light, task.case), not light or months <= 6
+    language, accepts = task.case.language, not light or months <= 6
+    # words as the facts have them: `compensat` as “compensation”
+    whole = (re.search(re.escape(word) + "[A-Za-z]*", task.case.facts) for word in light)
+    named = quotes(language, (match.group() for match in whole if match))
     objection = "" if accepts else said(language, "objection", months=months, light=named)
     if not task.reasons:
         return tasks.Response(accepts=accepts, objection=objection)
     reasons = said(language, "accepts") if accepts else named
     return tasks.ReasonedResponse(reasons=reasons, accepts=accepts, objection=objection)
-
-
-def _quoted(found: Sequence[str], case: CriminalCase) -> str:
-    """Words as the facts have them: `compensat` as “compensation”."""
-    whole = (re.search(re.escape(one) + "[A-Za-z]*", case.facts) for one in found)
-    return quotes(case.language, (match.group() if match else one for one, match in zip(found, whole, strict=True)))
 
 
 def petition(task: tasks.DraftPetition, draw: random.Random) -> tasks.Petition:
@@ -135,7 +106,7 @@ def petition(task: tasks.DraftPetition, draw: random.Random) -> tasks.Petition:
 
 def analyse(task: tasks.AnalyseQuestion, draw: random.Random) -> tasks.QuestionAnalysis:
     """The sentences of the question; a word for wrong in them says what is looked for."""
-    text, wrong = sentences(task.case.facts), WRONG.search(task.case.facts)
+    text, wrong = sentences(task.case.facts), FACT_WORDS["wrong"].search(task.case.facts)
     return tasks.QuestionAnalysis(points=text[:20] or (task.case.facts,), wanted="incorrect" if wrong else "correct")
 
 
@@ -148,35 +119,20 @@ def choose(task: tasks.ChooseOption, draw: random.Random) -> tasks.ChosenOption:
     """The option whose words the articles and precedents bear out most; the least where the wrong one is asked for."""
     law = set(words(" ".join(f"{s.text.zh} {s.text.en}" for s in task.found.statutes)))
     asked = set(words(task.case.facts))
-    support = {}
+    ranked = []
     for letter, option in zip(LETTERS, task.case.options, strict=True):
-        said = set(words(option))
-        support[letter] = (len(said & law) + 0.5 * len(said & asked)) / (len(said) or 1)
-    ordered = sorted(LETTERS, key=lambda letter: (support[letter], letter))
-    wrong = task.analysis.wanted == "incorrect" if task.analysis else WRONG.search(task.case.facts)
-    return tasks.ChosenOption(choice=ordered[0] if wrong else ordered[-1])
+        own = set(words(option))
+        ranked.append(((len(own & law) + 0.5 * len(own & asked)) / (len(own) or 1), letter))
+    wrong = task.analysis.wanted == "incorrect" if task.analysis else FACT_WORDS["wrong"].search(task.case.facts)
+    return tasks.ChosenOption(choice=min(ranked)[1] if wrong else max(ranked)[1])
 
 
 def add_up(task: tasks.AddUp, draw: random.Random) -> tasks.Amount:
     """The sums in the sentences that state acts, each once a sentence; a stated total counts instead of its parts."""
-    lines = [sentence for sentence in acts_in(task.case.facts) if not SHARES.search(sentence)]
-    totals = [sums_in(sentence)[-1] for sentence in lines if TOTAL.search(sentence) and sums_in(sentence)]
-    if totals:
-        return tasks.Amount(amount=max(totals), parts=(max(totals),))
-    parts = tuple(max(sums_in(sentence)) for sentence in lines if sums_in(sentence))
+    lines = [line for line in acts_in(task.case.facts) if not FACT_WORDS["shares"].search(line) and sums_in(line)]
+    totals = [sums_in(line)[-1] for line in lines if FACT_WORDS["total"].search(line)]
+    parts = (max(totals),) if totals else tuple(max(sums_in(line)) for line in lines)
     return tasks.Amount(amount=round(sum(parts), 2), parts=parts)
 
 
-def answered(judgment: Judgment, language: str, reasons: bool) -> JudgmentAnswer:
-    """A judgment in the form of an answer."""
-    fields = {
-        "relevant_articles": judgment.relevant_articles,
-        "charge": judgment.charges,
-        "term_of_imprisonment": judgment.term_of_imprisonment,
-    }
-    if reasons:
-        return tasks.ReasonedJudgment.model_validate({"reasons": said(language, "ranked"), **fields})
-    return JudgmentAnswer.model_validate(fields)
-
-
-METHODS = methods(extract, summarise, decide, decide_alone, respond, petition, analyse, state_issue, choose, add_up)
+METHODS = methods(extract, summarise, decide, respond, petition, analyse, state_issue, choose, add_up)

@@ -7,11 +7,12 @@ from statistics import median_low
 from typing import Any
 
 from courtroom.cases.criminal import CriminalCase, Given
-from courtroom.engine import paper
+from courtroom.declarations import paper
+from courtroom.declarations.paper import PaperSetting
+from courtroom.declarations.parts import Ending, Preset, Role, StageKind
 from courtroom.engine.court import Court
 from courtroom.engine.events import Verdict
-from courtroom.engine.paper import PaperSetting
-from courtroom.engine.procedure import Ending, Preset, Procedure, Role, StageKind
+from courtroom.engine.procedure import Procedure
 from courtroom.errors import CourtroomError
 from courtroom.judging.criminal import (
     CaseInformation,
@@ -211,14 +212,12 @@ def course(trial: Trial) -> str:
 def _judgments(court: Hearing, trial: Trial) -> dict[str, Any]:
     first = {"first_instance": trial.first.model_dump(mode="json")} if trial.final else {}
     ranked = candidates(trial.judgment, trial.found.statutes, court.case.language)
-    return {"judgment": trial.judgment.model_dump(mode="json"), "candidates": ranked} | first
+    hidden = {"given": False} if court.case.given and not court.setup.given else {}
+    return {"judgment": trial.judgment.model_dump(mode="json"), "candidates": ranked} | first | hidden
 
 
 async def by_precedents(court: Hearing) -> Verdict:
-    """What was decided in the precedents nearest to the facts, for every defendant alike. Raises `CourtroomError`: the case is a
-    question; no precedent answers one. Raises `QuorumLost`: there is no precedent."""
-    if court.case.asked != "judgment":
-        raise CourtroomError("Precedents answer no question. Choose cases in which a judgment is asked for.")
+    """What was decided in the precedents nearest to the facts, for every defendant alike. Raises `QuorumLost`: there is no precedent."""
     everyone = trials(court)
     await court.stage("Retrieval", "retrieval")
     found = await look_up_precedents(court, court.case.facts) if court.setup.precedents else ()
@@ -418,6 +417,12 @@ MODELS: tuple[PaperSetting, ...] = (
 )
 
 
+def refuses(case: CriminalCase, setup: JurisAgentsSetup) -> str:
+    """Why a case can't be heard with this setup: precedents alone are asked a question."""
+    is_asked = setup.variant == "nearest-precedents" and case.asked != "judgment"
+    return "Precedents answer no question. Choose cases in which a judgment is asked for." if is_asked else ""
+
+
 def at_most(case: CriminalCase, setup: JurisAgentsSetup) -> int:
     """Upper bound on the calls: three judges, defendant and counsel, three judges again, for each who is judged."""
     if setup.variant == "nearest-precedents":
@@ -460,6 +465,7 @@ JURISAGENTS = Procedure(
     deliberate=deliberate,
     looks_in=("statutes", "charges", "cases"),
     at_most=at_most,
+    refuses=refuses,
     ending=Ending("Judgment", what_if="What would change this judgment?"),
     seating="rows",
     views=VIEWS,

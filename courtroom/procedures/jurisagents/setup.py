@@ -4,8 +4,8 @@ from typing import Literal, Self
 
 from pydantic import Field, model_validator
 
-from courtroom.engine.knobs import Group, Share, knob, knowledge_base
-from courtroom.engine.setup import Member, Setup
+from courtroom.declarations.knobs import Group, Share, knob, knowledge_base
+from courtroom.declarations.setup import Member, Setup
 from courtroom.knowledge.bases import BaseName
 from courtroom.knowledge.collection import Weights
 from courtroom.knowledge.embedding import DEFAULT
@@ -69,7 +69,7 @@ class JurisAgentsSetup(Setup):
         0.5,
         "Weight of the dense ranking",
         "Where both rankings are fused. The paper calls the dense one primary and gives no number. The default embedding "
-        "compares words, so by default BM25 leads.",
+        "compares Chinese by its words, so by default BM25 leads.",
         Group.LOOK,
         set_for=DEFAULT,
         ge=0,

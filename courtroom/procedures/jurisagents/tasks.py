@@ -27,8 +27,8 @@ class Act(Answer):
         default="", description="What came of it, and after the last act: what did the person do then?"
     )
     intent: Literal["intent", "negligence", "unclear"] = Field(
-        description="Was what came of it intended, or brought about by negligence? Where nothing came of it, was the act itself "
-        "intended? `unclear` where the facts leave it open."
+        description="Intent or negligence? Of an act that is a crime in itself, ask whether the act was meant; of one that is a crime "
+        "for its result alone, whether the result was. `unclear` where the facts leave it open."
     )
 
 
@@ -37,7 +37,17 @@ class DefendantInformation(Answer):
 
     defendant: Label = Field(description="What is the primary defendant's name? “unnamed” where the facts give none.")
     acts: Annotated[tuple[Act, ...], Longest(6)] = Field(
-        min_length=1, max_length=20, description="Which acts did that person commit?"
+        min_length=1, max_length=100, description="Which acts did that person commit?"
+    )
+
+
+class EveryAct(DefendantInformation):
+    """For a crime amount, to which the acts of all add up."""
+
+    acts: Annotated[tuple[Act, ...], Longest(40)] = Field(
+        min_length=1,
+        max_length=100,
+        description="Which criminal acts do the facts hold, whoever did them, each with its sum?",
     )
 
 
@@ -113,6 +123,10 @@ class ExtractInformation(OfFacts, Task[DefendantInformation]):
     title = "Defendant information"
     appeal: Appealed | None = None
     """In the second instance."""
+
+    @property
+    def form(self) -> type[DefendantInformation]:
+        return EveryAct if self.case.asked == "crime_amount" else DefendantInformation
 
 
 class SummariseCase(OfFacts, Task[CaseSummary]):

@@ -3,7 +3,7 @@
 import re
 
 from courtroom.cases.criminal import CriminalCase
-from courtroom.engine.blocks import Block, Diff, Flow, Step, Text
+from courtroom.declarations.blocks import Block, Diff, Flow, Step, Text
 from courtroom.engine.events import Called
 from courtroom.engine.procedure import View
 from courtroom.engine.record import Record

@@ -5,7 +5,7 @@ from itertools import count
 
 from courtroom import Court, Member, Verdict
 from courtroom.cases.case import Case
-from courtroom.judging.jurors import BestReasons, Earlier, ask_alone, recalled, seeded
+from courtroom.judging.jurors import BestReasons, Earlier, ask_alone, recalled, seeded, seen_count
 from courtroom.judging.options import names, outcome, proposed, titled
 from courtroom.procedures.mock_jury.setup import MockJurySetup
 from courtroom.procedures.mock_jury.tasks import Said, Vote, VoteInPrivate
@@ -62,7 +62,9 @@ async def deliberate(court: JuryRoom) -> Verdict:
 
 def identity(juror: Member) -> str:
     """In what part a juror proposes an answer."""
-    return f"{juror.name}. {juror.persona.text()}" if juror.persona else ""
+    if (persona := juror.persona) is None:
+        return ""
+    return f"{', '.join((juror.name, persona.status, *persona.traits))}. {persona.background}"
 
 
 def grounds(said: Mapping[str, Said], sides: Mapping[str, str]) -> str:
@@ -105,7 +107,7 @@ async def speak(
             heard=voices
             if not court.setup.secret_ballots
             else tuple(one.model_copy(update={"vote": None}) for one in voices),
-            counts=seen_count(court, counts, voices),
+            counts=count_of(court, counts, voices),
         )
         ballot = await court.try_ask(juror, task)
         statement, choice = (ballot.statement, ballot.vote) if ballot else ("", None)
@@ -124,13 +126,9 @@ def heard(court: JuryRoom, juror: Member, said: Mapping[str, Said]) -> tuple[Sai
     return tuple(said[other] for other in heard_from if other in said)
 
 
-def seen_count(court: JuryRoom, counts: Mapping[str, int], voices: Sequence[Said]) -> dict[str, int]:
-    """Return the count of the last ballot as a juror sees it: of all, of those whom it hears unless it sees their votes, or nothing."""
-    whose = court.setup.count_seen
-    if whose == "nobody" or not counts or not (whose == "all" or voices):
+def count_of(court: JuryRoom, counts: Mapping[str, int], voices: Sequence[Said]) -> dict[str, int]:
+    """Return the count of the last ballot as a juror sees it; not of those whom it hears where it sees how each of them voted."""
+    setup, hears_all = court.setup, court.setup.talk == "round-table"
+    if setup.count_seen == "heard" and not (hears_all or setup.secret_ballots):
         return {}
-    if whose == "all" or court.setup.talk == "round-table":
-        return dict(counts)
-    if not court.setup.secret_ballots:
-        return {}
-    return {side: sum(one.vote == side for one in voices) for side in counts}
+    return seen_count(setup.count_seen, counts, [one.vote for one in voices], hears_all=hears_all)

@@ -6,7 +6,7 @@ from pathlib import Path
 from courtroom import Preset, Procedure, Role, StageKind
 from courtroom.cases.kinds import WITH_OPTIONS
 from courtroom.cases.question import LETTERS
-from courtroom.engine.procedure import Controls, Counting, Rule
+from courtroom.declarations.parts import Controls, Counting, Rule
 from courtroom.judging.jurors import BestReasons, best_reasons
 from courtroom.judging.options import PROPOSING, Propose, choices, propose
 from courtroom.procedures.mock_jury.deliberate import deliberate

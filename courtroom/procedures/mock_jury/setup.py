@@ -2,23 +2,23 @@
 
 from typing import ClassVar, Literal, Self
 
-from pydantic import Field
-
 from courtroom.cases.case import Case
 from courtroom.cases.criminal import Trial
-from courtroom.engine.knobs import Group, Widget, declared, knob
-from courtroom.engine.setup import Member, Setup
-from courtroom.judging.jurors import FirstVotes, PrivateBallots, Recall, WhosePersonas, hearing_nobody, seated
+from courtroom.declarations.knobs import Group, Widget, knob
+from courtroom.declarations.setup import Member
+from courtroom.judging.jurors import CountSeen, Doubt, JurySetup, hearing_nobody, seated
 from courtroom.panel.follow_graph import FollowGraph, build
-from courtroom.panel.personas import TRIALS, Persona
+from courtroom.panel.personas import TRIALS
 
 Standard = Literal["reasonable-doubt", "clear-and-convincing", "preponderance"]
 
 
-class MockJurySetup(Setup):
+class MockJurySetup(JurySetup):
     """Who sits in a mock jury, and by which rules it decides."""
 
-    jury_size: int = knob(12, "Jurors", "Juries of people have 12 or 6.", Group.WHO, first=True, ge=1, le=51)
+    jury_size: int = knob(
+        12, "Jurors", "Juries of people have 12 or 6.", Group.WHO, widget=Widget.SEATS, first=True, ge=1, le=51
+    )
     standard: Literal["by-matter", "reasonable-doubt", "clear-and-convincing", "preponderance"] = knob(
         "by-matter",
         "Standard of proof",
@@ -26,12 +26,7 @@ class MockJurySetup(Setup):
         "preponderance of the evidence in a civil one.",
         first=True,
     )
-    doubt: Literal["firmly-convinced", "moral-certainty", "any-reason", "undefined"] = knob(
-        "firmly-convinced",
-        "How reasonable doubt is explained",
-        "`firmly-convinced`: not every possible doubt counts. `moral-certainty`: as sure as in the weightiest matters of one's own. `any-reason`: every doubt "
-        "for which a reason can be given counts, so that nearly everything acquits. `undefined`: not at all.",
-    )
+    doubt: Doubt = "firmly-convinced"
     instruction: str = knob(
         "", "Measure of proof in own words", "Takes the place of the standard's text.", max_length=2_000
     )
@@ -48,12 +43,6 @@ class MockJurySetup(Setup):
         "what those said in the round before whom it follows.",
         first=True,
     )
-    count_seen: Literal["all", "heard", "nobody"] = knob(
-        "heard",
-        "Who sees the count",
-        "`all`: each juror sees the count of the whole jury, so that a majority presses on everybody whatever the follow-graph. `heard`: each sees how those "
-        "voted whom it hears, round a table all. `nobody`: none.",
-    )
     rounds: int = knob(
         6,
         "Rounds of talk at most",
@@ -62,16 +51,13 @@ class MockJurySetup(Setup):
         ge=0,
         le=20,
     )
-    recall: Recall = "all"
-    personas: WhosePersonas = "own"
-    first_votes: FirstVotes = None
-    private_ballots: PrivateBallots = False
-    jury: tuple[Persona, ...] = knob(
-        (), "Personas", "In the order of seats; drawn by the seed where missing.", widget=Widget.PERSONAS, max_length=51
+    count_seen: CountSeen = knob(
+        "heard",
+        JurySetup.model_fields["count_seen"].title or "",
+        "`all`: each juror sees the count of the whole jury, so that a majority presses on everybody whatever the follow-graph. `heard`: each sees how those "
+        "voted whom it hears, round a table all. `nobody`: none.",
     )
-    graph: FollowGraph = Field(
-        default_factory=FollowGraph, title="Follow-graph", json_schema_extra=declared(widget=Widget.GRAPH)
-    )
+    graph: FollowGraph = knob(FollowGraph(), "Follow-graph", widget=Widget.GRAPH)
 
     show_media: ClassVar[bool] = True
     """Jurors see all pictures and videos of a case."""
@@ -90,7 +76,8 @@ class MockJurySetup(Setup):
         standard: Standard = "reasonable-doubt" if criminal else "preponderance"
         standard = standard if self.standard == "by-matter" else self.standard
         graph = self.graph.model_copy(update={"edges": kept})
-        return self.model_copy(update={"standard": standard, "jury": jury, "graph": graph})
+        script = self.script.drawn(self.jury_size, seed)
+        return self.model_copy(update={"standard": standard, "jury": jury, "graph": graph, "script": script})
 
     def warnings(self) -> tuple[str, ...]:
         return hearing_nobody(self.jury, self.graph) if self.talk == "follow-graph" else ()

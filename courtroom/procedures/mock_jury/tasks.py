@@ -3,18 +3,20 @@
 import math
 import random
 import re
+from collections import Counter
 from functools import lru_cache
 
 from pydantic import BaseModel, Field, SerializeAsAny
 
 from courtroom.cases.case import Case
 from courtroom.cases.criminal import Trial
-from courtroom.engine.procedure import Peers
+from courtroom.declarations.parts import Peers, each_left_out
 from courtroom.judging.explained import said
 from courtroom.judging.jurors import HEARD, TITLE, Earlier, InPrivate, without_words
 from courtroom.judging.options import names, weighed_choice
 from courtroom.media.medium import Medium
 from courtroom.models.narrow import narrowed
+from courtroom.models.script import Script
 from courtroom.models.task import Answer, Label, Paragraph, Task
 from courtroom.panel.personas import Persona
 from courtroom.procedures.mock_jury.setup import Standard
@@ -65,6 +67,12 @@ class Vote(Task[Ballot]):
     def media(self) -> tuple[Medium, ...]:
         return self.seen
 
+    def by_script(self, script: Script) -> Ballot:
+        """What is written, by what it hears or by the count."""
+        heard = [one.vote for one in self.heard if one.vote] or [*Counter(self.counts).elements()]
+        vote, words = script.said(names(self.case, self.proposals), self.round + 1, heard)
+        return Ballot(statement=words, vote=vote)
+
 
 class VoteInPrivate(Vote):
     """How would this juror vote if nobody saw it?"""
@@ -86,7 +94,7 @@ def shown(task: Vote, votes: bool, reasons: bool) -> Vote:
     return task.model_copy(update={"heard": heard, "counts": task.counts if votes else {}, "own": own})
 
 
-PEERS = (Peers(Vote, shown, lambda task, answer: str(answer.vote)),)
+PEERS = (Peers(Vote, shown, lambda task, answer: str(answer.vote), lambda task: each_left_out(task, "heard")),)
 
 STRONG = re.compile(
     r"camera|footage|recording|record|receipt|report|fingerprint|DNA|log\b|expert|laborator|tested|measured|signed|admitted|invoice|"

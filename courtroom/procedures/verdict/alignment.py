@@ -9,15 +9,16 @@ from typing import Any, Literal
 from pydantic import Field
 
 from courtroom.cases.criminal import CriminalCase, DraftBatch, FirstDraft
-from courtroom.engine import paper
+from courtroom.declarations import paper
+from courtroom.declarations.blocks import Block, Diff, Table, Text
+from courtroom.declarations.knobs import Few, knob
+from courtroom.declarations.parts import Ending, Preset, Role, StageKind
+from courtroom.declarations.setup import Setup
 from courtroom.engine.answers import AnswerStore
-from courtroom.engine.blocks import Block, Diff, Table, Text
 from courtroom.engine.court import Court
 from courtroom.engine.events import Verdict
-from courtroom.engine.knobs import Few, declared, knob
-from courtroom.engine.procedure import Ending, Export, Preset, Procedure, Role, Source, StageKind, View
+from courtroom.engine.procedure import Export, Procedure, Source, View
 from courtroom.engine.record import Record
-from courtroom.engine.setup import Setup
 from courtroom.knowledge.search import Fetch, Search
 from courtroom.law import Statute
 from courtroom.media.medium import Medium
@@ -67,9 +68,7 @@ class AlignmentSetup(Setup):
         "Corrections at most",
         "Of one draft: advice and a new draft, until it is valid. The paper calls this iterative and gives no number.",
     )
-    adapter: Adapter = Field(
-        default_factory=Adapter, title="Training the adapter", json_schema_extra=declared(varied=False)
-    )
+    adapter: Adapter = knob(Adapter(), "Training the adapter", varied=False)
 
 
 async def align(court: Alignment) -> Verdict:
@@ -96,7 +95,15 @@ async def correct(court: Alignment, blind: FirstDraft, known: FirstDraft) -> boo
     turns: tuple[Turn, ...] = ()
     for number in range(1, court.setup.rounds + 1):
         step = str(number) if number > 1 else ""
-        task = ReflectOnDraft(case=blind.case, draft=draft, statutes=blind.statutes, real_articles=real_articles(known))
+        task = ReflectOnDraft(
+            case=blind.case,
+            points=blind.points,
+            draft=draft,
+            statutes=blind.statutes,
+            turns=turns,
+            real_articles=real_articles(known),
+            real_charges=(known.case.gold.charges or ()) if known.case.gold else (),
+        )
         advice = await court.try_ask(court.member("reflector"), task, step)
         if advice is None:
             return False
@@ -144,7 +151,9 @@ def first_drafts(records: Iterable[Record], teacher: str = "") -> Iterable[First
         value = draft.value or {}
         found[case.id] = FirstDraft(
             run=record.run.id,
-            key=draft.keys[-1],
+            key=draft.keys[
+                0
+            ],  # as it was asked first: what was said of an answer that could not be read is no part of it
             case=case,
             points=tuple((points.value or {})["points"]),
             statutes=tuple(s for number in chosen for s in known.values() if s.number == number),

@@ -100,7 +100,9 @@ class Trajectory:
 
     @property
     def verified(self) -> bool:
-        return self.turns[-1].passed
+        """Whether the supervisor passed the draft that the final judgment follows."""
+        last = self.turns[-1]
+        return last.passed and last.draft.predicted_article in self.final.relevant_articles
 
     @property
     def rejected(self) -> set[int]:

@@ -4,9 +4,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from courtroom.cases.criminal import CriminalCase
-from courtroom.engine import paper
+from courtroom.declarations import paper
+from courtroom.declarations.parts import Ending, Learns, Preset, Role, StageKind
 from courtroom.engine.events import Verdict
-from courtroom.engine.procedure import Ending, Learns, Preset, Procedure, Role, StageKind
+from courtroom.engine.procedure import Procedure
 from courtroom.judging.criminal import candidates
 from courtroom.knowledge.search import Fetch, Search
 from courtroom.law import Statute
@@ -84,17 +85,18 @@ async def coarse_statutes(court: Hearing, text: str) -> Statutes:
 
 
 async def shortlist(court: Hearing, points: tuple[str, ...]) -> Statutes:
-    """S_statute: the assistant's shortlist, with the text of articles that it added itself (Eq. 2)."""
+    """S_statute: the assistant's shortlist, with the texts of articles that it added itself (Eq. 2). A number brings all its texts that
+    were found: 133 is a traffic accident, 133-1 dangerous driving."""
     candidates = await coarse_statutes(court, "\n".join(points))
     task = tasks.Rerank(case=court.case, points=points, candidates=candidates, about=court.setup.shortlist)
     chosen = (await court.ask(court.member("assistant"), task)).articles
-    missing = tuple(str(number) for number in chosen if number not in {s.number for s in candidates})
+    missing = [number for number in chosen if number not in {s.number for s in candidates}]
     known = list(candidates)
     if missing:
-        added = await court.retrieve("added", Fetch(collection="statutes", ids=missing, base=court.setup.base))
-        known += [Statute.model_validate(hit.record) for hit in added]
-    first = {statute.number: statute for statute in reversed(known)}  # of 133 and 133-1 the one that is found first
-    return tuple(first[number] for number in chosen if number in first)
+        wanted = Fetch(collection="statutes", ids=tuple(map(str, missing)), under=True, base=court.setup.base)
+        added = [Statute.model_validate(hit.record) for hit in await court.retrieve("added", wanted)]
+        known += sorted(added, key=lambda statute: statute.suffix)
+    return tuple(statute for number in chosen for statute in known if statute.number == number)
 
 
 def verdict(
@@ -119,6 +121,12 @@ def how_it_passed(turns: Sequence[tasks.Turn]) -> str:
     if turns[-1].passed:
         return f"The draft passed in turn {len(turns)}, after {rejections} rejection{'s' * (rejections > 1)}."
     return f"No draft passed in {len(turns)} turns; the presiding judge decided with all of them in view."
+
+
+def refuses(case: CriminalCase, setup: VerdictSetup) -> str:
+    """Why a case can't be heard: it asks a question."""
+    is_question = case.asked != "judgment"
+    return "VERDICT gives judgments and answers no question. Hear this case with JurisAgents." if is_question else ""
 
 
 def at_most(case: CriminalCase, setup: VerdictSetup) -> int:
@@ -165,6 +173,7 @@ VERDICT = Procedure(
     deliberate=deliberate,
     looks_in=("statutes", "standards", "directives"),
     at_most=at_most,
+    refuses=refuses,
     learns=Learns("learning.on", "memory", lambda setup: setup.can_learn),
     ending=Ending("Judgment", what_if="What would change this judgment?"),
     seating="rows",

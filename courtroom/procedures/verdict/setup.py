@@ -4,9 +4,9 @@ from typing import Literal
 
 from pydantic import Field
 
-from courtroom.engine.knobs import Few, Group, Share, declared, knob, knowledge_base
-from courtroom.engine.paper import PaperSetting
-from courtroom.engine.setup import Member, Setup
+from courtroom.declarations.knobs import Few, Group, Share, knob, knowledge_base
+from courtroom.declarations.paper import PaperSetting
+from courtroom.declarations.setup import Member, Setup
 from courtroom.knowledge.bases import BaseName
 from courtroom.knowledge.embedding import DEFAULT
 from courtroom.knowledge.memory import Weights
@@ -145,7 +145,7 @@ class VerdictSetup(Setup):
         5, "Seeds (K)", "Closest standards, where activation starts. The paper gives no value.", Group.LOOK, ge=1, le=50
     )
     hops: int = knob(2, "Hops (k)", "How far activation spreads. The paper gives no value.", Group.LOOK, ge=0, le=5)
-    learning: Learning = Field(default_factory=Learning, title="Learning", json_schema_extra=declared(varied=False))
+    learning: Learning = knob(Learning(), "Learning", varied=False)
 
     @property
     def alone(self) -> bool:

@@ -4,6 +4,7 @@ Articles are never narrowed to a list: the paper's assistant may add articles to
 reference only" to the judge (prompt 3), and the presiding judge names articles and charges freely (prompt 5).
 """
 
+import re
 from typing import Annotated, Any
 
 from pydantic import AliasChoices, BaseModel, Field, field_validator
@@ -20,7 +21,7 @@ class EventPoints(Answer):
     """o_ext: the salient points of the facts (prompt 1)."""
 
     points: Annotated[tuple[Point, ...], Longest(8)] = Field(
-        min_length=1, max_length=20, description="Which points of the facts matter for a judgment?"
+        min_length=1, max_length=100, description="Which points of the facts matter for a judgment?"
     )
 
 
@@ -305,15 +306,26 @@ class ReflectOnDraft(OfFacts, Task[Advice]):
 
     name = "reflect"
     title = "Reflection"
+    offline_only = ("real_charges",)  # what the advice must not name
+    points: tuple[str, ...]
     draft: DraftJudgment
     statutes: tuple[Statute, ...]
+    turns: tuple[Turn, ...] = ()
+    """The drafts before this one, with the advice on each."""
     real_articles: tuple[int, ...]
+    real_charges: tuple[str, ...]
 
     def problem(self, answer: Advice) -> str | None:
         """Advice that gives the answer away would make a copy the winner of a pair."""
+        advice, facts = answer.advice.casefold(), self.case.facts.casefold()
         real = [statute for statute in self.statutes if statute.number in self.real_articles]
-        charges = {name for statute in real for charge in statute.charges for name in (charge.zh, charge.en) if name}
-        told = any(name in answer.advice and name not in self.case.facts for name in charges)
-        if told or articles_named(answer.advice) & set(self.real_articles):
+        names = {name for statute in real for charge in statute.charges for name in (charge.zh, charge.en) if name}
+        told = any(name.casefold() in advice and name.casefold() not in facts for name in {*names, *self.real_charges})
+        numbers = articles_named(advice) | (_numbers(advice) - _numbers(facts))
+        if told or numbers & set(self.real_articles):
             return "name neither an article nor a charge that really applies; say what to look at in the facts"
         return None
+
+
+def _numbers(text: str) -> set[int]:
+    return set(map(int, re.findall(r"\d+", text)))

@@ -41,6 +41,7 @@ def train(folder: Path, to: Path, base_model: str = "", only: str = "") -> Path:
 
     name = base_model or settings.base_model
     tokenizer = AutoTokenizer.from_pretrained(name)
+    demonstrations, pairs = (fitting(rows, tokenizer, settings.max_length) for rows in (demonstrations, pairs))
     model = AutoModelForCausalLM.from_pretrained(name)
     if demonstrations:
         model = _supervised(model, tokenizer, demonstrations, settings, to / "sft")
@@ -49,6 +50,28 @@ def train(folder: Path, to: Path, base_model: str = "", only: str = "") -> Path:
     model.save_pretrained(to / "expert")
     tokenizer.save_pretrained(to / "expert")
     return to / "expert"
+
+
+def fitting(rows: list[dict[str, Any]], tokenizer: Any, max_tokens: int) -> list[dict[str, Any]]:
+    """Return the rows that fit, and say how many do not: cut, a row would lose its answer. Raises `CourtroomError`: no
+    row fits."""
+
+    def tokens(messages: list[dict[str, str]]) -> int:
+        return len(tokenizer(tokenizer.apply_chat_template(messages, tokenize=False))["input_ids"])
+
+    def texts(row: dict[str, Any]) -> list[list[dict[str, str]]]:
+        return (
+            [row["messages"]] if "messages" in row else [row["prompt"] + row[which] for which in ("chosen", "rejected")]
+        )
+
+    fit = [row for row in rows if max(map(tokens, texts(row))) <= max_tokens]
+    if len(fit) < len(rows):
+        print(f"{len(rows) - len(fit):,} of {len(rows):,} rows have over {max_tokens:,} tokens and are left out.")
+    if rows and not fit:
+        raise CourtroomError(
+            "No row is short enough to train on. Raise max_length in adapter.json, or shorten the cases."
+        )
+    return fit
 
 
 def _supervised(model: Any, tokenizer: Any, rows: list[dict[str, Any]], settings: Adapter, to: Path) -> Any:

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from courtroom.engine.blocks import Block, Card, Cards, Diff, Flow, Step, Table, Text
+from courtroom.declarations.blocks import Block, Card, Cards, Diff, Flow, Step, Table, Text
 from courtroom.engine.events import Called, Learned
 from courtroom.engine.procedure import View
 from courtroom.engine.record import Record

@@ -48,6 +48,7 @@ function benchPart(open) {
 
   function voteWords(vote) {
     const word = vote.choice ? (side(vote.choice) || { title: vote.choice }).title : t("abstained");
+    if (vote.given === "set") return t("{choice} (set)", { choice: word });
     return changed(vote) ? t("{now}, was {before}", { now: word, before: (side(vote.before) || { title: vote.before }).title }) : word;
   }
 
@@ -58,7 +59,7 @@ function benchPart(open) {
     const said = scene.seating === "rows" && spoke ? firstWords(now.last.get(member.id)) : "";
     const state = vote ? (vote.choice ? "voted" : "abstained") : offered ? "voted" : spoke ? "spoke" : "silent";
     const stale = Boolean(vote && now.ballot && vote.ballot !== now.ballot.path);
-    const word = vote ? (chosen ? chosen.title : t("abstained")) : offered ? t("for {choice}", { choice: chosen ? chosen.title : offered[0] }) : member.votes ? (scene.sides.length && (!now.ballots.length || (now.ballot.stage === now.moment.stage)) ? t("no vote yet") : "") : member.role === member.name.replace(/ \d+$| [A-Z]$/, "") ? "" : member.role;
+    const word = vote ? (chosen ? (vote.given === "set" ? voteWords(vote) : chosen.title) : t("abstained")) : offered ? t("for {choice}", { choice: chosen ? chosen.title : offered[0] }) : member.votes ? (scene.sides.length && (!now.ballots.length || (now.ballot.stage === now.moment.stage)) ? t("no vote yet") : "") : member.role === member.name.replace(/ \d+$| [A-Z]$/, "") ? "" : member.role;
     const lit = speaking.has(member.id), moved = changed(vote) && !stale;
     const drawn = [state, chosen && chosen.name, stale, word, lit, moved, said].join("|");
     if (drawn === one.drawn) return;
@@ -76,9 +77,9 @@ function benchPart(open) {
   }
 
   function initials(member) {
-    const words = member.name.split(/\s+/).filter(Boolean);
-    if (/[\u3400-\u9fff]/.test(member.name)) return member.name.slice(-2);
-    return words.length > 1 ? words[0][0] + words[words.length - 1][0] : member.name.slice(0, 2);
+    const name = member.name.split(/ \(|（/)[0], words = name.split(/\s+/).filter(Boolean);
+    if (words.length > 1) return words[0][0] + words[words.length - 1][0];
+    return name !== member.role && /[\u3400-\u9fff]/.test(name) ? name.slice(-2) : name.slice(0, 2);
   }
 
   function arrowsNow() {
@@ -150,7 +151,7 @@ function benchPart(open) {
     if (moment.kind === "verdict" && scene.verdict) {
       const real = Object.keys(scene.real || {}).length ? `${scene.real_title}: ${counts(scene.real)}` : "";
       const stood = [counts(scene.verdict.counts), real].filter(Boolean).join("  ·  ") || scene.verdict.summary;
-      return words(scene.ending, scene.verdict.outcome, [stood, ...(scene.verdict.turnout || [])].filter(Boolean).join("  ·  "), scene.verdict.outcome.length > 60 ? "long verdict" : "verdict");
+      return words(scene.ending, scene.verdict.outcome, [scene.verdict.note, stood, ...(scene.verdict.turnout || [])].filter(Boolean).join("  ·  "), scene.verdict.outcome.length > 60 ? "long verdict" : "verdict");
     }
     if (moment.kind === "stage") return words("", moment.title, "", "stage");
     if (moment.kind === "tally") return words(scene.ballots[moment.ballot] || "", counts(moment.counts), moment.above && scene.carries ? t(t("Enough agree: the discussion ends.")) : "", "count");

@@ -67,8 +67,3 @@ function shape(side, state) {
   if (state === "abstained") drawn.append(svg("path", { d: "M13 24H35", class: "bar" }));
   return drawn;
 }
-
-function clock(seconds) {
-  const whole = Math.floor(seconds || 0);
-  return `${Math.floor(whole / 60)}:${String(whole % 60).padStart(2, "0")}`;
-}

@@ -15,6 +15,7 @@ function drawerPart(hooks, closed) {
       const side = scene.sides.find((one) => one.name === vote.choice);
       const item = el("li", "", null, shape(side || null, vote.choice ? "voted" : "abstained"), el("span", "", `${ballot.name}: ${vote.choice ? (side ? side.title : vote.choice) : t("abstained")}`));
       item.style.setProperty("--tone", side ? `var(--side-${scene.sides.indexOf(side)})` : "var(--soft)");
+      if (vote.given === "set") item.append(el("span", "was", t("set")));
       if (changed(vote)) item.append(el("span", "was", `↻ ${t("changed")}`));
       list.append(item);
     }
@@ -66,7 +67,7 @@ function drawerPart(hooks, closed) {
         ...((member.traits || []).length ? [el("p", "soft", member.traits.join(", "))] : []),
         ...(hooks.member ? [button("act wide", t(t("Pictures, prompts and answers in full")), "", () => hooks.member(member.id))] : []),
         ...votesOf(scene, now, member), ...shown(scene, now, member),
-        el("h4", "", chain.length ? t("What it said, newest first") : t("It has not said anything yet.")), ...chain,
+        el("h4", "", chain.length ? t("Said, newest first") : t("Nothing said yet.")), ...chain,
       );
       box.hidden = false;
       if (first) { box.scrollTop = 0; box.focus({ preventScroll: true }); } else box.scrollTop = top;

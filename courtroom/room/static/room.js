@@ -87,7 +87,7 @@ function mountRoom(host, hooks = {}) {
       else if (following && !timeline.playing()) at = scene.moments.length - 1;
       else at = Math.min(at, scene.moments.length - 1);
       themed(); draw();
-      if (fresh && play) { go(0); following = false; timeline.start(); }
+      if (fresh && play) { go(0); following = false; timeline.show(); }
     },
     /** What came since: moments that follow those of the last update, and who speaks now. */
     pulse({ from, moments, live: open, status, reason, verdict, ballots, stages_to_come, ended }) {

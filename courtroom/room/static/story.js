@@ -5,19 +5,18 @@ const WEIGHT = { stage: 3, call: 1, vote: 0.4, tally: 3, look: 0.6, act: 2, note
 /** The run as it stood after the moment `at` (-1: nothing yet). */
 function standing(scene, at) {
   const now = { stage: null, votes: new Map(), ballots: [], offers: new Map(), last: new Map(), called: null, moment: null, speaker: "" };
-  let decided = false;
+  let decided = false;  // and nothing new put forward since
   for (let i = 0; i <= at && i < scene.moments.length; i += 1) {
     const moment = scene.moments[i];
     now.moment = moment;
     if (moment.kind === "stage") {
       now.stage = moment; now.called = null;
       if (decided) now.offers.clear();  // what was put forward stands until it is voted on
-      decided = false;
-      if (!scene.carries) now.votes.clear();
     } else if (moment.kind === "call") {
       now.last.set(moment.member, moment);
       now.called = moment;
-      if (moment.side) now.offers.set(moment.side, moment);
+      if (moment.side && decided && !scene.carries) now.votes.clear();
+      if (moment.side) { now.offers.set(moment.side, moment); decided = false; }
     } else if (moment.kind === "vote") {
       let ballot = now.ballots.find((one) => one.path === moment.ballot);
       if (!ballot) {

@@ -8,22 +8,24 @@ function tallyPart() {
 
   /** A bar for each choice; of two, one from each end. */
   function bar(scene, now) {
-    const ballot = now.ballot;
-    const votes = ballot ? ballot.votes : new Map();
-    const seats = Math.max(scene.seats.filter((seat) => seat.votes && seat.place).length, votes.size);
+    const ballot = now.ballot, voting = scene.seats.filter((seat) => seat.votes && seat.place).map((seat) => seat.id);
+    // Until the ballot is counted, who has not voted in it stands by the vote before, in the tally as at the seat.
+    const before = scene.carries && ballot && !ballot.tally ? [...now.votes].filter(([id]) => voting.includes(id)) : [];
+    const votes = new Map([...before, ...(ballot ? ballot.votes : [])]);
+    const seats = Math.max(voting.length, votes.size);
     const { counts, abstained } = counted(votes, scene.sides);
     const shown = scene.sides.length <= 2 ? scene.sides : scene.sides.filter((side) => counts.get(side.name) || now.offers.has(side.name)).slice(0, 4);
-    const signature = JSON.stringify([ballot && ballot.name, [...counts], abstained, seats, shown.map((side) => side.name), scene.above]);
+    const signature = JSON.stringify([ballot && [ballot.name, ballot.votes.size], [...counts], abstained, seats, shown.map((side) => side.name), scene.above]);
     if (signature === drawn) return;
     drawn = signature;
-    const waiting = seats - votes.size;
+    const waiting = ballot ? seats - ballot.votes.size : 0;
     const head = el("div", "tally-head");
     for (const side of shown) {
       const one = el("span", "count", null, shape(side, "voted"), el("strong", "", String(counts.get(side.name) || 0)), el("span", "", side.title));
       one.style.setProperty("--tone", `var(--side-${scene.sides.indexOf(side)})`);
       head.append(one);
     }
-    const told = [ballot ? ballot.name : t(t("Before the first vote")), abstained ? t("{number} abstained", { number: abstained }) : "", waiting && votes.size ? t("{number} still to vote", { number: waiting }) : ""].filter(Boolean).join(" · ");
+    const told = [ballot ? ballot.name : t(t("Before the first vote")), abstained ? t("{number} abstained", { number: abstained }) : "", waiting ? t("{number} still to vote", { number: waiting }) : ""].filter(Boolean).join(" · ");
     head.append(el("span", "soft tally-told", told));
     const line = el("div", "line");
     const segment = (share, tone, from) => { const s = el("span", `segment ${from}`); s.style.width = `${share * 100}%`; s.style.background = tone; return s; };

@@ -11,10 +11,10 @@ function stands(moment, passed) {
   return passed ? PASSED_S : STANDS_S[moment.kind] || 1;
 }
 
-/** Seconds that it takes to read all of a moment; a Chinese character counts as two. */
-function reads(moment) {
+/** Seconds that it takes to read all of a moment, at least those for which it stands; a Chinese character counts as two. */
+function reads(moment, passed) {
   const text = moment.kind === "call" ? allWords(moment) : moment.title || "";
-  return Math.max(1.2, (text.length + (text.match(/[\u3400-\u9fff]/g) || []).length) / CHARACTERS_A_SECOND);
+  return Math.max(stands(moment, passed), (text.length + (text.match(/[\u3400-\u9fff]/g) || []).length) / CHARACTERS_A_SECOND);
 }
 
 function timelinePart(go, present, recounting) {
@@ -24,7 +24,7 @@ function timelinePart(go, present, recounting) {
   const next = button("act", "▶▏", t("One step on"), () => { stop(); go(at + 1); });
   const end = button("act end", t("Live"), t("To the end"), () => { stop(); go(Infinity); });
   const speed = el("select", "pick"); speed.setAttribute("aria-label", t("Speed"));
-  fill(speed, [["read", t("To read")], ...SPEEDS.map((times) => [String(times), `${times}×`])]); speed.value = "1";
+  fill(speed, [["read", t("To read")], ...SPEEDS.map((times) => [String(times), `${times}×`])]); speed.value = "read";
   const told = el("span", "soft told"), range = el("input", "range");
   range.type = "range"; range.min = "0"; range.max = "1000"; range.step = "any"; range.setAttribute("aria-label", t(t("Moment of the run")));
   range.addEventListener("input", () => { stop(); go(nearest(Number(range.value) / 1000)); });
@@ -43,7 +43,8 @@ function timelinePart(go, present, recounting) {
   }
   function tick() {
     const moment = scene.moments[at];
-    const seconds = !moment ? 0.4 : speed.value === "read" ? reads(moment) : stands(moment, positions.each[at] < WEIGHT.vote) / Number(speed.value);
+    const passed = positions.each[at] < WEIGHT.vote;
+    const seconds = !moment ? 0.4 : speed.value === "read" ? reads(moment, passed) : stands(moment, passed) / Number(speed.value);
     timer = setTimeout(() => {
       go(at + 1);
       if (!timer) return;
@@ -109,6 +110,8 @@ function timelinePart(go, present, recounting) {
     element: box, stop,
     playing: () => timer !== null,
     start,
+    /** Play for somebody who has just come: who votes how and who changes, in some minutes; to read all takes far longer. */
+    show() { speed.value = "1"; start(); },
     draw(newScene, newAt) {
       scene = newScene; at = newAt;
       rails();
@@ -117,9 +120,8 @@ function timelinePart(go, present, recounting) {
       const share = Number(rail.style.getPropertyValue("--share")) || 1;
       head.style.left = `${place * share * 100}%`;
       const moment = scene.moments[at], running = scene.status === "running", atEnd = at >= scene.moments.length - 1;
-      range.setAttribute("aria-valuetext", moment ? `${moment.title || moment.kind}, ${clock(moment.seconds)}` : t(t("nothing yet")));
-      const whole = scene.moments.length ? scene.moments[scene.moments.length - 1].seconds || 0 : 0;
-      say(told, !moment ? "" : whole < 10 ? t("{at} of {whole}", { at: at + 1, whole: scene.moments.length }) : t("{at} of {whole}", { at: clock(moment.seconds), whole: clock(whole) }));
+      range.setAttribute("aria-valuetext", moment ? moment.title || moment.kind : t(t("nothing yet")));
+      say(told, moment ? t("{at} of {whole}", { at: at + 1, whole: scene.moments.length }) : "");
       end.textContent = running ? `● ${t("Live")}` : t("End");
       end.classList.toggle("on", running && atEnd);
       end.disabled = atEnd && !running;

@@ -1,6 +1,5 @@
 """Datasets: import them, look at them in numbers and figures, divide them into splits, check them."""
 
-import re
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
@@ -12,9 +11,11 @@ from courtroom.access import Access, may
 from courtroom.cases.readers.tables import names_from
 from courtroom.courthouse import Courthouse
 from courtroom.datasets.forms import FORMS
-from courtroom.datasets.importing import Order, columns_from
+from courtroom.datasets.importing import Order, columns_from, dataset_name
 from courtroom.datasets.imports import ImportProgress
+from courtroom.datasets.printed import printed_tables
 from courtroom.datasets.row import DatasetInfo, ImportCounts
+from courtroom.datasets.selection import Preparation, Selection
 from courtroom.datasets.statistics import (
     ALL,
     Findings,
@@ -25,14 +26,13 @@ from courtroom.datasets.statistics import (
     measure,
     near_duplicates,
 )
-from courtroom.datasets.store import THREE_ONE_TWO
+from courtroom.datasets.store import DEFAULT_SHARES
 from courtroom.figures.experiment import draw_categories, draw_lengths, draw_margins, draw_numbers, draw_outcomes
-from courtroom.language import _, translated
+from courtroom.language import N_, _, translated
+from pages.parts.cases import MARKS, encoding_choice
 from pages.parts.experiments.list import sample_buttons
-from pages.parts.shared.actions import do, errors_shown, offered
-from pages.parts.shared.case_view import MARKS, encoding_choice
 from pages.parts.shared.house import courthouse
-from pages.parts.shared.shown import inert, literal, many, one_of, table
+from pages.parts.shared.shown import do, errors_shown, inert, literal, many, offered, one_of, table, uploader
 
 
 def kept_file(name: str, content: bytes) -> Path:
@@ -45,7 +45,7 @@ def kept_file(name: str, content: bytes) -> Path:
 LIVE_S = 0.5
 MOST_OFFERED = 500
 TYPES = ["json", "jsonl", "ndjson", "csv", "tsv", "txt", "parquet", "arrow", "zip", "gz"]
-AS_IT_LOOKS = "as most records look"
+AS_IT_LOOKS = N_("as most records look")
 
 
 @offered(Access.RUN)
@@ -53,35 +53,24 @@ def import_form(house: Courthouse, opened: bool) -> None:
     """A file of one's own, or a path on the machine on which the app runs."""
     with st.expander(_("Import"), icon=":material/upload:", expanded=opened):
         left, right = st.columns(2, gap="large")
-        file = left.file_uploader(_("A file"), TYPES, key="dataset_file")
+        file = uploader(left, _("A file"), TYPES, key="dataset_file")
         path, served = "", house.settings.data_folder
         if served is not None:
             label, files = _("Or a file or folder on the server"), ["", *_inside(served)]
             path = right.selectbox(label, files, key="dataset_path", format_func=translated)
         else:
-            right.caption(
-                _("For files on the server, its owner sets `COURTROOM_DATA_FOLDER`, or imports them in the shell.")
-            )
-        right.caption(
-            _("JSON, JSON lines, CSV, TSV, Parquet, ZIP, folders of these, and folders as Hugging Face has them.")
-        )
+            text = _("For files on the server, its owner sets `COURTROOM_DATA_FOLDER`, or imports them in the shell.")
+            right.caption(text)
+        right.caption(_("JSON, JSON lines, CSV, TSV, Parquet, ZIP, folders of these, or as Hugging Face has them."))
         columns = st.columns(5)
-        name = columns[0].text_input(_("Name"), key="dataset_name", placeholder=_name(file.name if file else path))
-        form = columns[1].selectbox(
-            _("Read"),
-            [AS_IT_LOOKS, *FORMS],
-            format_func=lambda one: translated(FORMS[one].title) if one in FORMS else one,
-            key="dataset_form",
-        )
-        config = columns[2].text_input(
-            _("Configuration"), key="dataset_config", help=_("Of a folder with several datasets, the one to import.")
-        )
-        renamed = columns[3].text_input(
-            _("Columns"),
-            key="dataset_columns",
-            placeholder="Tweet=text, Feeling=label",
-            help=_("Columns under other names, OLD=NEW with commas between."),
-        )
+        hint = dataset_name(Path(file.name if file else path.strip()))
+        name = columns[0].text_input(_("Name"), key="dataset_name", placeholder=hint)
+        titles = {AS_IT_LOOKS: _(AS_IT_LOOKS)} | {one: translated(form.title) for one, form in FORMS.items()}
+        form = columns[1].selectbox(_("Read"), list(titles), format_func=titles.__getitem__, key="dataset_form")
+        about = _("Of a folder with several datasets, the one to import.")
+        config = columns[2].text_input(_("Configuration"), key="dataset_config", help=about)
+        hint, about = "Tweet=text, Feeling=label", _("Columns under other names, OLD=NEW with commas between.")
+        renamed = columns[3].text_input(_("Columns"), key="dataset_columns", placeholder=hint, help=about)
         encoding = encoding_choice(columns[4], "dataset_encoding")
         if st.button(_("Import"), type="primary", disabled=not (file or path.strip()), key="dataset_import"):
             with errors_shown():
@@ -89,7 +78,7 @@ def import_form(house: Courthouse, opened: bool) -> None:
                 source = kept or (served or Path()) / path
                 order = Order(
                     source=str(source),
-                    name=name.strip() or _name(source.name),
+                    name=name.strip() or dataset_name(source),
                     form="" if form == AS_IT_LOOKS else form,
                     config=config.strip(),
                     columns=columns_from(renamed.split(",")),
@@ -123,13 +112,8 @@ def imports_under_way(house: Courthouse) -> None:
         if not job.order or job.order in running:
             continue
         with st.container(horizontal=True, vertical_alignment="center"):
-            st.markdown(
-                _(
-                    "The import of {name} was interrupted after {taken} rows.",
-                    name=literal(job.name),
-                    taken=f"{job.taken:,d}",
-                )
-            )
+            values = {"name": literal(job.name), "taken": f"{job.taken:,}"}
+            st.markdown(_("The import of {name} was interrupted after {taken} rows.", **values))
             if st.button(_("Go on"), key=f"dataset_go_on_{job.name}", type="primary"):
                 house.dataset_imports.begin(Order.model_validate_json(job.order))
                 st.rerun()
@@ -139,10 +123,10 @@ def imports_under_way(house: Courthouse) -> None:
 
 
 def _told(house: Courthouse, state: ImportProgress) -> None:
-    name = state.order.name
+    name, values = state.order.name, {"name": literal(state.order.name)}
     if state.running:
         refused = _(", {refused} refused", refused=f"{state.refused:,d}") if state.refused else ""
-        text = _("{name}: {taken} rows{refused}", name=literal(name), taken=f"{state.taken:,d}", refused=refused)
+        text = _("{name}: {taken} rows{refused}", taken=f"{state.taken:,}", refused=refused, **values)
         st.progress(min(1.0, state.share), text)
         return
     if state.asks:
@@ -154,9 +138,7 @@ def _told(house: Courthouse, state: ImportProgress) -> None:
             st.error(literal(state.error))
         elif done is not None:
             refused = _("; {refused} records were refused", refused=f"{done.refused:,d}") if done.refused else ""
-            text = _(
-                "{name}: {taken} rows are in{refused}.", name=literal(name), taken=f"{done.taken:,d}", refused=refused
-            )
+            text = _("{name}: {taken} rows are in{refused}.", taken=f"{done.taken:,}", refused=refused, **values)
             st.success(text, icon=":material/check:")
         if st.button(_("Close"), key=f"dataset_close_{name}"):
             del house.dataset_imports.under_way[name]
@@ -169,9 +151,8 @@ def _told(house: Courthouse, state: ImportProgress) -> None:
             inert("\n".join(str(problem) for problem in done.problems[:100]), small=True)
     if done.remarks:
         with st.expander(_("Remarks")):
-            lines = (
-                _("{text} ({times} times)", text=translated(remark), times=n) for remark, n in done.remarks.items()
-            )
+            counted = done.remarks.items()
+            lines = (_("{text} ({times} times)", text=translated(remark), times=times) for remark, times in counted)
             inert("\n".join(lines), small=True)
 
 
@@ -185,20 +166,15 @@ def draw_counts(counts: ImportCounts, opened: bool = False) -> None:
 def _ask(house: Courthouse, state: ImportProgress) -> None:
     """The file's labels are numbers: a person says what each means."""
     with st.form(f"dataset_names_{state.order.name}", border=True):
-        st.warning(
-            _(
-                "The labels of {name} are numbers, and the file does not say what they mean. Give each its name, as the dataset's own description has it: in one benchmark 0 is “entailment”, in another “not entailment”.",
-                name=literal(state.order.name),
-            ),
-            icon=":material/help:",
-        )
+        name = literal(state.order.name)
+        text = _("The labels of {name} are numbers, and the file does not say what they mean.", name=name)
+        text += " " + _("Give each its name, as the dataset's own description has it: no two benchmarks agree.")
+        st.warning(text, icon=":material/help:")
         columns = st.columns(min(4, max(1, len(state.asks))))
-        names = {
-            number: columns[place % len(columns)].text_input(
-                _("Name of {number}", number=literal(number)), key=f"dataset_name_{state.order.name}_{number}"
-            )
-            for place, number in enumerate(state.asks)
-        }
+        names: dict[str, str] = {}
+        for place, number in enumerate(state.asks):
+            title, key = _("Name of {number}", number=literal(number)), f"dataset_name_{state.order.name}_{number}"
+            names[number] = columns[place % len(columns)].text_input(title, key=key)
         pressed = st.form_submit_button(_("Import with these names"), type="primary")
     if st.button(_("Give it up"), key=f"dataset_no_names_{state.order.name}"):
         del house.dataset_imports.under_way[state.order.name]
@@ -211,55 +187,31 @@ def _ask(house: Courthouse, state: ImportProgress) -> None:
             st.rerun(scope="app")
 
 
-def _name(source: str) -> str:
-    stem = Path(source.strip()).name.partition(".")[0]
-    return re.sub(r"[^A-Za-z0-9._-]+", "-", stem).strip("-._")[:80] or "dataset"
-
-
-MOST_PROBLEMS = 50
-MOST_ROWS = 20
+MAX_PROBLEMS = 50
+MAX_ROWS = 20
 
 
 def draw_datasets() -> None:
     """The form for imports, what is under way, the list, and one dataset in full."""
     house = courthouse()
-    infos = house.datasets.list()
+    infos = house.datasets.newest()
     import_form(house, opened=not infos)
     imports_under_way(house)
     sample_buttons(house)
     if not infos:
-        st.info(
-            _(
-                "No dataset is here yet. Import a file, a ZIP file or a folder above, or take bundled cases: a dataset is a collection of cases with what is "
-                "known of their outcome, and experiments run on it."
-            ),
-            icon=":material/dataset:",
-        )
+        text = _("No dataset is here yet. Import a file or a folder above, or take bundled cases.")
+        st.info(text + " " + _("Experiments run on datasets: collections of cases with known outcomes."))
         return
-    table(_listed(infos))
-    names = [info.name for info in infos]
-    chosen = st.session_state.get("dataset_chosen")
-    name = st.selectbox(
-        _("Dataset"), names, names.index(chosen) if chosen in names else 0, key="dataset_chosen", format_func=translated
-    )
-    _one(house, next(info for info in infos if info.name == name))
-
-
-def _listed(infos: list[DatasetInfo]) -> pd.DataFrame:
-    parts = [", ".join(f"{split} {count:,}" for split, count in info.splits.items()) or "none" for info in infos]
-    rows = [
-        (
-            info.name,
-            info.kind,
-            info.count,
-            splits,
-            info.version,
-            Path(info.source).name,
-            info.made.replace("T", " ")[:16],
-        )
-        for info, splits in zip(infos, parts, strict=True)
-    ]
-    return pd.DataFrame(rows, columns=["Dataset", "Kind", "Rows", "Splits", "Version", "From", "Made"])
+    rows = []
+    for info in infos:
+        splits = ", ".join(f"{split} {count:,}" for split, count in info.splits.items()) or "none"
+        facts = (info.name, info.kind, info.count, splits, info.version)
+        rows.append((*facts, Path(info.source).name, info.made.replace("T", " ")[:16]))
+    table(pd.DataFrame(rows, columns=["Dataset", "Kind", "Rows", "Splits", "Version", "From", "Made"]))
+    by_name = {info.name: info for info in infos}
+    if st.session_state.get("dataset_chosen") not in by_name:
+        st.session_state["dataset_chosen"] = infos[0].name
+    _one(house, by_name[st.selectbox(_("Dataset"), list(by_name), key="dataset_chosen", format_func=translated)])
 
 
 def _one(house: Courthouse, info: DatasetInfo) -> None:
@@ -276,6 +228,7 @@ def _one(house: Courthouse, info: DatasetInfo) -> None:
         draw_counts(counts)
     parts: dict[str, Callable[[], None]] = {
         "Figures": lambda: _figures(counted),
+        "Tables": lambda: _tables(house, info),
         "Rows": lambda: _rows(house, info),
         "Check": lambda: _check(house, info),
     }
@@ -307,21 +260,27 @@ def _figures(statistics: Statistics) -> None:
             st.caption(_("Known outcomes"))
             st.plotly_chart(draw_outcomes(statistics, theme), key="dataset_outcomes")
         if whole.classes:
-            number = st.selectbox(
-                _("Rows by"), list(whole.classes), key=f"dataset_number_{statistics.info.name}", format_func=translated
-            )
+            options, key = list(whole.classes), f"dataset_number_{statistics.info.name}"
+            number = st.selectbox(_("Rows by"), options, key=key, format_func=translated)
             st.plotly_chart(draw_numbers(statistics, number, theme), key="dataset_numbers")
+
+
+def _tables(house: Courthouse, info: DatasetInfo) -> None:
+    """Draw the tables that papers print of such a dataset."""
+    for title, found in printed_tables(house.datasets, info.name, info.version):
+        st.caption(literal(translated(title)))
+        table(found)
 
 
 def _rows(house: Courthouse, info: DatasetInfo) -> None:
     top = st.columns([2, 3, 3])
-    split = top[0].selectbox(
-        _("Split"), ["all", *info.splits], key=f"dataset_split_{info.name}", format_func=translated
-    )
-    text = top[1].text_input(_("Holds this text"), key=f"dataset_contains_{info.name}")
+    key = f"dataset_split_{info.name}"
+    split = top[0].selectbox(_("Split"), [None, *info.splits], key=key, format_func=lambda one: one or _("all"))
+    text = top[1].text_input(_("Holds this text"), key=f"dataset_contains_{info.name}").strip() or None
     drawn = top[2].toggle(_("Draw by chance"), key=f"dataset_drawn_{info.name}")
-    of, words, by_chance = None if split == "all" else split, text.strip() or None, MOST_ROWS if drawn else None
-    found = house.datasets.rows(info.name, info.version, of, limit=MOST_ROWS, sample=by_chance, contains=words)
+    by_chance = MAX_ROWS if drawn else None
+    wanted = Selection(split=split, limit=MAX_ROWS, sample=by_chance, contains=text)
+    found = house.datasets.rows(info.name, info.version, wanted)
     rows = list(found)
     if not rows:
         st.info(_("No row fits. Use other words, or another split."), icon=":material/filter_alt_off:")
@@ -336,24 +295,18 @@ def _rows(house: Courthouse, info: DatasetInfo) -> None:
     if problems:
         refused = house.datasets.refused(info.name, info.version)
         with st.expander(_("{refused} records were not taken in", refused=f"{refused:,}")):
-            inert("\n".join(str(problem) for problem in problems[:MOST_PROBLEMS]), small=True)
+            inert("\n".join(str(problem) for problem in problems[:MAX_PROBLEMS]), small=True)
 
 
 def _splits(house: Courthouse, info: DatasetInfo) -> None:
-    st.caption(
-        _(
-            "A new version, in which each split has its share of every category and outcome; of disputes, of every category and vote "
-            "margin. Rows of one record, and rows with the same text, stay together. The version before stays as it is."
-        )
-    )
+    text = _("A new version, in which each split has its share of every category and outcome.")
+    st.caption(text + " " + _("Rows of one record or one text stay together. The version before stays as it is."))
     with st.form(f"dataset_split_form_{info.name}", border=True):
         columns = st.columns(4)
-        shares = {
-            split: columns[number].number_input(
-                _("Share of {split}", split=literal(split)), 0.0, 1_000.0, float(share), key=f"dataset_share_{split}"
-            )
-            for number, (split, share) in enumerate(THREE_ONE_TWO.items())
-        }
+        shares = {}
+        for column, (split, share) in zip(columns, DEFAULT_SHARES.items(), strict=False):
+            title, key = _("Share of {split}", split=literal(split)), f"dataset_share_{split}"
+            shares[split] = column.number_input(title, 0.0, 1_000.0, float(share), key=key)
         seed = columns[3].number_input(_("Seed"), 0, 2**31 - 1, 0, key="dataset_seed")
         pressed = st.form_submit_button(_("Split"), type="primary")
     if pressed:
@@ -379,11 +332,8 @@ def _check(house: Courthouse, info: DatasetInfo) -> None:
         "repeated": findings.duplicates,
         "several outcomes": findings.contradictions,
     }
-    same = [
-        (what, ", ".join(one.rows[:6]), ", ".join(one.splits), ", ".join(one.outcomes))
-        for what, those in kinds.items()
-        for one in those
-    ]
+    found = ((what, one) for what, those in kinds.items() for one in those)
+    same = [(what, *map(", ".join, (one.rows[:6], one.splits, one.outcomes))) for what, one in found]
     if same:
         table(pd.DataFrame(same, columns=["What", "Rows", "Splits", "Outcomes"]))
         _clean(house, info, findings)
@@ -401,19 +351,13 @@ def _check(house: Courthouse, info: DatasetInfo) -> None:
 def _clean(house: Courthouse, info: DatasetInfo, findings: Findings) -> None:
     """Buttons that take out what makes results doubtful, in a new version."""
     with st.container(horizontal=True):
-        repeated = findings.repeated and st.button(
-            _("Take out repeated rows"),
-            key="dataset_clean_repeated",
-            help=_("Of rows with one text and one outcome, the first stays. The version before stays as it is."),
-        )
-        contradictory = findings.contradicted and st.button(
-            _("Take out contradictory texts"),
-            key="dataset_clean_contradictory",
-            help=_("All rows of a text with several outcomes go. The version before stays as it is."),
-        )
+        about, key = _("Of rows with one text and one outcome, the first stays."), "dataset_clean_repeated"
+        repeated = findings.repeated and st.button(_("Take out repeated rows"), key=key, help=about)
+        about, key = _("All rows of a text with several outcomes go."), "dataset_clean_contradictory"
+        contradictory = findings.contradicted and st.button(_("Take out contradictory texts"), key=key, help=about)
     if repeated or contradictory:
-        taken_out = {"repeated": bool(repeated), "contradictory": bool(contradictory)}
-        do(lambda: cleaned(house.datasets, info.name, info.version, **taken_out))
+        wanted = Preparation(distinct=bool(repeated), consistent=bool(contradictory))
+        do(lambda: cleaned(house.datasets, info.name, info.version, wanted))
 
 
 @st.cache_data(show_spinner=False, max_entries=20)
@@ -424,9 +368,8 @@ def _near(_house: Courthouse, name: str, version: str) -> NearDuplicates:
 
 def _delete(house: Courthouse, info: DatasetInfo) -> None:
     versions = house.datasets.versions(info.name)
-    st.markdown(
-        _("The dataset has {versions}. Runs keep the cases that they have.", versions=many(len(versions), "version"))
-    )
+    versions_ = many(len(versions), "version")
+    st.markdown(_("The dataset has {versions}. Runs keep the cases that they have.", versions=versions_))
     with st.container(horizontal=True):
         one = len(versions) > 1 and st.button(_("Delete this version"), key="dataset_delete_version")
         whole = st.button(_("Delete the dataset"), key="dataset_delete", icon=":material/delete:")

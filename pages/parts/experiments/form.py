@@ -1,4 +1,4 @@
-"""An experiment being set up: one that is written already, or a dataset and arms of one's own; what it will take; the start."""
+"""An experiment being set up: a written one, or a dataset and arms of one's own; what it will take; the start."""
 
 from collections.abc import Mapping
 from functools import partial
@@ -11,21 +11,22 @@ from streamlit.delta_generator import DeltaGenerator
 
 from courtroom.courthouse import Courthouse
 from courtroom.datasets import DatasetInfo
-from courtroom.engine.changes import value_at
-from courtroom.engine.knobs import setting_in_words
+from courtroom.declarations.changes import value_at
+from courtroom.declarations.knobs import setting_in_words
 from courtroom.experiments.measures import measures_of
+from courtroom.experiments.mirror import is_mirror
 from courtroom.experiments.outcome import models_in
 from courtroom.experiments.plan import SECONDS_A_CALL, ExperimentEstimate
-from courtroom.experiments.spec import Experiment, adapted, as_toml, has_panel, parsed, read_toml, recipes
+from courtroom.experiments.spec import Cases, Experiment, adapted, as_toml, has_panel, parsed, read_toml, recipes
 from courtroom.language import _, listed, translated
 from courtroom.models.offers import Offer
 from courtroom.models.spec import OFFLINE, PERSON
 from pages.parts.experiments.datasets import kept_file
 from pages.parts.experiments.list import open_experiment, sample_buttons
-from pages.parts.shared.actions import errors_shown
+from pages.parts.experiments.mirror import mirror_form
 from pages.parts.shared.knobs import knob_values, varied
 from pages.parts.shared.models_form import keys_form, offer_label, reachable, typed_keys
-from pages.parts.shared.shown import count, declared, duration, literal, many, money, table
+from pages.parts.shared.shown import count, declared, duration, errors_shown, literal, many, money, table, uploader
 
 AS_WRITTEN = ""
 
@@ -37,31 +38,23 @@ def written_form(house: Courthouse, written: Experiment, remarks: tuple[str, ...
         st.caption(literal(written.source))
     if remarks:
         st.caption(literal(" ".join(remarks)))
-    kind = next(
-        (house.procedures[arm.procedure].case_kind for arm in written.arms if arm.procedure in house.procedures), ""
-    )
-    infos = {info.name: info for info in house.datasets.list() if not kind or info.kind == kind}
+    known = [house.procedures[arm.procedure] for arm in written.arms if arm.procedure in house.procedures]
+    infos = {info.name: info for info in house.datasets.newest() if all(info.kind in one.kinds for one in known)}
     if not infos:
-        st.warning(
-            _(
-                "No dataset with cases of its kind is here. Import one under the name “{name}”, or take bundled cases.",
-                name=literal(written.dataset.name),
-            ),
-            icon=":material/dataset:",
-        )
+        name = literal(written.dataset.name)
+        st.warning(_("No dataset of its kind is here. Import one as “{name}”, or take bundled cases.", name=name))
         sample_buttons(house)
         return None
     key = f"experiment-{written.name}"
-    info, split, sample = _cases(written, infos, key)
+    info, split, sample = _cases(infos, key, written.dataset)
+    if written.dataset.name not in infos:
+        text = _("It is written for the dataset “{name}”, which is not here.", name=literal(written.dataset.name))
+        st.caption(text + " " + _("Other cases of its kind stand in, so the table is not the paper's."))
     left, a, b = st.columns([3, 1, 1])
     names = [arm.name for arm in written.arms]
-    arms = left.multiselect(_("Arms"), names, names, key=f"{key}-arms", format_func=translated)
-    repeats = a.number_input(
-        _("Repeats"), 1, 1_000, written.repeats, key=f"{key}-repeats", help=_("Each with a seed of its own.")
-    )
-    budget = b.number_input(
-        _("Budget (US$)"), 0.0, None, written.budget.money or 0.0, key=f"{key}-budget", help=_("0 is no limit.")
-    )
+    there = [arm.name for arm in written.arms if not arm.predictions or Path(arm.predictions).exists()]
+    arms = left.multiselect(_("Arms"), names, there, key=f"{key}-arms", format_func=translated)
+    repeats, budget = _repeats_and_budget(a, b, key, written.repeats, written.budget.money or 0.0)
     model = _model(house, written, key)
     if not arms:
         st.caption(_("Choose at least one arm."))
@@ -75,26 +68,26 @@ def written_form(house: Courthouse, written: Experiment, remarks: tuple[str, ...
     return None
 
 
-def _cases(written: Experiment, infos: dict[str, DatasetInfo], key: str) -> tuple[DatasetInfo, str, int]:
+def _cases(infos: dict[str, DatasetInfo], key: str, cases: Cases | None = None) -> tuple[DatasetInfo, str, int]:
+    """A dataset, a split of it and how many cases; `cases`: what stands there at first."""
     left, middle, right = st.columns([3, 2, 2])
-    cases, names = written.dataset, list(infos)
-    place = names.index(cases.name) if cases.name in infos else 0
+    names = list(infos)
+    place = names.index(cases.name) if cases and cases.name in infos else 0
     info = infos[left.selectbox(_("Dataset"), names, place, key=f"{key}-dataset", format_func=translated)]
     splits = ["", *info.splits]
-    split = middle.selectbox(
-        _("Split"), splits, splits.index(cases.split) if cases.split in splits else 0,
-        key=f"{key}-split-{info.name}", format_func=lambda one: one or "all",
-    )  # fmt: skip
-    drawn = min(cases.sample or 0, info.count)
+    place = splits.index(cases.split) if cases and cases.split in splits else 0
+    of = f"split-{info.name}"
+    split = middle.selectbox(_("Split"), splits, place, key=f"{key}-{of}", format_func=lambda one: one or _("all"))
+    drawn = min(cases.sample or 0, info.count) if cases else 0
     sample = right.number_input(_("Cases drawn (0 is all)"), 0, info.count, drawn, key=f"{key}-sample-{info.name}")
-    if cases.name not in infos:
-        st.caption(
-            _(
-                "It is written for the dataset “{name}”, which is not here. Other cases of the same kind stand in; the table is then not the paper's.",
-                name=literal(cases.name),
-            )
-        )
     return info, split, sample
+
+
+def _repeats_and_budget(left: Any, right: Any, key: str, repeats: int, money: float) -> tuple[int, float]:
+    about, no_limit = _("Each with a seed of its own."), _("0 is no limit.")
+    times = left.number_input(_("Repeats"), 1, 1_000, repeats, key=f"{key}-repeats", help=about)
+    limit = right.number_input(_("Budget (US$)"), 0.0, None, money, key=f"{key}-budget", help=no_limit)
+    return times, limit
 
 
 def _model(house: Courthouse, written: Experiment, key: str) -> str:
@@ -102,10 +95,11 @@ def _model(house: Courthouse, written: Experiment, key: str) -> str:
     own = list(dict.fromkeys(arm.model for arm in written.arms if arm.procedure and arm.model))
     if own in ([], [OFFLINE]):
         return AS_WRITTEN
+    named = ", ".join(own[:4]) + (" ..." if len(own) > 4 else "")
     offers: dict[str, Offer] = {label: one for label, one in reachable(house.connections).items() if one.id != PERSON}
     chosen = st.selectbox(
         _("Models"), [AS_WRITTEN, *offers], key=f"{key}-model", accept_new_options=True,
-        format_func=lambda one: one or _("as written: {own}{value}", own=', '.join(own[:4]), value=' ...' if len(own) > 4 else ''),
+        format_func=lambda one: one or _("as written: {own}", own=named),
         help=_("One model for every member of every arm, in place of those that are written."),
     )  # fmt: skip
     return offers[chosen].id if chosen in offers else (chosen or AS_WRITTEN).strip()
@@ -123,12 +117,12 @@ def chosen_arms(house: Courthouse, kind: str) -> list[dict[str, Any]]:
     left, right = st.columns([3, 2])
     chosen = left.multiselect(
         _("Procedures and presets"), list(offered), list(offered)[:1], key=f"experiment-arms-{kind}",
-        help=_("Each is an arm. Presets are ways to set a procedure up, such as its paper's baselines."), format_func=translated,
+        help=_("Each is an arm. Presets are ways to set a procedure up."), format_func=translated,
     )  # fmt: skip
     offers = {label: offer for label, offer in reachable(house.connections).items() if offer.id != PERSON}
     models = right.multiselect(
         _("Models"), list(offers), [OFFLINE], key="experiment-models", accept_new_options=True,
-        help=_("Each arm is run with each model. Type an id that is not in the list, such as openai/gpt-4o-mini."), format_func=translated,
+        help=_("Each arm is run with each model. Type an id that is not in the list."), format_func=translated,
     )  # fmt: skip
     left, right = st.columns([3, 2])
     path, values = _varied(house, [offered[title]["procedure"] for title in chosen], left, right)
@@ -193,9 +187,9 @@ def _arm(
 def _predictions() -> list[dict[str, Any]]:
     """One arm for each model of a file of predictions made elsewhere."""
     with st.expander(_("Predictions made elsewhere"), icon=":material/upload_file:"):
-        file = st.file_uploader(
-            _("A file of answers"), FILES, key="experiment-predictions",
-            help=_("A line for each answer: `case` (its id in the dataset), `model`, `prediction`."),
+        file = uploader(
+            st, _("A file of answers"), FILES, key="experiment-predictions",
+            about=_("A line for each answer: `case` (its id in the dataset), `model`, `prediction`."),
         )  # fmt: skip
     if file is None:
         return []
@@ -213,14 +207,27 @@ def _shown(house: Courthouse, arm: Mapping[str, Any]) -> dict[str, str]:
     return {"Arm": arm["name"], "Model": arm["model"], "Settings": changes or _("the procedure's defaults")}
 
 
-AT_ONCE = 30
-"""Up to so many forks are rehearsed without being asked for: a few seconds."""
+MAX_FORKS_REHEARSED_UNASKED = 30
 
 
 def start_bar(house: Courthouse, experiment: Experiment) -> None:
     if not experiment.dataset.run and len(experiment.arms) > 1:
         experiment = _hypotheses(house, experiment)
     experiment = _controlled(house, experiment)
+    about = _(
+        "Changes names, gender, age and the like of a party, one at a time. You read each change before it is heard."
+    )
+    offers = not (experiment.dataset.run or is_mirror(experiment))
+    if offers and st.toggle(_("Would it be the same for somebody else?"), key="experiment-mirror", help=about):
+        if (mirrored := mirror_form(house, experiment)) is None:
+            return
+        experiment = mirrored
+    about = _(
+        "Calls that are ready at the same time go out as one batch, where the provider takes batches: OpenAI and "
+        "Anthropic do. Each round may take up to a day."
+    )
+    by_batch = st.toggle(_("By batch, at half the price"), experiment.batch, key="experiment-batch", help=about)
+    experiment = experiment.model_copy(update={"batch": by_batch})
     content = experiment.model_dump_json()
     kept: tuple[str, ExperimentEstimate] | None = st.session_state.get("experiment-takes")
     with st.container(border=True):
@@ -230,18 +237,17 @@ def start_bar(house: Courthouse, experiment: Experiment) -> None:
                 _("Estimate"), icon=":material/calculate:", key="experiment-estimate",
                 help=_("Says how many calls, tokens and dollars it takes, and how long. Nothing is asked of a model."),
             )  # fmt: skip
-            st.download_button(
-                _("As a file"), as_toml(experiment), f"{experiment.name}.toml", icon=":material/download:"
-            )
+            file = f"{experiment.name}.toml"
+            st.download_button(_("As a file"), as_toml(experiment), file, icon=":material/download:")
         with errors_shown():
-            small = len(experiment.arms) * experiment.repeats <= AT_ONCE and experiment.dataset.run
+            small = len(experiment.arms) * experiment.repeats <= MAX_FORKS_REHEARSED_UNASKED and experiment.dataset.run
             if ask or (small and not start and (kept is None or kept[0] != content)):
                 bar = st.progress(0.0, _("Estimating ..."))
                 takes = house.experiments.estimate(experiment, partial(rehearsed, bar))
                 bar.empty()
                 kept = st.session_state["experiment-takes"] = (content, takes)
             if kept is not None and kept[0] == content:
-                _takes(kept[1])
+                _takes(kept[1], by_batch=by_batch)
             if start:
                 if experiment.hypotheses:
                     house.experiments.lock(experiment)
@@ -254,10 +260,10 @@ def _controlled(house: Courthouse, experiment: Experiment) -> Experiment:
     """With matched controls, where they are wanted; nobody is asked where no arm has a panel."""
     if experiment.dataset.run or not any(has_panel(arm, house.procedures) for arm in experiment.arms):
         return experiment
-    if not st.toggle(
-        _("Add matched controls"), key="experiment-controls",
-        help=_("For each panel: one model with as many tokens, the panel without talk, talk with oneself, no personas, personas of others."),
-    ):  # fmt: skip
+    about = _(
+        "For each panel: one model with as many tokens; no talk; talk with oneself; no personas; others' personas."
+    )
+    if not st.toggle(_("Add matched controls"), key="experiment-controls", help=about):
         return experiment
     kept: tuple[str, Experiment] | None = st.session_state.get("experiment-controlled")
     if kept is None or kept[0] != experiment.digest:
@@ -274,17 +280,13 @@ def _controlled(house: Courthouse, experiment: Experiment) -> Experiment:
 def _hypotheses(house: Courthouse, experiment: Experiment) -> Experiment:
     """What somebody expects, to be locked before the first answer; the step can be skipped."""
     arms = [arm.name for arm in experiment.arms]
-    kind = next((one.kind for one in house.datasets.list() if one.name == experiment.dataset.name), "")
+    kind = next((one.kind for one in house.datasets.newest() if one.name == experiment.dataset.name), "")
     measures = list(experiment.measures) or [one.name for one in measures_of(kind).values() if one.usual]
     with st.expander(_("Hypotheses before results (can be skipped)"), icon=":material/lock:"):
-        st.caption(
-            _(
-                "Say what you expect. It is locked when you start, and the report says of each: held, not shown or refuted."
-            )
-        )
+        st.caption(_("Say what you expect. It is locked at the start; the report says: held, not shown or refuted."))
         unit = _("In the measure's own unit: 0.02 of a share is 2 points.")
         once = _("It is tested once, when both arms have so many cases; before, it is not shown.")
-        choice = st.column_config.SelectboxColumn
+        choice, number = st.column_config.SelectboxColumn, st.column_config.NumberColumn
         given = [one.model_dump() for one in experiment.hypotheses]
         columns = ["arm", "than", "measure", "direction", "least", "cases"]
         edited = st.data_editor(
@@ -296,44 +298,35 @@ def _hypotheses(house: Courthouse, experiment: Experiment) -> Experiment:
                 "than": choice(_("Compared with"), options=arms, required=True),
                 "measure": choice(_("Measure"), options=measures, required=True),
                 "direction": choice(_("Is"), options=["higher", "lower", "different"], default="higher", required=True),
-                "least": st.column_config.NumberColumn(_("By at least"), min_value=0.0, default=0.0, help=unit),
-                "cases": st.column_config.NumberColumn(
-                    _("With so many cases"), min_value=1, step=1, default=1, help=once
-                ),
+                "least": number(_("By at least"), min_value=0.0, default=0.0, help=unit),
+                "cases": number(_("With so many cases"), min_value=1, step=1, default=1, help=once),
             },
             key=f"experiment-hypotheses-{experiment.digest[:8]}",
         )
         whole = edited.dropna(subset=["arm", "than", "measure"])
         whole = whole.fillna({"direction": "higher", "least": 0.0, "cases": 1})
         rows = whole.astype({"cases": int}).to_dict("records")
-        st.caption(
-            _(
-                "To be locked: {hypotheses}. A line counts once its arm, what it is compared with and its measure are chosen.",
-                hypotheses=f"{len(rows):d}",
-            )
+        text = _(
+            "To be locked: {hypotheses}. A line counts once both arms and the measure are chosen.", hypotheses=len(rows)
         )
+        st.caption(text)
     with errors_shown():
         return parsed({**experiment.model_dump(mode="json"), "hypotheses": rows}, "The hypotheses")
     return experiment
 
 
-def _takes(takes: ExperimentEstimate) -> None:
-    st.markdown(
-        _(
-            "**{cells}** take about **{calls} calls**, {tokens} tokens and {seconds}: {money}. Answers that cells share, or that are on record, save {shared} calls.",
-            cells=many(takes.cells, "cell"),
-            calls=count(takes.calls),
-            tokens=count(takes.tokens),
-            seconds=literal(duration(takes.seconds)),
-            money=literal(money(takes.money)),
-            shared=count(takes.shared),
-        ),
-        help=_(
-            "{rehearsed} cells were rehearsed in memory with the offline model; a real model may go other ways. A call of a language model is taken to last {seconds_a_call} seconds.",
-            rehearsed=f"{takes.rehearsed:d}",
-            seconds_a_call=f"{SECONDS_A_CALL:.0f}",
-        ),
-    )
+def _takes(takes: ExperimentEstimate, *, by_batch: bool) -> None:
+    values = {name: count(getattr(takes, name)) for name in ("calls", "tokens", "shared")}
+    values |= {
+        "cells": many(takes.cells, "cell"),
+        "seconds": _("the time of their batches") if by_batch else duration(takes.seconds),
+        "money": literal(money(takes.money)),
+    }
+    text = _("**{cells}** take about **{calls} calls**, {tokens} tokens and {seconds}: {money}.", **values)
+    text += " " + _("Answers that cells share, or that are on record, save {shared} calls.", **values)
+    about = _("{rehearsed} cells were rehearsed in memory with the offline model.", rehearsed=takes.rehearsed)
+    about += " " + _("A call of a language model is taken to last {seconds} seconds.", seconds=round(SECONDS_A_CALL))
+    st.markdown(text, help=about)
     if takes.training:
         st.caption(_("{training} of these only teach the memory.", training=many(takes.training, "cell")))
     lines = [(one.arm, one.cells, one.calls, one.tokens, duration(one.seconds), money(one.money)) for one in takes.arms]
@@ -342,7 +335,7 @@ def _takes(takes: ExperimentEstimate) -> None:
 
 def rehearsed(bar: DeltaGenerator, done: int, total: int) -> None:
     """Show how far an estimate is."""
-    bar.progress(done / max(1, total), _("Estimated {done} of {total}", done=f"{done:d}", total=f"{total:d}"))
+    bar.progress(done / max(1, total), _("Estimated {done} of {total}", done=done, total=total))
 
 
 OWN = ""
@@ -358,7 +351,7 @@ def experiment_form(house: Courthouse) -> None:
     begin = st.selectbox(_("Begin with"), list(titles), key="experiment-begin", format_func=titles.__getitem__)
     experiment: Experiment | None
     if begin == FILE:
-        experiment, file = None, st.file_uploader(_("An experiment's file"), ["toml"], key="experiment-file")
+        experiment, file = None, uploader(st, _("An experiment's file"), ["toml"], key="experiment-file")
         if file is not None:
             with errors_shown():
                 experiment = read_toml(kept_file(file.name, file.getvalue()))
@@ -374,21 +367,13 @@ def experiment_form(house: Courthouse) -> None:
 
 
 def _own(house: Courthouse) -> Experiment | None:
-    names = {info.name: info for info in house.datasets.list() if measures_of(info.kind)}
+    names = {info.name: info for info in house.datasets.newest() if measures_of(info.kind)}
     if not names:
-        st.info(
-            _("No dataset has cases whose outcome can be measured. Import one under Datasets, or take bundled cases."),
-            icon=":material/dataset:",
-        )
+        st.info(_("No dataset has cases with a known outcome. Import one under Datasets, or take bundled cases."))
         sample_buttons(house)
         return None
     st.subheader(_("Cases"))
-    left, middle, right = st.columns([3, 2, 2])
-    info = names[left.selectbox(_("Dataset"), list(names), key="experiment-dataset", format_func=translated)]
-    split = middle.selectbox(
-        _("Split"), ["", *info.splits], key="experiment-split", format_func=lambda one: one or "all"
-    )
-    sample = right.number_input(_("Cases drawn (0 is all)"), 0, info.count, 0, key="experiment-sample")
+    info, split, sample = _cases(names, "experiment")
     arms = chosen_arms(house, info.kind)
     st.subheader(_("Table"))
     known = measures_of(info.kind)
@@ -397,11 +382,9 @@ def _own(house: Courthouse) -> Experiment | None:
         format_func=lambda name: known[name].title, key=f"experiment-measures-{info.kind}",
     )  # fmt: skip
     a, b, c, d = st.columns([3, 1, 1, 2], vertical_alignment="bottom")
-    name = a.text_input(
-        _("Name"), info.name[:60], key=f"experiment-name-{info.name}", help=_("Letters, digits, dots and hyphens.")
-    )
-    repeats = b.number_input(_("Repeats"), 1, 100, 1, key="experiment-repeats", help=_("Each with a seed of its own."))
-    budget = c.number_input(_("Budget (US$)"), 0.0, None, 0.0, key="experiment-budget", help=_("0 is no limit."))
+    about, key = _("Letters, digits, dots and hyphens."), f"experiment-name-{info.name}"
+    name = a.text_input(_("Name"), info.name[:60], key=key, help=about)
+    repeats, budget = _repeats_and_budget(b, c, "experiment", 1, 0.0)
     by_category = d.toggle(_("A table for each category"), key="experiment-category")
     if not arms:
         st.caption(_("Choose at least one arm."))

@@ -9,14 +9,13 @@ from courtroom.courthouse import Courthouse
 from courtroom.datasets.samples import add_sample, bring_sample, samples
 from courtroom.experiments.spec import FIRST, Recipe, recipe, recipes
 from courtroom.language import _
-from pages.parts.shared.actions import offered, runs_here
-from pages.parts.shared.shown import declared, literal, many, moment, page_of, unreadable_rows
+from pages.parts.shared.shown import declared, literal, many, moment, offered, page_of, runs_here, unreadable_rows
 
 
 @offered(Access.RUN)
 def sample_buttons(house: Courthouse) -> None:
     """A button for each; one that is here already says so."""
-    here = {info.name for info in house.datasets.list()}
+    here = {info.name for info in house.datasets.newest()}
 
     def add(name: str) -> None:
         add_sample(house.datasets, house.library, name)
@@ -25,15 +24,9 @@ def sample_buttons(house: Courthouse) -> None:
     st.caption(_("Cases that come with Courtroom, as datasets. They are few and made up: good to try things with."))
     with st.container(horizontal=True):
         for one in samples(house.library):
-            st.button(
-                f"{literal(one.title)} ({one.count:d})",
-                key=f"sample-{one.name}",
-                icon=":material/check:" if one.name in here else ":material/add:",
-                disabled=one.name in here,
-                help=_("Add the dataset “{name}”.", name=literal(one.name)),
-                on_click=add,
-                args=(one.name,),
-            )
+            known = one.name in here
+            title, icon = f"{literal(one.title)} ({one.count})", ":material/check:" if known else ":material/add:"
+            st.button(title, key=f"sample-{one.name}", icon=icon, disabled=known, on_click=add, args=(one.name,))
 
 
 WITHOUT_PAPER = "To begin with"
@@ -42,12 +35,10 @@ HOW = "Datasets, above, imports files. The page docs/reproduce.md says where eac
 
 def recipe_list(house: Courthouse) -> None:
     """All of them, those of one paper together."""
-    st.caption(
-        _(
-            "Each table and figure of the five papers that rests on runs is an experiment that is ready to use: its rows are the arms, its columns "
-            "the measures. You can run it as it stands, or with other cases and models."
-        )
+    text = _(
+        "Each table and figure of the papers that rests on runs is an experiment: rows are arms, columns measures."
     )
+    st.caption(text + " " + _("You can run it as it stands, or with other cases and models."))
     bundled = {sample.name for sample in samples(house.library)}
     for paper, those in groupby(recipes(), lambda one: one.paper):
         st.subheader(literal(paper) if paper else WITHOUT_PAPER)
@@ -99,18 +90,11 @@ def experiment_list(house: Courthouse, what_ifs: bool | None = None) -> None:
         counts = store.counts(one.id)
         done = sum(number for (_, state), number in counts.items() if state == "done")
         with st.container(border=True, horizontal=True, vertical_alignment="center"):
-            st.markdown(
-                _(
-                    "**{title}** · {name} · {arms} · {done} of {values} cells · {status} · {created}",
-                    title=literal(one.experiment.title or one.name),
-                    name=literal(one.experiment.dataset.name or one.experiment.dataset.run),
-                    arms=many(len(one.experiment.arms), "arm"),
-                    done=f"{done:,}",
-                    values=f"{sum(counts.values()):,}",
-                    status=literal(one.status),
-                    created=moment(one.created),
-                )
-            )
+            name = one.experiment.dataset.name or one.experiment.dataset.run
+            facts = [literal(name), many(len(one.experiment.arms), "arm")]
+            facts += [_("{done} of {total} cells", done=f"{done:,}", total=f"{sum(counts.values()):,}")]
+            facts += [literal(one.status), moment(one.created)]
+            st.markdown(f"**{literal(one.experiment.title or one.name)}** · {' · '.join(facts)}")
             if st.button(_("Open"), key=f"open-{one.id}", type="primary"):
                 open_experiment(one.id, what_if=bool(one.experiment.dataset.run))
 
@@ -119,25 +103,15 @@ def _welcome(house: Courthouse) -> None:
     """What an experiment is, one that is ready, and the other ways to begin."""
     if not runs_here():
         return
-    st.markdown(
-        _(
-            "No experiment yet. An experiment runs several *arms* on the same cases: procedures, models, or single settings. It then shows a table that "
-            "says which arm is better, by how much, whether the difference holds, and what each costs."
-        )
-    )
+    text = _("No experiment yet. An experiment runs several *arms* on the same cases: procedures, models, settings.")
+    st.markdown(text + " " + _("Its table says which arm is better, by how much, how surely, and what each costs."))
     if first := recipe(FIRST):
         with st.container(border=True):
             st.subheader(literal(first.experiment.title))
             for remark in first.remarks:
                 st.markdown(literal(remark))
-            st.button(
-                _("Set it up"),
-                key="experiment-first",
-                type="primary",
-                icon=":material/science:",
-                on_click=use,
-                args=(house, first),
-            )
+            at, icon = (house, first), ":material/science:"
+            st.button(_("Set it up"), key="experiment-first", type="primary", icon=icon, on_click=use, args=at)
     st.markdown(_("Or begin in another way:"))
     with st.container(horizontal=True):
         for part, title, icon in (
@@ -145,7 +119,5 @@ def _welcome(house: Courthouse) -> None:
             ("Datasets", "Bring a dataset", ":material/upload:"),
             ("New", "Choose cases and arms", ":material/tune:"),
         ):
-            to = {"experiments-part": part}
-            st.button(
-                declared(title), key=f"experiment-to-{part}", icon=icon, on_click=st.session_state.update, args=(to,)
-            )
+            key, to = f"experiment-to-{part}", {"experiments-part": part}
+            st.button(declared(title), key=key, icon=icon, on_click=st.session_state.update, args=(to,))

@@ -1,7 +1,7 @@
-"""One experiment: how far it is, its table, which differences hold, its figures, its cells."""
+"""One experiment: how far it is, its table, its figures, its cells, and its runs beside juries of people."""
 
+import json
 import time
-from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
@@ -10,30 +10,44 @@ import streamlit as st
 
 from courtroom.access import Access, Resource, may
 from courtroom.courthouse import Courthouse
+from courtroom.evaluation.yardstick import Line, Yardstick, applies, of_runs
 from courtroom.experiments.breakdown import Breakdown
 from courtroom.experiments.bundle import zipped
-from courtroom.experiments.canary import CALLS, MOST
+from courtroom.experiments.canary import MAX_CALLS, USUAL_CALLS
 from courtroom.experiments.measures import Measure
+from courtroom.experiments.mirror import is_mirror
 from courtroom.experiments.results import LEARNING, ExperimentResults, arm_audits, first_runs
 from courtroom.experiments.store import State, StoredExperiment
 from courtroom.experiments.table import sentence, summary, without_interval
 from courtroom.experiments.written import best_of, cells_of, csv_of, guessed, latex, markdown, marks
-from courtroom.figures.experiment import draw_breakdown, draw_frontier, draw_matrix, draw_values, run_of
+from courtroom.figures.experiment import draw_breakdown, draw_frontier, draw_matrix, draw_values, draw_yardstick, run_of
 from courtroom.language import N_, _, translated
 from courtroom.models.offline import NOTICE
 from courtroom.models.spec import OFFLINE
+from courtroom.questions.asides import Cost
 from courtroom.questions.audit import MEANINGS, MOST_SEEDS, SEEDS, AuditPlan, auditable
-from pages.parts.experiments.yardstick_view import yardstick_chosen, yardstick_view
-from pages.parts.shared.actions import do, errors_shown, offered
-from pages.parts.shared.controls import status_badge
-from pages.parts.shared.house import CHOSEN
+from pages.parts.experiments.mirror import mirror_view
+from pages.parts.live.questions_view import ABOUT_AUDITS, start_beside
+from pages.parts.shared.controls import bell_view, status_badge
+from pages.parts.shared.house import CHOSEN, open_run
 from pages.parts.shared.models_form import typed_keys
+from pages.parts.shared.reliability_view import reliability_view
 from pages.parts.shared.share_view import download, share_popover
-from pages.parts.shared.shown import count, duration, in_language, literal, many, money, table
+from pages.parts.shared.shown import (
+    count,
+    do,
+    duration,
+    in_language,
+    literal,
+    many,
+    money,
+    offered,
+    one_of,
+    table,
+)
 
 LOOK_S = 1.0
-MOST_RUNS = 50
-"""Runs of each arm that are audited at once."""
+MAX_AUDITED_RUNS = 50
 
 
 def audits_view(house: Courthouse, results: ExperimentResults) -> None:
@@ -42,9 +56,7 @@ def audits_view(house: Courthouse, results: ExperimentResults) -> None:
     if not any(house.procedures[name].peers for name in procedures if name in house.procedures):
         return
     with st.expander(_("Why members changed sides"), icon=":material/troubleshoot:"):
-        found = arm_audits(
-            results.rows, house.asides.audited(), lambda run: house.audits.of(house.runner.latest.of(run))
-        )
+        found = arm_audits(results.rows, house.asides.audited(), lambda run: house.audits.of(house.record(run)))
         if found:
             names = [name for name in MEANINGS if any(name in line.shares for line in found)]
             shares = [[f"{line.shares.get(name, 0.0):.0%}" for name in names] for line in found]
@@ -52,13 +64,8 @@ def audits_view(house: Courthouse, results: ExperimentResults) -> None:
             table(pd.DataFrame(audited, columns=["arm", "runs", "votes audited", *names]))
         else:
             st.caption(_("No change of sides in these runs was audited yet."))
-        st.caption(
-            _(
-                "An audit asks each change of sides again: as it was, with the peers' votes alone, with their reasons alone, "
-                "and with neither. The answers are kept beside the runs and change nothing in them."
-            )
-        )
-        runs, under_way = first_runs(results.rows, MOST_RUNS), house.audits.under_way
+        st.caption(_(ABOUT_AUDITS))
+        runs, under_way = first_runs(results.rows, MAX_AUDITED_RUNS), house.audits.under_way
 
         def left() -> int:
             return sum(run in under_way and not under_way[run].done() for run in runs)
@@ -74,52 +81,21 @@ def audits_view(house: Courthouse, results: ExperimentResults) -> None:
         if going_on or not may(Access.RUN):
             return
         with st.container(horizontal=True, vertical_alignment="bottom"):
-            each = st.number_input(_("Runs of each arm"), 1, MOST_RUNS, 3, key="audits-runs", width=160)
+            each = st.number_input(_("Runs of each arm"), 1, MAX_AUDITED_RUNS, 3, key="audits-runs", width=160)
             seeds = st.number_input(_("Answers in each way"), 1, MOST_SEEDS, SEEDS, key="audits-seeds", width=160)
-            asked = st.button(_("What would it take?"), key="audits-estimate")
         choice = (results.kept.id, each, seeds)
-        if asked:
-            st.session_state["audits-planned"] = choice
-        if st.session_state.get("audits-planned") == choice:
-            _start(house, first_runs(results.rows, each), seeds)
-
-
-@offered(Access.RUN)
-def _start(house: Courthouse, runs: Sequence[str], seeds: int) -> None:
-    """What it takes, said before the button that starts it."""
-    plans = None
-    with errors_shown():
-        plans = [plan for run in runs if (plan := _plan(house, run, seeds)).questions]
-    if plans is None:
-        return
-    if not plans:
-        st.caption(_("There is nothing to ask: in these runs nobody changed sides, or the answers are there already."))
-        return
-    estimates = [plan.estimate for plan in plans]
-    asked = sum(one.calls - one.on_record for one in estimates)
-    tokens = sum(load.prompt_tokens + load.completion_tokens for one in estimates for load in one.loads)
-    prices = [house.price(one) for one in estimates]
-    whole = None if None in prices else sum(price for price in prices if price is not None)
-    st.caption(
-        _(
-            "In {plans}: {asked} to be asked, {on_record} on record; about {tokens} tokens, {whole}.",
-            plans=many(len(plans), "run"),
-            asked=many(asked, "call"),
-            on_record=f"{sum(one.on_record for one in estimates):d}",
-            tokens=count(tokens),
-            whole=literal(money(whole)),
-        )
-    )
-    if st.button(_("Start the audits"), type="primary", key="audits-start"):
-        st.session_state.pop("audits-planned", None)
-        with errors_shown():
-            for plan in plans:
-                house.audits.start(plan, typed_keys())
+        if start_beside(
+            house,
+            house.audits,
+            "audits",
+            choice,
+            lambda: [_plan(house, run, seeds) for run in first_runs(results.rows, each)],
+        ):
             st.rerun()
 
 
 def _plan(house: Courthouse, run: str, seeds: int) -> AuditPlan:
-    record = house.runner.latest.of(run)
+    record = house.record(run)
     procedure = house.procedures[record.run.procedure]
     return house.audits.plan(record, [one.call.path for one in auditable(procedure, record)], seeds)
 
@@ -134,7 +110,7 @@ def canary_view(house: Courthouse, kept: StoredExperiment) -> None:
         if not may(Access.RUN):
             return
         with st.container(horizontal=True, vertical_alignment="bottom"):
-            calls = int(st.number_input(_("Recorded calls"), 1, MOST, CALLS, key="canary-calls", width=160))
+            calls = int(st.number_input(_("Recorded calls"), 1, MAX_CALLS, USUAL_CALLS, key="canary-calls", width=160))
             if st.button(_("Ask these again"), key="canary-ask"):
                 do(lambda: house.experiments.canary(kept.id, calls, keys=typed_keys()))
 
@@ -158,18 +134,23 @@ def progress_view(house: Courthouse, kept: StoredExperiment) -> None:
                 do(lambda: house.experiments.go(kept.id, typed_keys()))
             _budget(house, kept)
         with st.popover(_("Delete"), icon=":material/delete:"):
-            st.caption(
-                _("The experiment and its runs are deleted. All answers stay: the same experiment again asks nothing.")
-            )
+            st.caption(_("Its runs go too. All answers stay: the same experiment again asks nothing."))
             if st.button(_("Delete the experiment"), key="experiment-delete", type="primary"):
                 house.experiments.delete(kept.id)
                 leave()
+        name = kept.experiment.title or kept.experiment.name
+        bell_view(house, Resource(kind="experiment", id=kept.id), name, kept.status)
     if kept.reason:
         st.caption(literal(kept.reason))
+    cached, batched = store.cheaper(kept.id)
+    if cached or batched:
+        values = {"cached": count(cached), "batched": count(batched)}
+        st.caption(_("{cached} tokens came from a provider's cache, and {batched} went by batch.", **values))
     if ended < total:
         took = store.took(kept.id)
-        spent = sum(cost or 0.0 for _, _, cost in took.values())
-        paid = _(", {cost} so far", cost=literal(money(spent))) if spent else ""
+        spent = sum(cost.money or 0.0 for cost in took.values())
+        about = any(cost.estimated for cost in took.values())
+        paid = _(", {cost} so far", cost=literal(money(spent, about=about))) if spent else ""
         left = ""
         if kept.status == "running":  # about how long it takes, from how fast cells ended since this session looks
             seen = st.session_state.setdefault(f"experiment-seen-{kept.id}", (time.monotonic(), ended))
@@ -180,10 +161,11 @@ def progress_view(house: Courthouse, kept: StoredExperiment) -> None:
         lines = []
         for place, arm in enumerate(kept.experiment.arms):
             done, failed, waiting = (counts.get((place, state), 0) for state in STATES)
-            calls, tokens, cost = took.get(place, (0, 0, 0.0))
+            cost = took.get(place, Cost())
             share = (done + failed) / max(1, done + failed + waiting)
-            paid = money(cost) if calls else "–"
-            lines.append((arm.name, share, done, failed, count(calls), count(tokens), paid))
+            paid = money(cost.money, about=cost.estimated) if cost.calls else "–"
+            tokens = count(cost.tokens, about=cost.estimated)
+            lines.append((arm.name, share, done, failed, count(cost.calls), tokens, paid))
         bar = st.column_config.ProgressColumn(_("Progress"), format="percent", min_value=0, max_value=1)
         heads = ["Arm", "Progress", "Done", "Failed", "Calls", "Tokens", "Money"]
         table(pd.DataFrame(lines, columns=heads), {"Progress": bar})
@@ -215,9 +197,6 @@ def leave() -> None:
     st.rerun()
 
 
-MOST_REASONS = 5
-
-
 def run_links() -> dict[str, Any]:
     """A column of addresses of runs, by its name."""
     return {"run": st.column_config.LinkColumn(_("run"), display_text=r"run=(.+)$")}
@@ -230,33 +209,27 @@ def failures(house: Courthouse, results: ExperimentResults) -> None:
         return
     with st.container(border=True):
         with st.container(horizontal=True, vertical_alignment="center"):
-            st.markdown(
-                _(
-                    "**{failed} failed.** They are left out of the table; the others count.",
-                    failed=many(len(failed), "cell"),
-                )
-            )
+            cells = many(len(failed), "cell")
+            st.markdown(_("**{failed} failed.** They are left out of the table; the others count.", failed=cells))
             if may(Access.RUN) and results.kept.status != "running" and st.button(
                 _("Try these again"), icon=":material/replay:", key="experiment-again", type="primary",
                 help=_("Answers that are on record are not asked for again."),
             ):  # fmt: skip
                 do(lambda: house.experiments.try_again(results.kept.id, typed_keys()))
-        for arm, reason, number in results.failures[:MOST_REASONS]:
+        for arm, reason, number in results.failures[:5]:
             st.caption(f"{literal(arm)}, {many(number, 'cell')}: {literal(reason)}")
         with st.expander(_("Each of them")):
-            lines = [
-                (row.arm, row.row, row.repeat + 1, row.reason, f"deliberation?run={row.run}" if row.run else None)
-                for row in failed
-            ]
+            links = [f"deliberation?run={row.run}" if row.run else None for row in failed]
+            rows = zip(failed, links, strict=True)
+            lines = [(row.arm, row.row, row.repeat + 1, row.reason, link) for row, link in rows]
             table(pd.DataFrame(lines, columns=["arm", "case", "repeat", "reason", "run"]), run_links())
 
 
 def every_cell(results: ExperimentResults) -> None:
     with st.expander(_("Every cell ({rows})", rows=f"{len(results.rows):,}")):
         frame = results.frame.copy()
-        frame["run"] = [
-            f"deliberation?run={row.run}" if row.run and row.state == "done" else None for row in results.rows
-        ]
+        made = (row.run if row.state == "done" else None for row in results.rows)
+        frame["run"] = [f"deliberation?run={run}" if run else None for run in made]
         table(frame, run_links())
 
 
@@ -279,29 +252,20 @@ def downloads(house: Courthouse, results: ExperimentResults) -> None:
 
 
 def breakdown_view(results: ExperimentResults, group: str, measure: Measure, theme: str) -> None:
-    """By category, difficulty, rounds and votes, where cells differ in these; then the memory's learning curve."""
+    """By category, difficulty, rounds and votes, where cells differ in these; calibration; the memory's learning curve."""
     features = results.features(group)
     titles = {one.name: one.title for one in features}
     if titles:
-        st.subheader(
-            _("What the results depend on"), help=_("n is the number of cases. Bars are 95 % intervals over cases.")
-        )
-        by = st.segmented_control(
-            _("Results by"),
-            list(titles),
-            format_func=lambda one: literal(titles[one]),
-            default=next(iter(titles)),
-            required=True,
-            key="experiment-by",
-        )
+        about = _("n is the number of cases. Bars are 95 % intervals over cases.")
+        st.subheader(_("What the results depend on"), help=about)
+        by = one_of(_("Results by"), list(titles), "experiment-by", next(iter(titles)), titles.__getitem__)
         _drawn(results.breakdown(by, measure, group), "by", theme)
+    if given := results.forecasts(group):
+        st.subheader(_("Are they as sure as they are right?"))
+        reliability_view(given, key="experiment")
     if results.trained:
-        st.subheader(
-            _("Learning curve"),
-            help=_(
-                "Each case is judged before it is learned from. Cases are taken together in blocks, in their order."
-            ),
-        )
+        about = _("Each case is judged before it is learned from. Cases are taken in blocks, in their order.")
+        st.subheader(_("Learning curve"), help=about)
         _drawn(results.breakdown(LEARNING, measure), LEARNING, theme)
 
 
@@ -318,27 +282,19 @@ def _drawn(one: Breakdown, key: str, theme: str) -> None:
 
 
 LIVE_S = 1.0
-MOST_MATRIX = 3_000
-"""Marks that the matrix may have: more are slow to draw in a browser."""
-MOST_SENTENCES = 3
-"""Differences that stand there at once; all pairs stand below."""
+MAX_MATRIX_MARKS = 3_000
+MAX_SENTENCES_AT_ONCE = 3
 
 
 def experiment_view(house: Courthouse, kept: StoredExperiment) -> None:
     """Progress above, then what came of it."""
     experiment, store = kept.experiment, house.experiments.store
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.markdown(
-            _(
-                "**{title}** · {name}, version {version}",
-                title=literal(experiment.title or experiment.name),
-                name=literal(experiment.dataset.name),
-                version=literal((experiment.dataset.version or "")[:8]),
-            ),
-            help=_(
-                "The version of the dataset is part of the experiment: a dataset that changes later changes nothing."
-            ),
-        )
+        values = {"title": experiment.title or experiment.name, "name": experiment.dataset.name}
+        values["version"] = (experiment.dataset.version or "")[:8]
+        text = _("**{title}** · {name}, version {version}", **{name: literal(one) for name, one in values.items()})
+        about = _("The dataset's version is part of the experiment: if the dataset changes, the experiment does not.")
+        st.markdown(text, help=about)
         share_popover(house, Resource(kind="experiment", id=kept.id))
         if st.button(_("All experiments"), icon=":material/arrow_back:", key="experiment-back"):
             leave()
@@ -388,6 +344,9 @@ def experiment_to_read(house: Courthouse, kept: StoredExperiment) -> None:
 def _shown(house: Courthouse, results: ExperimentResults, *, to_runs: bool = True) -> None:
     if not results.table.lines:
         return
+    if is_mirror(results.kept.experiment):
+        mirror_view(results)
+        st.subheader(_("Results"))
     group, *others = groups = results.table.groups
     if others:
         group = st.selectbox(_("Cases"), groups, key="experiment-group", format_func=translated)
@@ -395,61 +354,44 @@ def _shown(house: Courthouse, results: ExperimentResults, *, to_runs: bool = Tru
     if any((arm.model or arm.set.get("model.id", OFFLINE)) == OFFLINE for arm in arms):
         st.caption(translated(NOTICE))
     st.table(in_language(_table(results, group)), border="horizontal", hide_index=True)
-    st.caption(
-        _(
-            "In brackets: the 95 % interval over cases, and n where not all cases have a value; the best value is bold. ▲ says than how many other arms an arm is shown to be better (corrected p below 0.05). ▼ marks a value that is below a guess."
-        )
+    text = _(
+        "In brackets: the 95 % interval over cases, and n where not all cases have a value. The best value is bold."
     )
+    text += " " + _("▲: than so many arms it is shown to be better (corrected p below 0.05). ▼: below a guess.")
+    st.caption(text)
     if any(one.consistency is not None for one in results.steady.values()):
         st.caption(_("*Same outcome again*: how often the repeats of a case come to the same outcome, right or wrong."))
     if any(one.agreement is not None for one in results.steady.values()):
-        st.caption(
-            _(
-                "*Members agree (alpha)*: Krippendorff's alpha of the members' last votes; 1 is always, 0 is no more than by chance."
-            )
-        )
+        st.caption(_("*Members agree*: Krippendorff's alpha of their last votes; 1 is always, 0 is by chance."))
     for note in (*without_interval(results.table), *results.notes):
         st.caption(literal(note))
     if results.findings:
         st.subheader(_("Hypotheses"))
-        table(
-            pd.DataFrame(
-                {"Hypothesis": str(one.hypothesis), "Result": translated(one.state), "Why": translated(one.reason)}
-                for one in results.findings
-            )
-        )
+        rows = [(str(one.hypothesis), translated(one.state), translated(one.reason)) for one in results.findings]
+        table(pd.DataFrame(rows, columns=["Hypothesis", "Result", "Why"]))
     for line in results.repeats_told:
         st.markdown(literal(line))
     if results.repeats_told:
-        st.caption(
-            _(
-                "P: how often chance alone makes the repeats of an arm differ so much in what they get right. T: Student's t of the first measure against the arm above, a pair for each repeat."
-            )
-        )
+        text = _("P: how often chance alone makes the repeats of an arm differ so much in what they get right.")
+        st.caption(text + " " + _("T: Student's t of the first measure against the arm above, a pair for each repeat."))
     pairs = [pair for pair in results.pairs if pair.group == group]
     overall = [one for one in results.overall if one.group == group]
     for line in summary(pairs, overall):
         st.markdown(literal(line))
-    for pair in [one for one in pairs if one.holds][:MOST_SENTENCES]:
+    for pair in [one for one in pairs if one.holds][:MAX_SENTENCES_AT_ONCE]:
         st.markdown(f"- {literal(sentence(pair))}")
     if pairs:
         with st.expander(_("Every pair of arms ({pairs})", pairs=len(pairs))):
             for pair in pairs:
                 st.markdown(f"- {literal(sentence(pair))}")
     by_name = {measure.name: measure for measure in results.measures}
-    named = st.selectbox(
-        _("Figures of"), list(by_name), format_func=lambda one: by_name[one].title, key="experiment-of"
-    )
+    titles = {name: one.title for name, one in by_name.items()}
+    named = st.selectbox(_("Figures of"), list(by_name), format_func=titles.__getitem__, key="experiment-of")
     measure, theme = by_name[named], st.context.theme.type or "light"
     st.plotly_chart(draw_values(results.table, group, measure, theme), key="experiment-values")
     if any(spent.calls for spent in results.table.spent.values()):
-        st.subheader(
-            _("{title} against cost", title=literal(measure.title)),
-            help=_(
-                "In US dollars; in tokens where no money was paid, in calls where no tokens were counted. The line joins the arms that no other arm "
-                "beats for less."
-            ),
-        )
+        about = _("In US dollars, else tokens, else calls. The line joins the arms that no other beats for less.")
+        st.subheader(_("{title} against cost", title=literal(measure.title)), help=about)
         st.plotly_chart(draw_frontier(results.table, group, measure, theme), key="experiment-frontier")
     breakdown_view(results, group, measure, theme)
     if measure.each is not None and to_runs:
@@ -458,27 +400,20 @@ def _shown(house: Courthouse, results: ExperimentResults, *, to_runs: bool = Tru
 
 def _matrix(house: Courthouse, results: ExperimentResults, group: str, measure: Measure, theme: str) -> None:
     groups = [results.groups[arm, group] for arm in results.arms if (arm, group) in results.groups]
-    marks_ = sum(len(one.by_case) for one in groups)
-    st.subheader(
-        _("Arms and cases"),
-        help=_(
-            "A circle is right, a cross is wrong, a diamond is right in some repeats only. Choose a mark to open its run."
-        ),
-    )
-    if marks_ > MOST_MATRIX:
-        st.caption(_("{marks} marks are too many to draw; the cells below have them all.", marks=f"{marks_:,}"))
+    number = sum(len(one.by_case) for one in groups)
+    about = _("Circle: right; cross: wrong; diamond: right in some repeats. Choose a mark to open its run.")
+    st.subheader(_("Arms and cases"), help=about)
+    if number > MAX_MATRIX_MARKS:
+        st.caption(_("{marks} marks are too many to draw; the cells below have them all.", marks=f"{number:,}"))
         return
-    event = st.plotly_chart(
-        draw_matrix(groups, measure, theme), key="experiment-matrix", on_select="rerun", selection_mode="points"
-    )
-    for point in event["selection"]["points"]:
+    drawn = draw_matrix(groups, measure, theme)
+    chosen = st.plotly_chart(drawn, key="experiment-matrix", on_select="rerun", selection_mode="points")
+    for point in chosen["selection"]["points"]:
         arm, case = point["customdata"]
         if run := run_of(results.rows, arm, case):
-            st.session_state["run"] = run
-            st.switch_page("pages/deliberation.py", query_params={"run": run})
-        st.caption(
-            _("{arm} on {case} is a prediction made elsewhere: there is no run.", arm=literal(arm), case=literal(case))
-        )
+            open_run(run)
+        values = {"arm": literal(arm), "case": literal(case)}
+        st.caption(_("{arm} on {case} is a prediction made elsewhere: there is no run.", **values))
 
 
 def _table(results: ExperimentResults, group: str) -> pd.DataFrame:
@@ -494,16 +429,17 @@ def _table(results: ExperimentResults, group: str) -> pd.DataFrame:
             one, more = line.values.get(measure.name), better.get((measure.name, group, arm), 0)
             value, mark = text.partition(" (")[0], f" :green[▲ {more}]" if more else ""
             mark += " :orange[▼]" if results.table.below(line, measure) else ""
-            best_ = one is not None and one.value == best[measure.name]
-            shown[measure.title] = (
-                translated(text).replace(value, f"**{value}**", 1) if best_ else translated(text)
-            ) + mark
+            if one is not None and one.value == best[measure.name]:
+                text = translated(text).replace(value, f"**{value}**", 1)
+            shown[measure.title] = translated(text) + mark
         spent = results.table.spent[arm]
         steady = results.steady[arm]
-        shown |= {"Cases": f"{line.cases:,}", "Failed": f"{spent.failed:,}", "Calls": f"{spent.calls:,}", "Tokens": f"{spent.tokens:,}",
-                  "Money": literal(money(spent.cost)) if spent.calls or spent.cost is not None else "–"}  # fmt: skip
+        shown |= {"Cases": f"{line.cases:,}", "Failed": f"{spent.failed:,}", "Calls": f"{spent.calls:,}",
+                  N_("Tokens a case"): translated(spent.tokens_a_case),
+                  N_("US$ a case"): translated(spent.cost_a_case)}  # fmt: skip
         if any(one.consistency is not None for one in results.steady.values()):
-            shown[N_("Same outcome again")] = "–" if steady.consistency is None else f"{100 * steady.consistency:.0f} %"
+            again = "–" if steady.consistency is None else f"{100 * steady.consistency:.0f} %"
+            shown[N_("Same outcome again")] = again
         if any(one.agreement is not None for one in results.steady.values()):
             shown[N_("Members agree (alpha)")] = "–" if steady.agreement is None else f"{steady.agreement:.2f}"
         lines.append(shown)
@@ -522,3 +458,65 @@ def _results(_house: Courthouse, name: str, counts: object, content: str) -> Exp
 
 def _ended(house: Courthouse, name: str) -> int:
     return sum(many for (_, state), many in house.experiments.store.counts(name).items() if state != "waiting")
+
+
+PARTS = ("Results", "Beside people")
+ALL_ARMS = "All arms"
+
+
+def yardstick_chosen(house: Courthouse, kept: StoredExperiment) -> bool:
+    """Whether a reader wants the runs beside people; nobody is asked where no arm votes."""
+    arms = (house.procedures.get(arm.procedure) for arm in kept.experiment.arms)
+    if not any(procedure and applies(procedure) for procedure in arms):
+        return False
+    return one_of(_("Show"), PARTS, f"yardstick-part-{kept.id}", PARTS[0]) == PARTS[1]
+
+
+def yardstick_view(house: Courthouse, kept: StoredExperiment) -> None:
+    """The sentences, the curve and the table, of all arms or of one."""
+    names = [arm.name for arm in kept.experiment.arms]
+    arm = (
+        st.selectbox(_("Arm"), [ALL_ARMS, *names], key="yardstick-arm", format_func=literal) if names[1:] else ALL_ARMS
+    )
+    if arm == ALL_ARMS and names[1:]:
+        st.caption(_("The runs of all arms together, controls too. Choose an arm to see its juries alone."))
+    runs = tuple(house.experiments.runs(kept.id, "" if arm == ALL_ARMS else arm))
+    with st.spinner(_("Adding up ...")):
+        found = _read(house, runs)
+    if not found.lines:
+        st.info(_("Nobody has voted in these runs."))
+        return
+    for line in found.sentences:
+        st.markdown(f"- {literal(line)}")
+    if found.model:
+        st.plotly_chart(draw_yardstick(found, st.context.theme.type or "light"), key="yardstick-curve")
+        text = _(
+            "People: juries with a known first ballot and verdict, real and mock mixed, without death-penalty cases."
+        )
+        st.caption(text + " " + _("Of these runs, a hung jury counts as one that found nothing proven."))
+    table(pd.DataFrame([_row(line) for line in found.lines]))
+    data = json.dumps(found.as_data(), ensure_ascii=False, indent=1)
+    download(house, _("As JSON"), data, f"{kept.name}-yardstick.json", Resource(kind="experiment", id=kept.id))
+
+
+def _row(line: Line) -> dict[str, str]:
+    def shown(value: float | None) -> str:
+        return "–" if value is None else f"{100 * value:.0f} %" if line.percent else f"{value:.2f}"
+
+    def within(value: float | None, low: float | None, high: float | None, n: int | None) -> str:
+        ends = f" ({shown(low)} – {shown(high)})" if low is not None else ""
+        return shown(value) + ends + (f", n = {n:,}" if n else "")
+
+    return {
+        "measure": translated(line.title),
+        "these runs": within(line.value, line.low, line.high, line.n),
+        "people": within(line.people, line.people_low, line.people_high, line.people_n),
+        "p": "–" if line.p is None else "< 0.001" if line.p < 0.001 else f"{line.p:.3f}",
+        "source": line.source,
+    }
+
+
+@st.cache_resource(max_entries=8, show_spinner=False)
+def _read(_house: Courthouse, runs: tuple[str, ...]) -> Yardstick:
+    """Read once for the same runs: what is done does not change."""
+    return of_runs(runs, _house.record, _house.procedures)

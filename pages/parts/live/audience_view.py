@@ -1,7 +1,7 @@
-"""The audience: which phone this is and what it reads; and, for the presenter below the room, link, tallies, arguments and what one of them changes."""
+"""The audience: what a phone reads; and, for the presenter below the room, link, tallies and arguments."""
 
 import io
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import TimeoutError as TookLong
 from contextlib import suppress
 from functools import lru_cache
@@ -14,34 +14,21 @@ from courtroom.access import Access, may
 from courtroom.cases.case import Case
 from courtroom.cases.dispute import Dispute
 from courtroom.courthouse import Courthouse
+from courtroom.declarations.parts import Choice
 from courtroom.engine.interventions import AddNote, Intervention
-from courtroom.engine.procedure import Choice, Procedure
+from courtroom.engine.procedure import Procedure
 from courtroom.engine.record import Record
 from courtroom.errors import CourtroomError
-from courtroom.figures.layout import tone
-from courtroom.language import _, translated
+from courtroom.language import N_, _, translated
 from courtroom.models.spec import OFFLINE
 from courtroom.questions.audience import BEFORE, Liked, is_phone
 from courtroom.room.live_audiences import LiveAudiences, Poll
+from courtroom.room.player import adapter
 from courtroom.room.scene import Moment
-from pages.parts.shared.actions import errors_shown, offered
 from pages.parts.shared.house import courthouse, server_address
-from pages.parts.shared.shown import escaped, inert, literal, many, money
+from pages.parts.shared.shown import errors_shown, html_of, inert, literal, many, money, offered
 
-# The id is made and kept in the browser: a page that is loaded again is the same phone, and no cookie is needed.
-_ID = """
-export default function ({ setStateValue }) {
-  let id = null;
-  try { id = localStorage.getItem("courtroom-phone"); } catch (error) { /* a browser that keeps nothing */ }
-  if (!id) {
-    const bytes = crypto.getRandomValues(new Uint8Array(18));
-    id = btoa(String.fromCharCode(...bytes)).replaceAll("+", "-").replaceAll("/", "_");
-    try { localStorage.setItem("courtroom-phone", id); } catch (error) { /* it holds for this visit */ }
-  }
-  setStateValue("id", id);
-}
-"""
-_phone = st.components.v2.component("courtroom_phone", js=_ID)
+_phone = st.components.v2.component("courtroom_phone", js=adapter("phone"))
 
 
 def phone_id() -> str:
@@ -54,73 +41,38 @@ def phone_id() -> str:
 
 @st.cache_resource(show_spinner=False)
 def live_audiences() -> LiveAudiences:
-    house = courthouse()
-    return LiveAudiences(
-        house.audiences, house.procedures, house.record, house.store.pulse, house.settings.audience_phones
-    )
+    house, phones = courthouse(), courthouse().settings.audience_phones
+    return LiveAudiences(house.audiences, house.procedures, house.record, house.store.pulse, phones)
 
 
 def address() -> str:
-    """Who visits: the address of the connection, or the last one that the proxy's header names, which the proxy itself wrote."""
+    """The visitor's: of the connection, or the last one in the proxy's header, which the proxy itself wrote."""
     header = courthouse().settings.address_header
     said = (st.context.headers.get(header) or "").rpartition(",")[2].strip() if header else ""
     return said or st.context.ip_address or ""
 
 
-SAID_STYLE = (
-    "<style>.said{overflow-wrap:anywhere}.said details{border-top:1px solid rgba(128,128,128,.35);padding:.2rem 0}"
-    ".said summary{cursor:pointer;font-weight:600;padding:.55rem 0}.said .line{margin:.3rem 0 .9rem}"
-    ".said .who{font-weight:600}.said .text{white-space:pre-wrap;font-size:.95rem}.said .soft{opacity:.75}</style>"
-)
-
-
 def case_html(case: Case) -> str:
     """HTML for all there is to read of a case; nothing of how it was really decided."""
-    blocks = [
-        f'<div class="line"><div class="who">{escaped(title)}</div><div class="text">{escaped(text)}</div></div>'
-        for title, text in _case(case)
-    ]
-    return f'{SAID_STYLE}<div class="said"><details><summary>{_("The case")}</summary>{"".join(blocks)}</details></div>'
+    return html_of("said", sections=list(_case(case)), folds=())
 
 
 def said_html(moments: Sequence[Moment], record: Record, procedure: Procedure) -> str:
     """HTML for what was said, a fold for each stage, the latest first and open."""
     names = {member.id: member.name for member in record.everybody}
     sides = {choice.name: f"{choice.mark} {choice.title}" for choice in procedure.choices}
-    folds: list[str] = []
-    for stage in (one for one in reversed(moments) if one.kind == "stage"):
-        within = [one for one in moments if one.stage == stage.path]
-        lines = "".join([_spoken_line(one, names, sides) for one in within])
-        if lines:
-            opened = "" if folds else " open"
-            folds.append(f"<details{opened}><summary>{escaped(stage.title)}</summary>{lines}</details>")
-    return f'{SAID_STYLE}<div class="said">{"".join(folds)}</div>'
-
-
-def _spoken_line(moment: Moment, names: Mapping[str, str], sides: Mapping[str, str]) -> str:
-    who = escaped(names.get(moment.member, moment.member))
-    if moment.kind == "vote":
-        choice = sides.get(moment.choice, moment.choice) if moment.choice else _("○ abstains")
-        moved = moment.before is not None and moment.choice is not None and moment.before != moment.choice
-        was = _(" (changes sides)") if moved else ""
-        return f'<div class="line"><span class="who">{who}</span>: {escaped(choice)}{escaped(was)}</div>'
-    if moment.kind != "call" or not moment.parts:
-        return ""
-    text = "\n".join(part.text for part in moment.parts)
-    return (
-        f'<div class="line"><span class="who">{who}</span> <span class="soft">{escaped(moment.title)}</span>'
-        f'<div class="text">{escaped(text)}</div></div>'
-    )
+    said = [one for one in moments if one.kind == "vote" or (one.kind == "call" and one.parts)]
+    stages = [one for one in reversed(moments) if one.kind == "stage"]
+    folds = [(stage.title, [one for one in said if one.stage == stage.path]) for stage in stages]
+    return html_of("said", sections=(), folds=[fold for fold in folds if fold[1]], names=names, sides=sides)
 
 
 def _case(case: Case) -> Iterator[tuple[str, str]]:
     yield from case.sections()
     if isinstance(case, Dispute):
         deal = case.transaction
-        yield (
-            _("What was ordered"),
-            "\n".join(filter(None, (", ".join(filter(None, (deal.product, deal.cost))), deal.description))),
-        )
+        ordered = ", ".join(filter(None, (deal.product, deal.cost)))
+        yield _("What was ordered"), "\n".join(filter(None, (ordered, deal.description)))
         if case.chat:
             yield _("Chat"), "\n".join(f"{line.speaker}: {line.text}" for line in case.chat)
         for piece in case.evidence:
@@ -129,28 +81,20 @@ def _case(case: Case) -> Iterator[tuple[str, str]]:
 
 HERE_ONLY = ("localhost", "127.0.0.1", "::1", "[::1]")
 """Hosts by which a computer names itself: a phone that opens them finds nothing."""
+OWN_ADDRESS = N_("This address is this computer's own: for phones, write the address that it has in your network.")
 
 
 def link_of(token: str) -> str:
-    """The link, under the address by which phones reach this server; the person can say another than the browser's own."""
-    base = server_address()
-    typed = st.text_input(
-        _("Address by which phones reach this server"),
-        st.session_state.get("audience-address", base),
-        key="audience-address-typed",
-        max_chars=300,
-    ).strip()
+    """The link, under the address by which phones reach this server; the person can say another one."""
+    base, title = server_address(), _("Address by which phones reach this server")
+    before = st.session_state.get("audience-address", base)
+    typed = st.text_input(title, before, key="audience-address-typed", max_chars=300).strip()
     parts = urlsplit(typed)
     if parts.scheme not in ("http", "https") or not parts.hostname or parts.query or parts.fragment:
         st.error(_("An address begins with http:// or https://, such as http://192.168.1.20:8501."))
         typed = base
     elif parts.hostname in HERE_ONLY:
-        st.warning(
-            _(
-                "This address is this computer's own, and phones can't open it. Write the address that it has in your network."
-            ),
-            icon=":material/wifi:",
-        )
+        st.warning(_(OWN_ADDRESS), icon=":material/wifi:")
     st.session_state["audience-address"] = typed
     return f"{typed.rstrip('/')}/?audience={token}"
 
@@ -163,73 +107,20 @@ def qr_png(link: str) -> bytes:
     return picture.getvalue()
 
 
-STYLE = (
-    "<style>.polls{display:grid;gap:.9rem}.polls .name{font-weight:600;margin-bottom:.2rem;overflow-wrap:anywhere}"
-    ".polls .who{display:grid;grid-template-columns:5.5rem 1fr;gap:.1rem .6rem;align-items:center;margin-bottom:.25rem}"
-    ".polls .bar{display:flex;height:.8rem;border-radius:.4rem;overflow:hidden;background:rgba(128,128,128,.25);gap:2px}"
-    ".polls .told{grid-column:2;font-size:.9rem}.polls .told span{white-space:nowrap;margin-right:.9rem}"
-    ".polls .soft{opacity:.75}</style>"
-)
-
-
 def tally_html(polls: Sequence[Poll], choices: Sequence[Choice], members: str) -> str:
     """HTML for the polls, a bar for the audience and one for the members in each."""
-    theme = st.context.theme.type or "light"
-
-    def asked(poll: Poll) -> bool:
-        """Whether the members vote in it too; before their first vote the audience votes alone."""
-        return poll.path != BEFORE or len(polls) == 1
-
-    blocks = [
-        f'<div><div class="name">{escaped(poll.name)}</div>'
-        f"{_bar(_('Audience'), poll.voted, choices, theme, _('no votes yet'))}"
-        f"{_bar(members, poll.members, choices, theme, _('not voted yet'), poll.abstained) if asked(poll) else ''}</div>"
-        for poll in polls
-    ]
-    return f'{STYLE}<div class="polls">{"".join(blocks)}</div>'
+    return html_of("tally", polls=polls, choices=choices, members=members, before=BEFORE)
 
 
 def sides_css(choices: Sequence[Choice]) -> str:
     """A style sheet that gives each button of a vote the colour of its choice."""
-    theme = st.context.theme.type or "light"
-    ink = "#12161F" if theme == "dark" else "#FFFFFF"
-    rules = [
-        f".st-key-vote-{number:d} button{{border:2px solid {tone(choice.tone, theme)};min-height:3.2rem}}"
-        f".st-key-vote-{number:d} button p{{font-size:1.1rem;font-weight:600}}"
-        f".st-key-vote-{number:d} button[kind=primary]{{background:{tone(choice.tone, theme)};color:{escaped(ink)}}}"
-        for number, choice in enumerate(choices)
-    ]
-    return f"<style>{''.join(rules)}</style>"
-
-
-def _bar(
-    who: str, votes: Mapping[str, int], choices: Sequence[Choice], theme: str, none: str, abstained: int = 0
-) -> str:
-    whole = sum(votes.values()) + abstained
-    parts = [
-        f'<div style="width:{100 * votes.get(choice.name, 0) / max(1, whole):.1f}%;background:{tone(choice.tone, theme)}"></div>'
-        for choice in choices
-    ]
-    lines = [
-        f'<span><b style="color:{tone(choice.tone, theme)}">{escaped(choice.mark)}</b> {escaped(choice.title)} '
-        f"<b>{votes.get(choice.name, 0):d}</b></span>"
-        for choice in choices
-    ]
-    if abstained:
-        lines.append(f"<span>○ {_('abstained')} <b>{abstained:d}</b></span>")
-    words = "".join(lines) if whole else f'<span class="soft">{escaped(none)}</span>'
-    return (
-        f'<div class="who"><span>{escaped(who)}</span><div class="bar">{"".join(parts)}</div>'
-        f'<div class="told">{words}</div></div>'
-    )
+    return html_of("sides", choices=choices)
 
 
 LOOK_S = 1.5
-WAIT_S = 8.0
-"""How long the page waits for the fork before it shows it as it goes on."""
+MAX_WAIT_FOR_FORK_S = 8.0
 WHO = "The audience"
-PANEL = "audience"
-"""The anchor of the panel: it stands below the room, and who has just invited people has to find it."""
+PANEL_ANCHOR = "audience"
 TROUBLE = "why-no-fork"
 
 
@@ -239,27 +130,18 @@ def invite_button(house: Courthouse, procedure: Procedure, record: Record) -> No
     if st.session_state.pop("invited", None):
         st.rerun()  # these controls are drawn apart from the page, on which the audience's panel is to stand now
     audience = house.audiences.of(record.run.id)
-    if not can_have_one(procedure):
+    if not procedure.choices or not any(role.votes for role in procedure.roles):
         return
     if audience and audience.closed is None:
-        st.markdown(f":material/qr_code: [{_('The audience')}](#{PANEL})", width="content")
+        st.markdown(f":material/qr_code: [{_('The audience')}](#{PANEL_ANCHOR})", width="content")
         return
 
     def invite() -> None:
         house.audiences.open(record.run.id, 0 if record.run.status == "done" else None)
         st.session_state["invited"] = record.run.id
 
-    st.button(
-        _("Invite an audience"),
-        key="do-invite",
-        icon=":material/groups:",
-        help=_("People follow on their phones and vote alongside the members. Nothing of it changes the run."),
-        on_click=invite,
-    )
-
-
-def can_have_one(procedure: Procedure) -> bool:
-    return bool(procedure.choices) and any(role.votes for role in procedure.roles)
+    about = _("People follow on their phones and vote alongside the members. Nothing of it changes the run.")
+    st.button(_("Invite an audience"), key="do-invite", icon=":material/groups:", help=about, on_click=invite)
 
 
 def audience_view(house: Courthouse, record: Record) -> None:
@@ -269,7 +151,7 @@ def audience_view(house: Courthouse, record: Record) -> None:
     arguments = house.audiences.arguments(record.run.id)
     st.session_state[f"arguments-{record.run.id}"] = _standing(arguments)
     with st.container(border=True, key="audience"):
-        st.subheader(_("The audience"), anchor=PANEL)
+        st.subheader(_("The audience"), anchor=PANEL_ANCHOR)
         left, right = st.columns([1, 2], gap="large")
         if audience.closed is None:
             with left:
@@ -298,7 +180,7 @@ def _live(token: str) -> None:
         else:
             people = _("{people} here", people=many(all_live.people(token), "phone"))
             st.badge(people, icon=":material/smartphone:", color="blue")
-        st.badge(_("{voted} have voted", voted=f"{voted:d}"), icon=":material/how_to_vote:", color="green")
+        st.badge(_("{voted} have voted", voted=voted), icon=":material/how_to_vote:", color="green")
         # Where the run is over, the presenter opens one round after another; else the run itself does.
         if not closed and audience.shown is not None and snapshot.to_come and may(Access.RUN):
             icon, args = ":material/skip_next:", (audience.shown + 1,)
@@ -317,7 +199,7 @@ def _live(token: str) -> None:
         waits = _(" · The next round opens when the members have voted: go on with Step or Run above.")
         by_itself = audience.shown is None and snapshot.record.run.status != "done"
         st.caption(_("Open now: {name}", name=literal(snapshot.polls[-1].name)) + (waits if by_itself else ""))
-    st.html(tally_html(snapshot.polls[::-1], snapshot.procedure.choices, "Members"))  # plain: HTML by `tally_html`
+    st.html(tally_html(snapshot.polls[::-1], snapshot.procedure.choices, "Members"))
     if st.session_state.get(f"arguments-{audience.run}") != _standing(store.arguments(audience.run)):
         st.rerun()
 
@@ -368,34 +250,21 @@ def _put_in(house: Courthouse, record: Record, one: Liked) -> None:
         inert(one.argument.text)
         names = {stage.path: stage.name for stage in record.stages}
         wanted = _first_after(record, one.argument.poll)
-        stage = st.selectbox(
-            _("From which stage on"), list(names), list(names).index(wanted), format_func=names.__getitem__, width=320
-        )
+        stages, title = list(names), _("From which stage on")
+        stage = st.selectbox(title, stages, stages.index(wanted), format_func=names.__getitem__, width=320)
         with errors_shown():
             acts = house.interventions.planned(record, [AddNote(text=one.argument.text)], WHO, stage)
-            key = f"cost-{run}-{one.argument.number}-{stage}"
-            if key not in st.session_state:
-                row = record.run
-                st.session_state[key] = house.estimate(
-                    row.procedure, record.case, record.setup, row.seed, parent=run, interventions=acts
-                )
-            estimate = st.session_state[key]
-            st.caption(
-                _(
-                    "{calls} to be asked, {on_record} from the record; {price}.",
-                    calls=many(estimate.calls - estimate.on_record, "call"),
-                    on_record=f"{estimate.on_record:d}",
-                    price=literal(money(house.price(estimate))),
-                )
-            )
+            key, row = f"cost-{run}-{one.argument.number}-{stage}", record.run
+            if (estimate := st.session_state.get(key)) is None:
+                given = row.procedure, record.case, record.setup, row.seed
+                estimate = st.session_state[key] = house.estimate(*given, parent=run, interventions=acts)
+            asked = many(estimate.calls - estimate.on_record, "call")
+            text = _("{calls} to be asked, {on_record} from the record", calls=asked, on_record=estimate.on_record)
+            st.caption(f"{text}; {literal(money(house.price(estimate)))}.")
             if any(member.spec.id == OFFLINE for member in record.members):
-                st.caption(
-                    _("The offline model reads no prompts, so a note tells it nothing: the fork will be the same.")
-                )
-            st.button(
-                _("Fork with this note, and compare"), type="primary", key="do-put-in",
-                on_click=_fork, args=(house, record, acts),
-            )  # fmt: skip
+                st.caption(_("The offline model reads no prompts, so a note tells it nothing."))
+            label, of = _("Fork with this note, and compare"), (house, record, acts)
+            st.button(label, type="primary", key="do-put-in", on_click=_fork, args=of)
         if trouble := st.session_state.pop(TROUBLE, None):
             st.error(literal(trouble))
 
@@ -413,11 +282,11 @@ def _fork(house: Courthouse, record: Record, acts: Sequence[Intervention]) -> No
 
 
 def _compared(house: Courthouse, run: str) -> None:
-    """Lead to the comparison with the fork that was made; where the page is drawn again meanwhile, the next drawing does it."""
+    """Lead to the comparison with the fork that was made, now or when the page is drawn next."""
     fork = st.session_state.get(f"fork-of-{run}")
     if fork is not None:
         with st.spinner(_("The fork is under way ...")), suppress(TookLong):  # the comparison shows it as it goes on
-            house.runner.wait(fork, WAIT_S)
+            house.runner.wait(fork, MAX_WAIT_FOR_FORK_S)
         del st.session_state[f"fork-of-{run}"]
         st.switch_page("pages/compare.py", query_params={"runs": f"{run},{fork}"})
 

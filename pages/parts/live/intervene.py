@@ -3,138 +3,94 @@
 import json
 import secrets
 import time
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable, Sequence
 from urllib.parse import urlsplit
 
 import streamlit as st
+from pydantic import ValidationError
 
 from courtroom.access import Access, Resource, may
+from courtroom.cases.checks import explain
 from courtroom.cases.dispute import SIDES, Dispute
 from courtroom.courthouse import Courthouse
-from courtroom.engine.changes import value_at
+from courtroom.declarations.changes import value_at
+from courtroom.declarations.knobs import Widget, fields_drawn
+from courtroom.engine.asked_court import NO_MORE, QuestionToCourt, replies, waiting
 from courtroom.engine.intervene import answer_of, why_not_undo
-from courtroom.engine.interventions import Action, AddEvidence, AddNote, ChangeSetup, Intervention, Overrule
-from courtroom.engine.knobs import Widget, fields_drawn, is_group
+from courtroom.engine.interventions import (
+    Action,
+    AddEvidence,
+    AddNote,
+    ChangeSetup,
+    Intervention,
+    Overrule,
+    ReplyToQuestions,
+)
 from courtroom.engine.procedure import Procedure
 from courtroom.engine.record import Record
-from courtroom.engine.setup import Setup
-from courtroom.language import _, translated
-from courtroom.models.apart import why_no_template
-from courtroom.models.prompts import templates
+from courtroom.language import _
 from courtroom.models.schema import schema_of
 from courtroom.sharing import may_change
-from pages.parts.live.audience_view import HERE_ONLY
-from pages.parts.shared.actions import do, errors_shown, offered
+from pages.parts.live.audience_view import HERE_ONLY, OWN_ADDRESS
+from pages.parts.setup import changes_from, draw_section
 from pages.parts.shared.blocks_view import answer_fields
 from pages.parts.shared.house import server_address, your_name
-from pages.parts.shared.knobs import knob, plain_fields
-from pages.parts.shared.shown import literal, moment
+from pages.parts.shared.knobs import SetupDraft
+from pages.parts.shared.shown import declared, do, errors_shown, literal, moment, offered, one_of, placed
 
-Do = Callable[[Action], None]
+Do = Callable[..., None]
+"""Does actions, in their order."""
 
 
-def change_form(house: Courthouse, procedure: Procedure, record: Record, do: Do) -> None:
+def _change(house: Courthouse, procedure: Procedure, record: Record, do: Do) -> None:
+    """The setup with the editors of the page Setup; what differs then holds from the next stage on."""
     setup = house.interventions.next_setup(record)
-    drawn = fields_drawn(type(setup))
-    run = record.run.id
-    ways: dict[str, Callable[[], None]] = {
-        "Setting": lambda: _knob(setup, run, do),
-        "Model": lambda: _model(record, run, do),
-    }
-    personas: list[dict[str, Any]] = value_at(setup, drawn[Widget.PERSONAS]) if Widget.PERSONAS in drawn else []
-    if personas:
-        ways["Persona"] = lambda: _persona(drawn[Widget.PERSONAS], personas, run, do)
-    if Widget.GRAPH in drawn:
-        ways["Follow-graph"] = lambda: _edge(drawn[Widget.GRAPH], setup, personas, run, do)
-    if Widget.RULES in drawn:
-        ways["Rules"] = lambda: _rules(drawn[Widget.RULES], setup, run, do)
-    ways["Prompt"] = lambda: _prompt(templates(procedure.prompts, record.case.kind), setup, run, do)
-    way = st.segmented_control(
-        _("What to change"), list(ways), default="Setting", required=True, key=f"change-{run}", format_func=literal
-    )
-    ways[way]()
+    name = f"change-{record.run.id}-{len(record.interventions)}"
+    drafts: dict[str, SetupDraft] = st.session_state.setdefault("drafts", {})
+    if name not in drafts:
+        drafts[name] = SetupDraft(name, type(setup), setup.model_dump(mode="json"), record.run.seed, is_run=True)
+    draft = drafts[name]
+    sections = draft.sections()
+    section = one_of(_("What to change"), sections, f"section-of-{name}", sections[0])
+    draw_section(section, house, draft, procedure, record.case)
+    try:
+        changes = changes_from(setup, draft.validated())
+    except ValidationError as error:
+        st.error(literal(" ".join(explain(error))))
+        return
+    if st.button(_("Change from the next stage on"), type="primary", disabled=not changes):
+        do(*changes)
 
 
-def _knob(setup: Setup, run: str, do: Do) -> None:
-    fields = {name: field for name, field in plain_fields(type(setup)).items() if not is_group(field)}
-    name = st.selectbox(_("Setting"), list(fields), format_func=lambda n: fields[n].title or n, key=f"knob-{run}")
-    with st.form(f"knob-{run}-{name}", border=False):
-        value = knob(fields[name], getattr(setup, name), f"knob-{run}-{name}-value")
-        if st.form_submit_button(_("Change from the next stage on"), type="primary"):
-            do(ChangeSetup(key=name, value=value))
+def _asked_court(record: Record, questions: Sequence[QuestionToCourt]) -> None:
+    """What members asked the court, with its replies; what waits for one stands last."""
+    with st.container(border=True):
+        st.caption(_("Asked the court"))
+        for asked, reply in replies(record):
+            st.markdown(f":material/help: {' · '.join(map(literal, asked))}")
+            st.markdown(f":material/gavel: {literal(reply)}")
+        for question in questions:
+            who = ", ".join(literal(record.name_of(one)) for one in question.askers)
+            st.markdown(f":material/help: **{who}** {literal(question.text)}")
 
 
-def _model(record: Record, run: str, do: Do) -> None:
-    names = {member.id: f"{member.name} ({member.spec.id})" for member in record.members}
-    with st.form(f"model-{run}", border=False):
-        member = st.selectbox(_("Who"), list(names), format_func=lambda i: names[i])
-        model = st.text_input(_("Model id"), placeholder=_("offline, openai/NAME, ollama/NAME ..."))
-        if st.form_submit_button(_("Change from the next stage on"), type="primary") and model.strip():
-            do(ChangeSetup(key=f"members.{member}", value={"id": model.strip()}))
-
-
-def _persona(path: str, personas: list[dict[str, Any]], run: str, do: Do) -> None:
-    seat = st.selectbox(
-        _("Juror"),
-        range(1, len(personas) + 1),
-        format_func=lambda n: f"{n}: {personas[n - 1]['name']}",
-        key=f"persona-{run}",
-    )
-    person = personas[seat - 1]
-    with st.form(f"persona-{run}-{seat}", border=False):
-        columns = st.columns(3)
-        name = columns[0].text_input(_("Name"), person["name"])
-        age = columns[1].number_input(_("Age"), 18, 95, person["age"])
-        status = columns[2].text_input(_("Status"), person["status"])
-        background = st.text_area(_("Background"), person["background"], height="content")
-        traits = st.text_input(_("Traits"), ", ".join(person["traits"]), help=_("A list with commas."))
-        interests = st.text_input(_("Interests"), ", ".join(person["interests"]), help=_("A list with commas."))
-        if st.form_submit_button(_("Change from the next stage on"), type="primary"):
-            new = {"name": name, "age": age, "status": status, "background": background}
-            lists = {"traits": _parts(traits), "interests": _parts(interests)}
-            do(ChangeSetup(key=f"{path}.{seat}", value={**person, **new, **lists}))
-
-
-def _edge(path: str, setup: Setup, personas: list[dict[str, Any]], run: str, do: Do) -> None:
-    edges = [tuple(edge) for edge in value_at(setup, f"{path}.edges") or ()]
-    names = {n: f"{n + 1}: {one['name']}" for n, one in enumerate(personas)}
-    with st.form(f"edge-{run}", border=False):
-        columns = st.columns(2)
-        follower = columns[0].selectbox(_("Who"), list(names), format_func=lambda n: names[n])
-        followed = columns[1].selectbox(
-            _("follows"), list(names), min(1, len(names) - 1), format_func=lambda n: names[n]
-        )
-        if st.form_submit_button(_("Add this edge, or take it away"), type="primary") and follower != followed:
-            edge = (follower, followed)
-            kept = [list(one) for one in edges if one != edge]
-            do(ChangeSetup(key=f"{path}.edges", value=kept if edge in edges else [*kept, list(edge)]))
-
-
-def _rules(path: str, setup: Setup, run: str, do: Do) -> None:
-    with st.form(f"rules-{run}", border=False):
-        text = st.text_area(_("Rules, one a line"), "\n".join(value_at(setup, path)), height="content")
-        if st.form_submit_button(_("Change from the next stage on"), type="primary"):
-            do(ChangeSetup(key=path, value=[line.strip() for line in text.splitlines() if line.strip()]))
-
-
-def _prompt(shipped: Mapping[str, str], setup: Setup, run: str, do: Do) -> None:
-    name = st.selectbox(_("Prompt"), list(shipped), key=f"prompt-{run}", format_func=translated)
-    with st.form(f"prompt-{run}-{name}", border=False):
-        text = st.text_area(_("Template"), setup.prompts.get(name, shipped[name]), height=320)
-        if st.form_submit_button(_("Change from the next stage on"), type="primary"):
-            if why := why_no_template(name, text):
-                st.error(literal(why))
-            else:
-                do(ChangeSetup(key="prompts", value={**setup.prompts, name: text}))
-
-
-def _parts(text: str) -> list[str]:
-    return [part.strip() for part in text.split(",") if part.strip()]
+def _reply(run: str, questions: Sequence[QuestionToCourt], do: Do) -> None:
+    texts = [question.text for question in questions]
+    with st.form(f"reply-{run}", border=False, clear_on_submit=True):
+        chosen = st.multiselect(_("Questions"), texts, texts, key=f"replied-{run}-{len(texts)}", format_func=literal)
+        text = st.text_area(_("The court's reply"), placeholder=_("Told to everybody from the next round on."))
+        with st.container(horizontal=True):
+            replied = st.form_submit_button(_("Reply"), type="primary") and text.strip()
+            has_no_more = st.form_submit_button(declared(NO_MORE))
+        if chosen and (replied or has_no_more):
+            do(ReplyToQuestions(questions=tuple(chosen), text=NO_MORE if has_no_more else text))
 
 
 def interventions_view(house: Courthouse, procedure: Procedure, record: Record) -> None:
     run = record.run.id
+    questions = waiting(record)
+    if questions or replies(record):
+        _asked_court(record, questions)
     if record.interventions:
         with st.container(border=True):
             st.caption(_("What persons did"))
@@ -148,37 +104,38 @@ def interventions_view(house: Courthouse, procedure: Procedure, record: Record) 
     if not may(Access.RUN):
         return
     # Its state is kept here and not in the browser, so that a click is not lost while the page is drawn again.
-    with st.expander(_("Intervene"), key=f"intervene-{run}", icon=":material/pan_tool:", on_change="rerun"):
-        st.caption(
-            _(
-                "The run waits. What you do here takes effect when it goes on, is listed, and travels with every fork and export."
-            )
-        )
+    awaited = bool(questions) and record.run.status == "paused"
+    with st.expander(_("Intervene"), awaited, key=f"intervene-{run}", icon=":material/pan_tool:", on_change="rerun"):
+        st.caption(_("The run waits. What you do here takes effect when it goes on, and is in every fork and export."))
         who = your_name(f"who-{run}", _("somebody"))
         st.session_state["who"] = who
-        way = st.segmented_control(
-            _("What"),
-            ["Overrule", "Change", "Evidence", "Note", "Members", "Seats"],
-            key=f"act-{run}",
-            label_visibility="collapsed",
-            format_func=literal,
-        )
 
-        def do(action: Action) -> None:
+        def do(*actions: Action) -> None:
             with errors_shown():
                 once = str(st.session_state.setdefault(f"token-{run}", secrets.token_hex(6)))  # a double click's too
-                house.interventions.intervene(run, action, who, seen_before, name=once)
+                for number, action in enumerate(actions):
+                    seen = None if seen_before is None else seen_before + number
+                    house.interventions.intervene(run, action, who, seen, name=f"{once}-{number}")
                 st.session_state.pop(f"token-{run}", None)
                 st.rerun()
 
         ways: dict[str, Callable[[], None]] = {
+            **({"Reply": lambda: _reply(run, questions, do)} if questions else {}),
             "Overrule": lambda: _overrule(procedure, record, do),
-            "Change": lambda: change_form(house, procedure, record, do),
+            "Change": lambda: _change(house, procedure, record, do),
             "Evidence": lambda: _evidence(record, do),
             "Note": lambda: _note(run, do),
             "Members": lambda: _members(house, procedure, record, do),
             "Seats": lambda: _seat(house, record, do),
         }
+        way = st.segmented_control(
+            _("What"),
+            list(ways),
+            default="Reply" if questions else None,
+            key=f"act-{run}",
+            label_visibility="collapsed",
+            format_func=literal,
+        )
         if way:
             ways[way]()
 
@@ -190,31 +147,19 @@ def _line(house: Courthouse, record: Record, one: Intervention) -> None:
         overtakes = call is not None and call.value != one.after
         pending = overtakes or not any(stage.index >= one.index for stage in record.stages)
         waits = pending and record.run.status != "done"
-        st.markdown(
-            _(
-                ":material/pan_tool: **{who}** {told} · from {stage} · {at} {mark}",
-                who=literal(one.who),
-                told=literal(one.described(type(record.setup))),
-                stage=literal(one.stage),
-                at=moment(one.at),
-                mark=_(":material/schedule: takes effect when the run goes on") if waits else "",
-            )
-        )
+        told = literal(one.described(type(record.setup)))
+        text = f":material/pan_tool: **{literal(one.who)}** {told} · {_('from {stage}', stage=literal(one.stage))}"
+        mark = _(":material/schedule: takes effect when the run goes on") if waits else ""
+        st.markdown(f"{text} · {moment(one.at)} {mark}")
         with st.popover(_("Before and after"), type="tertiary"):
             for title, value in ((_("Before"), one.before), (_("After"), one.after)):
                 st.caption(literal(title))
                 text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, indent=1)
                 st.code(text, language=None, wrap_lines=True)
         if one is record.interventions[-1] and not record.run.imported and idle:
-            why = why_not_undo(record, one)
-            if st.button(
-                _("Undo"),
-                key=f"undo-{one.id}",
-                icon=":material/undo:",
-                type="tertiary",
-                disabled=bool(why),
-                help=literal(why or "") or None,
-            ):
+            why, key = why_not_undo(record, one), f"undo-{one.id}"
+            about = literal(why) if why else None
+            if st.button(_("Undo"), key=key, icon=":material/undo:", type="tertiary", disabled=bool(why), help=about):
                 do(lambda: house.interventions.undo(record.run.id, one.id))
 
 
@@ -225,8 +170,7 @@ def _overrule(procedure: Procedure, record: Record, do: Do) -> None:
         return
 
     def told(path: str) -> str:
-        member = record.member(calls[path].member)
-        return f"{record.stage(calls[path].stage).name} · {member.name if member else calls[path].member} · {calls[path].title}"
+        return placed(record, calls[path])
 
     path = st.selectbox(_("Whose answer"), list(calls), format_func=told, key=f"overrule-{record.run.id}")
     schema = json.loads(schema_of(answer_of(procedure, calls[path].task)))
@@ -261,9 +205,8 @@ def _members(house: Courthouse, procedure: Procedure, record: Record, do: Do) ->
     run, setup = record.run.id, house.interventions.next_setup(record)
     without = procedure.without_one(setup)
     if not without:
-        st.caption(
-            _("{title} has a fixed bench: nobody can leave or join while it sits.", title=literal(procedure.title))
-        )
+        title = literal(procedure.title)
+        st.caption(_("{title} has a fixed bench: nobody can leave or join while it sits.", title=title))
         return
     names = dict.fromkeys(without) | {member.id: member.name for member in record.everybody}
     leaves = st.selectbox(_("Who leaves"), list(without), format_func=lambda i: names[i] or i, key=f"leave-{run}")
@@ -283,9 +226,8 @@ def _seat(house: Courthouse, record: Record, do: Do) -> None:
         chosen = st.selectbox(_("Which seat a person takes"), list(names), format_func=lambda i: names[i])
         columns = st.columns(2)
         wait = columns[0].number_input(_("Seconds to answer"), 1, None, None, placeholder=_("as long as it takes"))
-        otherwise = columns[1].text_input(
-            _("If nobody answers in time"), "abstain", help=_("`abstain`, or the id of a model that answers.")
-        )
+        about = _("`abstain`, or the id of a model that answers.")
+        otherwise = columns[1].text_input(_("If nobody answers in time"), "abstain", help=about)
         if st.form_submit_button(_("Give the seat to a person"), type="primary"):
             spec = {"id": "person", "otherwise": otherwise or "abstain", **({"wait_s": wait} if wait else {})}
             do(ChangeSetup(key=f"members.{chosen}", value=spec))
@@ -313,14 +255,6 @@ def seats(house: Courthouse, record: Record) -> None:
             token = house.people.seat(record.run.id, member.id).token
             st.markdown(f":material/person: **{literal(member.name)}** ({literal(member.id)}) {text}")
             st.code(f"{server_address()}/?seat={token}", language=None, wrap_lines=True)
-        st.caption(
-            _(
-                "Each link opens that one seat and nothing else. Send it to whoever is to sit there, or open it yourself."
-            )
-        )
+        st.caption(_("Each link opens that one seat and nothing else. Send it to whoever is to sit there."))
         if urlsplit(server_address()).hostname in HERE_ONLY:
-            st.caption(
-                _(
-                    "The address in it is this computer's own: to open it on a phone, write the address that this computer has in your network."
-                )
-            )
+            st.caption(_(OWN_ADDRESS))

@@ -1,8 +1,9 @@
-"""What a person says of a run and asks about it: marks of reviewers; why this vote, in an audit; and anything, in an interview."""
+"""What a person says of a run and asks about it: marks; why this vote, in an audit; anything, in an interview."""
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
-from typing import TypedDict
+from typing import Any, TypedDict
 
 import pandas as pd
 import streamlit as st
@@ -11,31 +12,20 @@ from pydantic import ValidationError
 from courtroom.access import Access, may
 from courtroom.cases.checks import explain
 from courtroom.courthouse import Courthouse
+from courtroom.declarations.blocks import Table
 from courtroom.engine.events import Called
-from courtroom.engine.exchange import AskedBeside
 from courtroom.engine.record import Record
-from courtroom.language import _, translated
+from courtroom.language import N_, _, translated
 from courtroom.models.offline import NOTICE
-from courtroom.models.spec import OFFLINE
+from courtroom.models.spec import OFFLINE, PERSON, ModelSpec
+from courtroom.questions import audit as audits
 from courtroom.questions.asides import TITLES
-from courtroom.questions.audit import (
-    MEANINGS,
-    MOST_SEEDS,
-    SEEDS,
-    Audit,
-    Audited,
-    auditable,
-    call_before,
-    new_in,
-    shares,
-    why_none,
-)
-from courtroom.questions.interview import LONGEST
+from courtroom.questions.beside import AskedBeside, Plan, Plans
+from courtroom.questions.interview import LONGEST, last_call
 from courtroom.questions.marks import HIGHEST, LOWEST, Mark, agreement
-from pages.parts.shared.actions import errors_shown, offered
 from pages.parts.shared.house import your_name
-from pages.parts.shared.models_form import out_of_reach, typed_keys
-from pages.parts.shared.shown import count, inert, literal, many, moment, money, table
+from pages.parts.shared.models_form import model_picker, out_of_reach, typed_keys
+from pages.parts.shared.shown import count, errors_shown, html_of, inert, literal, many, moment, money, placed, table
 
 
 class ByMarks(TypedDict):
@@ -50,16 +40,13 @@ def marks_view(house: Courthouse, run: str, target: str) -> None:
     """A button that opens the marks on a run (an empty target), a member or an answer."""
     marks = [mark for mark in house.marks.of(run) if mark.target == target]
     starred = any(mark.star for mark in marks)
-    with st.popover(
-        _("{marks} marks", marks=len(marks)) if len(marks) > 1 else _("1 mark") if marks else _("Mark"),
-        icon=":material/star:" if starred else ":material/bookmark_add:",
-        type="tertiary",
-        key=f"marks-{run}-{target}",
-    ):
+    label = many(len(marks), "mark") if marks else _("Mark")
+    icon = ":material/star:" if starred else ":material/bookmark_add:"
+    with st.popover(label, icon=icon, type="tertiary", key=f"marks-{run}-{target}"):
         for mark in marks:
             told = f"{':material/star: ' if mark.star else ''}{literal(mark.reviewer)}, {moment(mark.at)}"
             if mark.score is not None:
-                told += _(" · {score} of {highest}", score=f"{mark.score:d}", highest=f"{HIGHEST:d}")
+                told += _(" · {score} of {highest}", score=mark.score, highest=HIGHEST)
             st.caption(told + (" · " + literal(", ".join(mark.tags)) if mark.tags else ""))
             if mark.comment:
                 inert(mark.comment, small=True)
@@ -101,23 +88,17 @@ def marks_filter(house: Courthouse) -> ByMarks:
         return {"tag": "", "reviewer": "", "starred": False}
     row = st.columns([2, 2, 2, 3], vertical_alignment="bottom")
     tag = row[0].selectbox(_("Tag"), ["", *house.marks.tags()], format_func=lambda name: name or _("All"))
-    reviewer = row[1].selectbox(
-        _("Marked by"), ["", *reviewers], format_func=lambda name: name or _("Anybody or nobody")
-    )
+    anybody = _("Anybody or nobody")
+    reviewer = row[1].selectbox(_("Marked by"), ["", *reviewers], format_func=lambda name: name or anybody)
     starred = row[2].toggle(_("With a star"))
     agreed = agreement(house.marks.all()) if len(reviewers) > 1 else None
     if agreed and agreed.marked:
         alpha = literal(agreed.note)
         if agreed.scores is not None:
             alpha = _("Krippendorff's alpha {scores}.", scores=f"{agreed.scores:.2f}")
-        row[3].caption(
-            _(
-                "{reviewers} reviewers have given scores, {marked} times two or more to the same. {alpha}",
-                reviewers=f"{agreed.reviewers:d}",
-                marked=f"{agreed.marked:d}",
-                alpha=alpha,
-            )
-        )
+        counts = {"reviewers": agreed.reviewers, "marked": agreed.marked}
+        text = _("{reviewers} reviewers have given scores, {marked} times two or more to the same.", **counts)
+        row[3].caption(f"{text} {alpha}")
     return {"tag": tag, "reviewer": reviewer, "starred": starred}
 
 
@@ -125,7 +106,7 @@ LOOK_S = 0.7
 
 
 def waits(key: str, text: str) -> bool:
-    """Whether the answers kept in the session under this key are still to come; a failure is shown once they are not."""
+    """Whether answers kept in the session are still to come; a failure is shown once they are not."""
     asked: Future[AskedBeside] | None = st.session_state.get(key)
     if asked is None:
         return False
@@ -151,98 +132,150 @@ def _look(key: str, text: str) -> None:
     st.caption(f":material/hourglass: {literal(text)}")
 
 
-def audit_view(house: Courthouse, record: Record, call: Called) -> None:
-    """What was new in what was shown with a call; and where its answer was a change of sides, the audit of it."""
-    before = call_before(record, call)
-    whole = house.runner.latest.of(record.run.id)
+def audit_view(house: Courthouse, record: Record, call: Called, *, place: str = "call") -> None:
+    """What was new in what was shown with a call; and where its answer was a change of sides, the audit of it.
+
+    Args:
+        place: where on the page it stands, for it may stand in several.
+    """
+    before = audits.call_before(record, call)
+    whole = house.record(record.run.id)
     procedure = house.procedures[whole.run.procedure]
-    can = auditable(procedure, whole)
+    can = audits.auditable(procedure, whole)
     this = next((one for one in can if one.call.path == call.path), None)
     if before is None and this is None:
         return
     if before is not None:
-        with st.expander(_("What was new against {path}", path=literal(before.path)), icon=":material/difference:"):
-            lines = new_in(house.answers.of(record.run), before, call)
+        title = _("What was new against {place}", place=literal(placed(record, before)))
+        with st.expander(title, icon=":material/difference:"):
+            lines = audits.new_in(house.answers.of(record.run), before, call)
             told = _("Lines with + are new, lines with - were there before.")
             st.caption(told if lines else _("Nothing: the member was shown the same."))
             if lines:
-                st.code(
-                    "\n".join(lines), language="diff", wrap_lines=True, height=320 if len(lines) > 14 else "content"
-                )
+                height: Any = 320 if len(lines) > 14 else "content"
+                st.code("\n".join(lines), language="diff", wrap_lines=True, height=height)
     votes = (votes[call.member] for votes in record.ballots.values() if call.member in votes)
     vote = next((vote for vote in votes if vote.stage == call.stage), None)
     if this is None and not (vote and vote.changed):
         return
-    with st.expander(
-        _("Why this vote? An audit"), icon=":material/troubleshoot:", expanded=bool(house.asides.samples(whole.run.id))
-    ):
+    asked = bool(house.asides.samples(whole.run.id))
+    with st.expander(_("Why this vote? An audit"), icon=":material/troubleshoot:", expanded=asked):
         if this is None:
-            st.caption(literal(why_none(procedure, whole, call.member)))
+            st.caption(literal(audits.why_none(procedure, whole, call.member)))
             return
-        _audit(house, whole, this, can)
+        _audit(house, whole, this, can, place)
 
 
-def _audit(house: Courthouse, record: Record, this: Audited, can: Sequence[Audited]) -> None:
+ABOUT_AUDITS = N_(
+    "An audit asks each change of sides again: as it was, with the peers' votes alone, with their reasons alone, "
+    "and with neither. The answers are kept beside the run and change nothing in it."
+)
+
+
+def _audit(house: Courthouse, record: Record, this: audits.Audited, can: Sequence[audits.Audited], place: str) -> None:
     run = record.run.id
     found = house.audits.of(record)
-    mine = next((one for one in found if one.call == this.call.path), None)
-    if mine:
+    for mine in (one for one in found if one.call == this.call.path):
         _result(mine)
     if len(found) > 1:
-        text = ", ".join(f"{share:.0%} {name}" for name, share in shares(found).items())
-        st.caption(
-            _(
-                "Of the {found} votes of this run that were audited: {told}.",
-                found=f"{len(found):d}",
-                told=literal(text),
-            )
-        )
-    st.caption(
-        _(
-            "An audit asks this question again: as it was, with its peers' votes alone, with their reasons alone, and with "
-            "neither. The answers are kept beside the run and change nothing in it."
-        )
-    )
+        told = literal(", ".join(f"{share:.0%} {name}" for name, share in audits.shares(found).items()))
+        st.caption(_("Of the {found} votes of this run that were audited: {told}.", found=len(found), told=told))
+    st.caption(_(ABOUT_AUDITS))
     if waits(f"audit-{run}", _("The questions of the audit are being asked.")) or _asks_nobody(house, record):
         return
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        seeds = st.number_input(
-            _("Answers in each way"), 1, MOST_SEEDS, SEEDS, key=f"seeds-{this.call.path}", width=160
-        )
+        key = f"seeds-{place}-{this.call.path}"
+        seeds = st.number_input(_("Answers in each way"), 1, audits.MOST_SEEDS, audits.SEEDS, key=key, width=160)
         question = _("All {can} of this run", can=many(len(can), "vote"))
-        whole = len(can) > 1 and st.toggle(question, key=f"all-{this.call.path}")
-    calls = tuple(one.call.path for one in can) if whole else (this.call.path,)
-    choice = (run, calls, seeds)
-    if may(Access.RUN) and st.button(_("What would it take?"), key=f"estimate-{this.call.path}"):
-        st.session_state["audit-planned"] = choice
-    if st.session_state.get("audit-planned") == choice:
-        _start(house, record, calls, seeds)
-
-
-@offered(Access.RUN)
-def _start(house: Courthouse, record: Record, calls: Sequence[str], seeds: int) -> None:
-    plan = house.audits.plan(record, calls, seeds)
-    for why in plan.left_out:
-        st.caption(f":material/info: {literal(why)}")
-    if not plan.questions:
-        st.caption(_("There is nothing to ask: these answers are there already."))
-        return
-    ask = plan.estimate.calls - plan.estimate.on_record
-    tokens = sum(load.prompt_tokens + load.completion_tokens for load in plan.estimate.loads)
-    st.caption(
-        _(
-            "{ask} to be asked, {on_record} on record; about {tokens} tokens, {price}. It stops at the run's budget.",
-            ask=many(ask, "call"),
-            on_record=f"{plan.estimate.on_record:d}",
-            tokens=count(tokens),
-            price=literal(money(house.price(plan.estimate))),
+        whole = len(can) > 1 and st.toggle(question, key=f"all-{place}-{this.call.path}")
+        voices = st.toggle(
+            _("Which voice was it?"),
+            key=f"voices-{place}-{this.call.path}",
+            help=_(
+                "Asks also without each of those whose words the member was shown, one at a time, and each question six times at least."
+            ),
         )
+    calls = tuple(one.call.path for one in can) if whole else (this.call.path,)
+    choice = (run, calls, seeds, voices)
+    if not may(Access.RUN):
+        return
+    begun = start_beside(
+        house,
+        house.audits,
+        f"{place}-{this.call.path}",
+        choice,
+        lambda: [house.audits.plan(record, calls, seeds, voices=voices)],
     )
-    if st.button(_("Start the audit"), type="primary", key=f"start-{calls[0]}"):
+    if begun:
+        st.session_state[f"audit-{run}"] = begun[0]
+        st.rerun()
+
+
+def start_beside(
+    house: Courthouse,
+    asks: Plans[Any],
+    key: str,
+    choice: object,
+    plan: Callable[[], Sequence[Plan[Any]]],
+    label: str = N_("Start the audit"),
+) -> list[Future[AskedBeside]]:
+    """Say what questions of this choice would take, once a person asks that, with a button that puts them; return those put."""
+    if st.button(_("What would it take?"), key=f"estimate-{key}"):
+        st.session_state[f"planned-{key}"] = choice
+    if st.session_state.get(f"planned-{key}") != choice:
+        return []
+    with errors_shown():
+        if begun := _start(house, asks, plan(), f"start-{key}", label):
+            del st.session_state[f"planned-{key}"]
+            return begun
+    return []
+
+
+def _start(
+    house: Courthouse, asks: Plans[Any], plans: Sequence[Plan[Any]], key: str, label: str
+) -> list[Future[AskedBeside]]:
+    for why in dict.fromkeys(why for plan in plans for why in plan.left_out):
+        st.caption(f":material/info: {literal(why)}")
+    plans = [plan for plan in plans if plan.questions]
+    if not plans:
+        st.caption(_("There is nothing to ask: these answers are there already, or nothing was said to ask about."))
+        return []
+    estimates = [plan.estimate for plan in plans]
+    prices = [house.price(one) for one in estimates]
+    values = {
+        "ask": many(sum(one.calls - one.on_record for one in estimates), "call"),
+        "on_record": sum(one.on_record for one in estimates),
+        "tokens": count(sum(load.prompt_tokens + load.completion_tokens for one in estimates for load in one.loads)),
+        "price": literal(money(None if None in prices else sum(filter(None, prices)))),
+    }
+    text = _("{ask} to be asked, {on_record} on record; about {tokens} tokens, {price}.", **values)
+    st.caption(text + " " + _("It stops at the run's budget."))
+    return [asks.start(plan, typed_keys()) for plan in plans] if st.button(_(label), type="primary", key=key) else []
+
+
+def check_view(house: Courthouse, record: Record) -> None:
+    """A place to have a model of one's choice check all statements against the case."""
+    run = record.run.id
+    with st.expander(_("Have a model check every statement"), icon=":material/fact_check:"):
+        st.caption(
+            _(
+                "It is given the case as all members were, and one statement at a time. What it copies is looked for, word for word."
+            )
+        )
+        if waits(f"check-{run}", _("The statements are being checked.")) or not may(Access.RUN):
+            return
+        values, _listed = model_picker({"id": OFFLINE}, f"check-{run}-model", house.connections)
+        if values["id"] in (OFFLINE, PERSON):
+            st.caption(_("Choose a language model: the rules have looked at everything already."))
+            return
         with errors_shown():
-            st.session_state[f"audit-{record.run.id}"] = house.audits.start(plan, typed_keys())
-            st.session_state.pop("audit-planned", None)
-            st.rerun()
+            spec, label = ModelSpec.model_validate({**values, "temperature": 0.0}), N_("Start the check")
+            begun = start_beside(
+                house, house.checks, f"check-{run}", spec, lambda: [house.checks.plan(record, spec)], label
+            )
+            if begun:
+                st.session_state[f"check-{run}"] = begun[0]
+                st.rerun()
 
 
 def _asks_nobody(house: Courthouse, record: Record) -> bool:
@@ -252,54 +285,84 @@ def _asks_nobody(house: Courthouse, record: Record) -> bool:
     return bool(missing)
 
 
-def _result(audit: Audit) -> None:
-    st.markdown(f"**{literal(audit.name.capitalize())}.** {literal(MEANINGS[audit.name])}")
+def _result(audit: audits.Audit) -> None:
+    st.markdown(f"**{literal(audit.name.capitalize())}.** {literal(audits.MEANINGS[audit.name])}")
     heads = [_("shown"), _("voted {choice}", choice=translated(audit.after)), _("voted otherwise"), _("no answer")]
     counts = ((translated(text), audit.counts.get(name)) for name, text in TITLES.items())
     rows = [(text, told.again, told.other, told.missing) for text, told in counts if told]
+    rows += [(_("all but {name}", name=peer), one.again, one.other, one.missing) for peer, one in audit.voices.items()]
     table(pd.DataFrame(rows, columns=heads))
-    st.caption(
-        _(
-            "It took {calls}, {tokens} tokens, {money}.",
-            calls=many(audit.cost.calls, "call"),
-            tokens=count(audit.cost.tokens),
-            money=literal(money(audit.cost.money)),
+    if audit.voices:
+        carried = literal(", ".join(audit.carried_by))
+        none = _(
+            "No single voice is shown to have carried it: without any one of them the verdict is not surely rarer."
         )
-    )
+        st.markdown(_("Without {names} the change does not come about.", names=carried) if carried else none)
+    cost = audit.cost
+    values = {"calls": many(cost.calls, "call"), "tokens": count(cost.tokens, about=cost.estimated)}
+    values["money"] = literal(money(cost.money, about=cost.estimated))
+    st.caption(_("It took {calls}, {tokens} tokens, {money}.", **values))
 
 
-def interview_view(house: Courthouse, record: Record, after: Called | None) -> None:
-    """A place to ask the member of a call, as it stood after that call; nothing where it has not been asked anything yet."""
+def ask_all_view(house: Courthouse, record: Record) -> None:
+    """A place to ask all members one question, and what each has answered to the question that was put last."""
+    run = record.run.id
+    if not any(last_call(record, member.id) for member in record.members):
+        return
+    asked = [one for _, one in house.asides.interviews(run)]
+    counts = Counter(one.question for one in asked)
+    last = next((one.question for one in reversed(asked) if counts[one.question] > 1), "")
+    with st.expander(_("Ask everybody"), icon=":material/groups:", expanded=bool(last)):
+        if last:
+            inert(last, small=True, faint=True)
+            answers = {one.member: one.answer for one in asked if one.question == last}
+            rows = [(record.name_of(member), answer) for member, answer in answers.items()]
+            st.html(html_of("prose", table=Table((_("Member"), _("Answer")), tuple(rows))))
+        if waits(f"asked-all-{run}", _("Everybody is being asked.")) or _asks_nobody(house, record):
+            return
+        if sent := _question_form(f"ask-all-{run}", _("Your question to all"), _("Ask everybody")):
+            with errors_shown():
+                st.session_state[f"asked-all-{run}"] = house.interviews.ask_all(record, *sent, typed_keys())
+                st.rerun()
+
+
+def _question_form(key: str, title: str, press: str) -> tuple[str, str] | None:
+    """What is asked, and who asks, once the form is sent; nothing for who may not ask."""
+    if not may(Access.RUN):
+        return None
+    with st.form(key, border=False, clear_on_submit=True):
+        who = your_name(placeholder=_("somebody"))
+        question = st.text_area(title, max_chars=LONGEST)
+        if not st.form_submit_button(press):
+            return None
+    st.session_state["who"] = who
+    return question, who
+
+
+def interview_view(house: Courthouse, record: Record, after: Called | None, *, place: str = "call") -> None:
+    """A place to ask the member of a call, as it stood after that call."""
     if after is None or not after.keys or after.value is None:
         return
     run = record.run.id
-    whole = house.runner.latest.of(run)
-    member = whole.member(after.member)
-    asked = [
-        (at, one) for at, one in house.asides.interviews(run) if (one.after, one.key) == (after.path, after.keys[-1])
-    ]
-    name = member.name if member else after.member
-    with st.expander(_("Ask {name}", name=literal(name)), icon=":material/record_voice_over:", expanded=bool(asked)):
-        st.caption(_("It answers from what it knew after {path}. The run stays as it is.", path=literal(after.path)))
+    whole = house.record(run)
+    mine = (after.path, after.keys[-1])
+    asked = [(at, one) for at, one in house.asides.interviews(run) if (one.after, one.key) == mine]
+    name = literal(whole.name_of(after.member))
+    with st.expander(_("Ask {name}", name=name), icon=":material/record_voice_over:", expanded=bool(asked)):
+        knew = literal(placed(whole, after))
+        st.caption(_("It answers from what it knew after {place}. The run stays as it is.", place=knew))
         for at, one in asked:
             st.caption(f"{literal(one.who)}, {moment(at)}:")
             inert(one.question, small=True, faint=True)
             inert(one.answer)
             if one.called.asked and one.called.cost:
-                st.caption(literal(money(one.called.cost)))
+                st.caption(literal(money(one.called.cost, about=one.called.estimated)))
         if after.model == OFFLINE:
             st.caption(f":material/info: {translated(NOTICE)}")
         waiting = f"interview-{run}-{after.path}"
         if waits(waiting, _("The question is being asked.")) or _asks_nobody(house, whole):
             return
-        if not may(Access.RUN):
-            return
-        with st.form(f"ask-{run}-{after.path}", border=False, clear_on_submit=True):
-            who = your_name(placeholder=_("somebody"))
-            question = st.text_area(_("Your question"), max_chars=LONGEST)
-            if not st.form_submit_button(_("Ask")):
-                return
-        st.session_state["who"] = who
-        with errors_shown():
-            st.session_state[waiting] = house.interviews.ask(whole, after, question, who, typed_keys())
-            st.rerun()
+        if sent := _question_form(f"ask-{place}-{run}-{after.path}", _("Your question"), _("Ask")):
+            with errors_shown():
+                st.session_state[waiting] = house.interviews.ask(whole, after, *sent, typed_keys())
+                st.rerun()

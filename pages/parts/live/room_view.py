@@ -1,4 +1,4 @@
-"""The room of a run: drawn with the page, kept up to date by a pulse that alone is drawn again and again, as often as the server has time; and a film of it."""
+"""The room of a run: drawn with the page, kept up to date by a pulse that alone is drawn again; and a film of it."""
 
 import json
 import secrets
@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, Literal
+from typing import Any
 
 import pandas as pd
 import streamlit as st
@@ -20,9 +20,8 @@ from courtroom.language import _, language
 from courtroom.room import RoomScene
 from courtroom.room.player import DrawnScene, Scenes, adapter, program, read, style, words
 from courtroom.room.scene import speaking
-from pages.parts.shared.actions import errors_shown
 from pages.parts.shared.share_view import download
-from pages.parts.shared.shown import declared
+from pages.parts.shared.shown import errors_shown
 
 SHARE = 0.25
 """Of one core: what drawing pages again may take, for all who look on together."""
@@ -30,14 +29,13 @@ LOOKS_SHARE = 0.1
 """The same for their looks."""
 AWAY_S = 20.0
 """Who has not looked for so long has left."""
-MOST_S = 0.2
-"""What counts of a page at most: the first one loads what the later ones have."""
-LAST = 0.2
-"""How much the page that was drawn last counts in the average."""
+MAX_PAGE_COUNTED_S = 0.2
+"""The first page takes longer: it loads what the later ones have."""
+WEIGHT_OF_LAST_PAGE = 0.2
 
 
 class Pace:
-    """How long a page waits before it is drawn again by itself. With one session it hardly ever does; with many each waits longer."""
+    """How long a page waits before it is drawn again by itself: the more sessions look on, the longer."""
 
     def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
         self._now = now
@@ -73,8 +71,8 @@ class Pace:
 
 
 def _average(before: float, last: float) -> float:
-    counted = min(last, MOST_S)
-    return before + LAST * (counted - before) if before else counted
+    counted = min(last, MAX_PAGE_COUNTED_S)
+    return before + WEIGHT_OF_LAST_PAGE * (counted - before) if before else counted
 
 
 @st.cache_resource(show_spinner=False)
@@ -94,8 +92,12 @@ LIVE_S = 0.7
 
 
 def room_view(record: Record, procedure: Procedure, start: int | None = None, *, play: bool = False) -> None:
-    """The whole room. `start`: the place of the moment at which a run that is opened begins; None is its end. `play`: whether it
-    is played from its beginning when it is first shown."""
+    """The whole room.
+
+    Args:
+        start: the place of the moment at which a run that is opened begins; None is its end.
+        play: whether it is played from its beginning when it is first shown.
+    """
     run, drawn = record.run.id, scene_of(record, procedure)
     data = {"language": language(), "words": words(), "start": start, "play": play, "version": drawn.version}
     # Two lines of JSON: what is given, and the scene. As bytes they go to the browser as they are; plain data would be
@@ -115,16 +117,12 @@ def pulse_view(house: Courthouse, record: Record, procedure: Procedure, drawn: D
     if now is not before and (now.moments[:have] != before.moments or now.seats != before.seats):
         return False
     open_calls = house.runner.live(record.run.id).snapshot()
-    changes = now.model_dump(
-        mode="json",
-        exclude_defaults=True,
-        include={"status", "reason", "verdict", "ballots", "stages_to_come", "ended"},
-    )
-    changes |= {
-        "moments": [moment.model_dump(mode="json", exclude_defaults=True) for moment in now.moments[have:]],
-        "live": [one.model_dump(mode="json", exclude_defaults=True) for one in speaking(open_calls)],
-    }
-    data = {**read(changes), "run": record.run.id, "version": drawn.version, "from": have}
+    how: dict[str, Any] = {"mode": "json", "exclude_defaults": True}
+    changes = now.model_dump(include={"status", "reason", "verdict", "ballots", "stages_to_come", "ended"}, **how)
+    changes["moments"] = [moment.model_dump(**how) for moment in now.moments[have:]]
+    changes["live"] = [one.model_dump(**how) for one in speaking(open_calls)]
+    waits = now.status == "running" and bool(house.people.waiting(record.run.id))
+    data = {**read(changes), "run": record.run.id, "waits": waits, "version": drawn.version, "from": have}
     pulse(data=_bytes(data), key=f"pulse-{record.run.id}", height=1)
     return True
 
@@ -133,6 +131,11 @@ def end_of_stage(shown: RoomScene, record: Record, index: str) -> int | None:
     """The place of a stage's last moment, by the stage's index; None where there is no such stage."""
     stage = next((stage.path for stage in record.stages if str(stage.index) == index), None)
     return max((n for n, moment in enumerate(shown.moments) if moment.stage == stage), default=None)
+
+
+def moment_of(shown: RoomScene, path: str) -> int | None:
+    """The place of the moment at which a call was answered; None where there is none."""
+    return next((n for n, moment in enumerate(shown.moments) if moment.kind == "call" and moment.path == path), None)
 
 
 def scene_of(record: Record, procedure: Procedure) -> DrawnScene:
@@ -181,41 +184,28 @@ def film_button(house: Courthouse, procedure: Procedure, record: Record) -> None
 
 
 def _storyboard(house: Courthouse, procedure: Procedure, record: Record) -> None:
-    from courtroom.film import LONGEST, SHORTEST, film, length, scene_to_film, storyboard  # slow: only for a film
+    from courtroom.film import MAX_FILM_S, MIN_FILM_S, film, length, scene_to_film, storyboard  # slow: only for a film
 
     told = scene_to_film(record, procedure)
     result = st.container()
     kinds = {"mp4": _("MP4, a video"), "gif": _("GIF, a moving picture")}
     shapes = {"wide": _("16:9, for a screen"), "tall": _("9:16, for a phone")}
     themes = {"light": _("Light"), "dark": _("Dark")}
+    dark = int(st.context.theme.type == "dark")
     with st.container(horizontal=True):
-        kind: Literal["mp4", "gif"] = st.radio(
-            _("File"), ["mp4", "gif"], format_func=lambda one: declared(kinds[one]), key="film-kind"
-        )
-        shape: Literal["wide", "tall"] = st.radio(
-            _("Shape"), ["wide", "tall"], format_func=lambda one: declared(shapes[one]), key="film-shape"
-        )
-        dark = st.context.theme.type == "dark"
-        theme: Literal["light", "dark"] = st.radio(
-            _("Colours"), ["light", "dark"], int(dark), format_func=lambda one: declared(themes[one]), key="film-theme"
-        )
-        seconds = st.slider(_("Seconds, about"), int(SHORTEST), int(LONGEST), 45, 5, key="film-seconds")
+        kind = st.radio(_("File"), list(kinds), format_func=kinds.__getitem__, key="film-kind")
+        shape = st.radio(_("Shape"), list(shapes), format_func=shapes.__getitem__, key="film-shape")
+        theme = st.radio(_("Colours"), list(themes), dark, format_func=themes.__getitem__, key="film-theme")
+        seconds = st.slider(_("Seconds, about"), int(MIN_FILM_S), int(MAX_FILM_S), 45, 5, key="film-seconds")
     # What the film shows stands first, and below it what could be shown too.
     shots = sorted(storyboard(told, seconds), key=lambda shot: not shot.kept)
     rows = [(shot.kept, shot.head, shot.caption, round(shot.seconds, 1)) for shot in shots]
+    heads = {"show": _("Show"), "who": _("Who"), "caption": _("Caption"), "seconds": _("Seconds")}
+    columns = list(heads)
     edited = st.data_editor(
-        pd.DataFrame(rows, columns=["show", "who", "caption", "seconds"]),
-        hide_index=True,
-        height=300,
-        disabled=["who", "caption", "seconds"],
-        column_config={
-            "show": st.column_config.CheckboxColumn(_("Show"), width="small"),
-            "who": st.column_config.TextColumn(_("Who"), width="medium"),
-            "caption": st.column_config.TextColumn(_("Caption"), width="large"),
-            "seconds": st.column_config.NumberColumn(_("Seconds"), width="small"),
-        },
+        pd.DataFrame(rows, columns=columns), hide_index=True, height=300, disabled=columns[1:], column_config=heads,
         key=f"film-shots-{seconds}",
-    )
+    )  # fmt: skip
     chosen = sorted(
         (shot.model_copy(update={"kept": bool(show)}) for shot, show in zip(shots, edited["show"], strict=True)),
         key=lambda shot: (shot.kind != "title", shot.moment, shot.kind == "verdict"),
@@ -225,7 +215,7 @@ def _storyboard(house: Courthouse, procedure: Procedure, record: Record) -> None
         bar = st.progress(0.0, _("The film is being drawn ..."))
         with errors_shown(), TemporaryDirectory() as folder, _one_at_a_time:
             file = Path(folder) / f"film.{kind}"
-            film(told, chosen, file, shape=shape, theme=theme, progress=bar.progress)
+            film(told, chosen, file, shape=shape, theme=theme, progress=bar.progress)  # type: ignore[arg-type]
             st.session_state[DRAWN] = (record.run.id, kind, file.read_bytes())
         bar.empty()
     drawn: tuple[str, str, bytes] | None = st.session_state.get(DRAWN)

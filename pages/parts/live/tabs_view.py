@@ -1,27 +1,46 @@
-"""Below the room: the verdict, the votes, and what else can be seen of a run, one tab at a time, also as it stood at the end of any stage."""
+"""Below the room: the verdict, the votes, every call and every member, as they stood at the end of any stage."""
 
 import json
-from collections.abc import Mapping
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 import pandas as pd
 import streamlit as st
 
 from courtroom.access import acting_account
 from courtroom.courthouse import Courthouse
+from courtroom.declarations.setup import Member
 from courtroom.engine.errors import NoSuchRun
-from courtroom.engine.events import Voted
+from courtroom.engine.events import Called, Voted
 from courtroom.engine.procedure import Procedure
 from courtroom.engine.record import Record
-from courtroom.engine.turnout import call_of, failure_of, stand_in_of, turnout
+from courtroom.evaluation.turnout import call_of, failure_of, given_by, stand_in_of, turnout
 from courtroom.figures.layout import tone
 from courtroom.judging.jurors import other_way, private_votes
-from courtroom.language import N_, _, translated
+from courtroom.language import N_, _, listed, translated
+from courtroom.media.medium import Medium
+from courtroom.models.spec import OFFLINE
+from courtroom.questions.interview import last_call
 from courtroom.room.player import adapter, part, style, words
-from pages.parts.live.answers_view import calls_table, member_grid
-from pages.parts.shared.actions import plainly
-from pages.parts.shared.blocks_view import blocks_view, choice_html
+from pages.parts.cases import medium_view
+from pages.parts.live.moved_view import moved_view
+from pages.parts.live.questions_view import ask_all_view, audit_view, interview_view, marks_view
+from pages.parts.shared.blocks_view import answer_view, blocks_view, choice_html, choice_words
 from pages.parts.shared.differences import family_view
-from pages.parts.shared.shown import declared, escaped, inert, literal, one_of, table
+from pages.parts.shared.shown import (
+    declared,
+    duration,
+    escaped,
+    inert,
+    literal,
+    many,
+    money,
+    one_of,
+    placed,
+    plainly,
+    table,
+)
 
 vote_bars = st.components.v2.component("courtroom_votes", css=style("votes"), js=part("votes"), isolate_styles=False)
 
@@ -36,19 +55,11 @@ def votes_view(procedure: Procedure, record: Record) -> None:
         for c in procedure.choices
     ]
     sides.append({"name": None, "title": _("Abstained"), "mark": "○", "tone": tone(None, theme)})
-    data = {
-        "ballots": [
-            {"name": translated(record.ballot_name(ballot)), "votes": {m: vote.choice for m, vote in votes.items()}}
-            for ballot, votes in record.ballots.items()
-        ],
-        "sides": sides,
-        "moved": _("How votes moved between ballots") if record.votes_move else "",
-        "words": words(),
-    }
-    vote_bars(data=json.dumps(data, ensure_ascii=False).encode(), key=f"votes-{record.run.id}")
-    marks: dict[str | None, str] = {
-        choice.name: f"{choice.mark} {translated(choice.title)}" for choice in procedure.choices
-    }
+    named = [(translated(record.ballot_name(ballot)), votes) for ballot, votes in record.ballots.items()]
+    ballots = [{"name": name, "votes": {m: vote.choice for m, vote in votes.items()}} for name, votes in named]
+    moved = _("How votes moved between ballots") if record.votes_move else ""
+    _bars(ballots, sides, f"votes-{record.run.id}", moved)
+    marks: dict[str | None, str] = {c.name: f"{c.mark} {translated(c.title)}" for c in procedure.choices}
     rows = []
     for member in record.members:
         votes = {ballot: cast.get(member.id) for ballot, cast in record.ballots.items()}
@@ -61,19 +72,26 @@ def votes_view(procedure: Procedure, record: Record) -> None:
     _private(procedure, record, sides)
 
 
+def _bars(ballots: Sequence[Mapping[str, object]], sides: Sequence[object], key: str, moved: str = "") -> None:
+    data = {"ballots": ballots, "sides": sides, "moved": moved, "words": words()}
+    vote_bars(data=json.dumps(data, ensure_ascii=False).encode(), key=key)
+
+
 def _cast(record: Record, vote: Voted, marks: Mapping[str | None, str]) -> str:
     """A vote in words: what it is for, whether it changed, and who gave it where that is a stand-in."""
     if vote.choice is None:
         return _("no answer") if failure_of(record, vote) else _("abstained")
     stand_in = stand_in_of(record, vote)
     by = _(" (by its stand-in {model})", model=stand_in.model) if stand_in else ""
+    by += _(" (set)") if given_by(record, vote) == "set" else ""
     if (call := call_of(record, vote)) and call.speaks_as_model:
         by += _(" (speaks of itself as a language model)")
-    return marks.get(vote.choice, vote.choice) + (_(" (changed)") if vote.changed else "") + by
+    sure = f" · {vote.confidence}" if vote.confidence is not None else ""
+    return marks.get(vote.choice, vote.choice) + sure + (_(" (changed)") if vote.changed else "") + by
 
 
 def _private(procedure: Procedure, record: Record, sides: list[dict[str, str | None]]) -> None:
-    """Each ballot in public and in private, and who would have gone the other way; nothing where nobody was asked in private."""
+    """Each ballot in public and in private, and who would have gone the other way."""
     votes = private_votes(record, procedure)
     if (last := other_way(record, votes)) is None:
         return
@@ -85,8 +103,7 @@ def _private(procedure: Procedure, record: Record, sides: list[dict[str, str | N
             {"name": _("{ballot}, in private", ballot=name), "votes": private},
         ]
     st.subheader(_("In public and in private"))
-    data = {"ballots": ballots, "sides": sides, "moved": "", "words": words()}
-    vote_bars(data=json.dumps(data, ensure_ascii=False).encode(), key=f"private-{record.run.id}")
+    _bars(ballots, sides, f"private-{record.run.id}")
     path, asked, apart = last
     values = {"number": len(apart), "asked": asked, "ballot": translated(record.ballot_name(path))}
     said = _("{ballot}: {number} of {asked} would have gone the other way in private.", **values)
@@ -106,7 +123,7 @@ def verdict_view(record: Record, procedure: Procedure) -> None:
                 st.html(f'<div style="font-size:1.5rem;overflow-wrap:anywhere">{escaped(verdict.outcome)}</div>')
             counts = [f"{choice_html(procedure, name)} {number:d}" for name, number in verdict.counts.items()]
             if verdict.abstained:
-                counts.append(_("{number} without a vote", number=f"{verdict.abstained:d}"))
+                counts.append(_("{number} without a vote", number=verdict.abstained))
             if counts:
                 st.html("&ensp;".join(counts))
             if verdict.note:
@@ -138,7 +155,7 @@ def _worth(_house: Courthouse, run: str, reader: str) -> str:
 
 
 def votes_worth(house: Courthouse, run: str) -> str:
-    """What the votes behind a verdict are worth; worked out anew after five minutes, as runs on other cases come to their ends."""
+    """What the votes behind a verdict are worth; worked out anew after five minutes, as other runs end."""
     person = acting_account()
     return _worth(house, run, person.id if person else "")
 
@@ -159,8 +176,7 @@ def back() -> str:
 def tabs_view(house: Courthouse, procedure: Procedure, run: str, drawing: int, *, family: bool) -> None:
     """Drawn anew by itself: a click on a tab leaves the rest of the page as it is.
 
-    The open tab is drawn with the page. The others of a run at rest follow, unseen, when the browser has time: then a click shows
-    at once what is there.
+    The open tab is drawn with the page. The others of a run at rest follow, unseen, when the browser has time.
 
     Args:
         drawing: a number of its own for each drawing of the whole page.
@@ -170,7 +186,7 @@ def tabs_view(house: Courthouse, procedure: Procedure, run: str, drawing: int, *
         record = _record(house, run)
         votes = any(role.votes for role in procedure.roles)
         views = [view.title for view in procedure.views]
-        tabs = ["Members", "Votes", *views, "Calls"] if votes else [*views, "Members", "Calls"]
+        tabs = ["Members", "Votes", "What moved it", *views, "Calls"] if votes else [*views, "Members", "Calls"]
         tabs += ["Family"] if family else []
         with st.container(key="below"):
             shown = one_of(_("Look at"), tabs, f"tab-{run}", tabs[0])
@@ -190,8 +206,10 @@ def tabs_view(house: Courthouse, procedure: Procedure, run: str, drawing: int, *
 
 
 def _only_the_open_one(tabs: int) -> str:
-    """The style by which the browser itself shows the tab that is clicked. Until it is there, the one before stays,
-    so that nothing jumps. The others keep their width, which tables and figures need to be drawn."""
+    """The style by which the browser itself shows the tab that is clicked, as soon as it is there.
+
+    The others keep their width, which tables and figures need to be drawn.
+    """
     others = ", ".join(
         f'.st-key-below:has([class*="st-key-tab-"] [role="radio"]:nth-child({open:d})[aria-checked="true"])'
         f":has(.st-key-pane-{open:d}) .st-key-pane-{number:d}"
@@ -216,6 +234,8 @@ def _tab(house: Courthouse, procedure: Procedure, run: str, tab: str) -> None:
             member_grid(house, procedure, record)
         elif tab == "Votes":
             votes_view(procedure, record)
+        elif tab == "What moved it":
+            moved_view(house, procedure, record)
         elif tab == "Calls":
             calls_table(house, record)
         elif tab == "Family":
@@ -228,7 +248,7 @@ def _tab(house: Courthouse, procedure: Procedure, run: str, tab: str) -> None:
 
 def _record(house: Courthouse, run: str) -> Record:
     try:
-        return house.runner.latest.of(run)
+        return house.record(run)
     except NoSuchRun:
         st.rerun()  # the page says so
 
@@ -238,15 +258,10 @@ def _as_it_stood(record: Record) -> None:
     at, run = back(), record.run.id
     names = {str(stage.index): _("after {name}", name=translated(stage.name)) for stage in record.stages}
     names[NOW] = _("now")
-    chosen = st.selectbox(
-        _("As it stood"),
-        list(names),
-        list(names).index(at) if at in names else len(names) - 1,
-        format_func=names.__getitem__,
-        key=f"at-{run}-{len(names)}",
-        help=_("What stands here as it was at the end of any stage. Nothing of what came after is lost."),
-        width=240,
-    )
+    options, key = list(names), f"at-{run}-{len(names)}"
+    place = options.index(at if at in names else NOW)
+    about, title = _("What stands here as it was at the end of any stage. Nothing is lost."), _("As it stood")
+    chosen = st.selectbox(title, options, place, format_func=names.__getitem__, key=key, help=about, width=240)
     if chosen != at:
         if chosen == NOW:
             st.query_params.pop("at", None)
@@ -254,7 +269,256 @@ def _as_it_stood(record: Record) -> None:
             st.query_params["at"] = chosen
         st.rerun()  # other parts of the page are for now only
     if chosen != NOW:
-        st.info(
-            _("You look back: what stands below is how the run stood {names}.", names=literal(names[chosen])),
-            icon=":material/history:",
-        )
+        st.info(_("You look back: what stands below is how the run stood {names}.", names=literal(names[chosen])))
+
+
+SOURCES = {"asked": N_("asked"), "recorded": N_("on record"), "person": N_("a person")}
+
+
+def calls_table(house: Courthouse, record: Record) -> None:
+    if not record.calls:
+        st.info(_("Calls appear here as they are answered."), icon=":material/forum:")
+        return
+    if chosen_call := record.call(st.session_state.get("call") or ""):
+        if st.button(_("All calls"), icon=":material/arrow_back:"):
+            del st.session_state["call"]
+            st.rerun()
+        _whole(house, record, chosen_call)
+        return
+    names = {member.id: member.name for member in record.members}
+    stages = {"All": "All"} | {stage.path: stage.name for stage in record.stages}
+    top = st.columns(3)
+    stage = top[0].selectbox(_("Stage"), list(stages), format_func=lambda path: translated(stages[path]))
+    member = top[1].selectbox(_("Member"), ["All", *names], format_func=lambda i: names.get(i, i))
+    tests: dict[str, Callable[[Called], bool]] = {
+        "All": lambda c: True,
+        "Asked": lambda c: c.source == "asked",
+        "On record": lambda c: c.source == "recorded",
+        "Failed": lambda c: c.value is None,
+        "Asked again": lambda c: len(c.keys) > 1,
+    }
+    fits = tests[top[2].selectbox(_("Show"), list(tests), format_func=translated)]
+    calls = [call for call in record.calls if stage in ("All", call.stage) and member in ("All", call.member)]
+    calls = [call for call in calls if fits(call)]
+    shown_calls = pd.DataFrame(
+        {
+            N_("time"): [time.strftime("%H:%M:%S", time.localtime(record.times[call.path])) for call in calls],
+            N_("stage"): [stages[call.stage] for call in calls],
+            N_("member"): [names.get(call.member, call.member) for call in calls],
+            N_("question"): [call.title for call in calls],
+            N_("model"): [_who(call) for call in calls],
+            N_("source"): [SOURCES[call.source] if call.value is not None else N_("failed") for call in calls],
+            N_("tokens"): [call.prompt_tokens + call.completion_tokens for call in calls],
+            N_("money"): [money(call.cost, about=call.estimated) for call in calls],
+            N_("latency"): [duration(call.latency_s) for call in calls],
+            N_("re-asks"): [max(0, len(call.keys) - 1) for call in calls],
+        }
+    )
+    chosen = table(shown_calls, height=320, on_select="rerun", selection_mode="single-row", key="calls")
+    rows = chosen.selection.rows
+    if not rows or rows[0] >= len(calls):
+        st.caption(_("{calls} calls. Select a row to read the prompt and the answer.", calls=len(calls)))
+        return
+    _whole(house, record, calls[rows[0]])
+
+
+def _who(call: Called) -> str:
+    """The model that answered, and for which one where it is a stand-in."""
+    return _("{model} instead of {own}", model=call.model, own=call.instead_of) if call.instead_of else call.model
+
+
+def _whole(house: Courthouse, record: Record, call: Called) -> None:
+    st.subheader(literal(placed(record, call)))
+    marks_view(house, record.run.id, call.path)
+    if call.error:
+        st.warning(literal(call.error))
+    if call.instead_of:
+        st.info(literal(_who(call)), icon=":material/swap_horiz:")
+    left, right = st.columns(2, gap="large")
+    with left:
+        st.markdown(_("**Asked**"))
+        if call.model == OFFLINE:
+            st.caption(_("The offline model read the question's inputs, not this prompt."))
+        for number, key in enumerate(call.keys, start=1):
+            if len(call.keys) > 1:
+                st.caption(_("Attempt {number}", number=number))
+            messages = house.answers.of(record.run).request(key)
+            for message in messages[-2:] if number > 1 else messages:
+                st.caption(literal(message.role))
+                for index, part in enumerate(message.parts):
+                    if isinstance(part, Medium):
+                        medium_view(house, part, key=f"{key}-{index}")
+                    else:
+                        st.code(part, language=None, wrap_lines=True, height=260 if len(part) > 900 else "content")
+    with right:
+        st.markdown(_("**Answered**"))
+        if call.value:
+            answer_view(call.value)
+        for key in call.keys:
+            if reply := house.answers.of(record.run).reply(key):
+                with st.expander(_("As it came")):
+                    st.code(reply.text, language=None, wrap_lines=True)
+                if reply.model or reply.address:
+                    told = _("Answered by {model}", model=literal(reply.model or _("a model that was not named")))
+                    told += f" ({literal(reply.fingerprint)})" if reply.fingerprint else ""
+                    if reply.connection:
+                        told += _(" through {connection}", connection=literal(reply.connection))
+                    st.caption(told + (_(" at {address}", address=literal(reply.address)) if reply.address else ""))
+                usage, attempts = reply.usage, many(reply.attempts, "attempt")
+                tokens = {"prompt": usage.prompt, "completion": usage.completion, "cached": usage.cached}
+                text = _("{prompt} + {completion} tokens ({cached} cached)", **tokens)
+                cost = literal(money(reply.cost, about=usage.estimated))
+                st.caption(f"{text} · {cost} · {duration(reply.latency_s)} · {attempts}")
+    audit_view(house, record, call)
+    interview_view(house, record, call)
+
+
+def member_chain(house: Courthouse, procedure: Procedure, record: Record, member: Member) -> None:
+    """Who the member is, then stage by stage; where others examined for it, their calls stand first."""
+    st.subheader(literal(member.name))
+    st.caption(f"{literal(member.id)} · {literal(member.role)} · {literal(member.spec.id)}")
+    if persona := member.persona:
+        words = {name: translated(getattr(persona, name)) for name in ("gender", "status", "background")}
+        inert(_("{age}, {gender}, {status}. {background}", age=persona.age, **words), small=True)
+        traits, interests = listed(persona.traits), listed(persona.interests)
+        text = _("Traits: {traits}. Interests: {interests}.", traits=traits, interests=interests)
+        inert(text, small=True, faint=True)
+    for ballot, votes in record.ballots.items():
+        if vote := votes.get(member.id):
+            moved = _(" (changed)") if vote.changed else ""
+            st.html(f"{escaped(record.ballot_name(ballot))}: {choice_html(procedure, vote.choice)}{moved}")
+    marks_view(house, record.run.id, member.id)
+    interview_view(house, record, last_call(record, member.id))
+    own = {call.stage for call in record.calls_of(member.id)}
+    voting = {role.name for role in procedure.roles if role.votes}
+    for stage in record.stages:
+        calls = [call for call in record.calls_of(member.id) if call.stage == stage.path]
+        shared = [] if calls or stage.path in own or member.role not in voting else _shared(record, stage.path, voting)
+        if not calls and not shared:
+            continue
+        st.markdown(f"#### {literal(stage.name)}")
+        if shared:
+            st.caption(_("Examined once for the whole panel:"))
+        for call in calls or shared:
+            _call(house, record, call)
+
+
+def _shared(record: Record, stage: str, voting: set[str]) -> list[Called]:
+    """Calls of a stage in which no voting member was asked: made by another for all of them."""
+    calls = [call for call in record.calls if call.stage == stage]
+    asked = {member.role for call in calls if (member := record.member(call.member))}
+    return [] if asked & voting else calls
+
+
+def _call(house: Courthouse, record: Record, call: Called) -> None:
+    with st.container(border=True):
+        st.markdown(f"**{literal(call.title)}**")
+        if call.instead_of:
+            st.caption(f":material/swap_horiz: {literal(_who(call))}")
+        if call.error:
+            st.warning(_("No answer: {error}", error=literal(call.error)))
+        if call.value:
+            answer_view(call.value)
+        messages = house.answers.of(record.run).request(call.keys[0]) if call.keys else ()
+        media = [part for message in messages for part in message.parts if isinstance(part, Medium)]
+        if media:
+            with st.expander(_("Looked at {media} pictures or videos", media=len(media)), icon=":material/image:"):
+                for column, medium in zip(st.columns(max(2, len(media))), media, strict=False):
+                    with column:
+                        medium_view(house, medium, key=call.path)
+        if call.described:
+            named = literal(", ".join(call.described))
+            st.caption(_("By description only, as this model can't see: {media}", media=named))
+        if call.speaks_as_model:
+            st.warning(_("This answer speaks of itself as a language model, and not as the member."))
+
+
+component = st.components.v2.component
+member_cards = component("courtroom_members", css=style("members"), js=part("members"), isolate_styles=False)
+
+
+def member_grid(house: Courthouse, procedure: Procedure, record: Record) -> None:
+    if not record.members:
+        st.info(_("The members take their seats when the run begins."), icon=":material/groups:")
+        return
+    opened = st.session_state.get("member")
+    if opened and (member := record.member(opened)):
+        st.button(_("All members"), icon=":material/arrow_back:", on_click=_open, args=(None,))
+        member_chain(house, procedure, record, member)
+        return
+    ask_all_view(house, record)
+    voting = {role.name for role in procedure.roles if role.votes}
+    voters = [member for member in record.members if member.role in voting]
+    if voters:
+        _voters(procedure, record, voters)
+    others = [member for member in record.members if member.role not in voting]
+    if others:
+        alone = _("Open a member to see all that it was asked and answered.")
+        st.caption(_("Others who take part") if voters else alone)
+        with st.container(horizontal=True):
+            for member in others:
+                name, key, which = literal(member.name), f"open-{member.id}", (member.id,)
+                st.button(name, key=key, icon=":material/person:", on_click=_open, args=which)
+
+
+def _voters(procedure: Procedure, record: Record, voters: list[Member]) -> None:
+    last = {member: vote for votes in record.ballots.values() for member, vote in votes.items()}
+    cast = ((ballot, *one) for ballot, votes in record.ballots.items() for one in votes.items())
+    moved = {member: record.ballot_name(ballot) for ballot, member, vote in cast if vote.changed}
+    choices = {choice.title: choice.name for choice in procedure.choices}
+    filters = [*choices, "Changed sides", "Abstained"]
+    shown = st.pills(_("Show"), filters, selection_mode="single", format_func=literal, key="member_filter")
+    by_hand = {(call.stage, call.member) for call in record.calls if call.source == "person"}
+
+    def fits(member: str) -> bool:
+        if shown is None or (vote := last.get(member)) is None:
+            return shown is None
+        is_for_it = vote.choice == choices.get(shown)  # an abstention is for None
+        return member in moved if shown == "Changed sides" else is_for_it
+
+    members = [member for member in voters if fits(member.id)]
+    if not members:
+        st.caption(_("No member fits this filter."))
+    cards = []
+    for member in members:
+        vote = last.get(member.id)
+        person = vote is not None and (vote.stage, member.id) in by_hand
+        cards.append(_card(procedure, record, member, vote, moved.get(member.id, ""), person=person))
+    data = json.dumps({"cards": cards, "open": _("Whole chain")}, ensure_ascii=False)
+    key = f"members-{record.run.id}"
+    member_cards(data=data.encode(), key=key, on_member_change=lambda: _open(st.session_state[key].get("member")))
+
+
+def _card(
+    procedure: Procedure, record: Record, member: Member, vote: Voted | None, moved: str, *, person: bool
+) -> dict[str, Any]:
+    """What a member's card shows. `moved`: the ballot in which it last changed sides."""
+    line = member.spec.id
+    if persona := member.persona:
+        words = {"status": translated(persona.status), "background": translated(persona.background)}
+        line = _("{age}, {status}. {background}", age=persona.age, **words)
+    notes = [_("was {before}", before=translated(vote.before or ""))] if vote and vote.changed else []
+    notes += [_("changed sides in {ballot}", ballot=translated(moved))] if moved and not notes else []
+    notes += [_("given by a person")] if person else []
+    notes += [_("was set")] if vote and given_by(record, vote) == "set" else []
+    if vote and (stand_in := stand_in_of(record, vote)):
+        notes.append(_("by its stand-in {model}", model=stand_in.model))
+    if vote and (call := call_of(record, vote)) and call.speaks_as_model:
+        notes.append(_("speaks of itself as a language model"))
+    if vote and (failure := failure_of(record, vote)):
+        notes.append(translated(failure.error))
+    choice, colour = choice_words(procedure, vote.choice) if vote else (_("no vote yet"), "")
+    return {
+        "id": member.id,
+        "name": translated(member.name),
+        "line": line,
+        "choice": choice,
+        "tone": colour,
+        "notes": notes,
+        "reason": "\n".join(map(translated, vote.reasons)) if vote else "",
+    }
+
+
+def _open(member: object) -> None:
+    """Open a member's chain; None closes it."""
+    st.session_state["member"] = member if isinstance(member, str) else None

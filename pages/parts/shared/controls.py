@@ -1,5 +1,6 @@
-"""Step, Run, Run to, Pause, Stop; where to break; budget, link and exports; a second run with one thing changed."""
+"""The controls of a run, its bell, links and exports; and a second run with one thing changed."""
 
+from collections.abc import Callable
 from concurrent.futures import TimeoutError as TookLong
 from functools import partial
 from itertools import groupby, zip_longest
@@ -10,25 +11,26 @@ import streamlit as st
 from courtroom import report
 from courtroom.access import Access, Resource, may
 from courtroom.courthouse import Courthouse
-from courtroom.engine.changes import value_at
-from courtroom.engine.knobs import choice_in_words, field_at, path_in_words
+from courtroom.declarations.changes import value_at
+from courtroom.declarations.knobs import choice_in_words, field_at, path_in_words
+from courtroom.declarations.setup import Budget
 from courtroom.engine.procedure import Procedure
 from courtroom.engine.record import Record
 from courtroom.engine.run import BREAKS
-from courtroom.engine.setup import Budget
 from courtroom.engine.store import READ_ONLY
 from courtroom.errors import CourtroomError
 from courtroom.experiments.spec import Variant
 from courtroom.experiments.what_if import applied, proposals
+from courtroom.experiments.written import csv_of
 from courtroom.language import _, translated
+from courtroom.room.player import adapter, style
 from courtroom.sharing import may_change
 from pages.parts.live.audience_view import invite_button
 from pages.parts.live.room_view import film_button
-from pages.parts.shared.actions import do, offered
 from pages.parts.shared.house import open_run
 from pages.parts.shared.models_form import stand_in_choice, typed_keys
 from pages.parts.shared.share_view import download, share_view
-from pages.parts.shared.shown import declared, literal
+from pages.parts.shared.shown import declared, do, literal, offered
 
 STATUS: dict[str, tuple[str, str, Literal["blue", "orange", "green", "red"]]] = {
     "running": (":material/play_circle:", "Running", "blue"),
@@ -38,9 +40,43 @@ STATUS: dict[str, tuple[str, str, Literal["blue", "orange", "green", "red"]]] = 
 }
 
 
+def _press(
+    name: str, label: str, icon: str, about: str, act: Callable[[], object], *,
+    disabled: bool, shortcut: str | None = None, primary: bool = False,
+) -> None:  # fmt: skip
+    """Draw one of the buttons that steer the run."""
+    key = f"do-{name}"
+    kind: Literal["primary", "secondary"] = "primary" if primary else "secondary"
+    if st.button(declared(label), key=key, icon=icon, help=about, disabled=disabled, shortcut=shortcut, type=kind):
+        do(act)
+
+
 def status_badge(status: str, *, interrupted: bool = False) -> None:
     icon, word, colour = STATUS["paused" if interrupted else status]
     st.badge(_("Interrupted") if interrupted else translated(word), icon=icon, color=colour)
+
+
+_bell = st.components.v2.component(
+    "courtroom_bell",
+    html='<button type="button" class="bell" hidden></button>',
+    css=style("bell"),
+    js=adapter("bell"),
+    isolate_styles=False,
+)
+
+
+def bell_view(house: Courthouse, about: Resource, name: str, state: str) -> None:
+    """Draw the button; the browser tells whoever pressed it when the state becomes another than `running`."""
+    words = {"off": _("Notify me"), "on": _("You will be notified"), "blocked": _("This browser blocks notices.")}
+    words["help"] = _("The browser tells you when this ends, waits for somebody or fails, as long as the page is open.")
+    said = {one: translated(one) for one in ("done", "failed", "paused", "waits for a seat")}
+    _bell(
+        data={**words, "kind": about.kind, "id": about.id, "name": name, "state": state, "said": said},
+        key=f"bell-{about.kind}-{about.id}",
+        height="content",
+    )
+    if trouble := house.bell.trouble(about):
+        st.toast(literal(trouble), icon=":material/notifications_off:", duration="long")
 
 
 def standing(house: Courthouse, record: Record) -> tuple[object, ...]:
@@ -61,43 +97,39 @@ def controls(house: Courthouse, procedure: Procedure, record: Record) -> None:
         status_badge(status, interrupted=interrupted)
         idle = status in ("paused", "failed") or interrupted
         if status != "done" and not run.imported and mine:
-            if st.button(
-                _("Step"), key="do-step", icon=":material/skip_next:", disabled=not idle, shortcut="s",
-                help=_("Work on one stage."),
-            ):  # fmt: skip
-                do(lambda: runner.step(run.id, typed_keys()))
-            if st.button(
-                _("Run"), key="do-run", icon=":material/play_arrow:", disabled=not idle, shortcut="g",
-                type="primary" if idle else "secondary", help=_("Run on to the end, or to the next break."),
-            ):  # fmt: skip
-                do(lambda: runner.go(run.id, keys=typed_keys()))
-            if st.button(
-                _("Pause"), key="do-pause", icon=":material/pause:", disabled=idle, shortcut="p",
-                help=_("Ask nothing more for now. Answers under way still arrive and are kept."),
-            ):  # fmt: skip
-                do(lambda: runner.pause(run.id))
-            if st.button(
-                _("Stop"), key="do-stop", icon=":material/stop:", disabled=idle and not runner.drives(run.id),
-                help=_("Stop the run here; it can go on at any time."),
-            ):  # fmt: skip
-                do(lambda: runner.stop(run.id))
+            about, act = _("Work on one stage."), partial(runner.step, run.id, typed_keys())
+            _press("step", _("Step"), ":material/skip_next:", about, act, disabled=not idle, shortcut="s")
+            about, act = _("Run on to the end, or to the next break."), partial(runner.go, run.id, keys=typed_keys())
+            _press("run", _("Run"), ":material/play_arrow:", about, act, disabled=not idle, shortcut="g", primary=idle)
+            about = _("Ask nothing more for now. Answers under way still arrive and are kept.")
+            _press(
+                "pause",
+                _("Pause"),
+                ":material/pause:",
+                about,
+                partial(runner.pause, run.id),
+                disabled=idle,
+                shortcut="p",
+            )
+            about, settled = _("Stop the run here; it can go on at any time."), idle and not runner.drives(run.id)
+            _press("stop", _("Stop"), ":material/stop:", about, partial(runner.stop, run.id), disabled=settled)
             with st.popover(_("Run to ..."), disabled=not idle):
-                target = st.selectbox(
+                stages, title = (
+                    {one.name: translated(one.title) for one in procedure.stages},
                     _("Run until this stage is done"),
-                    [kind.title for kind in procedure.stages],
-                    key=f"to-{run.id}",
-                    format_func=translated,
                 )
+                target = st.selectbox(title, list(stages), format_func=stages.__getitem__, key=f"to-{run.id}")
                 if st.button(_("Run to it")):
-                    kind = next(kind.name for kind in procedure.stages if kind.title == target)
-                    do(lambda: runner.run_to(run.id, kind, typed_keys()))
+                    do(lambda: runner.run_to(run.id, target, typed_keys()))
             with st.popover(_("Break")):
                 breaks = st.pills(
                     _("Pause by itself"), list(BREAKS), selection_mode="multi", default=list(run.control.breaks),
                     format_func=lambda one: translated(BREAKS[one]), key=f"breaks-{run.id}",
                 )  # fmt: skip
                 if tuple(breaks) != run.control.breaks:
-                    runner.set_breaks(run.id, house.store.control(run.id).model_copy(update={"breaks": tuple(breaks)}))
+                    runner.set_breaks(
+                        run.id, house.store.run(run.id).control.model_copy(update={"breaks": tuple(breaks)})
+                    )
         forks = record.events and may(Access.RUN)
         about = _("Run this case again with something changed; the rest is served from the record.")
         if forks and st.button(_("Fork"), key="do-fork", icon=":material/fork_right:", help=about):
@@ -113,13 +145,10 @@ def controls(house: Courthouse, procedure: Procedure, record: Record) -> None:
             share_view(house, of)
             _downloads(house, procedure, record, of)
     if run.is_unverified:
-        st.caption(
-            _(":material/lock: {read_only} A fork of it can go on, and asks every question again.", read_only=READ_ONLY)
-        )
+        text = _("A fork of it can go on, and asks every question again.")
+        st.caption(f":material/lock: {literal(READ_ONLY)} {text}")
     if interrupted:
-        st.warning(
-            _("The server that ran this hearing has stopped. Run it on: nothing that was answered is asked again.")
-        )
+        st.warning(_("The server that ran this hearing has stopped. Run it on: no answer is asked for again."))
     elif status == "failed":
         st.error(literal(run.reason))
     elif trouble := runner.trouble(run.id):
@@ -149,42 +178,45 @@ def report_html(house: Courthouse, run: str) -> str:
 
 def _downloads(house: Courthouse, procedure: Procedure, record: Record, of: Resource) -> None:
     run = record.run.id
-    download(
-        house, _("HTML report"), lambda: report_html(house, run), f"{run}.html", of, icon=":material/article:",
-        help_=_("One page with everything inside; opens without the app."),
-    )  # fmt: skip
+    write, about = partial(report_html, house, run), _("One page with everything inside; opens without the app.")
+    download(house, _("HTML report"), write, f"{run}.html", of, icon=":material/article:", help_=about)
     if record.events and may(Access.RUN):
         film_button(house, procedure, record)
     download(house, _("JSON"), lambda: house.files.export(run)[1], f"{run}.json", of, icon=":material/data_object:")
+    download(
+        house, _("Markdown"), lambda: report.as_markdown(record, procedure), f"{run}.md", of, icon=":material/notes:"
+    )
+    download(
+        house, _("Word"), lambda: report.as_docx(record, procedure), f"{run}.docx", of, icon=":material/description:"
+    )
+    if record.ballots:
+        votes = partial(report.votes_in_long_form, record, procedure, house.answers.of(record.run))
+        about = _("A row for each member and ballot: vote, statement, and whose words it was shown.")
+        download(house, _("Votes as CSV"), lambda: csv_of(votes()), f"{run}-votes.csv", of, help_=about)
+        download(house, _("Votes as Parquet"), lambda: votes().to_parquet(), f"{run}-votes.parquet", of, help_=about)
     for own in procedure.exports:
         write = partial(own.write, record, house.answers)
         download(house, declared(own.title), write, f"{run}-{own.file}", of, icon=":material/dataset:")
 
 
-MOST = 6
-WAIT_S = 8.0
-"""How long the page waits for the other run before it shows it as it goes on."""
+MAX_CHANGES_OFFERED = 6
+MAX_WAIT_FOR_RUN_S = 8.0
 
 
 @offered(Access.RUN)
 def change_one(house: Courthouse, procedure: Procedure, record: Record) -> None:
     """A few single changes that the case and the setup offer, and one button; worked out when it is opened."""
-    opened = st.popover(
-        _("Change one thing"), icon=":material/alt_route:", key=f"changing-{record.run.id}", on_change="rerun"
-    )
+    title, key = _("Change one thing"), f"changing-{record.run.id}"
+    opened = st.popover(title, icon=":material/alt_route:", key=key, on_change="rerun")
     if not opened.open:
         return
     with opened:
         if not (offered := _offered(procedure, record)):
             st.caption(_("This run offers nothing that could be changed alone. Fork it to change its setup."))
             return
-        chosen = st.radio(
-            _("What is different the second time"),
-            offered,
-            format_func=lambda variant: literal(_told(record, variant)),
-            key=f"change-one-{record.run.id}",
-        )
-        stand_in = stand_in_choice(house, record.setup, f"change-one-{record.run.id}")
+        title, key = _("What is different the second time"), f"change-one-{record.run.id}"
+        chosen = st.radio(title, offered, format_func=lambda variant: literal(_told(record, variant)), key=key)
+        stand_in = stand_in_choice(house, record.setup, key)
         if st.button(_("Run it again, and show both"), type="primary", key="do-change-one"):
             _both(house, record, chosen, stand_in)
 
@@ -196,7 +228,7 @@ def _offered(procedure: Procedure, record: Record) -> list[Variant]:
         variants = proposals(procedure, record.setup, record.case, record.run.seed)
         by_kind = groupby(sorted(variants, key=lambda one: one.kind or ""), key=lambda one: one.kind)
         kinds = [_varied(list(group)) for _, group in by_kind]
-        st.session_state[key] = [one for row in zip_longest(*kinds) for one in row if one][:MOST]
+        st.session_state[key] = [one for row in zip_longest(*kinds) for one in row if one][:MAX_CHANGES_OFFERED]
     offered: list[Variant] = st.session_state[key]
     return offered
 
@@ -224,7 +256,7 @@ def _both(house: Courthouse, record: Record, variant: Variant, stand_in: str) ->
         fork = house.fork(record.run.id, house.with_stand_in(setup, stand_in) if stand_in else setup, case=case)
         house.runner.go(fork)
         with st.spinner(_("The second run is under way ...")):
-            house.runner.wait(fork, WAIT_S)
+            house.runner.wait(fork, MAX_WAIT_FOR_RUN_S)
     except TookLong:
         open_run(fork)
     except CourtroomError as error:

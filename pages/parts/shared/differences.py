@@ -1,27 +1,32 @@
-"""How runs differ: values and texts in columns, a column a run; and the family of a run, each fork with what it changed."""
+"""How runs differ: values and texts in columns; and the family of a run, each fork named by what it changed."""
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import groupby
 from typing import Any
 
 import streamlit as st
 
+from courtroom.access import acting_account
 from courtroom.courthouse import Courthouse
-from courtroom.engine.knobs import choice_in_words, field_at, path_in_words
-from courtroom.engine.setup import Setup
-from courtroom.evaluation.comparison import Difference, Relative
-from courtroom.language import _, translated
-from courtroom.text.words import changes
-from pages.parts.shared.blocks_view import diff_html
+from courtroom.declarations.knobs import choice_in_words, field_at, path_in_words
+from courtroom.declarations.setup import Setup
+from courtroom.engine.procedure import Procedure
+from courtroom.engine.run import Status
+from courtroom.errors import CourtroomError
+from courtroom.evaluation.comparison import Difference, Differences, Relative, forked
+from courtroom.evaluation.run_list import RunFilter, RunLine, RunList
+from courtroom.language import _, language, translated
+from courtroom.text.words import changes, short
+from pages.parts.shared.blocks_view import SHORT, diff_html
 from pages.parts.shared.house import open_run
-from pages.parts.shared.shown import escaped, inert, literal, moment
+from pages.parts.shared.shown import STYLES, escaped, field_in_words, inert, literal, moment
 
 LETTERS = "ABCD"
 """What runs are called where they stand next to each other."""
 ALIKE = 0.2
 """Share of two texts that must be the same for marks of what has changed to be read more easily than the text."""
-SHORT = 60
-"""Characters up to which a value is read at a glance, and needs no marks where it differs."""
 
 
 def differences_view(differences: Iterable[Difference], name: Callable[[str], str] = str) -> None:
@@ -35,22 +40,17 @@ def differences_view(differences: Iterable[Difference], name: Callable[[str], st
         f"<tr><th>{escaped(name(one.path))}</th>{''.join(f'<td>{cell}</td>' for cell in _cells(one.values))}</tr>"
         for one in differences
     )
-    st.html(f"{STYLE}<table class=beside><tr><th></th>{head}</tr>{''.join(rows)}</table>")
+    st.html(STYLES / "beside.css")
+    st.html(f"<table class=beside><tr><th></th>{head}</tr>{''.join(rows)}</table>")
 
 
-def setting(kind: type[Setup], one: Difference) -> Difference:
-    """A difference between setups, its path and its choices in words."""
-    field = field_at(kind, one.path)
-    values = tuple(translated(choice_in_words(field, v)) if field and isinstance(v, str) else v for v in one.values)
-    return Difference(path=translated(path_in_words(kind, one.path)), values=values)
-
-
-STYLE = (
-    "<style>.beside{width:100%;border-collapse:collapse;table-layout:fixed;font-size:.9rem}"
-    ".beside th,.beside td{border-bottom:1px solid rgba(128,128,128,.35);padding:.35rem .6rem;text-align:left;"
-    "vertical-align:top;white-space:pre-wrap;overflow-wrap:anywhere;font-weight:400}"
-    ".beside th:first-child{width:18%}.beside th{opacity:.75}.beside .as{opacity:.6}</style>"
-)
+def worded(what: str, one: Difference, kind: type[Setup]) -> Difference:
+    """Return a difference in words. `what`: the field of `Differences` that it is in."""
+    if what == "setup":
+        field = field_at(kind, one.path)
+        values = tuple(translated(choice_in_words(field, v)) if field and isinstance(v, str) else v for v in one.values)
+        return Difference(path=translated(path_in_words(kind, one.path)), values=values)
+    return one if what == "interventions" else Difference(path=field_in_words(one.path), values=one.values)
 
 
 def _cells(values: Sequence[Any]) -> Iterator[str]:
@@ -61,7 +61,8 @@ def _cells(values: Sequence[Any]) -> Iterator[str]:
         elif place == first:
             yield escaped(told(value))
         elif value == values[first]:
-            yield f'<span class="as">{escaped(told(value)) if _is_short(value) else _("as in {letter}", letter=LETTERS[first])}</span>'
+            text = told(value) if _is_short(value) else _("as in {letter}", letter=LETTERS[first])
+            yield f'<span class="as">{escaped(text)}</span>'
         elif _is_short(value) and _is_short(values[first]):
             yield escaped(told(value))
         else:
@@ -108,9 +109,10 @@ def told(value: Any) -> str:
     return str(value)
 
 
-def in_line(value: Any, most: int = SHORT) -> str:
-    text = ", ".join(line for line in told(value).splitlines() if line)
-    return text if len(text) <= most else f"{text[: most - 1]}…"
+def _in_line(value: Any, most: int = SHORT) -> str:
+    words = value.get("text", value) if isinstance(value, dict) else value  # of a piece of evidence, what it says
+    text = ", ".join(line for line in told(words).splitlines() if line)
+    return short(text, most)
 
 
 def change_in_line(before: Any, after: Any, most: int = 60) -> str:
@@ -119,14 +121,14 @@ def change_in_line(before: Any, after: Any, most: int = 60) -> str:
         gone = [part for part in before if part not in after]
         new = [part for part in after if part not in before]
         parts = [
-            f"{word} {in_line(parts[0], most)}"
+            f"{word} {_in_line(parts[0], most)}"
             if len(parts) == 1
             else _("{word} {parts} of {size}", word=word, parts=len(parts), size=size)
             for word, parts, size in ((_("without"), gone, len(before)), (_("with new"), new, len(after)))
             if parts
         ]
         return "; ".join(parts) or _("in another order")
-    return f"{in_line(before, most)} → {in_line(after, most)}"
+    return f"{_in_line(before, most)} → {_in_line(after, most)}"
 
 
 def _is_short(value: Any) -> bool:
@@ -137,44 +139,125 @@ def _flat(value: Any) -> str:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
-CHANGES = 4
-DEEPEST = 8
-"""Forks of forks from here on are not indented further."""
-SHOWN = 60
-"""Runs of a family that are shown; the rest are counted."""
+MAX_CHANGES_TOLD = 4
+MAX_NAME_CHARACTERS = 70
+MAX_INDENTS = 8
+MAX_RUNS_SHOWN = 60
+
+
+def changes_in_words(changes: Differences, kind: type[Setup]) -> list[str]:
+    """Return a line for each thing that a fork changed: a setting, or a piece of the case."""
+    pieces = groupby(changes.case, lambda one: ".".join(one.path.split(".")[:2]))
+    lines = [_piece_in_words(path, {one.path: one.values for one in those}) for path, those in pieces]
+    for what, one in changes.all():
+        if what != "case":
+            worded_ = worded(what, one, kind)
+            lines.append(f"{worded_.path}: {change_in_line(*worded_.values)}")
+    return lines
+
+
+def _piece_in_words(path: str, changed: Mapping[str, Sequence[Any]]) -> str:
+    """Return what became of a piece of a case: by its text, as dates, files and their digests say little."""
+    name, (before, after) = field_in_words(path), changed.get(path, ("", ""))
+    if after is None:
+        return _("without {name}", name=name)
+    before, after = changed.get(f"{path}.text", (before, after))
+    return f"{name}: {change_in_line(before, after)}" if before != after else _("{name} changed", name=name)
+
+
+def fork_name(house: Courthouse, run: str, parent: str | None) -> str:
+    """Return what a run is called among its family: by what it changed; empty where it is no fork."""
+    person = acting_account()
+    return _fork_name(house, run, parent, language(), person.id if person else "") if parent else ""
+
+
+@st.cache_data(max_entries=2_000, ttl=60, show_spinner=False)
+def _fork_name(_house: Courthouse, run: str, parent: str, language: str, reader: str) -> str:
+    """The same for each reader of a language: of another's parent a reader may see nothing."""
+    try:
+        rows = [_house.store.run(one) for one in (parent, run)]
+        changes = forked(_house.store, _house.procedures, *rows)
+    except (CourtroomError, KeyError):  # the parent, or a procedure, is not there any more
+        return ""
+    return _shortly(changes_in_words(changes, _house.procedures[rows[1].procedure].setup))
+
+
+def _shortly(lines: Sequence[str]) -> str:
+    if not lines:
+        return _("nothing changed")
+    name = lines[0] if len(lines[0]) <= MAX_NAME_CHARACTERS else f"{lines[0][:MAX_NAME_CHARACTERS]}…"
+    return name + (_("; and {changes} more", changes=len(lines) - 1) if len(lines) > 1 else "")
+
+
+def procedure_of(house: Courthouse, run: str, procedure: str) -> Procedure | None:
+    """Return a run's procedure, as it is about the run's case; None where it is not installed."""
+    known = house.procedures.get(procedure)
+    return _about_its_case(house, run, procedure) if known and known.choices_in else known
+
+
+@st.cache_resource(max_entries=2_000, show_spinner=False)
+def _about_its_case(_house: Courthouse, run: str, procedure: str) -> Procedure:
+    return _house.procedures[procedure].about(_house.store.case(_house.store.run(run)))
+
+
+def outcome_title(known: Procedure | None, outcome: str | None) -> str:
+    """Return an outcome by its title; the same where it has none, as a judgment in words."""
+    titles = {choice.name: choice.title for choice in known.choices} if known else {}
+    return translated(titles.get(outcome, outcome)) if outcome else ""
+
+
+def run_label(house: Courthouse, row: RunLine) -> str:
+    """Return a run as an entry of a list to choose from."""
+    outcome = outcome_title(procedure_of(house, row.id, row.procedure), row.outcome)
+    parts = row.title, fork_name(house, row.id, row.parent), outcome
+    return " · ".join(filter(None, (*parts, moment(row.created), row.id)))
+
+
+MAX_OFFERED = 100
+"""A search finds the others."""
+
+
+def runs_to_choose(
+    house: Courthouse, key: str, chosen: Iterable[str], status: Status | None = None
+) -> dict[str, RunLine]:
+    """The newest runs by their ids, newest first, and those that are chosen; above them a search where there are more.
+
+    Args:
+        key: of the search, in the session.
+        status: how the runs must stand.
+    """
+    listed = RunList(house.database)
+    held = RunFilter(status=status or "")
+    rows = listed.newest(held, MAX_OFFERED + 1)
+    if len(rows) > MAX_OFFERED:
+        about, hint = _("The newest {most} that fit can be chosen below.", most=MAX_OFFERED), _("case, outcome or id")
+        text = st.text_input(_("Search runs"), key=key, placeholder=hint, help=about).strip()
+        rows = listed.newest(replace(held, text=text), MAX_OFFERED) if text else rows[:MAX_OFFERED]
+    rows += [one for one in listed.named(chosen) if one not in rows and status in (None, one.status)]
+    return {one.id: one for one in rows}
 
 
 def family_view(house: Courthouse, run: str, marks: Sequence[str] = ()) -> None:
-    """All runs of the family; those in `marks` stand out."""
-    for one in house.family(run, SHOWN):
-        known = house.procedures.get(one.run.procedure)
-        _line(one, one.run.id in (marks or (run,)), known.setup if known else Setup)
-    if (more := len(house.store.families.ids(run)) - SHOWN) > 0:
+    """Draw all runs of the family, each by what it changed; those in `marks` stand out."""
+    for one in house.family(run, MAX_RUNS_SHOWN):
+        _relative(house, one, one.run.id in (marks or (run,)))
+    if (more := len(house.store.family_ids(run)) - MAX_RUNS_SHOWN) > 0:
         st.caption(_("and {runs} more", runs=more))
 
 
-def _line(relative: Relative, marked: bool, kind: type[Setup]) -> None:
+def _relative(house: Courthouse, relative: Relative, marked: bool) -> None:
     row = relative.run
-    indent, line = st.columns([0.2 + 0.5 * min(relative.depth, DEEPEST), 12])
-    with indent:
-        if relative.depth:
-            st.html('<div style="text-align:right;opacity:.6">└─</div>')
+    known = procedure_of(house, row.id, row.procedure)
+    lines = changes_in_words(relative.changes, known.setup if known else Setup)
+    indent, line = st.columns([0.2 + 0.5 * min(relative.depth, MAX_INDENTS), 12])
+    if relative.depth:
+        indent.html('<div style="text-align:right;opacity:.6">└─</div>')
     with line:
+        name = literal(_shortly(lines) if relative.depth else row.title)
         icon = ":material/radio_button_checked:" if marked else ":material/radio_button_unchecked:"
-        name = f"**{literal(row.id)}**" if marked else literal(row.id)
-        if st.button(name, key=f"kin-{row.id}", icon=icon, type="tertiary"):
+        if st.button(f"**{name}**" if marked else name, key=f"kin-{row.id}", icon=icon, type="tertiary"):
             open_run(row.id)
-        outcome = literal(row.verdict.outcome) if row.verdict else literal(row.status)
-        st.caption(f"{outcome} · {moment(row.created)} · {_changed(relative, kind)}")
-
-
-def _changed(relative: Relative, kind: type[Setup]) -> str:
-    if not relative.depth:
-        return _("the first")
-    changes = list(relative.changes.all())
-    if not changes:
-        return _("nothing changed")
-    told = [setting(kind, one) if what == "setup" else one for what, one in changes[:CHANGES]]
-    lines = [f"{literal(one.path)}: {literal(change_in_line(*one.values))}" for one in told]
-    more = len(changes) - CHANGES
-    return "; ".join(lines) + (_("; and {changes} more", changes=more) if more > 0 else "")
+        outcome = outcome_title(known, row.verdict.outcome) if row.verdict else row.status
+        st.caption(f"{literal(outcome)} · {moment(row.created)}")
+        if len(lines) > 1:
+            inert("\n".join(lines[:MAX_CHANGES_TOLD]), small=True, faint=True)

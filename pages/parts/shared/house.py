@@ -1,4 +1,4 @@
-"""The door: the one courthouse of this server; who comes in, by a link or an account, and reads in which language; which run is looked at."""
+"""The door: the one courthouse of this server; who comes in, in which language; which run is looked at."""
 
 import threading
 import time
@@ -18,20 +18,12 @@ from courtroom.settings import Settings, from_environment
 from courtroom.sharing import Links, NoSuchLink, note_sign_in
 from courtroom.store.connection import FAILURES
 from courtroom.store.database import Database
-from pages.parts.shared.shown import inert, literal, one_of
+from pages.parts.shared.shown import STYLES, inert, literal, one_of
 
 CHOSEN = "lang"
 """The choice, in the session and in the address, so that a link keeps it."""
 PICKED, COOKIE = "lang-picked", "courtroom_lang"
 """What the button picked; the browser keeps that in a cookie, for visits without it in the address."""
-STYLE = """<style>
-[data-testid="stLayoutWrapper"]:has(> .st-key-language) { position: absolute; }
-.st-key-language { position: fixed; top: .95rem; right: 4.5rem; z-index: 999991; width: auto; }
-.st-key-language button { min-height: 0; padding: .2rem .4rem; }
-@media (max-width: 640px) { .st-key-language { right: 4rem; } }
-@media (min-width: 641px) and (max-width: 1000px) { .st-key-language { top: 3.2rem; right: 1rem; } }
-</style>"""
-"""The button stands next to the menu of the page, on every page, and takes no room of it."""
 
 
 def speak() -> None:
@@ -44,7 +36,7 @@ def speak() -> None:
 
 
 def reads() -> str:
-    """The language that was chosen; else the one that was picked at an earlier visit; else the browser's; else English."""
+    """The language that was chosen, else picked at an earlier visit, else the browser's, else English."""
     if get_script_run_ctx() is None:  # no page: the engine's threads, the shell
         return ENGLISH
     chosen: str | None = st.session_state.get(CHOSEN)
@@ -54,11 +46,16 @@ def reads() -> str:
 
 def switch() -> None:
     """The button to the other language, named in that language."""
-    st.html(STYLE)
+    st.html(STYLES / "language.css")
     (other,) = LANGUAGES.keys() - {language()}
 
     def choose() -> None:
         st.session_state[CHOSEN] = st.session_state[PICKED] = st.query_params[CHOSEN] = other
+        # A select with a key keeps the label in the old language where its value is not set anew.
+        for key, value in st.session_state.items():
+            values = value if isinstance(value, list) else [value]
+            if values and all(isinstance(one, str) for one in values):
+                st.session_state[key] = value
 
     with st.container(key="language"):
         st.button(LANGUAGES[other], key="switch-language", type="tertiary", on_click=choose)
@@ -68,7 +65,7 @@ _themes = st.components.v2.component("courtroom_themes", js=adapter("themes"), i
 
 
 def follow_the_theme() -> None:
-    """Have the page drawn again when the system's theme changes: Streamlit changes its own colours only, not those that it was given."""
+    """Have the page drawn again when the system's theme changes: Streamlit changes its own colours only."""
     data = {"theme": st.context.theme.type or "light", "picked": st.session_state.get(PICKED, "")}
     _themes(key="themes", data=data, height=1, on_changed_change=lambda: None)
 
@@ -153,16 +150,6 @@ def sign_in_page() -> None:
             )
 
 
-PERSON_STYLE = """<style>
-[data-testid="stLayoutWrapper"]:has(> .st-key-person) { position: absolute; }
-.st-key-person { position: fixed; top: .95rem; right: 8.5rem; z-index: 999991; width: auto; }
-.st-key-person button { min-height: 0; padding: .2rem .4rem; max-width: 11rem; }
-.st-key-person button p { white-space: nowrap; overflow: hidden; text-overflow: ellipsis; }
-@media (max-width: 640px) { .st-key-person { right: 7.5rem; } .st-key-person button { max-width: 6rem; } }
-</style>"""
-"""Next to the button of the language, on every page; it takes no room of it."""
-
-
 def in_words(access: Access) -> str:
     return {
         Access.NONE: _("Sees what is public"),
@@ -173,7 +160,7 @@ def in_words(access: Access) -> str:
 
 
 def person_view(person: Account) -> None:
-    st.html(PERSON_STYLE)
+    st.html(STYLES / "person.css")
     with (
         st.container(key="person"),
         st.popover(literal(person.name), type="tertiary", icon=":material/account_circle:"),
@@ -182,6 +169,11 @@ def person_view(person: Account) -> None:
         st.caption(literal(in_words(person.access)))
         if person.access is Access.NONE:
             st.caption(_("Ask an owner of this server if you need to see more."))
+        house = courthouse()
+        if person.access >= Access.LOOK and (house.settings.webhook or house.settings.mail):
+            now = house.accounts.rings(person.id) is not None
+            if st.toggle(_("Tell me when what is mine ends, waits or fails"), now, key="rings") != now:
+                house.accounts.ring(not now)
         if person.access >= Access.OWN:
             st.page_link("pages/people.py", label=_("People"), icon=":material/group:")
         st.button(_("Sign out"), key="sign-out", icon=":material/logout:", on_click=st.logout)
@@ -221,7 +213,7 @@ _opened: tuple[Settings, Courthouse] | None = None
 
 
 def courthouse() -> Courthouse:
-    """The courthouse. It is the door of each page: who has to sign in first gets no further, but to the page that a link opens alone."""
+    """Return the courthouse. Who has to sign in first gets no further, but to the page that a link opens alone."""
     try:
         with st.spinner(_("Opening the courthouse ...")):
             house = _open()
@@ -247,8 +239,10 @@ def outside() -> bool:
 
 
 def _open() -> Courthouse:
-    """The one courthouse of this process, whatever becomes of Streamlit's caches; another one for other settings, as in tests. Who
-    has waited while it could not be opened is told the same: a database that does not answer would keep each waiting in turn."""
+    """Return the one courthouse of this process; another one for other settings, as in tests.
+
+    Who has waited while it could not be opened is told the same: a database that is away would keep each waiting.
+    """
     global _opened, _failed
     before = _failed
     with _opening:
@@ -271,13 +265,15 @@ def _newly_opened(settings: Settings) -> Courthouse:
     secrets = st.secrets if st.secrets.load_if_toml_exists() else {}
     closed = signs_in(settings, secrets.get("auth"))
     with acts(None):
-        opened = Courthouse(settings, alone=not closed, streaming=True, connections=secrets.get("connections", {}))
+        opened = Courthouse(settings, is_server=closed, streaming=True, connections=secrets.get("connections", {}))
         try:
             opened.runner.resume_interrupted()
             opened.experiments.resume_interrupted()
         except BaseException:
             opened.close()
             raise
+    # What Chroma takes to load is spent while the first page is drawn.
+    threading.Thread(target=opened.knowledge.load, name="chroma-load", daemon=True).start()
     if closed:
         found_by(partial(visitor, opened.accounts, Links(opened.database)))
     return opened
@@ -291,8 +287,7 @@ def server_address() -> str:
 
 
 def current_run() -> str | None:
-    """The run in the URL, or the one this session looked at last; both are kept the same. Moving to another page drops the query
-    parameters, so the session remembers, and the URL is set again."""
+    """Return the run in the URL, or the one this session looked at last, as another page drops the address's."""
     run: str | None = st.query_params.get("run") or st.session_state.get("run")
     if run:
         st.session_state["run"] = st.query_params["run"] = run

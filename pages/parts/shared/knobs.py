@@ -1,4 +1,4 @@
-"""The setup being edited, kept when a page is left; and its knobs, drawn from its fields: title, help, bounds and default come from the field."""
+"""The setup being edited, kept when a page is left; and its knobs, drawn from what its fields declare."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ import streamlit as st
 from pydantic.fields import FieldInfo
 
 from courtroom.cases.case import Case
-from courtroom.engine.changes import merged, read_values
-from courtroom.engine.knobs import (
+from courtroom.declarations.changes import merged, read_values
+from courtroom.declarations.knobs import (
     Group,
     Widget,
     bounds,
@@ -24,8 +24,9 @@ from courtroom.engine.knobs import (
     leaves,
     plain,
 )
-from courtroom.engine.procedure import Preset, Procedure
-from courtroom.engine.setup import Budget, Setup, changed_values
+from courtroom.declarations.parts import Preset
+from courtroom.declarations.setup import Budget, Setup, changed_values
+from courtroom.engine.procedure import Procedure
 from courtroom.experiments.what_if import LEFT_AS_THEY_ARE
 from courtroom.language import _, listed, translated
 from pages.parts.shared.house import courthouse
@@ -48,6 +49,8 @@ class SetupDraft:
     forked: str = ""
     """The run from which the values come, while a fork of it is set up."""
     history: list[str] = dataclasses.field(default_factory=list)
+    is_run: bool = False
+    """Whether it is of a run that waits: its members are there, and its file and link are the run's."""
 
     @classmethod
     def of(cls, procedure: Procedure) -> SetupDraft:
@@ -68,7 +71,8 @@ class SetupDraft:
         return self.kind.model_validate(self.values)
 
     def complete(self, case: Case) -> dict[str, Any]:
-        return self.validated().complete(case, self.seed).model_dump(mode="json")
+        setup = courthouse().with_people(self.validated(), self.seed)
+        return setup.complete(case, self.seed).model_dump(mode="json")
 
     def start_from(self, preset: Preset) -> None:
         """Defaults with a preset's changes; models and keys stay as chosen."""
@@ -96,7 +100,7 @@ class SetupDraft:
 
     def sections(self) -> list[str]:
         own = (title for widget, title in EDITED.items() if widget in self.drawn)
-        return ["Settings", "Models", *own, "Prompts", SHARE]
+        return ["Settings", "Models", *own, "Prompts", *([] if self.is_run else [SHARE])]
 
     @property
     def drawn(self) -> dict[Widget, str]:
@@ -125,13 +129,12 @@ class SetupDraft:
 
 
 OWN_SECTION = {"model", "roles", "members", "prompts", "embedding", "budget"}
-AMONG_THE_OTHERS = (Widget.SEATS, Widget.KNOWLEDGE_BASE)
-"""Widgets that are drawn among the plain fields."""
+AMONG_PLAIN_FIELDS = (Widget.SEATS, Widget.KNOWLEDGE_BASE)
 
 
 def plain_fields(kind: type[Setup]) -> dict[str, FieldInfo]:
     """The fields of a setup that have no section or editor of their own."""
-    own = OWN_SECTION | {name for widget, name in fields_drawn(kind).items() if widget not in AMONG_THE_OTHERS}
+    own = OWN_SECTION | {name for widget, name in fields_drawn(kind).items() if widget not in AMONG_PLAIN_FIELDS}
     return {name: field for name, field in kind.model_fields.items() if name not in own}
 
 
@@ -160,12 +163,20 @@ def knobs(draft: SetupDraft, case: Case) -> None:
             _grid(Budget.model_fields, draft.values["budget"], draft, "budget-")
     for name, field in fields.items():
         if is_group(field):
-            st.subheader(declared(field.title or name), help=declared(field.description or "") or None)
-            _grid(field.annotation.model_fields, draft.values[name], draft, f"{name}-")  # type: ignore[union-attr]
+            title, about = declared(field.title or name), declared(field.description or "") or None
+            parts: dict[str, FieldInfo] = field.annotation.model_fields  # type: ignore[union-attr]
+            if group_of(field) is Group.TALK:
+                st.subheader(title, help=about)
+                _grid(parts, draft.values[name], draft, f"{name}-")
+                continue
+            changed = any(draft.values[name][part] != _default(one) for part, one in parts.items())
+            with st.expander(title, expanded=st.session_state.setdefault(draft.key(f"more-{name}"), changed)):
+                _grid(parts, draft.values[name], draft, f"{name}-")
 
 
 def _default(field: FieldInfo) -> Any:
-    return field.get_default(call_default_factory=True)
+    default = field.get_default(call_default_factory=True)
+    return list(default) if isinstance(default, tuple) else default
 
 
 def _grid(fields: Mapping[str, FieldInfo], values: dict[str, Any], draft: SetupDraft, prefix: str) -> None:
@@ -190,14 +201,13 @@ def _base(field: FieldInfo, value: str, key: str) -> str:
 def _several(field: FieldInfo, options: dict[str, str], draft: SetupDraft, name: str) -> None:
     chosen = [one for one in draft.values[name] if one in options]
     draft.values[name] = st.multiselect(
-        declared(field.title or name),
-        list(options),
-        chosen,
-        format_func=lambda one: options.get(one, one),
-        key=draft.key(name),
-        help=declared(field.description or "") or None,
-        placeholder=_("the first one"),
-    )
+        declared(field.title or name), list(options), chosen, options.__getitem__, key=draft.key(name),
+        help=declared(field.description or "") or None, placeholder=_("the first one"),
+    )  # fmt: skip
+
+
+LINE_CHARACTERS = 1_000
+"""A text that may be longer is typed on several lines."""
 
 
 def knob(field: FieldInfo, value: Any, key: str) -> Any:
@@ -219,7 +229,19 @@ def knob(field: FieldInfo, value: Any, key: str) -> Any:
             title, kind(low) if low is not None else None, kind(high) if high is not None else None, number,
             step=step, key=key, help=help_text, placeholder=_("not set") if optional else None,
         )  # fmt: skip
-    return st.text_input(title, value or "", key=key, help=help_text)
+    if get_origin(kind) is tuple and get_args(kind)[0] is int:
+        hint = _("drawn by the seed")
+        text = st.text_input(title, ", ".join(map(str, value)), key=key, help=help_text, placeholder=hint)
+        return [number for number in read_values(text) if isinstance(number, int)]
+    if get_origin(kind) is tuple:
+        text = st.text_area(title, "\n".join(value), key=key, help=help_text)
+        return [line.strip() for line in text.splitlines() if line.strip()] or value
+    draw = (
+        st.text_area
+        if any(getattr(rule, "max_length", 0) > LINE_CHARACTERS for rule in field.metadata)
+        else st.text_input
+    )
+    return draw(title, value or "", key=key, help=help_text)
 
 
 def _called(field: FieldInfo) -> Callable[[Any], str]:

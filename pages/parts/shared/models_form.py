@@ -1,8 +1,9 @@
-"""Which model answers: for the run, by role, by member, at which server; keys for this browser session; how look-ups compare texts."""
+"""Which model answers, for the run, by role and by member; keys of this session; how look-ups compare texts."""
 
 import asyncio
 import json
 from collections.abc import Mapping
+from itertools import cycle
 from typing import Any
 
 import pandas as pd
@@ -12,36 +13,23 @@ from pydantic import ValidationError
 from courtroom.cases.case import Case
 from courtroom.cases.checks import explain
 from courtroom.courthouse import Courthouse
-from courtroom.engine.knobs import Widget, thresholds
+from courtroom.declarations.knobs import Widget, thresholds
+from courtroom.declarations.setup import Setup
 from courtroom.engine.procedure import Procedure
-from courtroom.engine.setup import Setup
-from courtroom.knowledge.embedding import (
-    BY_WORDS,
-    DEFAULT,
-    REMOTE,
-    about_embedding,
-    embedding_problem,
-    encoders,
-    installed,
-    missing,
-)
-from courtroom.language import _, translated
+from courtroom.knowledge import embedding as embeddings
+from courtroom.language import N_, _, translated
 from courtroom.models.capabilities import in_words
 from courtroom.models.connections import Connections
 from courtroom.models.keys import KEYS, first_set, typed_name
 from courtroom.models.offers import Offer, offers
 from courtroom.models.providers import PROVIDERS
 from courtroom.models.spec import ABSTAIN, OFFLINE, PERSON, ModelSpec
-from pages.parts.shared.actions import errors_shown
 from pages.parts.shared.house import courthouse, open_run
 from pages.parts.shared.knobs import SetupDraft, knob
-from pages.parts.shared.shown import declared, heads, literal
+from pages.parts.shared.shown import declared, errors_shown, heads, literal
 
 FRESH_S = 60
-ALWAYS = {
-    OFFLINE: Offer(id=OFFLINE, prompt_price=0.0, completion_price=0.0),
-    PERSON: Offer(id=PERSON),
-}
+ALWAYS = {OFFLINE: Offer(id=OFFLINE, prompt_price=0.0, completion_price=0.0), PERSON: Offer(id=PERSON)}
 ABOUT = {OFFLINE: "no language model; free, and works without a key", PERSON: "a person in the seat"}
 
 
@@ -63,21 +51,25 @@ def model_picker(values: dict[str, Any], key: str, connections: Connections) -> 
     offered = reachable(connections)
     now = offer_label(Offer(id=values["id"], connection=values.get("connection", "")))
     options = [*offered, *([now] if now not in offered else [])]
-    chosen = st.selectbox(
-        _("Model"),
-        options,
-        options.index(now),
-        key=f"{key}-id",
-        format_func=lambda label: f"{label}: {translated(ABOUT[label])}" if label in ABOUT else label,
-        help=declared(ModelSpec.model_fields["id"].description or ""),
-        accept_new_options=True,
-    )
-    name = chosen or OFFLINE
+    about = declared(ModelSpec.model_fields["id"].description or "")
+    name = _one_of_all(_("Model"), options, f"{key}-id", options.index(now), about)
     offer = offered.get(name) or Offer(id=name.strip(), connection=values.get("connection", ""))
     if offer.facts() and offer.id not in ABOUT:
         st.caption(literal(offer.facts()))
     rest = {name: value for name, value in values.items() if name not in ("id", "connection")}
     return {**rest, **_chosen(offer)}, offer in offered.values()
+
+
+def _one_of_all(label: str, options: list[str], key: str, place: int = 0, about: str | None = None) -> str:
+    """A model among those that can be reached, or any id that is written."""
+
+    def titled(name: str) -> str:
+        return f"{name}: {translated(ABOUT[name])}" if name in ABOUT else name
+
+    chosen = st.selectbox(
+        declared(label), options, place, key=key, help=about, format_func=titled, accept_new_options=True
+    )
+    return str(chosen or OFFLINE)
 
 
 def out_of_reach(house: Courthouse, setup: Setup) -> str:
@@ -94,21 +86,11 @@ def stand_in_choice(house: Courthouse, setup: Setup, key: str) -> str:
     """Who answers what is asked anew; empty, and nothing drawn, where all models of a setup can be asked here."""
     if not (missing := out_of_reach(house, setup)):
         return ""
-    chosen = st.selectbox(
-        _("Who answers what is asked anew?"),
-        [label for label, offer in reachable(house.connections).items() if not offer.connection],
-        key=f"{key}-stand-in",
-        format_func=lambda label: f"{label}: {translated(ABOUT[label])}" if label in ABOUT else label,
-        accept_new_options=True,
-    )
-    st.caption(
-        _(
-            "{missing} can't be asked here. What is on its record is served; what the change touches is answered by {stand_in}, so that the answers are mixed.",
-            missing=literal(missing),
-            stand_in=literal(chosen or OFFLINE),
-        )
-    )
-    return str(chosen or OFFLINE)
+    options = [label for label, offer in reachable(house.connections).items() if not offer.connection]
+    chosen = _one_of_all(_("Who answers what is asked anew?"), options, f"{key}-stand-in")
+    text = _("{missing} can't be asked here. What is on its record is served.", missing=literal(missing))
+    st.caption(text + " " + _("What the change touches is answered by {stand_in}.", stand_in=literal(chosen)))
+    return chosen
 
 
 def try_it(values: dict[str, Any], key: str, connections: Connections) -> None:
@@ -121,9 +103,8 @@ def try_it(values: dict[str, Any], key: str, connections: Connections) -> None:
     from courtroom.upkeep.model_check import ModelTrial, trials
 
     async def ask() -> list[ModelTrial]:
-        spec = ModelSpec.model_validate(
-            {"id": values["id"], "connection": values.get("connection", ""), "temperature": 0.0, "max_tokens": 500}
-        )
+        place = {"id": values["id"], "connection": values.get("connection", "")}
+        spec = ModelSpec.model_validate({**place, "temperature": 0.0, "max_tokens": 500})
         return [trial async for trial in trials(spec, connections)]
 
     tried: list[ModelTrial] = []
@@ -139,6 +120,23 @@ def try_it(values: dict[str, Any], key: str, connections: Connections) -> None:
         (st.success if trial.works else st.warning)(sentence)
 
 
+def one_for_each_seat(
+    members: list[str], chosen: dict[str, Any], base: dict[str, Any], key: str, connections: Connections
+) -> bool:
+    """A different model for each seat, in turn. True where the seats were given models."""
+    known = reachable(connections)
+    with st.popover(_("A different model for each seat"), icon=":material/groups:"):
+        about = _("The first seat gets the first model, and so on; after the last one the first comes again.")
+        options = [label for label in known if label != PERSON]
+        labels = st.multiselect(_("Models, in turn"), options, key=f"{key}-seats", accept_new_options=True, help=about)
+        if not st.button(_("Give them out"), key=f"{key}-give", disabled=not labels):
+            return False
+    rest = {name: value for name, value in base.items() if name not in ("id", "connection")}
+    for member, label in zip(members, cycle(labels)):  # noqa: B905
+        chosen[member] = {**rest, **_chosen(known.get(label) or Offer(id=label.strip()))}
+    return True
+
+
 def found_out(model: str, key: str) -> None:
     """What was found out of a model, and a button that forgets it."""
     capabilities = courthouse().capabilities
@@ -151,30 +149,6 @@ def found_out(model: str, key: str) -> None:
         st.toast(_("What was found out of this model is forgotten: it is asked again what it takes."))
 
 
-def one_for_each_seat(
-    members: list[str], chosen: dict[str, Any], base: dict[str, Any], key: str, connections: Connections
-) -> bool:
-    """A different model for each seat, in turn. True where the seats were given models."""
-    known = reachable(connections)
-    with st.popover(_("A different model for each seat"), icon=":material/groups:"):
-        labels = st.multiselect(
-            _("Models, in turn"),
-            [label for label in known if label != PERSON],
-            key=f"{key}-seats",
-            accept_new_options=True,
-            help=_("The first seat gets the first model, and so on; after the last one the first comes again."),
-            format_func=translated,
-        )
-        if not st.button(_("Give them out"), key=f"{key}-give", disabled=not labels):
-            return False
-    rest = {name: value for name, value in base.items() if name not in ("id", "connection")}
-    for place, member in enumerate(members):
-        label = labels[place % len(labels)]
-        offer = known.get(label) or Offer(id=label.strip())
-        chosen[member] = {**rest, **_chosen(offer)}
-    return True
-
-
 def _chosen(offer: Offer) -> dict[str, str]:
     """What a setup says of it."""
     return {"id": offer.id, **({"connection": offer.connection} if offer.connection else {})}
@@ -185,75 +159,57 @@ def offer_label(offer: Offer) -> str:
 
 
 OFFERED = ("openai", "anthropic", "gemini", "deepseek", "openrouter", "groq", "mistral", "xai", "together_ai")
-OWN = "the provider's own"
+OWN = N_("the provider's own")
 OTHERWISE = ModelSpec.model_fields["otherwise"]
 
 
 def models_form(draft: SetupDraft, procedure: Procedure, case: Case, connections: Connections) -> None:
     st.subheader(_("The run's model"))
-    draft.values["model"] = _spec(draft.values["model"], draft.key("model"), connections)
+    base = draft.values["model"] = _spec(draft.values["model"], draft.key("model"), connections)
     st.subheader(_("By role"), help=_("Empty: the run's model, or nobody where a role needs a model of its own."))
-    roles = draft.values["roles"]
-    for column, role in zip(st.columns(len(procedure.roles), gap="large"), procedure.roles, strict=True):
-        with column:
-            given = st.text_input(
-                declared(role.title), roles.get(role.name, {}).get("id", ""), key=draft.key(f"role-{role.name}"), help=declared(role.help),
-                placeholder=_("a model of its own") if role.own_model else _("the run's model"),
-            )  # fmt: skip
-            own = roles.get(role.name, {})
-            there, otherwise = own.get("connection", ""), own.get("otherwise", "")
-            if given.strip():
-                otherwise = st.text_input(
-                    declared(OTHERWISE.title or ""), otherwise, key=draft.key(f"role-{role.name}-otherwise"),
-                    placeholder=ABSTAIN, help=declared(OTHERWISE.description or ""),
-                )  # fmt: skip
-            if given.strip() and (connections or there):
-                there = _connection(there, connections, draft.key(f"role-{role.name}-connection"))
-        _put(roles, role.name, given, there, otherwise, draft.values["model"])
+    roles = {role.name: declared(role.title) for role in procedure.roles}
+    _models_table(draft.values["roles"], roles, draft.key("roles"), connections, base)
     st.subheader(_("By member"), help=_("A heterogeneous jury: give some members a model of their own."))
     try:
         members = procedure.prepare(case, draft.validated(), draft.seed)[1]
     except ValueError:
         st.caption(_("Mend the setup first."))
         return
-    chosen = draft.values["members"]
-    if one_for_each_seat(
-        [member.id for member in members], chosen, draft.values["model"], draft.key("each"), connections
-    ):
+    chosen, names = draft.values["members"], {member.id: translated(member.name) for member in members}
+    if one_for_each_seat(list(names), chosen, base, draft.key("each"), connections):
         draft.renew()
         st.rerun()
-    table = pd.DataFrame(
-        {
-            "member": [member.id for member in members],
-            "name": [translated(member.name) for member in members],
-            "model": [chosen.get(member.id, {}).get("id", "") for member in members],
-            "connection": [chosen.get(member.id, {}).get("connection", "") for member in members],
-            "otherwise": [chosen.get(member.id, {}).get("otherwise", "") for member in members],
-        }
-    )
     stated = draft.values[name] if (name := draft.drawn.get(Widget.POINTS_OF_VIEW)) else None
+    _models_table(chosen, names, draft.key("members"), connections, base, stated)
+
+
+def _models_table(
+    chosen: dict[str, Any], names: Mapping[str, str], key: str, connections: Connections, base: dict[str, Any],
+    stated: dict[str, str] | None = None,
+) -> None:  # fmt: skip
+    """A line for each role or member with the model of its own; `stated`: points of view by member."""
+    table = pd.DataFrame({"member": list(names), "name": list(names.values())})
+    for head, part in (("model", "id"), ("connection", "connection"), ("otherwise", "otherwise")):
+        table[head] = [chosen.get(member, {}).get(part, "") for member in names]
     if stated is not None:
-        table["point of view"] = [stated.get(member.id, "") for member in members]
+        table["point of view"] = [stated.get(member, "") for member in names]
     if not connections and not any(table["connection"]):
         table = table.drop(columns="connection")
+    text, own_server = st.column_config.TextColumn, _("Empty: the provider's own server.")
+    seen_first = _("What this seat looks at first; empty: nothing is said of it.")
+    columns = {
+        "model": text(_("model"), help=_("Empty: by role, else the run's model.")),
+        "connection": st.column_config.SelectboxColumn(options=["", *connections], help=own_server),
+        "otherwise": text(declared(OTHERWISE.title or ""), help=declared(OTHERWISE.description or "")),
+        "point of view": text(_("point of view"), width="large", help=seen_first),
+    }
     edited = st.data_editor(
-        table, key=draft.key("members"), hide_index=True, disabled=["member", "name"], width="stretch",
-        column_config=heads(table, {
-            "model": st.column_config.TextColumn(_("model"), help=_("Empty: by role, else the run's model.")),
-            "connection": st.column_config.SelectboxColumn(
-                _("connection"), options=["", *connections], help=_("Empty: the provider's own server.")
-            ),
-            "otherwise": st.column_config.TextColumn(
-                declared(OTHERWISE.title or ""), help=declared(OTHERWISE.description or "")
-            ),
-            "point of view": st.column_config.TextColumn(
-                _("point of view"), width="large", help=_("What this seat looks at first; empty: nothing is said of it.")
-            ),
-        }),
+        table, key=key, hide_index=True, disabled=["member", "name"], width="stretch",
+        column_config=heads(table, columns),
     )  # fmt: skip
     for row in edited.to_dict("records"):
         there, otherwise = row.get("connection") or "", row["otherwise"] or ""
-        _put(chosen, row["member"], row["model"] or "", there, otherwise, draft.values["model"])
+        _put(chosen, row["member"], row["model"] or "", there, otherwise, base)
         if stated is not None:
             view = (row["point of view"] or "").strip()
             stated.update({row["member"]: view}) if view else stated.pop(row["member"], None)
@@ -261,22 +217,16 @@ def models_form(draft: SetupDraft, procedure: Procedure, case: Case, connections
 
 def keys_form(connections: Connections) -> None:
     """Keys typed for this session; where the owner has set one, it says so. Addresses are the owner's alone."""
-    st.subheader(
-        _("Keys"), help=_("Kept in this browser session's memory only: never stored, logged, exported or shown again.")
-    )
-    st.caption(
-        _(
-            "A key that you type is used while you have a run go on, and forgotten as soon as somebody else does. It goes to the address that is shown with it. To use a server of your own, such as Ollama or vLLM, whoever runs this app sets its address before starting it ({value} ...) or lists it as a connection in the file that {value_2} names.",
-            value=literal("OLLAMA_API_BASE, HOSTED_VLLM_API_BASE, OPENAI_API_BASE"),
-            value_2=literal("COURTROOM_CONNECTIONS"),
-        )
-    )
+    about = _("Kept in this browser session's memory only: never stored, logged, exported or shown again.")
+    st.subheader(_("Keys"), help=about)
+    text = _("A key that you type is used while you have a run go on, and forgotten as soon as somebody else does.")
+    text += " " + _("It goes to the address that is shown with it. Servers of your own, such as Ollama or vLLM:")
+    names = literal("OLLAMA_API_BASE, HOSTED_VLLM_API_BASE, OPENAI_API_BASE"), literal("COURTROOM_CONNECTIONS")
+    st.caption(text + " " + _("whoever runs this app sets their addresses before ({names}).", names=", ".join(names)))
     typed: dict[str, str] = st.session_state.setdefault("typed_keys", {})
     columns = st.columns(3, gap="large")
-    places = [
-        (PROVIDERS[name].keys[0], first_set(PROVIDERS[name].addresses), bool(first_set(PROVIDERS[name].keys)))
-        for name in OFFERED
-    ]
+    offered = [PROVIDERS[name] for name in OFFERED]
+    places = [(one.keys[0], first_set(one.addresses), bool(first_set(one.keys))) for one in offered]
     places += [(typed_name(name), one.address, bool(one.secret)) for name, one in connections.items()]
     for number, (name, address, known) in enumerate(places):
         with columns[number % 3]:
@@ -301,13 +251,10 @@ def typed_keys() -> dict[str, str]:
 
 
 def _connection(value: str, connections: Connections, key: str) -> str:
-    options = ["", *connections, *([value] if value and value not in connections else [])]
-    return str(
-        st.selectbox(
-            _("Connection"), options, options.index(value), key=key, format_func=lambda name: name or OWN,
-            help=declared(ModelSpec.model_fields["connection"].description or ""),
-        )
-    )  # fmt: skip
+    options = list(dict.fromkeys(("", *connections, value)))
+    place, about = options.index(value), declared(ModelSpec.model_fields["connection"].description or "")
+    titles = {name: name or _(OWN) for name in options}
+    return str(st.selectbox(_("Connection"), options, place, key=key, format_func=titles.__getitem__, help=about))
 
 
 def _spec(values: dict[str, Any], key: str, connections: Connections) -> dict[str, Any]:
@@ -322,16 +269,18 @@ def _spec(values: dict[str, Any], key: str, connections: Connections) -> dict[st
         try_it(values, key, connections)
         found_out(values["id"], key)
     of_persons = [] if values["id"] == PERSON else ["wait_s"]
-    names = [name for name in fields if name not in ("id", "connection", "extra", *of_persons)]
+    names = [name for name in fields if name not in ("id", "connection", "extra", "script", *of_persons)]
     with st.expander(_("Parameters"), expanded=values["id"] != OFFLINE):
         for column, part in zip(st.columns(3, gap="large"), (names[:3], names[3:6], names[6:]), strict=True):
             with column:
                 for name in part:
                     values[name] = knob(fields[name], values.get(name, fields[name].default), f"{key}-{name}")
-        text = st.text_input(
-            _("Further parameters (JSON)"), json.dumps(values["extra"]) if values["extra"] else "", key=f"{key}-extra",
-            help=declared(fields["extra"].description or ""), placeholder='{"reasoning_effort": "low"}',
-        )  # fmt: skip
+        given, about = (
+            json.dumps(values["extra"]) if values["extra"] else "",
+            declared(fields["extra"].description or ""),
+        )
+        title, hint = _("Further parameters (JSON)"), '{"reasoning_effort": "low"}'
+        text = st.text_input(title, given, key=f"{key}-extra", help=about, placeholder=hint)
         try:
             values["extra"] = json.loads(text) if text.strip() else {}
         except json.JSONDecodeError:
@@ -352,47 +301,45 @@ def _put(into: dict[str, Any], name: str, model: str, connection: str, otherwise
 
 
 def embedding_choice(servers: str, value: str, key: str) -> str:
-    """An embedding from the list, or any LiteLLM id that is written; below it, what is to be known of it. `servers`: the one that
-    the server's owner has set; it is the empty `value`, and the empty answer, which is also given where the choice can't be used."""
-    options = list(dict.fromkeys(("", DEFAULT, *REMOTE, *encoders(), value)))
-    chosen = st.selectbox(
-        _("Embedding"),
-        options,
-        options.index(value),
-        key=key,
-        accept_new_options=True,
-        format_func=lambda name: name or _("as set on the server: {servers}", servers=servers),
-        help=_(
-            "How texts are compared in look-ups. Choose one, or write a LiteLLM id. A first look-up with another embedding has to "
-            "embed the whole collection."
-        ),
+    """An embedding from the list, or any LiteLLM id that is written; below it, what is to be known of it.
+
+    Args:
+        servers: the one that the server's owner has set; an empty `value` stands for it, and an empty answer.
+    """
+    options = list(
+        dict.fromkeys(("", embeddings.DEFAULT, embeddings.HASHED, *embeddings.REMOTE, *embeddings.encoders(), value))
     )
+    about = _("How texts are compared in look-ups. Choose one, or write a LiteLLM id.")
+    chosen = st.selectbox(
+        _("Embedding"), options, options.index(value), key=key, help=about, accept_new_options=True,
+        format_func=lambda name: name or _("as set on the server: {servers}", servers=servers),
+    )  # fmt: skip
     chosen = str(chosen or "").strip()
-    if problem := embedding_problem(chosen):
+    if problem := embeddings.embedding_problem(chosen):
         st.error(literal(_("This embedding can't be used: {problem}.", problem=problem)))
         return ""
-    st.caption(literal(about_embedding(chosen or servers)))
-    if chosen in encoders() and not installed(chosen):
-        st.warning(literal(missing(chosen)))
+    st.caption(literal(embeddings.about_embedding(chosen or servers)))
+    if chosen in embeddings.encoders() and not embeddings.installed(chosen):
+        st.warning(literal(embeddings.NEEDS_EXTRA))
     return chosen
 
 
 def embedding_notes(procedure: Procedure, chosen: str, house: Courthouse) -> None:
     """What rests on words alone, and which thresholds were chosen for another embedding."""
     embedding = chosen or house.settings.embedding
-    if procedure.looks_in and embedding == DEFAULT:
-        st.caption(_("Look-ups by {default}: {by_words}", default=literal(DEFAULT), by_words=translated(BY_WORDS)))
+    if procedure.looks_in and embedding == embeddings.DEFAULT:
+        st.caption(
+            _(
+                "Look-ups by {default}: {by_words}",
+                default=literal(embeddings.DEFAULT),
+                by_words=translated(embeddings.BY_DEFAULT),
+            )
+        )
     for set_for in dict.fromkeys(name for _knob, name in thresholds(procedure.setup) if name != embedding):
         titles = ", ".join(title for title, name in thresholds(procedure.setup) if name == set_for)
-        st.warning(
-            _(
-                "The defaults of {titles} were chosen for {set_for}. {embedding} gives other similarities: choose them again.",
-                titles=literal(titles),
-                set_for=literal(set_for),
-                embedding=literal(embedding),
-            ),
-            icon=":material/tune:",
-        )
+        values = {"titles": titles, "set_for": set_for, "embedding": embedding}
+        text = _("The defaults of {titles} were chosen for {set_for}; {embedding} gives other similarities.", **values)
+        st.warning(literal(text), icon=":material/tune:")
 
 
 def start_with_models(house: Courthouse, procedure: Procedure, case: Case, roles: Mapping[str, str]) -> None:

@@ -1,8 +1,8 @@
 """What the app takes from a browser.
 
-Streamlit answers every message of its protocol, takes every file and gives out every file, to whoever has opened a web socket,
-also before signing in. `guard` replaces some of its methods, once a process, as `app.py` starts; what they let through is below.
-Streamlit has no setting for this. A test goes through them and through all kinds of messages, and fails when a new version has others.
+Streamlit answers every message of its protocol, takes and gives out every file, to whoever has opened a web socket,
+also before signing in, and has no setting for this. `guard` replaces some of its methods, once a process, as `app.py`
+starts; what they let through is below. A test fails when a new version has other kinds of messages.
 """
 
 import asyncio
@@ -39,12 +39,12 @@ from courtroom.store.connection import FAILURES
 log = logging.getLogger("courtroom")
 
 ANSWERED = {"rerun_script", "app_heartbeat", "stop_script", "file_urls_request", "backend_operation_request"}
-"""The messages that pages need. `stop_script` is the button that Streamlit shows while it draws; it stops the session's own page."""
+"""The messages that pages need. `stop_script` stops the session's own page while it is drawn."""
 LONGEST_ID = 100
 """Characters of the id that a browser gives to a request."""
 AT_ONCE, A_SECOND, MOST_WAITING = 20, 5.0, 100
-"""Messages of one session that are answered at once, and each second after that; more wait, and more than those that may wait are
-dropped. A person does not click that often, and without a bound one session draws so many pages that no other is answered."""
+"""Messages of one session that are answered at once and each second after that, and that may wait; more are dropped.
+Without a bound one session would draw so many pages that no other is answered."""
 MOST_HELD = 30 * 2**20
 """Bytes of a session's messages that wait. Streamlit takes messages of 25 MB, also from who has not signed in."""
 NUMBERS = {"int_value", "double_value"}
@@ -61,7 +61,7 @@ COMPONENT: dict[str, TypeAdapter[Any]] = {
 SWEEP_S = 30.0
 
 _shown: dict[str, WeakKeyDictionary[AppSession, Account | None]] = {}
-"""For each file that pages show or give: the sessions that may fetch it, each with the account for which it was made."""
+"""For each file of pages: the sessions that may fetch it, each with the account for which it was made."""
 _lookup = ThreadPoolExecutor(2, "account")
 
 
@@ -183,7 +183,7 @@ class Download:
 
 
 def _offered(session: AppSession, request: BackendOperationRequest) -> bool:
-    """Whether this is a click on a download of the session, by who may have it now: the one operation that pages need."""
+    """Whether this is a click on a download of the session, by who may have it now."""
     offers = runtime.get_instance().media_file_mgr._deferred_callables
     offer = offers.get(request.deferred_file.file_id) if request.WhichOneof("payload") == "deferred_file" else None
     if offer is None or offer["session_id"] != session.id or not isinstance(offer["callable"], Download):
@@ -288,7 +288,7 @@ OF_MEDIA = {
     "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; media-src 'self'; sandbox",
     "Cache-Control": "private, no-cache",
 }
-"""With these nothing runs in a file that is opened by its address, whatever it is, and each time it is asked for again."""
+"""With these nothing runs in a file that is opened by its address, and each time it is asked for again."""
 
 
 class Headers:

@@ -1,4 +1,4 @@
-"""What a person gives to others: a file to take away; who may see a run, a case or an experiment; links that open it for a time."""
+"""What a person gives to others: a file; who may see a run, a case or an experiment; links that open it for a time."""
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -12,10 +12,9 @@ from courtroom.access import Resource, Visibility, acting_account
 from courtroom.courthouse import Courthouse
 from courtroom.language import _
 from courtroom.sharing import DAY, HOUR, LASTING, Links, may_change, may_see, note, owned, share
-from pages.parts.shared.actions import errors_shown
 from pages.parts.shared.house import server_address
 from pages.parts.shared.protocol import Download, still
-from pages.parts.shared.shown import declared, literal, moment
+from pages.parts.shared.shown import declared, errors_shown, moment
 
 Content = str | bytes
 ANY = "application/octet-stream"
@@ -32,8 +31,12 @@ def download(
     key: str | None = None,
     help_: str | None = None,
 ) -> None:
-    """The button. `content`: what is in the file, or what makes it once it is wanted: then it is made for the person whose session
-    it is at that moment. `of`: what it is taken from."""
+    """Draw the button.
+
+    Args:
+        content: what is in the file, or what makes it once it is wanted, for whose session it is at that moment.
+        of: what it is taken from.
+    """
     person, mime, page = acting_account(), guess_type(name)[0] or ANY, get_script_run_ctx(suppress_warning=True)
 
     def made() -> bytes:
@@ -41,8 +44,8 @@ def download(
         data = data.encode() if isinstance(data, str) else data
         note(house.database, "download", of, name)
         if runtime.exists():
-            # Streamlit drops a file that was made on a click as soon as any two pages were drawn, whoever looks at them: with
-            # several people that is before a slow browser has fetched it. So it is the session's until it draws its page again.
+            # Streamlit drops a file that was made on a click as soon as any two pages were drawn, by whomever:
+            # before a slow browser has fetched it. So it is the session's until it draws its page again.
             runtime.get_instance().media_file_mgr.add(data, mime, name, name, is_for_static_download=True)
         return data
 
@@ -88,14 +91,9 @@ def share_view(house: Courthouse, resource: Resource) -> None:
         st.caption(f"**{words[now]}.** " + _("It belongs to somebody else: you can read it."))
         return
     key = f"{resource.kind}-{resource.id}"
-    chosen = st.radio(
-        _("Who sees it"),
-        VISIBILITIES,
-        VISIBILITIES.index(now),
-        format_func=lambda one: literal(words[one]),
-        captions=[means[one] for one in VISIBILITIES],
-        key=f"visibility-{key}",
-    )
+    place, about = VISIBILITIES.index(now), [means[one] for one in VISIBILITIES]
+    title, key_ = _("Who sees it"), f"visibility-{key}"
+    chosen = st.radio(title, VISIBILITIES, place, format_func=words.__getitem__, captions=about, key=key_)
     if chosen != now:
         share(house.database, resource, chosen)
         st.rerun()
@@ -120,9 +118,8 @@ def _links(house: Courthouse, resource: Resource, key: str) -> None:
         st.caption(_("Copy it now: it is shown only this once."))
     for number, link in enumerate(links.of(resource), start=1):
         with st.container(horizontal=True, vertical_alignment="center"):
-            st.caption(
-                _("Link made {made}, opens until {expires}", made=moment(link.made), expires=moment(link.expires))
-            )
+            times = {"made": moment(link.made), "expires": moment(link.expires)}
+            st.caption(_("Link made {made}, opens until {expires}", **times))
             if st.button(_("End it"), key=f"end-{key}-{number}", type="tertiary", icon=":material/link_off:"):
                 links.end(link)
                 st.session_state.pop(MADE, None)

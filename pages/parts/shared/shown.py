@@ -1,23 +1,29 @@
-"""How things are shown: tables and amounts in the reader's language, and text from outside.
+"""What every page uses: how things are shown, in the reader's language; and what a click does."""
 
-Cases, answers, names, files, addresses, errors that quote them: Streamlit reads most texts as Markdown, `st.html` reads HTML; both
-can fetch a picture from anywhere or link there. What was not written in this code goes through `literal` or `escaped` on its way
-into them, or is shown by `inert`, and then no markup of it takes effect. Tables, code, plain text fields and lists to select from
-show text as it is. What figures show is made plain where it is drawn (`courtroom.figures.layout`). What the engine says is
-translated at this door too. `tests/test_door.py` finds what was forgotten.
-"""
-
+import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from datetime import datetime
+from functools import cache, wraps
 from html import escape
-from typing import Any, TypeVar
+from pathlib import Path
+from typing import Any, ParamSpec, TypeVar
 
 import pandas as pd
 import streamlit as st
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from streamlit.delta_generator import DeltaGenerator
+from streamlit.runtime.uploaded_file_manager import DeletedFile
 
-from courtroom.errors import Unreadable
+from courtroom.access import Access, may
+from courtroom.engine.events import Called
+from courtroom.engine.record import Record
+from courtroom.errors import CourtroomError, Unreadable
+from courtroom.evaluation.comparison import RunFacts
 from courtroom.language import ENGLISH, N_, _, language, ngettext, translated
+from courtroom.settings import from_environment
+from courtroom.store.connection import FAILURES
+from courtroom.store.opening import explained
 
 MARKS = "\\`*_{}[]()<>#+-.!|~$:=&\"'@"
 
@@ -36,27 +42,87 @@ def literal(text: object) -> str:
 
 
 def declared(text: str) -> str:
-    """What the author of a procedure wrote: titles and help of knobs, roles and views. Ours, and so Markdown as it is. Streamlit
-    gives a widget's label to screen readers as it was written; `literal` would have them read its marks."""
+    """Return what the author of a procedure wrote, in the reader's language: Markdown as it is, for labels and help.
+
+    Screen readers are given a label as it was written: `literal` would have them read its marks.
+    """
     return translated(text)
 
 
 def escaped(text: object, *, as_it_is: bool = False) -> str:
-    """For HTML, between tags and in quoted attributes. `as_it_is`: whether it is a part of a text, which is never the engine's whole sentence."""
+    """Return a text for HTML, between tags and in quoted attributes; `as_it_is`, as part of one, is not translated."""
     return escape(str(text) if as_it_is else translated(str(text)), quote=True)
+
+
+def uploader(
+    place: Any, title: str, types: Sequence[str] | None = None, *, key: str, several: bool = False, about: str = ""
+) -> Any:
+    """Draw what takes a file, or several.
+
+    Returns:
+        The file, or a list. None without one, and where the browser still shows a file that the server, started again
+        since, does not have: what was to be done with it would be done without it.
+    """
+    files = place.file_uploader(title, types, accept_multiple_files=several, key=key, help=about or None)
+    held = st.session_state.get(key)
+    if not any(isinstance(file, DeletedFile) for file in (held if isinstance(held, list) else [held])):
+        return files
+    text = _("The server was started again, and a file that is shown here is gone. Take it out, and choose it again.")
+    place.warning(text, icon=":material/upload_file:")
+    return None
+
+
+STYLES = Path(__file__).parents[1] / "styles"
+"""Style sheets of pages and parts."""
+
+
+@cache
+def _templates() -> Environment:
+    from courtroom.figures.layout import tone  # slow to import: only for what is drawn so
+    from courtroom.report.page import label
+
+    folder = Path(__file__).parents[1] / "templates"
+    made = Environment(
+        loader=FileSystemLoader(folder),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    made.globals["_"] = _
+    made.filters.update(t=lambda text: translated(str(text)), tone=tone, label=label)
+    return made
+
+
+def html_of(template: str, **values: object) -> str:
+    """Return HTML from a template of `pages/parts/templates`, in which no markup of a value takes effect."""
+    theme = st.context.theme.type or "light"
+    return _templates().get_template(f"{template}.html.j2").render(theme=theme, **values)
+
+
+def placed(record: Record, call: Called) -> str:
+    """Return where an answer was given, in the reader's words."""
+    return " · ".join(map(translated, record.place_of(call)))
+
+
+def field_in_words(path: str) -> str:
+    """Return the path of a field with a name for each of its steps, such as `Persona · Background`."""
+    steps = (step.replace("_", " ") for step in path.split("."))
+    return " · ".join(translated(step[:1].upper() + step[1:]) for step in steps)
 
 
 T = TypeVar("T")
 
 HEADS = (
     *(N_("member"), N_("name"), N_("model"), N_("connection"), N_("gender"), N_("age"), N_("status"), N_("background")),
-    *(N_("traits"), N_("interests"), N_("take"), N_("change"), N_("what"), N_("calls"), N_("verdict"), N_("flips"), N_("swing")),
-    *(N_("votes"), N_("share"), N_("low"), N_("high"), N_("done"), N_("run"), N_("seed"), N_("split"), N_("rows")),
-    *(N_("outcome known"), N_("categories"), N_("characters (mean)"), N_("characters (median)"), N_("characters (most)")),
-    *(N_("follower"), N_("followed"), N_("knob"), N_("now"), N_("link"), N_("case"), N_("arm"), N_("state"), N_("outcome")),
-    *(N_("cost"), N_("latency"), N_("reason"), N_("repeat"), N_("category"), N_("none"), N_("repeated"), N_("prediction")),
-    *(N_("statutes"), N_("charges"), N_("cases"), N_("First instance"), N_("Second instance"), N_("same"), N_("different"), N_("imported")),
-    *(N_("running"), N_("paused"), N_("done"), N_("waiting"), N_("cancelled"), N_("recorded"), N_("person")),
+    *(N_("traits"), N_("interests"), N_("take"), N_("change"), N_("what"), N_("calls"), N_("verdict"), N_("flips")),
+    *(N_("swing"), N_("votes"), N_("share"), N_("low"), N_("high"), N_("done"), N_("run"), N_("seed"), N_("split")),
+    *(N_("rows"), N_("outcome known"), N_("categories"), N_("characters (mean)"), N_("characters (median)")),
+    *(N_("characters (most)"), N_("follower"), N_("followed"), N_("knob"), N_("now"), N_("link"), N_("case")),
+    *(N_("arm"), N_("state"), N_("outcome"), N_("cost"), N_("latency"), N_("reason"), N_("repeat"), N_("category")),
+    *(N_("none"), N_("repeated"), N_("prediction"), N_("Persona"), N_("statutes"), N_("charges"), N_("cases")),
+    *(N_("First instance"), N_("Second instance"), N_("same"), N_("different"), N_("imported"), N_("running")),
+    *(N_("paused"), N_("waiting"), N_("cancelled"), N_("recorded"), N_("person")),
 )  # fmt: skip
 """Heads of columns and single words in them that are made where nobody looks at them."""
 
@@ -82,7 +148,10 @@ def _read(frame: pd.DataFrame) -> pd.DataFrame:
     return frame.map(lambda cell: translated(cell) if isinstance(cell, str) else cell)
 
 
-def money(dollars: float | None) -> str:
+def money(dollars: float | None, *, about: bool = False) -> str:
+    """Return a sum of US dollars. `about`: it is estimated, as a server did not count its tokens."""
+    if about and dollars:
+        return _("about {number}", number=money(dollars))
     if dollars is None:
         return _("price unknown")
     if dollars == 0:
@@ -90,8 +159,23 @@ def money(dollars: float | None) -> str:
     return f"${dollars:,.2f}" if dollars >= 0.01 else f"{dollars * 100:.2g} ¢"
 
 
-def count(number: float) -> str:
-    """1,234 or 1.2 M."""
+def spent_in_words(run: Record | RunFacts, prompt: int, completion: int, wall_s: float) -> str:
+    """Return what a run took: calls, tokens, money and time."""
+    calls = {"asked": count(run.asked), "recorded": count(run.recorded), "failed": run.failed}
+    tokens = {"prompt": count(prompt, about=run.estimated), "completion": count(completion)}
+    text = _("{asked} calls asked, {recorded} from the record, {failed} failed", **calls)
+    text += _(" · {prompt} prompt and {completion} completion tokens", **tokens)
+    if run.cached:
+        text += _(" ({cached} from the provider's cache)", cached=count(run.cached))
+    if run.batched:
+        text += _(" · {batched} tokens by batch, at half the price", batched=count(run.batched))
+    return f"{text} · {literal(money(run.cost, about=run.estimated))} · {duration(wall_s)}"
+
+
+def count(number: float, *, about: bool = False) -> str:
+    """1,234 or 1.2 M. `about`: it is estimated."""
+    if about and number:
+        return _("about {number}", number=count(number))
     for size, name in ((1e9, " bn"), (1e6, " M"), (1e4, " k")):
         if number >= size:
             return f"{number / (size if size != 1e4 else 1e3):.1f}{name}"
@@ -145,7 +229,7 @@ def page_of(total: int, size: int, key: str | None = None) -> int:
         st.session_state[key] = pages
     if pages == 1:
         return 1
-    return int(st.number_input(_("Page of {pages}", pages=f"{pages:d}"), 1, pages, 1, key=key, width=160))
+    return int(st.number_input(_("Page of {pages}", pages=pages), 1, pages, 1, key=key, width=160))
 
 
 SHOWN = 5
@@ -156,3 +240,68 @@ def unreadable_rows(rows: Sequence[Unreadable]) -> None:
         st.warning(literal(str(row)), icon=":material/broken_image:")
     if len(rows) > SHOWN:
         st.caption(_("and {rows} more; `python -m courtroom doctor` lists all.", rows=len(rows) - SHOWN))
+
+
+@contextmanager
+def plainly() -> Iterator[None]:
+    """Around a page, and around each part of one that is drawn by itself; the log has the rest of an error."""
+    try:
+        yield
+    except CourtroomError as error:
+        st.error(literal(str(error)), icon=":material/error:")
+    except FAILURES as error:
+        logging.getLogger("courtroom").exception("the store failed")
+        st.error(literal(str(explained(error, from_environment().database))), icon=":material/error:")
+
+
+@contextmanager
+def errors_shown() -> Iterator[None]:
+    """Around what a click does: an error is shown where the button stands, and the page goes on below it."""
+    try:
+        yield
+    except CourtroomError as error:
+        st.error(literal(str(error)))
+
+
+def do(act: Callable[[], object]) -> None:
+    """What a click does; then the page is drawn again."""
+    with errors_shown():
+        act()
+        st.rerun()
+
+
+@contextmanager
+def undo_bar(key: str, restore: Callable[[Any], object]) -> Iterator[None]:
+    """Around the sentence that says what was deleted; a button brings back what the session keeps under the key."""
+    with st.container(horizontal=True, vertical_alignment="center"):
+        yield
+        if st.button(_("Undo"), icon=":material/undo:", key=f"undo-{key}"):
+            with errors_shown():
+                restore(st.session_state[key])
+                del st.session_state[key]
+                st.rerun()
+
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+def offered(to: Access) -> Callable[[Callable[P, R]], Callable[P, R | None]]:
+    """A part of a page that is drawn only for people who have at least this access."""
+
+    def part(draw: Callable[P, R]) -> Callable[P, R | None]:
+        @wraps(draw)
+        def drawn(*args: P.args, **kwargs: P.kwargs) -> R | None:
+            return draw(*args, **kwargs) if may(to) else None
+
+        return drawn
+
+    return part
+
+
+def runs_here() -> bool:
+    """Whether the person may add and start things; where not, the page says so in place of what it would offer."""
+    if may(Access.RUN):
+        return True
+    st.caption(_(":material/lock: You look on here. Ask an owner of this server if you want to start something."))
+    return False

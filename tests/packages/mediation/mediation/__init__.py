@@ -10,6 +10,7 @@ from courtroom import (
     Answer,
     Choice,
     Court,
+    Dispute,
     Preset,
     Procedure,
     Record,
@@ -21,7 +22,6 @@ from courtroom import (
     Verdict,
     View,
 )
-from courtroom.cases.dispute import Dispute
 
 Who = Literal["buyer", "seller", "mediator"]
 

@@ -1,0 +1,1 @@
+"""What is declared of a run before it begins: its setup, what papers say of it, and the blocks of views."""

@@ -1,0 +1,139 @@
+"""The parts of which a procedure's declaration consists, as plain data."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from courtroom.models.task import Task
+
+
+@dataclass(frozen=True)
+class Role:
+    """A part that members play."""
+
+    name: str
+    title: str
+    help: str
+    votes: bool = False
+
+
+@dataclass(frozen=True)
+class StageKind:
+    """A kind of stage; how many there are of it and their names are known only while running."""
+
+    name: str
+    title: str
+    help: str
+
+
+ROUND = "round"
+"""The kind of stage in which members discuss and vote, again and again; its ballots are counted as rounds."""
+
+
+@dataclass(frozen=True)
+class Choice:
+    """Something that can be voted for, shown by word and shape as well as by colour.
+
+    `tone` is 0, 1, 2 ... of the colour-blind-safe palette; `symbol` is a Plotly marker symbol, `mark` a character.
+    """
+
+    name: str
+    title: str
+    tone: int
+    symbol: str
+    mark: str
+
+
+Seating = Literal["ring", "bench", "rows"]
+"""How members sit: those who vote around a ring, or on a bench before the others; or all in rows."""
+
+
+Rule = Literal["most", "half", "two-thirds", "five-sixths", "all", "last"]
+"""How many of the seats a choice needs; `last`: the last member's vote decides."""
+
+
+@dataclass(frozen=True)
+class Counting:
+    """How votes are counted: what is drawn beside them, and where a recount by other rules starts from."""
+
+    above: float | None = None
+    """The share of all seats that ends the discussion when it is exceeded, 0 to 1; None where nothing ends it early."""
+    tie: str | None = None
+    """The choice to which a tie goes; None where another thing decides."""
+    rule: Rule = "most"
+
+
+@dataclass(frozen=True)
+class Peers:
+    """What of a task's inputs comes from other members, so that a vote which follows from its answer can be audited."""
+
+    task: type[Task[Any]]
+    shown: Callable[[Any, bool, bool], Task[Any]]
+    """The same task with so much of it: (task, votes, reasons) -> task. Votes are what others decided, reasons why."""
+    choice: Callable[[Any, Any], str]
+    """What an answer votes for: (task, answer) -> a choice's name."""
+    without: Callable[[Any], Mapping[str, Task[Any]]] = lambda task: {}
+    """The same task without one of the peers: by each peer's name in it."""
+
+
+def each_left_out(task: Task[Any], said: str, own: str = "") -> dict[str, Task[Any]]:
+    """Return the same task without one of the peers, by each peer's name.
+
+    Args:
+        said: the input that holds what peers said, each with its name.
+        own: the name of the member itself, which is none of its peers.
+    """
+    given = getattr(task, said)
+    names = dict.fromkeys(one.name for one in given if one.name != own)
+    return {name: task.model_copy(update={said: tuple(one for one in given if one.name != name)}) for name in names}
+
+
+@dataclass(frozen=True)
+class Controls:
+    """What a panel is held against, each as changes of its setup; None where the procedure has no such arm."""
+
+    seats: str
+    """The knob of how many members vote."""
+    samples: Mapping[str, Any] | None = None
+    """The model alone: each answer is a sample that sees no other, and the majority counts."""
+    no_talk: Mapping[str, Any] | None = None
+    oneself: Mapping[str, Any] | None = None
+    """As many rounds, in which a member hears itself alone."""
+    no_personas: Mapping[str, Any] | None = None
+    placebo: Mapping[str, Any] | None = None
+    """With the personas of others."""
+    not_kept: tuple[str, ...] = ()
+    """Knobs of the panel that its controls do not take over."""
+
+
+@dataclass(frozen=True)
+class Preset:
+    """A named starting point for a setup."""
+
+    title: str
+    help: str
+    changes: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Learns:
+    """How runs of a procedure teach a memory, by knobs of its setup."""
+
+    on: str
+    sees: str
+    """The path of the knob that names the snapshot of the memory that a run sees; empty is the memory as it is."""
+    can: Callable[[Any], bool]
+    """Whether a run with this setup learns, were it a training run."""
+
+
+@dataclass(frozen=True)
+class Ending:
+    """What the end of a run is called, for those for whom it is made: not everything ends with a verdict."""
+
+    title: str = "Verdict"
+    grounds: str = "Grounds"
+    real: str = "What is on record of its outcome"
+    """What is known of the case's outcome, whoever decided it."""
+    what_if: str = "What would change this verdict?"

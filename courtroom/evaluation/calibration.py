@@ -1,0 +1,65 @@
+"""Are members as sure as they are right? Confidence against outcomes that are known."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from statistics import fmean
+
+from courtroom.cases.case import Case
+from courtroom.engine.record import Record
+
+BINS = 10
+MAX_CONFIDENCE = 100
+Forecast = tuple[float, bool]
+"""A probability that was given to an outcome, and whether it came true."""
+
+
+@dataclass(frozen=True)
+class Bin:
+    """Forecasts of about the same probability."""
+
+    forecasts: int
+    probability: float
+    """Their mean."""
+    right: float
+    """The share of them that came true."""
+
+
+def bin_of(share: float) -> int:
+    """In which bin a share lies: the first is [0, 1 / BINS], each other one open below and closed above."""
+    return next((number for number in range(BINS) if share <= (number + 1) / BINS), BINS - 1)
+
+
+def forecasts(case: Case, votes: Iterable[tuple[str | None, int | None]]) -> tuple[Forecast, ...]:
+    """Return what members' confidence says of their own votes; empty where what is right is not known.
+
+    A confidence of 0 means that it could as well be otherwise, which is 1 / k with k choices, and 100 is certain.
+
+    Args:
+        votes: each member's choice and confidence.
+    """
+    if case.right is None:
+        return ()
+    right, choices = case.right
+    return tuple(
+        (1 / choices + (1 - 1 / choices) * confidence / MAX_CONFIDENCE, choice == right)
+        for choice, confidence in votes
+        if choice is not None and confidence is not None
+    )
+
+
+def of_run(record: Record) -> tuple[Forecast, ...]:
+    """Return what members said of their votes in a run's last ballot."""
+    last = list(record.ballots.values())[-1].values() if record.ballots else ()
+    return forecasts(record.case, [(vote.choice, vote.confidence) for vote in last])
+
+
+def brier(given: Sequence[Forecast]) -> float:
+    """Return the mean squared distance between probability and what came true, 0 to 1; there must be one."""
+    return fmean((probability - is_right) ** 2 for probability, is_right in given)
+
+
+def reliability(given: Iterable[Forecast]) -> tuple[Bin, ...]:
+    """Return the forecasts in bins a tenth wide, from the least sure; empty ones are left out."""
+    bins = [list(mine) for _, mine in groupby(sorted(given), key=lambda one: bin_of(one[0]))]
+    return tuple(Bin(len(mine), fmean(one[0] for one in mine), fmean(one[1] for one in mine)) for mine in bins)

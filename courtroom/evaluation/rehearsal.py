@@ -1,0 +1,189 @@
+"""A rehearsal: a procedure played through in memory by the offline model, to see how many calls it will take.
+
+It needs no figures of its own for any procedure: it counts what the procedure really asks.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, fields
+from typing import Any
+
+from courtroom.cases.case import Case
+from courtroom.declarations.setup import Setup
+from courtroom.engine.budget import Payer
+from courtroom.engine.court import hear
+from courtroom.engine.errors import Abstained, NotOnRecord, QuorumLost
+from courtroom.engine.events import Called, Retrieved
+from courtroom.engine.interventions import Intervention
+from courtroom.engine.ledger import Ledger
+from courtroom.engine.procedure import Procedure
+from courtroom.engine.record import Record
+from courtroom.engine.services import Asked, LookUp, Permit, Services
+from courtroom.models.capabilities import Capabilities
+from courtroom.models.card import estimate_prompt_tokens, estimate_tokens
+from courtroom.models.connections import Connections
+from courtroom.models.offline import OfflineModel
+from courtroom.models.prompt_cache import ExpectedCache
+from courtroom.models.request import Model, Reply, Request, Usage, Watch
+from courtroom.models.spec import NO_SERVER, SCRIPT
+
+
+@dataclass(frozen=True)
+class Load:
+    """What one model will have to do: calls and estimated tokens."""
+
+    model: str
+    calls: int
+    prompt_tokens: int
+    completion_tokens: int
+    read: int = 0
+    """Of the prompt tokens, those that its provider will read from its cache."""
+    written: int = 0
+    """Those that it will write there."""
+
+
+class LoadCount:
+    """Adds up what models will have to do."""
+
+    def __init__(self, connections: Connections) -> None:
+        self._of, self._cache = defaultdict[str, Counter[str]](Counter), ExpectedCache(connections)
+
+    def add(self, request: Request, *, completion: int | None) -> None:
+        """Count a call. `completion`: tokens of its answer, about; None where that is on record."""
+        model = request.spec.id
+        if model == SCRIPT:  # nobody is asked
+            return
+        self._of[model]["calls"] += 1
+        if completion is not None and model not in NO_SERVER:
+            prompt, (read, written) = estimate_prompt_tokens(request.messages), self._cache.of(request)
+            self._of[model].update(prompt_tokens=prompt, completion_tokens=completion, read=read, written=written)
+
+    @property
+    def loads(self) -> tuple[Load, ...]:
+        """One for each model."""
+        counted = [one.name for one in fields(Load) if one.name != "model"]
+        return tuple(Load(model, **{name: load[name] for name in counted}) for model, load in self._of.items())
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """About what a run will take."""
+
+    loads: tuple[Load, ...]
+    at_most: int
+    on_record: int
+    """How many of the calls have their answer on record already."""
+    anew: Mapping[str, int] = field(default_factory=dict)
+    moved: tuple[str, ...] = ()
+    """Models that the family of runs asked at another address, so that what is on record of them is not found here."""
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What a person should know of it, a sentence each."""
+        return tuple(
+            f"{model} was asked at another address: its answers on record are not found, and are asked for again. "
+            "Set the address of before, or list it as a connection."
+            for model in self.moved
+        )
+
+    @property
+    def calls(self) -> int:
+        return sum(load.calls for load in self.loads)
+
+
+@dataclass
+class CountingAsker:
+    """Answers from the record, else by the offline model, and counts what the model that is asked would have read."""
+
+    on_record: Callable[[str], Reply | None]
+    offline: OfflineModel
+    count: LoadCount
+    known: dict[str, Reply] = field(default_factory=dict)
+    """Answers that count as on record, as an earlier rehearsal has come to them; this one's are added."""
+    anew: Counter[str] = field(default_factory=Counter)
+    found: int = 0
+
+    def knows(self, key: str) -> bool:
+        return self._reply(key) is not None
+
+    async def answer(
+        self, request: Request, payer: Payer, permit: Permit, watch: Watch | None = None, by: Model | None = None
+    ) -> tuple[Reply, bool]:
+        if kept := self._reply(request.key):
+            self.count.add(request, completion=None)
+            self.found += 1
+            return kept, False
+        self.anew[request.task.title] += 1
+        text = (await self.offline.answer(request)).text
+        self.count.add(request, completion=estimate_tokens(text))
+        reply = self.known[request.key] = Reply(text=text, usage=Usage(), cost=0.0)
+        return reply, True
+
+    def _reply(self, key: str) -> Reply | None:
+        return self.on_record(key) or self.known.get(key)
+
+
+async def rehearse(
+    procedure: Procedure,
+    case: Case,
+    setup: Setup,
+    seed: int,
+    look_up: LookUp,
+    capabilities: Capabilities,
+    on_record: Callable[[str], Reply | None] = lambda key: None,
+    seen: Callable[[str], Retrieved | None] = lambda key: None,
+    known: dict[str, Reply] | None = None,
+    interventions: Sequence[Intervention] = (),
+    root: str = "",
+    asked_at: Callable[[str, str], frozenset[str]] = lambda model, connection: frozenset(),
+) -> Estimate:
+    """Play a run through in memory and count its calls. Nothing is asked of any language model or put on disk.
+
+    Args:
+        known: answers of rehearsals before this one, which count as on record; this one's are added.
+    """
+    count = LoadCount(capabilities.connections)
+    counting = CountingAsker(on_record, OfflineModel(procedure.offline), count, {} if known is None else known)
+    services = Services(Ledger(root=root, seen=seen, asked_at=asked_at), counting, capabilities, look_up)
+    setup = setup.complete(case, seed)
+    await hear(procedure.court(case, setup, seed, interventions, services), procedure.deliberate)
+    return Estimate(count.loads, procedure.at_most(case, setup), counting.found, dict(counting.anew))
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """Answers and look-ups from the record, and from nowhere else."""
+
+    on_record: Callable[[str], Reply | None]
+
+    def knows(self, key: str) -> bool:
+        return self.on_record(key) is not None
+
+    async def answer(
+        self, request: Request, payer: Payer, permit: Permit, watch: Watch | None = None, by: Model | None = None
+    ) -> tuple[Reply, bool]:
+        if (reply := self.on_record(request.key)) is None:
+            raise NotOnRecord("This answer is not on record.")
+        return reply, False
+
+
+async def replay(
+    procedure: Procedure,
+    record: Record,
+    capabilities: Capabilities,
+    root: str,
+    on_record: Callable[[str], Reply | None],
+    seen: Callable[[str], Retrieved | None],
+) -> Mapping[str, Asked[Any]]:
+    """The questions of a run by path: those alone whose answers are found again under the same keys."""
+    asked: dict[str, Asked[Any]] = {}
+    failed = [call for call in record.calls if call.value is None]
+    ledger = Ledger(record.run.id, root, events=failed, seen=seen)
+    services = Services(ledger, Recorded(on_record), capabilities, asking=lambda one: asked.update({one.path: one}))
+    setup = record.setup.complete(record.case, record.run.seed)
+    court = procedure.court(record.case, setup, record.run.seed, record.interventions, services)
+    with suppress(NotOnRecord, QuorumLost, Abstained):  # the run went no further
+        await hear(court, procedure.deliberate)
+    answered = {event.path for event in ledger.new if isinstance(event, Called)}
+    return {path: one for path, one in asked.items() if path in answered}

@@ -1,0 +1,100 @@
+"""Whose answers a verdict rests on: who has no vote and why, and what stand-ins answered."""
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from typing import Literal
+
+from courtroom.engine.events import Called, Voted
+from courtroom.engine.record import Record
+from courtroom.judging.jurors import BestReasons
+
+_NUMBERS = re.compile(r"\d[\d.,]*")
+
+
+def turnout(record: Record) -> tuple[str, ...]:
+    """Return what to know of who gave a verdict, a sentence each; none where everybody answered for itself."""
+    last = {path[len(record.ballot_stage(path)) :]: votes for path, votes in record.ballots.items()}
+    votes = [vote for ballot in last.values() for vote in ballot.values()]
+    missing = _votes_missing(record, votes, ballots=len(last)) if votes else _answers_missing(record)
+    names = [
+        member.name for member in record.everybody if any(call.speaks_as_model for call in record.calls_of(member.id))
+    ]
+    spoke = [f"{name} spoke of itself as a language model." for name in names]
+    return (*missing, *_stood_in(record, votes), *spoke)
+
+
+def call_of(record: Record, vote: Voted) -> Called | None:
+    """Return the last answer that a member gave in the stage in which it voted; None where it gave none."""
+    calls = [call for call in record.calls_of(vote.member) if call.stage == vote.stage and call.value is not None]
+    return calls[-1] if calls else None
+
+
+def failure_of(record: Record, vote: Voted) -> Called | None:
+    """Return the question on which a member failed that has no vote; None where it voted, or abstained of itself."""
+    calls = record.calls_of(vote.member)
+    asked = [call for call in calls if call.stage == vote.stage]
+    if vote.choice is not None or (asked and all(call.value is not None for call in asked)):
+        return None
+    index = record.stage(vote.stage).index
+    failed = [call for call in calls if call.value is None and record.stage(call.stage).index <= index]
+    return failed[-1] if failed else None
+
+
+def stand_in_of(record: Record, vote: Voted) -> Called | None:
+    """Return the answer of a stand-in on which a vote rests; None where the member's own model gave it."""
+    calls = (call for call in record.calls_of(vote.member) if call.stage == vote.stage and call.value is not None)
+    return next((call for call in calls if call.instead_of), None)
+
+
+def given_by(record: Record, vote: Voted) -> Literal["", "set", "script"]:
+    """Return whether a vote was set by the setup, or written in a script; empty where neither is so."""
+    member, call = record.member(vote.member), call_of(record, vote)
+    if member is not None and member.spec.script is not None:
+        return "script"
+    return "set" if call is not None and call.task == BestReasons.name else ""
+
+
+def _votes_missing(record: Record, votes: Sequence[Voted], *, ballots: int) -> list[str]:
+    without = [vote for vote in votes if vote.choice is None]
+    if not without:
+        return []
+    failed = [call for vote in without if (call := failure_of(record, vote)) is not None]
+    given, of = len(votes) - len(without), len(votes)
+    told = [f"{given} of {of} voted." if ballots == 1 else f"{given} of {of} votes were given."]
+    for model, why, number in _by_reason(failed):
+        if number < len(without):
+            told.append(f"{number} of {model} gave no answer.")
+        elif number > 1:
+            told.append(f"The other {number}, all of {model}, gave no answer.")
+        else:
+            told.append(f"The other one, of {model}, gave no answer.")
+        told.append(why)
+    if chose := len(without) - len(failed):
+        told.append(f"{chose} abstained.")
+    return told
+
+
+def _answers_missing(record: Record) -> list[str]:
+    calls, told = len(record.calls), list[str]()
+    for model, why, number in _by_reason([call for call in record.calls if call.value is None]):
+        told += [f"{number} of {calls} questions have no answer of {model}.", why]
+    return told
+
+
+def _by_reason(failed: Sequence[Called]) -> list[tuple[str, str, int]]:
+    """Model, reason and how many, the most first. Reasons that differ in numbers alone are one."""
+    whys: dict[tuple[str, str], list[str]] = defaultdict(list)
+    for call in failed:
+        whys[call.instead_of or call.model, _NUMBERS.sub("", call.error)].append(call.error)
+    return sorted(((model, found[0], len(found)) for (model, _), found in whys.items()), key=lambda one: -one[2])
+
+
+def _stood_in(record: Record, votes: Sequence[Voted]) -> list[str]:
+    pairs = Counter(
+        (call.model, call.instead_of) for call in record.calls if call.instead_of and call.value is not None
+    )
+    rest = [call for vote in votes if vote.choice is not None and (call := stand_in_of(record, vote)) is not None]
+    calls, given, of = len(record.calls), len(rest), len(votes)
+    told = [f"{model} answered {n} of {calls} questions instead of {own}." for (model, own), n in pairs.items()]
+    return [*told, f"{given} of {of} votes are of stand-ins."] if rest else told

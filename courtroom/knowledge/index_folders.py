@@ -1,0 +1,181 @@
+"""Where the indexes are: Chroma's folder and tantivy's, which belong to one opened store alone, or a Chroma server."""
+
+import ctypes
+import shutil
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+from courtroom.errors import CourtroomError
+from courtroom.settings import Settings
+
+M_PERTURB, FREED_BYTE = -6, 0xFF
+"""A setting of glibc's `malloc.h`: memory that is freed is overwritten by this byte, new memory by its complement."""
+WHOLE = "whole"
+"""The file in Chroma's folder that is there while nothing is being written or opened. It holds `sizes`."""
+
+
+def sizes(*folders: Path) -> bytes:
+    """Name the files of the indexes with their sizes: neither library always notices that one was cut off."""
+    files = sorted(path for folder in folders for path in folder.glob("*/*"))
+    return "\n".join(f"{path.parent.name}/{path.name} {path.stat().st_size}" for path in files).encode()
+
+
+def keep_freed_memory_out() -> None:
+    """Have memory come empty. Chroma saves the room that its graph has yet to fill too, and in it would stand whatever
+    was freed there before, such as the header of a request with its key."""
+    if sys.platform == "linux" and hasattr(libc := ctypes.CDLL(None), "mallopt"):
+        libc.mallopt(M_PERTURB, FREED_BYTE)
+
+
+class Broken(Exception):
+    """An index failed; what it holds can be built again."""
+
+
+@contextmanager
+def broken() -> Iterator[None]:
+    """Turn whatever an index's library raises into `Broken`: a panic of its Rust is no `Exception`."""
+    try:
+        yield
+    except (KeyboardInterrupt, SystemExit, CourtroomError, Broken):
+        raise
+    except BaseException as error:
+        raise Broken(f"{type(error).__name__}: {error}") from error
+
+
+class IndexFolders:
+    """Chroma and tantivy in folders that nobody else has open.
+
+    Two processes that write to one folder of Chroma lose vectors in silence: each saves its own graph over the other's.
+    So the first store that is opened has `chroma` and `words`, a second one at the same time `chroma-2` and `words-2`.
+    A folder in which a process was killed while it wrote, or that another program made, is deleted:
+    the database has it all.
+    """
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._lock = threading.RLock()
+        self._taken: Any = None  # a file lock, which ends with its process
+        self._suffix = ""
+        self._writers = 0
+        self._client: Any = None  # Chroma's own types don't name all of its public methods
+
+    @property
+    def chroma(self) -> Path:
+        return self._settings.home / f"chroma{self._suffix}"
+
+    @property
+    def words(self) -> Path:
+        self.take()
+        return self.chroma.with_name(f"words{self._suffix}")
+
+    @property
+    def at_server(self) -> bool:
+        return bool(self._settings.chroma_host)
+
+    @property
+    def in_use(self) -> bool:
+        """Whether another process has the first folders."""
+        with self._lock:
+            if self._taken is None:
+                self._first_free().release()
+            return bool(self._suffix)
+
+    @property
+    def whole(self) -> bool:
+        """Whether the folders are as they were left, or not there."""
+        mark = self.chroma / WHOLE
+        return not self.chroma.exists() or (mark.is_file() and mark.read_bytes() == self._sizes())
+
+    @property
+    def opens(self) -> bool:
+        """Whether Chroma opens its folder, or has none yet."""
+        with suppress(Broken):
+            return not self.chroma.exists() or self.client() is not None
+        return False
+
+    @property
+    def where(self) -> str:
+        """The address of the Chroma server, or the folder that Chroma has, as soon as something was looked up."""
+        server = f"http://{self._settings.chroma_host}:{self._settings.chroma_port}"
+        return server if self.at_server else str(self.chroma)
+
+    def client(self) -> Any:
+        """Return Chroma's client, opened when it is first asked for. Raises `Broken`: it can't be opened."""
+        with self._lock, broken():
+            if self._client is None:
+                import chromadb  # slow to import: the app does so while its first page is drawn
+                from chromadb.config import Settings as ChromaSettings
+
+                quiet, given = ChromaSettings(anonymized_telemetry=False), self._settings
+                if self.at_server:
+                    self._client = chromadb.HttpClient(given.chroma_host or "", given.chroma_port, settings=quiet)
+                else:
+                    keep_freed_memory_out()
+                    with self.writing():
+                        self._client = chromadb.PersistentClient(str(self.chroma), settings=quiet)
+            return self._client
+
+    @contextmanager
+    def writing(self) -> Iterator[None]:
+        """Mark the folders while something is written or opened: a process that dies of it leaves the mark."""
+        with self._lock:
+            self.take()
+            self.chroma.mkdir(exist_ok=True)
+            (self.chroma / WHOLE).unlink(missing_ok=True)
+            self._writers += 1
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._writers -= 1
+                if not self._writers and self.chroma.is_dir():
+                    (self.chroma / WHOLE).write_bytes(self._sizes())
+
+    def discard(self) -> None:
+        """Delete Chroma's folder with all collections; what a server holds stays."""
+        with self._lock:
+            self._close_client()
+            if not self.at_server:
+                shutil.rmtree(self.chroma, ignore_errors=True)
+
+    def close(self) -> None:
+        """Let go of the folders; a look-up takes them, or the next that are free."""
+        with self._lock:
+            self._close_client()
+            if self._taken is not None:
+                self._taken.release()
+                self._taken = None
+
+    def _close_client(self) -> None:
+        client, self._client = self._client, None
+        if client is not None:
+            client.close()
+
+    def _sizes(self) -> bytes:
+        return sizes(self.chroma, self.chroma.with_name(f"words{self._suffix}"))
+
+    def take(self) -> None:
+        """Take the first folders that are free, and delete what is in them unless it is whole."""
+        with self._lock:
+            if self._taken is None:
+                self._taken = self._first_free()
+                if not self.whole:
+                    for folder in (self.chroma, self.words):
+                        shutil.rmtree(folder, ignore_errors=True)
+
+    def _first_free(self) -> Any:
+        from filelock import FileLock, Timeout  # only where something is looked up
+
+        self._settings.home.mkdir(parents=True, exist_ok=True)
+        self._suffix, others = "", count(2)
+        while True:
+            lock = FileLock(self.chroma.with_name(f"{self.chroma.name}.lock"), thread_local=False)
+            with suppress(Timeout):
+                lock.acquire(timeout=0)
+                return lock
+            self._suffix = f"-{next(others)}"

@@ -1,0 +1,86 @@
+"""What is asked beside a vote: how sure a member is of it, on which pieces it rests, and what it would ask the court."""
+
+import random
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, Literal, get_origin
+
+from pydantic import BaseModel, Field, create_model
+
+from courtroom.text.words import short, strings
+
+HIGHEST_CONFIDENCE = 100
+OFFLINE_DRAWS = 20
+"""The offline model is as sure as so many draws of its formula agree."""
+QUOTED_CHARACTERS = 40
+"""Offline, a vote rests on a piece of which the answer quotes so much of the beginning."""
+REST = ("other", "what else you know of the case, such as a listing, a chat or a rule")
+"""What can be pointed to beside the pieces."""
+SHOWN_CHARACTERS = 80
+"""So much of a piece tells which one it is."""
+MAX_QUESTION_CHARACTERS = 500
+"""Of a question to the court, which is one sentence."""
+ASKS_COURT = "Where the material leaves open a fact that could change your vote, you may ask the court about it beside your vote."
+
+
+@dataclass(frozen=True)
+class BesideVote:
+    """What is asked beside a vote."""
+
+    confidence: bool
+    pieces: tuple[tuple[str, str], ...]
+    """Names of the pieces of the case that can be pointed to, with their texts; empty where that is not asked."""
+    question: bool = False
+    """Whether a question may be put to the court."""
+
+
+@lru_cache(maxsize=256)
+def with_beside(form: type[BaseModel], beside: BesideVote) -> type[BaseModel]:
+    """Return an answer of the same name with the fields for what is asked beside the vote, after all others."""
+    fields: dict[str, Any] = {}
+    if beside.pieces:
+        pieces = (*beside.pieces, REST)
+        names = tuple(name for name, _ in pieces)
+        listed = "; ".join(f"{name}: {short(' '.join(text.split()), SHOWN_CHARACTERS)}" for name, text in pieces)
+        asked = (
+            "Which of these, by name, make you vote so, be it that they speak for your side or that they fail to show "
+            f"the other's? {listed}"
+        )
+        one: Any = Literal[names]
+        fields["rests_on"] = (tuple[one, ...], Field(max_length=len(names), description=asked))
+    if beside.question:
+        asked = (
+            "Does the material leave open a fact that could change your vote? If so, ask the court about it, in one "
+            "sentence; where another round follows, it may reply to all of you before it. If not, leave this empty."
+        )
+        fields["question"] = (str, Field(default="", max_length=MAX_QUESTION_CHARACTERS, description=asked))
+    if beside.confidence:
+        asked = "How sure are you that this vote is right, from 0 (it could as well be otherwise) to 100 (certain)?"
+        fields["confidence"] = (int, Field(ge=0, le=HIGHEST_CONFIDENCE, description=asked))
+    return create_model(form.__name__, __base__=form, __doc__=form.__doc__, **fields)
+
+
+def offline_beside(
+    form: type[BaseModel],
+    beside: BesideVote,
+    answer: BaseModel,
+    draw: random.Random,
+    again: Callable[[random.Random], BaseModel],
+) -> dict[str, Any]:
+    """Return what a formula says beside its vote: the pieces that it quotes, and how many draws of it vote alike.
+
+    Args:
+        again: the same formula with another source of chance.
+    """
+    said = answer.model_dump(mode="json")
+    added: dict[str, Any] = {}
+    if beside.pieces:
+        written = " ".join(strings(said))
+        added["rests_on"] = [name for name, text in beside.pieces if text[:QUOTED_CHARACTERS].strip() in written]
+    if beside.confidence:
+        chosen = [name for name, field in form.model_fields.items() if get_origin(field.annotation) is Literal]
+        votes = [again(random.Random(draw.random())).model_dump(mode="json") for _ in range(OFFLINE_DRAWS)]
+        alike = sum(all(vote[name] == said[name] for name in chosen) for vote in votes)
+        added["confidence"] = round(HIGHEST_CONFIDENCE * alike / OFFLINE_DRAWS)
+    return said | added

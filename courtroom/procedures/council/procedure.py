@@ -1,0 +1,165 @@
+"""A council: members answer apart, rank each other's answers without knowing whose they are, and a chair concludes."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Self
+
+from courtroom import Court, Member, Preset, Procedure, Role, StageKind, Verdict
+from courtroom.cases.case import Case
+from courtroom.cases.kinds import WITH_OPTIONS
+from courtroom.cases.question import LETTERS
+from courtroom.declarations.knobs import Group, knob
+from courtroom.declarations.setup import ScriptedSetup
+from courtroom.judging.explained import said
+from courtroom.judging.jurors import Doubt
+from courtroom.judging.options import choices, names, outcome
+from courtroom.media.medium import Medium
+from courtroom.procedures.council import ranks
+from courtroom.procedures.council.tasks import METHODS, Conclude, GroupAnswers, RankAnswers, Reply, Respond, Shown
+from courtroom.procedures.council.views import RANKS
+
+
+class CouncilSetup(ScriptedSetup):
+    """Who sits in the council, and what they look at."""
+
+    seats: int = knob(
+        4, "Members", "Each answers, then ranks all answers.", Group.WHO, first=True, ge=3, le=len(ranks.LETTERS)
+    )
+    show_media: bool = knob(
+        True,
+        "Pictures and videos",
+        "Members and chair see them, or read their descriptions where their model can't see.",
+    )
+    doubt: Doubt = "firmly-convinced"
+
+    def complete(self, case: Case, seed: int) -> Self:
+        """With the seats written out that are scripted."""
+        return self.model_copy(update={"script": self.script.drawn(self.seats, seed)})
+
+    def warnings(self) -> tuple[str, ...]:
+        specs = [member.spec for member in members(self) if member.role == "member"]
+        if specs[0].temperature == 0 and all(spec == specs[0] for spec in specs):
+            return ("All members are one model at temperature 0, so all give the same answer. Seat several models.",)
+        return ()
+
+
+def members(setup: CouncilSetup) -> tuple[Member, ...]:
+    """The members and the chair."""
+    ids = {f"member-{seat}": f"Member {seat}" for seat in range(1, setup.seats + 1)}
+    seats = (Member(id=one, role="member", name=name, spec=setup.spec(one, "member")) for one, name in ids.items())
+    return (*seats, Member(id="chair", role="chair", name="Chair", spec=setup.spec("chair", "chair")))
+
+
+Session = Court[Case, CouncilSetup]
+
+
+async def deliberate(court: Session) -> Verdict:
+    """Answers, ranks, conclusion."""
+    await court.stage("Answers", "answers")
+    seats, seen = court.panel("member"), media(court)
+    tasks = [Respond(case=court.case, seat=seat, seen=seen) for seat in range(1, len(seats) + 1)]
+    given = await court.all(court.ask(one, task) for one, task in zip(seats, tasks, strict=True))
+    replies = {one.id: reply for one, reply in zip(seats, given, strict=True) if reply}
+    court.needs(len(replies), len(seats), "members answered")
+    proposals, votes = await grouped(court, replies)
+    for one in seats:
+        court.vote(one, votes.get(one.id), replies[one.id].reasons if one.id in replies else ())
+    tally = court.tally(names(court.case, proposals), consensus=0.5)
+
+    await court.stage("Ranking", "ranking")
+    given_ranks = await court.all(ranked(court, one, replies) for one in court.panel("member"))
+    mean_ranks = ranks.mean_ranks([rank for some in given_ranks if some for rank in some])
+
+    await court.stage("Conclusion", "conclusion")
+    letters = ranks.dealt(court.random("letters", "chair"), [*replies])
+    shown = tuple(
+        answer(court, letter, replies[author]).model_copy(
+            update={"votes_for": votes[author], "mean_rank": mean_ranks.get(author)}
+        )
+        for letter, author in letters.items()
+    )
+    task = Conclude(case=court.case, proposals=proposals, answers=shown, seen=media(court))
+    conclusion = await court.ask(court.member("chair"), task)
+    against = said(court.case.language, "council-against", against="\n".join(conclusion.against))
+    ahead = [name for name, count in tally.counts.items() if count == max(tally.counts.values())]
+    return Verdict(
+        outcome=outcome(court.case, proposals, conclusion.choice),
+        counts=tally.counts,
+        abstained=tally.abstained,
+        summary=f"{conclusion.answer}\n\n{against}",
+        note="" if conclusion.choice in ahead else "The chair departs from what most members voted for.",
+    )
+
+
+async def grouped(court: Session, replies: Mapping[str, Reply]) -> tuple[tuple[str, ...], dict[str, str]]:
+    """Return what is voted on where the case has no options, and each author's vote by name."""
+    if court.case.choices:
+        return (), {author: reply.answer for author, reply in replies.items()}
+    letters = ranks.dealt(court.random("letters", "groups"), [*replies])
+    shown = tuple(answer(court, letter, replies[author]) for letter, author in letters.items())
+    found = await court.ask(court.member("chair"), GroupAnswers(case=court.case, answers=shown, seen=media(court)))
+    votes = {
+        letters[letter]: name for name, group in zip(LETTERS, found.groups, strict=False) for letter in group.letters
+    }
+    return tuple(group.answer for group in found.groups), votes
+
+
+async def ranked(court: Session, member: Member, replies: Mapping[str, Reply]) -> tuple[ranks.Rank, ...]:
+    """Have a member rank the answers, under letters and in an order that are drawn for it alone."""
+    letters = ranks.dealt(court.random("letters", member.id), [*replies])
+    shown = tuple(answer(court, letter, replies[author]) for letter, author in letters.items())
+    ranking = await court.ask(member, RankAnswers(case=court.case, answers=shown, seen=media(court)))
+    return ranks.ranked(member.id, letters, ranking.order)
+
+
+def answer(court: Session, letter: str, reply: Reply) -> Shown:
+    """A member's answer as others read it."""
+    named = bool(court.case.choices)
+    return Shown(
+        letter=letter,
+        votes_for=reply.answer if named else "",
+        own_words="" if named else reply.answer,
+        reasons=reply.reasons,
+    )
+
+
+def media(court: Session) -> tuple[Medium, ...]:
+    """The pictures and videos that the council is shown."""
+    return tuple(court.case.media()) if court.setup.show_media else ()
+
+
+COUNCIL = Procedure(
+    name="council",
+    title="Council",
+    summary="Members answer apart and rank each other's answers without knowing whose they are; a chair writes the answer.",
+    paper="A design of practice: answers that models rank unseen, and a chair. Agreement: Kendall and Babington Smith (1939), "
+    "The problem of m rankings, Ann. Math. Stat. 10(3); biases: Zheng et al. (2023), arXiv:2306.05685",
+    case_kind=WITH_OPTIONS,
+    designed_for="question",
+    setup=CouncilSetup,
+    roles=(
+        Role("member", "Member", "Answers apart from the others, then ranks all answers.", votes=True),
+        Role("chair", "Chair", "Writes the answer of the council, and what speaks against it."),
+    ),
+    stages=(
+        StageKind(
+            "answers", "Answers", "Each member answers apart. Where there are no options, the chair groups the answers."
+        ),
+        StageKind("ranking", "Ranking", "Each member ranks all answers, under letters that are drawn by lot."),
+        StageKind("conclusion", "Conclusion", "The chair writes the answer."),
+    ),
+    choices=(),
+    choices_in=choices,
+    tasks=tuple(METHODS),
+    offline=METHODS,
+    prompts=Path(__file__).parent / "prompts",
+    members=members,
+    deliberate=deliberate,
+    at_most=lambda case, setup: 2 * setup.seats + (1 if case.choices else 2),
+    small={"seats": 3},
+    views=(RANKS,),
+    presets=(
+        Preset("Four members", "As it is.", {}),
+        Preset("Seven members", "More ranks, less chance.", {"seats": 7}),
+    ),
+)

@@ -1,0 +1,147 @@
+"""A model checks statements against the case, beside the run. What it copies has to stand there, word for word."""
+
+import asyncio
+import re
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from courtroom.access import acting_account, acts
+from courtroom.declarations.setup import Member
+from courtroom.engine.events import Called, Voted
+from courtroom.engine.record import Record
+from courtroom.engine.services import Asked
+from courtroom.errors import CourtroomError
+from courtroom.evaluation.claims import Claim, nearest, not_in_file, plain, shown_to_all, statement
+from courtroom.models.rendering import quote
+from courtroom.models.request import Message, digest_text
+from courtroom.models.spec import OFFLINE, PERSON, ModelSpec
+from courtroom.models.task import Answer, Label, Longest, Sentence
+from courtroom.questions.asides import Check, budget
+from courtroom.questions.beside import After, Plan, Plans, TaskInWords, prompt
+from courtroom.text.words import words
+
+ABOUT_TOKENS = 120
+"""An answer to one question is about so long."""
+
+
+class NotHeld(Answer):
+    """Something that the material does not hold."""
+
+    words: Sentence = Field(description="Words of the statement, copied.")
+    names: Label = Field(description="Of these words, the one to three that name the thing, copied.")
+    passage: Sentence = Field(
+        default="", description="The sentence that says otherwise, copied; empty where none does."
+    )
+
+
+class Checked(Answer):
+    """What a statement says that the material does not hold."""
+
+    claims: Annotated[tuple[NotHeld, ...], Longest(5)] = Field(description="Empty where there is nothing.")
+
+
+class CheckStatement(TaskInWords[Checked]):
+    """What does this statement say of the case that the case does not hold?"""
+
+    name = "check-claims"
+    title = "Check of a statement"
+    shown: str
+    statement: str
+
+    def text(self) -> str:
+        asked = prompt("check-claims")
+        return f"# The material\n\n{quote(self.shown)}\n\n# The statement\n\n{quote(self.statement)}\n\n{asked}"
+
+
+class Checks(Plans[Voted]):
+    """Has models check statements."""
+
+    what = "check"
+
+    def of(self, record: Record) -> tuple[Claim, ...]:
+        """Return what rules and models found in the statements of a run, in the order in which it was said.
+
+        A model's finding counts where its words stand in the statement; a passage that does not stand in the case is
+        left away. What a rule found too is told once.
+        """
+        answers = self._answers.of(record.run)
+        found = {(claim.vote.path, claim.words): claim for claim in not_in_file(record, answers)}
+        spoken = [vote for vote in record.of(Voted) if vote.reasons]
+        votes = {_mark(vote): vote for vote in spoken}
+        for _, aside in self._asides.of(record.run.id):
+            if (
+                not isinstance(aside, Check)
+                or aside.called.value is None
+                or (vote := votes.get(aside.statement)) is None
+            ):
+                continue
+            shown = shown_to_all(answers, record, vote)
+            for one in Checked.model_validate(aside.called.value).claims:
+                if not (copied := standing(one.words, statement(vote))):
+                    continue
+                same = [key for key in found if key[0] == vote.path and (copied in key[1] or key[1] in copied)]
+                told = [found.pop(key) for key in same]
+                before = plain(" ".join([shown, *map(statement, spoken[: spoken.index(vote)])]))
+                named = one.names if plain(one.names) in plain(copied) else copied
+                terms = {word for word in words(named) if word not in before} or {plain(named)}
+                passage = standing(one.passage, shown)
+                found[vote.path, copied] = Claim(
+                    vote,
+                    copied,
+                    "model",
+                    frozenset(terms).union(*(claim.terms for claim in told)),
+                    passage or nearest(copied, shown),
+                    is_contradicted=bool(passage),
+                    model=aside.called.model,
+                )
+        order = {vote.path: place for place, vote in enumerate(spoken)}
+        return tuple(sorted(found.values(), key=lambda claim: order[claim.vote.path]))
+
+    def plan(self, record: Record, spec: ModelSpec) -> Plan[Voted]:
+        """Plan a check of every statement that this model has not checked yet; nothing is asked.
+
+        Raises:
+            CourtroomError: no language model is named.
+        """
+        if spec.id in (OFFLINE, PERSON):
+            raise CourtroomError("Choose a language model: the rules have looked at everything already.")
+        with acts(acting_account()):  # also in the threads that it starts
+            return asyncio.run(self._plan(record, spec))
+
+    async def _plan(self, record: Record, spec: ModelSpec) -> Plan[Voted]:
+        run, answers = record.run, self._answers.of(record.run)
+        have = {one.called.path for _, one in self._asides.of(run.id) if one.called.value is not None}
+        setup = record.setup.model_copy(update={"budget": budget(self._procedures[run.procedure], record)})
+        member = Member(id="checker", role="checker", name="Checker", spec=spec)
+        model = digest_text(spec.model_dump_json())[:8]
+        prompts = After((Message("system", (prompt("check-role"),)),))
+        questions: dict[str, tuple[Voted, Asked[Checked]]] = {}
+        without = 0
+        for vote in record.of(Voted):
+            path = f"{vote.path}/check/{_mark(vote)}-{model}"
+            if not vote.reasons or path in have:
+                continue
+            if not (shown := shown_to_all(answers, record, vote)):
+                without += 1
+                continue
+            task = CheckStatement(shown=shown, statement=statement(vote))
+            questions[path] = vote, Asked(member, task, setup, prompts, run.seed, path, vote.stage)
+        estimate = await self._estimate(run.id, [(asked, ABOUT_TOKENS) for _, asked in questions.values()])
+        left_out = (f"{without} statements are left out: a person gave them.",) if without else ()
+        return Plan(record, questions, estimate, left_out)
+
+    def _aside(self, run: str, about: Voted, asked: Asked[Any], called: Called) -> Check:
+        return Check(statement=_mark(about), called=called)
+
+
+def standing(words: str, text: str) -> str:
+    """Return words as they stand in a text, white space and quotation marks around them aside; empty where they do not."""
+    parts = words.strip(" \n\"“”'").split()
+    found = re.search(r"\s+".join(map(re.escape, parts)), text) if parts else None
+    return found[0] if found else ""
+
+
+def _mark(vote: Voted) -> str:
+    """By what a statement is known: a vote that was given anew is another one under the same path."""
+    return digest_text(f"{vote.path}\n{statement(vote)}")[:12]

@@ -1,0 +1,363 @@
+"""Would it be the same for somebody else? A case with one thing about a party changed, by rules. What a rule can't change
+safely it leaves, and says so: a person reads each change before it is heard."""
+
+import hashlib
+import re
+import tomllib
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, Literal, get_args
+
+from courtroom.cases.case import Case, CaseT
+from courtroom.declarations.changes import put
+from courtroom.errors import CaseError, CourtroomError
+from courtroom.language import N_
+from courtroom.settings import DATA
+from courtroom.strict import Strict
+from courtroom.text.words import has_chinese, sentences
+
+Kind = Literal["order", "name", "gender", "age", "nationality", "language", "length", "words", "rewriting"]
+KINDS: Mapping[Kind, str] = {
+    "order": N_("Sides in the other order"),
+    "name": N_("Another name"),
+    "gender": N_("The other gender"),
+    "age": N_("Another age"),
+    "nationality": N_("Another nationality"),
+    "language": N_("Another language"),
+    "length": N_("Shorter pleadings"),
+    "words": N_("Words exchanged"),
+    "rewriting": N_("Rewritten by a model"),
+}
+USUAL: Mapping[Kind, str] = {"age": "71", "nationality": "Nigeria", "language": "Turkish", "length": "50"}
+"""What a change takes where nobody says: years, a country, a language, percent of the length."""
+_WORDS = tomllib.loads((DATA / "parties.toml").read_text(encoding="utf-8"))
+READ, NAMES_ONLY, PLEADINGS = (frozenset(_WORDS["fields"][name].split()) for name in ("read", "names", "pleadings"))
+"""Fields whose texts a member may read; those of them in which nothing is said of anybody; and those that sides plead."""
+PATTERNS: Mapping[str, re.Pattern[str]] = {name: re.compile(pattern) for name, pattern in _WORDS["patterns"].items()}
+FULL_NAME = PATTERNS["full_name"]
+PARTIES = (*_WORDS["parties"]["others"], *_WORDS["parties"]["defendant"])
+TITLES, TO_MEN, TO_WOMEN = (_WORDS["pronouns"][name] for name in ("titles", "men", "women"))
+GENDERS = {"woman": "women", "man": "men"}
+MAX_QUOTED_CHARACTERS = 60
+
+
+class Change(Strict):
+    """One thing that is changed about a party."""
+
+    kind: Kind
+    value: str = ""
+
+    @property
+    def title(self) -> str:
+        return f"{KINDS[self.kind]}: {self.value}" if self.value else KINDS[self.kind]
+
+
+def change_of(text: str) -> Change:
+    """Read a change as a shell has it: `order`, `age=71`. Raises `CourtroomError`: there is no such change."""
+    kind, _, value = text.partition("=")
+    if kind not in get_args(Kind):
+        raise CourtroomError(f"“{kind}” is nothing that can be changed. Choose among: {', '.join(get_args(Kind))}.")
+    named: Kind = kind  # type: ignore[assignment]
+    if named in ("words", "rewriting") and not value.strip():
+        raise CourtroomError(f"Say what to change: {named}=...")
+    return Change(kind=named, value=value.strip() or USUAL.get(named, ""))
+
+
+class Mirrored(Strict):
+    """A case as a change would have it heard."""
+
+    texts: dict[str, str] = {}
+    """Those in other words, by their paths in the case."""
+    other_order: bool = False
+    left: tuple[str, ...] = ()
+    """What could not be changed safely, a sentence each."""
+
+    @property
+    def changes(self) -> bool:
+        return bool(self.texts or self.other_order)
+
+
+def texts(case: Case) -> dict[str, str]:
+    """Return the texts of a case that members may read, by their paths; positions count from 1."""
+
+    def walk(value: Any, path: tuple[str, ...]) -> Iterable[tuple[str, str]]:
+        if isinstance(value, dict):
+            for name, part in value.items():
+                yield from walk(part, (*path, name))
+        elif isinstance(value, list):
+            for number, part in enumerate(value, start=1):
+                yield from walk(part, (*path, str(number)))
+        elif isinstance(value, str) and value and field_of(".".join(path)) in READ:
+            yield ".".join(path), value
+
+    return dict(walk(case.model_dump(mode="json", exclude={"jury"}), ()))
+
+
+def field_of(path: str) -> str:
+    """Return the name of the field in which a text stands."""
+    return next(name for name in reversed(path.split(".")) if not name.isdigit())
+
+
+def with_texts(case: CaseT, rewritten: Mapping[str, str]) -> CaseT:
+    """Return a case with texts in other words. Raises `CaseError`: one is not there."""
+    if not rewritten:
+        return case
+    if missing := rewritten.keys() - texts(case).keys():
+        raise CaseError(f"{case.id} has no text {', '.join(sorted(missing))} that could be rewritten.")
+    data = case.model_dump(mode="json")
+    for path, text in rewritten.items():
+        put(data, path, text)
+    return type(case).model_validate(data)
+
+
+def mirrored(case: Case, change: Change, who: str = "") -> Mirrored:
+    """Return a case with one thing changed by a rule.
+
+    Args:
+        who: of whom it is changed, a name or such as `the seller`; empty: the first party that the case names.
+    """
+    if change.kind == "order":
+        return Mirrored(other_order=case.in_other_order() != case)
+    if change.kind == "length":
+        pleaded = PLEADINGS | ({"facts"} if case.kind == "criminal" else frozenset())
+        return _rewritten(
+            case,
+            lambda path, text: (_shorter(text, int(change.value)) if path.partition(".")[0] in pleaded else text, []),
+        )
+    if change.kind == "words":
+        pairs = [pair.partition(">") for pair in change.value.split(";")]
+        given = {before.strip(): after.strip() for before, _, after in pairs if before.strip()}
+        pattern = _whole(given)
+        return _rewritten(case, lambda path, text: (pattern.sub(lambda match: given[match[0]], text), []))
+    person = _person(case, who)
+    if person is None:
+        return Mirrored(left=("Nobody is named of whom this could be changed.",))
+    if change.kind in ("name", "gender"):
+        return _renamed(case, person, change)
+    return _stated(case, person, change)
+
+
+def _rewritten(case: Case, rule: Callable[[str, str], tuple[str, list[str]]]) -> Mirrored:
+    """Apply a rule to each text; the same text is changed in the same way wherever it stands."""
+    known: dict[str, str] = {}
+    changed: dict[str, str] = {}
+    left: list[str] = []
+    for path, text in texts(case).items():
+        if text not in known or field_of(path) in NAMES_ONLY:
+            known[text], remarks = rule(path, text)
+            left += [f"{path.replace('.', ' ')}: {remark}" for remark in remarks]
+        if known[text] != text:
+            changed[path] = known[text]
+    return Mirrored(texts=changed, left=tuple(left))
+
+
+def _shorter(text: str, percent: int) -> str:
+    """Leave out the last sentences that hold no number, down to so much of the length; the first one stays."""
+    kept = list(sentences(text))
+    for sentence in reversed(kept[1:]):
+        if sum(map(len, kept)) * 100 <= len(text) * percent:
+            break
+        if re.search(r"\w", sentence) and not re.search(r"\d|[一二三四五六七八九十百千万]", sentence):
+            kept.remove(sentence)
+    if len(kept) == len(sentences(text)):
+        return text
+    return ("" if has_chinese(text) else " ").join(kept).removesuffix("；") + ("。" if kept[-1].endswith("；") else "")
+
+
+@dataclass(frozen=True)
+class _Person:
+    """Somebody in a case of whom something is changed."""
+
+    name: str
+    """In full, or the party, such as `the seller`."""
+    forms: Mapping[str, str]
+    """What stands for them in the texts; by each, which part of a name it is: `full`, `given`, `family` or `party`."""
+
+    @property
+    def is_named(self) -> bool:
+        return "full" in self.forms.values()
+
+
+def _person(case: Case, who: str) -> _Person | None:
+    told = list(texts(case).items())
+    whole = "\n".join(text for path, text in told if field_of(path) not in ("title", "wants", "options"))
+    named = who if who.lower() not in PARTIES else ""
+    if not who:
+        first = next((text for path, text in told if field_of(path) in ("defendants", "name")), "")
+        in_chinese = PATTERNS["named_zh"].search(whole)
+        named = first or (in_chinese[1] if in_chinese else _first_name(whole))
+    if not named:
+        party = next((one for one in ((who,) if who else PARTIES) if re.search(_loose(one), whole)), "")
+        return _Person(party, {party: "party"}) if party else None
+    if named.lower().startswith("the "):
+        return _Person(named, {named: "party"})
+    forms = {named: "full"}
+    if match := FULL_NAME.fullmatch(named):
+        forms |= {match[2]: "family", match[1]: "given"}
+    if getattr(case, "matter", case.kind) == "criminal":
+        forms |= dict.fromkeys(_WORDS["parties"]["defendant"], "party")
+    return _Person(named, forms)
+
+
+def _first_name(text: str) -> str:
+    """The first full name: two words with capitals of which the first is no word that stands there in small letters too."""
+    lower = set(re.findall(r"\b[a-z]+\b", text))
+    return next((match[0] for match in FULL_NAME.finditer(text) if match[1].lower() not in lower), "")
+
+
+def _loose(form: str) -> str:
+    """A pattern for a form, which at the head of a sentence has a capital; within Chinese, words have no borders."""
+    return re.escape(form) if has_chinese(form) else rf"\b[{form[0].upper()}{form[0]}]{re.escape(form[1:])}\b"
+
+
+def _whole(forms: Iterable[str]) -> re.Pattern[str]:
+    """A pattern of words, the longest first, nowhere within a longer word."""
+    return re.compile(
+        "|".join(
+            re.escape(form) if has_chinese(form) else rf"\b{re.escape(form)}\b"
+            for form in sorted(forms, key=len, reverse=True)
+        )
+    )
+
+
+@cache
+def names() -> Mapping[str, Mapping[str, Any]]:
+    """Return the bundled names by nationality."""
+    return tomllib.loads((DATA / "names.toml").read_text(encoding="utf-8"))
+
+
+def _gender(case: Case, person: _Person) -> Literal["women", "men", ""]:
+    """By a title before the name; else by the pronouns, where there are none of the other gender in the whole case."""
+    told = [one for text in texts(case).values() for one in _pronouns(text, person, {**TO_MEN, **TO_WOMEN})]
+    titles = [word for word, mine in told if mine and word[0].lower() in TITLES]
+    women = {word[0].lower() in TO_MEN for word in titles or [word for word, _ in told]}
+    if len(women) != 1 or not any(mine for _, mine in told):
+        return ""
+    return "women" if women.pop() else "men"
+
+
+def _pronouns(text: str, person: _Person, exchanged: Iterable[str]) -> Iterator[tuple[re.Match[str], bool]]:
+    """Pronouns and titles in a text, and whether each surely speaks of this person: a title if their name follows; a
+    pronoun if nobody else was named before it in its sentence or, where nobody was, in the sentence before."""
+    own = re.compile("|".join(map(_loose, person.forms)))
+    others = re.compile("|".join((PATTERNS["others"].pattern, FULL_NAME.pattern, *map(_loose, PARTIES))))
+    named = {match.start(): False for match in others.finditer(text)}
+    named |= {match.start(): True for match in own.finditer(text)}
+    ends = [match.end() for match in re.finditer(r"[.!?](?=\s)|[。！？；]", text)]
+    words = re.compile("|".join(one if has_chinese(one) else rf"\b{one}\b" for one in exchanged), re.IGNORECASE)
+    for match in words.finditer(text):
+        if match[0].lower() in TITLES:
+            yield match, own.match(text, match.end() + (2 if text[match.end() :].startswith(".") else 1)) is not None
+            continue
+        *_, before, start = 0, 0, *(end for end in ends if end <= match.start())
+        near = [mine for at, mine in named.items() if start <= at < match.start()]
+        near = near or [mine for at, mine in named.items() if before <= at < start]
+        yield match, bool(near) and all(near)
+
+
+def _renamed(case: Case, person: _Person, change: Change) -> Mirrored:
+    """The case with another name for somebody, in all its forms; of the other gender, with pronouns and titles too."""
+    gender = _gender(case, person)
+    if change.kind == "gender":
+        wanted = GENDERS.get(change.value) or {"women": "men", "men": "women", "": ""}[gender]
+        if not wanted:
+            return Mirrored(left=(f"Nothing says whether {person.name} is a woman or a man. Say what they are to be.",))
+        if wanted == gender:
+            return Mirrored()
+        pronouns = TO_MEN if wanted == "men" else TO_WOMEN
+        new = _new_name(case, "", wanted) if person.is_named else ""
+    else:
+        pronouns, new = {}, _new_name(case, change.value, gender or "men")
+        if not person.is_named:
+            return _stated(case, person, change.model_copy(update={"value": new}))
+    given, _, family = new.rpartition(" ")
+    parts = {"full": new, "given": given, "family": family}
+    exchanged = {form: parts[part] for form, part in person.forms.items() if parts.get(part)}
+    pattern = _whole(exchanged) if exchanged else None
+
+    def rule(path: str, text: str) -> tuple[str, list[str]]:
+        edits, left = [], []
+        for match, mine in _pronouns(text, person, pronouns) if pronouns else ():
+            if mine:
+                edits.append((match.start(), match.end(), _other(match, text, pronouns)))
+            elif field_of(path) not in NAMES_ONLY:
+                left.append(f"“{match[0]}” was left in “{_around(text, match)}”, where it may be somebody else.")
+        for match in pattern.finditer(text) if pattern else ():
+            alone = person.forms[match[0]] in ("given", "family")
+            before = re.search(r"(\w+) $", text[: match.start()])
+            if alone and before and before[1][0].isupper() and before[1].lower() not in TITLES:
+                left.append(f"“{before[1]} {match[0]}” was left: it may be somebody else.")
+            else:
+                edits.append((match.start(), match.end(), exchanged[match[0]]))
+        for start, end, word in sorted(edits, reverse=True):
+            text = text[:start] + word + text[end:]
+        return text, left
+
+    found = _rewritten(case, rule)
+    if gender or change.kind == "gender" or change.value not in ("", *names()):
+        return found
+    unsure = f"Nothing says whether {person.name} is a woman or a man; {new} is the name of a man."
+    return found.model_copy(update={"left": (unsure, *found.left)})
+
+
+def _new_name(case: Case, value: str, gender: str) -> str:
+    """The name that was asked for; or one of a nationality, drawn by the case, that shares no word with the case."""
+    if value and value not in names():
+        return value
+    whole = "\n".join(texts(case).values())
+    chosen = names()[value or ("Chinese" if case.language == "zh" else "British")]
+    offered: list[str] = (chosen["chinese"] if has_chinese(whole) else chosen)[gender]
+    at = int(hashlib.sha256(case.id.encode()).hexdigest(), 16) % len(offered)
+    free = [one for one in (*offered[at:], *offered[:at]) if not any(word in whole for word in one.split())]
+    return (free or offered)[0]
+
+
+def _other(match: re.Match[str], text: str, exchanged: Mapping[str, str]) -> str:
+    """The word of the other gender: `her` is `his` before a thing of hers, and `his` is `hers` where none follows."""
+    word, alone = match[0].lower(), PATTERNS["alone"].match(text, match.end()) is not None
+    if word == "her" and not alone:
+        other = "his"
+    elif word == "his" and not alone:
+        other = "her"
+    else:
+        other = exchanged[word]
+    return other.capitalize() if match[0][0].isupper() else other
+
+
+def _around(text: str, match: re.Match[str]) -> str:
+    start = max(0, match.start() - MAX_QUOTED_CHARACTERS // 2)
+    return f"{'…' if start else ''}{text[start : match.end() + MAX_QUOTED_CHARACTERS // 2]}…"
+
+
+def _stated(case: Case, person: _Person, change: Change) -> Mirrored:
+    """The case with something said of somebody where they are first named; an age that is given there is changed."""
+    first = "full" if person.is_named else "party"
+    own = re.compile("|".join(_loose(form) for form, part in person.forms.items() if part == first) + "(?!'s|’s|的)")
+    done: list[str] = []
+
+    def rule(path: str, text: str) -> tuple[str, list[str]]:
+        match = None if field_of(path) in NAMES_ONLY or done else own.search(text)
+        if match is None:
+            return text, []
+        done.append(path)
+        near = re.compile(r"[^.!?。！？]*").match(text, match.end())
+        given = (
+            PATTERNS["age"].search(text, match.end(), near.end() if near else len(text))
+            if change.kind == "age"
+            else None
+        )
+        if given:
+            return text[: given.start()] + change.value + text[given.end() :], []
+        if has_chinese(text):
+            known = {one[of]: one[f"{of}_zh"] for one in names().values() for of in ("country", "language")}
+            said = f"（{_WORDS['said']['zh'][change.kind].format(known.get(change.value, change.value))}）"
+        else:
+            after = "" if text[match.end() : match.end() + 1] in (",", ".", ";", ":") else ","
+            said = f", {_WORDS['said']['en'][change.kind].format(change.value)}{after}"
+        return text[: match.end()] + said + text[match.end() :], []
+
+    found = _rewritten(case, rule)
+    if not done:
+        return Mirrored(left=(f"No text speaks of {person.name}, so nothing was said of them.",))
+    return found

@@ -1,0 +1,191 @@
+"""What people take along from a run: its transcript as Markdown or Word, its votes as a table, and a paragraph for a
+methods section."""
+
+import io
+import re
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Literal
+
+import pandas as pd
+
+from courtroom.declarations.changes import differences
+from courtroom.declarations.knobs import fields_drawn, setting_in_words
+from courtroom.declarations.setup import Setup
+from courtroom.engine.answers import AnswerStore
+from courtroom.engine.procedure import Procedure
+from courtroom.engine.record import Record
+from courtroom.evaluation.movement import movement
+from courtroom.evaluation.turnout import given_by, turnout
+from courtroom.language import _, translated
+from courtroom.models.request import digest_text
+from courtroom.room import scene
+from courtroom.version import __version__
+
+Style = Literal["title", "heading", "speaker", "text", "aside"]
+_MARKDOWN = re.compile(r"([\\`*_\[\]<>#|~$])")
+
+
+@dataclass(frozen=True)
+class Passage:
+    """A piece of a transcript."""
+
+    style: Style
+    text: str
+
+
+def transcript(record: Record, procedure: Procedure) -> Iterator[Passage]:
+    """All that was said, voted and decided, in order; the verdict stands first, the methods paragraph last."""
+    procedure = procedure.about(record.case)
+    room = scene(record, procedure)
+    names, sides = {seat.id: seat.name for seat in room.seats}, {side.name: side.title for side in room.sides}
+    yield Passage("title", record.run.title)
+    for sentence in record.answered_by:
+        yield Passage("aside", translated(sentence))
+    if ended := room.verdict:
+        counts = ", ".join(f"{translated(sides.get(side, side))} {count}" for side, count in ended.counts.items())
+        yield Passage(
+            "heading", f"{translated(room.ending)}: {translated(ended.outcome)}" + (f" ({counts})" if counts else "")
+        )
+        for text in (ended.note, *turnout(record), ended.summary):
+            if text:
+                yield Passage("text", translated(text))
+    yield Passage("heading", _("The case"))
+    for title, text in record.case.sections():
+        yield Passage("speaker", translated(title))
+        yield Passage("text", translated(text))
+    for moment in room.moments:
+        who = translated(names.get(moment.member, moment.member))
+        match moment.kind:
+            case "stage":
+                yield Passage("heading", translated(moment.title))
+            case "call":
+                yield Passage("speaker", f"{who} · {translated(moment.title)}")
+                for part in moment.parts:
+                    yield Passage("text", translated(part.text))
+                if moment.facts:
+                    yield Passage(
+                        "aside", "; ".join(f"{translated(one.label)}: {translated(one.value)}" for one in moment.facts)
+                    )
+            case "vote":
+                choice = translated(sides.get(moment.choice, moment.choice)) if moment.choice else _("abstained")
+                before = moment.before if moment.before not in (None, moment.choice) and moment.choice else None
+                was = _(" (was {before})", before=translated(sides.get(before, before))) if before else ""
+                was += _(" (set)") if moment.given == "set" else ""
+                yield Passage("aside", f"{who}: {choice}{was}")
+            case "tally":
+                counts = ", ".join(
+                    f"{translated(sides.get(side, side))} {count}" for side, count in moment.counts.items()
+                )
+                yield Passage("aside", f"{translated(room.ballots.get(moment.ballot, moment.ballot))}: {counts}")
+            case "act" | "note" | "look":
+                yield Passage("aside", translated(moment.title))
+    yield Passage("heading", _("How it was made"))
+    yield Passage("text", methods(record, procedure))
+
+
+def as_markdown(record: Record, procedure: Procedure) -> str:
+    """Write the transcript as Markdown, in which no mark of what was said takes effect."""
+    lines = []
+    for passage in transcript(record, procedure):
+        text = _MARKDOWN.sub(r"\\\1", passage.text)
+        match passage.style:
+            case "title":
+                lines.append(f"# {text}")
+            case "heading":
+                lines.append(f"## {text}")
+            case "speaker":
+                lines.append(f"**{text}**")
+            case "aside":
+                lines.append(f"*{text}*")
+            case "text":
+                lines.append("\n".join(f"> {line}" for line in text.splitlines()))
+    return "\n\n".join(lines) + "\n"
+
+
+def as_docx(record: Record, procedure: Procedure) -> bytes:
+    """Write the transcript as a Word document."""
+    from docx import Document  # slow to import: only to write one
+
+    document = Document()
+    for passage in transcript(record, procedure):
+        match passage.style:
+            case "title" | "heading":
+                document.add_heading(passage.text, level=0 if passage.style == "title" else 1)
+            case "speaker":
+                document.add_paragraph().add_run(passage.text).bold = True
+            case "aside":
+                document.add_paragraph().add_run(passage.text).italic = True
+            case "text":
+                document.add_paragraph(passage.text)
+    written = io.BytesIO()
+    document.save(written)
+    return written.getvalue()
+
+
+def votes_in_long_form(record: Record, procedure: Procedure, answers: AnswerStore) -> pd.DataFrame:
+    """Return a row for each member and ballot: vote, vote before, statement, and whose words it was shown."""
+    rows = [
+        {
+            "run": record.run.id,
+            "ballot": seen.vote.ballot,
+            "ballot_name": record.ballot_name(seen.vote.ballot),
+            "member": member.id,
+            "name": member.name,
+            "model": seen.call.model if seen.call else "person",
+            "vote": seen.vote.choice,
+            "vote_before": seen.vote.before,
+            "changed": seen.vote.changed,
+            "given": given_by(record, seen.vote) or "free",
+            "confidence": seen.vote.confidence,
+            "rests_on": " ".join(seen.vote.rests_on),
+            "question": seen.vote.question,
+            "statement": "\n".join(seen.vote.reasons),
+            "heard_from": " ".join(dict.fromkeys(one.vote.member for one in seen.heard)),
+        }
+        for member, seen in movement(record, procedure, answers).rows
+    ]
+    return pd.DataFrame(rows)
+
+
+def methods(record: Record, procedure: Procedure) -> str:
+    """Return a paragraph that says how a run was made, to be pasted."""
+    setup, run = record.setup, record.run
+    kind = type(setup)
+    told_elsewhere = {*Setup.model_fields, *fields_drawn(kind).values()}
+    turned = [
+        setting_in_words(kind, path, value)
+        for path, _before, value in differences(kind(), setup)
+        if path.partition(".")[0] not in told_elsewhere
+    ]
+    models = Counter(call.model for call in record.calls)
+    answered = ", ".join(f"{model} ({count})" for model, count in models.most_common())
+    times = sorted(record.times.values())
+    when = f"{datetime.fromtimestamp(times[0], UTC):%Y-%m-%d}" if times else "-"
+    keys = digest_text("\n".join(sorted(key for call in record.calls for key in call.keys)))
+    said = [
+        _(
+            "The case “{case}” was heard by the procedure {procedure} of Courtroom {version}.",
+            case=run.title,
+            procedure=translated(procedure.title),
+            version=__version__,
+        ),
+        _(
+            "{members} members took part; {calls} answers were given by {models}, from {when} on.",
+            members=len(record.members),
+            calls=len(record.calls),
+            models=answered,
+            when=when,
+        ),
+        _("Settings other than the procedure's own: {settings}.", settings="; ".join(map(translated, turned)))
+        if turned
+        else _("All settings were the procedure's own."),
+        _(
+            "The seed was {seed}; questions and answers are known by the SHA-256 {digest} over their keys.",
+            seed=run.seed,
+            digest=keys,
+        ),
+    ]
+    return " ".join((*map(translated, record.answered_by), *said))

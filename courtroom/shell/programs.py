@@ -1,0 +1,202 @@
+"""A door for programs: what a hearing takes and gives, as tools of the Model Context Protocol and as JSON over HTTP."""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+import sys
+from collections.abc import Awaitable, Callable
+from functools import wraps
+from typing import TYPE_CHECKING, Annotated, Any
+
+from pydantic import ValidationError, validate_call
+from typer import Option
+
+from courtroom.access import Account, acts
+from courtroom.cases.checks import explain
+from courtroom.courthouse import Courthouse
+from courtroom.declarations.changes import changed
+from courtroom.errors import CourtroomError
+from courtroom.shell.options import opened
+
+if TYPE_CHECKING:
+    from mcp.server.mcpserver import MCPServer
+    from starlette.types import ASGIApp, Receive, Scope, Send
+
+MOST_LISTED = 200
+"""Cases in one answer."""
+
+
+class Programs:
+    """What a program may do: list cases, start a hearing, follow it, read the verdict. Each acts as the account that asks."""
+
+    def __init__(self, house: Courthouse) -> None:
+        self._house = house
+
+    def cases(self, kind: str = "", text: str = "") -> list[dict[str, str]]:
+        """List the cases that can be heard, with their kind; by kind, or by words of their title."""
+        words = text.casefold()
+        fitting = (
+            case for case in self._house.library.cases() if kind in ("", case.kind) and words in case.title.casefold()
+        )
+        found = [{"case": case.id, "kind": case.kind, "title": case.title} for case in fitting]
+        return found[:MOST_LISTED]
+
+    def procedures(self, kind: str = "") -> list[dict[str, Any]]:
+        """List the procedures by which cases are heard, the first choice for a kind of case first."""
+        known = self._house.fitting(kind) if kind else self._house.procedures.values()
+        return [{"procedure": one.name, "title": one.title, "kinds": list(one.kinds)} for one in known]
+
+    def hear(
+        self, case: str, procedure: str = "", settings: dict[str, Any] | None = None, seed: int = 0
+    ) -> dict[str, Any]:
+        """Start the hearing of a case; it goes on by itself. `settings` are paths and values, such as {"jury_size": 6}."""
+        return self._begin(self._house.library.case(case), procedure, settings or {}, seed)
+
+    def ask(
+        self,
+        question: str,
+        options: list[str] | None = None,
+        procedure: str = "",
+        settings: dict[str, Any] | None = None,
+        seed: int = 0,
+    ) -> dict[str, Any]:
+        """Have a panel deliberate on a question with two to six options, or none: then members propose answers first."""
+        return self._begin(self._house.ask(question, options or ()), procedure, settings or {}, seed)
+
+    def state(self, run: str) -> dict[str, Any]:
+        """Follow a hearing: where it stands, its stages, and the votes of each ballot so far."""
+        record = self._house.record(run)
+        ballots = {record.ballot_name(path): dict(tally.counts) for path, tally in record.tallies.items()}
+        stages = [stage.name for stage in record.stages]
+        told = {"status": record.run.status, "reason": record.run.reason, "stages": stages, "votes": ballots}
+        return {**self._link(run), **told}
+
+    def verdict(self, run: str) -> dict[str, Any]:
+        """Read how a hearing ended: outcome, votes, grounds, and what each choice is called; no outcome while it goes on."""
+        record = self._house.record(run)
+        ended = record.run.verdict
+        given = ended.model_dump(include={"outcome", "counts", "summary", "note"}) if ended else {"outcome": None}
+        procedure = self._house.procedures[record.run.procedure].about(record.case)
+        titles = {choice.name: choice.title for choice in procedure.choices}
+        about = {"titles": titles, "answered_by": list(record.answered_by)}
+        return {**self._link(run), "status": record.run.status, **given, **about}
+
+    def _begin(self, case: Any, procedure: str, settings: dict[str, Any], seed: int) -> dict[str, Any]:
+        known = self._house.procedures
+        if procedure and procedure not in known:
+            raise CourtroomError(f"There is no procedure {procedure}. Choose one of {', '.join(known)}.")
+        chosen = known[procedure] if procedure else self._house.first_fitting(case.kind)
+        try:
+            setup = changed(chosen.setup(), settings)
+        except ValidationError as error:
+            raise CourtroomError(" ".join(explain(error))) from error
+        run = self._house.new_run(chosen.name, case, setup, seed)
+        self._house.runner.go(run)
+        return self._link(run)
+
+    def _link(self, run: str) -> dict[str, str]:
+        return {"run": run, "link": f"{self._house.settings.address.rstrip('/')}/deliberation?run={run}"}
+
+    @property
+    def tools(self) -> tuple[Callable[..., Any], ...]:
+        return self.cases, self.procedures, self.hear, self.ask, self.state, self.verdict
+
+
+def server_of(programs: Programs) -> MCPServer:
+    """Return the tools as a server of the Model Context Protocol; over HTTP each is `POST /api/NAME` too."""
+    from mcp.server.mcpserver import MCPServer
+    from starlette.requests import Request
+    from starlette.responses import JSONResponse, Response
+
+    server = MCPServer("courtroom", instructions="Deliberations between language-model agents: start, follow, read.")
+
+    def answering(tool: Callable[..., Any]) -> Callable[[Request], Awaitable[Response]]:
+        call = validate_call(tool)
+
+        async def answer(request: Request) -> Response:
+            try:
+                given = await request.json() if await request.body() else {}
+                return JSONResponse(await asyncio.to_thread(call, **given))
+            except ValidationError as error:
+                return JSONResponse({"error": " ".join(explain(error))}, status_code=400)
+            except (CourtroomError, ValueError, TypeError) as error:
+                return JSONResponse({"error": str(error)}, status_code=400)
+
+        return answer
+
+    for tool in programs.tools:
+        server.tool()(_in_a_thread(tool))
+        server.custom_route(f"/api/{tool.__name__}", methods=["POST"])(answering(tool))
+    return server
+
+
+def _in_a_thread(tool: Callable[..., Any]) -> Callable[..., Awaitable[Any]]:
+    """The tool as it is called by the protocol: its sentence for whoever asks reaches the program."""
+    from mcp.server.mcpserver.exceptions import ToolError
+
+    @wraps(tool)
+    async def call(*args: Any, **given: Any) -> Any:
+        try:
+            return await asyncio.to_thread(tool, *args, **given)
+        except CourtroomError as error:
+            raise ToolError(str(error)) from error
+
+    return call
+
+
+class Guarded:
+    """Lets in who has a token, and has each request act as the token's account.
+
+    Args:
+        account_of: the account of a token, in a tuple, as None there is the server itself; None where the token opens nothing.
+    """
+
+    def __init__(self, app: ASGIApp, account_of: Callable[[str], tuple[Account | None] | None]) -> None:
+        self._app, self._account_of = app, account_of
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        from starlette.responses import JSONResponse
+
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        given = dict(scope["headers"]).get(b"authorization", b"").decode("latin-1")
+        kind, _, token = given.partition(" ")
+        found = await asyncio.to_thread(self._account_of, token) if kind.casefold() == "bearer" else None
+        if found is None:
+            wanted = {"error": "Send `Authorization: Bearer TOKEN`; `courtroom people token` makes one."}
+            await JSONResponse(wanted, status_code=401)(scope, receive, send)
+            return
+        with acts(found[0]):
+            await self._app(scope, receive, send)
+
+
+def app_of(house: Courthouse, account_of: Callable[[str], tuple[Account | None] | None]) -> Guarded:
+    """Return the door over HTTP: the protocol at `/mcp`, JSON at `/api`."""
+    server = server_of(Programs(house))
+    return Guarded(server.streamable_http_app(stateless_http=True, json_response=True), account_of)
+
+
+def mcp(
+    port: Annotated[int | None, Option(help="Answer over HTTP on this port; without one, over standard input.")] = None,
+    host: Annotated[str, Option(help="The address on which it answers.")] = "127.0.0.1",
+) -> None:
+    """Have programs list cases, start hearings, follow them and read verdicts, by the Model Context Protocol or HTTP."""
+    with opened() as house:
+        if port is None:
+            server_of(Programs(house)).run("stdio")
+            return
+        import uvicorn
+
+        account_of: Callable[[str], tuple[Account | None] | None]
+        if house.settings.owners:
+            account_of = house.accounts.of_token
+        else:
+            own = secrets.token_urlsafe(24)
+            print(f"Token: {own}", file=sys.stderr, flush=True)
+
+            def account_of(token: str) -> tuple[Account | None] | None:
+                return (None,) if secrets.compare_digest(token.encode(), own.encode()) else None
+
+        uvicorn.run(app_of(house, account_of), host=host, port=port, log_level="warning")

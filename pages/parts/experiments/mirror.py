@@ -1,0 +1,127 @@
+"""Would it be the same for somebody else? What is to be changed about the parties, read before it is heard; what it moved."""
+
+from collections.abc import Mapping
+
+import pandas as pd
+import streamlit as st
+
+from courtroom.access import signed
+from courtroom.cases.case import Case
+from courtroom.courthouse import Courthouse
+from courtroom.experiments.mirror import Drafts, lines, told, with_mirror
+from courtroom.experiments.results import ExperimentResults
+from courtroom.experiments.spec import Experiment
+from courtroom.figures.experiment import draw_mirror
+from courtroom.language import _, translated
+from courtroom.models.keys import KEYS
+from courtroom.models.offline import NOTICE
+from courtroom.models.spec import OFFLINE, ModelSpec
+from courtroom.questions.mirror import KINDS, USUAL, Change, Mirrored, texts
+from pages.parts.shared.blocks_view import diff_html
+from pages.parts.shared.models_form import model_picker, typed_keys
+from pages.parts.shared.shown import errors_shown, in_columns, literal, table
+
+AT_FIRST = ("order", "gender", "nationality")
+ASKED = {"gender": "woman, man", "words": "A>B; C>D", "rewriting": "Her name is Ngozi Okafor."}
+"""What stands in an empty field as an example."""
+PER_ROW = 3
+MAX_DRAFTS_OPEN = 6
+
+
+def mirror_form(house: Courthouse, experiment: Experiment) -> Experiment | None:
+    """Choose what is changed, read what it makes of the cases, put it right; the experiment once that is approved."""
+    st.caption(
+        _("One thing about the parties at a time, all else held, against the same heard again under other seeds.")
+    )
+    kinds = st.multiselect(
+        _("Change"), list(KINDS), [*AT_FIRST], key="mirror-kinds", format_func=lambda kind: translated(KINDS[kind])
+    )
+    with_value = [kind for kind in kinds if kind not in ("order",)]
+    values = {
+        kind: column.text_input(
+            translated(KINDS[kind]), USUAL.get(kind, ""), key=f"mirror-{kind}", placeholder=ASKED.get(kind, "")
+        )
+        for column, kind in in_columns(with_value, PER_ROW)
+    }
+    who = st.text_input(
+        _("Of whom"), key="mirror-who", placeholder=_("the first party that a case names"),
+        help=_("A name as it stands in the case, or such as: the seller, the defendant."),
+    )  # fmt: skip
+    spec, _listed = (
+        model_picker({"id": OFFLINE}, "mirror-model", house.connections) if "rewriting" in kinds else ({}, True)
+    )
+    changes = [Change(kind=kind, value=values.get(kind, "").strip()) for kind in kinds]
+    wanted = (experiment.digest, changes, who, spec)
+    if st.button(_("Show what would be changed"), icon=":material/compare:", disabled=not changes):
+        with errors_shown(), st.spinner(_("Rewriting ...")):
+            token = KEYS.set(typed_keys())
+            try:
+                model = ModelSpec.model_validate(spec) if spec else None
+                drafted = house.experiments.drafts(experiment, changes, who.strip(), model)
+            finally:
+                KEYS.reset(token)
+            st.session_state["mirror-drafts"] = (wanted, drafted)
+    kept = st.session_state.get("mirror-drafts")
+    if kept is None or kept[0] != wanted:
+        return None
+    approved = _read(kept[1], {case.id: case for case in house.experiments.cases(experiment)})
+    if not st.checkbox(_("I have read all of it: so it may be heard"), key=f"mirror-approved-{experiment.digest[:8]}"):
+        return None
+    with errors_shown():
+        return with_mirror(experiment, approved, signed(_("who was at this page")))
+    return None
+
+
+def _read(drafted: Drafts, cases: Mapping[str, Case]) -> Drafts:
+    """Show each draft beside its case, with a field for each text; return them as they were put right."""
+    several = sum(map(len, drafted.values())) > MAX_DRAFTS_OPEN
+    read: dict[str, dict[str, Mirrored]] = {}
+    for title, by_case in drafted.items():
+        for name, draft in by_case.items():
+            case, key = cases[name], f"mirror-{title}-{name}"
+            with st.expander(f"**{literal(title)}** · {literal(case.title)}", expanded=not several):
+                if draft.other_order:
+                    st.markdown(_("The sides, or the options, stand in the other order."))
+                elif not draft.changes:
+                    st.caption(_("Stays as it is, and counts for nothing here."))
+                if draft.left:
+                    st.warning("\n".join(f"- {literal(line)}" for line in draft.left), icon=":material/visibility:")
+                edits = st.toggle(_("Put it right by hand"), key=f"{key}-edits") if not draft.other_order else False
+                before, after = texts(case), {**texts(case), **draft.texts}
+                for path, text in before.items():
+                    if edits:
+                        after[path] = st.text_area(path, after[path], key=f"{key}-{path}", height="content")
+                    if after[path] != text:
+                        st.html(f"<small>{path.replace('.', ' ')}</small>" + diff_html(text, after[path]))
+                changed = {path: text for path, text in after.items() if text.strip() and text != before[path]}
+                read.setdefault(title, {})[name] = draft.model_copy(update={"texts": changed})
+    return read
+
+
+def mirror_view(results: ExperimentResults) -> None:
+    """What each change moved: in sentences, as a figure, as a table."""
+    found = results.mirror
+    models = sorted({model for row in results.rows if row.outcome for model in row.outcome.models})
+    about = _("Each change against the same heard again, unchanged: over cases or, of a single one, over seeds.")
+    st.subheader(_("Would it be the same for somebody else?"), help=about)
+    if not found:
+        st.info(_("No case was heard both with a change and again without it yet."), icon=":material/hourglass_empty:")
+        return
+    if OFFLINE in models:
+        st.caption(translated(NOTICE))
+    if len(models) > 1:
+        st.caption(_("Those who voted were several models: {models}.", models=literal(", ".join(models))))
+    if any(pair.holds for pair in found):
+        st.warning(_("It is not the same."), icon=":material/balance:")
+    elif any(pair.knowable for pair in found):
+        st.success(_("No change is shown to move anything."), icon=":material/balance:")
+    else:
+        st.info(_("There are too few cases or seeds to know of any difference."), icon=":material/balance:")
+    for line in told(found):
+        st.markdown(f"- {literal(line)}")
+    st.plotly_chart(draw_mirror(found, st.context.theme.type or "light"), key="mirror-figure")
+    share = st.column_config.NumberColumn
+    forms = {
+        name: share(translated(name), format="percent") for name in ("changed", "again", "difference", "from", "to")
+    }
+    table(pd.DataFrame(lines(found)), {**forms, "p": share("p", format="%.3f")})

@@ -1,0 +1,230 @@
+"""Questions of fact that members put to the court, and the replies that all are told from the next round on."""
+
+import json
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from courtroom.courthouse import Courthouse
+from courtroom.declarations.changes import changed
+from courtroom.engine.asked_court import NO_MORE, prepared, unanswered, waiting
+from courtroom.engine.events import Replied, Voted
+from courtroom.engine.interventions import AddNote, InterventionRefused, ReplyToQuestions
+from courtroom.engine.record import Record
+from courtroom.models.spec import ModelSpec
+from courtroom.room import scene
+from tests.driving import drive, house
+from tests.openai_server import OpenAIServer, answer_for, texts_of
+from tests.pages import NASTY, opened_at, page, press, texts
+
+__all__ = ["house"]  # a fixture
+CASE = "trial-boatyard-fire"
+TALK = {"talk": "follow-graph", "graph": {"kind": "complete"}, "jury_size": 3, "rounds": 2}
+PLATE, LIGHT = "Did the neighbour read the number plate?", "Was it still light when the van was seen?"
+SAW = "The neighbour saw neither the number plate nor the driver."
+
+Body = dict[str, Any]
+
+
+def said(body: Body) -> str:
+    return "\n".join(map(texts_of, body["messages"]))
+
+
+def asking(*questions: str) -> Callable[[Body], str | None]:
+    """Jurors who disagree for ever; in the first ballot each puts one of these to the court, in the order of its calls."""
+    left = list(questions)
+
+    def answer(body: Body) -> str | None:
+        text = said(body)
+        if '"vote"' not in text:
+            return None
+        if "question" not in (given := json.loads(answer_for(body, text))):
+            return json.dumps({**given, "vote": "guilty"})
+        first = "This is the first ballot" in text
+        vote = "not-guilty" if "Kwame Asante, a man" in text else "guilty"
+        return json.dumps({**given, "vote": vote, "question": left.pop() if first and left else ""})
+
+    return answer
+
+
+def begun(house: Courthouse, **knobs: Any) -> str:
+    setup = house.procedures["mock-jury"].setup.model_validate(
+        {**TALK, "model": ModelSpec(id="openai/any", vision="no"), **knobs}
+    )
+    return drive(house, house.new_run("mock-jury", house.library.case(CASE), setup, 0))
+
+
+def asked(record: Record) -> list[str]:
+    return [vote.question for vote in record.of(Voted) if vote.question]
+
+
+@pytest.fixture
+def server(monkeypatch: pytest.MonkeyPatch) -> Any:
+    with OpenAIServer(keep_bodies=True) as server:
+        server.known(monkeypatch)
+        yield server
+
+
+def test_a_run_waits_for_a_reply_and_all_are_told_it(house: Courthouse, server: OpenAIServer) -> None:
+    server.answer = asking(PLATE, PLATE.upper(), "")
+    run = begun(house, asks_court="waits")
+    record = house.record(run)
+    assert (record.run.status, len(record.stages)) == ("paused", 1)
+    assert record.run.reason == "Members ask the court something (1). Reply, then let the run go on."
+    (question,) = waiting(record)
+    assert len(question.askers) == 2
+    drive(house, run)
+    assert house.record(run).run.status == "paused", "nobody has replied"
+    server.bodies.clear()
+    house.interventions.intervene(run, ReplyToQuestions(questions=(question.text,), text=SAW), who="Ada")
+    drive(house, run)
+    record = house.record(run)
+    assert record.run.status == "done", record.run.reason
+    assert not waiting(record)
+    told = [body for body in server.bodies if '"vote"' in said(body)]
+    assert len(told) == 6, "two more rounds"
+    assert all(f"Asked:\n> {question.text}\n\nThe court's reply:\n> {SAW}\n" in said(body) for body in told)
+    assert "What no line fits" not in said(told[0])
+
+    setup = changed(record.setup, {"rounds": 1})
+    fork = house.record(drive(house, house.fork(run, setup)))
+    assert [one.action.kind for one in fork.interventions] == ["reply"]
+    assert fork.run.status == "done"
+    _, text = house.files.export(run)
+    house.store.delete(run)
+    again = house.record(house.files.take_in(text.encode()))
+    assert (asked(again), again.interventions) == (asked(record), record.interventions)
+
+
+def test_without_waiting_a_run_goes_on_and_tells_nothing(house: Courthouse, server: OpenAIServer) -> None:
+    server.answer = asking(PLATE)
+    record = house.record(begun(house, asks_court="yes"))
+    assert record.run.status == "done"
+    assert [question.text for question in waiting(record)] == [PLATE]
+    assert not any("put to the court" in said(body) for body in server.bodies)
+
+
+def test_prepared_replies_are_told_and_go_with_forks_and_files(house: Courthouse, server: OpenAIServer) -> None:
+    server.answer = asking(PLATE, "Who insured the yard?", LIGHT)
+    lines = f"plate neighbour => {SAW}\nIt was dark."
+    record = house.record(begun(house, asks_court="waits", prepared_replies=lines))
+    assert record.run.status == "done"
+    replies = {question: reply.text for reply in record.of(Replied) for question in reply.questions}
+    assert replies[PLATE] == SAW
+    assert sorted((replies[LIGHT], replies["Who insured the yard?"])) == ["It was dark.", NO_MORE]
+    assert {reply.stage for reply in record.of(Replied)} == {record.stages[1].path}
+    last = said(server.bodies[-1])
+    assert all(f"> {text}\n" in last for text in (SAW, "It was dark.", NO_MORE))
+
+    calls = server.calls
+    same = house.record(drive(house, house.fork(record.run.id, record.setup)))
+    assert [reply.text for reply in same.of(Replied)] == [reply.text for reply in record.of(Replied)]
+    assert server.calls == calls, "a fork asks nothing anew"
+    other = changed(record.setup, {"prepared_replies": "plate => The plate ended with 7."})
+    fork = house.record(drive(house, house.fork(record.run.id, other)))
+    assert {reply.text for reply in fork.of(Replied)} == {"The plate ended with 7.", NO_MORE}
+    _, text = house.files.export(record.run.id)
+    house.store.delete(record.run.id)
+    again = house.record(house.files.take_in(text.encode()))
+    assert again.of(Replied) == record.of(Replied)
+
+
+def test_a_run_that_was_killed_tells_the_same_replies_again(house: Courthouse, server: OpenAIServer) -> None:
+    server.answer = asking(PLATE)
+    record = house.record(begun(house, asks_court="yes", prepared_replies=f"plate => {SAW}"))
+    house.store.interventions.plan(record.run.id, 2)
+    house.database.execute("UPDATE runs SET status = 'paused', verdict = NULL WHERE id = ?", (record.run.id,))
+    calls = server.calls
+    again = house.record(drive(house, record.run.id))
+    assert again.of(Replied) == record.of(Replied)
+    assert [vote.choice for vote in again.of(Voted)] == [vote.choice for vote in record.of(Voted)]
+    assert server.calls == calls
+
+
+def test_who_may_not_ask_is_asked_as_before(house: Courthouse, server: OpenAIServer) -> None:
+    record = house.record(begun(house))
+    assert record.run.status == "done"
+    assert not asked(record)
+    assert not any("question" in vote.model_dump() for vote in record.of(Voted)), "files are as they were before"
+    assert not any("ask the court" in said(body) for body in server.bodies)
+
+
+def test_a_reply_is_refused_where_nothing_can_be_told(house: Courthouse, server: OpenAIServer) -> None:
+    done = begun(house, asks_court="yes")
+    with pytest.raises(InterventionRefused, match="has its verdict"):
+        house.interventions.intervene(done, ReplyToQuestions(questions=(PLATE,), text=SAW))
+
+
+@pytest.mark.parametrize(
+    ("lines", "given", "expected"),
+    [
+        ("", [], {}),
+        (f"PLATE => {SAW}", [], {SAW: (PLATE,), NO_MORE: (LIGHT,)}),
+        ("First.\n\nSecond.\nThird.", [], {"First.": (PLATE,), "Second.": (LIGHT,)}),
+        ("First.\nSecond.", ["First."], {"Second.": (PLATE,), NO_MORE: (LIGHT,)}),
+        ("van => a\nsecond", [], {"second": (PLATE,), "a": (LIGHT,)}),
+        ("was light => Dusk.\nlight => b", [], {NO_MORE: (PLATE,), "Dusk.": (LIGHT,)}),
+        ("None.\nplate => p", [NO_MORE], {"p": (PLATE,), "None.": (LIGHT,)}),
+    ],
+)
+def test_prepared_replies_fit_by_words_else_in_order(lines: str, given: list[str], expected: dict[str, Any]) -> None:
+    votes = [
+        Voted(path=f"a/{n}", stage="a", ballot="a", member=f"m-{n}", choice="x", question=question)
+        for n, question in enumerate((PLATE, LIGHT, PLATE.lower(), ""))
+    ]
+    questions = unanswered(votes, [])
+    assert [question.askers for question in questions] == [("m-0", "m-2"), ("m-1",)]
+    assert unanswered(votes[::-1], []) == questions, "votes of a round come in any order"
+    assert prepared(lines, questions, given) == expected
+    assert [question.text for question in unanswered(votes, ["did the neighbour read the number plate"])] == [LIGHT]
+
+
+def test_notes_and_replies_stand_apart_in_a_prompt(house: Courthouse, server: OpenAIServer) -> None:
+    server.answer = asking(PLATE)
+    run = begun(house, asks_court="waits")
+    house.interventions.intervene(run, AddNote(text="Be brief."))
+    house.interventions.intervene(run, ReplyToQuestions(questions=(PLATE,), text=SAW))
+    drive(house, run)
+    text = said(server.bodies[-1])
+    assert text.index("# Told to all by the person") < text.index("> Be brief.") < text.index("# Questions that some")
+
+
+def test_a_person_replies_on_the_page(server: OpenAIServer, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    server.answer = asking(PLATE, NASTY)
+    monkeypatch.setenv("COURTROOM_HOME", str(tmp_path))
+    from pages.parts.shared.house import courthouse
+
+    with closing(courthouse()) as house:
+        run = begun(house, asks_court="waits")
+        app = page("deliberation", run=run)
+        assert PLATE in texts(app)
+        assert NASTY not in texts(app), "what a member says is no markup"
+        (form,) = [one for one in app.multiselect if one.label == "Questions"]
+        form.set_value([PLATE])
+        next(one for one in app.text_area if one.label == "The court's reply").set_value(SAW)
+        press(app, "Reply")
+        assert [question.text for question in waiting(house.record(run))] == [NASTY]
+        press(app, NO_MORE)
+        assert not waiting(house.record(run))
+        assert SAW.rstrip(".") in texts(app)
+        record = house.record(drive(house, run))
+        assert record.run.status == "done", record.run.reason
+        told = [moment.title for moment in scene(record, house.procedures["mock-jury"]).moments]
+        assert any(PLATE in title and title.startswith(tuple(m.name for m in record.members)) for title in told)
+        assert f"somebody replied to “{PLATE}”" in told
+        app = page("deliberation", run=run)
+        assert SAW.rstrip(".") in texts(app)
+        assert not [one for one in app.multiselect if one.label == "Questions"]
+
+
+def test_many_lines_of_replies_are_typed_on_the_page_setup(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("COURTROOM_HOME", str(tmp_path))
+    from pages.parts.shared.house import courthouse
+
+    with closing(courthouse()):
+        app = opened_at("setup", case=CASE, procedure="mock-jury")
+        labels = {one.label for one in app.text_area}
+        assert "Prepared replies to the court's questions" in labels

@@ -1,0 +1,201 @@
+"""Experiments by a provider's batch: at half the price, whatever is killed, fails or expires in between."""
+
+import os
+import shutil
+import signal
+from pathlib import Path
+from typing import Any
+
+import pytest
+from aiohttp import web
+
+from courtroom.courthouse import Courthouse
+from courtroom.engine.events import Noted
+from courtroom.experiments.results import ExperimentResults
+from courtroom.experiments.spec import Experiment, as_toml, read_toml
+from courtroom.models import batches, failures
+from courtroom.models.card import price
+from pages.parts.shared.shown import spent_in_words
+from tests.driving import done, shell, until
+from tests.forks import Fork
+from tests.kills import go_on_with_experiment
+from tests.openai_server import refusal
+from tests.provider_server import ProviderServer
+from tests.test_experiments import SINGLE, TEXTS, home, spec
+
+__all__ = ["home"]  # a fixture
+
+CLAUDE, GPT = "anthropic/claude-sonnet-4-5", "openai/gpt-5-mini"
+both = pytest.mark.parametrize("model", [CLAUDE, GPT])
+
+
+@pytest.fixture(autouse=True)
+def soon(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(batches, "QUIET_S", 0.1)
+    monkeypatch.setattr(batches, "MIN_LOOK_S", 0.05)
+    monkeypatch.setattr(failures, "backoff_s", lambda number: 0.0)
+
+
+@pytest.fixture
+def house(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Courthouse:
+    monkeypatch.setenv("COURTROOM_HOME", str(shutil.copytree(home, tmp_path / "home")))
+    return Courthouse()
+
+
+def by_batch(model: str, **given: Any) -> Experiment:
+    """One judge on each of the texts."""
+    arms = [{"name": "one judge", "procedure": "courtroom-llm", "model": model, "set": SINGLE}]
+    return spec(arms=arms, batch=True, **given)
+
+
+def labels(found: ExperimentResults) -> list[str]:
+    return [row.outcome.outcome if row.outcome else row.reason for row in found.rows]
+
+
+@both
+def test_calls_that_are_ready_go_out_together_at_half_the_price(
+    model: str, house: Courthouse, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with ProviderServer() as server:
+        server.known(monkeypatch)
+        estimates = [
+            house.experiments.estimate(by_batch(model).model_copy(update={"batch": on})).money for on in (True, False)
+        ]
+        found = done(house, by_batch(model))
+        records = [house.record(row.run) for row in found.rows]
+        house.close()
+        assert server.calls == 0
+        assert [len(batch.requests) for batch in server.batches.values()] == [len(TEXTS)]
+    assert all(row.state == "done" for row in found.rows)
+    assert estimates[1] == pytest.approx(2 * estimates[0])
+    half = price(model, by_batch=True)
+    for record in records:
+        assert "tokens by batch, at half the price" in spent_in_words(record, *record.tokens, 1.0)
+        assert record.batched == sum(record.tokens)
+        assert record.cost == pytest.approx(half.of(*record.tokens, record.cached))
+
+
+@both
+@pytest.mark.parametrize("status", [500, 0], ids=["failed", "expired"])
+def test_what_fails_or_expires_in_a_batch_goes_with_the_next(
+    model: str, status: int, house: Courthouse, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with ProviderServer() as server:
+        server.known(monkeypatch)
+        server.fate = lambda body: status if "fine day" in str(body) and len(server.batches) == 1 else 200
+        found = done(house, by_batch(model))
+        house.close()
+        assert [len(batch.requests) for batch in server.batches.values()] == [len(TEXTS), 1]
+    assert all(row.state == "done" for row in found.rows)
+
+
+@both
+def test_a_request_that_never_goes_well_fails_as_any_call(
+    model: str, house: Courthouse, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with ProviderServer() as server:
+        server.known(monkeypatch)
+        server.fate = lambda body: 500 if "fine day" in str(body) else 200
+        found = done(house, by_batch(model))
+        left = house.database.row("SELECT count(*) AS many FROM batched_calls")
+        house.close()
+    assert [row.row for row in found.rows if row.state == "failed"] == ["text-1"]
+    assert left["many"] == len(TEXTS) - 1, "what failed is on no record, so that it may be tried again"
+
+
+@both
+def test_an_experiment_killed_in_a_batch_waits_for_the_same_one(
+    model: str, house: Courthouse, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with ProviderServer(held=True) as server:
+        server.known(monkeypatch)
+        name = house.experiments.begin(by_batch(model))
+        house.experiments.store.set_status(name, "running")
+        child = Fork(go_on_with_experiment, name, 0)
+        on_record = "SELECT 1 FROM batched_calls"
+        until(lambda: house.database.row(on_record) is not None, "the batch on record")
+        os.kill(child.pid, signal.SIGKILL)
+        assert child.finish().returncode == -signal.SIGKILL
+        server.held = False
+        house.experiments.resume_interrupted()
+        house.experiments.wait(name)
+        found = house.experiments.results(name)
+        house.close()
+        assert len(server.batches) == 1
+        paid = sum(tokens for how, tokens in server.billed.items() if how.startswith("batch"))
+    assert all(row.state == "done" for row in found.rows)
+    assert paid == sum(row.outcome.paid_tokens for row in found.rows if row.outcome)
+
+
+def test_a_program_that_ends_leaves_its_batch_to_the_next(house: Courthouse, monkeypatch: pytest.MonkeyPatch) -> None:
+    with ProviderServer(held=True) as server:
+        server.known(monkeypatch)
+        name = house.experiments.begin(by_batch(GPT))
+        house.experiments.go(name)
+        until(lambda: house.database.row("SELECT 1 FROM batched_calls") is not None, "the batch on record")
+        house.close()
+        server.held = False
+        again = Courthouse()
+        again.experiments.go(name)
+        again.experiments.wait(name)
+        assert all(row.state == "done" for row in again.experiments.results(name).rows)
+        again.close()
+        assert len(server.batches) == 1
+
+
+@both
+def test_a_batch_that_is_refused_says_why(model: str, house: Courthouse, monkeypatch: pytest.MonkeyPatch) -> None:
+    with ProviderServer() as server:
+        server.known(monkeypatch)
+        server.refuses = lambda: refusal(401, "this key is wrong")
+        found = done(house, by_batch(model))
+        house.close()
+    assert {row.state for row in found.rows} == {"failed"}
+    assert "API_KEY" in found.rows[0].reason
+    assert not server.batches
+
+
+@both
+def test_a_server_can_send_no_batch_on_to_another(
+    model: str, house: Courthouse, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with ProviderServer() as server, ProviderServer() as other:
+        server.known(monkeypatch)
+        server.refuses = lambda: web.Response(status=307, headers={"Location": f"{other.url}/batches"})
+        found = done(house, by_batch(model))
+        house.close()
+        assert {row.state for row in found.rows} == {"failed"}
+        assert not other.batches
+
+
+def test_a_model_without_batches_is_asked_one_by_one_and_a_note_says_so(
+    house: Courthouse, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with ProviderServer() as server:
+        monkeypatch.setenv("HOSTED_VLLM_API_BASE", server.url)
+        found = done(house, by_batch("hosted_vllm/any"))
+        record = house.record(found.rows[0].run)
+        house.close()
+        assert server.calls == len(TEXTS)
+        assert not server.batches
+    (note,) = [event.text for _, event in record.events if isinstance(event, Noted)]
+    assert note == "hosted_vllm/any takes no calls by batch: it is asked one by one, at the full price."
+
+
+def test_the_file_and_the_shell_say_by_batch(
+    house: Courthouse, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "feelings.toml"
+    file.write_text(as_toml(by_batch(GPT)))
+    assert "batch = true" in file.read_text()
+    assert read_toml(file).digest == read_toml(file).model_copy(update={"batch": False}).digest
+    assert "the time of their batches" in shell("experiment", "run", str(file), "--estimate")
+    file.write_text(file.read_text().replace("batch = true\n", ""))
+    with ProviderServer() as server:
+        server.known(monkeypatch)
+        shell("experiment", "run", str(file), "--batch")
+        told = shell("experiment", "status", "feelings")
+        assert (server.calls, len(server.batches)) == (0, 1)
+    (row,) = house.experiments.store.took(house.experiments.store.experiment("feelings").id).values()
+    assert f"and {row.tokens} went by batch." in told
+    house.close()
