@@ -305,9 +305,11 @@ def test_addresses_that_lead_nowhere_are_inert(site: Site) -> None:
 def report_is_inert(site: Site, tmp_path: Path) -> None:
     """That of the run which the page shows; and it asks for nothing."""
     site.page.get_by_role("button", name=re.compile("Share")).first.click()
-    expect(site.page.get_by_test_id("stApp")).to_have_attribute("data-test-script-state", "notRunning")
-    with site.page.expect_download() as download:
-        site.page.get_by_role("button", name="HTML report").click()
+    wanted = site.page.get_by_role("button", name="HTML report")
+    expect(wanted).to_be_visible()
+    site.page.wait_for_function(SHOWN)  # while a page is being drawn, what its button offers is replaced
+    with site.page.expect_download(timeout=120_000) as download:
+        wanted.click()
     path = tmp_path / "report.html"
     download.value.save_as(path)
     text = path.read_text()

@@ -52,7 +52,7 @@ def test_from_a_fresh_install_to_a_table_with_a_mark_and_the_figure(fresh: AppSe
         sound(page)
     expect(page.get_by_role("button", name="Draw again")).to_have_count(0)  # it is over, and drawn for good
     settled(page)
-    with page.expect_download() as caught:
+    with page.expect_download(timeout=120_000) as caught:
         page.get_by_role("button", name="Cells as Parquet").click()
     cells = pd.read_parquet(caught.value.path())
     assert list(cells.groupby("arm")["accuracy"].mean().round(2)) == [0.37, 0.83]

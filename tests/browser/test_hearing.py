@@ -208,7 +208,7 @@ def test_a_film_is_drawn_and_plays(site: Site, page: Page) -> None:
     dialog.get_by_role("button", name="Draw the film").click()
     expect(dialog.locator("video")).to_be_visible()
     page.wait_for_function(PLAYS)
-    with page.expect_download() as taken:
+    with page.expect_download(timeout=120_000) as taken:
         dialog.get_by_role("button", name="Download the film").click()
     assert taken.value.suggested_filename.endswith(".mp4")
     page.keyboard.press("Escape")
