@@ -147,9 +147,7 @@ class Asker:
         self._answers, self._model, self._writer = answers, model, writer
         self._under_way: dict[str, asyncio.Task[tuple[Reply, bool]]] = {}
         self._not_ours: set[str] = set()
-        """Questions under way whose answers a person, or another process, has yet to give."""
-        self._by_batch: set[str] = set()
-        """Questions under way that go by batch: whoever asks them again finds the batch on record."""
+        """Questions under way whose answers a person, another process or a batch on record has yet to give."""
 
     def knows(self, key: str) -> bool:
         return self._answers.reply(key) is not None
@@ -168,21 +166,19 @@ class Asker:
                 break
         call = asyncio.create_task(self._ask(request, payer, watch, by or self._model))
         self._under_way[request.key] = call
-        if by is not None:
+        if by is not None or request.by_batch:
             self._not_ours.add(request.key)
-        elif request.by_batch:
-            self._by_batch.add(request.key)
         call.add_done_callback(lambda done: self._done(request.key, done))
         return await asyncio.shield(call)
 
     async def finish(self) -> None:
         """Wait until all answers under way are on disk. Nobody waits for a person, another process or a batch."""
-        for key in (self._not_ours | self._by_batch) & self._under_way.keys():
+        for key in self._not_ours & self._under_way.keys():
             self._under_way[key].cancel()
         await asyncio.gather(*self._under_way.values(), return_exceptions=True)
 
     async def _ask(self, request: Request, payer: Payer, watch: Watch | None, model: Model) -> tuple[Reply, bool]:
-        is_ours = request.spec.id not in (OFFLINE, SCRIPT) and request.key not in self._not_ours
+        is_ours = request.spec.id not in (OFFLINE, SCRIPT) and model is self._model
         lock = self._answers.lock(request.key) if is_ours else None
         async with self._locked(lock, request.key) if lock else nullcontext():
             if lock and (there := self._answers.reply(request.key)) is not None:
@@ -220,6 +216,5 @@ class Asker:
     def _done(self, key: str, call: asyncio.Task[tuple[Reply, bool]]) -> None:
         self._under_way.pop(key, None)
         self._not_ours.discard(key)
-        self._by_batch.discard(key)
         if not call.cancelled():
             call.exception()  # seen here, so that a call nobody waits for any more is not reported as lost

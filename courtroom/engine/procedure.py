@@ -24,7 +24,7 @@ from courtroom.declarations.parts import (
     Seating,
     StageKind,
 )
-from courtroom.declarations.setup import Member, ScriptedSetup, Setup
+from courtroom.declarations.setup import Member, Setup
 from courtroom.engine.answers import AnswerStore
 from courtroom.engine.court import Court, RunInput
 from courtroom.engine.errors import place_and_error
@@ -202,9 +202,7 @@ class Procedure:
     def panel(self, setup: Setup) -> tuple[Member, ...]:
         """Who takes part, from a complete setup."""
         if self.members is not None:
-            voting = {role.name for role in self.roles if role.votes}
-            panel = self.members(setup)
-            return setup.with_scripts(panel, voting) if isinstance(setup, ScriptedSetup) else panel
+            return setup.with_scripts(self.members(setup), {role.name for role in self.roles if role.votes})
         roles = ((role.name, role.title) for role in self.roles)
         return tuple(Member(id=name, role=name, name=title, spec=setup.spec(name, name)) for name, title in roles)
 

@@ -16,7 +16,7 @@ from courtroom.engine.people import People
 from courtroom.engine.procedure import Procedure
 from courtroom.engine.record import LatestRecords, Record
 from courtroom.engine.run import Control, Standing
-from courtroom.engine.services import Live
+from courtroom.engine.services import OpenCall
 from courtroom.engine.store import RunStore, read_only
 from courtroom.errors import CourtroomError
 from courtroom.knowledge.search import Knowledge
@@ -91,9 +91,9 @@ class Runner(Loop):
             paid=self.store.payments.of(run),
         )
 
-    def live(self, run: str) -> Live:
-        """The open calls of a run, as far as this process drives it."""
-        return active.live if (active := self._active.get(run)) else Live()
+    def open_calls(self, run: str) -> dict[str, OpenCall]:
+        """The open calls of a run by path, as far as this process drives it."""
+        return dict(active.calls) if (active := self._active.get(run)) else {}
 
     def drives(self, run: str) -> bool:
         return run in self._active
@@ -221,8 +221,7 @@ class Runner(Loop):
                         return
                     if not is_abandoned:
                         self.store.begin(run)
-                    live = Live(streaming=self._streaming and is_watched)
-                    active = ActiveRun(self, run, lock, keys, live)
+                    active = ActiveRun(self, run, lock, keys, streaming=self._streaming and is_watched)
                 except BaseException:
                     lock.release()
                     raise
