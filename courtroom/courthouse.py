@@ -5,9 +5,11 @@ from __future__ import annotations
 import asyncio
 import gc
 import threading
-from collections.abc import Iterable, Mapping, Sequence
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from functools import cache, cached_property, partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -19,12 +21,13 @@ from courtroom.cases.case import Case
 from courtroom.cases.labelled import LabelledTask
 from courtroom.cases.library import Library
 from courtroom.datasets.store import Datasets
+from courtroom.declarations.parts import Source
 from courtroom.declarations.setup import Setup, SetupStore
 from courtroom.engine.answers import AnswerStore, Asker
 from courtroom.engine.intervene import Interventions
 from courtroom.engine.interventions import Intervention
 from courtroom.engine.people import People
-from courtroom.engine.procedure import Procedure, Source
+from courtroom.engine.procedure import Procedure
 from courtroom.engine.record import Record
 from courtroom.engine.run import ABOUT_RECORDINGS, FORK_OF_RECORDING, Standing
 from courtroom.engine.runner import Runner
@@ -67,6 +70,50 @@ if TYPE_CHECKING:
     from courtroom.report.run_file import RunFiles
 
 S = TypeVar("S", bound=Setup)
+MAX_KEPT_RECORDS = 30
+"""Runs whose records are kept, at most: those that were looked at last."""
+
+
+@dataclass
+class _KeptRecord:
+    pulse: tuple[object, ...] = ()
+    record: Record | None = None
+    at: float = 0.0
+    """When its pulse was last taken, by a clock that nobody sets."""
+    reading: threading.Lock = field(default_factory=threading.Lock)
+
+
+class LatestRecords:
+    """One record of each run for all sessions of this process; methods may be called from any thread.
+
+    Who asks while another reads waits for that: many who look on at one run cost no more than one does.
+    """
+
+    def __init__(self, record: Callable[[str], Record], store: RunStore) -> None:
+        self._record, self._store = record, store
+        self._lock = threading.Lock()
+        self._kept: OrderedDict[str, _KeptRecord] = OrderedDict()
+
+    def of(self, run: str, age_s: float = 0.0) -> Record:
+        """A run as it stands; the very same object for as long as nothing in it changes.
+
+        Args:
+            age_s: how long ago it may have been looked up. Who looks again soon may take what another has just read.
+        """
+        self._store.demand_seen(run)
+        with self._lock:
+            kept = self._kept.setdefault(run, _KeptRecord())
+            self._kept.move_to_end(run)
+            if len(self._kept) > MAX_KEPT_RECORDS:
+                self._kept.popitem(last=False)
+        if kept.record is not None and time.monotonic() - kept.at < age_s:
+            return kept.record
+        with kept.reading:
+            kept.at = time.monotonic()
+            pulse = self._store.pulse(run)  # before the record: what comes in between is read once more
+            if kept.record is None or kept.pulse != pulse:
+                kept.record, kept.pulse = self._record(run), pulse
+            return kept.record
 
 
 class Courthouse:
@@ -122,6 +169,7 @@ class Courthouse:
         self._streaming = streaming
         self._lock = threading.Lock()
         self._runner: Runner | None = None
+        self._latest = LatestRecords(lambda run: self.runner.record(run), self.store)
         self.closed = False
 
     @cached_property
@@ -372,7 +420,7 @@ class Courthouse:
 
     def record(self, run: str, age_s: float = 0.0) -> Record:
         """Read a run as it stands; see `LatestRecords.of`."""
-        return self.runner.latest.of(run, age_s)
+        return self._latest.of(run, age_s)
 
     def worth(self, run: str) -> str:
         """Say what the votes behind a verdict are worth, by the newest run of such a panel on each case."""

@@ -103,7 +103,7 @@ class ActiveRun:
                 self.use({})
             self.gate.set(seen.control)
             if self.gate.waits and seen.status == "running":
-                self.gate.announce()
+                self._paused(self.gate.why, self.gate.control)
             if seen.control.stopped:
                 self.task.cancel()
         return False

@@ -249,10 +249,8 @@ class Exchange(Generic[A]):
         self._to_note = {}
         self._described = () if sees else tuple(medium.id for medium in media)
         if self._described and spec.id not in NO_SERVER:  # it says so of itself
-            path, told = (
-                f"described/{spec.id}",
-                f"{spec.id} can't see pictures: media are replaced by their descriptions.",
-            )
+            path = f"described/{spec.id}"
+            told = f"{spec.id} can't see pictures: media are replaced by their descriptions."
             if can_see:
                 path = f"described/{self._path}"
                 told = (

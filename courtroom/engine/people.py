@@ -171,6 +171,4 @@ class Person:
 
 
 def question(row: Any) -> SeatQuestion:
-    fields = ("run", "path", "key", "member", "title", "asked", "deadline", "answer")
-    known = {name: row[name] for name in fields}
-    return read("question", row["path"], lambda: SeatQuestion.model_validate({**known, **json.loads(row["request"])}))
+    return read("question", row["path"], lambda: fitting(SeatQuestion, {**dict(row), **json.loads(row["request"])}))

@@ -14,7 +14,7 @@ from courtroom.engine.answers import Asker
 from courtroom.engine.loop import Loop, wait
 from courtroom.engine.people import People
 from courtroom.engine.procedure import Procedure
-from courtroom.engine.record import LatestRecords, Record
+from courtroom.engine.record import Record
 from courtroom.engine.run import Control, Standing
 from courtroom.engine.services import OpenCall
 from courtroom.engine.store import RunStore, read_only
@@ -64,7 +64,6 @@ class Runner(Loop):
         super().__init__()
         self.store, self.procedures, self.asker, self.writer = store, procedures, asker, writer
         self.knowledge, self.capabilities, self.people, self.warm = knowledge, capabilities, people, warm
-        self.latest = LatestRecords(self.record, store.pulse, store.demand_seen)
         self._streaming, self.rings = streaming, rings
         self._taking = threading.Lock()
         """Held while a run is taken up: no run is twice."""

@@ -6,9 +6,9 @@ from typing import Any
 
 from courtroom.cases.labelled import Labelled, LabelledTask
 from courtroom.declarations.blocks import Beside, Block, Card, Cards, Flow, Marked, Span, Step, Table, Text
+from courtroom.declarations.parts import View
 from courtroom.engine.court import chance
 from courtroom.engine.events import Called
-from courtroom.engine.procedure import View
 from courtroom.engine.record import Record
 from courtroom.evaluation.summaries import where
 from courtroom.judging.views import Shown

@@ -1,8 +1,8 @@
 """What only CyberJurors can show: precedents and norms, the collective summary, the examination."""
 
 from courtroom.declarations.blocks import Card, Cards, Table, Text
+from courtroom.declarations.parts import View
 from courtroom.engine.events import Called
-from courtroom.engine.procedure import View
 from courtroom.engine.record import Record
 from courtroom.judging.views import Shown
 from courtroom.knowledge.search import Rank, Search

@@ -10,11 +10,11 @@ from courtroom.cases.dispute import PrecedentBatch, Side
 from courtroom.declarations.blocks import Block, Card, Cards
 from courtroom.declarations.knobs import Group, knob, knowledge_base
 from courtroom.declarations.paper import PaperSetting, changes
-from courtroom.declarations.parts import Ending, Preset, Role, StageKind
+from courtroom.declarations.parts import Ending, Preset, Role, StageKind, View
 from courtroom.declarations.setup import Setup
 from courtroom.engine.court import Court
 from courtroom.engine.events import Learned, Verdict
-from courtroom.engine.procedure import Procedure, View
+from courtroom.engine.procedure import Procedure
 from courtroom.engine.record import Record
 from courtroom.knowledge.bases import BaseName, kept_as
 from courtroom.knowledge.indexed_records import Filter

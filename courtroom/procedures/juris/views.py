@@ -5,8 +5,8 @@ from typing import Any, get_args
 
 from courtroom.cases.labelled import Document
 from courtroom.declarations.blocks import Beside, Block, Diff, Marked, Span, Table, Text
+from courtroom.declarations.parts import View
 from courtroom.engine.events import Called, StageBegan
-from courtroom.engine.procedure import View
 from courtroom.engine.record import Record
 from courtroom.evaluation.summaries import (
     Quality,

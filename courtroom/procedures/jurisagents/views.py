@@ -4,8 +4,8 @@ import re
 
 from courtroom.cases.criminal import CriminalCase
 from courtroom.declarations.blocks import Block, Diff, Flow, Step, Text
+from courtroom.declarations.parts import View
 from courtroom.engine.events import Called
-from courtroom.engine.procedure import View
 from courtroom.engine.record import Record
 from courtroom.judging.criminal import judgment_of
 from courtroom.judging.views import Shown, compared, retrieved

@@ -3,8 +3,8 @@
 from typing import Any
 
 from courtroom.declarations.blocks import Block, Card, Cards, Diff, Flow, Step, Table, Text
+from courtroom.declarations.parts import View
 from courtroom.engine.events import Called, Learned
-from courtroom.engine.procedure import View
 from courtroom.engine.record import Record
 from courtroom.judging.criminal import judgment_of
 from courtroom.judging.views import Shown, compared, retrieved
