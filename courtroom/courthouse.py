@@ -179,13 +179,6 @@ class Courthouse:
         return Procedures(register(self._more, PROCEDURES), self.broken)
 
     @property
-    def origins(self) -> Mapping[str, str]:
-        """The package from which each procedure came that is not bundled, by the procedure's name."""
-        from courtroom import procedures
-
-        return procedures.OUTSIDE.origins
-
-    @property
     def broken(self) -> Mapping[str, str]:
         """A sentence on each procedure of another package that can't be used, by its name."""
         from courtroom import procedures
@@ -236,42 +229,22 @@ class Courthouse:
 
     @cached_property
     def audits(self) -> Audits:
-        return Audits(**self._asks_beside)
+        return Audits(self)
 
     @cached_property
     def checks(self) -> Checks:
-        return Checks(**self._asks_beside)
-
-    @property
-    def _asks_beside(self) -> dict[str, Any]:
-        return {
-            "procedures": self.procedures,
-            "store": self.store,
-            "answers": self.answers,
-            "asides": self.asides,
-            "capabilities": self.capabilities,
-            "writer": self.writer,
-            "runner": lambda: self.runner,
-        }
+        return Checks(self)
 
     @cached_property
     def interviews(self) -> Interviews:
-        return Interviews(**self._asks_beside)
+        return Interviews(self)
 
     @cached_property
     def files(self) -> RunFiles:
         """What writes runs into files, and reads them."""
         from courtroom.report.run_file import RunFiles  # slow to import: only to write or read one
 
-        return RunFiles(
-            procedures=lambda: self.procedures,
-            record=self.record,
-            store=self.store,
-            answers=self.answers,
-            beside=self.beside,
-            media=self.media,
-            recordings=self.recordings,
-        )
+        return RunFiles(self)
 
     @cached_property
     def experiments(self) -> Experiments:
@@ -463,7 +436,13 @@ class Courthouse:
         if interventions is None:
             interventions = self.store.interventions.of(parent) if parent else ()
         self._offer(case)
-        seen = (lambda key: self.store.retrieval(parent, key)) if parent else (lambda key: None)
+        of_parent: dict[str, Any] = {}
+        if parent:
+            of_parent = {
+                "root": self.store.root(parent),
+                "seen": partial(self.store.retrieval, parent),
+                "asked_at": partial(self.store.asked_at, parent),
+            }
         runner = self.runner
 
         async def look_up(query: Query, embedding: str) -> tuple[Hit, ...]:
@@ -479,11 +458,9 @@ class Courthouse:
             look_up,
             self.capabilities,
             on_record=self.answers.reply,
-            seen=seen,
             known=known,
             interventions=interventions,
-            root=self.store.root(parent) if parent else "",
-            asked_at=partial(self.store.asked_at, parent) if parent else lambda model, connection: frozenset(),
+            **of_parent,
         )
         with acts(acting_account()):  # in the caller's own thread, and in those that it starts
             estimate = asyncio.run(work)
