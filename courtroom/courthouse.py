@@ -382,14 +382,7 @@ class Courthouse:
 
     @property
     def interventions(self) -> Interventions:
-        runner = self.runner
-        return Interventions(
-            store=self.store.interventions,
-            procedures=self.procedures,
-            record=self.record,
-            interrupted=runner.interrupted,
-            release=runner.release,
-        )
+        return Interventions(self.runner)
 
     def record(self, run: str, age_s: float = 0.0) -> Record:
         """Read a run as it stands; see `LatestRecords.of`."""

@@ -15,11 +15,11 @@ class BudgetReached(CourtroomError):
     """The run has used up its calls, tokens or money, and pauses until its budget is raised."""
 
 
-NO_SUCH_RUN = "There is no run “{run}” here. See all runs with `python -m courtroom runs`."
-
-
 class NoSuchRun(CourtroomError):
     """No run has this id."""
+
+    def __init__(self, run: str) -> None:
+        super().__init__(f"There is no run “{run}” here. See all runs with `python -m courtroom runs`.")
 
 
 class NotOnRecord(CourtroomError):

@@ -15,7 +15,7 @@ from courtroom.cases.case import Case
 from courtroom.cases.kinds import parse_case
 from courtroom.declarations.setup import Setup
 from courtroom.engine.budget import MonthlyBudgets, Payments
-from courtroom.engine.errors import NO_SUCH_RUN, NoSuchRun
+from courtroom.engine.errors import NoSuchRun
 from courtroom.engine.events import Called, Event, Retrieved, Verdict, read_event
 from courtroom.engine.interventions import Intervention, InterventionStore, generation
 from courtroom.engine.run import RECORDING, Control, Run, Status, Steering
@@ -137,7 +137,7 @@ class RunStore:
         """
         row = self._database.row("SELECT * FROM runs WHERE id = ?", (run,))
         if row is None:
-            raise NoSuchRun(NO_SUCH_RUN.format(run=run))
+            raise NoSuchRun(run)
         self.demand_seen(run)
         return _run(row)
 
@@ -234,7 +234,7 @@ class RunStore:
         self.demand_seen(run)
         row = self._database.row("SELECT setup FROM runs WHERE id = ?", (run,))
         if row is None:
-            raise NoSuchRun(NO_SUCH_RUN.format(run=run))
+            raise NoSuchRun(run)
         return read("setup of run", run, lambda: kind.model_validate_json(row["setup"], context=RECORDED))
 
     @needs(Access.RUN)
@@ -328,7 +328,7 @@ class RunStore:
     def demand_seen(self, run: str) -> None:
         """What may not be seen is as if it were not there."""
         if not may_see(self._database, _named(run)):
-            raise NoSuchRun(NO_SUCH_RUN.format(run=run))
+            raise NoSuchRun(run)
 
     # --- imported runs --------------------------------------------------------------------------------------
 
