@@ -80,7 +80,13 @@ class AnswerStore:
                 parts = (part for message in request.messages for part in message.parts if isinstance(part, str))
                 texts = {digest_text(part): part for part in parts}
                 insert(db, "parts", ({"hash": key, "text": text} for key, text in texts.items()), or_keep=True)
-                row = {"key": request.key, "model": request.spec.id, "request": _packed(request), "at": time.time()}
+                messages = [
+                    [m.role, [digest_text(p) if isinstance(p, str) else p.model_dump() for p in m.parts]]
+                    for m in request.messages
+                ]
+                sent = {"model": request.spec.id, "sampling": request.spec.sampling(), "tag": request.tag}
+                packed = json.dumps(sent | {"messages": messages}, ensure_ascii=False)
+                row = {"key": request.key, "model": request.spec.id, "request": packed, "at": time.time()}
                 insert(db, "answers", [row | {"reply": reply.model_dump_json()}], or_keep=True)
             self._payments.put([(payer, request.key, paid)])
 
@@ -111,16 +117,6 @@ class AnswerStore:
 def read_answer(row: Mapping[str, Any] | StoredRow) -> tuple[dict[str, Any], Reply]:
     """What was sent, text parts by their digests, and what came back."""
     return json.loads(row["request"]), Reply.model_validate_json(row["reply"])
-
-
-def _packed(request: Request) -> str:
-    messages = [
-        [m.role, [digest_text(p) if isinstance(p, str) else p.model_dump() for p in m.parts]] for m in request.messages
-    ]
-    return json.dumps(
-        {"model": request.spec.id, "sampling": request.spec.sampling(), "tag": request.tag, "messages": messages},
-        ensure_ascii=False,
-    )
 
 
 def unpack(

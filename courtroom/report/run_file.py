@@ -396,7 +396,7 @@ class RunFiles:
         """Import a run to be read, and forked; its id. All of it is on record or nothing."""
         procedures = self._house.procedures
         file = read_run_file(data, procedures)
-        row = file.row(trusted=file.sha256 in self._house.recordings.hashes)
+        row = file.row(trusted=self._house.recordings.of(file.sha256) is not None)
         run = row.id
         if self._store.is_there(run):
             raise CourtroomError(f"The run {file.run.id} is here already, as {run}. Open it on the page Runs.")
