@@ -1,4 +1,4 @@
-"""The knobs of CyberJurors (section 5, configurations; ablation: table 3). `procedure.PAPER` has the paper's values."""
+"""The knobs of CyberJurors (section 5, configurations; ablation: table 3). `procedure.toml` has the paper's values."""
 
 from collections.abc import Collection
 from typing import Any, Literal, Self

@@ -5,7 +5,6 @@ from typing import Literal
 from pydantic import Field
 
 from courtroom.declarations.knobs import Few, Group, Share, knob, knowledge_base
-from courtroom.declarations.paper import PaperSetting
 from courtroom.declarations.setup import Member, Setup
 from courtroom.knowledge.bases import BaseName
 from courtroom.knowledge.embedding import DEFAULT
@@ -178,66 +177,3 @@ def members(setup: VerdictSetup) -> tuple[Member, ...]:
     if setup.learns:
         roles.append("meta")
     return tuple(Member(id=role, role=role, name=TITLES[role], spec=setup.spec(role, role)) for role in roles)
-
-
-PAPER: tuple[PaperSetting, ...] = (
-    PaperSetting("model.lengths", "free", "Appendix E", "No text and no list has a limit."),
-    PaperSetting("model.temperature", 0, "C"),
-    PaperSetting("model.top_p", 0.9, "C"),
-    PaperSetting("variant", "verdict", "3", "The other variants are the ablations of table 3."),
-    PaperSetting("ranking", "dense", "3.2, equation 1"),
-    PaperSetting("shortlist", 5, "E, prompt 2", "“About 5”."),
-    PaperSetting("turns", 3, "C"),
-    PaperSetting("reasons_first", False, "E, prompts 3 and 4"),
-    PaperSetting("fuller", False, "E, prompt 5"),
-    PaperSetting("precedents", 3, "C"),
-    PaperSetting("directives", 3, "C"),
-    PaperSetting("alpha", 0.4, "C"),
-    PaperSetting("beta", 0.3, "C"),
-    PaperSetting("gamma", 0.3, "C"),
-    PaperSetting("topo", "count", "D, equation 10"),
-    PaperSetting("learning.terms", True, "3.4.2, equation 7"),
-    PaperSetting("learning.prune", 0.3, "C"),
-)
-
-QWEN3 = "The paper gives no value. This one is ours, for an encoder whose cosines of any two judgments are high; it is not measured."
-
-TRAINS = PaperSetting("learning.on", True, "3.4.2")
-
-MODELS: tuple[PaperSetting, ...] = (
-    PaperSetting("model.id", "deepseek/deepseek-chat", "4.1.2", "DeepSeek-V3; this id is its newest successor."),
-    PaperSetting(
-        "roles.judge.id",
-        "ollama/qwen2.5:7b-instruct",
-        "4.1.2",
-        "The model that the paper begins with. Put in the id of yours once it is trained.",
-    ),
-    PaperSetting("embedding", "local/qwen3-embedding-8b", "C"),
-    PaperSetting("tau", 0.6, "3.4.1", QWEN3),
-    PaperSetting("learning.divergence", 0.85, "3.4.2, phase B", QWEN3),
-    PaperSetting("learning.alike", 0.9, "3.4.2, equation 8", QWEN3),
-    PaperSetting(
-        "roles.judge.extra",
-        {"num_ctx": 16384},
-        "A.1",
-        "The paper cuts texts to the window; here the window is wide enough.",
-    ),
-    PaperSetting("roles.judge.temperature", 0, "C"),
-    PaperSetting("roles.judge.top_p", 0.9, "C"),
-)
-
-TRAINING: tuple[PaperSetting, ...] = (
-    PaperSetting("adapter.base_model", "Qwen/Qwen2.5-7B-Instruct", "4.1.2"),
-    PaperSetting("adapter.rank", 64, "C"),
-    PaperSetting("adapter.alpha", 32, "C"),
-    PaperSetting("adapter.dropout", 0.05, "C"),
-    PaperSetting(
-        "adapter.epochs", 2, "C", "Of supervised tuning; for preferences the paper names none, so these hold too."
-    ),
-    PaperSetting("adapter.batch_size", 64, "C"),
-    PaperSetting("adapter.sft_learning_rate", 1e-5, "C"),
-    PaperSetting("adapter.dpo_learning_rate", 5e-5, "C"),
-    PaperSetting("adapter.max_length", 4096, "C"),
-    PaperSetting("adapter.optimizer", "adamw_torch", "C", "AdamW, as PyTorch has it."),
-    PaperSetting("adapter.scheduler", "cosine", "C"),
-)
