@@ -120,9 +120,7 @@ def _declared() -> Iterator[tuple[str, str]]:
         elif isinstance(part, str) and key not in not_shown and _has_words(part):
             yield part
 
-    for path in (
-        path for part in ("procedures", "judging") for path in sorted((ROOT / "courtroom" / part).rglob("*.toml"))
-    ):
+    for path in sorted(Path(ROOT / "courtroom").glob("[jp]*/**/*.toml")):
         name = path.relative_to(ROOT).as_posix()
         yield from ((text, name) for text in texts(tomllib.loads(path.read_text(encoding="utf-8"))))
 
