@@ -109,17 +109,18 @@ def _in_source() -> Iterator[tuple[str, str]]:
 
 
 def _declared() -> Iterator[tuple[str, str]]:
-    """What procedures declare in files beside their code."""
+    """What procedures and their setups declare in files beside their code."""
+    not_shown = ("name", "icon", "paper", "knob", "value", "mark")
 
     def texts(part: Any, key: str = "") -> Iterator[str]:
         if isinstance(part, dict):
             yield from (text for name, value in part.items() for text in texts(value, name))
         elif isinstance(part, list):
             yield from (text for one in part for text in texts(one, key))
-        elif isinstance(part, str) and key not in ("name", "icon", "paper", "knob", "value", "mark") and _has_words(part):
+        elif isinstance(part, str) and key not in not_shown and _has_words(part):
             yield part
 
-    for path in sorted((ROOT / "courtroom" / "procedures").glob("*/*.toml")):
+    for path in sorted(Path(ROOT / "courtroom").glob("[jp]*/**/*.toml")):
         name = path.relative_to(ROOT).as_posix()
         yield from ((text, name) for text in texts(tomllib.loads(path.read_text(encoding="utf-8"))))
 
