@@ -1,7 +1,6 @@
 """What only CyberJurors can show: precedents and norms, the collective summary, the examination."""
 
 from courtroom.declarations.blocks import Card, Cards, Table, Text
-from courtroom.declarations.parts import View
 from courtroom.engine.events import Called
 from courtroom.engine.record import Record
 from courtroom.judging.views import Shown
@@ -81,10 +80,3 @@ def examination(record: Record) -> Shown:
             rows.append((record.name_of(call.member), side, int(turn), piece, *found))
     columns = ("Examined by", "Side", "Turn", "Piece", "Support", "Sufficient", "What was found")
     return {"": [Table(columns, tuple(rows), empty="Nothing has been looked at yet.")]}
-
-
-VIEWS = (
-    View("precedents", "Precedents", ":material/auto_stories:", "Earlier verdicts closest to this dispute, and the norms that each juror was given.", precedents),
-    View("summary", "Summary", ":material/summarize:", "The clerk's collective summary after each round.", summaries),
-    View("evidence", "Evidence", ":material/search:", "Which evidence was selected, in which order, and what was found in it.", examination),
-)  # fmt: skip
