@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from courtroom.declarations.changes import value_at
-from courtroom.engine.court import Court, hear
+from courtroom.engine.court import Court, RunInput, hear
 from courtroom.engine.errors import Abstained, BudgetReached, QuorumLost
 from courtroom.engine.events import Verdict
 from courtroom.engine.gate import Gate
@@ -188,9 +188,9 @@ class ActiveRun:
             month=store.monthly_budgets.of_run(run),
         )
         setup = record.setup.complete(record.case, row.seed)
-        court = procedure.court(record.case, setup, row.seed, record.interventions, services)
+        run_input = RunInput(procedure, record.case, setup, row.seed, record.interventions)
         self._ledger = ledger
-        return procedure, court
+        return procedure, Court(run_input, services)
 
     # --- what is written of it ------------------------------------------------------------------------------
 
