@@ -301,7 +301,9 @@ def draw_mirror(found: Sequence[Pair], theme: str = "light") -> go.Figure:
     figure.update_layout(scattermode="group", scattergap=0.4)
     figure.update_xaxes(tickformat="+.0%", title_text=_("more than the same heard again (filled: it holds)"))
     names = {pair.a for pair in found}
-    return listed(figure, theme, 150 + 2 * ROW_HEIGHT_PX * max(1, len(names))).update_layout(showlegend=True)
+    listed(figure, theme, 190 + 2 * ROW_HEIGHT_PX * max(1, len(names)))
+    legend = {"orientation": "v", "xref": "container", "y": 1.02, "yanchor": "bottom"}  # a phone has no room for a line
+    return figure.update_layout(showlegend=True, legend=legend)
 
 
 def _listed(figure: go.Figure, rows: Sequence[Result], theme: str) -> go.Figure:

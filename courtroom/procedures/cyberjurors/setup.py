@@ -99,6 +99,12 @@ class CyberJurorsSetup(JurySetup):
         "`paper`: the selected piece, the sufficiency and the verdict stand before their reasons, as in the "
         "paper's prompts. `reasons-first`: a model writes its reasons before it decides.",
     )
+    clerk_counts: bool = knob(
+        True,
+        "The clerk tells the count",
+        "Where the count is shown to nobody, the clerk's summary still says which side leads and how firmly, as in the paper. "
+        "Off: it says nothing of votes, so that jurors know of those alone whom they hear.",
+    )
     tie: Side = knob("buyer", "A tie goes to the", "Eq. 10 of the paper gives a tie to the buyer.", first=True)
     wording: Literal["plain", "paper"] = knob(
         "plain",
@@ -128,7 +134,8 @@ class CyberJurorsSetup(JurySetup):
     def warnings(self) -> tuple[str, ...]:
         if self.single and self.jury_size not in (1, type(self).model_fields["jury_size"].default):
             return (f"The variant “{self.variant}” asks one model alone: no jury of {self.jury_size} is seated.",)
-        return () if self.single or self.jury_size == 1 else hearing_nobody(self.jury, self.graph)
+        alone = self.single or self.jury_size == 1
+        return super().warnings() if alone else (*super().warnings(), *hearing_nobody(self.jury, self.graph))
 
     @property
     def single(self) -> bool:
