@@ -78,11 +78,13 @@ def test_what_is_said_of_somebody_is_said_where_they_are_named_first() -> None:
     )
 
 
-def test_nothing_is_said_of_a_party_by_the_other_side() -> None:
-    case = sample("phone-battery").model_copy(update={"claim": "The seller lied.", "chat": ()})
+def test_nothing_is_said_of_a_party_by_the_other_side(house: Courthouse) -> None:
+    case = house.library.case("phone-battery").model_copy(update={"claim": "The seller lied.", "chat": ()})
     assert isinstance(case, Dispute)
     told = {"buyer-1": "The seller sent it late.", "seller-1": "As the seller, I packed it well."}
-    pieces = [Evidence(id=name, side="buyer" if "buyer" in name else "seller", text=text) for name, text in told.items()]
+    pieces = [
+        Evidence(id=name, side="buyer" if "buyer" in name else "seller", text=text) for name, text in told.items()
+    ]
     case = case.model_copy(update={"evidence": tuple(pieces)})
     found = mirrored(case, change_of("nationality=Nigeria"), "the seller")
     assert found.texts == {"evidence.2.text": "As the seller, a citizen of Nigeria, I packed it well."}
