@@ -280,9 +280,10 @@ def test_letters_of_a_question_stand_for_the_same_answers(house: Courthouse) -> 
 
 
 @pytest.fixture
-def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[OpenAIServer]:
+def server(house: Courthouse, monkeypatch: pytest.MonkeyPatch) -> Iterator[OpenAIServer]:
     with OpenAIServer(keep_bodies=True) as server:
         server.known(monkeypatch)
+        answered_by(house, house.pool)  # no longer by the jury of another test
         yield server
 
 
