@@ -16,7 +16,7 @@ from courtroom.engine.procedure import Procedure
 from courtroom.judging.dispute_weights import CHOICES
 from courtroom.judging.jurors import BestReasons, Earlier, ask_alone, best_reasons, recalled, seeded, seen_count
 from courtroom.knowledge.bases import dispute_text, precedent_id
-from courtroom.knowledge.indexed_records import ALL, Filter
+from courtroom.knowledge.index import ALL, Filter
 from courtroom.knowledge.search import Hit, Rank, Search
 from courtroom.media.medium import Medium
 from courtroom.models.spec import PERSON
