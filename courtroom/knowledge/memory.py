@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from bisect import bisect_left, insort
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
@@ -22,7 +21,7 @@ if TYPE_CHECKING:
     import networkx as nx
 
     from courtroom.knowledge.embedding import HalfPrecision, Vectors
-    from courtroom.knowledge.memory_view import Floats, Places, Values
+    from courtroom.knowledge.memory_view import Floats, Values
 
 T = TypeVar("T")
 
@@ -187,13 +186,10 @@ class MemoryView:
         """Trajectories that were wrong or not verified; nothing of them is recalled."""
         self.wrong: defaultdict[Tags, dict[str, Standard]] = defaultdict(dict)
         """What is in the buffer and is not correct, by labels and id."""
-        self._supported: defaultdict[str, set[str]] = defaultdict(set)
         self._rest_on: defaultdict[str, set[str]] = defaultdict(set)
-        """Ids of directives by those of the trajectories that support them, and of all that they were made of."""
-        self._by_confidence: list[tuple[float, str]] = []
-        """All directives, the weakest first."""
-        self._clusters: dict[float, dict[Tags, list[list[str]]]] = {}
-        """By a cosine and by tags, the directives of which two reach it, with what is near to these."""
+        """Ids of directives by those of the trajectories that support them, or contrast with them."""
+        self._clusters: defaultdict[Tags, dict[float, list[list[str]]]] = defaultdict(dict)
+        """By tags and by a cosine, the directives of which two reach it, with what is near to these."""
         self._facts = SameFacts()
         self._last: tuple[Recall, tuple[set[str], set[str], Counter[str], Values]] | None = None
         """What the last recall found of the standards."""
@@ -212,19 +208,14 @@ class MemoryView:
 
     def put(self, part: MemoryPart, unit: Unit, vector: Floats) -> None:
         """Add a record, or put it in place of the one with its id. `vector`: of no meaning in the buffer."""
-        self._last = None
         if isinstance(unit, Directive):
-            if before := self.directives.units.get(unit.id):
-                self._let_go(before)
+            self._touched(self.directives.units.get(unit.id))
             self.directives.put(unit, vector)
-            insort(self._by_confidence, (unit.confidence, unit.id))
-            for known in self._clusters.values():
-                known.pop(unit.tags, None)
-            for name in unit.supporting:
-                self._supported[name].add(unit.id)
+            self._touched(unit)
             for name in (*unit.supporting, *unit.contrasting):
                 self._rest_on[name].add(unit.id)
             return
+        self._last = None
         if part == "standards":
             self.standards.put(unit, vector)
         else:
@@ -239,21 +230,19 @@ class MemoryView:
         self._last = None
         self._facts.remove(f"{part}/{name}")
         if part == "directives":
-            if gone := self.directives.remove(name):
-                self._let_go(gone)
+            self._touched(self.directives.remove(name))
         elif part == "standards":
             self.standards.remove(name)
         elif name in self.buffer:
             self.wrong[self.buffer.pop(name).tags].pop(name, None)
 
-    def _let_go(self, gone: Directive) -> None:
-        """Take a directive out of what is kept by confidence, by labels and by trajectories."""
-        del self._by_confidence[bisect_left(self._by_confidence, (gone.confidence, gone.id))]
-        for known in self._clusters.values():
-            known.pop(gone.tags, None)
-        for trajectory in (*gone.supporting, *gone.contrasting):
-            self._supported[trajectory].discard(gone.id)
-            self._rest_on[trajectory].discard(gone.id)
+    def _touched(self, directive: Directive | None) -> None:
+        """Forget what is kept by the labels and the trajectories of a directive that comes or goes."""
+        self._last = None
+        if directive is not None:
+            self._clusters.pop(directive.tags, None)
+            for trajectory in (*directive.supporting, *directive.contrasting):
+                self._rest_on[trajectory].discard(directive.id)
 
     def recall(self, query: Recall, asked: Floats) -> list[tuple[Unit, Parts]]:
         """Return the k best units, best first; what has no overlap, no activation and no similarity is left out.
@@ -267,16 +256,22 @@ class MemoryView:
         known: TaggedUnits[Any] = self.standards
         if query.collection == "directives":
             known, near = self.directives, self.directives.cosines(asked)
+            associated = Counter(
+                directive
+                for name in active
+                for directive in self._rest_on.get(name, ())
+                if name in known.units[directive].supporting
+            )
             own = {directive for name in own for directive in self._rest_on.get(name, ())}
-            associated = Counter(directive for name in active for directive in self._supported.get(name, ()))
         wanted = frozenset(query.tags)
-        overlaps = known.by_tags(wanted, lambda tags: iou(tags, wanted))
-        reached = known.by_name(associated) / (1 if query.topo == "count" else max(1, len(active)))
+        groups = ((iou(tags, wanted), names) for tags, names in known.groups.items() if tags & wanted)
+        overlaps = known.by_place({name: overlap for overlap, names in groups for name in names})
+        reached = known.by_place(associated) / (1 if query.topo == "count" else max(1, len(active)))
         alpha, beta, gamma = query.weights
         labelled = alpha * overlaps + beta * reached
 
-        def rated(near: Values, places: Places | slice) -> Values:
-            return np.round(labelled[places] + gamma * np.maximum(0.0, near[places]), 6)
+        def rated(near: Values) -> Values:
+            return np.round(labelled + gamma * np.maximum(0.0, near), 6)
 
         def parts(at: int) -> Parts:
             found = (float(overlaps[at]), float(reached[at]), float(near[at]))
@@ -316,18 +311,19 @@ class MemoryView:
         """Return directives with one anchor and charges of which two are as near as that, and what is near to these."""
         import networkx as nx  # slow to import: only when there is a graph
 
-        known = self._clusters.setdefault(threshold, {})
-        for tags in self.directives.groups.keys() - known.keys():
-            names, links = self.directives.groups[tags], self.directives.links(tags, threshold)
-            parts = nx.connected_components(nx.from_numpy_array(links)) if links.any() else ()
-            known[tags] = [sorted(names[place] for place in part) for part in parts if len(part) > 1]
-        first = min((cluster for clusters in known.values() for cluster in clusters), default=[])
+        for tags, names in self.directives.groups.items():
+            if threshold not in self._clusters[tags]:
+                links = self.directives.links(tags, threshold)
+                parts = nx.connected_components(nx.from_numpy_array(links)) if links.any() else ()
+                clusters = [sorted(names[place] for place in part) for part in parts if len(part) > 1]
+                self._clusters[tags][threshold] = clusters
+        found = (cluster for known in self._clusters.values() for cluster in known.get(threshold, ()))
+        first = min(found, default=[])
         return [self.directives.units[name] for name in first]
 
     def weak(self, threshold: float) -> list[Unit]:
         """Return directives with a confidence below a threshold."""
-        many = bisect_left(self._by_confidence, (threshold, ""))
-        return [self.directives.units[name] for _, name in self._by_confidence[:many]]
+        return [unit for unit in self.directives.units.values() if unit.confidence < threshold]
 
 
 MOST_CHANGED = 200
