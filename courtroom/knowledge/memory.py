@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from bisect import bisect_left, insort
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     import networkx as nx
 
     from courtroom.knowledge.embedding import HalfPrecision, Vectors
-    from courtroom.knowledge.memory_view import Floats, Values
+    from courtroom.knowledge.memory_view import Floats, Places, Values
 
 T = TypeVar("T")
 
@@ -188,6 +189,8 @@ class MemoryView:
         """What is in the buffer and is not correct, by labels and id."""
         self._rest_on: defaultdict[str, set[str]] = defaultdict(set)
         """Ids of directives by those of the trajectories that support them, or contrast with them."""
+        self._by_confidence: list[tuple[float, str]] = []
+        """All directives, the weakest first."""
         self._clusters: defaultdict[Tags, dict[float, list[list[str]]]] = defaultdict(dict)
         """By tags and by a cosine, the directives of which two reach it, with what is near to these."""
         self._facts = SameFacts()
@@ -209,9 +212,10 @@ class MemoryView:
     def put(self, part: MemoryPart, unit: Unit, vector: Floats) -> None:
         """Add a record, or put it in place of the one with its id. `vector`: of no meaning in the buffer."""
         if isinstance(unit, Directive):
-            self._touched(self.directives.units.get(unit.id))
+            self._let_go(self.directives.units.get(unit.id))
             self.directives.put(unit, vector)
-            self._touched(unit)
+            self._clusters.pop(unit.tags, None)
+            insort(self._by_confidence, (unit.confidence, unit.id))
             for name in (*unit.supporting, *unit.contrasting):
                 self._rest_on[name].add(unit.id)
             return
@@ -230,16 +234,17 @@ class MemoryView:
         self._last = None
         self._facts.remove(f"{part}/{name}")
         if part == "directives":
-            self._touched(self.directives.remove(name))
+            self._let_go(self.directives.remove(name))
         elif part == "standards":
             self.standards.remove(name)
         elif name in self.buffer:
             self.wrong[self.buffer.pop(name).tags].pop(name, None)
 
-    def _touched(self, directive: Directive | None) -> None:
-        """Forget what is kept by the labels and the trajectories of a directive that comes or goes."""
+    def _let_go(self, directive: Directive | None) -> None:
+        """Forget what is kept by the confidence, the labels and the trajectories of a directive that goes."""
         self._last = None
         if directive is not None:
+            del self._by_confidence[bisect_left(self._by_confidence, (directive.confidence, directive.id))]
             self._clusters.pop(directive.tags, None)
             for trajectory in (*directive.supporting, *directive.contrasting):
                 self._rest_on[trajectory].discard(directive.id)
@@ -270,8 +275,8 @@ class MemoryView:
         alpha, beta, gamma = query.weights
         labelled = alpha * overlaps + beta * reached
 
-        def rated(near: Values) -> Values:
-            return np.round(labelled + gamma * np.maximum(0.0, near), 6)
+        def rated(near: Values, places: Places | slice) -> Values:
+            return np.round(labelled[places] + gamma * np.maximum(0.0, near[places]), 6)
 
         def parts(at: int) -> Parts:
             found = (float(overlaps[at]), float(reached[at]), float(near[at]))
@@ -323,7 +328,8 @@ class MemoryView:
 
     def weak(self, threshold: float) -> list[Unit]:
         """Return directives with a confidence below a threshold."""
-        return [unit for unit in self.directives.units.values() if unit.confidence < threshold]
+        many = bisect_left(self._by_confidence, (threshold, ""))
+        return [self.directives.units[name] for _, name in self._by_confidence[:many]]
 
 
 MOST_CHANGED = 200
@@ -433,14 +439,15 @@ class Memory:
             return []
         import numpy as np
 
-        rows = await self._reasoned([trajectory, *others])
+        is_correct, rows = trajectory.correct, await self._reasoned([trajectory, *others])
         pairs = sorted(
             zip(np.vecdot(rows[1:], rows[0]).tolist(), others, strict=True), key=lambda pair: (pair[0], pair[1].id)
         )
         for directive in sorted(directives, key=lambda one: (len(one.contrasting), -one.confidence, one.id)):
+            met = set(directive.contrasting)
             for alike, other in pairs:
-                right, wrong = (trajectory, other) if trajectory.correct else (other, trajectory)
-                if wrong.id not in directive.contrasting:
+                right, wrong = (trajectory, other) if is_correct else (other, trajectory)
+                if wrong.id not in met:
                     if alike < query.threshold:
                         return [directive, right, wrong]
                     break
@@ -454,7 +461,8 @@ class Memory:
         vectors = _of_length_1(await self.standards.embed([one.reasoning for one in new])) if new else ()
         for one, row in zip(new, vectors, strict=True):
             self._reasoning[one.id] = (one.reasoning, row.astype(np.float16))
-        return np.stack([self._reasoning[one.id][1] for one in trajectories]).astype(np.float32)
+        rows = np.concatenate([self._reasoning[one.id][1] for one in trajectories])
+        return rows.reshape(len(trajectories), -1).astype(np.float32)
 
 
 def _of_length_1(rows: Vectors | HalfPrecision) -> Floats:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     Flags = NDArray[np.bool_]
     Signs = NDArray[np.uint64]
     Values = NDArray[np.float64]
+    Places = NDArray[np.intp]
 
 Tags = frozenset[str]
 
@@ -66,6 +67,7 @@ class TaggedUnits(Generic[U]):
         self._names: dict[int, str] = {}
         """The other way round."""
         self._gaps: list[int] = []
+        self._there = np.zeros(0, np.bool_)
         self._rows = np.zeros((0, 0), np.float32)
         self._signs = np.zeros((SIGNS // 64, 0), np.uint64)
         self._links: defaultdict[Tags, dict[float, Flags]] = defaultdict(dict)
@@ -90,10 +92,11 @@ class TaggedUnits(Generic[U]):
             rows[: len(self._rows)] = self._rows.reshape(-1, len(vector))
             self._gaps = [*range(len(self._rows), len(rows))][::-1]
             self._rows, self._signs = rows, np.pad(self._signs, ((0, 0), (0, BLOCK)))
+            self._there = np.pad(self._there, (0, BLOCK))
         place = self._gaps.pop()
         self.units[name], self.place[name], self._names[place] = unit, place, name
         self.groups[unit.tags].append(name)
-        self._rows[place], self._signs[:, place] = vector, _signs(vector)
+        self._rows[place], self._signs[:, place], self._there[place] = vector, _signs(vector), True
 
     def remove(self, name: str) -> U | None:
         """Take a unit out and return it; None where it is not there."""
@@ -103,6 +106,7 @@ class TaggedUnits(Generic[U]):
             self._links.pop(unit.tags, None)
             place = self.place.pop(name)
             del self._names[place]
+            self._there[place] = False
             self._gaps.append(place)
         return unit
 
@@ -149,25 +153,26 @@ class TaggedUnits(Generic[U]):
         near: Values,
         k: int,
         without: Collection[str] = (),
-        rated: Callable[[Values], Values] = lambda near: near,
+        rated: Callable[[Values, Places | slice], Values] = lambda near, places: near[places],
     ) -> list[str]:
         """Return the ids of the k best units that are rated above 0, the best first; of equal ones the smaller id.
 
         Args:
             asked: the vector to whose cosines `near` belongs, in which those that were compared are then exact.
-            rated: what cosines come to.
+            rated: what cosines come to at some places.
         """
         import numpy as np
 
         if not self.units:
             return []
-        allowed = np.ones(len(near), np.bool_)
-        allowed[[*self._gaps, *(self.place[name] for name in without if name in self.place)]] = False
-        most = min(MAX_COMPARED, len(near))
-        places = np.argpartition(np.where(allowed, rated(near), -1), -most)[-most:]
+        allowed = self._there.copy()
+        allowed[[self.place[name] for name in without if name in self.place]] = False
+        places = np.flatnonzero(allowed)
+        if len(places) > MAX_COMPARED:
+            estimated = np.where(allowed, rated(near, slice(None)), -1)
+            places = np.argpartition(estimated, -MAX_COMPARED)[-MAX_COMPARED:]
         near[places] = np.vecdot(self._rows[places], asked)
-        places = places[allowed[places]]
-        ratings = zip(rated(near)[places].tolist(), places.tolist(), strict=True)
+        ratings = zip(rated(near, places).tolist(), places.tolist(), strict=True)
         found = sorted((-rating, self._names[place]) for rating, place in ratings if rating > 0)
         return [name for _, name in found[:k]]
 
@@ -188,6 +193,10 @@ def _signs(vector: Floats) -> Signs:
     there = np.flatnonzero(vector)  # of words, most numbers are 0
     sides = np.einsum("i,ij->j", vector[there], _planes(len(vector))[there]) >= 0
     return np.packbits(sides).view(np.uint64)
+
+
+CERTAIN = 2
+"""N-grams above what is enough: so many do not have one number by chance."""
 
 
 class SameFacts:
@@ -236,12 +245,16 @@ class SameFacts:
         shared = np.zeros(len(self._texts), np.int64)
         for grams, owners in self._parts:
             starts, ends = np.searchsorted(grams, asked, "left"), np.searchsorted(grams, asked, "right")
-            places = [np.arange(start, end) for start, end in zip(starts, ends, strict=True) if start < end]
-            if places:
-                shared += np.bincount(owners[np.concatenate(places)], minlength=len(shared))
-        enough = SAME * np.minimum(np.array(self._sizes), len(asked)) - 1  # two n-grams may have one number
-        told = (self._texts[number] for number in np.flatnonzero(shared >= np.maximum(1, enough)))
-        return {one[0] for one in told if one is not None and same_matter(one[1], text)}
+            some = [owners[start:end] for start, end in zip(starts, ends, strict=True) if start < end]
+            if some:
+                shared += np.bincount(np.concatenate(some), minlength=len(shared))
+        more = shared - SAME * np.minimum(np.array(self._sizes), len(asked))
+        same = set[str]()
+        for number in np.flatnonzero((shared > 0) & (more >= -1)):  # two n-grams may have one number
+            told = self._texts[number]
+            if told is not None and (more[number] > CERTAIN or same_matter(told[1], text)):
+                same.add(told[0])
+        return same
 
 
 def _hashed(text: str) -> NDArray[np.uint32]:
