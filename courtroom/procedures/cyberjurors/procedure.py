@@ -23,7 +23,7 @@ from courtroom.judging.jurors import (
     seen_count,
 )
 from courtroom.knowledge.bases import dispute_text, precedent_id
-from courtroom.knowledge.indexed_records import ALL, Filter
+from courtroom.knowledge.index import ALL, Filter
 from courtroom.knowledge.search import Hit, Rank, Search
 from courtroom.media.medium import Medium
 from courtroom.models.spec import PERSON
