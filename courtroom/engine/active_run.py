@@ -225,13 +225,15 @@ class ActiveRun:
             self._ledger.flush()
 
     def _report(self, error: Exception) -> None:
-        reason = str(error)
-        if isinstance(error, Abstained):
-            reason = f"The run can't go on without this answer. {error}"
-        elif not isinstance(error, BudgetReached | QuorumLost):
+        if isinstance(error, BudgetReached):
+            self._stop("paused", str(error))
+        elif isinstance(error, Abstained):
+            self._stop("failed", f"The run can't go on without this answer. {error}")
+        elif isinstance(error, QuorumLost):
+            self._stop("failed", str(error))
+        else:
             log.exception("run %s failed", self.run)
-            reason = reason if isinstance(error, CourtroomError) else unexpected(error)
-        self._stop("paused" if isinstance(error, BudgetReached) else "failed", reason)
+            self._stop("failed", str(error) if isinstance(error, CourtroomError) else unexpected(error))
 
     def _give_up(self, error: BaseException) -> None:
         """Stop, as nothing of the run may, or can, be written any more."""
