@@ -211,7 +211,7 @@ class ActiveRun:
         self._write(partial(self._store.set_control, self.run, control))
         self._say("paused", why).add_done_callback(lambda done: self._runner.call(partial(self._runner.wake, self.run)))
 
-    def _stop(self, status: Literal["paused", "failed"], reason: str) -> None:
+    def _set(self, status: Literal["paused", "failed"], reason: str) -> None:
         """Say where the run stands although nobody wanted it to."""
         self._say(status, reason)
         self._runner.rings(self.run, status)
@@ -226,14 +226,14 @@ class ActiveRun:
 
     def _report(self, error: Exception) -> None:
         if isinstance(error, BudgetReached):
-            self._stop("paused", str(error))
+            self._set("paused", str(error))
         elif isinstance(error, Abstained):
-            self._stop("failed", f"The run can't go on without this answer. {error}")
+            self._set("failed", f"The run can't go on without this answer. {error}")
         elif isinstance(error, QuorumLost):
-            self._stop("failed", str(error))
+            self._set("failed", str(error))
         else:
             log.exception("run %s failed", self.run)
-            self._stop("failed", str(error) if isinstance(error, CourtroomError) else unexpected(error))
+            self._set("failed", str(error) if isinstance(error, CourtroomError) else unexpected(error))
 
     def _give_up(self, error: BaseException) -> None:
         """Stop, as nothing of the run may, or can, be written any more."""
@@ -244,7 +244,7 @@ class ActiveRun:
             self._runner.watch(self._runner.settled(self.run))
         else:
             log.error("run %s could not be written", self.run, exc_info=error)
-            self._stop("failed", "What happened could not be written down; the log says why. The run is kept.")
+            self._set("failed", "What happened could not be written down; the log says why. The run is kept.")
         self.task.cancel()
 
 
