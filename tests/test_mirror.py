@@ -216,7 +216,7 @@ def test_nothing_is_heard_that_nobody_has_seen(
     first = json.loads(told)
     assert {one["arms"][0] for one in first["mirror"]} == {"Sides in the other order", "Another age: 71"}
     assert (
-        "whether it moves anything can't be known from 1 cases or seeds; 8 are needed" in first["mirror"][0]["sentence"]
+        "whether it moves anything can't be known from cases or seeds: 1 of 8 needed" in first["mirror"][0]["sentence"]
     )
     to.write_text(to.read_text(encoding="utf-8").replace("rewritten", 'seen_by = "Bo"\nrewritten', 0), encoding="utf-8")
     assert read_toml(to).arms[-1].rewritten["trial-market-purse"]["charge"].startswith("Ina Voss, aged 71")

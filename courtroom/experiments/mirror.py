@@ -191,13 +191,13 @@ def sentence(pair: Pair) -> str:
     """Say what a change is shown to move against the same heard again, or that it is not shown to move it."""
     if not pair.knowable:
         least = fewest_cases(ALPHA, pair.pairs)
-        return f"{pair.a}: whether it moves anything can't be known from {pair.cases:,} cases or seeds; {least} are needed."
+        return f"{pair.a}: whether it moves anything can't be known from cases or seeds: {pair.cases:,} of {least} needed."
     of_a, of_b = (number(value, pair.measure) for value in (pair.of_a, pair.of_b))
     low, high = (gap(end, pair.measure) for end in (pair.difference.low, pair.difference.high))
     facts = (
         f"{pair.measure.title}: {of_a} with the change, {of_b} heard again without it; the 95 % interval of the difference "
-        f"is {low} to {high}, p {p_value(pair.corrected)} with Holm's correction for {pair.pairs} tests; {pair.cases:,} "
-        "cases or seeds."
+        f"is {low} to {high}, p {p_value(pair.corrected)} with Holm's correction for {pair.pairs} tests; cases "
+        f"or seeds: {pair.cases:,}."
     )
     if pair.holds:
         return f"{pair.a}: it is not the same. {facts}"

@@ -301,8 +301,7 @@ def memory_view(house: Courthouse, part: str) -> None:
     learners = ", ".join(literal(one.title) for one in house.procedures.values() if part in one.looks_in)
     st.caption(translated(ABOUT_MEMORY[part]).format(learners=learners))
     if not archived and not buffered and not directives:
-        text = _("The memory is empty. Turn on “Training run” in a setup of {learners}.", learners=learners)
-        st.info(text + " " + _("It learns from cases whose real judgment is known."))
+        st.info(_("The memory is empty. Turn on “Training run” in a setup of {learners}.", learners=learners))
         return
     with st.expander(_("Snapshots"), icon=":material/photo_camera:"):
         st.caption(_("A run sees the snapshot that its setup names. It never changes, whatever is learned afterwards."))
@@ -387,8 +386,7 @@ def lessons_view(house: Courthouse) -> None:
     unreadable_rows(house.knowledge.lessons.unreadable())
     lessons = list(reversed(house.knowledge.lessons.all()))
     if not lessons:
-        text = _("Nothing has been learned yet. Norms are distilled from precedents of disputes.")
-        st.info(text + " " + _("The memory learns from cases whose real judgment is known."))
+        st.info(_("Nothing has been learned yet. Norms are distilled from precedents of disputes."))
         return
     titles = {phase: translated(title) for phase, title in PHASES.items()}
     phases = st.multiselect(_("Show"), list(titles), format_func=titles.__getitem__, placeholder=_("all steps"))

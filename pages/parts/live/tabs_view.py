@@ -2,7 +2,7 @@
 
 import json
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pandas as pd
@@ -134,14 +134,10 @@ def verdict_view(record: Record, procedure: Procedure) -> None:
         with middle:
             if real := procedure.real_counts(record.case):
                 same = max(real, key=lambda name: real[name]) == verdict.outcome
-                far = [abs(real.get(name, 0) - number) for name, number in verdict.counts.items()]
-                as_many = sum(real.values()) == sum(verdict.counts.values())
                 text = "&ensp;".join(f"{choice_html(procedure, name)} {number:d}" for name, number in real.items())
                 st.caption(translated(record.case.votes_title))
                 st.html(f'<div style="line-height:3rem">{text}</div>')
-                who = _("The same side won.") if same else _("The other side won.")
-                apart = f"{sum(far) / max(1, len(far)):.2g}"
-                st.caption(who + _(" Votes apart, on average of the sides: {apart}", apart=apart) * as_many)
+                st.caption(_("The same side won.") if same else _("The other side won."))
             elif real_outcome := record.case.real_outcome():
                 st.caption(declared(procedure.ending.real))
                 inert(real_outcome)
@@ -252,19 +248,10 @@ def calls_table(house: Courthouse, record: Record) -> None:
         return
     names = {member.id: member.name for member in record.members}
     stages = {"All": "All"} | {stage.path: stage.name for stage in record.stages}
-    top = st.columns(3)
+    top = st.columns(2)
     stage = top[0].selectbox(_("Stage"), list(stages), format_func=lambda path: translated(stages[path]))
     member = top[1].selectbox(_("Member"), ["All", *names], format_func=lambda i: names.get(i, i))
-    tests: dict[str, Callable[[Called], bool]] = {
-        "All": lambda c: True,
-        "Asked": lambda c: c.source == "asked",
-        "On record": lambda c: c.source == "recorded",
-        "Failed": lambda c: c.value is None,
-        "Asked again": lambda c: len(c.keys) > 1,
-    }
-    fits = tests[top[2].selectbox(_("Show"), list(tests), format_func=translated)]
     calls = [call for call in record.calls if stage in ("All", call.stage) and member in ("All", call.member)]
-    calls = [call for call in calls if fits(call)]
     shown_calls = pd.DataFrame(
         {
             N_("time"): [time.strftime("%H:%M:%S", time.localtime(record.times[call.path])) for call in calls],

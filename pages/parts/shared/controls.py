@@ -12,7 +12,6 @@ from courtroom.access import Access, Resource, may
 from courtroom.courthouse import Courthouse
 from courtroom.declarations.changes import value_at
 from courtroom.declarations.knobs import choice_in_words, field_at, path_in_words
-from courtroom.declarations.setup import Budget
 from courtroom.engine.procedure import Procedure
 from courtroom.engine.record import Record
 from courtroom.engine.run import BREAKS
@@ -26,7 +25,7 @@ from courtroom.sharing import may_change
 from pages.parts.live.audience_view import invite_button
 from pages.parts.live.room_view import film_button
 from pages.parts.shared.house import show_beside
-from pages.parts.shared.knobs import knob
+from pages.parts.shared.knobs import budget_fields
 from pages.parts.shared.models_form import stand_in_choice, typed_keys
 from pages.parts.shared.share_view import download, share_view
 from pages.parts.shared.shown import declared, do, errors_shown, literal, offered
@@ -130,13 +129,9 @@ def controls(house: Courthouse, procedure: Procedure, record: Record) -> None:
         st.caption(literal(run.reason))
     if status == "paused" and "budget" in run.reason and not run.imported and mine:
         with st.form("budget", border=True):
-            limits = {}
-            for column, (name, field) in zip(st.columns(3), Budget.model_fields.items(), strict=True):
-                with column:
-                    limits[name] = knob(field, getattr(record.setup.budget, name), f"budget-{name}")
+            budget = budget_fields(record.setup.budget, "budget")
             if st.form_submit_button(_("Set the budget and run on"), type="primary"):
-                new = record.setup.model_copy(update={"budget": Budget.model_validate(limits)})
-                house.store.replace_setup(run.id, new)
+                house.store.replace_setup(run.id, record.setup.model_copy(update={"budget": budget}))
                 runner.stop(run.id)
                 do(lambda: runner.go(run.id, keys=typed_keys()))
 

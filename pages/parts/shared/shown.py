@@ -132,9 +132,12 @@ def table(frame: pd.DataFrame, config: Mapping[str, Any] | None = None, **more: 
     return st.dataframe(_read(frame), hide_index=True, width="stretch", column_config=heads(frame, config), **more)
 
 
-def rows_chosen(frame: pd.DataFrame, key: str, *, several: bool = False, **more: Any) -> list[int]:
+def rows_chosen(
+    frame: pd.DataFrame, key: str, config: Mapping[str, Any] | None = None, *, several: bool = False, **more: Any
+) -> list[int]:
     """A table of which a reader can choose a row, or several; the places of those that are chosen."""
-    state = table(frame, key=key, on_select="rerun", selection_mode="multi-row" if several else "single-row", **more)
+    mode = "multi-row" if several else "single-row"
+    state = table(frame, config, key=key, on_select="rerun", selection_mode=mode, **more)
     return [place for place in state.selection.rows if place < len(frame)]
 
 
