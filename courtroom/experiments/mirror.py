@@ -191,7 +191,9 @@ def sentence(pair: Pair) -> str:
     """Say what a change is shown to move against the same heard again, or that it is not shown to move it."""
     if not pair.knowable:
         least = fewest_cases(ALPHA, pair.pairs)
-        return f"{pair.a}: whether it moves anything can't be known from cases or seeds: {pair.cases:,} of {least} needed."
+        return (
+            f"{pair.a}: whether it moves anything can't be known from cases or seeds: {pair.cases:,} of {least} needed."
+        )
     of_a, of_b = (number(value, pair.measure) for value in (pair.of_a, pair.of_b))
     low, high = (gap(end, pair.measure) for end in (pair.difference.low, pair.difference.high))
     facts = (
