@@ -86,17 +86,19 @@ class AskedBeside:
 
 def ask_beside(
     runner: Runner,
-    record: Record,
+    record: Record | str,
     questions: Sequence[Asked[Any]],
     failures: Mapping[str, int],
-    keep: Keep,
+    keep: Keep | None = None,
     keys: Mapping[str, str] | None = None,
     spent: Spent | None = None,
 ) -> Future[AskedBeside]:
     """Ask all at once, within the budget that each question's setup has.
 
     Args:
+        record: of the run beside which they are asked, or the name under which what belongs to no run is paid.
         failures: how often a question, by its path, failed.
+        keep: puts more on record than the answers, which always are.
         keys: what the person typed who asks.
         spent: what counts in the questions' budget; what the run has spent, where there is none.
     """
@@ -107,14 +109,16 @@ def ask_beside(
             await exchange.run()
         finally:
             called = exchange.called()
-            if called.asked or called.value is not None:
+            if keep and (called.asked or called.value is not None):
                 await keep(asked, called)
         return called
 
     async def ask() -> AskedBeside:
         KEYS.set(keys or {})
-        run, store = record.run.id, runner.store
-        await runner.warm(runner.procedures[record.run.procedure], record.setup)
+        store = runner.store
+        if isinstance(record, Record):
+            await runner.warm(runner.procedures[record.run.procedure], record.setup)
+        run = record.run.id if isinstance(record, Record) else record
         root = await asyncio.to_thread(store.root, run)
         ledger = Ledger(
             run,

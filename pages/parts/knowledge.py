@@ -13,7 +13,7 @@ from courtroom.engine.procedure import Procedure, Source
 from courtroom.figures.graph import draw_confidence, draw_standards
 from courtroom.knowledge.bases import BUNDLED, IMPORTED, How, from_dispute, kept_as, origins
 from courtroom.knowledge.collection import Mode
-from courtroom.knowledge.indexed_records import Filter
+from courtroom.knowledge.index import Filter
 from courtroom.knowledge.lessons import RecordChange, Taught
 from courtroom.knowledge.memory import Directive, Recall, Standard
 from courtroom.language import _, ngettext, translated

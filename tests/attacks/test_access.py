@@ -48,9 +48,7 @@ READS: dict[str, str] = {
     "Bell": "trouble",
     "BesideStore": "of",
     "Checks": "of plan",
-    "Collection": (
-        "all changed closest get in_order names_under nearest parse ready search texts_of unreadable version"
-    ),
+    "Collection": "all changed get in_order names_under parse ready search texts_of unreadable version",
     "Connections": "named",
     "Capabilities": "can_be_asked found why_not_asked",
     "Courthouse": "estimate family first_fitting fitting price read record with_people with_stand_in worth",
