@@ -1,21 +1,23 @@
-"""The cells of one experiment as this process brings them to their ends: put on record, driven, read."""
+"""The cells of one experiment brought to their ends: put on record, driven, read; here, or on a Dask cluster, of which
+nothing else of the program knows."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
+from contextlib import asynccontextmanager
+from importlib import import_module
 from typing import TYPE_CHECKING
 
 from courtroom.datasets import Row
 from courtroom.engine.errors import NoSuchRun
 from courtroom.engine.record import Record
-from courtroom.engine.run import CELL, Run, Status
+from courtroom.engine.run import CELL, Run
 from courtroom.engine.runner import Runner
 from courtroom.errors import CourtroomError
 from courtroom.experiments.outcome import Outcome, of_record
-from courtroom.experiments.plan import Cell, Training, rows_of, setups_of
+from courtroom.experiments.plan import Cell, Plan, rows_of
 from courtroom.experiments.store import StoredExperiment
-from courtroom.strict import Strict
 
 if TYPE_CHECKING:
     from courtroom.courthouse import Courthouse
@@ -26,19 +28,13 @@ IMPORTED = (
 )
 
 
-class CellResult(Strict):
-    """How the run of a cell stands when nobody drives it any more."""
-
-    status: Status
-    outcome: Outcome | None = None
-    """What it came to, where it is done."""
-    why: str = ""
-    """Why it has no outcome."""
-    asked: int = 0
-    """Calls really made."""
-    tokens: int = 0
-    cost: float = 0.0
-    """US dollars, as far as they are known."""
+NO_DASK = "A Dask cluster needs the extra `dask`: pip install 'courtroom[dask]'."
+NOT_SHARED = (
+    "A Dask cluster needs a store that its workers share. Set COURTROOM_DATABASE to a PostgreSQL database, here "
+    "and for the workers."
+)
+Finish = Callable[[Cell, Runner, Mapping[str, str]], Awaitable[None]]
+"""Brings a cell to its end, with the keys that a person typed."""
 
 
 class CellPostponed(CourtroomError):
@@ -50,9 +46,8 @@ class LocalCells:
 
     def __init__(self, kept: StoredExperiment, house: Courthouse) -> None:
         self._experiment, self._house = kept.experiment, house
-        setups = setups_of(kept.experiment, kept.kind, house)
-        self.training = Training(kept.experiment, setups, house)
-        self._tests = {place: self.training.tests(place) for place in setups}
+        self.plan = Plan(kept.experiment, kept.kind, house)
+        self._tests = {place: self.plan.tests(place) for place in self.plan.setups}
         """Setups of the runs that are tested, by the arm's place."""
 
     async def finish(self, cell: Cell, runner: Runner, keys: Mapping[str, str]) -> None:
@@ -67,17 +62,15 @@ class LocalCells:
         await asyncio.to_thread(self._begin, cell, keys)
         await runner.settled(cell.run)
 
-    def result(self, cell: Cell) -> CellResult:
-        """Read how the run of a cell stands. Raises `CourtroomError`: it can't be read, or was made elsewhere."""
+    def result(self, cell: Cell) -> tuple[Record | None, Outcome | None]:
+        """Read the run of a cell, and what it came to where it is done; nothing where it was halted before it was made.
+        Raises `CourtroomError`: it can't be read, or was made elsewhere."""
         try:
             record = self._house.runner.record(cell.run)
-        except NoSuchRun:  # halted before it was made
-            return CellResult(status="paused")
+        except NoSuchRun:
+            return None, None
         _refuse_imported(record.run)
-        took = {"asked": record.asked, "tokens": sum(record.tokens), "cost": record.cost or 0.0}
-        if record.run.status == "done":
-            return CellResult(status="done", outcome=of_record(record, self._house.answers), **took)
-        return CellResult(status=record.run.status, why=_why(record), **took)
+        return record, of_record(record, self._house.answers) if record.run.status == "done" else None
 
     def row(self, cell: Cell) -> Row:
         """Read the row of a cell: of the experiment's dataset, or of the one from which it learns."""
@@ -87,20 +80,17 @@ class LocalCells:
     def _begin(self, cell: Cell, keys: Mapping[str, str]) -> None:
         """Put the run of a cell on record where it is not, and have it go on."""
         status = self._house.store.status(cell.run)
-        if status == "deleted":
-            self._make(cell)
-        else:
+        if status != "deleted":
             _refuse_imported(self._house.store.run(cell.run))
+        else:
+            arm, setup = self._experiment.arms[cell.arm], self._tests[cell.arm]
+            case = arm.heard(self.row(cell).case)
+            if parent := self._experiment.dataset.run:
+                self._house.fork(parent, setup, cell.seed, case, cell.run)
+            else:
+                self._house.new_run(arm.procedure, case, setup, cell.seed, cell.run, CELL)
         if status != "done":
             self._house.runner.drive(cell.run, keys, by_batch=self._experiment.batch)
-
-    def _make(self, cell: Cell) -> None:
-        arm, setup = self._experiment.arms[cell.arm], self._tests[cell.arm]
-        case = arm.heard(self.row(cell).case)
-        if parent := self._experiment.dataset.run:
-            self._house.fork(parent, setup, cell.seed, case, cell.run)
-        else:
-            self._house.new_run(arm.procedure, case, setup, cell.seed, cell.run, CELL)
 
 
 def stop(runs: Iterable[str], runner: Runner) -> None:
@@ -116,8 +106,30 @@ def _refuse_imported(run: Run) -> None:
         raise CourtroomError(IMPORTED.format(run=run.id))
 
 
-def _why(record: Record) -> str:
+def why_not_done(record: Record) -> str:
     """Why a run has no verdict, with what its last call that failed says: a missing key, a model that is not there."""
     reason = record.run.reason
     error = next((call.error for call in reversed(record.calls) if call.error), "")
     return reason if not error or error in reason else f"{error} {reason}"
+
+
+@asynccontextmanager
+async def cluster_of(house: Courthouse, kept: StoredExperiment) -> AsyncIterator[Finish | None]:
+    """Open the cluster that the settings name, and try it; None where they name none.
+
+    Raises:
+        CourtroomError: it can't be used; the sentence says why.
+    """
+    if not (address := house.settings.dask):
+        yield None
+        return
+    if not house.database.is_shared:
+        raise CourtroomError(NOT_SHARED)
+    try:
+        await asyncio.to_thread(import_module, "distributed")  # it takes a second or two
+    except ImportError as error:
+        raise CourtroomError(NO_DASK) from error
+    from courtroom.experiments.cluster import connected
+
+    async with connected(address, kept, type(house)) as cells:
+        yield cells.finish

@@ -1,4 +1,4 @@
-"""Drives experiments: each cell a run, so many at once, within the budget of all, and what is left after a restart."""
+"""Drives an experiment: each cell a run, so many at once, within the budget of all."""
 
 from __future__ import annotations
 
@@ -6,17 +6,14 @@ import asyncio
 import logging
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Mapping
-from concurrent.futures import Future
 from functools import partial
 from operator import add
 from typing import TYPE_CHECKING
 
-from courtroom.access import Resource
 from courtroom.engine.loop import wait
 from courtroom.engine.runner import BEAT_S
 from courtroom.errors import CourtroomError, log_file
-from courtroom.experiments.cell_runs import CellPostponed, LocalCells, stop
-from courtroom.experiments.cluster_door import Finish, cluster_of
+from courtroom.experiments.cell_runs import CellPostponed, Finish, LocalCells, stop, why_not_done
 from courtroom.experiments.outcome import Outcome
 from courtroom.experiments.store import ExperimentStore, Status, StoredCell, StoredExperiment
 from courtroom.store.connection import StoreLock
@@ -38,109 +35,6 @@ Took = tuple[float, ...]
 NOTHING: Took = (0.0, 0.0, 0.0)
 
 
-class ExperimentDriver:
-    """All experiments of one store, as one process drives them."""
-
-    def __init__(self, store: ExperimentStore, house: Courthouse) -> None:
-        self.store, self._house, self._runner = store, house, house.runner
-        self._driving: dict[str, asyncio.Task[None]] = {}
-        self._taking = asyncio.Lock()
-        self._keys: dict[str, Mapping[str, str]] = {}
-
-    def go(self, experiment: str, keys: Mapping[str, str] | None = None) -> None:
-        """Start the remaining cells.
-
-        Args:
-            keys: what the person typed who starts it; see `Runner.go`. On a cluster, workers have keys of their own.
-
-        Raises:
-            CourtroomError: the settings name a cluster that can't be used.
-        """
-        if self._house.settings.dask:
-            self._runner.do(self._try_cluster(experiment)).result()
-        self._keys[experiment] = dict(keys or {})
-        self.store.set_status(experiment, "running")
-        self._runner.do(self._resume(experiment)).result()
-        if experiment not in self._driving:  # another process drives it: where that dies, it is driven here
-            self._runner.watch(self._settled(experiment))
-
-    def pause(self, experiment: str) -> None:
-        """Start no further cell. Whoever drives it stops the runs under way; nothing that was answered is lost."""
-        if self.store.status(experiment) in ("running", "paused"):
-            self.store.set_status(experiment, "paused", "Paused. Go on at any time; nothing is lost.")
-
-    def resume_interrupted(self) -> list[str]:
-        """Go on with the experiments whose process has died, and watch those that other processes drive.
-
-        Returns:
-            The ids of those that nobody drove.
-        """
-        under_way = self.store.under_way()
-        left = [experiment for experiment in under_way if self._is_left(experiment)]
-        for experiment in left:
-            self._runner.do(self._resume(experiment)).result()
-        for experiment in {*under_way} - {*left}:
-            self._runner.watch(self._settled(experiment))
-        return left
-
-    def settled(self, experiment: str) -> Future[None]:
-        """Return what is done when it is running no more; where its driver dies meanwhile, it is driven here."""
-        return self._runner.do(self._settled(experiment))
-
-    def _is_left(self, experiment: str) -> bool:
-        return experiment not in self._driving and not self.store.is_driven(experiment)
-
-    async def _settled(self, experiment: str) -> None:
-        while True:
-            if driving := self._driving.get(experiment):
-                await asyncio.wait([driving])
-            if self.store.status(experiment) != "running":
-                return
-            if self._is_left(experiment):
-                await self._resume(experiment)
-            else:
-                await asyncio.sleep(BEAT_S)  # another process drives it
-
-    async def _try_cluster(self, experiment: str) -> None:
-        async with cluster_of(self._house, self.store.experiment(experiment)):
-            pass
-
-    async def _resume(self, experiment: str) -> None:
-        async with self._taking:
-            if experiment in self._driving:
-                return
-            lock = self.store.lock(experiment)
-            if await asyncio.to_thread(lock.take):
-                self._driving[experiment] = asyncio.create_task(self._drive(experiment, lock))
-            else:
-                self._keys.pop(experiment, None)  # its driver goes on by itself
-
-    async def _drive(self, experiment: str, lock: StoreLock) -> None:
-        status: tuple[Status, str] | None = None
-        try:
-            kept = self.store.experiment(experiment)
-            async with cluster_of(self._house, kept) as finish:
-                of = partial(DrivenExperiment, kept, self.store, self._house, finish)
-                driven = await asyncio.to_thread(of, lambda: self._keys.get(experiment, {}))
-                status = await driven.drive(lock)
-        except CourtroomError as error:
-            status = "paused", str(error)
-        except Exception:  # noqa: BLE001  nobody awaits this task: it is reported on the experiment and in the log
-            log.exception("experiment %s could not be driven", experiment)
-            status = "paused", "The experiment could not be driven; the log says why."
-        finally:
-            if status:
-                written = self._house.writer.put(partial(self.store.set_status, experiment, *status), lock)
-                written.add_done_callback(partial(_report, experiment))
-                if status[0] != "running":
-                    self._house.bell.ring(Resource(kind="experiment", id=experiment), status[0])
-            try:
-                await self._house.writer.release(lock)
-            finally:
-                self._driving.pop(experiment, None)
-                self._keys.pop(experiment, None)
-
-
 class ArmTraining:
     """How far one arm's training has come. `cells`: all of it, in their order."""
 
@@ -153,11 +47,6 @@ class ArmTraining:
         self.left_out = sum(cell.state == "failed" for cell in every)
         """Cases that could not be answered, without which it went on."""
         self.in_a_row = 0
-
-
-def _report(experiment: str, written: Future[None]) -> None:
-    if (error := written.exception()) is not None:
-        log.warning("experiment %s: %s", experiment, error)
 
 
 class DrivenExperiment:
@@ -198,12 +87,12 @@ class DrivenExperiment:
             self._spend(arm, (took.calls, took.tokens, took.money or 0.0), counts[arm, "done"])
             self._done.add(arm)
         self._tests = deque(cell for cell in store.cells(kept.id, "waiting") if cell.phase == "test")
-        training = self._runs.training
-        self._lessons = {arm: ArmTraining(store.cells(kept.id, arm=arm, phase="train")) for arm in training.arms}
+        self._plan = self._runs.plan
+        self._lessons = {arm: ArmTraining(store.cells(kept.id, arm=arm, phase="train")) for arm in self._plan.learning}
         """What each arm has still to learn from."""
         for arm, lessons in self._lessons.items():  # it may have been killed between an arm's last case and this
-            if not lessons.waiting and not training.ended(arm):
-                training.end(arm)
+            if not lessons.waiting:
+                self._plan.end_training(arm)
 
     async def drive(self, lock: StoreLock) -> tuple[Status, str] | None:
         """Bring the waiting cells to their ends, as long as the lock is held and nobody halts the experiment.
@@ -258,38 +147,39 @@ class DrivenExperiment:
         if cell.phase == "train":
             await asyncio.to_thread(self._teach, cell)
         await self._finish(cell, self._runner, self._keys())
-        end = await asyncio.to_thread(self._runs.result, cell)
-        if end.status == "failed" or end.outcome is not None:
-            self._spend(cell.arm, (end.asked, end.tokens, end.cost))
-        if end.outcome is not None:
+        record, outcome = await asyncio.to_thread(self._runs.result, cell)
+        failed = record is not None and record.run.status == "failed"
+        if record is not None and (failed or outcome is not None):
+            self._spend(cell.arm, (record.asked, sum(record.tokens), record.cost or 0.0))
+        if outcome is not None:
             self._done.add(cell.arm)
-            await self._conclude(cell, end.outcome)
+            await self._conclude(cell, outcome)
             if cell.phase == "train":
                 self._lessons[cell.arm].in_a_row = 0
                 await self._learned(cell.arm)
-        elif end.status == "failed" or self._store.status(self._id) == "running":
-            raise CourtroomError(end.why or NOT_ENDED)  # not halted: it failed, or its own budget is used up
+        elif failed or self._store.status(self._id) == "running":  # not halted: it failed, or its budget is used up
+            raise CourtroomError((record and why_not_done(record)) or NOT_ENDED)
 
     def _teach(self, cell: StoredCell) -> None:
         """Put the run of a cell that teaches on record where it is not, and begin its arm's training with it."""
         there = self._house.store.status(cell.run) != "deleted"
-        training, lessons = self._runs.training, self._lessons[cell.arm]
+        plan, lessons = self._plan, self._lessons[cell.arm]
         lessons.begun = lessons.begun or there
-        if lessons.begun and not self._house.knowledge.is_made(training.snapshot(cell.arm)):
+        if lessons.begun and not self._house.knowledge.is_made(plan.memory(cell.arm)):
             raise CellPostponed(f"{self._experiment.arms[cell.arm].name}: {BEGUN_EARLIER}")
         if not there:
             case, procedure = self._runs.row(cell).case, self._experiment.arms[cell.arm].procedure
             with self._house.store.together():
                 if not lessons.begun:
-                    training.begin(cell.arm)
-                self._house.new_run(procedure, case, training.trains(cell.arm), cell.seed, cell.run)
+                    plan.begin_training(cell.arm)
+                self._house.new_run(procedure, case, plan.trains(cell.arm), cell.seed, cell.run)
             lessons.begun = True
 
     async def _learned(self, arm: int) -> None:
         """A case of an arm's training is over; after the last one its memory gets its name."""
         self._lessons[arm].waiting.popleft()
         if not self._lessons[arm].waiting:
-            await asyncio.to_thread(self._runs.training.end, arm)
+            await asyncio.to_thread(self._plan.end_training, arm)
 
     async def _fail(self, cell: StoredCell, reason: str) -> None:
         if cell.phase == "train":
