@@ -122,8 +122,8 @@ def _sample(row: CellRow, measures: Sequence[Measure], record: Record | None, an
     text, outcome, place = words_of(row.case.blind()), row.outcome, (row.arm, row.row, str(row.repeat))
     messages: list[Any] = [ChatMessageUser(content=text, id=_digest(*place, "case"))]
     for one in calls:
-        told = {"member": one.role, **one.metadata}
-        own = _digest(row.run, one.metadata["path"])
+        told = {"member": one.role, **(one.metadata or {})}
+        own = _digest(row.run, told["path"])
         messages.append(
             ChatMessageAssistant(
                 content=one.output.completion, id=own, model=one.model, source="generate", metadata=told

@@ -219,7 +219,9 @@ class Plan:
             raise CourtroomError(f"Cases of the kind “{self.kind}” have no outcome to measure. Choose another dataset.")
         wanted(self.kind, self.experiment.measures)
         first = next(rows_of(self.house, self.experiment.dataset), None)
-        for place, setup in self.setups.items() if first else ():  # whoever plans the cells says where there is none
+        if first is None:
+            return  # whoever plans the cells says so
+        for place, setup in self.setups.items():
             arm = self.experiment.arms[place]
             with _named(arm):
                 procedure = self.house.procedures[arm.procedure]
