@@ -156,7 +156,6 @@ class DrivenExperiment:
             await self._conclude(cell, outcome)
             if cell.phase == "train":
                 self._lessons[cell.arm].in_a_row = 0
-                await self._learned(cell.arm)
         elif failed or self._store.status(self._id) == "running":  # not halted: it failed, or its budget is used up
             raise CourtroomError((record and why_not_done(record)) or NOT_ENDED)
 
@@ -175,12 +174,6 @@ class DrivenExperiment:
                 self._house.new_run(procedure, case, plan.trains(cell.arm), cell.seed, cell.run)
             lessons.begun = True
 
-    async def _learned(self, arm: int) -> None:
-        """A case of an arm's training is over; after the last one its memory gets its name."""
-        self._lessons[arm].waiting.popleft()
-        if not self._lessons[arm].waiting:
-            await asyncio.to_thread(self._plan.end_training, arm)
-
     async def _fail(self, cell: StoredCell, reason: str) -> None:
         if cell.phase == "train":
             lessons, share = self._lessons[cell.arm], self._experiment.knowledge.leave_out
@@ -193,13 +186,16 @@ class DrivenExperiment:
             self._failed[cell.arm] += 1
         try:
             await self._conclude(cell, None, reason)
-            if cell.phase == "train":
-                await self._learned(cell.arm)
         except CourtroomError as error:
             self._trouble = self._trouble or str(error)
 
     async def _conclude(self, cell: StoredCell, outcome: Outcome | None, reason: str = "") -> None:
+        """Write what a cell came to; after the last case of an arm's training its memory gets its name."""
         await self._house.writer.do(partial(self._store.conclude, self._id, cell.number, outcome, reason))
+        if cell.phase == "train":
+            self._lessons[cell.arm].waiting.popleft()
+            if not self._lessons[cell.arm].waiting:
+                await asyncio.to_thread(self._plan.end_training, cell.arm)
 
     def _conclusion(self) -> tuple[Status, str]:
         """Where an experiment stands of which every cell was tried, and why."""
