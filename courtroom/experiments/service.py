@@ -17,8 +17,7 @@ from courtroom.engine.budget import Spent
 from courtroom.engine.runner import BEAT_S
 from courtroom.errors import CourtroomError
 from courtroom.experiments.canary import MAX_CALLS, USUAL_CALLS, Canary, ask_again
-from courtroom.experiments.cell_runs import cluster_of
-from courtroom.experiments.driver import DrivenExperiment
+from courtroom.experiments.driver import DrivenExperiment, cluster_of
 from courtroom.experiments.hypotheses import Preregistration, prompts_hash
 from courtroom.experiments.measures import at_hand, fitting, wanted
 from courtroom.experiments.mirror import Drafts, drafts, is_unread
