@@ -197,20 +197,21 @@ class Plan:
         """Return the procedure's own setup, or that of the run whose fork it is, with the arm's changes."""
         with _named(arm):
             chosen = self.house.procedures[arm.procedure]
-            if self.kind not in chosen.kinds:
-                fitting = [one.name for one in self.house.procedures.values() if self.kind in one.kinds]
-                raise CourtroomError(
-                    f"{chosen.title} hears cases of the kind “{'”, “'.join(chosen.kinds)}”; "
-                    f"the dataset has the kind “{self.kind}”. "
-                    f"Choose a procedure that takes it: {', '.join(fitting) or 'there is none'}."
-                )
-            if self._parent and arm.procedure != self._parent.run.procedure:
-                raise CourtroomError(f"a fork has the procedure of its run: {self._parent.run.procedure}.")
-            given = {"model.id": arm.model} if arm.model else {}
+        if self.kind not in chosen.kinds:
+            fitting = [one.name for one in self.house.procedures.values() if self.kind in one.kinds]
+            raise CourtroomError(
+                f"{arm.name}: {chosen.title} hears cases of the kind “{'”, “'.join(chosen.kinds)}”; "
+                f"the dataset has the kind “{self.kind}”. "
+                f"Choose a procedure that takes it: {', '.join(fitting) or 'there is none'}."
+            )
+        if self._parent and arm.procedure != self._parent.run.procedure:
+            raise CourtroomError(f"{arm.name}: a fork has the procedure of its run: {self._parent.run.procedure}.")
+        given = {"model.id": arm.model} if arm.model else {}
+        with _named(arm):
             setup = changed(self._parent.setup if self._parent else chosen.setup(), {**given, **arm.set})
             if refused := setup.model_problems():
                 raise CourtroomError(" ".join(refused))
-            return setup
+        return setup
 
     def check(self) -> None:
         """Try the measures, and the arms' setups by the first case. Raises `CourtroomError`: there is no such measure,
@@ -241,14 +242,14 @@ class Plan:
                     yield cell, None
             return
         cases = {row.id: row.case if given else None for row in rows_of(house, experiment.dataset)}
-        name = experiment.dataset.name
+        tested, name = [*cases], experiment.dataset.name
         if not cases:
             raise CourtroomError(f"The dataset “{name}” has no case in what was chosen of it. Choose more.")
         for place, answered in given.items():
             if not answered.keys() & cases.keys():
                 raise CourtroomError(
                     f"{experiment.arms[place].name}: none of the {len(answered):,} predictions is of a case of the "
-                    f"dataset “{name}”. Its cases have ids such as {', '.join([*cases][:3])}."
+                    f"dataset “{name}”. Its cases have ids such as {', '.join(tested[:3])}."
                 )
         teaches = experiment.teaches
         trained = [row.id for row in rows_of(house, teaches)] if teaches else []
@@ -265,7 +266,7 @@ class Plan:
                 f"{len(both)} cases are both trained on and tested, such as {min(both)}. "
                 "Choose splits that share none, or set knowledge.test_on_trained = true."
             )
-        for cell in cells(experiment, [*cases], trained, given, self.learning):
+        for cell in cells(experiment, tested, trained, given, self.learning):
             case = cases.get(cell.row)
             yield cell, given[cell.arm][cell.row][cell.repeat].outcome(case) if case and not cell.run else None
 

@@ -17,7 +17,7 @@ from pydantic import Field, JsonValue, ValidationError, model_validator
 from courtroom.cases.case import CaseT
 from courtroom.cases.checks import explain
 from courtroom.datasets import Datasets
-from courtroom.datasets.selection import VERSION_MARK, Preparation, Selection
+from courtroom.datasets.selection import VERSION_MARK, Preparation, Selection, option
 from courtroom.declarations.changes import changed
 from courtroom.declarations.parts import Controls
 from courtroom.declarations.setup import Budget
@@ -28,7 +28,7 @@ from courtroom.experiments.hypotheses import Hypothesis, Preregistration
 from courtroom.language import N_
 from courtroom.questions.mirror import with_texts
 from courtroom.settings import DATA
-from courtroom.strict import Strict, unless
+from courtroom.strict import Strict
 
 Change = Literal["base", "knob", "rule", "member", "evidence", "grid", "again", "mirror"]
 """What an arm of a what-if changes; `base` is nothing, `grid` several things at once, `again` nothing but the seed,
@@ -76,12 +76,14 @@ class Variant(Strict):
     kind: Change | None = None
     set: dict[str, Any] = Field(default_factory=dict, description="Values of the setup by their paths.")
     without: tuple[str, ...] = Field(default=(), description="Parts of the case that are left out, by their names.")
-    other_order: bool = unless(False, "Whether the sides of the case stand in the other order.")
-    rewritten: dict[str, dict[str, str]] = unless(
+    other_order: bool = option(False, "Whether the sides of the case stand in the other order.")
+    rewritten: dict[str, dict[str, str]] = option(
         {}, "By a case's id, its texts that are heard in other words, by their paths in the case."
     )
-    seen_by: str = unless(
-        "", "Who has read what is heard in other words or another order; without it nothing is heard.", max_length=200
+    seen_by: str = option(
+        "",
+        "Who has read what is heard in other words or another order; without it nothing is heard.",
+        max_length=200,
     )
 
     @property
@@ -103,15 +105,19 @@ class Arm(Variant):
     )
     set: dict[str, JsonValue] = Field(default_factory=dict, description="Values of the setup by their paths.")
     seed: int = Field(default=0, ge=0, description="Of the first repeat; each further one has the next.")
-    repeats: int | None = unless(
-        None, "How often each case runs under this arm, in place of the experiment's repeats.", ge=1, le=1_000
+    repeats: int | None = option(
+        None,
+        "How often each case runs under this arm, in place of the experiment's repeats.",
+        ge=1,
+        le=1_000,
     )
     predictions: str = Field(default="", description="A file of answers by case.")
     digest: str = Field(default="", description="Of the predictions; written out when the experiment begins.")
-    unknown: int = unless(
-        0, "Cases of the predictions that the dataset does not have; written out when the experiment begins."
+    unknown: int = option(
+        0,
+        "Cases of the predictions that the dataset does not have; written out when the experiment begins.",
     )
-    memory_of: str = unless("", "The arm whose memory it sees, for one that does not learn itself.")
+    memory_of: str = option("", "The arm whose memory it sees, for one that does not learn itself.")
 
     @model_validator(mode="after")
     def _one_or_the_other(self) -> Self:
@@ -122,6 +128,9 @@ class Arm(Variant):
         return self
 
 
+MAY_BE_LEFT_OUT = 0.05
+
+
 class KnowledgeRules(Preparation):
     """What runs may see of what was learned: by default the memory as it is, and no cell teaches it anything."""
 
@@ -129,15 +138,19 @@ class KnowledgeRules(Preparation):
         default=None,
         description="A split from which each arm that can learns first, case by case, in the order of the dataset.",
     )
-    dataset: str = unless("", "The dataset that has this split; empty: the one that is tested.", max_length=120)
-    version: str | None = unless(
+    dataset: str = option("", "The dataset that has this split; empty: the one that is tested.", max_length=120)
+    version: str | None = option(
         None, "Of that dataset; without one, the newest, which is written out when the experiment begins."
     )
-    limit: int | None = unless(None, "Learn from the first so many.", ge=1)
-    sample: int | None = unless(None, "Learn from so many, drawn with this table's `seed`.", ge=1)
-    seed: int = unless(0)
-    leave_out: float = unless(
-        0.05, "Share of the cases that an arm's training may go on without, where they can't be answered.", ge=0, le=1
+    limit: int | None = option(None, "Learn from the first so many.", ge=1)
+    sample: int | None = option(None, "Learn from so many, drawn with this table's `seed`.", ge=1)
+    seed: int = option(0, "Of the draw.")
+    leave_out: float = Field(
+        default=MAY_BE_LEFT_OUT,
+        ge=0,
+        le=1,
+        description="Share of the cases that an arm's training may go on without, where they can't be answered.",
+        exclude_if=lambda share: share == MAY_BE_LEFT_OUT,
     )
     test_on_trained: bool = Field(default=False, description="Allow the tested split to be the one trained on.")
 
@@ -174,7 +187,7 @@ class Experiment(Strict):
     at_once: int = Field(
         default=64, ge=1, le=1_000, description="Cells under way at once, within each model's own limits."
     )
-    batch: bool = unless(
+    batch: bool = option(
         False,
         "Calls that are ready at the same time go out as one batch, at half the price, where the provider takes "
         "batches: OpenAI and Anthropic do. Each round may take up to a day.",
