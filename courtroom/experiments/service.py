@@ -115,7 +115,7 @@ class Experiments:
     ) -> Drafts:
         """Draft an experiment's cases with one thing about the parties changed, by each change; nothing is heard. What
         is approved goes into `with_mirror`. See `mirror.drafts`."""
-        return drafts(self._house, self.cases(experiment), changes, who, spec)
+        return drafts(self._house, self.cases(experiment), changes, who, spec, experiment.budget)
 
     def cases(self, experiment: Experiment) -> list[Case]:
         """Return the cases that an experiment tests; bundled ones are taken in as its dataset."""

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
+from textwrap import wrap
 
 import pandas as pd
 import plotly.graph_objects as go
@@ -19,6 +20,8 @@ from courtroom.language import _
 from courtroom.text.words import short
 
 ROW_HEIGHT_PX = 34
+MAX_TITLE_CHARACTERS = 22
+"""Of a line of an axis' title, so that a phone has room for it."""
 SYMBOLS = ("circle", "square", "diamond", "triangle-up", "x", "star", "hexagon", "cross")
 
 
@@ -280,9 +283,13 @@ def draw_mirror(found: Sequence[Pair], theme: str = "light") -> go.Figure:
             hovertemplate="%{x:+.1%}: %{customdata[0]:.1%} · %{customdata[1]:.1%} · p %{customdata[2]:.3f}<extra></extra>",
         )
     figure.update_layout(scattermode="group", scattergap=0.4)
-    figure.update_xaxes(tickformat="+.0%", title_text=_("more than the same heard again (filled: it holds)"))
+    title = _("more than the same heard again (filled: it holds)")
+    figure.update_xaxes(tickformat="+.0%", title_text="<br>".join(wrap(title, MAX_TITLE_CHARACTERS)))
     names = {pair.a for pair in found}
-    return listed(figure, theme, 150 + 2 * ROW_HEIGHT_PX * max(1, len(names))).update_layout(showlegend=True)
+    listed(figure, theme, 230 + 2 * ROW_HEIGHT_PX * max(1, len(names)))
+    # Below each other: a phone has no room for them side by side.
+    legend = {"orientation": "v", "y": 1.02, "yanchor": "bottom"}
+    return figure.update_layout(showlegend=True, legend=legend, margin={"t": 90})
 
 
 def _listed(figure: go.Figure, rows: Sequence[Result], theme: str) -> go.Figure:
