@@ -69,7 +69,7 @@ with top:
 
 def busy(now: Record) -> bool:
     """Whether something may still come without anybody's doing: a paused run's answers under way arrive too."""
-    return now.run.status == "running" or bool(house.runner.live(now.run.id).snapshot())
+    return now.run.status == "running" or bool(house.runner.open_calls(now.run.id))
 
 
 def news(now: Record) -> tuple[object, ...]:
@@ -102,7 +102,7 @@ def live() -> None:
         or (was_busy and not busy(now))
     ):
         st.rerun()
-    asked = {call.model for call in house.runner.live(now.run.id).snapshot().values()}
+    asked = {call.model for call in house.runner.open_calls(now.run.id).values()}
     for model in sorted(asked & house.pool.loading):
         text = _("{model} is still loading on its server, and is waited for.", model=literal(model))
         st.caption(f":material/hourglass_top: {text}")

@@ -207,11 +207,11 @@ class Court(Generic[C, S]):
         asked = Asked(member, task, self.setup, self._prompts, self.seed, path, self._here)
         services.asking(asked)
         exchange = Exchange(services, asked)
-        services.live.calls[path] = OpenCall(member.id, task.title, member.spec.id)
+        services.calls[path] = OpenCall(member.id, task.title, member.spec.id)
         try:
             answer = await exchange.run()
         finally:
-            services.live.calls.pop(path, None)
+            services.calls.pop(path, None)
         called = exchange.called()
         services.record(called)
         if answer is None:

@@ -3,6 +3,7 @@
 import secrets
 import time
 from collections.abc import Sequence
+from functools import partial
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, Field, TypeAdapter
@@ -124,7 +125,8 @@ class InterventionStore:
         rows = self._database.execute(
             "SELECT body FROM interventions WHERE run = ? AND undone IS NULL ORDER BY number", (run,)
         )
-        return tuple(_intervention(run, row["body"]) for row in rows)
+        parse = Intervention.model_validate_json
+        return tuple(read("intervention of run", run, partial(parse, row["body"])) for row in rows)
 
     def count(self, run: str) -> int:
         """How many were ever made or undone: differs as soon as somebody does anything."""
@@ -251,7 +253,3 @@ class InterventionStore:
             {"run": run, "number": one.number, "id": one.id, "body": one.model_dump_json()} for one in interventions
         )
         insert(self._database.connection, "interventions", rows, or_keep=True)
-
-
-def _intervention(run: str, body: str) -> Intervention:
-    return read("intervention of run", run, lambda: Intervention.model_validate_json(body))

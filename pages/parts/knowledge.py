@@ -10,7 +10,8 @@ from courtroom.access import Access, may
 from courtroom.cases.criminal import CriminalCase
 from courtroom.cases.dispute import SIDES, Dispute, Precedent, PrecedentBatch
 from courtroom.courthouse import Courthouse
-from courtroom.engine.procedure import Procedure, Source
+from courtroom.declarations.parts import Source
+from courtroom.engine.procedure import Procedure
 from courtroom.figures.graph import draw_confidence, draw_standards
 from courtroom.knowledge.bases import BUNDLED, IMPORTED, How, from_dispute, kept_as, origins
 from courtroom.knowledge.collection import Collection, Mode

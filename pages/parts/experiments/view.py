@@ -19,7 +19,7 @@ from courtroom.experiments.mirror import is_mirror
 from courtroom.experiments.results import LEARNING, ExperimentResults, arm_audits, first_runs
 from courtroom.experiments.store import State, StoredExperiment
 from courtroom.experiments.table import sentence, summary, without_interval
-from courtroom.experiments.written import best_of, cells_of, csv_of, guessed, latex, markdown, marks
+from courtroom.experiments.written import csv_of, latex, lines_of, markdown
 from courtroom.figures.experiment import draw_breakdown, draw_frontier, draw_matrix, draw_values, draw_yardstick, run_of
 from courtroom.language import N_, _, translated
 from courtroom.models.offline import NOTICE
@@ -418,35 +418,26 @@ def _matrix(house: Courthouse, results: ExperimentResults, group: str, measure: 
 
 def _table(results: ExperimentResults, group: str) -> pd.DataFrame:
     """A line for each arm, in Markdown: what may be quoted can be marked and copied."""
-    better = marks(results.pairs)
-    best = best_of(results.table, group)
-    lines = []
-    for arm in results.arms:
-        if (line := results.table.line(arm, group)) is None:
-            continue
-        shown: dict[str, str] = {"Arm": literal(arm)}
-        for text, measure in zip(cells_of(results.table, group, arm), results.measures, strict=True):
-            one, more = line.values.get(measure.name), better.get((measure.name, group, arm), 0)
-            value, mark = text.partition(" (")[0], f" :green[▲ {more}]" if more else ""
-            mark += " :orange[▼]" if results.table.below(line, measure) else ""
-            if one is not None and one.value == best[measure.name]:
-                text = translated(text).replace(value, f"**{value}**", 1)
-            shown[measure.title] = translated(text) + mark
-        spent = results.table.spent[arm]
-        steady = results.steady[arm]
-        shown |= {"Cases": f"{line.cases:,}", "Failed": f"{spent.failed:,}", "Calls": f"{spent.calls:,}",
-                  N_("Tokens a case"): translated(spent.tokens_a_case),
-                  N_("US$ a case"): translated(spent.cost_a_case)}  # fmt: skip
-        if any(one.consistency is not None for one in results.steady.values()):
-            again = "–" if steady.consistency is None else f"{100 * steady.consistency:.0f} %"
-            shown[N_("Same outcome again")] = again
-        if any(one.agreement is not None for one in results.steady.values()):
-            shown[N_("Members agree (alpha)")] = "–" if steady.agreement is None else f"{steady.agreement:.2f}"
-        lines.append(shown)
-    for guess in results.table.guesses:
-        if guess.group == group:
-            values = dict(zip((one.title for one in results.measures), guessed(results.table, guess), strict=True))
-            lines.append({**dict.fromkeys(lines[0], ""), "Arm": f"*{translated(guess.name)}*", **values})
+    steady = results.steady
+    lines: list[dict[str, str]] = []
+    for line in lines_of(results.table, results.pairs, group):
+        shown: dict[str, str] = {"Arm": f"*{translated(line.name)}*" if line.guess else literal(line.name)}
+        for cell, measure in zip(line.cells, results.measures, strict=True):
+            value, mark = cell.text.partition(" (")[0], f" :green[▲ {cell.beats}]" if cell.beats else ""
+            text = translated(cell.text) if cell.text else ""
+            text = text.replace(value, f"**{value}**", 1) if cell.best else text
+            shown[measure.title] = text + mark + (" :orange[▼]" if cell.below else "")
+        if not line.guess:
+            cases, tokens, cost = line.took
+            spent, one = results.table.spent[line.name], steady[line.name]
+            shown |= {"Cases": cases, "Failed": f"{spent.failed:,}", "Calls": f"{spent.calls:,}"}
+            shown |= {N_("Tokens a case"): translated(tokens), N_("US$ a case"): translated(cost)}
+            if any(other.consistency is not None for other in steady.values()):
+                again = "–" if one.consistency is None else f"{100 * one.consistency:.0f} %"
+                shown[N_("Same outcome again")] = again
+            if any(other.agreement is not None for other in steady.values()):
+                shown[N_("Members agree (alpha)")] = "–" if one.agreement is None else f"{one.agreement:.2f}"
+        lines.append(shown if not line.guess else dict.fromkeys(lines[0], "") | shown)
     return pd.DataFrame(lines)
 
 
