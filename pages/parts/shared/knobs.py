@@ -244,6 +244,15 @@ def knob(field: FieldInfo, value: Any, key: str) -> Any:
     return draw(title, value or "", key=key, help=help_text)
 
 
+def budget_fields(now: Budget, key: str) -> Budget:
+    """Draw a field for each limit, next to each other; 0 is no limit."""
+    limits = {}
+    for column, (name, field) in zip(st.columns(3), Budget.model_fields.items(), strict=True):
+        with column:
+            limits[name] = knob(field, getattr(now, name), f"{key}-{name}") or None
+    return Budget.model_validate(limits)
+
+
 def _called(field: FieldInfo) -> Callable[[Any], str]:
     return lambda value: translated(choice_in_words(field, value))
 
