@@ -130,14 +130,17 @@ class Setup(Strict):
         """Return what is asked beside each vote; None where nothing is."""
         return None
 
+    def with_scripts(self, panel: tuple[Member, ...], voting: Collection[str]) -> tuple[Member, ...]:
+        """Return a panel in which the scripted ones of those who vote are asked of their script, not of a model."""
+        return panel
+
 
 class ScriptedSetup(Setup):
     """A setup of members some of whom may be scripted."""
 
     script: ScriptedMembers = knob(ScriptedMembers(), "Scripted members", group=Group.WHO)
 
-    def with_scripts(self, panel: Iterable[Member], voting: Collection[str]) -> tuple[Member, ...]:
-        """Return a panel in which the scripted ones of those who vote are asked of their script, not of a model."""
+    def with_scripts(self, panel: tuple[Member, ...], voting: Collection[str]) -> tuple[Member, ...]:
         seats = {one.id: int(one.id.rpartition("-")[2]) for one in panel if one.role in voting}
         scripts = self.script.scripts([*seats.values()])
         return tuple(

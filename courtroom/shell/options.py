@@ -59,7 +59,7 @@ def follow(house: Courthouse, run: str) -> None:
         if (calls := house.pool.slowed_to(models)) is not None and calls < fewest:
             fewest = calls
             print(f"{calls} at once: the server is slow.", file=sys.stderr)
-        stages = house.store.stages(run)
+        stages = [stage.name for stage in house.record(run).stages]
         for name in stages[count:]:
             print(f"{name} ...", file=sys.stderr)
         count = len(stages)
