@@ -36,11 +36,12 @@ def mirror_form(house: Courthouse, experiment: Experiment) -> Experiment | None:
     kinds = st.multiselect(
         _("Change"), list(KINDS), [*AT_FIRST], key="mirror-kinds", format_func=lambda kind: translated(KINDS[kind])
     )
+    with_value = [kind for kind in kinds if kind not in ("order",)]
     values = {
         kind: column.text_input(
             translated(KINDS[kind]), USUAL.get(kind, ""), key=f"mirror-{kind}", placeholder=ASKED.get(kind, "")
         )
-        for column, kind in in_columns([kind for kind in kinds if kind != "order"], PER_ROW)
+        for column, kind in in_columns(with_value, PER_ROW)
     }
     who = st.text_input(
         _("Of whom"), key="mirror-who", placeholder=_("the first party that a case names"),
