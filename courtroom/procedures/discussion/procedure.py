@@ -70,11 +70,11 @@ def members(setup: DiscussionSetup) -> tuple[Member, ...]:
     for seat in range(1, setup.speakers + 1):
         again, place = divmod(seat - 1, len(POINTS_OF_VIEW))
         viewed = POINTS_OF_VIEW[place][0] + (f" {again + 1}" if again else "")
-        name, spec = viewed if setup.points_of_view else f"Speaker {seat}", setup.spec(f"speaker-{seat}", "speaker")
-        speakers.append(Member(id=f"speaker-{seat}", role="speaker", name=name, spec=spec))
+        name = viewed if setup.points_of_view else f"Speaker {seat}"
+        speakers.append(setup.seat(f"speaker-{seat}", "speaker", name))
     if setup.order != "summarised" or setup.turns == 1:
         return tuple(speakers)
-    return (*speakers, Member(id="clerk", role="clerk", name="Clerk", spec=setup.spec("clerk", "clerk")))
+    return (*speakers, setup.seat("clerk", "clerk", "Clerk"))
 
 
 Session = Court[Case, DiscussionSetup]
