@@ -100,7 +100,13 @@ def within_reach(record: Record, real: Decided) -> Iterator[str]:
 
 def _statute(hit: Hit, language: str) -> Card:
     statute = Statute.model_validate(hit.record)
-    bands = tuple(f"{band.when.in_language(language)}: {band.span('en')}" for band in statute.bands)
+    bands = tuple(
+        f"{band.when.in_language(language)}: {band.least} to {band.most} months"
+        f"{', or life' if band.life else ''}{', or death' if band.death else ''}"
+        if band.most or not band.life
+        else f"{band.when.in_language(language)}: life{', or death' if band.death else ''}"
+        for band in statute.bands
+    )
     facts = (("Source", "unofficial digest" if statute.digest else "imported"),)
     number = statute.id
     title = " · ".join(filter(None, (f"Article {number}", statute.title.in_language(language))))

@@ -31,7 +31,7 @@ class Rule(Strict):
         return self.text
 
 
-_RULES = tomllib.loads((Path(__file__).parent / "rules.toml").read_text(encoding="utf-8"))["rules"]
+_RULES = tomllib.loads((Path(__file__).parent / "prompts" / "rules.toml").read_text(encoding="utf-8"))["rules"]
 RULES: tuple[str, ...] = tuple(rule["text"] for rule in _RULES)
 READINGS: Mapping[str, str] = {rule["text"]: rule["reading"] for rule in _RULES if "reading" in rule}
 
