@@ -205,8 +205,7 @@ class Procedure:
             voting = {role.name for role in self.roles if role.votes}
             panel = self.members(setup)
             return setup.with_scripts(panel, voting) if isinstance(setup, ScriptedSetup) else panel
-        roles = ((role.name, role.title) for role in self.roles)
-        return tuple(Member(id=name, role=name, name=title, spec=setup.spec(name, name)) for name, title in roles)
+        return tuple(setup.seat(role.name, role.name, role.title) for role in self.roles)
 
     def input(self, case: Case, setup: Setup, seed: int, interventions: Sequence[Intervention] = ()) -> RunInput:
         """A run's input at each of its stages, with what persons did to it."""
