@@ -20,7 +20,6 @@ from courtroom.procedures import PROCEDURES
 from courtroom.procedures.cyberjurors import offline as stance
 from courtroom.procedures.cyberjurors import tasks
 from courtroom.procedures.cyberjurors.procedure import CYBERJURORS
-from courtroom.procedures.cyberjurors.tasks import ruled
 from courtroom.text.words import has_chinese
 from tests.docs import ROOT
 from tests.driving import drive, house
@@ -49,7 +48,13 @@ def examined(case: Dispute) -> tasks.Examination:
 
 
 def judged(case: Dispute, persona: Persona | None = None, **inputs: object) -> tasks.Opinion:
-    given = {"rules": tasks.RULES, "examination": examined(case), "seat": 1, "persona": persona, **inputs}
+    given = {
+        "rules": tasks.ruled(tasks.RULES, read=True),
+        "examination": examined(case),
+        "seat": 1,
+        "persona": persona,
+        **inputs,
+    }
     opinion: tasks.Opinion = offline(tasks.Judge(case=case, **given))
     return opinion
 
@@ -85,7 +90,8 @@ def test_another_persona_a_rule_and_a_piece_of_evidence_change_a_verdict() -> No
     assert {judged(case, persona).verdict for persona in pool()} == {"buyer", "seller"}
     rule = "A kettle that leaks and stopped working: the seller must refund, the buyer is entitled to a refund."
     votes = [
-        (judged(case, p, rules=ruled((rule,), read=False)).verdict, judged(case, p, rules=()).verdict) for p in pool()
+        (judged(case, p, rules=tasks.ruled((rule,), read=False)).verdict, judged(case, p, rules=()).verdict)
+        for p in pool()
     ]
     assert ("buyer", "seller") in votes
     assert ("seller", "buyer") not in votes
