@@ -10,11 +10,12 @@ from pydantic import Field
 from courtroom.cases.criminal import CriminalCase, DraftBatch, FirstDraft
 from courtroom.declarations.blocks import Block, Diff, Table, Text
 from courtroom.declarations.knobs import knob
+from courtroom.declarations.parts import Export, Source
 from courtroom.declarations.setup import Setup
 from courtroom.engine.answers import AnswerStore
 from courtroom.engine.court import Court
 from courtroom.engine.events import Verdict
-from courtroom.engine.procedure import Export, Procedure, Source
+from courtroom.engine.procedure import Procedure
 from courtroom.engine.record import Record
 from courtroom.knowledge.search import Fetch, Search
 from courtroom.law import Statute
