@@ -26,10 +26,12 @@ from .declarations.parts import Choice as Choice
 from .declarations.parts import Controls as Controls
 from .declarations.parts import Counting as Counting
 from .declarations.parts import Ending as Ending
+from .declarations.parts import Export as Export
 from .declarations.parts import Peers as Peers
 from .declarations.parts import Preset as Preset
 from .declarations.parts import Role as Role
 from .declarations.parts import StageKind as StageKind
+from .declarations.parts import View as View
 from .declarations.setup import Budget as Budget
 from .declarations.setup import Member as Member
 from .declarations.setup import ScriptedSetup as ScriptedSetup
@@ -40,9 +42,7 @@ from .engine.errors import Abstained as Abstained
 from .engine.errors import QuorumLost as QuorumLost
 from .engine.events import Tallied as Tallied
 from .engine.events import Verdict as Verdict
-from .engine.procedure import Export as Export
 from .engine.procedure import Procedure as Procedure
-from .engine.procedure import View as View
 from .engine.record import Record as Record
 from .errors import CaseError as CaseError
 from .errors import CourtroomError as CourtroomError

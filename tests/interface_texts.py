@@ -245,7 +245,7 @@ class Source:
                     drawn = True
                 case ast.Call(func=func):
                     called = ast.unparse(func).split(".")[-1].split("[")[0]
-                    if called == "Field" and not FIELDS.match(self.name):
+                    if called in ("Field", "option") and not FIELDS.match(self.name):
                         return False
                     if called in ("_", "N_", "ngettext", "many") and child in parent.args:
                         return False

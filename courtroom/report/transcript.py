@@ -4,7 +4,7 @@ methods section."""
 import io
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Literal
@@ -25,6 +25,13 @@ from courtroom.room import scene
 from courtroom.version import __version__
 
 Style = Literal["title", "heading", "speaker", "text", "aside"]
+_STYLES: Mapping[Style, str] = {
+    "title": "# {}",
+    "heading": "## {}",
+    "speaker": "**{}**",
+    "aside": "*{}*",
+    "text": "> {}",
+}
 _MARKDOWN = re.compile(r"([\\`*_\[\]<>#|~$])")
 
 
@@ -88,21 +95,11 @@ def transcript(record: Record, procedure: Procedure) -> Iterator[Passage]:
 
 def as_markdown(record: Record, procedure: Procedure) -> str:
     """Write the transcript as Markdown, in which no mark of what was said takes effect."""
-    lines = []
+    written = []
     for passage in transcript(record, procedure):
         text = _MARKDOWN.sub(r"\\\1", passage.text)
-        match passage.style:
-            case "title":
-                lines.append(f"# {text}")
-            case "heading":
-                lines.append(f"## {text}")
-            case "speaker":
-                lines.append(f"**{text}**")
-            case "aside":
-                lines.append(f"*{text}*")
-            case "text":
-                lines.append("\n".join(f"> {line}" for line in text.splitlines()))
-    return "\n\n".join(lines) + "\n"
+        written.append(_STYLES[passage.style].format("\n> ".join(text.splitlines())))
+    return "\n\n".join(written) + "\n"
 
 
 def as_docx(record: Record, procedure: Procedure) -> bytes:

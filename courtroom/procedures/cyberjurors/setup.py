@@ -37,6 +37,7 @@ class CyberJurorsSetup(JurySetup):
     clues: Literal["for-and-against", "in-favour"] = knob("clues", "for-and-against")
     key_media: int | None = knob("key_media", 4, ge=0, le=90)
     field_order: Literal["paper", "reasons-first"] = knob("field_order", "reasons-first")
+    clerk_counts: bool = knob("clerk_counts", True)
     tie: Side = knob("tie", "buyer")
     wording: Literal["plain", "paper"] = knob("wording", "plain")
     rules: tuple[str, ...] = knob("rules", RULES)
@@ -54,7 +55,8 @@ class CyberJurorsSetup(JurySetup):
     def warnings(self) -> tuple[str, ...]:
         if self.single and self.jury_size not in (1, type(self).model_fields["jury_size"].default):
             return (f"The variant “{self.variant}” asks one model alone: no jury of {self.jury_size} is seated.",)
-        return () if self.single or self.jury_size == 1 else hearing_nobody(self.jury, self.graph)
+        alone = self.single or self.jury_size == 1
+        return super().warnings() if alone else (*super().warnings(), *hearing_nobody(self.jury, self.graph))
 
     @property
     def single(self) -> bool:

@@ -52,7 +52,8 @@ class MockJurySetup(JurySetup):
         return self.model_copy(update={"standard": standard, "jury": jury, "graph": graph, "script": script})
 
     def warnings(self) -> tuple[str, ...]:
-        return hearing_nobody(self.jury, self.graph) if self.talk == "follow-graph" else ()
+        deaf = hearing_nobody(self.jury, self.graph) if self.talk == "follow-graph" else ()
+        return (*super().warnings(), *deaf)
 
 
 def members(setup: MockJurySetup) -> tuple[Member, ...]:
