@@ -152,6 +152,15 @@ def test_who_may_not_ask_is_asked_as_before(house: Courthouse, server: OpenAISer
     assert not any("ask the court" in said(body) for body in server.bodies)
 
 
+@pytest.mark.parametrize("procedure", ["mock-jury", "cyberjurors", "discussion"])
+def test_that_the_offline_model_asks_nothing_is_told_where_it_is_set(house: Courthouse, procedure: str) -> None:
+    asks = changed(house.procedures[procedure].setup(), {"asks_court": "yes"})
+    assert any("offline model asks the court nothing" in warning for warning in asks.warnings())
+    for other in ({"asks_court": "no"}, {"model.id": "openai/any"}):
+        silent = changed(asks, other)
+        assert not any("offline model" in warning for warning in silent.warnings())
+
+
 def test_a_reply_is_refused_where_nothing_can_be_told(house: Courthouse, server: OpenAIServer) -> None:
     done = begun(house, asks_court="yes")
     with pytest.raises(InterventionRefused, match="has its verdict"):

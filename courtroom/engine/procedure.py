@@ -138,8 +138,7 @@ class Procedure:
         """Who takes part, from a complete setup."""
         if self.members is not None:
             return setup.with_scripts(self.members(setup), {role.name for role in self.roles if role.votes})
-        roles = ((role.name, role.title) for role in self.roles)
-        return tuple(Member(id=name, role=name, name=title, spec=setup.spec(name, name)) for name, title in roles)
+        return tuple(setup.seat(role.name, role.name, role.title) for role in self.roles)
 
     def real_counts(self, case: Case) -> Mapping[str, int]:
         """Votes on record, where the case has them and they are for what this procedure decides between."""

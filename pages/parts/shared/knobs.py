@@ -248,8 +248,9 @@ def budget_fields(now: Budget, key: str) -> Budget:
     """Draw a field for each limit, next to each other; 0 is no limit."""
     limits = {}
     for column, (name, field) in zip(st.columns(3), Budget.model_fields.items(), strict=True):
-        with column:
-            limits[name] = knob(field, getattr(now, name), f"{key}-{name}") or None
+        zero, limit = (0.0 if name == "money" else 0), getattr(now, name)
+        shown: dict[str, Any] = {"key": f"{key}-{name}", "placeholder": _("no limit"), "help": _("0 is no limit.")}
+        limits[name] = column.number_input(declared(field.title or name), zero, None, limit, **shown) or None
     return Budget.model_validate(limits)
 
 
