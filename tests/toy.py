@@ -176,6 +176,10 @@ class Bench:
         self.runner = self.new_runner()
         self.pool = ModelPool(None)  # type: ignore[arg-type]  # no picture is asked of it
 
+    def record(self, run: str) -> Record:
+        """Read a run as it stands, as a courthouse does."""
+        return self.runner.record(run)
+
     def new_runner(self) -> Runner:
         async def warm(procedure: Procedure, setup: Setup) -> None:
             """Nothing has to be loaded."""
