@@ -54,7 +54,7 @@ from courtroom.models.longer import leaves_room, ollama_context, room
 from courtroom.models.offline import Methods, OfflineModel
 from courtroom.models.prompt_cache import Beginning, KeptBeginnings, beginnings, keeps_marked, min_tokens
 from courtroom.models.providers import PROVIDERS
-from courtroom.models.refusals import PARAMETERS, STREAM, prompt_tokens, refused
+from courtroom.models.refusals import PARAMETERS, prompt_tokens, refused
 from courtroom.models.repair import InvalidAnswer, read_answer
 from courtroom.models.request import CUT, FILTERED, REFUSAL, Reply, Request, Usage, Watch
 from courtroom.models.route import route
@@ -538,7 +538,7 @@ class ModelPool:
         if request.pictures and (most := most_images(error)) and most < request.pictures:
             findings.remember(IMAGES, most)
             return Again.NO
-        if sent and findings.streams and says(error, STREAM):
+        if sent and findings.streams and says(error, "stream"):
             findings.streams = False
             return Again.OTHERWISE
         without_schema = request.spec.structured == "auto"
