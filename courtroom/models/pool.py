@@ -251,7 +251,7 @@ class Call:
             self._made, secrets = self._attempts.number, secret_forms()
             async with LOCAL_SERVERS.turn(spec.id, self._request.messages):
                 began = time.perf_counter()
-                self._sent = self._parameters(messages)
+                self._sent = self.parameters(messages)
                 reply = await _reply(await self._said(slot, self._shown(secrets)), self._request.form)
             reply = in_all(
                 self._used,
@@ -389,7 +389,7 @@ class Call:
         findings.broken_streams, findings.streams = 0, findings.streams and not bound.came_whole
         return Said(content, call, thought, finish, answered_by)
 
-    def _parameters(self, messages: list[dict[str, Any]]) -> dict[str, Any]:
+    def parameters(self, messages: list[dict[str, Any]]) -> dict[str, Any]:
         """What one attempt sends, as far as the model is known to take it by then."""
         spec, request, findings = self._spec, self._request, self._findings
         extra: dict[str, Any] = dict(spec.extra)
