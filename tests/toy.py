@@ -217,7 +217,7 @@ class Bench:
         async def go() -> None:
             self.model.hold.set()
             await self.asker.finish()
-            while self.runner.live(run).calls:
+            while self.runner.open_calls(run):
                 await asyncio.sleep(0)
             while (active := self.runner._active.get(run)) and active.gate and not active.idle:
                 await asyncio.sleep(0)  # what has come of them is on disk

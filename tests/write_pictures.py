@@ -1,7 +1,8 @@
 """Writes the pictures of the documentation, all of recorded hearings: `python -m tests.write_pictures`.
 
-A film of the first hearing opens the README; `docs/pictures/` holds each hearing in the room, half-way and at its end, on a screen in
-both themes and on a phone, and the way from a hearing to what would change its verdict. `--only NAME` writes those whose file begins so.
+A film of the first hearing opens the README. `docs/pictures/` holds the first hearing of each procedure in the room, half-way
+and at its end, on a screen in both themes and on a phone; and the way from a hearing to what would change its verdict.
+`--only NAME` writes those whose file begins so.
 """
 
 import io
@@ -89,8 +90,10 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as home, sync_playwright() as playwright:
         house = Courthouse(Settings(home=Path(home)))
         recordings = house.recordings
-        runs = {hearing.file.stem: house.files.play(hearing) for hearing in recordings.hearings}
+        played = {hearing.file.stem: house.record(house.files.play(hearing)).run for hearing in recordings.hearings}
         first = recordings.hearings[0].file.stem
+        first_of = {run.procedure: name for name, run in reversed(played.items())}
+        runs = {name: run.id for name, run in played.items() if first_of[run.procedure] == name}
         house.close()
         with app_server(Path(home)) as server:
             browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)

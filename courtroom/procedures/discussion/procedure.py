@@ -1,24 +1,21 @@
 """Speakers with different points of view discuss and vote, turn by turn (ChatEval, arXiv:2308.07201, section 2)."""
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Literal, Self
 
-from courtroom import Court, Member, Preset, Procedure, Role, StageKind, Verdict
+from courtroom import Court, Member, Procedure, Verdict
 from courtroom.cases.case import Case
-from courtroom.cases.kinds import WITH_OPTIONS
 from courtroom.cases.question import LETTERS
 from courtroom.declarations.knobs import Group, knob
-from courtroom.declarations.parts import Controls, Counting
+from courtroom.declarations.parts import Counting
 from courtroom.judging.jurors import Doubt, Earlier, TalkSetup, ask_alone, recalled, seen_count
 from courtroom.judging.options import PROPOSING, choices, names, outcome, proposed
 from courtroom.media.medium import Medium
+from courtroom.procedures.declared import declared
 from courtroom.procedures.discussion.tasks import (
-    IN_CHINESE,
     METHODS,
     PEERS,
     POINTS_OF_VIEW,
-    WHERE_NOBODY_CLAIMS,
     Remark,
     Speak,
     SpeakInPrivate,
@@ -70,12 +67,12 @@ def members(setup: DiscussionSetup) -> tuple[Member, ...]:
     speakers = []
     for seat in range(1, setup.speakers + 1):
         again, place = divmod(seat - 1, len(POINTS_OF_VIEW))
-        viewed = POINTS_OF_VIEW[place][0] + (f" {again + 1}" if again else "")
-        name, spec = viewed if setup.points_of_view else f"Speaker {seat}", setup.spec(f"speaker-{seat}", "speaker")
-        speakers.append(Member(id=f"speaker-{seat}", role="speaker", name=name, spec=spec))
+        viewed = POINTS_OF_VIEW[place].name + (f" {again + 1}" if again else "")
+        name = viewed if setup.points_of_view else f"Speaker {seat}"
+        speakers.append(setup.seat(f"speaker-{seat}", "speaker", name))
     if setup.order != "summarised" or setup.turns == 1:
         return tuple(speakers)
-    return (*speakers, Member(id="clerk", role="clerk", name="Clerk", spec=setup.spec("clerk", "clerk")))
+    return (*speakers, setup.seat("clerk", "clerk", "Clerk"))
 
 
 Session = Court[Case, DiscussionSetup]
@@ -131,7 +128,7 @@ def view_of(court: Session, speaker: Member) -> str:
     """What a speaker looks at; empty where all are asked the same."""
     place = (int(speaker.id.removeprefix("speaker-")) - 1) % len(POINTS_OF_VIEW)
     between = any(option.is_party for option in court.case.choices)
-    view = POINTS_OF_VIEW[place][1] if between else WHERE_NOBODY_CLAIMS[place]
+    view = POINTS_OF_VIEW[place].looks_at if between else POINTS_OF_VIEW[place].elsewhere
     return view if court.setup.points_of_view else ""
 
 
@@ -173,7 +170,7 @@ async def speak(
     again, place = divmod(seat - 1, len(POINTS_OF_VIEW))
     viewed, name = court.setup.points_of_view, speaker.name
     if court.case.language.startswith("zh"):
-        name = IN_CHINESE[place] + (f" {again + 1}" if again else "") if viewed else f"发言人 {seat}"
+        name = POINTS_OF_VIEW[place].chinese + (f" {again + 1}" if again else "") if viewed else f"发言人 {seat}"
     task = Speak(
         case=court.case,
         proposals=proposals,
@@ -204,56 +201,14 @@ def at_most(case: Case, setup: DiscussionSetup) -> int:
 
 
 DISCUSSION = Procedure(
-    name="discussion",
-    title="Discussion",
-    summary="A baseline: speakers with different points of view discuss a case in turns and vote; the last vote decides.",
-    paper="Chan et al. (2023), ChatEval, arXiv:2308.07201; with one turn, Wang et al. (2022), Self-Consistency, arXiv:2203.11171",
-    case_kind=WITH_OPTIONS,
-    designed_for="dispute",
+    **declared(__file__, stages=(PROPOSING,)),
     setup=DiscussionSetup,
-    roles=(
-        Role("speaker", "Speaker", "Says who is right and why, answers the others, and votes.", votes=True),
-        Role("clerk", "Clerk", "Sums up a turn, where the speakers read a summary."),
-    ),
-    stages=(
-        PROPOSING,
-        StageKind("round", "Turn", "Each speaker makes a statement and votes."),
-    ),
-    choices=(),
     choices_in=choices,
     tasks=tuple(METHODS),
     offline=METHODS,
-    prompts=Path(__file__).parent / "prompts",
     members=members,
     deliberate=deliberate,
     at_most=at_most,
-    controls=Controls(
-        seats="speakers",
-        samples={"turns": 1, "order": "simultaneous", "points_of_view": False},
-        no_talk={"turns": 1, "order": "simultaneous"},
-        oneself={"speakers": 1, "order": "one-by-one"},
-        no_personas={"points_of_view": False},
-    ),
     peers=PEERS,
     counting=lambda setup: Counting(tie=None if setup.tie == "lot" else setup.tie),
-    small={"speakers": 3, "turns": 2},
-    presets=(
-        Preset("ChatEval", "Three points of view, one after the other, in two turns.", {}),
-        Preset("All at once", "All speak at once and read the turns before.", {"order": "simultaneous"}),
-        Preset(
-            "All at once, summed up",
-            "All speak at once and read a summary of the turns before.",
-            {"order": "summarised"},
-        ),
-        Preset(
-            "Self-consistency",
-            "Five answers to the same question, none of which sees another; the majority counts.",
-            {"speakers": 5, "turns": 1, "order": "simultaneous", "points_of_view": False},
-        ),
-        Preset(
-            "Chain of thought",
-            "One answer, its reasons before its verdict.",
-            {"speakers": 1, "turns": 1, "order": "simultaneous", "points_of_view": False},
-        ),
-    ),
 )
