@@ -332,7 +332,7 @@ def _faults(error: Exception, request: Request, status: int | None, detail: str)
     )
 
 
-def _fewer_pictures(error: Exception, status: int, request: Request) -> CannotSee:
+def _fewer_pictures(error: Exception, status: int | None, request: Request) -> CannotSee:
     """Of a question with pictures: how many it may have as the server says, half where it was too large, else none."""
     model = request.spec.id
     if cannot_see(error):
