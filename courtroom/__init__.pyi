@@ -34,6 +34,7 @@ from .declarations.parts import StageKind as StageKind
 from .declarations.parts import View as View
 from .declarations.setup import Budget as Budget
 from .declarations.setup import Member as Member
+from .declarations.setup import ScriptedSetup as ScriptedSetup
 from .declarations.setup import Setup as Setup
 from .declarations.setup import VotingSetup as VotingSetup
 from .engine.court import Court as Court
@@ -46,6 +47,7 @@ from .engine.record import Record as Record
 from .errors import CaseError as CaseError
 from .errors import CourtroomError as CourtroomError
 from .judging import options as options
+from .judging.jurors import Doubt as Doubt
 from .knowledge.lessons import Lesson as Lesson
 from .knowledge.lessons import Put as Put
 from .knowledge.search import Draw as Draw

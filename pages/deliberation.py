@@ -141,7 +141,7 @@ if record.run.verdict:
         st.session_state.pop("what-if", None)
         st.switch_page("pages/what_if.py", query_params={"base": run})
 
-tabs_view(house, procedure, run, time.monotonic_ns(), family=len(family_ids) > 1)
+tabs_view(house, procedure, run, family=len(family_ids) > 1)
 
 st.divider()
 st.caption(spent_in_words(record, *record.tokens, record.run.wall_s))

@@ -139,7 +139,8 @@ def test_a_run_that_was_killed_tells_the_same_replies_again(house: Courthouse, s
     calls = server.calls
     again = house.record(drive(house, record.run.id))
     assert again.of(Replied) == record.of(Replied)
-    assert [vote.choice for vote in again.of(Voted)] == [vote.choice for vote in record.of(Voted)]
+    # Votes of one stage stand in the order in which their answers came.
+    assert {vote.path: vote.choice for vote in again.of(Voted)} == {vote.path: vote.choice for vote in record.of(Voted)}
     assert server.calls == calls
 
 
@@ -149,6 +150,15 @@ def test_who_may_not_ask_is_asked_as_before(house: Courthouse, server: OpenAISer
     assert not asked(record)
     assert not any("question" in vote.model_dump() for vote in record.of(Voted)), "files are as they were before"
     assert not any("ask the court" in said(body) for body in server.bodies)
+
+
+@pytest.mark.parametrize("procedure", ["mock-jury", "cyberjurors", "discussion"])
+def test_that_the_offline_model_asks_nothing_is_told_where_it_is_set(house: Courthouse, procedure: str) -> None:
+    asks = changed(house.procedures[procedure].setup(), {"asks_court": "yes"})
+    assert any("offline model asks the court nothing" in warning for warning in asks.warnings())
+    for other in ({"asks_court": "no"}, {"model.id": "openai/any"}):
+        silent = changed(asks, other)
+        assert not any("offline model" in warning for warning in silent.warnings())
 
 
 def test_a_reply_is_refused_where_nothing_can_be_told(house: Courthouse, server: OpenAIServer) -> None:

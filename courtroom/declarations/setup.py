@@ -104,6 +104,10 @@ class Setup(Strict):
         """The model that answers for a member: its own, else its role's, else the run's."""
         return self.members.get(member) or self.roles.get(role) or self.model
 
+    def seat(self, member: str, role: str, name: str, persona: Persona | None = None) -> Member:
+        """Return a member with the model that answers for it."""
+        return Member(id=member, role=role, name=name, spec=self.spec(member, role), persona=persona)
+
     @property
     def models(self) -> tuple[ModelSpec, ...]:
         return self.model, *self.roles.values(), *self.members.values()

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from courtroom.declarations.changes import value_at
-from courtroom.engine.court import Court, hear
+from courtroom.engine.court import Court, RunInput, hear
 from courtroom.engine.errors import Abstained, BudgetReached, QuorumLost
 from courtroom.engine.events import Verdict
 from courtroom.engine.gate import Gate
@@ -188,9 +188,9 @@ class ActiveRun:
             month=store.monthly_budgets.of_run(run),
         )
         setup = record.setup.complete(record.case, row.seed)
-        court = procedure.court(record.case, setup, row.seed, record.interventions, services)
+        run_input = RunInput(procedure, record.case, setup, row.seed, record.interventions)
         self._ledger = ledger
-        return procedure, court
+        return procedure, Court(run_input, services)
 
     # --- what is written of it ------------------------------------------------------------------------------
 
@@ -211,7 +211,7 @@ class ActiveRun:
         self._write(partial(self._store.set_control, self.run, control))
         self._say("paused", why).add_done_callback(lambda done: self._runner.call(partial(self._runner.wake, self.run)))
 
-    def _stop(self, status: Literal["paused", "failed"], reason: str) -> None:
+    def _set(self, status: Literal["paused", "failed"], reason: str) -> None:
         """Say where the run stands although nobody wanted it to."""
         self._say(status, reason)
         self._runner.rings(self.run, status)
@@ -225,13 +225,15 @@ class ActiveRun:
             self._ledger.flush()
 
     def _report(self, error: Exception) -> None:
-        reason = str(error)
-        if isinstance(error, Abstained):
-            reason = f"The run can't go on without this answer. {error}"
-        elif not isinstance(error, BudgetReached | QuorumLost):
+        if isinstance(error, BudgetReached):
+            self._set("paused", str(error))
+        elif isinstance(error, Abstained):
+            self._set("failed", f"The run can't go on without this answer. {error}")
+        elif isinstance(error, QuorumLost):
+            self._set("failed", str(error))
+        else:
             log.exception("run %s failed", self.run)
-            reason = reason if isinstance(error, CourtroomError) else unexpected(error)
-        self._stop("paused" if isinstance(error, BudgetReached) else "failed", reason)
+            self._set("failed", str(error) if isinstance(error, CourtroomError) else unexpected(error))
 
     def _give_up(self, error: BaseException) -> None:
         """Stop, as nothing of the run may, or can, be written any more."""
@@ -242,7 +244,7 @@ class ActiveRun:
             self._runner.watch(self._runner.settled(self.run))
         else:
             log.error("run %s could not be written", self.run, exc_info=error)
-            self._stop("failed", "What happened could not be written down; the log says why. The run is kept.")
+            self._set("failed", "What happened could not be written down; the log says why. The run is kept.")
         self.task.cancel()
 
 

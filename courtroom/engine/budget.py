@@ -297,6 +297,8 @@ class SpentInMonth(Spent):
 
     limit: float | None = None
     """US dollars."""
+    read_at: float = -math.inf
+    """When that was read, by a clock that nobody sets."""
 
     def reserve(self, need: Need, budget: Budget) -> Reserved | asyncio.Event:
         """Room for one more call in the month's limit, whatever a run's own budget is; see `Spent.reserve`."""
@@ -343,14 +345,14 @@ class MonthlyBudgets:
 
     def __init__(self, database: Database) -> None:
         self._database, self._accounts = database, AccountStore(database)
-        self._known: dict[str, tuple[float, SpentInMonth]] = {}
+        self._known = defaultdict[str, SpentInMonth](SpentInMonth)
 
     async def of(self, account: str) -> SpentInMonth | None:
         """What an account has spent this month; None where its money has no limit."""
-        read_at, spent = self._known.setdefault(account, (-math.inf, SpentInMonth()))
-        if time.monotonic() - read_at > FRESH_S:
+        spent = self._known[account]
+        if time.monotonic() - spent.read_at > FRESH_S:
             spent.limit, spent.money = await asyncio.to_thread(self._read, account)
-            self._known[account] = time.monotonic(), spent
+            spent.read_at = time.monotonic()
         return None if spent.limit is None else spent
 
     def of_run(self, run: str) -> Callable[[], Awaitable[SpentInMonth | None]] | None:

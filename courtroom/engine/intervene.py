@@ -137,7 +137,7 @@ class Interventions:
 
     def _input(self, record: Record, interventions: Sequence[Intervention]) -> RunInput:
         procedure = self._procedures[record.run.procedure]
-        return procedure.input(record.case, record.setup, record.run.seed, interventions)
+        return RunInput(procedure, record.case, record.setup, record.run.seed, interventions)
 
 
 def next_stage(record: Record) -> int:

@@ -20,12 +20,6 @@ from courtroom.store.database import Database, insert
 from courtroom.strict import Strict
 
 
-def generation(database: Database, run: str) -> int:
-    """How often a run was worked out anew."""
-    row = database.row("SELECT max(overtaken) AS last FROM events WHERE run = ?", (run,))
-    return int(row["last"] or 0)
-
-
 class InterventionRefused(CourtroomError):
     """Something that can't be done to this run now; the message says why."""
 
@@ -188,12 +182,12 @@ class InterventionStore:
             return
         with self._database.transaction() as db:
             db.execute(
-                "UPDATE events SET overtaken = :new"
+                "UPDATE events SET overtaken = (SELECT max(overtaken) + 1 FROM events WHERE run = :run)"
                 " WHERE run = :run AND overtaken = 0 AND kind NOT IN ('learned', 'note') AND stage IN"
                 " (SELECT path FROM events WHERE run = :run AND overtaken = 0 AND kind = 'stage' AND CASE"
                 " WHEN json_valid(body) THEN CAST(json_extract(body, '$.index') AS BIGINT) ELSE -1 END"
                 " >= (SELECT stage FROM rewinds WHERE run = :run))",
-                {"new": generation(self._database, run) + 1, "run": run},
+                {"run": run},
             )
             db.execute("UPDATE runs SET verdict = NULL WHERE id = ?", (run,))
             db.execute("DELETE FROM rewinds WHERE run = ?", (run,))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -26,11 +26,9 @@ from courtroom.declarations.parts import (
     View,
 )
 from courtroom.declarations.setup import Member, Setup
-from courtroom.engine.court import Court, RunInput
+from courtroom.engine.court import Court
 from courtroom.engine.events import Called, Verdict
-from courtroom.engine.interventions import Intervention
 from courtroom.engine.record import Record
-from courtroom.engine.services import Services
 from courtroom.errors import CourtroomError
 from courtroom.knowledge.collection import Name
 from courtroom.models.offline import Methods
@@ -140,35 +138,7 @@ class Procedure:
         """Who takes part, from a complete setup."""
         if self.members is not None:
             return setup.with_scripts(self.members(setup), {role.name for role in self.roles if role.votes})
-        roles = ((role.name, role.title) for role in self.roles)
-        return tuple(Member(id=name, role=name, name=title, spec=setup.spec(name, name)) for name, title in roles)
-
-    def input(self, case: Case, setup: Setup, seed: int, interventions: Sequence[Intervention] = ()) -> RunInput:
-        """A run's input at each of its stages, with what persons did to it."""
-        return RunInput(
-            panel=self.panel,
-            prompts=self.prompts,
-            case=case,
-            setup=setup,
-            seed=seed,
-            interventions=tuple(interventions),
-            votes_by=tuple(peers.task for peers in self.peers),
-        )
-
-    def court(
-        self, case: Case, setup: Setup, seed: int, interventions: Sequence[Intervention], services: Services
-    ) -> Court[Any, Any]:
-        """Make the court of a run, a rehearsal or a replay.
-
-        Args:
-            setup: a complete one.
-
-        Raises:
-            CourtroomError: an intervention does not fit.
-        """
-        choices = {choice.name: choice.title for choice in self.about(case).choices}
-        kinds = {kind.name for kind in self.stages}
-        return Court(self.input(case, setup, seed, interventions), kinds, choices, services)
+        return tuple(setup.seat(role.name, role.name, role.title) for role in self.roles)
 
     def real_counts(self, case: Case) -> Mapping[str, int]:
         """Votes on record, where the case has them and they are for what this procedure decides between."""

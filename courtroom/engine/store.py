@@ -17,7 +17,7 @@ from courtroom.declarations.setup import Setup
 from courtroom.engine.budget import MonthlyBudgets, Payments
 from courtroom.engine.errors import NoSuchRun
 from courtroom.engine.events import Called, Event, Retrieved, Verdict, read_event
-from courtroom.engine.interventions import Intervention, InterventionStore, generation
+from courtroom.engine.interventions import Intervention, InterventionStore
 from courtroom.engine.run import RECORDING, Control, Run, Status, Steering
 from courtroom.errors import CourtroomError, Unreadable
 from courtroom.models.spec import RECORDED
@@ -364,8 +364,7 @@ class RunStore:
         """Record events, all or none; those that are there stay as they are. The run goes well: see `forgive`."""
         now = time.time()
         with self._database.transaction() as db:
-            now_in = generation(self._database, run)
-            insert(db, "events", (_event_row(run, event, now, now_in) for event in events), or_keep=True)
+            insert(db, "events", (_event_row(run, event, now) for event in events), or_keep=True)
             self.forgive([run])
 
     def events(self, run: str) -> Iterator[tuple[float, Event]]:
@@ -434,8 +433,9 @@ def _kept(db: StoreConnection, case: Case) -> str:
     return kept
 
 
-def _event_row(run: str, event: Event, at: float, now_in: int = 0, overtaken: int = 0) -> dict[str, Any]:
-    row = {"run": run, "generation": now_in, "overtaken": overtaken, "stage": event.stage, "kind": event.kind}
+def _event_row(run: str, event: Event, at: float, overtaken: int = 0) -> dict[str, Any]:
+    # Nothing reads an event's own generation any more; stores of before have the column.
+    row = {"run": run, "generation": 0, "overtaken": overtaken, "stage": event.stage, "kind": event.kind}
     key = event.key if isinstance(event, Retrieved) else ""
     return row | {"path": event.path, "key": key, "at": at, "body": event.model_dump_json()}
 

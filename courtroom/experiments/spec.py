@@ -392,13 +392,18 @@ class Recipe:
 
     @property
     def paper(self) -> str:
-        """The paper whose table it is; empty for an example that belongs to none."""
-        head, comma, _ = self.experiment.source.partition(", ")
-        return head if comma and self.name != FIRST else ""
+        """The paper, or the papers, whose finding it is; empty for an example that belongs to none."""
+        return "" if self.name == FIRST else self._source[0]
 
     @property
     def shows(self) -> str:
-        return self.experiment.source.partition(", ")[2] if self.paper else ""
+        return self._source[1] if self.paper else ""
+
+    @property
+    def _source(self) -> tuple[str, str]:
+        """The papers with their years, and what of them: in small letters, behind the first comma before such."""
+        paper, *shows = re.split(r", (?=[a-z])", self.experiment.source, maxsplit=1)
+        return (paper, shows[0]) if shows else ("", "")
 
     def kind(self, procedures: Mapping[str, Procedure]) -> str:
         named = next(arm.procedure for arm in self.experiment.arms if arm.procedure)

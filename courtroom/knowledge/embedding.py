@@ -66,6 +66,14 @@ class Embedding(Protocol):
         ...
 
 
+def of_length_1(rows: Any) -> Vectors:
+    """Return rows of length 1, so that products are cosines; a row of zeros stays (Eq. 11)."""
+    import numpy as np
+
+    many = np.asarray(rows, np.float32)
+    return np.asarray(many / np.maximum(np.linalg.norm(many, axis=1, keepdims=True), 1e-12), np.float32)
+
+
 class HashedNgrams:
     """Hashed words, Chinese ones weighted by how rare they are, and runs of letters.
 
@@ -104,8 +112,7 @@ class WordsAndMeaning:
         meanings = np.zeros((len(texts), MEANINGS), np.float32)
         if latin.any():  # else a process that looks for a Chinese text would load the vectors for nothing
             meanings = await _static().embed(texts) * latin[:, None]
-        both = np.hstack([await HashedNgrams().embed(texts), meanings])
-        return np.asarray(both / np.maximum(np.linalg.norm(both, axis=1, keepdims=True), 1e-12), np.float32)
+        return of_length_1(np.hstack([await HashedNgrams().embed(texts), meanings]))
 
 
 @cache
@@ -299,8 +306,6 @@ class LocalEncoder:
         return await asyncio.to_thread(self._embed, list(texts))
 
     def _embed(self, texts: list[str]) -> Vectors:
-        import numpy as np
-
         known = self._known
         if known is None:
             raise ModelError(f"There is no encoder {self._chosen} here: the folder of models has no such folder.")
@@ -308,7 +313,7 @@ class LocalEncoder:
             try:
                 if self._encode is None:
                     self._encode = _LIBRARIES[known.library](known.model)
-                vectors = np.asarray(self._encode(texts), np.float32)
+                return of_length_1(self._encode(texts))
             except ModuleNotFoundError as error:
                 raise ModelError(f"The encoder {self._chosen} can't be loaded. {NEEDS_EXTRA}") from error
             except Exception as error:
@@ -317,7 +322,6 @@ class LocalEncoder:
                     f"The encoder {self._chosen} gave no vectors. Check that its model {known.model} is downloaded "
                     "and fits into memory, then try again; the log has the rest."
                 ) from error
-        return np.asarray(vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12), np.float32)
 
 
 def by_transformer(model: str) -> Encode:

@@ -80,15 +80,13 @@ class States:
         self._seen: dict[str, Mapping[str, int]] = {}
         """The versions of a memory's collections when it was last looked for changes."""
         self._contents, self._of_state = dict[str, Contents](), dict[int, tuple[str, Mapping[str, int]]]()
-        self._memory_of: dict[int, str] = {}
-        """By a state's number."""
 
     def now(self, memory: str = "") -> int:
         """The number of the state in which a memory is. What has changed since its last state becomes a new one."""
         newest = self._newest.get(memory, EMPTY)
         if newest and self._last(memory, newest - 1) == EMPTY:
             self.put_back += 1
-            self._newest, self._seen, self._contents, self._of_state, self._memory_of = {}, {}, {}, {}, {}
+            self._newest, self._seen, self._contents, self._of_state = {}, {}, {}, {}
         kept = [kept_as(part, memory) for part in MEMORY_PARTS]
         rows = self._database.execute(f"SELECT name, changes FROM collections WHERE name IN ({marks(kept)})", kept)
         versions = {row["name"]: row["changes"] for row in rows}
@@ -104,11 +102,8 @@ class States:
 
     def memory_of(self, at: int) -> str:
         """Return the name of the memory that a state is of."""
-        if at not in self._memory_of:
-            row = self._database.row("SELECT collection FROM memory_states WHERE seq = ?", (at,))
-            if row is not None:
-                self._memory_of[at] = str(row["collection"]).partition(".")[2]
-        return self._memory_of.get(at, "")
+        row = self._database.row("SELECT collection FROM memory_states WHERE seq = ?", (at,))
+        return str(row["collection"]).partition(".")[2] if row is not None else ""
 
     def changes(self, since: int, to: int) -> dict[tuple[MemoryPart, str], str | None]:
         """Return what differs between two states of a memory, as it changed: the later one's records, or None for what

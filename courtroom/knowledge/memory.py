@@ -13,6 +13,7 @@ from pydantic import Field
 
 from courtroom.knowledge.bases import MemoryPart
 from courtroom.knowledge.collection import Collection
+from courtroom.knowledge.embedding import of_length_1
 from courtroom.knowledge.lessons import EMPTY, States
 from courtroom.knowledge.memory_view import SameFacts, TaggedUnits, Tags, activated
 from courtroom.law import Decided, Judgment, articles_compared, charges_compared, term_class
@@ -21,7 +22,7 @@ from courtroom.strict import Strict
 if TYPE_CHECKING:
     import networkx as nx
 
-    from courtroom.knowledge.embedding import HalfPrecision, Vectors
+    from courtroom.knowledge.embedding import HalfPrecision
     from courtroom.knowledge.memory_view import Floats, Places, Values
 
 T = TypeVar("T")
@@ -363,7 +364,7 @@ class Memory:
 
     async def recall(self, query: Recall) -> list[tuple[Unit, Parts]]:
         """Return the k best units; see `MemoryView.recall`. Every unit is compared, so no index is asked."""
-        (asked,) = _of_length_1(await self.standards.embed([query.text]))
+        (asked,) = of_length_1(await self.standards.embed([query.text]))
         return await self._look(query.at, lambda view: view.recall(query, asked))
 
     async def due(self, query: Due) -> list[Unit]:
@@ -390,7 +391,7 @@ class Memory:
             }
             vectors = {key: row for key, unit in units.items() if (row := view.vector(key[0], unit)) is not None}
             new = {key: unit.text for key, unit in units.items() if key not in vectors}
-            rows = _of_length_1(await self.standards.embed([*new.values()])) if new else ()
+            rows = of_length_1(await self.standards.embed([*new.values()])) if new else ()
             vectors |= zip(new, rows, strict=True)
 
             def looked() -> T:
@@ -458,21 +459,11 @@ class Memory:
         import numpy as np
 
         new = [one for one in trajectories if self._reasoning.get(one.id, ("",))[0] != one.reasoning]
-        vectors = _of_length_1(await self.standards.embed([one.reasoning for one in new])) if new else ()
+        vectors = of_length_1(await self.standards.embed([one.reasoning for one in new])) if new else ()
         for one, row in zip(new, vectors, strict=True):
             self._reasoning[one.id] = (one.reasoning, row.astype(np.float16))
         rows = np.concatenate([self._reasoning[one.id][1] for one in trajectories])
         return rows.reshape(len(trajectories), -1).astype(np.float32)
-
-
-def _of_length_1(rows: Vectors | HalfPrecision) -> Floats:
-    """Rows of length 1, so that products are cosines; a row of zeros stays (Eq. 11)."""
-    import numpy as np
-
-    many = np.asarray(rows, np.float32)
-    lengths = np.linalg.norm(many, axis=1, keepdims=True)
-    rows_: Floats = np.divide(many, lengths, out=np.zeros_like(many), where=lengths > 0)
-    return rows_
 
 
 def _new_standards(view: MemoryView, query: Due) -> list[Unit]:

@@ -6,7 +6,6 @@ import re
 import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache
 from typing import Any, Literal, get_args
 
 from courtroom.cases.case import Case, CaseT
@@ -32,6 +31,8 @@ KINDS: Mapping[Kind, str] = {
 USUAL: Mapping[Kind, str] = {"age": "71", "nationality": "Nigeria", "language": "Turkish", "length": "50"}
 """What a change takes where nobody says: years, a country, a language, percent of the length."""
 _WORDS = tomllib.loads((DATA / "parties.toml").read_text(encoding="utf-8"))
+NAMES: Mapping[str, Mapping[str, Any]] = tomllib.loads((DATA / "names.toml").read_text(encoding="utf-8"))
+"""Of people, by nationality."""
 READ, NAMES_ONLY, PLEADINGS = (frozenset(_WORDS["fields"][name].split()) for name in ("read", "names", "pleadings"))
 """Fields whose texts a member may read; those of them in which nothing is said of anybody; and those that sides plead."""
 PATTERNS: Mapping[str, re.Pattern[str]] = {name: re.compile(pattern) for name, pattern in _WORDS["patterns"].items()}
@@ -237,12 +238,6 @@ def _whole(forms: Iterable[str]) -> re.Pattern[str]:
     )
 
 
-@cache
-def names() -> Mapping[str, Mapping[str, Any]]:
-    """Return the bundled names by nationality."""
-    return tomllib.loads((DATA / "names.toml").read_text(encoding="utf-8"))
-
-
 def _gender(case: Case, person: _Person) -> Literal["women", "men", ""]:
     """By a title before the name; else by the pronouns, where there are none of the other gender in the whole case."""
     told = [one for text in texts(case).values() for one in _pronouns(text, person, {**TO_MEN, **TO_WOMEN})]
@@ -311,7 +306,7 @@ def _renamed(case: Case, person: _Person, change: Change) -> Mirrored:
         return text, left
 
     found = _rewritten(case, rule)
-    if gender or change.kind == "gender" or change.value not in ("", *names()):
+    if gender or change.kind == "gender" or change.value not in ("", *NAMES):
         return found
     unsure = f"Nothing says whether {person.name} is a woman or a man; {new} is the name of a man."
     return found.model_copy(update={"left": (unsure, *found.left)})
@@ -319,10 +314,10 @@ def _renamed(case: Case, person: _Person, change: Change) -> Mirrored:
 
 def _new_name(case: Case, value: str, gender: str) -> str:
     """The name that was asked for; or one of a nationality, drawn by the case, that shares no word with the case."""
-    if value and value not in names():
+    if value and value not in NAMES:
         return value
     whole = "\n".join(texts(case).values())
-    chosen = names()[value or ("Chinese" if case.language == "zh" else "British")]
+    chosen = NAMES[value or ("Chinese" if case.language == "zh" else "British")]
     offered: list[str] = (chosen["chinese"] if has_chinese(whole) else chosen)[gender]
     at = int(hashlib.sha256(case.id.encode()).hexdigest(), 16) % len(offered)
     free = [one for one in (*offered[at:], *offered[:at]) if not any(word in whole for word in one.split())]
@@ -367,7 +362,7 @@ def _stated(case: Case, person: _Person, change: Change) -> Mirrored:
         if given:
             return text[: given.start()] + change.value + text[given.end() :], []
         if has_chinese(text):
-            known = {one[of]: one[f"{of}_zh"] for one in names().values() for of in ("country", "language")}
+            known = {one[of]: one[f"{of}_zh"] for one in NAMES.values() for of in ("country", "language")}
             said = f"（{_WORDS['said']['zh'][change.kind].format(known.get(change.value, change.value))}）"
         else:
             after = "" if text[match.end() : match.end() + 1] in (",", ".", ";", ":") else ","

@@ -18,6 +18,7 @@ from courtroom.cases.kinds import parse_case
 from courtroom.declarations.setup import Setup
 from courtroom.engine.answers import AnswerStore, unpack
 from courtroom.engine.budget import Payer, Payment
+from courtroom.engine.court import RunInput
 from courtroom.engine.events import Called, Event, Seated, StageBegan, Tallied, Verdict, Voted
 from courtroom.engine.interventions import Intervention, Overrule
 from courtroom.engine.procedure import Procedure
@@ -292,7 +293,7 @@ def _belongs_together(file: RunFile, procedure: Procedure) -> None:
         raise CourtroomError("Its case is not the one that the run names.")
     if case.kind not in procedure.kinds:
         raise CourtroomError(f"{procedure.title} does not hear cases of the kind “{case.kind}”.")
-    held = procedure.input(case, setup, head.seed, file.interventions)
+    held = RunInput(procedure, case, setup, head.seed, file.interventions)
     for index in (0, *(one.index for one in file.interventions)):
         scene = held.at(index).setup
         if problems := scene.model_problems():

@@ -358,8 +358,8 @@ async def judge(
 ) -> tasks.Opinion | None:
     """Stage IV for one juror (Eq. 6); its vote is on record as soon as it is cast."""
     setup = court.setup
-    rules = setup.rules if setup.ruled else ()
     view, plain = views.get(juror.id), says_more(court)
+    rules = tasks.ruled(setup.rules if setup.ruled else (), read=plain)
     task: tasks.JudgeAtOnce | tasks.Judge = tasks.JudgeAtOnce(case=court.case, rules=rules)
     if view is not None:
         task = tasks.Judge(
@@ -456,7 +456,7 @@ async def summarise(
         opinions=said,
         before=before,
         new=new,
-        rules=court.setup.rules if court.setup.ruled and plain else (),
+        rules=tasks.ruled(court.setup.rules if court.setup.ruled and plain else (), read=plain),
         evidence=tuple(piece for piece in court.case.evidence if plain and not piece.late),
         focus=shared.focus if shared else None,
         found={clue.evidence_id: clue.perception.evidence_summary for clue in clues},

@@ -146,10 +146,8 @@ def members(setup: CyberJurorsSetup) -> tuple[Member, ...]:
     for seat in setup.taken:
         persona = None if setup.single or setup.personas == "none" else setup.jury[seat - 1]
         name = "Single model" if setup.single else persona.name if persona else f"Juror {seat}"
-        spec = setup.spec(juror_id(seat), "juror")
-        jurors.append(Member(id=juror_id(seat), role="juror", name=name, spec=spec, persona=persona))
+        jurors.append(setup.seat(juror_id(seat), "juror", name, persona))
     if setup.single:
         return tuple(jurors)
-    clerk = Member(id="clerk", role="clerk", name="Clerk", spec=setup.spec("clerk", "clerk"))
-    examiner = Member(id="examiner", role="examiner", name="Examiner", spec=setup.spec("examiner", "examiner"))
-    return (*jurors, clerk, *((examiner,) if setup.examination == "shared" else ()))
+    examiner = [setup.seat("examiner", "examiner", "Examiner")] if setup.examination == "shared" else []
+    return (*jurors, setup.seat("clerk", "clerk", "Clerk"), *examiner)

@@ -59,12 +59,6 @@ class MockJurySetup(JurySetup):
 def members(setup: MockJurySetup) -> tuple[Member, ...]:
     blank = setup.personas == "none"
     return tuple(
-        Member(
-            id=(name := f"juror-{seat:02d}"),
-            role="juror",
-            name=f"Juror {seat}" if blank else persona.name,
-            spec=setup.spec(name, "juror"),
-            persona=None if blank else persona,
-        )
-        for seat, persona in enumerate(setup.jury, 1)
+        setup.seat(f"juror-{seat:02d}", "juror", f"Juror {seat}" if blank else one.name, None if blank else one)
+        for seat, one in enumerate(setup.jury, 1)
     )

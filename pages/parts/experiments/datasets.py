@@ -199,8 +199,7 @@ def draw_datasets() -> None:
     imports_under_way(house)
     sample_buttons(house)
     if not infos:
-        text = _("No dataset is here yet. Import a file or a folder above, or take bundled cases.")
-        st.info(text + " " + _("Experiments run on datasets: collections of cases with known outcomes."))
+        st.info(_("No dataset is here yet. Import a file or a folder above, or take bundled cases."))
         return
     rows = []
     for info in infos:
@@ -299,8 +298,7 @@ def _rows(house: Courthouse, info: DatasetInfo) -> None:
 
 
 def _splits(house: Courthouse, info: DatasetInfo) -> None:
-    text = _("A new version, in which each split has its share of every category and outcome.")
-    st.caption(text + " " + _("Rows of one record or one text stay together. The version before stays as it is."))
+    st.caption(_("A new version, in which each split has its share of every category and outcome."))
     with st.form(f"dataset_split_form_{info.name}", border=True):
         columns = st.columns(4)
         shares = {}

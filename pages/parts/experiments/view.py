@@ -2,6 +2,7 @@
 
 import json
 import time
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -30,6 +31,7 @@ from pages.parts.experiments.mirror import mirror_view
 from pages.parts.live.questions_view import ABOUT_AUDITS, start_beside
 from pages.parts.shared.controls import bell_view, status_badge
 from pages.parts.shared.house import CHOSEN, open_run
+from pages.parts.shared.knobs import budget_fields
 from pages.parts.shared.models_form import typed_keys
 from pages.parts.shared.reliability_view import reliability_view
 from pages.parts.shared.share_view import download, share_popover
@@ -173,18 +175,11 @@ def progress_view(house: Courthouse, kept: StoredExperiment) -> None:
 
 @offered(Access.RUN)
 def _budget(house: Courthouse, kept: StoredExperiment) -> None:
-    """Another budget: money, and calls or tokens where they are limited."""
+    """Another budget."""
     with st.popover(_("Budget"), icon=":material/payments:"):
-        st.caption(_("Of the whole experiment; 0 is no limit."))
-        now = kept.experiment.budget
-        money_ = st.number_input(_("US$"), 0.0, None, now.money or 0.0, key="experiment-new-budget")
-        limits: dict[str, float | None] = {"money": money_ or None}
-        for name, title in (("calls", "Calls"), ("tokens", "Tokens")):
-            limit = getattr(now, name)
-            if limit is not None:
-                limits[name] = int(st.number_input(title, 0, None, limit, key=f"experiment-new-{name}")) or None
+        st.caption(_("Of the whole experiment."))
+        budget = budget_fields(kept.experiment.budget, "experiment-new")
         if st.button(_("Set"), key="experiment-set-budget"):
-            budget = now.model_copy(update=limits)
             house.experiments.store.replace(kept.experiment.model_copy(update={"budget": budget}))
             st.rerun()
 
@@ -282,13 +277,15 @@ def _drawn(one: Breakdown, key: str, theme: str) -> None:
 
 
 LIVE_S = 1.0
+REDRAW_S = 30.0
+"""How often results are drawn again at most while cells come in."""
 MAX_MATRIX_MARKS = 3_000
 MAX_SENTENCES_AT_ONCE = 3
 
 
 def experiment_view(house: Courthouse, kept: StoredExperiment) -> None:
     """Progress above, then what came of it."""
-    experiment, store = kept.experiment, house.experiments.store
+    experiment = kept.experiment
     with st.container(horizontal=True, vertical_alignment="center"):
         values = {"title": experiment.title or experiment.name, "name": experiment.dataset.name}
         values["version"] = (experiment.dataset.version or "")[:8]
@@ -298,32 +295,41 @@ def experiment_view(house: Courthouse, kept: StoredExperiment) -> None:
         share_popover(house, Resource(kind="experiment", id=kept.id))
         if st.button(_("All experiments"), icon=":material/arrow_back:", key="experiment-back"):
             leave()
-    drawn = (kept.status, _ended(house, kept.id))
+
+    def shown(results: ExperimentResults) -> None:
+        _shown(house, results)
+        audits_view(house, results)
+        canary_view(house, kept)
+
+    progress_and_results(house, kept, shown, REDRAW_S)
+
+
+def progress_and_results(
+    house: Courthouse, kept: StoredExperiment, shown: Callable[[ExperimentResults], None], redraw_s: float
+) -> None:
+    """How far it is, failures, what `shown` draws of its results, its cells and files; drawn again as cells end."""
+    store, drawn_at = house.experiments.store, time.monotonic()
+    counts = store.counts(kept.id)
 
     @st.fragment(run_every=LIVE_S if kept.status == "running" else None)
     def live() -> None:
         now = store.experiment(kept.id)
         progress_view(house, now)
-        if now.status != drawn[0] or (not drawn[1] and _ended(house, kept.id)):
+        late = time.monotonic() - drawn_at > redraw_s
+        if now.status != kept.status or (late and store.counts(kept.id) != counts):
             st.rerun()
 
     live()
-    if not drawn[1]:
+    if not _ended(house, kept.id):
         st.info(_("No cell is done yet."), icon=":material/hourglass_empty:")
         return
     with st.spinner(_("Adding up ...")):
-        results = _results(house, kept.id, tuple(sorted(store.counts(kept.id).items())), experiment.model_dump_json())
-    if kept.status == "running":
-        st.caption(_("The table shows what was done when the page was drawn."))
-        if st.button(_("Draw again"), icon=":material/refresh:", key="experiment-draw"):
-            st.rerun()
+        results = _results(house, kept.id, tuple(sorted(counts.items())), kept.experiment.model_dump_json())
     failures(house, results)
     if yardstick_chosen(house, kept):
         yardstick_view(house, kept)
         return
-    _shown(house, results)
-    audits_view(house, results)
-    canary_view(house, kept)
+    shown(results)
     every_cell(results)
     downloads(house, results)
 
