@@ -128,9 +128,9 @@ def procedures(context: typer.Context) -> None:
     """All procedures, a line each: name, kind of case, origin, title. Exit code 1 where one can't be used."""
     if context.invoked_subcommand is not None:
         return
-    from courtroom.procedures import OUTSIDE  # slow to import: only to list them
-
     house = Courthouse()  # what goes wrong is in its log
+    from courtroom.procedures import OUTSIDE  # which is open by now
+
     for name, procedure in house.procedures.items():
         print(f"{name}\t{procedure.case_kind}\t{OUTSIDE.origins.get(name, 'courtroom')}\t{procedure.title}")
     for text in house.broken.values():
