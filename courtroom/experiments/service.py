@@ -26,7 +26,7 @@ from courtroom.experiments.plan import ExperimentEstimate, Phase, Plan, estimate
 from courtroom.experiments.results import ExperimentResults, accounts, answered_by_stand_ins, left_out, sentences
 from courtroom.experiments.sequential_test import Repeats
 from courtroom.experiments.spec import ALL, Experiment, with_controls
-from courtroom.experiments.store import ExperimentStore, Status, StoredExperiment
+from courtroom.experiments.store import ExperimentStore, Status
 from courtroom.experiments.table import CellRow
 from courtroom.experiments.what_if import WhatIfs
 from courtroom.models.spec import ModelSpec
@@ -312,28 +312,25 @@ class Experiments:
         """Every cell that counts in the table, with its case and what it came to so far; or every cell that only
         teaches. Raises `CourtroomError`: the dataset's version is not there any more."""
         kept = self.store.experiment(name)
-        with acts(None):  # who may see an experiment sees the cases that it is on
-            return self._rows(kept, phase)
-
-    def _rows(self, kept: StoredExperiment, phase: Phase) -> list[CellRow]:
+        experiment, dataset, datasets = kept.experiment, kept.experiment.dataset, self._house.datasets
         cells = list(self.store.cells(kept.id, phase=phase))
-        if not cells:
-            return []
-        experiment, datasets = kept.experiment, self._house.datasets
-        dataset = experiment.dataset
-        chosen = (phase == "train" and experiment.teaches) or dataset
-        only = chosen.only(dict.fromkeys(cell.row for cell in cells))
-        rows = {row.id: row for row in rows_of(self._house, only)}
-        relevance = {} if dataset.run else datasets.relevance(dataset.name, dataset.version)
+        only = ((phase == "train" and experiment.teaches) or dataset).only(dict.fromkeys(cell.row for cell in cells))
+        with acts(None):  # who may see an experiment sees the cases that it is on
+            rows = {row.id: row for row in rows_of(self._house, only)} if cells else {}
+            relevance = datasets.relevance(dataset.name, dataset.version) if cells and not dataset.run else {}
         names = [arm.name for arm in experiment.arms]
         outcomes = {(names[cell.arm], cell.row, cell.repeat): cell.outcome for cell in cells}
         return [
             CellRow(
-                **{name: getattr(cell, name) for name in ("number", "row", "repeat", "state", "reason")},
+                number=cell.number,
                 arm=names[cell.arm],
+                row=cell.row,
                 case=rows[cell.row].case,
                 category=rows[cell.row].category,
+                repeat=cell.repeat,
                 run=cell.run or dataset.run,
+                state=cell.state,
+                reason=cell.reason,
                 outcome=_of_rows(cell.outcome, dataset.name),
                 relevance=relevance.get(cell.row, {}),
                 single=outcomes.get((experiment.gain_over.get(names[cell.arm], ""), cell.row, cell.repeat)),

@@ -397,8 +397,7 @@ def overall(
 
 def by_repeat(group: ArmGroup, measure: Measure) -> list[float]:
     """A measure over all cases, for each repeat by itself; repeats that not all cases have are left out."""
-    several = zip(*group.by_case.values(), strict=False)
-    return [float(measure.finish(measure.parts(one).sum(axis=0, keepdims=True))[0]) for one in several]
+    return [measure.value(several) for several in zip(*group.by_case.values(), strict=False)]
 
 
 def over_runs(group: ArmGroup, before: ArmGroup, measure: Measure) -> Tested | None:

@@ -60,6 +60,10 @@ class Measure:
     missing: Callable[[Sequence[CaseResult]], str] = lambda rows: ""
     """Why it can't be worked out for these on this machine, in a sentence; empty where it can."""
 
+    def value(self, rows: Sequence[CaseResult]) -> float:
+        """Return what it comes to over all of these; not a number where none has a value."""
+        return float(self.finish(self.parts(rows).sum(axis=0, keepdims=True))[0])
+
     @property
     def is_of_each_run(self) -> bool:
         """Return whether each run over all cases has a value of its own, so that an arm has the mean of its runs."""
