@@ -366,7 +366,6 @@ def test_nothing_of_others_is_changed(visibility: Visibility, house: Courthouse)
         "Interventions.intervene": (run, AddNote(text="No.")),
         "Interventions.undo": (run, "x"),
         "Interviews.ask": (record, call, "Why?"),
-        "Interviews.ask_all": (record, "Why?"),
         **{f"{one}.start": (SimpleNamespace(record=record, questions={}),) for one in ("Audits", "Checks")},
         "People.seat": (run, "juror-01"),
         **{f"AudienceStore.{one}": (run,) for one in ("open", "close", "empty")},

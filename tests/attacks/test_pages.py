@@ -214,7 +214,7 @@ def test_the_list_of_cases_and_the_list_of_runs_are_inert(site: Site) -> None:
     site.shows(5)
     site.open("runs")
     site.popovers()
-    site.shows(10)
+    expect(site.page.get_by_test_id("stDataFrame").locator("td", has_text=MARK).first).to_be_attached()
 
 
 @pytest.mark.parametrize("procedure", HEARINGS)
