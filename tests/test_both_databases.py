@@ -81,7 +81,7 @@ def test_everything_else_is_read_alike(both: tuple[Courthouse, Courthouse]) -> N
         store, studies = house.store, house.experiments.store
         (experiment,) = studies.experiments(what_ifs=False)
         return {
-            "runs": [(row, store.stages(row.id), [*store.events(row.id)], store.pulse(row.id)) for row in store.runs()],
+            "runs": [(row, [*store.events(row.id)], store.pulse(row.id)) for row in store.runs()],
             "family": (store.kin(fork), store.root(fork), store.steering([run, fork]), store.steering([])),
             "paid": (store.payments.of(run), store.payments.spent(run).money),
             "cells": (studies.counts(experiment.id), studies.took(experiment.id), studies.names_snapshot("first")),

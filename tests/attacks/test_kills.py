@@ -188,7 +188,7 @@ def test_a_disconnected_driver_writes_only_its_answers(
     run = bench.start()
     bench.runner.go(run)
     until(lambda: len(bench.model.history) == 3, "all jurors to be asked")
-    until(lambda: bench.store.stages(run), "the stage to be on disk")
+    until(lambda: bench.record(run).stages, "the stage to be on disk")
     before = list(bench.store.events(run))
     with forks.Fork(locks, bench.folder, f"run {run}") as other:
         assert other.line() == "waits\n"
