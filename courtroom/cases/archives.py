@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
-from typing import IO, Any, cast
+from typing import IO, Any
 from urllib.parse import unquote
 
 from courtroom.errors import CaseError, CourtroomError
@@ -57,25 +57,13 @@ class UnpackLimit:
             raise UnpacksTooMuch(f"{self.name} unpacks to far more than it should. Get the file again from its source.")
 
 
-class BoundedReader(io.BufferedReader):
+class BoundedReader(io.RawIOBase):
     """Reads a file, unpacked, under an `UnpackLimit`. `packed`: whether it is packed with gzip."""
 
     def __init__(self, name: str, file: IO[bytes], packed: bool) -> None:
-        self._file = file
-        unpacked = cast(IO[bytes], gzip.GzipFile(fileobj=file)) if packed else file
-        super().__init__(_Counted(unpacked, UnpackLimit(name, file.tell)), BLOCK)
-
-    def packed_position(self) -> int:
-        return self._file.tell()
-
-    def close(self) -> None:
-        super().close()
-        self._file.close()
-
-
-class _Counted(io.RawIOBase):
-    def __init__(self, file: IO[bytes], limit: UnpackLimit) -> None:
-        self._file, self._limit, self._space = file, limit, 0
+        self._packed, self._space = file, 0
+        self._file = gzip.GzipFile(fileobj=file) if packed else file
+        self._limit = UnpackLimit(name, file.tell)
 
     def readable(self) -> bool:
         return True
@@ -88,6 +76,13 @@ class _Counted(io.RawIOBase):
         if self._space > MAX_SPACE:
             raise UnpacksTooMuch(f"{self._limit.name} is filled with white space. Get the file again from its source.")
         return len(data)
+
+    def packed_position(self) -> int:
+        return self._packed.tell()
+
+    def close(self) -> None:
+        super().close()
+        self._packed.close()
 
 
 class Archive:

@@ -12,16 +12,13 @@ from courtroom.errors import CaseError
 from courtroom.media.medium import Medium
 
 
-def asked_with(
-    question: str, options: Sequence[str] = (), files: Iterable[tuple[str, bytes]] = (), language: str = ""
-) -> Package:
+def asked_with(question: str, options: Sequence[str] = (), files: Iterable[tuple[str, bytes]] = ()) -> Package:
     """Make a case of a question and the files that members are to read or look at.
 
     Args:
         question: as it was typed.
         options: two to six answers to choose from; none: members propose.
         files: name and content of pictures, videos, and papers as `read_papers` reads them.
-        language: in which members answer; empty: that of the question.
 
     Raises:
         CaseError: there is no question, an option does not fit, or a file can't be read; the sentence says which.
@@ -40,6 +37,6 @@ def asked_with(
                 media[shown[0].file] = piece.medium
             material.append(Piece(text=piece.text, source=piece.source[:400], media=shown))
     try:
-        return Package(asked(question, options, material, language), media, tuple(dict.fromkeys(remarks)))
+        return Package(asked(question, options, material), media, tuple(dict.fromkeys(remarks)))
     except ValidationError as error:
         raise CaseError(" ".join(explain(error))) from error

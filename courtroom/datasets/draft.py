@@ -34,12 +34,14 @@ class WrittenElsewhere(CourtroomError):
 
 @dataclass(frozen=True)
 class IncomingRow:
-    """One row on its way into the store."""
+    """One row on its way into the store: what a record becomes, or one of several."""
 
-    id: str
     case: Case | Labelled
+    id: str = ""
+    """As its form gives it, any text or number; empty where it has none of its own."""
     category: str = ""
-    split: str = ""
+    split: str | None = None
+    """None: that of its file."""
     group: str = ""
     asked: str = ""
     """What is asked, where several rows have one text: a task, a defendant."""
@@ -47,6 +49,7 @@ class IncomingRow:
     place: str = ""
     once: bool = False
     """Whether a row with this id and the same text that is there already takes its place."""
+    remarks: tuple[str, ...] = ()
 
     def body(self) -> str:
         """As it lies in the store; the case has the row's id."""

@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import closing, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -26,10 +26,10 @@ from courtroom.cases.readers.tables import (
     look_alike,
     question_of,
 )
-from courtroom.datasets.draft import CHUNK_ROWS, DatasetDraft, IncomingRow, WrittenElsewhere
+from courtroom.datasets.draft import CHUNK_ROWS, IncomingRow, WrittenElsewhere
 from courtroom.datasets.forms import form_of, named
 from courtroom.datasets.forms.criminal import is_relevance, relevance_in
-from courtroom.datasets.forms.form import Context, Form, ImportedRow, row_id
+from courtroom.datasets.forms.form import Context, Form, row_id
 from courtroom.datasets.forms.texts import DOCUMENTS
 from courtroom.datasets.records import Damaged, Reading, SourceRecord
 from courtroom.datasets.row import DatasetInfo, ImportCounts, LeftOut, Problem, SharedFields
@@ -133,77 +133,65 @@ class _Chunk:
         return len(self.lines) + len(self.problems) >= CHUNK_ROWS or self.size > MAX_CHUNK_CHARACTERS
 
 
-class Importer:
-    """Imports into the datasets of one store. `media`: where pictures and videos of cases are kept."""
-
-    def __init__(self, datasets: Datasets, media: MediaStore) -> None:
-        self._datasets, self._media = datasets, media
-
-    def run(
-        self,
-        order: Order,
-        progress: Progress = lambda taken, refused, share: None,
-        stopped: Callable[[], bool] = lambda: False,
-    ) -> Imported:
-        """Take a source in to its end. After a kill, the same order goes on behind what is kept. `stopped`: asked after
-        each chunk; where it says so, the import stops and can be gone on with. Raises `NumberedLabels`: labels are
-        numbers, and neither the files nor the order say what they mean; nothing is kept; `CourtroomError`: the source
-        or the order can't be used, or no record of it."""
-        source = Path(order.source)
-        files = parts(source, order.config)
-        text = order.model_dump_json()
-        job = hashlib.sha256(f"{source.resolve()}\n{fingerprint(source)}\n{text}".encode()).hexdigest()
-        draft = self._datasets.draft(order.name, order.source, job, text)
-        try:
-            work = _Work(self, order, files, draft, progress, stopped)
-            kind, frame = work.through()
-            info = self._datasets.finished(draft, kind, frame)
-        except (Stopped, WrittenElsewhere):
-            raise
-        except CourtroomError:
-            draft.give_up()
-            raise
-        problems = tuple(self._datasets.problems(info.name, info.version))
-        now = work.now
-        why = [LeftOut(reason=reason, records=many, places=tuple(places)) for reason, (many, places) in now.why.items()]
-        counts = counted(self._datasets, info, now.read, why, now.label or "")
-        return Imported(info, now.taken, now.refused, problems, now.remarks, counts)
-
-    def unpack(self, package: Package) -> Case:
-        """A case with its media taken into the store. Raises `CaseError`: the checks found errors."""
-        errors = [
-            f"{one.field}: {one.message}" for one in check(package.case, package.files) if one.severity == "error"
-        ]
-        if errors:
-            raise CaseError(" ".join(errors))
-        return package.case.with_media(self._media.keep(package.files))
-
-
 class Stopped(CourtroomError):
     """An import was stopped before its end; it can be gone on with."""
 
 
-class _Work:
-    """One import from where it stands to its end."""
+class Import:
+    """One import from where it stands to its end. After a kill, the same order goes on behind what is kept.
+
+    Args:
+        media: where pictures and videos of cases are kept.
+        stopped: asked after each chunk; where it says so, the import stops and can be gone on with.
+
+    Raises:
+        CourtroomError: the source or the order can't be used.
+    """
 
     def __init__(
         self,
-        owner: Importer,
+        datasets: Datasets,
+        media: MediaStore,
         order: Order,
-        files: list[SourceFile],
-        draft: DatasetDraft,
-        progress: Progress,
-        stopped: Callable[[], bool],
+        progress: Progress = lambda taken, refused, share: None,
+        stopped: Callable[[], bool] = lambda: False,
     ) -> None:
-        self._owner, self._order, self._files, self._draft = owner, order, files, draft
+        self._datasets, self._media, self._order = datasets, media, order
         self._progress, self._stopped = progress, stopped
-        self.now = ImportState.model_validate(draft.state)
-        self._form: Form | None = named(name) if (name := self.now.form or order.form) else None
+        source = Path(order.source)
+        self._files = parts(source, order.config)
+        text = order.model_dump_json()
+        job = hashlib.sha256(f"{source.resolve()}\n{fingerprint(source)}\n{text}".encode()).hexdigest()
+        self._draft = datasets.draft(order.name, order.source, job, text)
+        self.now = ImportState.model_validate(self._draft.state)
+        self._form: Form | None = None
         self._columns_renamed = {column_name(old): new for old, new in order.columns.items()}
-        self._sizes = [max(1, part.size) for part in files]
+        self._sizes = [max(1, part.size) for part in self._files]
 
-    def through(self) -> tuple[str, SharedFields | None]:
+    def run(self) -> Imported:
+        """Take the source in to its end.
+
+        Raises:
+            NumberedLabels: labels are numbers, and neither the files nor the order say what they mean; nothing is kept.
+            CourtroomError: no record of the source can be used.
+        """
+        try:
+            kind, frame = self._through()
+            info = self._datasets.finished(self._draft, kind, frame)
+        except (Stopped, WrittenElsewhere):
+            raise
+        except CourtroomError:
+            self._draft.give_up()
+            raise
+        problems, now = tuple(self._datasets.problems(info.name, info.version)), self.now
+        why = [LeftOut(reason=reason, records=many, places=tuple(places)) for reason, (many, places) in now.why.items()]
+        counts = counted(self._datasets, info, now.read, why, now.label or "")
+        return Imported(info, now.taken, now.refused, problems, now.remarks, counts)
+
+    def _through(self) -> tuple[str, SharedFields | None]:
         """Read what is left; the kind of the cases, and what labelled texts share."""
+        if name := self.now.form or self._order.form:
+            self._form = named(name)
         if not self._draft.state:
             self._look()
         chunk, first, skip = _Chunk(), self.now.part, self.now.records
@@ -241,9 +229,7 @@ class _Work:
             form = self._fitting(value)
             split = next((one for one in (self._order.split, record.split) if one is not None), reading.part.split)
             names, label = self._names(form, reading), self.now.label or ""
-            context = Context(
-                reading.part, record.number, record.place, split, names, unpack=self._owner.unpack, label=label
-            )
+            context = Context(reading.part, record.number, record.place, split, names, unpack=self._unpack, label=label)
             made = list(form.read(value, context))
             lines = [self._line(one, context) for one in made]
             self._agree(form, value, made)
@@ -266,6 +252,13 @@ class _Work:
             chunk.size += sum(len(line.case.model_dump_json()) for line in lines[:1]) * len(lines)
             for remark in {_kind_of_remark(remark) for one in made for remark in one.remarks}:
                 self.now.remarks[remark] = self.now.remarks.get(remark, 0) + 1
+
+    def _unpack(self, package: Package) -> Case:
+        """A case with its media taken into the store. Raises `CaseError`: the checks found errors."""
+        found = check(package.case, package.files)
+        if errors := [f"{one.field}: {one.message}" for one in found if one.severity == "error"]:
+            raise CaseError(" ".join(errors))
+        return package.case.with_media(self._media.keep(package.files))
 
     def _renamed(self, value: Any) -> dict[str, Any]:
         if not isinstance(value, dict):
@@ -362,23 +355,15 @@ class _Work:
         text = names.get(self.now.label or "")
         return {str(number): name for number, name in enumerate(text)} if text else None
 
-    def _line(self, made: ImportedRow, context: Context) -> IncomingRow:
+    def _line(self, made: IncomingRow, context: Context) -> IncomingRow:
         case = made.case
         if isinstance(case, Labelled) and self._order.labels and case.label not in (None, *self._order.labels):
             raise CaseError(f"`label`: “{case.label}” is not in the label set ({', '.join(self._order.labels)}).")
-        return IncomingRow(
-            id=row_id(made.id, made, context),
-            case=case,
-            category=made.category,
-            split=made.split if made.split is not None else context.split,
-            group=made.group,
-            asked=made.asked,
-            number=context.number,
-            place=context.place,
-            once=made.once,
-        )
+        split = made.split if made.split is not None else context.split
+        name = row_id(made, context)
+        return replace(made, id=name, split=split, number=context.number, place=context.place)
 
-    def _agree(self, form: Form, value: dict[str, Any], made: list[ImportedRow]) -> None:
+    def _agree(self, form: Form, value: dict[str, Any], made: list[IncomingRow]) -> None:
         """All cases of a dataset are of one kind, and labelled texts share what they are asked."""
         for one in made:
             kind = "labelled" if isinstance(one.case, Labelled) else one.case.kind

@@ -84,7 +84,8 @@ class Reading:
         if file is None or file.closed:
             return 0
         try:
-            return file.packed_position() if isinstance(file, BoundedReader) else file.tell()
+            raw = getattr(file, "raw", None)
+            return raw.packed_position() if isinstance(raw, BoundedReader) else file.tell()
         except (OSError, ValueError):
             return 0
 

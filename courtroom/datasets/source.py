@@ -12,6 +12,7 @@ What files say of their own columns: the names of labels that are numbers.
 
 import fnmatch
 import hashlib
+import io
 import json
 import re
 import shutil
@@ -19,10 +20,11 @@ import tempfile
 import zipfile
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import IO, Any, cast
 
-from courtroom.cases.archives import Archive, BoundedReader, leads_out, read_within
+from courtroom.cases.archives import BLOCK, Archive, BoundedReader, leads_out, read_within
 from courtroom.errors import CaseError, CourtroomError
 
 ABOVE = 2
@@ -286,24 +288,34 @@ def _hidden(path: Path | PurePosixPath) -> bool:
 
 
 def _file(path: Path, root: Path) -> SourceFile:
-    packed = path.suffix.lower() == ".gz"
+    name, size = path.relative_to(root).as_posix(), path.stat().st_size
+    beside = partial(read_within, _top(root), path.parent)
+    return _part(PurePosixPath(name), (size, size), lambda: path.open("rb"), beside)
 
-    name = path.relative_to(root).as_posix()
+
+def _member(archive: Archive, path: PurePosixPath) -> SourceFile:
+    def beside(name: str) -> bytes | None:
+        return None if leads_out(name) else archive.find(path.parent / name)
+
+    return _part(path, archive.sizes(path), lambda: archive.open(path), beside)
+
+
+def _part(
+    path: PurePosixPath,
+    sizes: tuple[int, int],
+    opened: Callable[[], IO[bytes]],
+    beside: Callable[[str], bytes | None],
+) -> SourceFile:
+    packed, name = path.suffix.lower() == ".gz", str(path)
     ending = (path.with_suffix("") if packed else path).suffix.lower()
-    size = path.stat().st_size
+    size, packed_size = sizes
     return SourceFile(
-        name,
-        ending,
-        size,
-        packed=size,
-        open=lambda: _opened(name, path.open("rb"), packed, ending),
-        beside=lambda beside: read_within(_top(root), path.parent, beside),
-        split=split_of(name),
+        name, ending, size, packed_size, lambda: _opened(name, opened(), packed, ending), beside, split_of(name)
     )
 
 
 def _opened(name: str, file: IO[bytes], packed: bool, ending: str) -> IO[bytes]:
-    reader = BoundedReader(name, file, packed)
+    reader = io.BufferedReader(BoundedReader(name, file, packed), BLOCK)
     if ending not in COLUMNAR:
         return reader
     spooled = tempfile.TemporaryFile()  # noqa: SIM115  these are read from their end; the reader closes it
@@ -315,20 +327,6 @@ def _opened(name: str, file: IO[bytes], packed: bool, ending: str) -> IO[bytes]:
         raise
     spooled.seek(0)
     return cast(IO[bytes], spooled)
-
-
-def _member(archive: Archive, path: PurePosixPath) -> SourceFile:
-    packed = path.suffix.lower() == ".gz"
-    ending = (path.with_suffix("") if packed else path).suffix.lower()
-
-    return SourceFile(
-        str(path),
-        ending,
-        *archive.sizes(path),
-        open=lambda: _opened(path.name, archive.open(path), packed, ending),
-        beside=lambda name: None if leads_out(name) else archive.find(path.parent / name),
-        split=split_of(str(path)),
-    )
 
 
 def _configured(source: Path, found: list[SourceFile], config: str) -> list[SourceFile]:

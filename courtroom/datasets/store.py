@@ -28,11 +28,12 @@ from courtroom.datasets.selection import (
     EVERY,
     POOL,
     VERSION_MARK,
+    Labels,
     Line,
     Preparation,
     Selection,
+    labels_in,
     left_out,
-    lines_of,
     missing,
     numbers_of,
     rows_of,
@@ -149,15 +150,16 @@ class Datasets:
 
     def lines(self, name: str, version: str | None = None, labelled: bool = False) -> list[Line]:
         """Read what of each row decides where it goes; with `labelled`, its labels too."""
-        return list(lines_of(self.database, self._row(name, version), labelled))
+        columns = ["seq", "id", "category", "grp", "asked", "outcome", "margin", "fingerprint"]
+        rows = self.columns(name, version, [*columns, *(["body"] if labelled else [])])
+        return [Line._make((*row[:9], labels_in(row[9], row[6]) if labelled else Labels())) for row in rows]
 
     def row(self, name: str, row: str, version: str | None = None) -> Row:
         """One row by its id. Raises `CourtroomError`: there is none."""
         return next(self.rows(name, version, Selection(ids=(row,))))
 
     def columns(self, name: str, version: str | None, wanted: Sequence[str]) -> Iterator[tuple[Any, ...]]:
-        """Split and columns of all rows, in order, without their cases. `wanted`: of `id`, `category`, `grp`, `asked`,
-        `outcome`, `language`, `length`, `margin`, `numbers`, `fingerprint`."""
+        """Read split and columns of all rows, in order; see the table `dataset_rows`."""
         dataset = self._row(name, version)
         rows = self.database.execute(
             f"SELECT coalesce(s.split, ''), {', '.join(f'r.{column}' for column in wanted)} FROM dataset_rows AS r"
@@ -402,8 +404,9 @@ def _line(row: Row, kind: str, frame: SharedFields | None) -> IncomingRow:
         raise CourtroomError(
             f"{row.id} is of the kind “{case.kind}”, the rows before it are of “{kind}”. Keep one kind."
         )
+    values = {name: getattr(row, name) for name in Row.model_fields}
     if not isinstance(case, LabelledTask):
-        return IncomingRow(row.id, case, row.category, row.split, row.group, "", row.number, row.place)
+        return IncomingRow(**values)
     if len(case.items) != 1 or frame_of(case) != frame:
         raise CourtroomError(f"{row.id} must hold one text and have the same labels and question as the row before it.")
-    return IncomingRow(row.id, case.items[0], row.category, row.split, row.group, "", row.number, row.place)
+    return IncomingRow(**values | {"case": case.items[0]})

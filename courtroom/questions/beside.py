@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from abc import abstractmethod
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Future
@@ -27,19 +28,26 @@ from courtroom.engine.services import Asked, Services
 from courtroom.engine.store import RunStore
 from courtroom.errors import CourtroomError
 from courtroom.evaluation.rehearsal import Estimate, LoadCount, Recorded
+from courtroom.media.medium import Medium
 from courtroom.models.capabilities import Capabilities
 from courtroom.models.keys import KEYS
+from courtroom.models.pool import ModelPool
 from courtroom.models.prompts import answer_form
-from courtroom.models.request import Message
+from courtroom.models.repair import InvalidAnswer, read_answer
+from courtroom.models.request import Message, Request
+from courtroom.models.spec import ModelSpec
 from courtroom.models.task import Room, Task
 from courtroom.questions.asides import Aside, AsideStore, failures
 from courtroom.store.writer import Writer
 
+log = logging.getLogger(__name__)
 Keep = Callable[[Asked[Any], Called], Awaitable[None]]
 """Puts a call on record as soon as it is answered."""
 A = TypeVar("A", bound=BaseModel)
 About = TypeVar("About")
 PROMPTS = Path(__file__).parent / "prompts"
+ATTEMPTS = 2
+"""How often a model is asked whose answer can't be read."""
 
 
 def prompt(name: str) -> str:
@@ -53,6 +61,35 @@ class TaskInWords(Task[A]):
     @abstractmethod
     def text(self) -> str:
         """Return the question without the form of its answer."""
+
+
+async def asked_alone(
+    model: ModelPool,
+    spec: ModelSpec,
+    task: Task[A],
+    parts: Sequence[str | Medium],
+    role: str,
+    keep: Callable[[str], None] = lambda text: None,
+) -> A:
+    """Ask a model what belongs to no run, and once more where its answer can't be read.
+
+    Args:
+        parts: the question without the form of its answer.
+        role: the prompt that says who is asked.
+        keep: is given each answer as it came.
+
+    Raises:
+        CourtroomError: the model can't be asked, or no answer of it can be read.
+    """
+    messages = Message("system", (prompt(role),)), Message("user", (*parts, answer_form(task.form, spec.room)))
+    for attempt in range(ATTEMPTS):
+        reply = await model.answer(Request(spec, messages, task, f"{task.name}-{attempt}"))
+        keep(reply.text)
+        try:
+            return task.declared(read_answer(reply.text, task.form, reply.finish))
+        except InvalidAnswer:
+            log.warning("%s: no answer to %s can be read in: %s", spec.id, task.name, reply.text)
+    raise CourtroomError(f"{spec.id} has answered {ATTEMPTS} times, and no answer could be read. Choose another model.")
 
 
 @dataclass(frozen=True)

@@ -1,27 +1,18 @@
 """A model puts a change into the texts of a case. What loses a number or gains one is refused; a person reads the rest."""
 
-import logging
 import re
 from collections import Counter
 
 from pydantic import Field
 
 from courtroom.cases.case import Case
-from courtroom.errors import CourtroomError
 from courtroom.models.pool import ModelPool
-from courtroom.models.prompts import answer_form
 from courtroom.models.rendering import quote
-from courtroom.models.repair import InvalidAnswer, read_answer
-from courtroom.models.request import Message, Request
 from courtroom.models.spec import ModelSpec
 from courtroom.models.task import Answer, Task
-from courtroom.questions.beside import prompt
+from courtroom.questions.beside import asked_alone, prompt
 from courtroom.questions.mirror import Mirrored, field_of, texts
 
-log = logging.getLogger(__name__)
-
-ATTEMPTS = 2
-"""How often a model is asked whose answer can't be read."""
 MONTHS = ("january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november")
 
 
@@ -75,18 +66,8 @@ async def rewritten(case: Case, change: str, spec: ModelSpec, model: ModelPool) 
     told = {path: text for path, text in texts(case).items() if field_of(path) != "title"}
     different = tuple(dict.fromkeys(told.values()))
     task = RewriteCase(change=change, texts=different)
-    role = prompt("rewrite-role")
-    for attempt in range(ATTEMPTS):
-        parts = (task.prompt, answer_form(task.form, spec.room))
-        request = Request(spec, (Message("system", (role,)), Message("user", parts)), task, f"rewrite-{attempt}")
-        reply = await model.answer(request)
-        try:
-            answer = RewrittenCase.model_validate(read_answer(reply.text, RewrittenCase, reply.finish).model_dump())
-        except InvalidAnswer:
-            log.warning("%s: no rewriting of %s can be read in: %s", spec.id, case.id, reply.text)
-        else:
-            return accepted(case, told, different, answer)
-    raise CourtroomError(f"{spec.id} has answered {ATTEMPTS} times, and no answer could be read. Choose another model.")
+    answer = await asked_alone(model, spec, task, (task.prompt,), "rewrite-role")
+    return accepted(case, told, different, answer)
 
 
 def accepted(case: Case, told: dict[str, str], different: tuple[str, ...], answer: RewrittenCase) -> Mirrored:

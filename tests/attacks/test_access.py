@@ -109,7 +109,7 @@ ENGINE: dict[str, str] = {
     "DatasetImports": "close wait",
     "Datasets": "finished keep_counts",
     "ExperimentStore": "conclude create lock set_status try_again",
-    "Importer": "run unpack",
+    "Import": "run",
     "InterventionStore": "add ask_again plan put rewind undo",
     "Knowledge": "close forget_memory learn load make_memory offer take_examples warm",
     "IndexFolders": "client close discard take writing",

@@ -46,9 +46,7 @@ def looks_like(row: dict[str, Any]) -> bool:
 
 def convert(row: dict[str, Any]) -> tuple[dict[str, Any], tuple[str, ...]]:
     """Read a record as a criminal case's plain data, with a remark where a fine was not taken over."""
-    fact, meta = row.get("fact"), row.get("meta")
-    if not isinstance(fact, str) or not fact.strip():
-        raise CaseError("`fact` must be the text of the facts.")
+    fact, meta = facts_in(row, "fact"), row.get("meta")
     if "meta" not in row and any(name in row for name in FLAT):
         flat = {name: row[name] for name in TERM if name in row}
         meta = row if "term_of_imprisonment" in row else row | {"term_of_imprisonment": flat}
@@ -67,6 +65,14 @@ def convert(row: dict[str, Any]) -> tuple[dict[str, Any], tuple[str, ...]]:
         f"The fine of {fine} yuan (`punish_of_money`) was not taken over: a judgment has articles, charges and a term."
     )
     return case, (text,) if fine not in (None, "", 0, "0") else ()
+
+
+def facts_in(row: Mapping[str, Any], *fields: str) -> str:
+    """Return the text of the facts, from the first of these fields that has something."""
+    facts = next((row[name] for name in fields if row.get(name)), None)
+    if not isinstance(facts, str) or not facts.strip():
+        raise CaseError(f"{' or '.join(f'`{name}`' for name in fields)} must be the text of the facts.")
+    return facts
 
 
 def criminal(
