@@ -6,7 +6,7 @@ from typing import Any, Literal, Self
 
 from pydantic import Field, field_validator, model_validator
 
-from courtroom.cases.case import Brought, Case, Option
+from courtroom.cases.case import Brought, Case, Option, unique
 from courtroom.cases.labelled import LONGEST
 from courtroom.errors import CaseError
 from courtroom.language import N_
@@ -81,9 +81,7 @@ class Question(Case):
         for party in self.parties:
             if party.wants and party.wants not in self.options:
                 raise ValueError(f"“{party.wants}”, which {party.name} wants, is none of the options. Add it there")
-        ids = [medium.id for medium in self.media()]
-        if len(set(ids)) < len(ids):
-            raise ValueError("the ids of pictures and videos must differ")
+        unique("media ids", (medium.id for medium in self.media()))
         return self
 
     @property

@@ -31,7 +31,7 @@ from courtroom.datasets.forms import form_of, named
 from courtroom.datasets.forms.criminal import is_relevance, relevance_in
 from courtroom.datasets.forms.form import Context, Form, row_id
 from courtroom.datasets.forms.texts import DOCUMENTS
-from courtroom.datasets.records import Damaged, Reading, SourceRecord
+from courtroom.datasets.records import Damaged, Reading
 from courtroom.datasets.row import DatasetInfo, ImportCounts, LeftOut, Problem, SharedFields
 from courtroom.datasets.source import SourceFile, fingerprint, parts
 from courtroom.datasets.statistics import MAX_KEPT_PLACES, counted
@@ -40,7 +40,7 @@ from courtroom.errors import CaseError, CourtroomError, shown
 from courtroom.language import N_
 from courtroom.media.store import MediaStore
 from courtroom.strict import Strict
-from courtroom.text.table import column_name
+from courtroom.text.table import TableRow, column_name
 
 log = logging.getLogger(__name__)
 MAX_CHUNK_CHARACTERS = 4 * 2**20
@@ -65,6 +65,8 @@ class ImportState(BaseModel):
     why: dict[str, tuple[int, list[str]]] = {}
     """How many records were left out for a reason, and where the first ones are."""
     label: str | None = None
+    names: tuple[str, ...] = ()
+    """What numbers that stand for labels mean, as the first file says that does."""
     remarks: dict[str, int] = {}
     form: str = ""
     kind: str = ""
@@ -167,6 +169,7 @@ class Import:
         self._form: Form | None = None
         self._columns_renamed = {column_name(old): new for old, new in order.columns.items()}
         self._sizes = [max(1, part.size) for part in self._files]
+        self._unnamed: set[str] = set()
 
     def run(self) -> Imported:
         """Take the source in to its end.
@@ -211,30 +214,33 @@ class Import:
         try:
             for record in reading.records(skip):
                 self.now.remarks |= {f"{part.name}: {remark}": 1 for remark in reading.remarks}
-                self._one(reading, record, chunk)
+                self._one(reading, done, record, chunk)
                 self.now.read += 1
                 done += 1
+                if done >= LOOKED_AT:
+                    self._ask_names()
                 if chunk.full():
                     self._write(chunk, number, done, reading.position)
                     chunk = _Chunk()
         except Damaged as error:
             chunk.problems.append(_problem(part.name, str(error)))
+        self._ask_names()
         return chunk
 
-    def _one(self, reading: Reading, record: SourceRecord, chunk: _Chunk) -> None:
+    def _one(self, reading: Reading, number: int, record: TableRow, chunk: _Chunk) -> None:
         try:
-            if record.wrong:
-                raise CaseError(record.wrong)
-            value = self._renamed(record.value)
+            if record.fault:
+                raise CaseError(record.fault)
+            value = self._renamed(record.cells)
             form = self._fitting(value)
             split = next((one for one in (self._order.split, record.split) if one is not None), reading.part.split)
             names, label = self._names(form, reading), self.now.label or ""
-            context = Context(reading.part, record.number, record.place, split, names, unpack=self._unpack, label=label)
+            context = Context(reading.part, number, record.place, split, names, unpack=self._unpack, label=label)
             made = list(form.read(value, context))
             lines = [self._line(one, context) for one in made]
             self._agree(form, value, made)
         except NumberedLabels as error:
-            raise NumberedLabels(self._all_numbers(reading.part, error.values), self._order.source) from error
+            self._unnamed.update(error.values)
         except ValidationError as error:
             chunk.problems.append(_problem(record.place, " ".join(explain(error)[:3])))
         except CaseError as error:
@@ -329,8 +335,8 @@ class Import:
             with closing(self._reading(part).records()) as records, suppress(Damaged):
                 for record in islice(records, LOOKED_AT):
                     looked += 1
-                    if not record.wrong and isinstance(record.value, dict):
-                        yield part, record.value
+                    if not record.fault and isinstance(record.cells, dict):
+                        yield part, record.cells
 
     def _fitting(self, value: dict[str, Any]) -> Form:
         """The order's form, or the one that fits most of the first records."""
@@ -353,6 +359,7 @@ class Import:
             for column, one in reading.names.items()
         }
         text = names.get(self.now.label or "")
+        self.now.names = self.now.names or tuple(text or ())
         return {str(number): name for number, name in enumerate(text)} if text else None
 
     def _line(self, made: IncomingRow, context: Context) -> IncomingRow:
@@ -387,7 +394,10 @@ class Import:
             return None
         met = self._draft.outcomes()
         labels = (
-            self._order.labels or tuple(self._order.names.values()) or self.now.frame.labels or self._named_labels(met)
+            self._order.labels
+            or tuple(self._order.names.values())
+            or self.now.frame.labels
+            or (self.now.names if set(met) <= set(self.now.names) else ())
         )
         labels = tuple(dict.fromkeys((*labels, *met)))
         if len(labels) < 2:
@@ -404,20 +414,6 @@ class Import:
         except ValidationError as error:
             raise CourtroomError(f"{self._order.source}: {' '.join(explain(error)[:3])}") from error
         return frame
-
-    def _named_labels(self, met: list[str]) -> tuple[str, ...]:
-        """All names that the files give, where what was met is among them; else what was met, by name."""
-        for part in self._files:
-            if is_relevance(part) or self._form is None or not self._form.labels_in:
-                continue
-            reading = self._reading(part)
-            with closing(reading.records()) as records:
-                next(records, None)
-            names = self._names(self._form, reading)
-            if names and set(met) <= set(names.values()):
-                return tuple(names.values())
-            break
-        return tuple(met)
 
     def _write(self, chunk: _Chunk, part: int, records: int, position: int) -> None:
         now = self.now
@@ -436,22 +432,11 @@ class Import:
         if self._stopped():
             raise Stopped(f"The import of “{self._order.name}” is stopped; go on with it at any time.")
 
-    def _all_numbers(self, part: SourceFile, met: tuple[str, ...]) -> set[str]:
-        """Numbers that stand for labels, of the first records."""
-        numbers = set(met)
-        with closing(self._reading(part).records()) as records:
-            for record in islice(records, LOOKED_AT):
-                if self._form is None or not isinstance(record.value, dict):
-                    continue
-                try:
-                    context = Context(part, record.number, record.place, label=self.now.label or "")
-                    made = list(self._form.read(self._renamed(record.value), context))
-                    numbers.update("-1" for one in made if counted_as_none("-1") in one.remarks)
-                except NumberedLabels as error:
-                    numbers.update(error.values)
-                except (CaseError, ValidationError):
-                    continue
-        return numbers
+    def _ask_names(self) -> None:
+        """Stop where numbers stand for labels, with all of them that the first records have."""
+        if self._unnamed:
+            minus_one = {"-1"} if counted_as_none("-1") in self.now.remarks else set()
+            raise NumberedLabels(self._unnamed | minus_one, self._order.source)
 
     def _first_problems(self) -> str:
         rows = self._draft.database.execute(

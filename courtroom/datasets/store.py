@@ -4,7 +4,6 @@ import hashlib
 import json
 import re
 import time
-from collections import deque
 from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from itertools import islice
@@ -89,17 +88,6 @@ class Datasets:
         self.database.execute(
             "UPDATE datasets SET state = ? WHERE name = ? AND version = ?", (json.dumps(state), info.name, info.version)
         )
-
-    def blanks(self, name: str, version: str | None, most: int) -> tuple[tuple[str, ...], float]:
-        """Where the first rows without a known outcome are from, and how many characters a row has, in the mean."""
-        content = self._row(name, version)["content"]
-        db = self.database.connection
-        rows = db.execute(
-            "SELECT place FROM dataset_rows WHERE content = ? AND outcome = '' AND place <> '' ORDER BY seq LIMIT ?",
-            (content, most),
-        )
-        length = db.execute("SELECT avg(length) FROM dataset_rows WHERE content = ?", (content,)).fetchone()[0]
-        return tuple(row[0] for row in rows), float(length or 0.0)
 
     def pending(self) -> list[PendingDataset]:
         """Imports that have not come to their end, oldest first."""
@@ -202,28 +190,26 @@ class Datasets:
 
     @needs(Access.RUN)
     def add(self, name: str, rows: Iterable[Row], source: str = "") -> DatasetInfo:
-        """Keep rows as a dataset, chunk by chunk. After a kill, the same call goes on behind what is kept. The rows of
-        one call must be of one kind; labelled tasks must have one label set and one text each. Raises `CourtroomError`:
-        the name can't be used, or the rows do not fit together."""
-        draft = self.draft(name, source, job=hashlib.sha256(f"rows\n{name}\n{source}".encode()).hexdigest())
-        done = int(draft.state.get("taken", 0))
-        kind, frame = draft.state.get("kind", ""), draft.state.get("frame")
-        left = iter(rows)
-        before = list(deque(islice(left, done), maxlen=1))
-        if done and [row.id for row in before] != [draft.state.get("last")]:
+        """Keep rows as a dataset, chunk by chunk; a call that was killed begins anew.
+
+        Raises:
+            CourtroomError: the name can't be used, or the rows are not of one kind; labelled tasks must have one label
+                set and one text each.
+        """
+        job = hashlib.sha256(f"rows\n{name}\n{source}".encode()).hexdigest()
+        draft = self.draft(name, source, job)
+        if draft.state:
             draft.give_up()
-            raise CourtroomError(
-                f"“{name}” was begun with other rows; what was kept of them is gone now. Add it again."
-            )
+            draft = self.draft(name, source, job)
+        kind, frame, done, left = "", None, 0, iter(rows)
         while chunk := list(islice(left, CHUNK_ROWS)):
-            kind = kind or chunk[0].case.kind
-            if kind == "labelled" and frame is None and isinstance(chunk[0].case, LabelledTask):
-                frame = frame_of(chunk[0].case).model_dump(mode="json")
-            shared = SharedFields.model_validate(frame) if frame else None
-            lines = [_line(row, kind, shared) for row in chunk]
+            first = chunk[0].case
+            kind = kind or first.kind
+            if frame is None and isinstance(first, LabelledTask):
+                frame = frame_of(first)
             done += len(chunk)
-            draft.put(lines, {"taken": done, "last": chunk[-1].id, "kind": kind, "frame": frame})
-        return self.finished(draft, kind, SharedFields.model_validate(frame) if frame else None)
+            draft.put([_line(row, kind, frame) for row in chunk], {"taken": done})
+        return self.finished(draft, kind, frame)
 
     @needs(Access.RUN)
     def split(

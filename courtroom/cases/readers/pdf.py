@@ -196,9 +196,11 @@ def _page(page: Any) -> tuple[str, str, list[str]]:
 
     found = page.extract_text(visitor_operand_before=visit)
     text, unknown = _readable(found)
-    if not text.strip() and _draws(page):
+    contents = page.get_contents()
+    drawn = contents.get_data() if contents is not None else b""
+    if not text.strip() and drawn.strip():
         remarks.append(SCAN)
-    elif _draws_pictures(page):
+    elif _shows_picture(drawn, page.get("/Resources"), MAX_NESTED):
         remarks.append(PICTURES)
     if unknown:
         remarks.append(UNKNOWN)
@@ -231,19 +233,8 @@ def _has_columns(rows: list[Row]) -> bool:
     return min(left, sum(letters for _, letters in parts) - left) >= LEAST_LETTERS * count
 
 
-def _draws(page: Any) -> bool:
-    contents = page.get_contents()
-    return contents is not None and bool(contents.get_data().strip())
-
-
-def _draws_pictures(page: Any) -> bool:
-    """Whether the page shows a picture, and does not only have one at hand."""
-    contents = page.get_contents()
-    return contents is not None and _shows_picture(contents.get_data(), page.get("/Resources"), MAX_NESTED)
-
-
 def _shows_picture(content: bytes, resources: Any, depth: int) -> bool:
-    """Whether a part of a page draws a picture, or a part that does."""
+    """Whether a page, or a part of one, shows a picture, and does not only have one at hand."""
     objects: Any = resources.get_object().get("/XObject") if resources else None
     for name in set(_IMAGE.findall(content)):
         drawn: Any = objects.get_object().get(f"/{name.decode('latin-1')}") if objects else None

@@ -175,7 +175,7 @@ def task_from_text(text: str) -> TaskRead:
         raise CaseError(EMPTY)
     data = text.encode(errors="surrogatepass")
     if text.lstrip().startswith("{"):
-        return task_from_rows((json_row(place, row) for place, row in json_records(data)))
+        return task_from_rows(json_records(data))
     table = table_in(in_utf8(io.BytesIO(data), "utf-8")[0], ".csv")
     assert table is not None, "only of plain text"
     return task_from_table(table)
@@ -272,8 +272,10 @@ def look_alike(one: str, other: str) -> str:
     return f"The labels {one} and {other} look alike or mean the same. Write them alike."
 
 
-def folded(raw: Mapping[Any, Any]) -> dict[str, Any]:
-    """A row with its columns' names in lower case. Raises `CaseError`: two of them are alike."""
+def folded(raw: Any) -> dict[str, Any]:
+    """A row with its columns' names in lower case. Raises `CaseError`: two of them are alike, or it has no names."""
+    if not isinstance(raw, Mapping):
+        raise CaseError("it is no object with named fields. Check that it is the right file.")
     row: dict[str, Any] = {}
     for name, value in raw.items():
         if column_name(name) in row:
@@ -402,17 +404,8 @@ def _label(columns: Sequence[str], value: Any, names: Mapping[str, str] | None) 
     return text, ""
 
 
-def _or_fault(cells: Mapping[str, Any]) -> dict[str, Any] | str:
+def _or_fault(cells: Any) -> dict[str, Any] | str:
     try:
         return folded(cells)
     except CaseError as error:
         return str(error)
-
-
-def json_row(place: str, row: Any) -> TableRow:
-    """A row from a JSON value, or from the error that there is none."""
-    if isinstance(row, CaseError):
-        return TableRow(place, fault=str(row))
-    if isinstance(row, Mapping):
-        return TableRow(place, row)
-    return TableRow(place, fault="it is no object with named fields. Check that it is the right file.")

@@ -91,7 +91,7 @@ def _cail(record: dict[str, Any], context: Context) -> Iterator[IncomingRow]:
 
 def _lawbench(record: dict[str, Any], context: Context) -> Iterator[IncomingRow]:
     task = context.part.stem if _TASK.fullmatch(context.part.stem) else ""
-    made = parse_case(cail.convert_lawbench(record))
+    made = parse_case(cail.convert_lawbench(record)[0])
     own = f"{task}-{context.number}" if task else ""
     yield IncomingRow(made, id=own, category=task, group=made.id if task else "", asked=task)
 
