@@ -11,7 +11,7 @@ import zlib
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
-from pathlib import Path, PurePosixPath
+from pathlib import Path, PurePath, PurePosixPath
 from typing import IO, Any
 from urllib.parse import unquote
 
@@ -134,8 +134,7 @@ class Archive:
 
     def paths(self) -> list[PurePosixPath]:
         """All files but those that a system has put there for itself."""
-        paths = map(PurePosixPath, self._members)
-        return [path for path in paths if not any(part.startswith((".", "__MACOSX")) for part in path.parts)]
+        return [path for path in map(PurePosixPath, self._members) if not is_hidden(path)]
 
     def read(self, path: PurePosixPath) -> bytes | None:
         """Return a member's content; None where there is no such member. Raises `CaseError`: it is damaged."""
@@ -182,6 +181,11 @@ class Archive:
                 raise CaseError(f"{name} holds a file that unpacks to far more than it should ({text}). Leave it out.")
             if member.flag_bits & 0x1:
                 raise CaseError(f"{name} is locked with a password. Pack it again without.")
+
+
+def is_hidden(path: PurePath) -> bool:
+    """Whether a system has put a file there for itself."""
+    return any(part.startswith((".", "__MACOSX")) for part in path.parts)
 
 
 def leads_out(name: str) -> bool:

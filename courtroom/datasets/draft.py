@@ -3,7 +3,7 @@
 import hashlib
 import json
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -163,14 +163,10 @@ class DatasetDraft:
             number += 1
         return rows, splits
 
-    def _there(self, db: StoreConnection, names: set[str]) -> dict[str, bytes]:
-        wanted = list(names)
-        found: dict[str, bytes] = {}
-        for start in range(0, len(wanted), CHUNK_ROWS):
-            some = wanted[start : start + CHUNK_ROWS]
-            sql = f"SELECT id, fingerprint FROM dataset_rows WHERE content = ? AND id IN ({marks(some)})"
-            found |= dict(db.execute(sql, (self.number, *some)).fetchall())
-        return found
+    def _there(self, db: StoreConnection, names: Collection[str]) -> dict[str, bytes]:
+        names = [*names]
+        sql = f"SELECT id, fingerprint FROM dataset_rows WHERE content = ? AND id IN ({marks(names)})"
+        return dict(db.execute(sql, (self.number, *names)).fetchall())
 
 
 def _renamed(line: IncomingRow, number: int, taken: Any) -> IncomingRow:

@@ -170,6 +170,7 @@ class Import:
         self._columns_renamed = {column_name(old): new for old, new in order.columns.items()}
         self._sizes = [max(1, part.size) for part in self._files]
         self._unnamed: set[str] = set()
+        self._chunk = _Chunk()
 
     def run(self) -> Imported:
         """Take the source in to its end.
@@ -197,37 +198,35 @@ class Import:
             self._form = named(name)
         if not self._draft.state:
             self._look()
-        chunk, first, skip = _Chunk(), self.now.part, self.now.records
+        first, skip = self.now.part, self.now.records
         for number, part in enumerate(self._files[first:], start=first):
             if is_relevance(part):
                 self._draft.relate(relevance_in(part))
             else:
-                chunk = self._part(number, part, skip if number == first else 0, chunk)
-        self._write(chunk, len(self._files), 0, 0)
+                self._part(number, part, skip if number == first else 0)
+        self._write(len(self._files), 0, 0)
         if self._form is None or not self.now.taken:
             raise self._nothing()
         return self.now.kind, self._whole_frame()
 
-    def _part(self, number: int, part: SourceFile, skip: int, chunk: _Chunk) -> _Chunk:
-        """Read a file; what of it is still to be written, with what was so before."""
+    def _part(self, number: int, part: SourceFile, skip: int) -> None:
+        """Read a file behind its first `skip` records."""
         reading, done = self._reading(part), skip
         try:
             for record in reading.records(skip):
                 self.now.remarks |= {f"{part.name}: {remark}": 1 for remark in reading.remarks}
-                self._one(reading, done, record, chunk)
+                self._one(reading, done, record)
                 self.now.read += 1
                 done += 1
                 if done >= LOOKED_AT:
                     self._ask_names()
-                if chunk.full():
-                    self._write(chunk, number, done, reading.position)
-                    chunk = _Chunk()
+                if self._chunk.full():
+                    self._write(number, done, reading.position)
         except Damaged as error:
-            chunk.problems.append(_problem(part.name, str(error)))
+            self._refuse(part.name, str(error))
         self._ask_names()
-        return chunk
 
-    def _one(self, reading: Reading, number: int, record: TableRow, chunk: _Chunk) -> None:
+    def _one(self, reading: Reading, number: int, record: TableRow) -> None:
         try:
             if record.fault:
                 raise CaseError(record.fault)
@@ -242,20 +241,19 @@ class Import:
         except NumberedLabels as error:
             self._unnamed.update(error.values)
         except ValidationError as error:
-            chunk.problems.append(_problem(record.place, " ".join(explain(error)[:3])))
+            self._refuse(record.place, " ".join(explain(error)[:3]))
         except CaseError as error:
-            chunk.problems.append(_problem(record.place, str(error)))
+            self._refuse(record.place, str(error))
         except KeyError as error:
             field = str(error).strip("'")
-            chunk.problems.append(_problem(record.place, f"`{field}` is missing. Add this field."))
+            self._refuse(record.place, f"`{field}` is missing. Add this field.")
         except (TypeError, ValueError, AttributeError, ArithmeticError) as error:
             log.exception("%s", record.place)
             name = self._form.title if self._form else "unknown"
-            text = f"it can't be read in the form “{name}” ({error}). Check its fields."
-            chunk.problems.append(_problem(record.place, text))
+            self._refuse(record.place, f"it can't be read in the form “{name}” ({error}). Check its fields.")
         else:
-            chunk.lines += lines
-            chunk.size += sum(len(line.case.model_dump_json()) for line in lines[:1]) * len(lines)
+            self._chunk.lines += lines
+            self._chunk.size += sum(len(line.case.model_dump_json()) for line in lines[:1]) * len(lines)
             for remark in {_kind_of_remark(remark) for one in made for remark in one.remarks}:
                 self.now.remarks[remark] = self.now.remarks.get(remark, 0) + 1
 
@@ -415,8 +413,12 @@ class Import:
             raise CourtroomError(f"{self._order.source}: {' '.join(explain(error)[:3])}") from error
         return frame
 
-    def _write(self, chunk: _Chunk, part: int, records: int, position: int) -> None:
-        now = self.now
+    def _refuse(self, place: str, message: str) -> None:
+        """Note why a record is left out, in characters that can be stored."""
+        self._chunk.problems.append(Problem(place=shown(place), message=shown(message)))
+
+    def _write(self, part: int, records: int, position: int) -> None:
+        now, chunk, self._chunk = self.now, self._chunk, _Chunk()
         now.part, now.records, now.form = part, records, self._form.name if self._form else ""
         now.taken += len(chunk.lines)
         now.refused += len(chunk.problems)
@@ -447,11 +449,6 @@ class Import:
     def _nothing(self) -> CourtroomError:
         why = self._first_problems() or "It holds no records."
         return CourtroomError(f"Nothing of {self._order.source} can be used. {why}")
-
-
-def _problem(place: str, message: str) -> Problem:
-    """A problem, in characters that can be stored."""
-    return Problem(place=shown(place), message=shown(message))
 
 
 def _kind_of_remark(remark: str) -> str:

@@ -1,6 +1,7 @@
 """A model puts a change into the texts of a case. What loses a number or gains one is refused; a person reads the rest."""
 
 import re
+from calendar import month_name
 from collections import Counter
 
 from pydantic import Field
@@ -12,8 +13,6 @@ from courtroom.models.spec import ModelSpec
 from courtroom.models.task import Answer, Task
 from courtroom.questions.beside import asked_alone, prompt
 from courtroom.questions.mirror import Mirrored, field_of, texts
-
-MONTHS = ("january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november")
 
 
 class RewrittenText(Answer):
@@ -99,6 +98,6 @@ def accepted(case: Case, told: dict[str, str], different: tuple[str, ...], answe
 def numbers(text: str) -> Counter[str]:
     """Count the numbers of a text; a month by its name is its number, so that a translation keeps it."""
     found = Counter(re.findall(r"\d+(?:[.,:]\d+)*", text))
-    for number, month in enumerate((*MONTHS, "december"), start=1):
-        found[str(number)] += len(re.findall(rf"\b{month.capitalize()}\b", text))
+    for number, month in enumerate(month_name[1:], start=1):
+        found[str(number)] += len(re.findall(rf"\b{month}\b", text))
     return +found

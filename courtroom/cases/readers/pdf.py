@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from threading import Lock
 from typing import Any
 
+from courtroom.cases.labelled import LONGEST
 from courtroom.errors import CaseError
 from courtroom.language import N_
 from courtroom.media.pictures import as_png
@@ -76,30 +77,8 @@ class PdfText:
         return (*lines, *self.remarks)
 
 
-def read_pdf(name: str, data: bytes, most: int) -> tuple[str, tuple[str, ...]]:
-    """Return a PDF's text, and what of it was changed or is not in the text. The arguments are those of `read_pages`.
-
-    Raises:
-        CaseError: it is locked or damaged, or none of its pages has a text.
-    """
-    read = read_pages(name, data, most)
-    if not any(page.strip() for page in read.pages):
-        raise CaseError(
-            f"{name} holds no text, only pictures of it. "
-            "Choose “From papers” on the page Cases: there its pages are pictures."
-        )
-    return "\n\n".join(filter(None, read.pages)), read.told(name)
-
-
-def read_pages(name: str, data: bytes, most: int) -> PdfText:
-    """Return the text of each page of a PDF.
-
-    Args:
-        most: characters after which no more is read.
-
-    Raises:
-        CaseError: it is locked or damaged.
-    """
+def read_pages(name: str, data: bytes) -> PdfText:
+    """Return the text of each page of a PDF. Raises `CaseError`: it is locked or damaged."""
     from pypdf import PdfReader  # only those who bring a PDF wait for it
 
     logging.getLogger("pypdf").setLevel(logging.ERROR)
@@ -116,7 +95,7 @@ def read_pages(name: str, data: bytes, most: int) -> PdfText:
             added.append(filled_in)
             for remark in told:
                 remarked.setdefault(remark, []).append(number)
-            if sum(map(len, pages)) > most:
+            if sum(map(len, pages)) > 2 * LONGEST:
                 break  # too long in any case, and the document itself says so
     except CaseError:
         raise
