@@ -159,9 +159,12 @@ def _unfolded(array: pa.Array) -> int:
         if not text and not pa.types.is_binary(kind.value_type) and not pa.types.is_large_binary(kind.value_type):
             return 8 * len(array)
         return len(array) + (pc.sum(pc.binary_length(array.dictionary).take(array.indices)).as_py() or 0)
-    if pa.types.is_nested(kind) and not pa.types.is_union(kind):
-        parts = [array.keys, array.items] if pa.types.is_map(kind) else array.flatten()
-        return len(array) + sum(map(_unfolded, parts if isinstance(parts, list) else [parts]))
+    if pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind):
+        return len(array) + _unfolded(array.flatten())
+    if pa.types.is_struct(kind):
+        return len(array) + sum(map(_unfolded, array.flatten()))
+    if pa.types.is_map(kind):
+        return len(array) + _unfolded(array.keys) + _unfolded(array.items)
     if kind in (pa.string_view(), pa.binary_view()):
         lengths = np.frombuffer(array.buffers()[1], np.int32)[::4][array.offset : array.offset + len(array)]
         return len(array) + int(lengths.sum(dtype=np.int64))
