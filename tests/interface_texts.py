@@ -89,7 +89,7 @@ OF_A_CASE = re.compile(r"cases/readers/|datasets/forms/")
 def found() -> Found:
     """All messages, with the files in which they stand."""
     messages: Found = {}
-    for message, name in (*_in_source(), *_in_templates(), *_fields_of_answers(), *_bundled()):
+    for message, name in (*_in_source(), *_declared(), *_in_templates(), *_fields_of_answers(), *_bundled()):
         if message:
             messages.setdefault(message, set()).add(name)
     for one in [message for message in messages if "\0" in message]:
@@ -106,6 +106,29 @@ def _in_source() -> Iterator[tuple[str, str]]:
         if path in pages or not name.removeprefix("courtroom/").startswith(UNSEEN):
             # What holds "(?" is a pattern.
             yield from ((message, name) for message in Source(path, name).messages() if "(?" not in message)
+
+
+def _declared() -> Iterator[tuple[str, str]]:
+    """What procedures and their setups declare in files beside their code."""
+    not_shown = ("name", "icon", "paper", "knob", "value", "mark")
+
+    def texts(part: Any, key: str = "") -> Iterator[str]:
+        if isinstance(part, dict):
+            yield from (text for name, value in part.items() for text in texts(value, name))
+        elif isinstance(part, list):
+            yield from (text for one in part for text in texts(one, key))
+        elif isinstance(part, str) and key not in not_shown and _has_words(part):
+            yield part
+
+    for path in sorted(Path(ROOT / "courtroom").glob("[jp]*/**/*.toml")):
+        name = path.relative_to(ROOT).as_posix()
+        yield from ((text, name) for text in texts(tomllib.loads(path.read_text(encoding="utf-8"))))
+
+
+def _has_words(text: str) -> bool:
+    """Whether a text is more than a name, a key or a style."""
+    is_name = text in NO_TEXT or KEY.fullmatch(text) or STYLE.match(text)
+    return not is_name and bool(WORD.search(MARKUP.sub("", text)))
 
 
 def _in_templates() -> Iterator[tuple[str, str]]:
@@ -196,8 +219,7 @@ class Source:
             text = "".join(part.value if isinstance(part, ast.Constant) else "{x}" for part in node.values)  # type: ignore[misc]
         else:
             return False
-        is_name = text in NO_TEXT or KEY.fullmatch(text) or STYLE.match(text)
-        return not is_name and bool(WORD.search(MARKUP.sub("", text)))
+        return _has_words(text)
 
     def _is_shown(self, node: ast.AST) -> bool:
         """Whether a reader may see a text: by what stands around it, from the inside out."""

@@ -28,7 +28,6 @@ from courtroom.procedures.juris.baselines import QUESTIONS
 from courtroom.procedures.juris.kept import added, why_not_kept
 from courtroom.procedures.juris.procedure import JURIS, most_proposed
 from courtroom.procedures.juris.setup import JurisSetup, members
-from courtroom.procedures.juris.tasks import SEVEN
 from tests.driving import answered_by, drive
 from tests.openai_server import OpenAIServer
 from tests.pages import page
@@ -581,7 +580,10 @@ def test_the_preset_with_the_papers_models_names_those_of_section_4_1() -> None:
     assert [name for name, family in families.items() if family not in who[name]] == []
 
 
-@pytest.mark.parametrize("stated", [{}, dict(SEVEN)], ids=["nothing stated", "seven stated"])
+SEVEN: dict[str, str] = next(one for one in JURIS.presets if one.title.startswith("Seven")).changes["points_of_view"]
+
+
+@pytest.mark.parametrize("stated", [{}, SEVEN], ids=["nothing stated", "seven stated"])
 def test_a_point_of_view_reaches_its_seat_alone(house: Courthouse, stated: dict[str, str]) -> None:
     model = panel()
     record = write(house, model, points_of_view=stated, longest=3, order="fixed")

@@ -13,7 +13,7 @@ import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 from pydantic import SecretStr
-from sqlalchemy import create_engine
+from sqlalchemy import MetaData, create_engine
 from sqlalchemy.pool import NullPool
 
 from courtroom import __version__
@@ -26,7 +26,6 @@ from courtroom.report.run_file import hash_of
 from courtroom.settings import Settings
 from courtroom.store import schema
 from courtroom.store.opening import open_store
-from courtroom.store.tables import TABLES
 from courtroom.upkeep.doctor import examine
 from tests import forks, kills
 from tests.driving import drive
@@ -45,10 +44,14 @@ def before(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return home
 
 
-def differences(url: str) -> list[object]:
-    """What Alembic finds between the tables of a database and those that the program declares."""
+def differences(url: str, folder: Path) -> list[object]:
+    """What Alembic finds between the tables of a database and those of a new store."""
+    open_store(folder / "new.sqlite").close()
+    tables = MetaData()
+    with create_engine(f"sqlite:///{folder / 'new.sqlite'}", poolclass=NullPool).connect() as server:
+        tables.reflect(server)
     with create_engine(url, poolclass=NullPool).connect() as server:
-        return list(compare_metadata(MigrationContext.configure(server, opts={"compare_type": False}), TABLES))
+        return list(compare_metadata(MigrationContext.configure(server, opts={"compare_type": False}), tables))
 
 
 def test_a_store_of_before_is_taken_over_and_its_run_replays(tmp_path: Path, before: Path) -> None:
@@ -60,7 +63,7 @@ def test_a_store_of_before_is_taken_over_and_its_run_replays(tmp_path: Path, bef
     again = house.record(fork)
     assert (again.run.verdict, again.asked) == (record.run.verdict, 0)
     house.close()
-    assert differences(f"sqlite:///{home / STORE}") == []
+    assert differences(f"sqlite:///{home / STORE}", tmp_path) == []
     with closing(sqlite3.connect(home / f"{STORE}.before-{schema.REVISION}.bak")) as db:
         assert db.execute("PRAGMA user_version").fetchone() == (22,)
     with closing(sqlite3.connect(home / STORE)) as db:
@@ -71,12 +74,12 @@ def test_a_store_of_before_is_taken_over_and_its_run_replays(tmp_path: Path, bef
     assert {finding.state for finding in examine(Settings(home=home))} == {"fine"}
 
 
-def test_a_postgresql_store_of_before_is_taken_over_and_an_older_one_refused(on_postgres: str) -> None:
+def test_a_postgresql_store_of_before_is_taken_over_and_an_older_one_refused(on_postgres: str, tmp_path: Path) -> None:
     address = SecretStr(on_postgres)
     url = on_postgres.replace("postgresql://", "postgresql+psycopg://")
     for number in (schema.BEFORE, schema.BEFORE - 1):
         database = open_store(address)
-        assert differences(url) == []
+        assert differences(url, tmp_path) == []
         for statement in (
             *BEFORE,
             "CREATE TABLE written_by (version text, schema bigint, first double precision NOT NULL)",
@@ -115,7 +118,7 @@ def test_a_store_of_the_first_release_is_upgraded_and_keeps_its_imports(tmp_path
     assert (house.store.run(run).exported_id, house.store.run(fork).exported_id) == (None, fork)
     assert house.store.run(fork).exported_parent == run
     house.close()
-    assert differences(f"sqlite:///{home / STORE}") == []
+    assert differences(f"sqlite:///{home / STORE}", tmp_path) == []
     assert {finding.state for finding in examine(Settings(home=home))} == {"fine"}
 
 

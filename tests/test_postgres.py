@@ -25,7 +25,7 @@ from courtroom.store.connection import AWAY, LOCKED, RefusedByServer, ServerErro
 from courtroom.store.database import Database
 from courtroom.store.opening import open_store
 from courtroom.store.postgres import from_plain, to_plain
-from courtroom.store.tables import TABLES
+from courtroom.store.schema import columns_of_tables
 from courtroom.upkeep.backup import NOT_MOVED, copy_as_file, move, restore
 from courtroom.upkeep.doctor import examine
 from tests import forks
@@ -305,9 +305,9 @@ def rows(path: Path) -> dict[str, list[tuple[object, ...]]]:
     with closing(sqlite3.connect(path)) as db:
         db.text_factory = lambda data: ("text", data)  # and no blob
         found = {
-            table.name: sorted(db.execute(f"SELECT {', '.join(table.columns.keys())} FROM {table.name}"), key=repr)
-            for table in TABLES.sorted_tables
-            if table.name not in NOT_MOVED
+            table: sorted(db.execute(f"SELECT {', '.join(columns)} FROM {table}"), key=repr)
+            for table, columns in columns_of_tables().items()
+            if table not in NOT_MOVED
         }
     assert sum(map(len, found.values())) > 100
     return found

@@ -1,9 +1,11 @@
 """What a field of a setup can hold, read from its type, its bounds and what it declares."""
 
 import json
+import tomllib
 import types
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from enum import StrEnum
+from pathlib import Path
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 from pydantic import BaseModel, Field
@@ -82,6 +84,23 @@ def knob(
         **({"labels": dict(labels)} if labels else {}),
     }
     return Field(default=default, title=title, description=description, json_schema_extra=extra, **limits)
+
+
+def knobs(code: str) -> Callable[..., Any]:
+    """Return `knob` for a setup whose texts stand in the TOML file with the name of its module: `knob("rounds", 3, ge=1)`.
+
+    Args:
+        code: the module's `__file__`.
+    """
+    texts = tomllib.loads(Path(code).with_suffix(".toml").read_text(encoding="utf-8"))
+
+    def of(name: str, default: Any, **limits: Any) -> Any:
+        said = dict(texts[name])
+        group = Group[said.pop("group", "talk").upper()]
+        widget = Widget(said.pop("widget")) if "widget" in said else None
+        return knob(default, group=group, widget=widget, **said, **limits)
+
+    return of
 
 
 def knowledge_base(description: str) -> Any:

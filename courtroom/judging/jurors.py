@@ -10,7 +10,7 @@ from pydantic import Field, SerializeAsAny
 
 from courtroom.cases.case import Case
 from courtroom.cases.dispute import Dispute
-from courtroom.declarations.knobs import Group, Widget, knob
+from courtroom.declarations.knobs import knobs
 from courtroom.declarations.setup import Member, ScriptedSetup, Setup, VotingSetup
 from courtroom.engine.court import Court
 from courtroom.engine.procedure import Procedure
@@ -23,6 +23,8 @@ from courtroom.panel.follow_graph import FollowGraph
 from courtroom.panel.personas import DISPUTES, LONGEST_NAME, Persona, drawn_panel, sample_panel
 from courtroom.strict import Strict
 from courtroom.text.words import sentences
+
+knob = knobs(__file__)
 
 ELSEWHERE = 1_000_003
 """Added to the seed of those who are drawn as others."""
@@ -56,64 +58,20 @@ CountSeen = Literal["all", "heard", "nobody"]
 class TalkSetup(VotingSetup, ScriptedSetup):
     """A setup of members who hear each other, and vote again and again."""
 
-    recall: Recall = knob(
-        "all",
-        "What members recall of themselves",
-        "`nothing`: a member is not told what it said and voted before. `last`: what it said last. `line`: the first words of "
-        "each round. `all`: what it said in every round, of those before the last in a sentence each where its model has "
-        "little room.",
-        labels={"line": "the first words of each round"},
-    )
-    count_seen: CountSeen = knob(
-        "nobody",
-        "Who sees the count",
-        "`all`: each member sees the count of the last ballot of all, so that a majority presses on everybody. `heard`: "
-        "each sees how those voted whom it hears. `nobody`: no count is shown.",
-    )
-    peers_named: bool = knob(
-        True,
-        "Peers are named",
-        "Off: what others said is shown without their names, so that nobody knows which of them said it.",
-    )
-    private_ballots: bool = knob(
-        False,
-        "Private ballots",
-        "After its vote in each round every member is asked once more, alone, what it thinks. No other sees the answer, "
-        "and it does not count. It takes about twice as many calls for votes.",
-    )
+    recall: Recall = knob("recall", "all")
+    count_seen: CountSeen = knob("count_seen", "nobody")
+    peers_named: bool = knob("peers_named", True)
+    private_ballots: bool = knob("private_ballots", False)
 
 
 class JurySetup(TalkSetup):
     """A setup of jurors with personas."""
 
     jury_size: int = 12
-    personas: Literal["own", "others", "none"] = knob(
-        "own",
-        "Whose personas",
-        "`own`: those of the panel. `others`: those of other people, drawn by lot, in place of them: a placebo, which shows whether it matters who "
-        "the jurors are. `none`: all are asked the same and differ by chance alone.",
-        Group.WHO,
-    )
-    first_votes: int | None = knob(
-        None,
-        "First votes that are set",
-        "So many members, drawn by the seed, begin on the side that has to prove its case (guilty, the plaintiff, the buyer), "
-        "all others on the other side. Each is asked for its best reasons for it, and is free from the next round on. "
-        "Not set: all vote freely from the beginning.",
-        ge=0,
-        le=51,
-    )
-    people: str = knob(
-        "",
-        "Pool of people",
-        "The name of a saved panel of up to 2,000 people, such as rows of a census or a survey: each run draws its jurors from it by its seed and their "
-        "weights. Empty: the people that come with Courtroom.",
-        Group.WHO,
-        max_length=LONGEST_NAME,
-    )
-    jury: tuple[Persona, ...] = knob(
-        (), "Personas", "In the order of seats; drawn by the seed where missing.", widget=Widget.PERSONAS, max_length=51
-    )
+    personas: Literal["own", "others", "none"] = knob("personas", "own")
+    first_votes: int | None = knob("first_votes", None, ge=0, le=51)
+    people: str = knob("people", "", max_length=LONGEST_NAME)
+    jury: tuple[Persona, ...] = knob("jury", (), max_length=51)
 
     def undrawn(self, changed: Collection[str]) -> Self:
         """Of another pool of people other jurors are drawn."""
@@ -138,17 +96,7 @@ Doubt = Annotated[
         "near-certainty",
         "undefined",
     ],
-    knob(
-        "firmly-convinced",
-        "How reasonable doubt is explained",
-        "In our words, after published instructions. `firmly-convinced`: not every possible doubt counts (Federal "
-        "Judicial Center 1987, no. 21). `moral-certainty`: as certain as people can be of what others have done "
-        "(Commonwealth v. Webster 1850, Massachusetts). `any-reason`: every doubt counts for which one can give a reason "
-        "that one holds good (New York, CJI2d). `hesitation`: a doubt that would make one pause before acting (Holland v. "
-        "United States 1954). `abiding-conviction`: a conviction that would last after the trial (California, CALCRIM "
-        "220). `sure`: that one is sure (Crown Court Compendium, England and Wales). `near-certainty`: nearer to certainty "
-        "than to likelihood (Lifchus 1997 and Starr 2000, Canada). `undefined`: not at all.",
-    ),
+    knob("doubt", "firmly-convinced"),
 ]
 
 

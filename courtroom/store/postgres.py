@@ -223,7 +223,7 @@ class PostgresStore(Database):
             rows = db.execute("SELECT tablename FROM pg_tables WHERE schemaname = current_schema()").fetchall()
             names = {row[0] for row in rows}
             if not names:
-                create(db, "postgresql")
+                create(db, on_postgres=True)
             elif not is_current(db, names, place):
                 assert self.held is not None
                 upgrade(self.held)

@@ -163,7 +163,7 @@ class SqliteStore(Database):
         """Make the tables, or change those of an older store, in one transaction: who dies in it changes nothing."""
         with self.transaction() as db:
             if not _tables(self.connection):
-                create(db, "sqlite")
+                create(db, on_postgres=False)
                 return
         with _transaction_of_sqlalchemy(self._path) as (server, connection):
             if not is_current(connection, _tables(connection), str(self._path)):  # no other process was faster

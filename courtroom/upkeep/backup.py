@@ -9,11 +9,11 @@ import shutil
 import sqlite3
 import tempfile
 import zipfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, closing, contextmanager, suppress
 from itertools import chain, islice
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from filelock import FileLock, Timeout
 from pydantic import SecretStr
@@ -25,12 +25,8 @@ from courtroom.settings import Settings
 from courtroom.store.connection import FAILURES
 from courtroom.store.database import Database
 from courtroom.store.opening import explained, open_store
-from courtroom.store.schema import begun
+from courtroom.store.schema import begun, columns_of_tables
 from courtroom.store.sqlite import LOCK, RESTORING, check, copy, damages, demand_no_log
-
-if TYPE_CHECKING:
-    from sqlalchemy import Table
-
 
 Progress = Callable[[str, int], None]
 """Given the table, and how many of its rows are moved."""
@@ -62,19 +58,19 @@ def copy_as_file(source: Database, to: Path, progress: Progress = lambda table, 
 
 
 def _all(source: Database, target: Database, progress: Progress) -> Mapping[str, int]:
-    tables = _tables()
+    tables = {table: kinds for table, kinds in columns_of_tables().items() if table not in NOT_MOVED}
     with target.transaction() as db:
         for table in tables:
-            if db.execute(f"SELECT 1 FROM {table.name} LIMIT 1").fetchone():
+            if db.execute(f"SELECT 1 FROM {table} LIMIT 1").fetchone():
                 raise StoreError(f"{begun(target.place)} is not empty. Move into a new database; nothing was written.")
-        moved = {table.name: _copied(source, target, table, progress) for table in tables}
-        for table in tables:
-            if _digest(source, table) != _digest(target, table):
+        moved = {table: _copied(source, target, table, kinds, progress) for table, kinds in tables.items()}
+        for table, kinds in tables.items():
+            if _digest(source, table, kinds) != _digest(target, table, kinds):
                 raise StoreError(
-                    f"The rows of {table.name} came to {target.place} otherwise than they were. Nothing was kept there."
+                    f"The rows of {table} came to {target.place} otherwise than they were. Nothing was kept there."
                 )
         if target.name == "PostgreSQL":
-            _number_on(target, tables)
+            _number_on(target)
     return moved
 
 
@@ -83,34 +79,26 @@ def place_from(text: str, file: Path) -> Path | SecretStr:
     return file if text == "sqlite" else SecretStr(text)
 
 
-def _tables() -> tuple[Table, ...]:
-    from courtroom.store.tables import TABLES  # slow to import: only to move a store
-
-    return tuple(table for name, table in sorted(TABLES.tables.items()) if name not in NOT_MOVED)
+def _rows(database: Database, table: str, columns: Iterable[str]) -> Iterator[tuple[Any, ...]]:
+    return map(tuple, database.each(f"SELECT {', '.join(columns)} FROM {table}"))
 
 
-def _rows(database: Database, table: Table) -> Iterator[tuple[Any, ...]]:
-    columns = ", ".join(column.name for column in table.columns)
-    return map(tuple, database.each(f"SELECT {columns} FROM {table.name}"))
-
-
-def _copied(source: Database, target: Database, table: Table, progress: Progress) -> int:
-    columns = ", ".join(column.name for column in table.columns)
-    mark = ", ".join("CAST(? AS TEXT)" if column.type.python_type is str else "?" for column in table.columns)
+def _copied(source: Database, target: Database, table: str, kinds: Mapping[str, str], progress: Progress) -> int:
+    mark = ", ".join("CAST(? AS TEXT)" if kind == "TEXT" else "?" for kind in kinds.values())
     done = 0
-    left = _rows(source, table)
+    left = _rows(source, table, kinds)
     while rows := [*islice(left, AT_ONCE)]:
         values = ", ".join([f"({mark})"] * len(rows))
         sent = [_storable(value, target) for value in chain.from_iterable(rows)]
         try:
-            target.execute(f"INSERT INTO {table.name} ({columns}) VALUES {values}", tuple(sent))
+            target.execute(f"INSERT INTO {table} ({', '.join(kinds)}) VALUES {values}", tuple(sent))
         except FAILURES as error:
             raise StoreError(
-                f"A row of {table.name} does not fit ({error}). `python -m courtroom doctor --mend` sets aside rows "
+                f"A row of {table} does not fit ({error}). `python -m courtroom doctor --mend` sets aside rows "
                 "that can't be read; then move again. Nothing was written."
             ) from error
         done += len(rows)
-        progress(table.name, done)
+        progress(table, done)
     return done
 
 
@@ -124,23 +112,25 @@ def _storable(value: Any, target: Database) -> Any:
     return value
 
 
-def _digest(database: Database, table: Table) -> tuple[int, int]:
+def _digest(database: Database, table: str, columns: Iterable[str]) -> tuple[int, int]:
     """How many rows there are, and what they hold, whatever their order."""
     count, whole = 0, 0
-    for row in _rows(database, table):
+    for row in _rows(database, table, columns):
         count += 1
         whole += int.from_bytes(hashlib.sha256(repr(row).encode(errors="surrogatepass")).digest(), "big")
     return count, whole % 2**256
 
 
-def _number_on(target: Database, tables: tuple[Table, ...]) -> None:
-    for table in tables:
-        for column in table.columns:
-            if column.identity is not None:
-                target.execute(
-                    f"SELECT setval(pg_get_serial_sequence('{table.name}', '{column.name}'), max({column.name}))"
-                    f" FROM {table.name} HAVING count(*) > 0"
-                )
+def _number_on(target: Database) -> None:
+    numbered = target.execute(
+        "SELECT table_name, column_name FROM information_schema.columns"
+        " WHERE table_schema = current_schema() AND is_identity = 'YES'"
+    )
+    for table, column in numbered.fetchall():
+        target.execute(
+            f"SELECT setval(pg_get_serial_sequence('{table}', '{column}'), max({column}))"
+            f" FROM {table} HAVING count(*) > 0"
+        )
 
 
 STORE = "courtroom.sqlite"

@@ -13,7 +13,7 @@ from courtroom.errors import CourtroomError
 from courtroom.questions.marks import Mark
 from courtroom.report import run_file
 from courtroom.sharing import DAY, Links
-from courtroom.store.tables import TABLES
+from courtroom.store.schema import columns_of_tables
 from courtroom.upkeep.doctor import examine
 from tests.attacks.test_files import signed
 from tests.attacks.test_forged_runs import forged, house
@@ -46,16 +46,16 @@ def steered(house: Courthouse) -> str:
 def everything(house: Courthouse, run: str) -> dict[str, list[dict[str, object]]]:
     """All rows of all tables that name the run."""
     found = {}
-    for name, table in sorted(TABLES.tables.items()):
+    for name, columns in columns_of_tables().items():
         column = "id" if name in ("runs", "ownership", "links") else "run"
-        if column in table.columns and name not in STAYS:
+        if column in columns and name not in STAYS:
             rows = house.database.execute(f"SELECT * FROM {name} WHERE {column} = ?", (run,))
             found[name] = [{key: value for key, value in dict(row).items() if key != "status"} for row in rows]
     return found
 
 
 def test_all_of_a_deleted_run_comes_back(house: Courthouse) -> None:
-    assert {name for name, table in TABLES.tables.items() if "run" in table.columns} == {*OF_A_RUN, *STAYS}
+    assert {name for name, columns in columns_of_tables().items() if "run" in columns} == {*OF_A_RUN, *STAYS}
     run = steered(house)
     before = everything(house, run)
     there = {"interventions", "rewinds", "marks", "seats", "audiences", "events", "ownership", "links"}

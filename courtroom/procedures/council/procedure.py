@@ -1,12 +1,10 @@
 """A council: members answer apart, rank each other's answers without knowing whose they are, and a chair concludes."""
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Self
 
-from courtroom import Court, Member, Preset, Procedure, Role, StageKind, Verdict
+from courtroom import Court, Member, Procedure, Verdict
 from courtroom.cases.case import Case
-from courtroom.cases.kinds import WITH_OPTIONS
 from courtroom.cases.question import LETTERS
 from courtroom.declarations.knobs import Group, knob
 from courtroom.declarations.setup import ScriptedSetup
@@ -16,7 +14,8 @@ from courtroom.judging.options import choices, names, outcome
 from courtroom.media.medium import Medium
 from courtroom.procedures.council import ranks
 from courtroom.procedures.council.tasks import METHODS, Conclude, GroupAnswers, RankAnswers, Reply, Respond, Shown
-from courtroom.procedures.council.views import RANKS
+from courtroom.procedures.council.views import drawn
+from courtroom.procedures.declared import declared
 
 
 class CouncilSetup(ScriptedSetup):
@@ -129,37 +128,12 @@ def media(court: Session) -> tuple[Medium, ...]:
 
 
 COUNCIL = Procedure(
-    name="council",
-    title="Council",
-    summary="Members answer apart and rank each other's answers without knowing whose they are; a chair writes the answer.",
-    paper="A design of practice: answers that models rank unseen, and a chair. Agreement: Kendall and Babington Smith (1939), "
-    "The problem of m rankings, Ann. Math. Stat. 10(3); biases: Zheng et al. (2023), arXiv:2306.05685",
-    case_kind=WITH_OPTIONS,
-    designed_for="question",
+    **declared(__file__, draws=(drawn,)),
     setup=CouncilSetup,
-    roles=(
-        Role("member", "Member", "Answers apart from the others, then ranks all answers.", votes=True),
-        Role("chair", "Chair", "Writes the answer of the council, and what speaks against it."),
-    ),
-    stages=(
-        StageKind(
-            "answers", "Answers", "Each member answers apart. Where there are no options, the chair groups the answers."
-        ),
-        StageKind("ranking", "Ranking", "Each member ranks all answers, under letters that are drawn by lot."),
-        StageKind("conclusion", "Conclusion", "The chair writes the answer."),
-    ),
-    choices=(),
     choices_in=choices,
     tasks=tuple(METHODS),
     offline=METHODS,
-    prompts=Path(__file__).parent / "prompts",
     members=members,
     deliberate=deliberate,
     at_most=lambda case, setup: 2 * setup.seats + (1 if case.choices else 2),
-    small={"seats": 3},
-    views=(RANKS,),
-    presets=(
-        Preset("Four members", "As it is.", {}),
-        Preset("Seven members", "More ranks, less chance.", {"seats": 7}),
-    ),
 )

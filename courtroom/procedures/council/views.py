@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from courtroom import Record, Table, Text, View
+from courtroom import Record, Table, Text
 from courtroom.engine.court import chance
 from courtroom.procedures.council import ranks
 from courtroom.procedures.council.tasks import RankAnswers, Respond
@@ -60,8 +60,3 @@ def drawn(record: Record) -> Mapping[str, tuple[Table | Text, ...]]:
 def cell(rank: ranks.Rank | None) -> str | None:
     """A rank as it counts; that of one's own answer in brackets, as it is left out."""
     return None if rank is None else f"({rank.place})" if rank.counted is None else str(rank.counted)
-
-
-RANKS = View(
-    "ranks", "Ranks", ":material/leaderboard:", "Who ranked how, how far they agree, what may bias them.", drawn
-)

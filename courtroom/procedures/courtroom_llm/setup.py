@@ -7,10 +7,12 @@ from pydantic import Field, field_validator
 
 from courtroom.cases.case import Case
 from courtroom.cases.labelled import LabelledTask
-from courtroom.declarations.knobs import Group, knob
+from courtroom.declarations.knobs import knobs
 from courtroom.declarations.setup import Member, VotingSetup
 from courtroom.errors import CourtroomError
 from courtroom.models.spec import ModelSpec
+
+knob = knobs(__file__)
 
 Structure = Literal["sequential", "parallel", "multiple", "single", "nearest"]
 CasesOf = Literal["both labels", "every label", "any label"]
@@ -25,112 +27,22 @@ class CourtroomLLMSetup(VotingSetup):
     """Which texts are heard, by how many judges, in which order."""
 
     model: ModelSpec = Field(default_factory=lambda: ModelSpec(temperature=0.5), title="Model")
-    texts: tuple[str, ...] = knob(
-        (),
-        "Texts heard",
-        "Ids of texts, or `all`; none is the first one. Each text has a trial of its own.",
-        Group.LOOK,
-        first=True,
-    )
-    structure: Structure = knob(
-        "sequential",
-        "Structure",
-        "`sequential`: each judge sees the earlier judges' opinions; `parallel`: judges decide independently, the "
-        "majority counts; `multiple` and `single` are the baselines without a trial: several models with majority, or one; "
-        "`nearest` asks no model: the nearest labelled texts decide.",
-        Group.WHO,
-        first=True,
-    )
-    judges: int = knob(5, "Judges", "An odd number: 1, 3, 5 ...", Group.WHO, first=True, ge=1, le=21)
-    decided_by: Literal["last", "majority"] = knob(
-        "last",
-        "Sequential judges decide by",
-        "`last`: the last judge, who has seen all others' opinions, as the outcomes in the paper's tables show; or "
-        "the majority.",
-        first=True,
-    )
-    shots: int = knob(
-        1,
-        "Similar cases",
-        "How many for each label that the next knob names; with `any label`, how many in all.",
-        Group.LOOK,
-        first=True,
-        ge=0,
-        le=3,
-    )
-    cases_of: CasesOf = knob(
-        "both labels",
-        "Similar cases of",
-        "`both labels`: of each of the two labels in question, as in the paper's table 11; without a trial every "
-        "label is in question. `every label`: of each label of the set, as in table 9. `any label`: the nearest ones overall, as in "
-        "section 3.4.",
-        Group.LOOK,
-    )
-    cases_by: Literal["similarity", "random"] = knob(
-        "similarity",
-        "Similar cases chosen by",
-        "`similarity`: the nearest ones; `random`: drawn by the seed, as the paper's table 6 compares.",
-        Group.LOOK,
-    )
-    reasons: Literal["judges", "everybody", "nobody"] = knob(
-        "judges",
-        "Reasons before labels",
-        "`judges`: the judges of a trial give a reason before the label, the models of a baseline the label alone, as "
-        "the paper's; `everybody`: the baselines reason too; `nobody`: the judges give the label alone, as the paper's figure 10 "
-        "shows it.",
-    )
-    hearing_reasons: bool = knob(
-        True,
-        "Reasons in the preliminary hearing",
-        "It notes features of the text and why labels come into question, then names two. Off: the labels alone, as in the "
-        "paper's figure 8.",
-    )
-    earlier: Literal["all", "previous"] = knob(
-        "all",
-        "Sequential judges are told of",
-        "`all` judges before them, or the `previous` one alone, as the paper's section 3.3 says.",
-    )
-    passages: bool = knob(
-        True,
-        "Pleadings point to passages",
-        "Each side copies passages of the text, which the judges are shown. Off: an argument alone, as in the paper's figure 9.",
-    )
-    neighbours: int = knob(
-        5,
-        "Nearest texts that decide",
-        "In the structure `nearest`: how many labelled texts count, each by its likeness.",
-        Group.LOOK,
-        ge=1,
-        le=50,
-    )
-    explain: bool = knob(
-        True,
-        "Reasons for similar cases",
-        "Where a similar case has no reason on record, a member is asked for one: a call each.",
-        Group.COST,
-        first=True,
-    )
-    hearings: int = knob(
-        5,
-        "Preliminary hearings",
-        "The first one counts. A text is ambiguous when they do not all name the same first label; with 1 that "
-        "isn't known.",
-        Group.COST,
-        first=True,
-        ge=1,
-        le=9,
-    )
-    argument_sentences: int = knob(
-        1, "Longest argument (sentences)", "Each side is asked for at most so many.", ge=1, le=20
-    )
-    argument_words: int = knob(
-        60,
-        "Longest argument (words)",
-        "What is longer is cut there; Chinese counts two characters as a word. The passages that a side quotes may "
-        "have as many words again.",
-        ge=10,
-        le=1000,
-    )
+    texts: tuple[str, ...] = knob("texts", ())
+    structure: Structure = knob("structure", "sequential")
+    judges: int = knob("judges", 5, ge=1, le=21)
+    decided_by: Literal["last", "majority"] = knob("decided_by", "last")
+    shots: int = knob("shots", 1, ge=0, le=3)
+    cases_of: CasesOf = knob("cases_of", "both labels")
+    cases_by: Literal["similarity", "random"] = knob("cases_by", "similarity")
+    reasons: Literal["judges", "everybody", "nobody"] = knob("reasons", "judges")
+    hearing_reasons: bool = knob("hearing_reasons", True)
+    earlier: Literal["all", "previous"] = knob("earlier", "all")
+    passages: bool = knob("passages", True)
+    neighbours: int = knob("neighbours", 5, ge=1, le=50)
+    explain: bool = knob("explain", True)
+    hearings: int = knob("hearings", 5, ge=1, le=9)
+    argument_sentences: int = knob("argument_sentences", 1, ge=1, le=20)
+    argument_words: int = knob("argument_words", 60, ge=10, le=1000)
 
     @field_validator("judges")
     @classmethod

@@ -8,7 +8,6 @@ from courtroom.cases.labelled import Labelled, LabelledTask
 from courtroom.declarations.blocks import Beside, Block, Card, Cards, Flow, Marked, Span, Step, Table, Text
 from courtroom.engine.court import chance
 from courtroom.engine.events import Called
-from courtroom.engine.procedure import View
 from courtroom.engine.record import Record
 from courtroom.evaluation.summaries import where
 from courtroom.judging.views import Shown
@@ -212,12 +211,3 @@ def _task(record: Record) -> LabelledTask:
 def _heard(record: Record) -> list[Labelled]:
     wanted = set(getattr(record.setup, "texts", ()))
     return [item for item in _task(record).items if item.id in wanted] if record.stages else []
-
-
-VIEWS = (
-    View("pleadings", "Pleadings", ":material/balance:", "What prosecutor and attorney argue, and where in the text they point.", pleadings),
-    View("bench", "Bench", ":material/gavel:", "The judges in order, with their reasons and changes of mind.", bench),
-    View("similar", "Similar cases", ":material/content_copy:", "Labelled texts nearest to this one, with the reasons for their labels.", similar),
-    View("ambiguity", "Ambiguity", ":material/help_center:", "A text is ambiguous when its preliminary hearings do not all name the same first label.", ambiguity),
-    View("results", "Results", ":material/checklist:", "Each text's label beside the known one.", results),
-)  # fmt: skip

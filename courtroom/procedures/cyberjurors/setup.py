@@ -1,4 +1,4 @@
-"""The knobs of CyberJurors (section 5, configurations; ablation: table 3). `procedure.PAPER` has the paper's values."""
+"""The knobs of CyberJurors (section 5, configurations; ablation: table 3). `procedure.toml` has the paper's values."""
 
 from collections.abc import Collection
 from typing import Any, Literal, Self
@@ -7,115 +7,41 @@ from pydantic import model_validator
 
 from courtroom.cases.case import Case
 from courtroom.cases.dispute import Side
-from courtroom.declarations.knobs import Few, Group, Share, Widget, knob, knowledge_base
+from courtroom.declarations.knobs import Few, Share, knobs, knowledge_base
 from courtroom.declarations.setup import Member
 from courtroom.judging.jurors import JurySetup, hearing_nobody, seated
 from courtroom.knowledge.bases import BaseName
 from courtroom.panel.follow_graph import FollowGraph, build
 from courtroom.procedures.cyberjurors.tasks import RULES
 
-Variant = Literal["baseline", "rules", "sr-cot", "iv-cot-lite", "iv-cot", "jury", "cyberjurors", "nearest-precedents"]
+knob = knobs(__file__)
 
-CALLED = {
-    "baseline": "one question", "rules": "one question with rules", "sr-cot": "SR-CoT", "iv-cot-lite": "IV-CoT lite",
-    "iv-cot": "IV-CoT", "jury": "a jury without precedents", "cyberjurors": "CyberJurors",
-}  # fmt: skip
+Variant = Literal["baseline", "rules", "sr-cot", "iv-cot-lite", "iv-cot", "jury", "cyberjurors", "nearest-precedents"]
 
 
 class CyberJurorsSetup(JurySetup):
     """Who judges a dispute, and how."""
 
-    variant: Variant = knob(
-        "cyberjurors",
-        "Variant",
-        "The steps of the paper's ablation: `baseline` one model, one question; `rules` with the judgment "
-        "rules; `sr-cot` four stages with one piece of evidence a side; `iv-cot` with iterated clue grounding; "
-        "`iv-cot-lite` the same without media in the analysis; `jury` with rounds of discussion; `cyberjurors` with "
-        "precedents, the whole system. `nearest-precedents` is a baseline of ours that asks no model: the votes on record of the closest "
-        "precedents decide.",
-        Group.WHO,
-        first=True,
-        labels=CALLED,
-    )
-    jury_size: int = knob(
-        17, "Jurors", "The platform seats 17.", Group.WHO, widget=Widget.SEATS, first=True, ge=1, le=51
-    )
-    rounds: Few = knob(3, "Rounds at most (T)", "Rounds of discussion.", first=True)
-    grounding_rounds: Few = knob(
-        3,
-        "Clue grounding rounds at most (T_max)",
-        "How many pieces of evidence are looked at on each side, at most.",
-        Group.LOOK,
-    )
-    consensus: Share = knob(
-        0.8,
-        "Consensus threshold (δ)",
-        "Discussion ends early when the majority's share of all seats exceeds this.",
-        first=True,
-    )
+    variant: Variant = knob("variant", "cyberjurors")
+    jury_size: int = knob("jury_size", 17, ge=1, le=51)
+    rounds: Few = knob("rounds", 3)
+    grounding_rounds: Few = knob("grounding_rounds", 3)
+    consensus: Share = knob("consensus", 0.8)
     base: BaseName = knowledge_base(
         "Where precedents are looked up: `bundled`, or the name of the dataset whose disputes were made precedents."
     )
-    precedents: int = knob(
-        3, "Precedents looked up", "Closest precedents whose norms are considered.", Group.LOOK, first=True, ge=0, le=20
-    )
-    norms: int = knob(
-        3, "Norms a juror is given (K)", "Those most similar to its persona.", Group.LOOK, first=True, ge=0, le=20
-    )
-    examination: Literal["own", "shared"] = knob(
-        "own",
-        "Examination of the evidence",
-        "`own`: each juror examines the evidence for itself, as in the paper. `shared`: the jury is given "
-        "one examination, at about a seventeenth of the cost.",
-        Group.COST,
-        first=True,
-    )
-    persona_examines: bool = knob(
-        False,
-        "Personas colour the examination",
-        "Each juror reads the evidence as its persona would (prompt E.2 of the paper). Off: the persona counts "
-        "for the vote alone, and a changed persona asks no examination anew.",
-        Group.WHO,
-    )
-    clues: Literal["for-and-against", "in-favour"] = knob(
-        "for-and-against",
-        "Clues that are sought",
-        "In a side's evidence: what speaks for or against its claim, as Eq. 3 of the paper has it, or only what is in "
-        "its favour, as the paper's prompt E.5 asks.",
-        Group.LOOK,
-    )
-    key_media: int | None = knob(
-        4,
-        "Key pictures and frames of a side",
-        "How many pictures and video frames of each side the analysis is shown at most, the most important "
-        "first; not set: all in which something was found, as in the paper.",
-        Group.LOOK,
-        ge=0,
-        le=90,
-    )
-    field_order: Literal["paper", "reasons-first"] = knob(
-        "reasons-first",
-        "Order of the fields in an answer",
-        "`paper`: the selected piece, the sufficiency and the verdict stand before their reasons, as in the "
-        "paper's prompts. `reasons-first`: a model writes its reasons before it decides.",
-    )
-    tie: Side = knob("buyer", "A tie goes to the", "Eq. 10 of the paper gives a tie to the buyer.", first=True)
-    wording: Literal["plain", "paper"] = knob(
-        "plain",
-        "Wording of the prompts",
-        "`paper`: what the paper's prompts ask for. `plain` adds what a reader missed: what a side says with a piece goes on to the jury with what the "
-        "piece shows, and when it was submitted; the clerk knows the rules, the evidence, a shared examination and the norms; and a juror is told which "
-        "round it is, when the discussion ends, how many others it hears, what a vote for each side means, how two rules are read, and what a side says "
-        "with a piece that was not examined.",
-    )
-    rules: tuple[str, ...] = knob(RULES, "Judgment rules", widget=Widget.RULES)
-    graph: FollowGraph = knob(FollowGraph(), "Follow-graph", widget=Widget.GRAPH)
-    empty_seats: tuple[int, ...] = knob(
-        (),
-        "Seats left empty",
-        "Numbers of jurors who are left out; the others keep their seats, personas and follows.",
-        widget=Widget.EMPTY_SEATS,
-    )
+    precedents: int = knob("precedents", 3, ge=0, le=20)
+    norms: int = knob("norms", 3, ge=0, le=20)
+    examination: Literal["own", "shared"] = knob("examination", "own")
+    persona_examines: bool = knob("persona_examines", False)
+    clues: Literal["for-and-against", "in-favour"] = knob("clues", "for-and-against")
+    key_media: int | None = knob("key_media", 4, ge=0, le=90)
+    field_order: Literal["paper", "reasons-first"] = knob("field_order", "reasons-first")
+    tie: Side = knob("tie", "buyer")
+    wording: Literal["plain", "paper"] = knob("wording", "plain")
+    rules: tuple[str, ...] = knob("rules", RULES)
+    graph: FollowGraph = knob("graph", FollowGraph())
+    empty_seats: tuple[int, ...] = knob("empty_seats", ())
 
     @model_validator(mode="after")
     def _somebody_sits(self) -> Self:

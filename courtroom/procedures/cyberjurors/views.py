@@ -2,7 +2,6 @@
 
 from courtroom.declarations.blocks import Card, Cards, Table, Text
 from courtroom.engine.events import Called
-from courtroom.engine.procedure import View
 from courtroom.engine.record import Record
 from courtroom.judging.views import Shown
 from courtroom.knowledge.search import Rank, Search
@@ -81,10 +80,3 @@ def examination(record: Record) -> Shown:
             rows.append((record.name_of(call.member), side, int(turn), piece, *found))
     columns = ("Examined by", "Side", "Turn", "Piece", "Support", "Sufficient", "What was found")
     return {"": [Table(columns, tuple(rows), empty="Nothing has been looked at yet.")]}
-
-
-VIEWS = (
-    View("precedents", "Precedents", ":material/auto_stories:", "Earlier verdicts closest to this dispute, and the norms that each juror was given.", precedents),
-    View("summary", "Summary", ":material/summarize:", "The clerk's collective summary after each round.", summaries),
-    View("evidence", "Evidence", ":material/search:", "Which evidence was selected, in which order, and what was found in it.", examination),
-)  # fmt: skip

@@ -1,18 +1,17 @@
 """Speakers with different points of view discuss and vote, turn by turn (ChatEval, arXiv:2308.07201, section 2)."""
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Literal, Self
 
-from courtroom import Court, Member, Preset, Procedure, Role, StageKind, Verdict
+from courtroom import Court, Member, Procedure, Verdict
 from courtroom.cases.case import Case
-from courtroom.cases.kinds import WITH_OPTIONS
 from courtroom.cases.question import LETTERS
 from courtroom.declarations.knobs import Group, knob
-from courtroom.declarations.parts import Controls, Counting
+from courtroom.declarations.parts import Counting
 from courtroom.judging.jurors import Doubt, Earlier, TalkSetup, ask_alone, recalled, seen_count
 from courtroom.judging.options import PROPOSING, choices, names, outcome, proposed
 from courtroom.media.medium import Medium
+from courtroom.procedures.declared import declared
 from courtroom.procedures.discussion.tasks import (
     IN_CHINESE,
     METHODS,
@@ -204,56 +203,14 @@ def at_most(case: Case, setup: DiscussionSetup) -> int:
 
 
 DISCUSSION = Procedure(
-    name="discussion",
-    title="Discussion",
-    summary="A baseline: speakers with different points of view discuss a case in turns and vote; the last vote decides.",
-    paper="Chan et al. (2023), ChatEval, arXiv:2308.07201; with one turn, Wang et al. (2022), Self-Consistency, arXiv:2203.11171",
-    case_kind=WITH_OPTIONS,
-    designed_for="dispute",
+    **declared(__file__, stages=(PROPOSING,)),
     setup=DiscussionSetup,
-    roles=(
-        Role("speaker", "Speaker", "Says who is right and why, answers the others, and votes.", votes=True),
-        Role("clerk", "Clerk", "Sums up a turn, where the speakers read a summary."),
-    ),
-    stages=(
-        PROPOSING,
-        StageKind("round", "Turn", "Each speaker makes a statement and votes."),
-    ),
-    choices=(),
     choices_in=choices,
     tasks=tuple(METHODS),
     offline=METHODS,
-    prompts=Path(__file__).parent / "prompts",
     members=members,
     deliberate=deliberate,
     at_most=at_most,
-    controls=Controls(
-        seats="speakers",
-        samples={"turns": 1, "order": "simultaneous", "points_of_view": False},
-        no_talk={"turns": 1, "order": "simultaneous"},
-        oneself={"speakers": 1, "order": "one-by-one"},
-        no_personas={"points_of_view": False},
-    ),
     peers=PEERS,
     counting=lambda setup: Counting(tie=None if setup.tie == "lot" else setup.tie),
-    small={"speakers": 3, "turns": 2},
-    presets=(
-        Preset("ChatEval", "Three points of view, one after the other, in two turns.", {}),
-        Preset("All at once", "All speak at once and read the turns before.", {"order": "simultaneous"}),
-        Preset(
-            "All at once, summed up",
-            "All speak at once and read a summary of the turns before.",
-            {"order": "summarised"},
-        ),
-        Preset(
-            "Self-consistency",
-            "Five answers to the same question, none of which sees another; the majority counts.",
-            {"speakers": 5, "turns": 1, "order": "simultaneous", "points_of_view": False},
-        ),
-        Preset(
-            "Chain of thought",
-            "One answer, its reasons before its verdict.",
-            {"speakers": 1, "turns": 1, "order": "simultaneous", "points_of_view": False},
-        ),
-    ),
 )

@@ -2,32 +2,24 @@
 
 import random
 import re
-from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from courtroom.cases.dispute import PrecedentBatch, Side
 from courtroom.declarations.blocks import Block, Card, Cards
 from courtroom.declarations.knobs import Group, knob, knowledge_base
-from courtroom.declarations.paper import PaperSetting, changes
-from courtroom.declarations.parts import Ending, Preset, Role, StageKind
 from courtroom.declarations.setup import Setup
 from courtroom.engine.court import Court
 from courtroom.engine.events import Learned, Verdict
-from courtroom.engine.procedure import Procedure, View
+from courtroom.engine.procedure import Procedure
 from courtroom.engine.record import Record
 from courtroom.knowledge.bases import BaseName, kept_as
 from courtroom.knowledge.indexed_records import Filter
 from courtroom.knowledge.lessons import Lesson, Put
 from courtroom.knowledge.search import Hit, Search
 from courtroom.models.task import Sentence, Task
+from courtroom.procedures.declared import declared
 from courtroom.text.words import central, sentences
-
-PAPER: tuple[PaperSetting, ...] = (
-    PaperSetting("model.temperature", 0.7, "C.1", "Said of all generative models."),
-    PaperSetting("model.lengths", "free", "E.9", "No text and no list has a limit."),
-    PaperSetting("model.max_tokens", 2048, "C.1"),
-)
 
 
 class Reflection(BaseModel):
@@ -127,24 +119,10 @@ def _learned(record: Record) -> dict[str, list[Block]]:
 
 
 DISTILLATION = Procedure(
-    name="distillation",
-    title="Norm distillation",
-    summary="Turns precedents with their jurors' opinions into norms, the closest earlier norms in view.",
-    paper="Sun et al. (2026), CyberJurors, appendix B.2, arXiv:2605.28369",
-    seating="rows",
-    case_kind="precedents",
+    **declared(__file__, draws=(_learned,)),
     setup=DistillationSetup,
-    roles=(Role("analyst", "Analyst", "Distils norms from a precedent."),),
-    stages=(StageKind("precedent", "Precedent", "One precedent's norms are distilled."),),
-    choices=(),
     tasks=(DeriveNorms,),
     offline={DeriveNorms: reflect},
-    prompts=Path(__file__).parent / "prompts",
     deliberate=distil,
-    looks_in=("precedents",),
     at_most=lambda case, setup: len(case.precedents),
-    views=(View("norms", "Norms", ":material/auto_stories:", "What was learned.", _learned),),
-    paper_settings=PAPER,
-    ending=Ending("Norms", "What was learned", what_if="What would change these norms?"),
-    presets=(Preset("Paper", "The paper's temperature and longest answer.", changes(PAPER)),),
 )

@@ -7,11 +7,13 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import BeforeValidator, field_validator, model_validator
 
 from courtroom.cases.labelled import Document
-from courtroom.declarations.knobs import Few, Group, Widget, knob
+from courtroom.declarations.knobs import Few, knobs
 from courtroom.declarations.setup import Member, Setup
 from courtroom.models.spec import OFFLINE, PERSON
 from courtroom.procedures.juris.tasks import LONGEST
 from courtroom.text.words import sentences
+
+knob = knobs(__file__)
 
 WHAT_TO_DO = (
     "Give each a model or a point of view of its own (section Models; in the shell `--set members.juror-01.id=...` and "
@@ -68,101 +70,22 @@ def _ways(value: Any) -> Any:
 class JurisSetup(Setup):
     """Who writes, who votes, how long it gets."""
 
-    variant: Variant = knob(
-        "juris",
-        "Variant",
-        "`juris` is the whole system; `no-editor` joins the accepted sentences as they are. Baselines in which one "
-        "model writes: `generator-a`, `generator-b`; `summit` refines its summary by an evaluator's advice; `qa-prompt` answers "
-        "questions first. The last two write with the model of generator A.",
-        Group.WHO,
-        first=True,
-        labels={
-            "juris": "the whole system",
-            "generator-a": "generator A alone",
-            "generator-b": "generator B alone",
-            "summit": "SummIt",
-            "qa-prompt": "QA-prompted",
-        },
-    )
-    jury_size: int = knob(5, "Jury size", "Seats at each ballot.", Group.WHO, first=True, ge=1, le=31)
-    jury: Literal["fixed", "dynamic"] = knob(
-        "fixed",
-        "Composition",
-        "`dynamic` draws the jurors anew from the pool for each sentence.",
-        Group.WHO,
-        first=True,
-    )
-    pool: int = knob(9, "Pool", "Jurors to draw from, where the jury is dynamic.", Group.WHO, ge=1, le=60)
-    points_of_view: dict[str, str] = knob(
-        {},
-        "Points of view",
-        "What a generator or a juror looks at first, by member, e.g. `juror-01`. The paper's seats state none: they "
-        "differ by their models.",
-        widget=Widget.POINTS_OF_VIEW,
-        varied=False,
-    )
-    shortest: int | None = knob(
-        3,
-        "Fewest sentences",
-        "A shorter length that the jury decides on is raised to this; not set: it is not.",
-        first=True,
-        ge=1,
-        le=60,
-    )
-    longest: int | None = knob(
-        10,
-        "Most sentences",
-        "A longer length that the jury decides on is cut to this; not set: to the sentences of the document.",
-        first=True,
-        ge=1,
-        le=60,
-    )
-    tell_target: bool = knob(
-        True,
-        "The panel is told the length",
-        "Generators and jurors: how many sentences the summary will have, so that it can be planned; and who proposes a length, "
-        "the range above. Off: they are given the document and the accepted sentences alone, as in Eq. 1 of the paper.",
-    )
-    passages: bool = knob(
-        True,
-        "Generators copy passages first",
-        "On which their sentence rests, word for word. Off: they give a sentence alone, as in Eq. 1 of the paper.",
-    )
-    jurors_read_accepted: bool = knob(
-        True,
-        "Jurors read the accepted sentences",
-        "So that they can say whether a candidate adds something. Off: a juror has the document and both candidates, as in the "
-        "paper's algorithm.",
-    )
-    order: Literal["lot", "fixed"] = knob(
-        "lot",
-        "Order of the candidates",
-        "Which candidate a juror reads first: by `lot`, for each juror and sentence, so that a preference for the first one helps "
-        "neither generator; or `fixed`, generator A's. The paper says nothing of it.",
-    )
-    refinements: Few = knob(3, "Refinements", "At most, in the variant `summit`. The number is ours.")
-    question_count: Few = knob(5, "Questions", "Answered before the summary, in the variant `qa-prompt`.")
-    check_edit: bool = knob(
-        True,
-        "Check the chief editor's text by words",
-        "A number, a name or another matter that the accepted sentences do not have is refused, and so is a text that "
-        "leaves one of them out; if asking again does not help, the accepted sentences stand. Off: the text is taken as it is, as "
-        "in the paper, and what goes beyond is marked.",
-    )
-    assess: Annotated[Ways, BeforeValidator(_ways)] = knob(
-        "both",
-        "Assessment",
-        "An assessor with a model of its own scores the final text for faithfulness, completeness and conciseness: "
-        "`fine-grained` by key facts and sentence by sentence (3 calls), `holistic` by one score each (1 call).",
-        Group.COST,
-        first=True,
-    )
-    key_facts: Literal["document", "reference"] = knob(
-        "document",
-        "Key facts from",
-        "What the fine-grained assessment takes the key facts from; the document, where there is no reference summary.",
-        Group.LOOK,
-    )
+    variant: Variant = knob("variant", "juris")
+    jury_size: int = knob("jury_size", 5, ge=1, le=31)
+    jury: Literal["fixed", "dynamic"] = knob("jury", "fixed")
+    pool: int = knob("pool", 9, ge=1, le=60)
+    points_of_view: dict[str, str] = knob("points_of_view", {})
+    shortest: int | None = knob("shortest", 3, ge=1, le=60)
+    longest: int | None = knob("longest", 10, ge=1, le=60)
+    tell_target: bool = knob("tell_target", True)
+    passages: bool = knob("passages", True)
+    jurors_read_accepted: bool = knob("jurors_read_accepted", True)
+    order: Literal["lot", "fixed"] = knob("order", "lot")
+    refinements: Few = knob("refinements", 3)
+    question_count: Few = knob("question_count", 5)
+    check_edit: bool = knob("check_edit", True)
+    assess: Annotated[Ways, BeforeValidator(_ways)] = knob("assess", "both")
+    key_facts: Literal["document", "reference"] = knob("key_facts", "document")
 
     @model_validator(mode="before")
     @classmethod

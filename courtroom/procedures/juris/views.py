@@ -6,7 +6,6 @@ from typing import Any, get_args
 from courtroom.cases.labelled import Document
 from courtroom.declarations.blocks import Beside, Block, Diff, Marked, Span, Table, Text
 from courtroom.engine.events import Called, StageBegan
-from courtroom.engine.procedure import View
 from courtroom.engine.record import Record
 from courtroom.evaluation.summaries import (
     Quality,
@@ -282,11 +281,3 @@ def _made_of(fine: dict[str, Any]) -> Iterator[Block]:
     )
     none, title = "The assessor named no key facts.", "Completeness and conciseness, by key facts"
     yield Table(("Key fact", "Stated in sentence"), facts, title=title, empty=none)
-
-
-VIEWS = (
-    View("ballots", "Ballots", ":material/how_to_vote:", "Each sentence's two candidates, the votes and critiques, and what in the document supports them.", ballots),
-    View("summary", "Summary", ":material/summarize:", "The accepted sentences in turn, and what the chief editor made of them.", summary),
-    View("jurors", "Agreement", ":material/groups:", "How often each juror voted with the majority.", jurors),
-    View("measures", "Measures", ":material/straighten:", "Overlap with the reference summary, the assessor's scores and what they are made of, quality by time.", measures),
-)  # fmt: skip

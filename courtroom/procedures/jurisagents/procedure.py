@@ -2,14 +2,10 @@
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from statistics import median_low
 from typing import Any
 
 from courtroom.cases.criminal import CriminalCase, Given
-from courtroom.declarations import paper
-from courtroom.declarations.paper import PaperSetting
-from courtroom.declarations.parts import Ending, Preset, Role, StageKind
 from courtroom.engine.court import Court
 from courtroom.engine.events import Verdict
 from courtroom.engine.procedure import Procedure
@@ -21,12 +17,14 @@ from courtroom.judging.criminal import (
     informed,
     precedents_of,
 )
+from courtroom.judging.views import retrieved
 from courtroom.knowledge.search import Search
 from courtroom.law import Judgment, Term, charges_compared, heavier
+from courtroom.procedures.declared import declared
 from courtroom.procedures.jurisagents import tasks
 from courtroom.procedures.jurisagents.offline import METHODS
 from courtroom.procedures.jurisagents.setup import JurisAgentsSetup, members
-from courtroom.procedures.jurisagents.views import VIEWS
+from courtroom.procedures.jurisagents.views import flow, judgments
 
 Hearing = Court[CriminalCase, JurisAgentsSetup]
 
@@ -386,37 +384,6 @@ async def alone(court: Hearing, everyone: list[Trial]) -> Verdict:
     return verdict(court, judged, everyone, "One judge alone.")
 
 
-PAPER: tuple[PaperSetting, ...] = (
-    PaperSetting("model.lengths", "free", "Tables 6 to 13", "No text and no list has a limit."),
-    PaperSetting("model.temperature", 0.0, "4.1, C", "For hosted models; open ones are averaged over three runs."),
-    PaperSetting("variant", "jurisagents", "2.1", "Six roles; the ablations of table 1 are the other variants."),
-    PaperSetting("statutes", 10, "2.2, stage II"),
-    PaperSetting("charges", 10, "2.2, stage II"),
-    PaperSetting("precedents", 5, "2.2, stage II"),
-    PaperSetting("query", "summary", "2.2, stage II"),
-    PaperSetting("likeness", 0.0, "2.2, stage II", "Five are shown whatever they are."),
-    PaperSetting("ranking", "dense", "2.2, stage II", "Appendix B.1 speaks of hybrid retrieval throughout."),
-    PaperSetting("dense_weight", 1.0, "B.1", "Dense results are primary; the number is ours."),
-    PaperSetting("words_weight", 0.3, "B.1", "Sparse results are supplementary; the number is ours."),
-    PaperSetting("appeal", True, "2.2, stages IV to VI"),
-    PaperSetting("first_judgment", "none", "D, tables 11 to 13"),
-    PaperSetting("first_reading", False, "D, tables 11 and 12", "Section 2.2, stage VI, speaks of the same documents."),
-    PaperSetting(
-        "pictures", True, "4.4, table 2", "Its JurisMM-Text has no pictures; table 2 compares with and without."
-    ),
-    PaperSetting("defendants", "primary", "D, table 6"),
-    PaperSetting("reasons", False, "D, tables 8 and 9", "They forbid thoughts in the output."),
-    PaperSetting("fuller", False, "D, table 8"),
-)
-
-MODELS: tuple[PaperSetting, ...] = (
-    PaperSetting("model.id", "openai/gpt-4o", "4.1", "All agents are GPT-4o; the paper names no dated version."),
-    PaperSetting(
-        "embedding", "local/qwen3-embedding-0.6b", "B.1", "By meaning; the paper names no encoder, so this one is ours."
-    ),
-)
-
-
 def refuses(case: CriminalCase, setup: JurisAgentsSetup) -> str:
     """Why a case can't be heard with this setup: precedents alone are asked a question."""
     is_asked = setup.variant == "nearest-precedents" and case.asked != "judgment"
@@ -434,64 +401,12 @@ def at_most(case: CriminalCase, setup: JurisAgentsSetup) -> int:
 
 
 JURISAGENTS = Procedure(
-    name="jurisagents",
-    title="JurisAgents",
-    summary="Three judges, an assistant, the defendant and counsel hear a criminal case in six stages and predict articles, "
-    "charges and term; a defendant who objects gets a second instance.",
-    paper="Anonymous (2025), JurisAgents: A Multi-Agent Framework for Legal Judgment Prediction, ACL submission",
-    case_kind="criminal",
+    **declared(__file__, draws=(flow, retrieved, judgments)),
     setup=JurisAgentsSetup,
-    roles=(
-        Role("junior", "Junior Judge", "Sets out the defendant's acts, their consequences and the state of mind."),
-        Role("senior", "Senior Judge", "Sums the case up in one paragraph."),
-        Role("assistant", "Assistant", "Looks up statutes, charges and precedents; no model is asked for it."),
-        Role("chief", "Chief Judge", "Decides on articles, charges and term."),
-        Role("defendant", "Defendant", "Accepts the judgment, or objects with a reason."),
-        Role("counsel", "Legal Counsel", "Drafts the appeal petition."),
-    ),
-    stages=(
-        StageKind("extraction", "Information extraction", "Junior and senior judge read the facts, or the question."),
-        StageKind("retrieval", "Retrieval", "The assistant puts together the case information document."),
-        StageKind("decision", "Decision", "The chief judge decides."),
-        StageKind("objection", "Objection", "The defendant accepts or objects."),
-        StageKind("appeal", "Appeal", "Counsel drafts the petition."),
-        StageKind("second-instance", "Second instance", "The judges hear the case again with the appeal in view."),
-    ),
-    choices=(),
     tasks=tuple(METHODS),
     offline=METHODS,
-    prompts=Path(__file__).parent / "prompts",
     members=members,
     deliberate=deliberate,
-    looks_in=("statutes", "charges", "cases"),
     at_most=at_most,
     refuses=refuses,
-    ending=Ending("Judgment", what_if="What would change this judgment?"),
-    seating="rows",
-    views=VIEWS,
-    paper_settings=PAPER,
-    small={"appeal": False, "statutes": 5, "charges": 5, "precedents": 2},
-    presets=(
-        Preset("Paper", "Six roles, ten statutes, ten charges, five precedents, two instances.", paper.changes(PAPER)),
-        Preset(
-            "Paper, with its models",
-            "The same with GPT-4o in every role, and look-ups by meaning.",
-            paper.changes((*PAPER, *MODELS)),
-        ),
-        Preset("Without knowledge base", "The ablation in which nothing is looked up.", {"variant": "no-knowledge"}),
-        Preset("Without other agents", "The ablation in which one judge decides alone.", {"variant": "no-agents"}),
-        Preset("Single model", "The baseline: one judge with the facts alone.", {"variant": "single-model"}),
-        Preset(
-            "Nearest precedents",
-            "A baseline without a model: what was decided in the five nearest precedents stands.",
-            {"variant": "nearest-precedents"},
-        ),
-        Preset(
-            "Nearest precedent alone",
-            "A baseline without a model: the judgment of the nearest precedent stands.",
-            {"variant": "nearest-precedents", "precedents": 1},
-        ),
-        Preset("Text only", "Without the key frames and their descriptions (table 2).", {"pictures": False}),
-        Preset("Each defendant", "Facts, charges and term for every defendant of a case.", {"defendants": "each"}),
-    ),
 )

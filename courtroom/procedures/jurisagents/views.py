@@ -5,10 +5,9 @@ import re
 from courtroom.cases.criminal import CriminalCase
 from courtroom.declarations.blocks import Block, Diff, Flow, Step, Text
 from courtroom.engine.events import Called
-from courtroom.engine.procedure import View
 from courtroom.engine.record import Record
 from courtroom.judging.criminal import judgment_of
-from courtroom.judging.views import Shown, compared, retrieved
+from courtroom.judging.views import Shown, compared
 from courtroom.procedures.jurisagents.setup import TITLES
 
 DOCUMENT = "Case information document"
@@ -104,10 +103,3 @@ def _changed(record: Record, number: int) -> list[Block]:
         Diff(summaries[0], summaries[1], "Case summary, from the first instance to the second"),
         Diff(judged[0], judged[1], "Judgment, from the first instance to the second"),
     ]
-
-
-VIEWS = (
-    View("flow", "Flow", ":material/account_tree:", "The roles in the order of the procedure, and what each handed on.", flow),
-    View("retrieval", "Retrieval", ":material/search:", "What the assistant looked up, with its rank by meaning (dense), by words (BM25) and by both (fused).", retrieved),
-    View("judgment", "Judgment", ":material/balance:", "The judgment of each instance, and the real one where it is known.", judgments),
-)  # fmt: skip

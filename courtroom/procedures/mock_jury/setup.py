@@ -4,11 +4,13 @@ from typing import ClassVar, Literal, Self
 
 from courtroom.cases.case import Case
 from courtroom.cases.criminal import Trial
-from courtroom.declarations.knobs import Group, Widget, knob
+from courtroom.declarations.knobs import knobs
 from courtroom.declarations.setup import Member
 from courtroom.judging.jurors import CountSeen, Doubt, JurySetup, hearing_nobody, seated
 from courtroom.panel.follow_graph import FollowGraph, build
 from courtroom.panel.personas import TRIALS
+
+knob = knobs(__file__)
 
 Standard = Literal["reasonable-doubt", "clear-and-convincing", "preponderance"]
 
@@ -16,48 +18,18 @@ Standard = Literal["reasonable-doubt", "clear-and-convincing", "preponderance"]
 class MockJurySetup(JurySetup):
     """Who sits in a mock jury, and by which rules it decides."""
 
-    jury_size: int = knob(
-        12, "Jurors", "Juries of people have 12 or 6.", Group.WHO, widget=Widget.SEATS, first=True, ge=1, le=51
-    )
+    jury_size: int = knob("jury_size", 12, ge=1, le=51)
     standard: Literal["by-matter", "reasonable-doubt", "clear-and-convincing", "preponderance"] = knob(
-        "by-matter",
-        "Standard of proof",
-        "How sure a juror must be to find for the side that has to prove its case. `by-matter`: reasonable doubt in a criminal case, "
-        "preponderance of the evidence in a civil one.",
-        first=True,
+        "standard", "by-matter"
     )
     doubt: Doubt = "firmly-convinced"
-    instruction: str = knob(
-        "", "Measure of proof in own words", "Takes the place of the standard's text.", max_length=2_000
-    )
-    rule: Literal["unanimous", "five-sixths", "majority"] = knob(
-        "unanimous", "Decision rule", "How many votes decide: all, 10 of 12 (5 of 6), or more than half.", first=True
-    )
-    secret_ballots: bool = knob(
-        False, "Secret ballots", "Jurors see the count alone. Off: they see how each other voted.", first=True
-    )
-    talk: Literal["round-table", "follow-graph"] = knob(
-        "round-table",
-        "Talk",
-        "`round-table`: one after the other, each hears what everybody said last; `follow-graph`: all at once, each hears "
-        "what those said in the round before whom it follows.",
-        first=True,
-    )
-    rounds: int = knob(
-        6,
-        "Rounds of talk at most",
-        "After the first ballot. A jury that has not decided by then is hung.",
-        first=True,
-        ge=0,
-        le=20,
-    )
-    count_seen: CountSeen = knob(
-        "heard",
-        JurySetup.model_fields["count_seen"].title or "",
-        "`all`: each juror sees the count of the whole jury, so that a majority presses on everybody whatever the follow-graph. `heard`: each sees how those "
-        "voted whom it hears, round a table all. `nobody`: none.",
-    )
-    graph: FollowGraph = knob(FollowGraph(), "Follow-graph", widget=Widget.GRAPH)
+    instruction: str = knob("instruction", "", max_length=2_000)
+    rule: Literal["unanimous", "five-sixths", "majority"] = knob("rule", "unanimous")
+    secret_ballots: bool = knob("secret_ballots", False)
+    talk: Literal["round-table", "follow-graph"] = knob("talk", "round-table")
+    rounds: int = knob("rounds", 6, ge=0, le=20)
+    count_seen: CountSeen = knob("count_seen", "heard")
+    graph: FollowGraph = knob("graph", FollowGraph())
 
     show_media: ClassVar[bool] = True
     """Jurors see all pictures and videos of a case."""

@@ -3,29 +3,27 @@
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import count
-from pathlib import Path
 from typing import Any, Literal
 
 from pydantic import Field
 
 from courtroom.cases.criminal import CriminalCase, DraftBatch, FirstDraft
-from courtroom.declarations import paper
 from courtroom.declarations.blocks import Block, Diff, Table, Text
 from courtroom.declarations.knobs import Few, knob
-from courtroom.declarations.parts import Ending, Preset, Role, StageKind
 from courtroom.declarations.setup import Setup
 from courtroom.engine.answers import AnswerStore
 from courtroom.engine.court import Court
 from courtroom.engine.events import Verdict
-from courtroom.engine.procedure import Export, Procedure, Source, View
+from courtroom.engine.procedure import Export, Procedure, Source
 from courtroom.engine.record import Record
 from courtroom.knowledge.search import Fetch, Search
 from courtroom.law import Statute
 from courtroom.media.medium import Medium
 from courtroom.models.prompts import describe
 from courtroom.models.spec import ModelSpec
+from courtroom.procedures.declared import declared
 from courtroom.procedures.verdict.offline import ALIGNING
-from courtroom.procedures.verdict.setup import TRAINING, VerdictSetup, as_in_the_paper
+from courtroom.procedures.verdict.setup import VerdictSetup, as_in_the_paper
 from courtroom.procedures.verdict.tasks import DraftJudgment, DraftOpinion, ReflectOnDraft, Turn
 from courtroom.strict import Strict
 
@@ -242,30 +240,12 @@ def overview(record: Record) -> dict[str, list[Block]]:
 
 
 ALIGNMENT = Procedure(
-    name="alignment",
-    title="Expert alignment",
-    summary="Turns recorded VERDICT hearings into training data for the case-handling judge: right first drafts are "
-    "demonstrations, wrong ones are reflected upon, drafted again and, where corrected, become preference pairs.",
-    paper="Liao et al. (2026), VERDICT, section 3.3",
-    case_kind="drafts",
-    ending=Ending("Training data", "What was made", what_if="What would change this training data?"),
+    **declared(__file__, draws=(overview,)),
     setup=AlignmentSetup,
-    roles=(
-        Role("reflector", "Reflection model", "Says where a wrong draft's reasoning slipped."),
-        Role("expert", "Expert", "Drafts again with the advice in view."),
-    ),
-    stages=(
-        StageKind(
-            "correction", "Correction", "One wrong draft is reflected upon and drafted again, until it is valid."
-        ),
-    ),
-    choices=(),
     tasks=tuple(ALIGNING),
     offline=ALIGNING,
-    prompts=Path(__file__).parent / "prompts",
     deliberate=align,
     at_most=lambda case, setup: 2 * setup.rounds * sum(not draft.right for draft in case.drafts),
-    views=(View("pairs", "Training data", ":material/dataset:", "What each first draft is used as.", overview),),
     exports=(
         Export("sft.jsonl", "Supervised set (TRL SFT)", supervised),
         Export("dpo.jsonl", "Preference pairs (TRL DPO)", preferences),
@@ -282,12 +262,4 @@ ALIGNMENT = Procedure(
         read=first_drafts,
         batch=batch,
     ),
-    presets=(
-        Preset(
-            "Paper",
-            "Reflection and correction until a draft is valid, at most three times; the adapter as published.",
-            paper.changes(TRAINING),
-        ),
-    ),
-    paper_settings=TRAINING,
 )

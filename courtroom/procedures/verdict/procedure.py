@@ -1,21 +1,21 @@
 """The panel analyses, drafts and reviews in turns, and decides (section 3.2); then the memory learns (3.4.2). What VERDICT declares of itself."""
 
 from collections.abc import Sequence
-from pathlib import Path
 
 from courtroom.cases.criminal import CriminalCase
-from courtroom.declarations import paper
-from courtroom.declarations.parts import Ending, Learns, Preset, Role, StageKind
+from courtroom.declarations.parts import Learns
 from courtroom.engine.events import Verdict
 from courtroom.engine.procedure import Procedure
 from courtroom.judging.criminal import candidates
+from courtroom.judging.views import retrieved
 from courtroom.knowledge.search import Fetch, Search
 from courtroom.law import Statute
+from courtroom.procedures.declared import declared
 from courtroom.procedures.verdict import tasks
 from courtroom.procedures.verdict.learning import Hearing, Recollection, Trajectory, known, learn, recall
 from courtroom.procedures.verdict.offline import METHODS
-from courtroom.procedures.verdict.setup import MODELS, PAPER, TRAINS, VerdictSetup, members
-from courtroom.procedures.verdict.views import VIEWS
+from courtroom.procedures.verdict.setup import VerdictSetup, members
+from courtroom.procedures.verdict.views import flow, judgment, learned, memory, turns
 
 Statutes = tuple[Statute, ...]
 
@@ -136,60 +136,13 @@ def at_most(case: CriminalCase, setup: VerdictSetup) -> int:
 
 
 VERDICT = Procedure(
-    name="verdict",
-    title="VERDICT",
-    summary="A collegial panel predicts a criminal judgment: clerk and assistant prepare, a judge drafts, a supervisor passes "
-    "or rejects with a memory of standards and micro-directives in view, the presiding judge decides; the memory learns "
-    "from training runs.",
-    paper="Liao et al. (2026), VERDICT: Verifiable Evolving Reasoning with Directive-Informed Collegial Teams for Legal "
-    "Judgment Prediction",
-    case_kind="criminal",
+    **declared(__file__, draws=(flow, turns, retrieved, memory, learned, judgment)),
     setup=VerdictSetup,
-    roles=(
-        Role("clerk", "Court Clerk", "Lists the points of the facts that matter."),
-        Role("assistant", "Judicial Assistant", "Picks about five articles from those found, and may add its own."),
-        Role("judge", "Case-handling Judge", "Drafts; the memory is out of its sight. The paper's expert model."),
-        Role("supervisor", "Adjudication Supervisor", "Passes a draft or rejects it with advice, the memory in view."),
-        Role(
-            "presiding",
-            "Presiding Judge",
-            "Decides on articles, charges and term, with all that the panel has produced.",
-        ),
-        Role(
-            "meta", "Meta-model", "In a training run: writes, sharpens and merges micro-directives after the verdict."
-        ),
-    ),
-    stages=(
-        StageKind("analysis", "Pre-adjudication", "Event points, statutes, and what the memory recalls."),
-        StageKind("turn", "Turn", "A draft and its verification; a rejection leads to the next turn."),
-        StageKind("final", "Final adjudication", "The presiding judge decides."),
-        StageKind("learning", "Learning", "In a training run whose real judgment is known, the memory learns."),
-    ),
-    choices=(),
     tasks=tuple(METHODS),
     offline=METHODS,
-    prompts=Path(__file__).parent / "prompts",
     members=members,
     deliberate=deliberate,
-    looks_in=("statutes", "standards", "directives"),
     at_most=at_most,
     refuses=refuses,
     learns=Learns("learning.on", "memory", lambda setup: setup.can_learn),
-    ending=Ending("Judgment", what_if="What would change this judgment?"),
-    seating="rows",
-    views=VIEWS,
-    small={"turns": 2, "statutes": 10},
-    presets=(
-        Preset("Paper", "The published settings; the memory is read and not taught.", paper.changes(PAPER)),
-        Preset(
-            "Paper, with its models",
-            "DeepSeek-V3 for all, Qwen2.5-7B-Instruct for the judge, which the paper has trained further, and its embedding.",
-            paper.changes((*PAPER, *MODELS)),
-        ),
-        Preset("Training run", "The published settings; the memory learns.", paper.changes((*PAPER, TRAINS))),
-        Preset("Without memory", "The ablation without standards and directives.", {"variant": "no-memory"}),
-        Preset("Without micro-directives", "The ablation with standards alone.", {"variant": "no-directives"}),
-        Preset("Without other agents", "The ablation with one judge, statutes and memory.", {"variant": "no-agents"}),
-    ),
-    paper_settings=PAPER,
 )

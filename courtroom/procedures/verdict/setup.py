@@ -4,14 +4,15 @@ from typing import Literal
 
 from pydantic import Field
 
-from courtroom.declarations.knobs import Few, Group, Share, knob, knowledge_base
-from courtroom.declarations.paper import PaperSetting
+from courtroom.declarations.knobs import Few, Share, knobs, knowledge_base
 from courtroom.declarations.setup import Member, Setup
 from courtroom.knowledge.bases import BaseName
 from courtroom.knowledge.embedding import DEFAULT
 from courtroom.knowledge.memory import Weights
 from courtroom.models.spec import ModelSpec
 from courtroom.strict import Strict
+
+knob = knobs(__file__)
 
 Variant = Literal["verdict", "no-memory", "no-directives", "no-agents"]
 
@@ -28,40 +29,16 @@ TITLES = {
 class Learning(Strict):
     """When the memory learns, and how fast (section 3.4.2). Where no source is named, the paper gives no value."""
 
-    on: bool = knob(
-        False,
-        "Training run",
-        "A training run teaches the memory, where the real judgment is known. Other runs and all forks leave it "
-        "as it is.",
-    )
-    terms: bool = knob(
-        True,
-        "The term must be right too",
-        "A case is archived only where its term falls into the real one's class (equation 7). Off: articles and "
-        "charges alone must be right, and the real term is kept.",
-    )
-    batch: int = knob(3, "New standards for a directive (B)", "Of one label, for phase A.", ge=2, le=50)
-    divergence: Share = knob(
-        0.7,
-        "Divergence",
-        "Phase B contrasts a correct and an incorrect trajectory of one label when the cosine of their reasoning "
-        "is below this.",
-        set_for=DEFAULT,
-    )
-    start: Share = knob(0.5, "First confidence", "Of a directive that was just induced.")
-    reward: Share = knob(0.1, "Confidence up by", "When a verified and right judgment has the directive's article.")
-    decay: Share = knob(
-        0.1,
-        "Confidence down by",
-        "When a rejected draft or a wrong judgment has the directive's article, and the real one has not.",
-    )
-    alike: Share = knob(
-        0.6, "Merge from a cosine of", "Of two directives with one anchor and the same charges.", set_for=DEFAULT
-    )
-    most: float = knob(
-        1.0, "Highest confidence (τ_max)", "Of every directive; merged ones are clipped here (equation 8).", gt=0, le=1
-    )
-    prune: Share = knob(0.3, "Prune below", "The paper's threshold (appendix C).")
+    on: bool = knob("on", False)
+    terms: bool = knob("terms", True)
+    batch: int = knob("batch", 3, ge=2, le=50)
+    divergence: Share = knob("divergence", 0.7, set_for=DEFAULT)
+    start: Share = knob("start", 0.5)
+    reward: Share = knob("reward", 0.1)
+    decay: Share = knob("decay", 0.1)
+    alike: Share = knob("alike", 0.6, set_for=DEFAULT)
+    most: float = knob("most", 1.0, gt=0, le=1)
+    prune: Share = knob("prune", 0.3)
 
 
 def as_in_the_paper() -> ModelSpec:
@@ -73,79 +50,25 @@ class VerdictSetup(Setup):
     """Who sits on the panel, what it looks up and remembers, and how it learns."""
 
     model: ModelSpec = Field(default_factory=as_in_the_paper, title="Model")
-    variant: Variant = knob(
-        "verdict",
-        "Variant",
-        "`verdict` is the whole system; `no-memory` has no standards and directives; `no-directives` has "
-        "standards alone; `no-agents` has one judge, with statutes and memory. Another expert is set as the model of the "
-        "role “judge”.",
-        Group.WHO,
-        first=True,
-        labels={"verdict": "the whole system"},
-    )
+    variant: Variant = knob("variant", "verdict")
     base: BaseName = knowledge_base("In which statutes are looked up: `bundled`, or the name of one that was imported.")
-    statutes: int = knob(20, "Statutes in the coarse set (K)", "The paper gives no value.", Group.LOOK, ge=1, le=100)
-    ranking: Literal["dense", "hybrid"] = knob(
-        "hybrid", "Statutes ranked", "`hybrid`: dense and BM25, fused; or `dense` alone, as in the paper.", Group.LOOK
-    )
-    shortlist: int = knob(5, "Statutes on the shortlist, about", "The paper's prompt 2.", Group.LOOK, ge=1, le=12)
-    turns: Few = knob(
-        3,
-        "Turns at most (T_max)",
-        "A turn is a draft and its verification. Three in the paper (appendix C).",
-        first=True,
-    )
-    reasons_first: bool = knob(
-        False,
-        "Reasons before decisions",
-        "The paper's judge and supervisor name the article, or pass and reject, before they give a reason. Turn "
-        "on to ask for the reason first.",
-        first=True,
-    )
-    fuller: bool = knob(
-        False,
-        "Fuller judgment",
-        "The presiding judge may also suspend the term, set a fine, exempt or acquit. It is shown and not scored: no record has "
-        "it. Off, as in the paper: articles, charges and term alone.",
-    )
-    memory: str = knob(
-        "",
-        "Memory snapshot",
-        "The snapshot of the memory that the run sees, by its name; empty: the memory as it is when the run "
-        "first looks, frozen. `empty` is the one in which nothing was learned.",
-        Group.LOOK,
-        varied=False,
-        first=True,
-        max_length=60,
-    )
-    precedents: int = knob(
-        3, "Standards recalled", "Three in the paper (appendix C).", Group.LOOK, first=True, ge=0, le=20
-    )
-    directives: int = knob(3, "Directives recalled", "Three in the paper (appendix C).", Group.LOOK, ge=0, le=20)
-    alpha: Share = knob(0.4, "Weight of the overlap (α)", "Of statutes and charges (appendix C).", Group.LOOK)
-    beta: Share = knob(0.3, "Weight of the graph (β)", "Of what is activated (appendix C).", Group.LOOK)
-    gamma: Share = knob(0.3, "Weight of the facts (γ)", "Of semantic similarity (appendix C).", Group.LOOK)
-    tau: float = knob(
-        0.4,
-        "Link standards from a cosine of (τ)",
-        "With identical labels. The paper gives no value; −1 links by labels alone, as its appendix D says.",
-        Group.LOOK,
-        set_for=DEFAULT,
-        ge=-1,
-        le=1,
-    )
-    topo: Literal["share", "count"] = knob(
-        "share",
-        "Activated neighbours",
-        "`count` as in the paper (equation 10), or their `share` of all that is activated: 0 to 1, as the other parts "
-        "of the score.",
-        Group.LOOK,
-    )
-    seeds: int = knob(
-        5, "Seeds (K)", "Closest standards, where activation starts. The paper gives no value.", Group.LOOK, ge=1, le=50
-    )
-    hops: int = knob(2, "Hops (k)", "How far activation spreads. The paper gives no value.", Group.LOOK, ge=0, le=5)
-    learning: Learning = knob(Learning(), "Learning", varied=False)
+    statutes: int = knob("statutes", 20, ge=1, le=100)
+    ranking: Literal["dense", "hybrid"] = knob("ranking", "hybrid")
+    shortlist: int = knob("shortlist", 5, ge=1, le=12)
+    turns: Few = knob("turns", 3)
+    reasons_first: bool = knob("reasons_first", False)
+    fuller: bool = knob("fuller", False)
+    memory: str = knob("memory", "", max_length=60)
+    precedents: int = knob("precedents", 3, ge=0, le=20)
+    directives: int = knob("directives", 3, ge=0, le=20)
+    alpha: Share = knob("alpha", 0.4)
+    beta: Share = knob("beta", 0.3)
+    gamma: Share = knob("gamma", 0.3)
+    tau: float = knob("tau", 0.4, set_for=DEFAULT, ge=-1, le=1)
+    topo: Literal["share", "count"] = knob("topo", "share")
+    seeds: int = knob("seeds", 5, ge=1, le=50)
+    hops: int = knob("hops", 2, ge=0, le=5)
+    learning: Learning = knob("learning", Learning())
 
     @property
     def alone(self) -> bool:
@@ -178,66 +101,3 @@ def members(setup: VerdictSetup) -> tuple[Member, ...]:
     if setup.learns:
         roles.append("meta")
     return tuple(Member(id=role, role=role, name=TITLES[role], spec=setup.spec(role, role)) for role in roles)
-
-
-PAPER: tuple[PaperSetting, ...] = (
-    PaperSetting("model.lengths", "free", "Appendix E", "No text and no list has a limit."),
-    PaperSetting("model.temperature", 0, "C"),
-    PaperSetting("model.top_p", 0.9, "C"),
-    PaperSetting("variant", "verdict", "3", "The other variants are the ablations of table 3."),
-    PaperSetting("ranking", "dense", "3.2, equation 1"),
-    PaperSetting("shortlist", 5, "E, prompt 2", "“About 5”."),
-    PaperSetting("turns", 3, "C"),
-    PaperSetting("reasons_first", False, "E, prompts 3 and 4"),
-    PaperSetting("fuller", False, "E, prompt 5"),
-    PaperSetting("precedents", 3, "C"),
-    PaperSetting("directives", 3, "C"),
-    PaperSetting("alpha", 0.4, "C"),
-    PaperSetting("beta", 0.3, "C"),
-    PaperSetting("gamma", 0.3, "C"),
-    PaperSetting("topo", "count", "D, equation 10"),
-    PaperSetting("learning.terms", True, "3.4.2, equation 7"),
-    PaperSetting("learning.prune", 0.3, "C"),
-)
-
-QWEN3 = "The paper gives no value. This one is ours, for an encoder whose cosines of any two judgments are high; it is not measured."
-
-TRAINS = PaperSetting("learning.on", True, "3.4.2")
-
-MODELS: tuple[PaperSetting, ...] = (
-    PaperSetting("model.id", "deepseek/deepseek-chat", "4.1.2", "DeepSeek-V3; this id is its newest successor."),
-    PaperSetting(
-        "roles.judge.id",
-        "ollama/qwen2.5:7b-instruct",
-        "4.1.2",
-        "The model that the paper begins with. Put in the id of yours once it is trained.",
-    ),
-    PaperSetting("embedding", "local/qwen3-embedding-8b", "C"),
-    PaperSetting("tau", 0.6, "3.4.1", QWEN3),
-    PaperSetting("learning.divergence", 0.85, "3.4.2, phase B", QWEN3),
-    PaperSetting("learning.alike", 0.9, "3.4.2, equation 8", QWEN3),
-    PaperSetting(
-        "roles.judge.extra",
-        {"num_ctx": 16384},
-        "A.1",
-        "The paper cuts texts to the window; here the window is wide enough.",
-    ),
-    PaperSetting("roles.judge.temperature", 0, "C"),
-    PaperSetting("roles.judge.top_p", 0.9, "C"),
-)
-
-TRAINING: tuple[PaperSetting, ...] = (
-    PaperSetting("adapter.base_model", "Qwen/Qwen2.5-7B-Instruct", "4.1.2"),
-    PaperSetting("adapter.rank", 64, "C"),
-    PaperSetting("adapter.alpha", 32, "C"),
-    PaperSetting("adapter.dropout", 0.05, "C"),
-    PaperSetting(
-        "adapter.epochs", 2, "C", "Of supervised tuning; for preferences the paper names none, so these hold too."
-    ),
-    PaperSetting("adapter.batch_size", 64, "C"),
-    PaperSetting("adapter.sft_learning_rate", 1e-5, "C"),
-    PaperSetting("adapter.dpo_learning_rate", 5e-5, "C"),
-    PaperSetting("adapter.max_length", 4096, "C"),
-    PaperSetting("adapter.optimizer", "adamw_torch", "C", "AdamW, as PyTorch has it."),
-    PaperSetting("adapter.scheduler", "cosine", "C"),
-)

@@ -4,10 +4,9 @@ from typing import Any
 
 from courtroom.declarations.blocks import Block, Card, Cards, Diff, Flow, Step, Table, Text
 from courtroom.engine.events import Called, Learned
-from courtroom.engine.procedure import View
 from courtroom.engine.record import Record
 from courtroom.judging.criminal import judgment_of
-from courtroom.judging.views import Shown, compared, retrieved
+from courtroom.judging.views import Shown, compared
 from courtroom.knowledge.lessons import Adjust, Frozen, Put, Snapshot
 from courtroom.knowledge.memory import Recall
 from courtroom.procedures.verdict.learning import EMPTY
@@ -75,6 +74,11 @@ def memory(record: Record) -> Shown:
     return shown or {"": [Text("The memory was not searched in this run.")]}
 
 
+def judgment(record: Record) -> Shown:
+    """The judgment beside the real one, where it is known."""
+    return {"": compared(record)}
+
+
 def learned(record: Record) -> Shown:
     cards = []
     for event in record.of(Learned):
@@ -136,13 +140,3 @@ def _card(record: dict[str, Any]) -> Card:
         facts = (("Article", str(record["anchor"])), ("Confidence", f"{record['confidence']:.2f}"))
         return Card("; ".join(record["charges"]) or record["id"], record["text"], facts)
     return Card(_name(record), record["facts"], (("Labels", "; ".join(record["gold"]["charges"])),))
-
-
-VIEWS = (
-    View("flow", "Flow", ":material/account_tree:", "The panel in the order of the procedure, and what each handed on.", flow),
-    View("turns", "Turns", ":material/sync:", "Draft, Pass or Reject with feedback, and what the next draft changed.", turns),
-    View("retrieval", "Retrieval", ":material/search:", "The coarse set of statutes with ranks by meaning (dense), by words (BM25) and by both (fused).", retrieved),
-    View("memory", "Memory", ":material/psychology:", "Standards and micro-directives that the supervisor and the presiding judge were shown.", memory),
-    View("learning", "Learning", ":material/school:", "What this run has taught the memory.", learned),
-    View("judgment", "Judgment", ":material/balance:", "The judgment beside the real one, where it is known.", lambda record: {"": compared(record)}),
-)  # fmt: skip

@@ -3,7 +3,7 @@
 import sqlalchemy as sa
 from alembic import op
 
-from courtroom.store.tables import FLOAT, TEXT, WHOLE
+from courtroom.store.revisions import FLOAT, TEXT, WHOLE
 
 revision = "0005"
 down_revision = "0004"

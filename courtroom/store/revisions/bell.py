@@ -3,7 +3,7 @@
 import sqlalchemy as sa
 from alembic import op
 
-from courtroom.store.tables import WHOLE
+from courtroom.store.revisions import WHOLE
 
 revision = "0006"
 down_revision = "0005"

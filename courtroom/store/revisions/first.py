@@ -3,7 +3,7 @@
 import sqlalchemy as sa
 from alembic import op
 
-from courtroom.store.tables import FLOAT, TEXT
+from courtroom.store.revisions import FLOAT, TEXT
 
 revision = "0001"
 down_revision = None

@@ -3,7 +3,7 @@
 import sqlalchemy as sa
 from alembic import op
 
-from courtroom.store.tables import TEXT
+from courtroom.store.revisions import TEXT
 
 revision = "0002"
 down_revision = "0001"

@@ -1,0 +1,57 @@
+"""What a procedure declares in a TOML file beside its code: texts, roles, stages, tabs, presets, and what its paper sets."""
+
+import tomllib
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from pydantic import TypeAdapter
+
+from courtroom.declarations.blocks import Block
+from courtroom.declarations.changes import merged
+from courtroom.declarations.paper import PaperSetting, changes
+from courtroom.declarations.parts import Choice, Controls, Ending, Preset, Role, StageKind
+from courtroom.engine.procedure import View
+from courtroom.engine.record import Record
+
+Draw = Callable[[Record], Mapping[str, Sequence[Block]]]
+
+
+def declared(
+    code: str, *, draws: Sequence[Draw] = (), stages: tuple[StageKind, ...] = (), choices: tuple[Choice, ...] = ()
+) -> dict[str, Any]:
+    """Return the arguments of a `Procedure` that stand in the TOML file with the name of a module.
+
+    Args:
+        code: the module's `__file__`.
+        draws: what draws each of the file's views, in its order.
+        stages, choices: those that other procedures have too; those of the file come after them.
+    """
+    path = Path(code).with_suffix(".toml")
+    file = tomllib.loads(path.read_text(encoding="utf-8"))
+    # A setting without a value is one that the paper leaves out, such as a limit.
+    settings = {
+        whose: [PaperSetting(**{"value": None, **row}) for row in rows]
+        for whose, rows in file.pop("settings", {}).items()
+    }
+    views = zip(file.pop("views", ()), draws, strict=True)
+    controls = file.pop("controls", None)
+    return {
+        **file,
+        "roles": tuple(Role(**role) for role in file["roles"]),
+        "stages": (*stages, *(StageKind(**stage) for stage in file["stages"])),
+        "choices": (*choices, *(Choice(**choice) for choice in file.get("choices", ()))),
+        "views": tuple(View(**view, draw=draw) for view, draw in views),
+        "presets": tuple(_preset(preset, settings) for preset in file["presets"]),
+        "paper_settings": tuple(settings.get("paper", ())),
+        "looks_in": tuple(file.get("looks_in", ())),
+        "ending": Ending(**file.get("ending", {})),
+        "controls": TypeAdapter(Controls).validate_python(controls) if controls else None,
+        "prompts": path.parent / "prompts",
+    }
+
+
+def _preset(given: Mapping[str, Any], settings: Mapping[str, Sequence[PaperSetting]]) -> Preset:
+    """Return a preset: the paper's settings that it names, then changes of its own."""
+    published = [setting for whose in given.get("settings", ()) for setting in settings[whose]]
+    return Preset(given["title"], given["help"], merged(changes(published), given.get("changes", {})))
