@@ -1,10 +1,11 @@
 """What is wrong, or doubtful, with a case: each finding names the field and the mend."""
 
 import re
+import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 from typing import Any, Literal
 
 from pydantic import ValidationError
@@ -20,41 +21,9 @@ from courtroom.media.store import MediaStore, check_medium
 LONGEST_NAME = 80
 """Characters of a field's name that are shown: a stranger's file may have one of megabytes."""
 MAX_LISTED_NAMES = 12
-_NUMBER, _WHOLE = "must be a number.", "must be a whole number."
-_TRUTH = "must be true or false, without quotes."
-_LIST, _OBJECT = "must be a list. Put it in [ ].", "must be an object with named fields. Put it in {{ }}."
-_MOMENT = "must be a date and time such as 2026-03-01T12:00:00."
-
-SENTENCES: Mapping[str, str] = {
-    "missing": "is missing. Add this field.",
-    "extra_forbidden": "is not a known field. Remove it, or check its spelling.",
-    "literal_error": "must be one of {expected}.",
-    "string_type": "must be text. Put it in quotes.",
-    "string_unicode": "holds half a character. Write it again.",
-    "string_too_short": "must have {min_length} or more characters. Write more.",
-    "string_too_long": "may have {max_length} characters. Shorten it.",
-    "too_short": "must have at least {min_length} entries. Add more.",
-    "too_long": "may have {max_length} entries. Remove some.",
-    **dict.fromkeys(("int_type", "int_parsing", "int_from_float", "int_parsing_size"), _WHOLE),
-    **dict.fromkeys(("float_type", "float_parsing", "finite_number"), _NUMBER),
-    **dict.fromkeys(("bool_type", "bool_parsing"), _TRUTH),
-    **dict.fromkeys(("tuple_type", "list_type", "set_type"), _LIST),
-    **dict.fromkeys(("dict_type", "model_type", "model_attributes_type"), _OBJECT),
-    **dict.fromkeys(("datetime_type", "datetime_parsing", "datetime_from_date_parsing"), _MOMENT),
-    "greater_than_equal": "must be at least {ge:,.15g}.",
-    "greater_than": "must be more than {gt:,.15g}.",
-    "less_than_equal": "must be at most {le:,.15g}.",
-    "less_than": "must be less than {lt:,.15g}.",
-}
-"""By Pydantic's type of error, with what its context holds."""
-
-FORMS: Mapping[str, str] = {
-    "id": "letters, digits, `.`, `_` and `-` only; in evidence the side and a number, such as `buyer-1`",
-    "language": "a code such as `en` or `zh`",
-    "currency": "three capitals such as `CNY`",
-    "sha256": "64 hexadecimal digits; it may be left out",
-}
-"""What a field must look like whose pattern says nothing to a reader."""
+_SAID: dict[str, Any] = tomllib.loads((Path(__file__).parent / "checks.toml").read_text(encoding="utf-8"))
+SENTENCES: Mapping[str, str] = {kind: one["text"] for one in _SAID["sentences"] for kind in one["mark"]}
+FORMS: Mapping[str, str] = _SAID["forms"]
 
 
 def explain(error: ValidationError, data: Any = None) -> list[str]:
