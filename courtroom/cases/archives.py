@@ -89,7 +89,6 @@ class Archive:
     """A ZIP file whose list of members has been found harmless.
 
     Args:
-        data: its content, or where it lies.
         members: how many files it may hold, if not the usual number.
         unpacked: how many bytes it may unpack to, if not the usual number.
         ratio: how many times its packed size a member may unpack to.

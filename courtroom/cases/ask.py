@@ -18,7 +18,6 @@ def asked_with(question: str, options: Sequence[str] = (), files: Iterable[tuple
     """Make a case of a question and the files that members are to read or look at.
 
     Args:
-        question: as it was typed.
         options: two to six answers to choose from; none: members propose.
         files: name and content of pictures, videos, and papers as `read_papers` reads them.
 

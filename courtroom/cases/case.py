@@ -167,10 +167,6 @@ class Case(Strict):
         Args:
             given: values by the fields' names, inner ones nested; a list is a text of lines; empty ones are absent.
             pieces: each with its place, in order.
-
-        Raises:
-            CaseError: something is missing; the sentence says what.
-            ValidationError: something does not fit.
         """
         return cls.model_validate(given)
 

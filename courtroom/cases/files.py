@@ -59,9 +59,6 @@ def read_upload(name: str, source: bytes | Path, labels: Names = None, encoding:
         source: its content, or where it lies; a folder is read as one case with `case.json` and media.
         labels: what labels that are numbers mean, in a table of labelled texts.
         encoding: of texts and tables, as a person says; empty: found from the bytes.
-
-    Raises:
-        CaseError: a sentence that names the place and the mend.
     """
     return [_or_raise(found) for found in read_each(name, source, labels, encoding)]
 

@@ -63,9 +63,6 @@ def read_papers(name: str, data: bytes, encoding: str = "", depth: int = 0) -> P
         name: the file's name; its ending says how it is read.
         encoding: of a plain text, as a person says; empty: found from the bytes.
         depth: in how many other files it lies.
-
-    Raises:
-        CaseError: it can't be read; the sentence says what to do.
     """
     if len(data) > MAX_PAPER_BYTES:
         raise CaseError(f"{name} has {len(data) / 2**20:.0f} MB; {MAX_PAPER_BYTES // 2**20} MB are allowed. Split it.")

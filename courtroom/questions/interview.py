@@ -88,11 +88,7 @@ class Interviews(AsksBeside[tuple[Called, str]]):
     def ask_all(
         self, record: Record, question: str, who: str = "", keys: Mapping[str, str] | None = None
     ) -> Future[AskedBeside]:
-        """Ask every member for which a model answers, each as it stands in this record after its last call.
-
-        Raises:
-            CourtroomError: no model has answered for anybody yet.
-        """
+        """Ask every member for which a model answers, each as it stands in this record after its last call."""
         self._asides.changing(record.run.id, "interview")
         calls = [last_call(record, member.id) for member in record.members if member.spec.id not in (PERSON, SCRIPT)]
         if not (after := [call for call in calls if call]):

@@ -186,11 +186,7 @@ def html(name: str, source: str) -> Found:
 
 
 def read_letter(name: str, data: bytes) -> tuple[str, list[tuple[str, bytes]], list[str]]:
-    """Return the text of a mail with its head, its attachments by name, and what is to be remarked on.
-
-    Raises:
-        CaseError: it is no mail.
-    """
+    """Return the text of a mail with its head, its attachments by name, and remarks. Raises `CaseError`: it is no mail."""
     try:
         letter = email.message_from_bytes(data, policy=email.policy.default)
         head = [f"{field}: {letter[field]}" for field in ("From", "To", "Cc", "Date", "Subject") if letter[field]]

@@ -72,7 +72,6 @@ def as_label(value: Any, names: Mapping[str, str] | None) -> tuple[str | None, s
     """Return a label's name, None where the text has no label, and what was taken for none though it is written there.
 
     Args:
-        value: as the file has it.
         names: what the numbers mean, by the file's own features or by a person's word.
 
     Raises:
@@ -194,7 +193,6 @@ def task_from_rows(
     """Read a task from rows with named columns; a row that can't be read is left out.
 
     Args:
-        rows: of a table, or of JSON.
         names: what labels that are numbers mean.
         remarks: what is told of the table already.
 

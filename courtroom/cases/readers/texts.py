@@ -31,9 +31,6 @@ def read(name: str, data: bytes, labels: Mapping[str, str] | None = None, encodi
     Args:
         labels: what labels that are numbers mean.
         encoding: as a person says; empty: found from the bytes.
-
-    Raises:
-        CaseError: a sentence that names the file and the mend.
     """
     ending = Path(name).suffix.lower()
     if ending == ".pdf":
