@@ -5,9 +5,11 @@ from __future__ import annotations
 import asyncio
 import gc
 import threading
-from collections.abc import Iterable, Mapping, Sequence
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from functools import cache, cached_property, partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -19,12 +21,13 @@ from courtroom.cases.case import Case
 from courtroom.cases.labelled import LabelledTask
 from courtroom.cases.library import Library
 from courtroom.datasets.store import Datasets
+from courtroom.declarations.parts import Source
 from courtroom.declarations.setup import Setup, SetupStore
 from courtroom.engine.answers import AnswerStore, Asker
 from courtroom.engine.intervene import Interventions
 from courtroom.engine.interventions import Intervention
 from courtroom.engine.people import People
-from courtroom.engine.procedure import Procedure, Source
+from courtroom.engine.procedure import Procedure
 from courtroom.engine.record import Record
 from courtroom.engine.run import ABOUT_RECORDINGS, FORK_OF_RECORDING, Standing
 from courtroom.engine.runner import Runner
@@ -67,6 +70,50 @@ if TYPE_CHECKING:
     from courtroom.report.run_file import RunFiles
 
 S = TypeVar("S", bound=Setup)
+MAX_KEPT_RECORDS = 30
+"""Runs whose records are kept, at most: those that were looked at last."""
+
+
+@dataclass
+class _KeptRecord:
+    pulse: tuple[object, ...] = ()
+    record: Record | None = None
+    at: float = 0.0
+    """When its pulse was last taken, by a clock that nobody sets."""
+    reading: threading.Lock = field(default_factory=threading.Lock)
+
+
+class LatestRecords:
+    """One record of each run for all sessions of this process; methods may be called from any thread.
+
+    Who asks while another reads waits for that: many who look on at one run cost no more than one does.
+    """
+
+    def __init__(self, record: Callable[[str], Record], store: RunStore) -> None:
+        self._record, self._store = record, store
+        self._lock = threading.Lock()
+        self._kept: OrderedDict[str, _KeptRecord] = OrderedDict()
+
+    def of(self, run: str, age_s: float = 0.0) -> Record:
+        """A run as it stands; the very same object for as long as nothing in it changes.
+
+        Args:
+            age_s: how long ago it may have been looked up. Who looks again soon may take what another has just read.
+        """
+        self._store.demand_seen(run)
+        with self._lock:
+            kept = self._kept.setdefault(run, _KeptRecord())
+            self._kept.move_to_end(run)
+            if len(self._kept) > MAX_KEPT_RECORDS:
+                self._kept.popitem(last=False)
+        if kept.record is not None and time.monotonic() - kept.at < age_s:
+            return kept.record
+        with kept.reading:
+            kept.at = time.monotonic()
+            pulse = self._store.pulse(run)  # before the record: what comes in between is read once more
+            if kept.record is None or kept.pulse != pulse:
+                kept.record, kept.pulse = self._record(run), pulse
+            return kept.record
 
 
 class Courthouse:
@@ -122,6 +169,7 @@ class Courthouse:
         self._streaming = streaming
         self._lock = threading.Lock()
         self._runner: Runner | None = None
+        self._latest = LatestRecords(lambda run: self.runner.record(run), self.store)
         self.closed = False
 
     @cached_property
@@ -129,13 +177,6 @@ class Courthouse:
         from courtroom.procedures import PROCEDURES, Procedures, register  # slow to import: not to list cases or runs
 
         return Procedures(register(self._more, PROCEDURES), self.broken)
-
-    @property
-    def origins(self) -> Mapping[str, str]:
-        """The package from which each procedure came that is not bundled, by the procedure's name."""
-        from courtroom import procedures
-
-        return procedures.OUTSIDE.origins
 
     @property
     def broken(self) -> Mapping[str, str]:
@@ -188,42 +229,22 @@ class Courthouse:
 
     @cached_property
     def audits(self) -> Audits:
-        return Audits(**self._asks_beside)
+        return Audits(self)
 
     @cached_property
     def checks(self) -> Checks:
-        return Checks(**self._asks_beside)
-
-    @property
-    def _asks_beside(self) -> dict[str, Any]:
-        return {
-            "procedures": self.procedures,
-            "store": self.store,
-            "answers": self.answers,
-            "asides": self.asides,
-            "capabilities": self.capabilities,
-            "writer": self.writer,
-            "runner": lambda: self.runner,
-        }
+        return Checks(self)
 
     @cached_property
     def interviews(self) -> Interviews:
-        return Interviews(**self._asks_beside)
+        return Interviews(self)
 
     @cached_property
     def files(self) -> RunFiles:
         """What writes runs into files, and reads them."""
         from courtroom.report.run_file import RunFiles  # slow to import: only to write or read one
 
-        return RunFiles(
-            procedures=lambda: self.procedures,
-            record=self.record,
-            store=self.store,
-            answers=self.answers,
-            beside=self.beside,
-            media=self.media,
-            recordings=self.recordings,
-        )
+        return RunFiles(self)
 
     @cached_property
     def experiments(self) -> Experiments:
@@ -361,18 +382,11 @@ class Courthouse:
 
     @property
     def interventions(self) -> Interventions:
-        runner = self.runner
-        return Interventions(
-            store=self.store.interventions,
-            procedures=self.procedures,
-            record=self.record,
-            interrupted=runner.interrupted,
-            release=runner.release,
-        )
+        return Interventions(self.runner)
 
     def record(self, run: str, age_s: float = 0.0) -> Record:
         """Read a run as it stands; see `LatestRecords.of`."""
-        return self.runner.latest.of(run, age_s)
+        return self._latest.of(run, age_s)
 
     def worth(self, run: str) -> str:
         """Say what the votes behind a verdict are worth, by the newest run of such a panel on each case."""
@@ -415,7 +429,13 @@ class Courthouse:
         if interventions is None:
             interventions = self.store.interventions.of(parent) if parent else ()
         self._offer(case)
-        seen = (lambda key: self.store.retrieval(parent, key)) if parent else (lambda key: None)
+        of_parent: dict[str, Any] = {}
+        if parent:
+            of_parent = {
+                "root": self.store.root(parent),
+                "seen": partial(self.store.retrieval, parent),
+                "asked_at": partial(self.store.asked_at, parent),
+            }
         runner = self.runner
 
         async def look_up(query: Query, embedding: str) -> tuple[Hit, ...]:
@@ -431,11 +451,9 @@ class Courthouse:
             look_up,
             self.capabilities,
             on_record=self.answers.reply,
-            seen=seen,
             known=known,
             interventions=interventions,
-            root=self.store.root(parent) if parent else "",
-            asked_at=partial(self.store.asked_at, parent) if parent else lambda model, connection: frozenset(),
+            **of_parent,
         )
         with acts(acting_account()):  # in the caller's own thread, and in those that it starts
             estimate = asyncio.run(work)

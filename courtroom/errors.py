@@ -1,6 +1,8 @@
 """Errors whose message is the one plain sentence that a user sees. Models and the engine have more: `models.errors`, `engine.errors`."""
 
 import logging
+from pathlib import Path
+from traceback import extract_tb
 
 
 class CourtroomError(Exception):
@@ -45,3 +47,13 @@ def log_file() -> str:
 def shown(text: object) -> str:
     """Text of a damaged row with what is no text in it made visible, so that it can be printed."""
     return str(text).encode("utf-8", "replace").decode()
+
+
+def place_and_error(error: Exception, folder: Path) -> str:
+    """The last line of code in an author's folder that an error came through, and what was raised."""
+    text = f"{type(error).__name__}: {' '.join(str(error).split())}"
+    if isinstance(error, SyntaxError):
+        return f"{error.filename}, line {error.lineno}: {text}"
+    frames = extract_tb(error.__traceback__)
+    frame = next((frame for frame in reversed(frames) if folder in Path(frame.filename).parents), frames[-1])
+    return f"{frame.filename}, line {frame.lineno}: {text}"

@@ -332,6 +332,8 @@ class Band(Strict):
         names = ("无期徒刑", "死刑") if chinese else ("life", "death")
         capital = [name for name, possible in zip(names, (self.life, self.death), strict=True) if possible]
         months = f"{self.least}至{self.most}个月" if chinese else f"{self.least} to {self.most} months"
+        if self.least == self.most:
+            months = f"{self.most}个月" if chinese else str(Term(imprisonment=self.most))
         return ("，或" if chinese else ", or ").join((*([months] if self.most or not capital else ()), *capital))
 
     def holds(self, term: Term) -> bool:

@@ -40,10 +40,6 @@ class Recordings(tuple[Recording, ...]):
             for entry in entries
         )
 
-    @property
-    def hashes(self) -> frozenset[str]:
-        return frozenset(recording.sha256 for recording in self)
-
     def family(self, recording: Recording) -> tuple[Recording, ...]:
         """The hearing and its recorded forks."""
         return tuple(one for one in self if one == recording or (one.family and one.family == recording.family))

@@ -7,7 +7,7 @@ as what is shared. No line holds a prompt, an answer or a key; of a link only a 
 import hashlib
 import secrets
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Literal, get_args
@@ -104,11 +104,6 @@ def mine(database: Database, kind: str) -> frozenset[str]:
         return frozenset()
     rows = database.execute("SELECT id FROM ownership WHERE kind = ? AND account = ?", (kind, person.id))
     return frozenset(row["id"] for row in rows)
-
-
-def seen(database: Database, kind: str, names: Iterable[str]) -> list[str]:
-    """Those of the ids that the person who acts may see, in their order."""
-    return [name for name in names if may_see(database, Resource(kind=kind, id=name))]
 
 
 # --- whose it becomes ---------------------------------------------------------------------------------------

@@ -19,11 +19,11 @@ LOOK_S = 3.0
 BEST, NEWEST = 4, 4
 """Arguments on a phone: those with most votes, and the latest of the others."""
 
-house = courthouse()
+house, live = courthouse(), audience_view.live_audiences()
 token = st.query_params.get("audience", "")
 try:
-    opens(Resource(kind="run", id=audience_view.live_audiences().audiences.at(token).run))
-    snapshot = audience_view.live_audiences().snapshot(token)
+    opens(Resource(kind="run", id=live.audiences.at(token).run))
+    snapshot = live.snapshot(token)
 except CourtroomError as error:
     st.title(_("An audience"))
     gone = _("The run of this audience is not there any more.")
@@ -46,7 +46,7 @@ def send(what: Callable[[], None]) -> None:
 def argue(poll: str) -> None:
     text = str(st.session_state.get("argument", ""))
     if text.strip():
-        send(lambda: audience_view.live_audiences().argue(token, phone, poll, text, audience_view.address()))
+        send(lambda: live.argue(token, phone, poll, text, audience_view.address()))
         st.session_state["argued"] = poll
 
 
@@ -54,7 +54,7 @@ def argue(poll: str) -> None:
 def ballot_view(poll: Poll) -> None:
     if "refused" in st.session_state:
         st.rerun()
-    mine = audience_view.live_audiences().audiences.choices(run, phone).get(poll.path)
+    mine = live.audiences.choices(run, phone).get(poll.path)
     st.subheader(_("How would you decide?"))
     st.caption(_("{name}. You can change your vote until the next round opens.", name=literal(poll.name)))
     for number, choice in enumerate(choices.values()):
@@ -65,11 +65,7 @@ def ballot_view(poll: Poll) -> None:
             width="stretch",
             disabled=not phone,
             on_click=send,
-            args=(
-                partial(
-                    audience_view.live_audiences().vote, token, phone, poll.path, choice.name, audience_view.address()
-                ),
-            ),
+            args=(partial(live.vote, token, phone, poll.path, choice.name, audience_view.address()),),
         )
     if mine is None:
         return
@@ -90,7 +86,7 @@ def arguments_view() -> None:
         return
     best, others = snapshot.arguments[:BEST], snapshot.arguments[BEST:]
     latest = sorted(others, key=lambda one: one.argument.number, reverse=True)[:NEWEST]
-    liked = audience_view.live_audiences().audiences.liked_by(run, phone)
+    liked = live.audiences.liked_by(run, phone)
     st.markdown(_("**What the audience says**"))
     for argument in (one.argument for one in (*best, *latest)):
         side, number, on = choices.get(argument.choice), argument.number, argument.number in liked
@@ -105,11 +101,7 @@ def arguments_view() -> None:
                     icon=":material/thumb_up:",
                     type="primary" if on else "secondary",
                     on_click=send,
-                    args=(
-                        partial(
-                            audience_view.live_audiences().like, token, number, phone, not on, audience_view.address()
-                        ),
-                    ),
+                    args=(partial(live.like, token, number, phone, not on, audience_view.address()),),
                 )
 
 
@@ -117,11 +109,11 @@ def arguments_view() -> None:
 def news() -> None:
     """Draws the page again when a round has opened, the audience was closed, or there are new arguments."""
     try:
-        now = audience_view.live_audiences().snapshot(token)
+        now = live.snapshot(token)
     except CourtroomError:
         st.rerun()
     if phone:
-        audience_view.live_audiences().here(token, phone)
+        live.here(token, phone)
     if now.version != version:
         st.rerun()
 

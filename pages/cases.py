@@ -211,8 +211,6 @@ def library() -> None:
         "All cases": lambda c: True,
         "Samples": lambda c: c.bundled,
         "Your own": lambda c: not c.bundled,
-        "With video": lambda c: c.videos > 0,
-        "Near ties": lambda c: "near tie" in c.real,
     }
     kind = fields[3].selectbox(_("Show"), list(tests), format_func=translated)
     shown = [

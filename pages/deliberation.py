@@ -69,7 +69,7 @@ with top:
 
 def busy(now: Record) -> bool:
     """Whether something may still come without anybody's doing: a paused run's answers under way arrive too."""
-    return now.run.status == "running" or bool(house.runner.live(now.run.id).snapshot())
+    return now.run.status == "running" or bool(house.runner.open_calls(now.run.id))
 
 
 def news(now: Record) -> tuple[object, ...]:
@@ -102,7 +102,7 @@ def live() -> None:
         or (was_busy and not busy(now))
     ):
         st.rerun()
-    asked = {call.model for call in house.runner.live(now.run.id).snapshot().values()}
+    asked = {call.model for call in house.runner.open_calls(now.run.id).values()}
     for model in sorted(asked & house.pool.loading):
         text = _("{model} is still loading on its server, and is waited for.", model=literal(model))
         st.caption(f":material/hourglass_top: {text}")
@@ -141,7 +141,7 @@ if record.run.verdict:
         st.session_state.pop("what-if", None)
         st.switch_page("pages/what_if.py", query_params={"base": run})
 
-tabs_view(house, procedure, run, time.monotonic_ns(), family=len(family_ids) > 1)
+tabs_view(house, procedure, run, family=len(family_ids) > 1)
 
 st.divider()
 st.caption(spent_in_words(record, *record.tokens, record.run.wall_s))

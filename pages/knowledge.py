@@ -3,7 +3,7 @@
 import streamlit as st
 
 from courtroom.language import _, translated
-from pages.parts.knowledge import collection_view, disputes_base, import_view, lessons_view, memory_view
+from pages.parts.knowledge import collection_view, import_view, lessons_view, memory_view, precedents_view
 from pages.parts.shared.house import courthouse
 from pages.parts.shared.shown import one_of
 
@@ -24,7 +24,7 @@ first = wanted if wanted in PARTS else "disputes"
 part = one_of(_("Part"), list(PARTS), "knowledge_part", first, lambda part: translated(PARTS[part]))
 st.query_params["part"] = part
 if part == "disputes":
-    disputes_base(house)
+    precedents_view(house)
 elif part == "learning":
     lessons_view(house)
 elif part in ("standards", "directives"):

@@ -79,8 +79,7 @@ def actions_view() -> None:
 
 
 st.title(_("People"))
-text = _("Everybody who has signed in. Who looks on sees what is shared; who runs hearings may add and start things;")
-st.caption(text + " " + _("owners see and change everything."))
+st.caption(_("Everybody who has signed in, what each may do and spend, and who did what."))
 me = acting_account()
 
 

@@ -1,45 +1,31 @@
 """Runs: all hearings, a page at a time; those of an experiment or a case are one line; import of a run's file."""
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 import pandas as pd
 import streamlit as st
 
 from courtroom import report
-from courtroom.access import Access, Resource, may
+from courtroom.access import Access, may
 from courtroom.courthouse import Courthouse
 from courtroom.engine.run import ABOUT_RECORDINGS
 from courtroom.engine.store import Deleted
 from courtroom.errors import Unreadable
 from courtroom.evaluation.comparison import MAX_COMPARED_RUNS
-from courtroom.evaluation.run_list import (
-    CaseLine,
-    ExperimentLine,
-    Line,
-    Order,
-    RunFilter,
-    RunLine,
-    RunList,
-    run_table,
-)
+from courtroom.evaluation.run_list import CaseLine, ExperimentLine, Order, RunFilter, RunLine, RunList, run_table
 from courtroom.evaluation.turnout import turnout
 from courtroom.experiments.written import csv_of
-from courtroom.language import _, translated
+from courtroom.language import N_, _, translated
 from courtroom.questions.marks import Short
 from courtroom.room.said import search_said
-from courtroom.sharing import may_change
 from pages.parts.experiments.list import open_experiment
 from pages.parts.live.questions_view import keep_mark, marks_filter
-from pages.parts.shared.blocks_view import choice_html
-from pages.parts.shared.controls import STATUS, report_html, status_badge
-from pages.parts.shared.differences import fork_name, procedure_of
+from pages.parts.shared.controls import STATUS
+from pages.parts.shared.differences import fork_name, outcome_title, procedure_of
 from pages.parts.shared.house import courthouse, open_run, whose_filter, your_name
-from pages.parts.shared.models_form import typed_keys
 from pages.parts.shared.share_view import download
 from pages.parts.shared.shown import (
-    do,
     errors_shown,
     html_of,
     literal,
@@ -47,8 +33,10 @@ from pages.parts.shared.shown import (
     moment,
     offered,
     page_of,
+    rows_chosen,
     table,
     undo_bar,
+    unreadable_rows,
     uploader,
 )
 
@@ -72,74 +60,91 @@ def said_view(house: Courthouse, words: str) -> None:
                     st.switch_page("pages/deliberation.py", query_params={"run": said.run, "moment": said.path})
 
 
-MAX_AT_ONCE = 100
-"""Runs that are marked, exported or deleted at once: what is deleted is kept in memory, to be brought back."""
 DELETED = "deleted_runs"
+WITHIN = "runs-within"
+"""The part of the list that is shown by itself, in the session: one of `Part`, and an id."""
+
+Part = Literal["case", "experiment"]
+Group = ExperimentLine | CaseLine
 
 
-def picked() -> list[str]:
-    runs: list[str] = st.session_state.setdefault("picked", [])
-    return runs
+def run_row(house: Courthouse, line: RunLine, marked: Short, missing: str) -> dict[str, Any]:
+    """What the table says of a run. `missing`: who has no vote."""
+    known = procedure_of(house, line.id, line.procedure)
+    change = fork_name(house, line.id, line.parent)
+    interrupted = line.status == "running" and house.runner.interrupted(line.id)
+    origin = N_("recorded") if line.origin in ABOUT_RECORDINGS else N_("imported") if line.imported else ""
+    return {
+        "Case": f"{'★ ' if marked.star else ''}{line.title}{f' · {change}' if change else ''}",
+        "Procedure": known.title if known else _("{procedure} (not installed)", procedure=line.procedure),
+        "Outcome": outcome_title(known, line.outcome),
+        "State": _("Interrupted") if interrupted else STATUS[line.status][1],
+        "When": moment(line.created),
+        "Note": " · ".join(filter(None, (translated(missing), translated(origin), *marked.tags))),
+        "run": line.id,
+    }
 
 
-def pick(run: str) -> None:
-    others = [other for other in picked() if other != run]
-    st.session_state["picked"] = [*others, run] if st.session_state[f"pick-{run}"] else others
+def group_row(house: Courthouse, line: Group) -> dict[str, Any]:
+    """What the table says of all runs of an experiment or a case."""
+    values = {"runs": many(line.runs, "run"), "title": line.title}
+    row = {"When": moment(line.created), "run": line.id}
+    if isinstance(line, CaseLine):
+        return {"Case": _("{runs} on “{title}”", **values), **row}
+    row["State"] = line.status.capitalize()
+    if not line.parent:
+        return {"Case": _("{runs} of the experiment “{title}”", **values), **row}
+    known = house.procedures.get(line.procedure)
+    row["Note"] = _("forks of {parent}", parent=line.parent)
+    case = _("{runs} of the what-if on “{title}”", **values)
+    return {"Case": case, "Procedure": known.title if known else "", **row}
 
 
-def pick_all(runs: list[str]) -> None:
-    """Select more runs; those that are selected stay so."""
-    st.session_state["picked"] = list(dict.fromkeys((*picked(), *runs)))
-    for run in runs:
-        st.session_state[f"pick-{run}"] = True
+def chosen_bar(house: Courthouse, chosen: Sequence[RunLine | Group]) -> None:
+    """What can be done with the lines that are chosen."""
+    runs = [line.id for line in chosen if isinstance(line, RunLine)]
+    installed = all(line.procedure in house.procedures for line in chosen if isinstance(line, RunLine))
+    with st.container(horizontal=True, vertical_alignment="center"):
+        if len(chosen) == 1:
+            _one(chosen[0], installed=installed)
+        if not runs:
+            return
+        if len(runs) > 1:
+            fit, about = len(runs) <= MAX_COMPARED_RUNS, _("Two to four runs can be read next to each other.")
+            title, icon = _("Compare {runs} runs", runs=len(runs)), ":material/compare:"
+            if st.button(title, type="primary", icon=icon, disabled=not (fit and installed), help=about):
+                st.switch_page("pages/compare.py", query_params={"runs": ",".join(runs)})
+        with st.popover(_("Star or tag"), icon=":material/bookmark_add:"):
+            with st.form("mark-selected", border=False):
+                who, star = your_name(), st.toggle(_("Star"))
+                known = house.marks.tags()
+                tags = st.multiselect(_("Tags to add"), known, accept_new_options=True, format_func=translated)
+                pressed = st.form_submit_button(_("Mark these runs"))
+            if pressed:
+                keep_mark(who, lambda: house.marks.add(runs, who, star=star, tags=tags))
+        with st.popover(_("Table"), icon=":material/table_rows:"):
+            frame = pd.DataFrame(run_table([house.record(run) for run in runs]))
+            table(frame)
+            st.download_button(_("CSV"), csv_of(frame), "runs.csv", "text/csv", icon=":material/download:")
+        about = _("One zip with a JSON file for each run. Each file can be imported by another Courtroom.")
+        download(house, _("Export"), lambda: report.as_zip(map(house.files.export, runs)), "runs.zip", help_=about)
+        if may(Access.RUN) and st.button(_("Delete"), icon=":material/delete:", key="delete-selected"):
+            with errors_shown():
+                st.session_state[DELETED] = delete(house, runs)
+                st.rerun(scope="app")
 
 
-def pick_none() -> None:
-    for run in picked():
-        st.session_state[f"pick-{run}"] = False
-    st.session_state["picked"] = []
-
-
-def selected_bar(house: Courthouse, listed: RunList) -> None:
-    runs = listed.there(picked())
-    if not runs:
-        return
-    with st.container(horizontal=True, vertical_alignment="center", border=True):
-        st.markdown(_("**{runs} selected**", runs=many(len(runs), "run")), width="content")
-        unfit, about = not 2 <= len(runs) <= MAX_COMPARED_RUNS, _("Two to four runs can be read next to each other.")
-        title = _("Compare {runs} runs", runs=len(runs)) if len(runs) > 1 else _("Compare")
-        if st.button(title, type="primary", icon=":material/compare:", disabled=unfit, help=about):
-            st.switch_page("pages/compare.py", query_params={"runs": ",".join(runs)})
-        if len(runs) > MAX_AT_ONCE:
-            most = {"most_at_once": MAX_AT_ONCE}
-            st.caption(
-                _("At most {most_at_once} runs can be marked, exported or deleted at once. Select fewer.", **most)
-            )
-        else:
-            _many(house, runs)
-        st.button(_("Clear"), icon=":material/close:", type="tertiary", on_click=pick_none, help=_("Select no run."))
-
-
-def _many(house: Courthouse, runs: list[str]) -> None:
-    with st.popover(_("Star or tag"), icon=":material/bookmark_add:"):
-        with st.form("mark-selected", border=False):
-            who, star = your_name(), st.toggle(_("Star"))
-            known = house.marks.tags()
-            tags = st.multiselect(_("Tags to add"), known, accept_new_options=True, format_func=translated)
-            pressed = st.form_submit_button(_("Mark these runs"))
-        if pressed:
-            keep_mark(who, lambda: house.marks.add(runs, who, star=star, tags=tags))
-    with st.popover(_("Table"), icon=":material/table_rows:"):
-        frame = pd.DataFrame(run_table([house.record(run) for run in runs]))
-        table(frame)
-        st.download_button(_("CSV"), csv_of(frame), "runs.csv", "text/csv", icon=":material/download:")
-    about = _("One zip with a JSON file for each run. Each file can be imported by another Courtroom.")
-    download(house, _("Export"), lambda: report.as_zip(map(house.files.export, runs)), "runs.zip", help_=about)
-    if may(Access.RUN) and st.button(_("Delete"), icon=":material/delete:", key="delete-selected"):
-        with errors_shown():
-            st.session_state[DELETED] = delete(house, runs)
-            pick_none()
-            st.rerun(scope="app")
+def _one(line: RunLine | Group, *, installed: bool) -> None:
+    part: Part = "case" if isinstance(line, CaseLine) else "experiment"
+    if not isinstance(line, CaseLine) and st.button(_("Open"), key="open", type="primary", disabled=not installed):
+        if isinstance(line, RunLine):
+            open_run(line.id)
+        open_experiment(line.id, what_if=bool(line.parent))
+    about = _("List these runs alone, to filter, mark or select them.")
+    if not isinstance(line, RunLine) and st.button(_("Show runs"), key="show-runs", help=about):
+        st.session_state[WITHIN] = (part, line.id)
+        st.session_state["runs-page"] = 1
+        st.rerun(scope="app")
 
 
 def delete(house: Courthouse, runs: list[str]) -> tuple[Deleted, ...]:
@@ -168,120 +173,8 @@ def undo_deletion(house: Courthouse) -> None:
                 st.markdown(_("{deleted} are deleted.", deleted=many(len(deleted), "run")))
 
 
-def more(house: Courthouse, row: RunLine, interrupted: bool) -> None:
-    of = Resource(kind="run", id=row.id)
-    mine = may_change(house.database, of)
-    waits = (row.status in ("paused", "failed") or interrupted) and not row.imported
-    if waits and mine and st.button(_("Continue"), key=f"go-{row.id}"):
-        do(lambda: house.runner.go(row.id, keys=typed_keys()))
-    exports: dict[str, tuple[str, Callable[[], str]]] = {
-        "json": (_("Export as JSON"), lambda: house.files.export(row.id)[1]),
-        "html": (_("Export as HTML report"), lambda: report_html(house, row.id)),
-    }
-    for ending, (label, content) in exports.items():
-        download(house, label, content, f"{row.id}.{ending}", of, icon=None, key=f"{ending}-{row.id}")
-    if mine and st.button(_("Delete"), key=f"delete-{row.id}", icon=":material/delete:", type="tertiary"):
-        with errors_shown():
-            st.session_state[DELETED] = delete(house, [row.id])
-            st.rerun()
-
-
-WIDTHS = (0.5, 5, 2.5, 3, 2, 2.2, 3)
-WITHIN = "runs-within"
-"""The part of the list that is shown by itself, in the session: one of `Part`, and an id."""
-
-Part = Literal["case", "experiment"]
-
-
-@dataclass(frozen=True)
-class Lines:
-    """Draws lines. `marks`: by run; `turnout`: who has no vote, in runs where not all have."""
-
-    house: Courthouse
-    marks: dict[str, Short]
-    turnout: Mapping[str, str]
-
-    def draw(self, line: Line) -> None:
-        with st.container(border=True):
-            match line:
-                case RunLine():
-                    self._run(line)
-                case ExperimentLine() | CaseLine():
-                    self._group(line)
-                case Unreadable():
-                    st.warning(literal(str(line)), icon=":material/broken_image:")
-
-    def _run(self, row: RunLine) -> None:
-        box, case, procedure, verdict, status, when, act = st.columns(WIDTHS, vertical_alignment="center")
-        known = procedure_of(self.house, row.id, row.procedure)
-        marked = self.marks.get(row.id, Short())
-        text, key = _("Select {id}", id=literal(row.id)), f"pick-{row.id}"
-        chosen = row.id in picked()
-        box.checkbox(text, chosen, key=key, on_change=pick, args=(row.id,), label_visibility="collapsed")
-        change = fork_name(self.house, row.id, row.parent)
-        about = ABOUT_RECORDINGS.get(row.origin)
-        origin = f" · {translated(about)}" if about else _(" · imported") if row.imported else ""
-        star = ":material/star: " if marked.star else ""
-        tags = "".join(f" :gray-badge[{literal(tag)}]" for tag in marked.tags)
-        fork = f"  \n:material/alt_route: {literal(change)}" if change else ""
-        case.markdown(f"{star}**{literal(row.title)}**{tags}{fork}  \n:small[:gray[{literal(row.id)}{origin}]]")
-        absent = _("{procedure} (not installed)", procedure=literal(row.procedure))
-        procedure.markdown(literal(known.title) if known else absent)
-        with verdict:
-            if row.outcome and known:
-                st.html(choice_html(known, row.outcome))
-            elif row.outcome:
-                st.markdown(literal(row.outcome))
-            if told := self.turnout.get(row.id):
-                st.caption(literal(told))
-        interrupted = row.status == "running" and self.house.runner.interrupted(row.id)
-        with status:
-            status_badge(row.status, interrupted=interrupted)
-        when.markdown(moment(row.created))
-        if not known:
-            return
-        with act, st.container(horizontal=True, vertical_alignment="center"):
-            if st.button(_("Open"), key=f"open-{row.id}", type="primary"):
-                open_run(row.id)
-            with st.popover(_("More")):
-                more(self.house, row, interrupted)
-
-    def _group(self, row: ExperimentLine | CaseLine) -> None:
-        """All runs of an experiment or a case in one line."""
-        _box, title, of, _outcome, status, when, act = st.columns(WIDTHS, vertical_alignment="center")
-        values = {"runs": many(row.runs, "run"), "title": literal(row.title), "id": literal(row.id)}
-        when.markdown(moment(row.created))
-        if isinstance(row, CaseLine):
-            title.markdown(_("**{runs} on “{title}”**  \n:small[:gray[{id}]]", **values))
-            with act:
-                _within("case", row.id)
-            return
-        status.badge(literal(row.status.capitalize()), color="gray")
-        if row.parent:
-            values["parent"] = literal(row.parent)
-            text = _("**{runs} of the what-if on “{title}”**  \n:small[:gray[{id} · forks of {parent}]]", **values)
-            title.markdown(text)
-            known = self.house.procedures.get(row.procedure)
-            of.markdown(literal(known.title) if known else "")
-        else:
-            title.markdown(_("**{runs} of the experiment “{title}”**  \n:small[:gray[{id}]]", **values))
-        with act, st.container(horizontal=True, vertical_alignment="center"):
-            icon = ":material/alt_route:" if row.parent else ":material/science:"
-            if st.button(_("Open"), key=f"experiment-{row.id}", icon=icon):
-                open_experiment(row.id, what_if=bool(row.parent))
-            _within("experiment", row.id)
-
-
-def _within(part: Part, name: str) -> None:
-    about = _("List these runs alone, to filter, mark or select them.")
-    if st.button(_("Show runs"), key=f"within-{part}-{name}", help=about):
-        st.session_state[WITHIN] = (part, name)
-        st.session_state["runs-page"] = 1
-        st.rerun(scope="app")
-
-
 LIVE_S = 2.0
-PAGE = 25
+PAGE = 50
 ORDERS: dict[Order, str] = {"newest": "Newest first", "oldest": "Oldest first", "case": "By case"}
 
 house = courthouse()
@@ -338,39 +231,39 @@ if part:
 live = listed.running()
 
 
-def pick_all_that_fit() -> None:
-    pick_all(listed.runs(wanted, MAX_AT_ONCE))
-
-
 @st.fragment(run_every=LIVE_S if live else None)
 def listing() -> None:
     total = listed.count(wanted, order)
     if not total:
         st.info(_("No run fits these filters. Loosen them."), icon=":material/filter_alt_off:")
         return
-    selected_bar(house, listed)
-    with st.container(horizontal=True, vertical_alignment="bottom"):
-        page = page_of(total, PAGE, "runs-page")
-        lines = listed.page(wanted, (page - 1) * PAGE, PAGE, order)
-        here = [line.id for line in lines if isinstance(line, RunLine) and line.procedure in house.procedures]
-        if here:
-            st.button(_("Select this page"), key="select-page", type="tertiary", on_click=pick_all, args=(here,))
-        if total > PAGE or len(here) < len(lines):
-            about = _("Up to {most_at_once} runs, the newest first.", most_at_once=MAX_AT_ONCE)
-            st.button(
-                _("Select all that fit"), key="select-all", type="tertiary", help=about, on_click=pick_all_that_fit
-            )
-    st.html("<style>@media (max-width: 640px) { .st-key-heads { display: none; } }</style>")  # there columns are rows
-    heads = ("", _("Case"), _("Procedure"), _("Outcome"), _("State"), _("When"), "")
-    with st.container(key="heads"):
-        for column, name in zip(st.columns(WIDTHS), heads, strict=True):
-            column.caption(name)
-    done = [line.id for line in lines if isinstance(line, RunLine) and line.outcome and line.id in here]
-    incomplete = house.store.incomplete(*done) if done else ()
-    told = {run: " ".join(map(translated, turnout(house.record(run)))) for run in incomplete}
-    drawn = Lines(house, house.marks.short(line.id for line in lines if isinstance(line, RunLine)), told)
-    for line in lines:
-        drawn.draw(line)
+    page = page_of(total, PAGE, "runs-page")
+    found = listed.page(wanted, (page - 1) * PAGE, PAGE, order)
+    unreadable_rows([line for line in found if isinstance(line, Unreadable)])
+    lines = [line for line in found if not isinstance(line, Unreadable)]
+    runs = [line for line in lines if isinstance(line, RunLine)]
+    marks = house.marks.short(line.id for line in runs)
+    done = [line.id for line in runs if line.outcome and line.procedure in house.procedures]
+    missing: Mapping[str, str] = {
+        run: " ".join(turnout(house.record(run))) for run in (house.store.incomplete(*done) if done else ())
+    }
+    rows = [
+        run_row(house, line, marks.get(line.id, Short()), missing.get(line.id, ""))
+        if isinstance(line, RunLine)
+        else group_row(house, line)
+        for line in lines
+    ]
+    bar = st.container()
+    # Its key is of these lines: what was chosen among others is not taken for one of them.
+    key = f"runs-{hash(tuple(line.id for line in lines))}"
+    chosen = [lines[place] for place in rows_chosen(pd.DataFrame(rows).fillna(""), key, several=True)]
+    with bar:
+        if chosen:
+            chosen_bar(house, chosen)
+        else:
+            st.caption(_("Select a row to open it; select several to compare, mark, export or delete them."))
+    for origin in dict.fromkeys(line.origin for line in runs if line.origin in ABOUT_RECORDINGS):
+        st.caption(translated(ABOUT_RECORDINGS[origin]))
     if live and not listed.running():
         st.rerun()
 

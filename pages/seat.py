@@ -10,6 +10,7 @@ from courtroom.engine.people import NoSuchSeat, Seat, SeatQuestion
 from courtroom.errors import CourtroomError
 from courtroom.language import _
 from courtroom.media.medium import Medium
+from pages.parts.cases import medium_view
 from pages.parts.shared.blocks_view import answer_fields
 from pages.parts.shared.house import courthouse, opens
 from pages.parts.shared.shown import inert, literal
@@ -21,18 +22,11 @@ FORM = "\nAnswer with one JSON object and nothing else"
 
 def said(house: Courthouse, question: SeatQuestion) -> None:
     """The question as a model would be asked it, without the form of the answer."""
-    for part in (part for role, parts in question.messages if role != "system" for part in parts):
+    for number, part in enumerate(part for role, parts in question.messages if role != "system" for part in parts):
         if isinstance(part, str):
             inert(part.partition(FORM)[0].strip())
-            continue
-        medium = Medium.model_validate(part)
-        if medium.sha256 and medium.kind == "image":
-            alt = medium.description or medium.id
-            st.image(house.media.image(medium.sha256, 900), caption=literal(medium.description), alt=alt)
-        elif medium.sha256:
-            st.video(str(house.media.path(medium.sha256)))
         else:
-            inert(medium.description, small=True)
+            medium_view(house, Medium.model_validate(part), key=f"{question.key}-{number}")
 
 
 def answering(house: Courthouse, seat: Seat, question: SeatQuestion) -> None:

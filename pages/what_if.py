@@ -1,8 +1,7 @@
 """What if: one finished run, many variants of it, and what would have changed."""
 
-import time
 from collections import Counter
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from functools import partial
 
 import pandas as pd
@@ -20,8 +19,9 @@ from courtroom.errors import CourtroomError
 from courtroom.evaluation.comparison import MAX_COMPARED_RUNS
 from courtroom.evaluation.run_list import RunFilter, RunList
 from courtroom.experiments.mirror import is_mirror
-from courtroom.experiments.spec import Change, Experiment
-from courtroom.experiments.store import NoSuchExperiment, StoredExperiment
+from courtroom.experiments.results import ExperimentResults
+from courtroom.experiments.spec import Experiment
+from courtroom.experiments.store import NoSuchExperiment, StoredCell, StoredExperiment
 from courtroom.experiments.what_if import (
     CHANGES,
     Axis,
@@ -150,8 +150,6 @@ def _proposed(house: Courthouse, base: Record) -> Axis | None:
         _("Budget (calls under one seed)"), 1, None, 2000, 100, key="what-if-budget",
         help=_("The cheapest changes are taken first, as many as fit."),
     )  # fmt: skip
-    text = _("One change at a time: each piece of evidence, each member and each rule left out,")
-    st.caption(text + " " + _("and every setting at its other or neighbouring values."))
     key = f"{base.run.id}/{budget}"
     kept = st.session_state.get("what-if-proposed")
     if kept is None or kept[0] != key:
@@ -206,18 +204,14 @@ def _chosen_axes(procedure: Procedure, base: Record) -> list[Axis]:
     return axes
 
 
-LIVE_S = 1.0
 REDRAW_S = 3.0
 """Charts are drawn again at most so often while runs come in."""
 MAX_NAMED = 3
-KINDS: tuple[tuple[Change, str], ...] = (("evidence", "evidence"), ("member", "members"))
 
 
 def what_if_view(house: Courthouse, kept: StoredExperiment) -> None:
     """Progress above, then what came out: in a sentence, as charts, as tables."""
-    store, experiment, base = house.experiments.store, kept.experiment, kept.experiment.dataset.run
-    cells = list(store.cells(kept.id))
-    drawn_at = time.monotonic()
+    experiment, base = kept.experiment, kept.experiment.dataset.run
     with st.container(horizontal=True, vertical_alignment="center"):
         counted = {"variants": many(len(experiment.arms), "variant"), "seeds": many(experiment.repeats, "seed")}
         text = _("**{title}** · {variants}, {seeds}", title=literal(experiment.title), **counted)
@@ -225,40 +219,28 @@ def what_if_view(house: Courthouse, kept: StoredExperiment) -> None:
         if st.button(_("Another what-if"), icon=":material/add:"):
             st.session_state["what-if-run"] = base
             experiment_view.leave()
-
-    @st.fragment(run_every=LIVE_S if kept.status == "running" else None)
-    def live() -> None:
-        now, counts = store.experiment(kept.id), store.counts(kept.id)
-        experiment_view.progress_view(house, now)
-        done = sum(number for (_arm, state), number in counts.items() if state == "done")
-        late = time.monotonic() - drawn_at > REDRAW_S
-        if now.status != kept.status or (late and done != sum(cell.state == "done" for cell in cells)):
-            st.rerun()
-
-    live()
-    known: Procedure | None = None
-    if there := house.store.status(base) != "deleted":
-        known = procedure_of(house, base, house.store.run(base).procedure)
-        everything = house.experiments.results(kept.id)
-        experiment_view.failures(house, everything)
-        if experiment_view.yardstick_chosen(house, kept):
-            experiment_view.yardstick_view(house, kept)
-            return
-    if there and is_mirror(experiment):
-        mirror_view(everything)
-        experiment_view.every_cell(everything)
-        experiment_view.downloads(house, everything)
+    if house.store.status(base) == "deleted":
+        _results(kept, list(house.experiments.store.cells(kept.id)), None)
         return
-    what_if = results(experiment, cells)
+    known = procedure_of(house, base, house.store.run(base).procedure)
+
+    def shown(found: ExperimentResults) -> None:
+        if is_mirror(experiment):
+            mirror_view(found)
+        else:
+            _results(kept, list(house.experiments.store.cells(kept.id)), known)
+
+    experiment_view.progress_and_results(house, kept, shown, REDRAW_S)
+
+
+def _results(kept: StoredExperiment, cells: Sequence[StoredCell], known: Procedure | None) -> None:
+    what_if = results(kept.experiment, cells)
     if not what_if.decided:
         st.info(_("The base run is not there any more, or not done: nothing can be compared with it yet."))
         return
     _in_a_sentence(what_if)
-    _charts(what_if, known.choices if known else (), len(experiment.seeds))
-    _variants(experiment, what_if, known, {cell.run for cell in cells if cell.state == "waiting"})
-    if there:
-        experiment_view.every_cell(everything)
-        experiment_view.downloads(house, everything)
+    _charts(what_if, known.choices if known else (), len(kept.experiment.seeds))
+    _variants(kept.experiment, what_if, known, {cell.run for cell in cells if cell.state == "waiting"})
 
 
 def _charts(what_if: WhatIf, choices: tuple[Choice, ...], seeds: int) -> None:
@@ -287,7 +269,7 @@ def _charts(what_if: WhatIf, choices: tuple[Choice, ...], seeds: int) -> None:
 
 
 def _in_a_sentence(what_if: WhatIf) -> None:
-    """Say what decided it and what did not matter; then who and what moved it most."""
+    """Say what decided it and what did not matter."""
     rows = [row for row in what_if.rows[1:] if row.pairs]
     if not rows:
         return
@@ -312,15 +294,6 @@ def _in_a_sentence(what_if: WhatIf) -> None:
     ]
     text = _("{meaning}. What did not matter: {idle}", meaning=text, idle=listed(told)) if told else text
     (st.success if turned else st.info)(text, icon=":material/alt_route:" if turned else ":material/anchor:")
-    for kind, title in KINDS:
-        best = [row for row in what_if.influential(kind) if row.swing or row.flips][:MAX_NAMED]
-        points = [f"{100 * (row.swing or 0):+.0f}" for row in best]
-        named = [
-            _("{name} ({points} points)", name=literal(row.name), points=of)
-            for row, of in zip(best, points, strict=True)
-        ]
-        if named:
-            st.caption(_("Most influential {title}: {named}", title=translated(title), named="; ".join(named)))
 
 
 def _variants(experiment: Experiment, what_if: WhatIf, known: Procedure | None, waiting: Collection[str]) -> None:

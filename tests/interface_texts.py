@@ -62,7 +62,7 @@ DISPLAYED = {"Text", "Table", "Card", "Cards", "Step", "Diff", "Graph", "Marked"
 SHOWN_PARTS = {"title", "help", "summary", "note", "reason", "why", "outcome", "empty", "parts", "none", "description"}
 """Arguments of the engine that are shown, whatever they are given to."""
 SENTENCE = re.compile(r"(?s)(\{\w+\}|[A-Z“]).*[a-z}”)`'] ?[a-z}].*[.?!]$")
-DRAWN = ("figures/*.py", "procedures/*/views*.py", "procedures/*/deliberate.py", "procedures/[cjv]*/procedure.py", "judging/views.py", "experiments/what_if.py",
+DRAWN = ("figures/*.py", "procedures/*/views*.py", "procedures/[cjmv]*/procedure.py", "judging/views.py", "experiments/what_if.py",
          "questions/asides.py", "questions/audit.py", "evaluation/comparison.py", "engine/run.py", "law.py",
          "cases/dispute.py", "cases/criminal.py", "cases/labelled.py",
          "experiments/sequential_test.py", "datasets/statistics.py", "datasets/printed.py", "engine/interventions.py", "cases/checks.py", "room/scene.py",
@@ -122,6 +122,8 @@ def _declared() -> Iterator[tuple[str, str]]:
 
     for path in (*sorted(Path(ROOT / "courtroom").glob("[jp]*/**/*.toml")), ROOT / "courtroom/cases/checks.toml"):
         name = path.relative_to(ROOT).as_posix()
+        if PROMPTS.search(name):
+            continue
         found = texts(tomllib.loads(path.read_text(encoding="utf-8")))
         yield from ((FORMATTED.sub(r"{\1}", text).replace("{{ }}", "{ }"), name) for text in found)
 
@@ -244,7 +246,7 @@ class Source:
                     drawn = True
                 case ast.Call(func=func):
                     called = ast.unparse(func).split(".")[-1].split("[")[0]
-                    if called == "Field" and not FIELDS.match(self.name):
+                    if called in ("Field", "option") and not FIELDS.match(self.name):
                         return False
                     if called in ("_", "N_", "ngettext", "many") and child in parent.args:
                         return False

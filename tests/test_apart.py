@@ -68,11 +68,11 @@ async def test_an_edited_prompt_is_compiled_in_the_sandbox(tmp_path: Path, monke
 
 def test_a_worker_that_has_ended_by_itself_is_followed_by_another_which_ends_with_what_it_was_started_for() -> None:
     apart = Apart({"a": "{{ x }}"}, {"a": "{{ x }}"}, {"x": 1})
-    assert apart.whole("a") == "1\n"
+    assert apart.rendered("whole", "a") == ["1\n"]
     first = apart._worker
     first.stdin.close()
     first.wait(10)
-    assert apart.whole("a") == "1\n"
+    assert apart.rendered("whole", "a") == ["1\n"]
     worker = apart._worker
     assert worker is not first
     del apart

@@ -2,8 +2,6 @@
 
 import json
 from collections.abc import Callable
-from contextlib import closing
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -19,8 +17,9 @@ from courtroom.room import scene
 from tests.driving import drive, house
 from tests.openai_server import OpenAIServer, answer_for, texts_of
 from tests.pages import NASTY, opened_at, page, press, texts
+from tests.pages import house as app_house
 
-__all__ = ["house"]  # a fixture
+__all__ = ["app_house", "house"]  # fixtures
 CASE = "trial-boatyard-fire"
 TALK = {"talk": "follow-graph", "graph": {"kind": "complete"}, "jury_size": 3, "rounds": 2}
 PLATE, LIGHT = "Did the neighbour read the number plate?", "Was it still light when the van was seen?"
@@ -140,7 +139,8 @@ def test_a_run_that_was_killed_tells_the_same_replies_again(house: Courthouse, s
     calls = server.calls
     again = house.record(drive(house, record.run.id))
     assert again.of(Replied) == record.of(Replied)
-    assert [vote.choice for vote in again.of(Voted)] == [vote.choice for vote in record.of(Voted)]
+    # Votes of one stage stand in the order in which their answers came.
+    assert {vote.path: vote.choice for vote in again.of(Voted)} == {vote.path: vote.choice for vote in record.of(Voted)}
     assert server.calls == calls
 
 
@@ -150,6 +150,15 @@ def test_who_may_not_ask_is_asked_as_before(house: Courthouse, server: OpenAISer
     assert not asked(record)
     assert not any("question" in vote.model_dump() for vote in record.of(Voted)), "files are as they were before"
     assert not any("ask the court" in said(body) for body in server.bodies)
+
+
+@pytest.mark.parametrize("procedure", ["mock-jury", "cyberjurors", "discussion"])
+def test_that_the_offline_model_asks_nothing_is_told_where_it_is_set(house: Courthouse, procedure: str) -> None:
+    asks = changed(house.procedures[procedure].setup(), {"asks_court": "yes"})
+    assert any("offline model asks the court nothing" in warning for warning in asks.warnings())
+    for other in ({"asks_court": "no"}, {"model.id": "openai/any"}):
+        silent = changed(asks, other)
+        assert not any("offline model" in warning for warning in silent.warnings())
 
 
 def test_a_reply_is_refused_where_nothing_can_be_told(house: Courthouse, server: OpenAIServer) -> None:
@@ -192,39 +201,31 @@ def test_notes_and_replies_stand_apart_in_a_prompt(house: Courthouse, server: Op
     assert text.index("# Told to all by the person") < text.index("> Be brief.") < text.index("# Questions that some")
 
 
-def test_a_person_replies_on_the_page(server: OpenAIServer, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_a_person_replies_on_the_page(server: OpenAIServer, app_house: Courthouse) -> None:
     server.answer = asking(PLATE, NASTY)
-    monkeypatch.setenv("COURTROOM_HOME", str(tmp_path))
-    from pages.parts.shared.house import courthouse
-
-    with closing(courthouse()) as house:
-        run = begun(house, asks_court="waits")
-        app = page("deliberation", run=run)
-        assert PLATE in texts(app)
-        assert NASTY not in texts(app), "what a member says is no markup"
-        (form,) = [one for one in app.multiselect if one.label == "Questions"]
-        form.set_value([PLATE])
-        next(one for one in app.text_area if one.label == "The court's reply").set_value(SAW)
-        press(app, "Reply")
-        assert [question.text for question in waiting(house.record(run))] == [NASTY]
-        press(app, NO_MORE)
-        assert not waiting(house.record(run))
-        assert SAW.rstrip(".") in texts(app)
-        record = house.record(drive(house, run))
-        assert record.run.status == "done", record.run.reason
-        told = [moment.title for moment in scene(record, house.procedures["mock-jury"]).moments]
-        assert any(PLATE in title and title.startswith(tuple(m.name for m in record.members)) for title in told)
-        assert f"somebody replied to “{PLATE}”" in told
-        app = page("deliberation", run=run)
-        assert SAW.rstrip(".") in texts(app)
-        assert not [one for one in app.multiselect if one.label == "Questions"]
+    run = begun(app_house, asks_court="waits")
+    app = page("deliberation", run=run)
+    assert PLATE in texts(app)
+    assert NASTY not in texts(app), "what a member says is no markup"
+    (form,) = [one for one in app.multiselect if one.label == "Questions"]
+    form.set_value([PLATE])
+    next(one for one in app.text_area if one.label == "The court's reply").set_value(SAW)
+    press(app, "Reply")
+    assert [question.text for question in waiting(app_house.record(run))] == [NASTY]
+    press(app, NO_MORE)
+    assert not waiting(app_house.record(run))
+    assert SAW.rstrip(".") in texts(app)
+    record = app_house.record(drive(app_house, run))
+    assert record.run.status == "done", record.run.reason
+    told = [moment.title for moment in scene(record, app_house.procedures["mock-jury"]).moments]
+    assert any(PLATE in title and title.startswith(tuple(m.name for m in record.members)) for title in told)
+    assert f"somebody replied to “{PLATE}”" in told
+    app = page("deliberation", run=run)
+    assert SAW.rstrip(".") in texts(app)
+    assert not [one for one in app.multiselect if one.label == "Questions"]
 
 
-def test_many_lines_of_replies_are_typed_on_the_page_setup(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setenv("COURTROOM_HOME", str(tmp_path))
-    from pages.parts.shared.house import courthouse
-
-    with closing(courthouse()):
-        app = opened_at("setup", case=CASE, procedure="mock-jury")
-        labels = {one.label for one in app.text_area}
-        assert "Prepared replies to the court's questions" in labels
+def test_many_lines_of_replies_are_typed_on_the_page_setup(app_house: Courthouse) -> None:
+    app = opened_at("setup", case=CASE, procedure="mock-jury")
+    labels = {one.label for one in app.text_area}
+    assert "Prepared replies to the court's questions" in labels

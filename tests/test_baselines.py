@@ -105,7 +105,7 @@ def test_a_chinese_discussion_names_its_speakers_in_chinese(tmp_path: Path) -> N
     words = "".join(one.text() for one in asked(house, "discussion", {"turns": 2}, case=case))
     assert "You speak as: 批评者." in words
     assert "公众代表 said in turn 1" in words
-    assert not [name for name, _ in POINTS_OF_VIEW if name in words]
+    assert not [one.name for one in POINTS_OF_VIEW if one.name in words]
 
 
 def test_self_consistency_asks_the_same_question_of_each_and_counts(house: Courthouse) -> None:

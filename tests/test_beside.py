@@ -1,7 +1,5 @@
 """What is asked beside a vote: how sure a member is of it, and on which pieces of the case it rests."""
 
-from contextlib import closing
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,7 +11,10 @@ from courtroom.engine.record import Record
 from courtroom.models.spec import ModelSpec
 from tests.driving import drive
 from tests.openai_server import OpenAIServer
+from tests.pages import house as app_house
 from tests.pages import page, texts
+
+__all__ = ["app_house"]  # a fixture
 
 BOTH = {"asks_confidence": True, "asks_pieces": True}
 VOTE_BY_TURNS: dict[str, tuple[str, dict[str, Any]]] = {
@@ -77,15 +78,11 @@ def test_what_was_said_beside_a_vote_goes_with_the_run(house: Courthouse) -> Non
     assert [vote.confidence for vote in again.of(Voted)] == [vote.confidence for vote in record.of(Voted)]
 
 
-def test_the_page_draws_how_sure_members_are(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setenv("COURTROOM_HOME", str(tmp_path))
-    from pages.parts.shared.house import courthouse
-
-    with closing(courthouse()) as house:
-        record = hear(house, "mock-jury", jury_size=12, talk="follow-graph", rounds=2, **BOTH)
-        app = page("deliberation", {f"tab-{record.run.id}": "What moved it"}, run=record.run.id)
-        heads = [head.value for head in app.subheader]
-        assert {"How sure are they?", "What do votes rest on?"} <= {*heads}
-        assert "No vote rests on" in texts(app) or all(
-            any(piece in vote.rests_on for vote in record.of(Voted)) for piece, _ in record.case.parts()
-        )
+def test_the_page_draws_how_sure_members_are(app_house: Courthouse) -> None:
+    record = hear(app_house, "mock-jury", jury_size=12, talk="follow-graph", rounds=2, **BOTH)
+    app = page("deliberation", {f"tab-{record.run.id}": "What moved it"}, run=record.run.id)
+    heads = [head.value for head in app.subheader]
+    assert {"How sure are they?", "What do votes rest on?"} <= {*heads}
+    assert "No vote rests on" in texts(app) or all(
+        any(piece in vote.rests_on for vote in record.of(Voted)) for piece, _ in record.case.parts()
+    )

@@ -28,9 +28,9 @@ def test_brier_score_and_bins_are_scikit_learns() -> None:
     assert brier(given) == pytest.approx(brier_score_loss(hits, probabilities))
     bins = reliability(given)
     right, means = calibration_curve(hits, probabilities, n_bins=10)
-    assert [one.probability for one in bins] == pytest.approx(list(means))
-    assert [one.right for one in bins] == pytest.approx(list(right))
-    assert sum(one.forecasts for one in bins) == 400
+    assert list(bins["probability"]) == pytest.approx(list(means))
+    assert list(bins["right"]) == pytest.approx(list(right))
+    assert sum(bins["n"]) == 400
 
 
 def test_a_confidence_of_nothing_is_an_even_chance() -> None:

@@ -23,7 +23,10 @@ from courtroom.questions.checking import CheckStatement
 from courtroom.settings import Settings
 from tests.driving import shell
 from tests.openai_server import OpenAIServer
+from tests.pages import house as app_house
 from tests.pages import page, texts
+
+__all__ = ["app_house"]  # a fixture
 
 SHELF = gzip.decompress((Path(__file__).parent / "recorded" / "invented-shelf.json.gz").read_bytes())
 """A hearing in which a juror invents a shelf, and two put it right whom she can't hear."""
@@ -199,19 +202,12 @@ def test_the_offline_model_is_not_asked_to_check(house: Courthouse) -> None:
         house.checks.plan(record, ModelSpec(id=OFFLINE))
 
 
-def test_the_page_shows_mark_passage_way_and_voices(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setenv("COURTROOM_HOME", str(tmp_path))
-    from pages.parts.shared.house import courthouse
-
-    house = courthouse()
-    try:
-        run = house.files.take_in(SHELF)
-        app = page("deliberation", {f"tab-{run}": "What moved it"}, run=run)
-        shown = "\n".join([texts(app), *(element.proto.body for element in app.get("html"))])
-        assert "Tang Ying was never shown that it is not in the case." in shown
-        assert "Petrol was kept in the shed for the boats" in shown
-        assert re.search(r"Linda Moore.{0,200}named in it", shown, re.DOTALL), "who turned Huang Rui"
-        heard = "Elena Popescu, Sam Taylor, Maria Rossi, Stefan Ionescu, Sofia Lindqvist, Tang Ying"
-        assert heard in shown, "who could not hear Linda Moore"
-    finally:
-        house.close()
+def test_the_page_shows_mark_passage_way_and_voices(app_house: Courthouse) -> None:
+    run = app_house.files.take_in(SHELF)
+    app = page("deliberation", {f"tab-{run}": "What moved it"}, run=run)
+    shown = "\n".join([texts(app), *(element.proto.body for element in app.get("html"))])
+    assert "Tang Ying was never shown that it is not in the case." in shown
+    assert "Petrol was kept in the shed for the boats" in shown
+    assert re.search(r"Linda Moore.{0,200}named in it", shown, re.DOTALL), "who turned Huang Rui"
+    heard = "Elena Popescu, Sam Taylor, Maria Rossi, Stefan Ionescu, Sofia Lindqvist, Tang Ying"
+    assert heard in shown, "who could not hear Linda Moore"

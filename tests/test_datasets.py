@@ -16,7 +16,7 @@ from courtroom.datasets import Datasets, Row, Selection
 from courtroom.datasets.draft import CHUNK_ROWS
 from courtroom.datasets.statistics import ALL, examine, measure
 from courtroom.errors import CourtroomError, Unreadable
-from courtroom.figures.experiment import draw_categories, draw_lengths, draw_margins, draw_numbers, draw_outcomes
+from courtroom.figures.experiment import draw_rows
 from courtroom.law import Term
 from courtroom.settings import Settings
 from courtroom.store.opening import open_store
@@ -238,8 +238,7 @@ def test_statistics_count_each_split_and_are_drawn(datasets: Datasets) -> None:
     assert whole.classes["evidence"] == {"0": 0, "1": 12}
     assert whole.classes["votes"]["17"] == 12
 
-    drawn = [draw(found, "dark") for draw in (draw_categories, draw_outcomes, draw_lengths, draw_margins)]
-    for figure in (*drawn, draw_numbers(found, "votes", "light")):
+    for figure in (draw_rows(found, what) for what in ("categories", "outcomes", "lengths", "margins", "votes")):
         axis = "x" if figure.data[0].orientation == "h" else "y"
         assert {bar.name for bar in figure.data} == {"train", "test"}
         assert sum(sum(getattr(bar, axis)) for bar in figure.data) == 12
@@ -249,7 +248,9 @@ def test_statistics_count_each_split_and_are_drawn(datasets: Datasets) -> None:
         "0": 1, "1": 1, "2 to 4": 0, "5 to 9": 1, "10 to 19": 0, "20 to 49": 1, "50 to 99": 0, "100 to 199": 1,
     }  # fmt: skip
     datasets.add("cases", [row(criminal(n, "<b>bold</b>"), split="<i>s</i>") for n in range(2)])
-    assert not re.search("<[bi]>", draw_categories(measure(datasets, "cases")).to_json().replace("\\u003c", "<"))
+    assert not re.search(
+        "<[bi]>", draw_rows(measure(datasets, "cases"), "categories").to_json().replace("\\u003c", "<")
+    )
 
 
 def test_leaks_and_contradictions_are_found(datasets: Datasets) -> None:

@@ -186,7 +186,7 @@ def test_answer_that_is_no_draft_is_asked_for_again(server: OpenAIServer, tmp_pa
         asked(server, tmp_path, papers, "I would rather not.", answer([(1, "", "claimant")])).values["title"]
         == "The kettle"
     )
-    with pytest.raises(CourtroomError, match="answered 2 times, and no answer could be read"):
+    with pytest.raises(CourtroomError, match="answered 2 times, and no answer was a draft"):
         asked(server, tmp_path, papers, "I would rather not.")
 
 

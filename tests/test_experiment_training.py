@@ -12,7 +12,7 @@ from courtroom.courthouse import Courthouse
 from courtroom.datasets import Row
 from courtroom.engine.record import Record
 from courtroom.errors import CourtroomError
-from courtroom.experiments.plan import Cell, planned
+from courtroom.experiments.plan import Cell, Plan
 from courtroom.experiments.spec import Experiment, adapted, parsed
 from courtroom.knowledge.lessons import Frozen, Snapshot
 from courtroom.models.request import Reply, Request, Watch
@@ -273,7 +273,7 @@ def test_arms_may_learn_from_a_part_of_a_split(house: Courthouse) -> None:
 
 def planned_by(house: Courthouse, rules: dict[str, Any]) -> list[tuple[Cell, object]]:
     """The cells in which the first arm that learns does so."""
-    every = planned(spec(knowledge=rules), house, {}, [0])
+    every = Plan.of(spec(knowledge=rules), house).cells()
     return [(cell, made) for cell, made in every if cell.phase == "train" and cell.arm == 0]
 
 

@@ -20,11 +20,19 @@ import pytest
 from courtroom.courthouse import Courthouse
 from courtroom.errors import CourtroomError
 from courtroom.knowledge.embedding import DIMENSIONS, CachedEmbedding, HashedNgrams, Vectors
+from courtroom.knowledge.index import (
+    NOTHING,
+    VECTORS_AT_ONCE,
+    Changed,
+    Entry,
+    Facets,
+    Filter,
+    VectorIndex,
+    WordIndex,
+    line,
+)
 from courtroom.knowledge.index_folders import WHOLE, IndexFolders, sizes
-from courtroom.knowledge.indexed_records import NOTHING, Changed, Facets, Filter
 from courtroom.knowledge.search import Knowledge
-from courtroom.knowledge.vector_index import BATCH, VectorIndex
-from courtroom.knowledge.word_index import WordIndex, line
 from courtroom.settings import Settings
 from courtroom.store.opening import open_store
 from courtroom.upkeep import doctor
@@ -68,11 +76,10 @@ class Fixed:
 
     def changed(self, since: int) -> Changed:
         self.reads.append(since)
-        texts = {name: text for name, (text, version) in self._kept.items() if version > since}
-        words = {name: line(text) for name, text in texts.items()}
         versions = self._removed | {name: version for name, (_, version) in self._kept.items()}
         touched = frozenset(name for name, version in versions.items() if version > since)
-        return Changed(touched, texts, words, {name: self.facets(name) for name in texts})
+        texts = ((name, text) for name, (text, version) in self._kept.items() if version > since)
+        return Changed(touched, [Entry(name, (text,), line(text), self.facets(name)) for name, text in texts])
 
     def facets(self, name: str) -> Facets:
         number = int("".join(filter(str.isdigit, name)) or 0)
@@ -82,7 +89,7 @@ class Fixed:
 def closest_of_many(folder: Path) -> None:
     """Prints what is found in a collection on disk, in a process that may die of it."""
     index, folders = graph(folder)
-    print(asyncio.run(index.search(QUERY, 1, Fixed(MANY)))[0][0])
+    print(asyncio.run(index.nearest(Fixed(MANY), QUERY, 1))[0][0])
     folders.close()
 
 
@@ -132,15 +139,15 @@ class Waits(HashedNgrams):
 def write_and_wait(folder: Path) -> None:
     """Writes half of what is new, says so, and waits for its end."""
     records = Fixed(MANY)
-    records.put(s1="something new", **{f"t{n}": f"later{n}" for n in range(BATCH)}, last="stop here")
+    records.put(s1="something new", **{f"t{n}": f"later{n}" for n in range(VECTORS_AT_ONCE)}, last="stop here")
     index = VectorIndex(IndexFolders(Settings(home=folder)), "things", Waits())
-    asyncio.run(index.search(QUERY, 1, records))
+    asyncio.run(index.nearest(records, QUERY, 1))
 
 
 def open_and_wait(folder: Path) -> None:
     """Opens a collection on disk, says so, and waits for its end."""
     index, _ = graph(folder)
-    print(asyncio.run(index.search(QUERY, 1, Fixed(MANY)))[0][0], flush=True)
+    print(asyncio.run(index.nearest(Fixed(MANY), QUERY, 1))[0][0], flush=True)
     sys.stdin.read()
 
 
@@ -208,7 +215,7 @@ async def test_a_folder_of_somebody_else_or_of_before_is_made_anew(tmp_path: Pat
     (foreign / WHOLE).write_bytes(sizes(foreign))
     for home in ("foreign", "older", "foreign-chroma"):
         index, folders = graph(tmp_path / home)
-        assert (await index.search(QUERY, 1, Fixed(MANY)))[0][0] == "r42"
+        assert (await index.nearest(Fixed(MANY), QUERY, 1))[0][0] == "r42"
         folders.close()
         assert held(tmp_path / home / "chroma", "things") == {*MANY}
         assert not (tmp_path / home / "chroma" / "things").exists()
@@ -220,7 +227,7 @@ async def test_what_a_killed_process_has_half_written_is_made_anew(tmp_path: Pat
         assert writer.line().strip() == "writing", writer.finish().stderr
     assert not (tmp_path / "chroma" / WHOLE).exists()
     index, folders = graph(tmp_path)
-    assert (await index.search(QUERY, 1, Fixed(MANY)))[0][0] == "r42"
+    assert (await index.nearest(Fixed(MANY), QUERY, 1))[0][0] == "r42"
     folders.close()
     assert held(tmp_path / "chroma", "things") == {*MANY}
 
@@ -232,16 +239,16 @@ async def test_who_comes_second_has_a_folder_of_its_own(tmp_path: Path, built: P
         index, folders = graph(tmp_path)
         records = Fixed(MANY)
         records.put(new="a kettle")
-        assert (await index.search("a kettle", 1, records))[0][0] == "new"
+        assert (await index.nearest(records, "a kettle", 1))[0][0] == "new"
         assert folders.where == str(tmp_path / "chroma-2")
         folders.close()
-        assert (await index.search("a kettle", 1, records))[0][0] == "new", "it is opened again"
+        assert (await index.nearest(records, "a kettle", 1))[0][0] == "new", "it is opened again"
     folders.close()
     assert "new" not in held(tmp_path / "chroma", "things")
     assert "new" in held(tmp_path / "chroma-2", "things")
-    assert (await index.search(QUERY, 1, records))[0][0] == "r42"
+    assert (await index.nearest(records, QUERY, 1))[0][0] == "r42"
     assert folders.where == str(tmp_path / "chroma"), "the first is free again"
-    assert (await index.search("a kettle", 1, records))[0][0] == "new"
+    assert (await index.nearest(records, "a kettle", 1))[0][0] == "new"
     folders.close()
 
 
@@ -261,15 +268,15 @@ async def test_a_collection_finds_what_each_record_compared_finds(tmp_path: Path
     index, folders = graph(tmp_path)
     for step in range(2):
         for query in ("item42 thing0", "parcel293 item7", "thing3"):
-            found = [cosine for _, cosine in await index.search(query, 10, records)]
+            found = [cosine for _, cosine in await index.nearest(records, query, 10)]
             expected = sorted((await exact(query, records.texts)).values())[-10:]
             missed = [one for one in expected if not any(abs(one - cosine) < 2e-6 for cosine in found)]
             assert len(missed) <= 2, "a graph may miss one"
         if step == 0:
             records.put(r42="a kettle", new="item42 thing0")
             records.take_out("r49")
-    assert "r49" not in [name for name, _ in await index.search("item49 thing0", 300, records)]
-    assert "new" not in [name for name, _ in await index.search("item42 thing0", 3, records, exclude=("new",))]
+    assert "r49" not in [name for name, _ in await index.nearest(records, "item49 thing0", 300)]
+    assert "new" not in [name for name, _ in await index.nearest(records, "item42 thing0", 3, exclude=("new",))]
     folders.close()
     assert held(tmp_path / "chroma", "things") == {*records.texts}
 
@@ -294,58 +301,59 @@ async def test_an_embedding_of_another_size_is_made_anew(tmp_path: Path) -> None
     ):
         model, records = Replaced(), Fixed({"a": "a broken lamp", "b": "a late parcel"})
         index = VectorIndex(of, "set", CachedEmbedding(model, database))
-        assert (await index.search("a broken lamp", 1, records))[0][0] == "a"
+        assert (await index.nearest(records, "a broken lamp", 1))[0][0] == "a"
         model.size = 64
         records.put(c="a lost key")
-        assert (await index.search("a lost key", 1, records))[0] == ("c", pytest.approx(1, abs=0.01))
-        assert (await index.search("a late parcel", 1, records))[0] == ("b", pytest.approx(1, abs=0.01))
+        assert (await index.nearest(records, "a lost key", 1))[0] == ("c", pytest.approx(1, abs=0.01))
+        assert (await index.nearest(records, "a late parcel", 1))[0] == ("b", pytest.approx(1, abs=0.01))
         model.size = 128
-        assert (await index.search("a parcel that is late", 1, records))[0][0] == "b"
+        assert (await index.nearest(records, "a parcel that is late", 1))[0][0] == "b"
 
 
 async def test_a_search_is_narrowed_to_a_category_and_to_days(tmp_path: Path) -> None:
     (index, folders), records = graph(tmp_path), Fixed(MANY)
     only = Filter(category="Odd", since=date(2026, 1, 3), until=date(2026, 1, 5))
     wanted = {f"r{n}" for n in range(len(MANY)) if n % 2 and 2 <= n % 28 <= 4}
-    found = {name for name, _ in await index.search("item3", 2000, records, only=only)}
+    found = {name for name, _ in await index.nearest(records, "item3", 2000, only=only)}
     assert found <= wanted
     assert len(found) > len(wanted) * 0.9, "a graph may miss a few that are far away"
     any_of = " ".join(f"thing{n}" for n in range(7))
-    assert {name for name, _ in WordIndex(folders, "things").closest(records, any_of, 2000, only)} == wanted
+    assert {name for name, _ in await WordIndex(folders, "things").closest(records, any_of, 2000, only)} == wanted
     folders.close()
 
 
-def test_the_words_follow_what_is_on_record(tmp_path: Path) -> None:
+async def test_the_words_follow_what_is_on_record(tmp_path: Path) -> None:
     records, index = Fixed(MANY), word_index(tmp_path)
-    assert {name for name, _ in index.closest(records, "ace bee", 3)} == {"r42", "r43"}
+    assert {name for name, _ in await index.closest(records, "ace bee", 3)} == {"r42", "r43"}
     records.put(r42="a kettle")
     records.take_out("r43")
-    assert index.closest(records, "ace bee", 3) == []
-    assert [name for name, _ in word_index(tmp_path).closest(records, "kettle", 3)] == ["r42"]
-    assert index.closest(records, "", 3) == []
+    assert await index.closest(records, "ace bee", 3) == []
+    assert [name for name, _ in await word_index(tmp_path).closest(records, "kettle", 3)] == ["r42"]
+    assert await index.closest(records, "", 3) == []
 
 
-def test_a_store_that_does_not_answer_costs_no_index(tmp_path: Path) -> None:
+async def test_a_store_that_does_not_answer_costs_no_index(tmp_path: Path) -> None:
     records, index = Fixed(MANY), word_index(tmp_path)
-    index.closest(records, "ace", 3)
+    await index.closest(records, "ace", 3)
 
     class Locked(Fixed):
         def version(self) -> int:
             raise sqlite3.OperationalError("database is locked")
 
     with pytest.raises(sqlite3.OperationalError, match="is locked"):
-        index.closest(Locked(MANY), "ace", 3)
-    assert index.closest(records, "ace", 3)[0][0] == "r42"
+        await index.closest(Locked(MANY), "ace", 3)
+    assert (await index.closest(records, "ace", 3))[0][0] == "r42"
     assert records.reads == [NOTHING], "nothing was indexed again"
 
 
-def test_words_are_indexed_again_where_many_were_replaced(tmp_path: Path) -> None:
+async def test_words_are_indexed_again_where_many_were_replaced(tmp_path: Path) -> None:
     records, index = Fixed({f"r{n}": f"lamp{n} parcel" for n in range(9)}), word_index(tmp_path)
-    index.closest(records, "parcel", 3)
+    await index.closest(records, "parcel", 3)
     for changes in ({"new": "a parcel of lamps"}, {"r1": "a kettle"}):
         records.put(**changes)
-        fresh = word_index(tmp_path / str(records.version())).closest(Fixed(records.texts), "parcel kettle", 9)
-        assert index.closest(records, "parcel kettle", 9) == fresh
+        other = word_index(tmp_path / str(records.version()))
+        fresh = await other.closest(Fixed(records.texts), "parcel kettle", 9)
+        assert await index.closest(records, "parcel kettle", 9) == fresh
     assert records.reads == [NOTHING, 1, 2, NOTHING]
 
 
@@ -355,13 +363,13 @@ def damaged(folders: IndexFolders, name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["*.store", "*.idx", "meta.json"])
-def test_damaged_words_are_indexed_anew(tmp_path: Path, name: str) -> None:
+async def test_damaged_words_are_indexed_anew(tmp_path: Path, name: str) -> None:
     records = Fixed(MANY)
     with closing(IndexFolders(Settings(home=tmp_path))) as folders:
-        first = WordIndex(folders, "things").closest(records, "item42 thing0", 20)
+        first = await WordIndex(folders, "things").closest(records, "item42 thing0", 20)
         damaged(folders, name)
         index = WordIndex(folders, "things")
-        assert index.closest(records, "item42 thing0", 20) == first
+        assert await index.closest(records, "item42 thing0", 20) == first
 
 
 async def test_an_index_from_after_the_records_is_made_anew(tmp_path: Path) -> None:
@@ -369,10 +377,10 @@ async def test_an_index_from_after_the_records_is_made_anew(tmp_path: Path) -> N
     newer = Fixed(MANY)
     newer.put(later="ace ace")
     (index, folders), words = graph(tmp_path), word_index(tmp_path)
-    assert words.closest(newer, "ace", 3)[0][0] == "later"
-    assert (await index.search("ace ace", 1, newer))[0][0] == "later"
-    assert [name for name, _ in words.closest(Fixed(MANY), "ace", 3)] == ["r42"]
-    assert "later" not in [name for name, _ in await index.search("ace ace", 1, Fixed(MANY))]
+    assert (await words.closest(newer, "ace", 3))[0][0] == "later"
+    assert (await index.nearest(newer, "ace ace", 1))[0][0] == "later"
+    assert [name for name, _ in await words.closest(Fixed(MANY), "ace", 3)] == ["r42"]
+    assert "later" not in [name for name, _ in await index.nearest(Fixed(MANY), "ace ace", 1)]
     folders.close()
 
 
@@ -391,20 +399,20 @@ async def test_a_folder_that_cannot_be_made_and_a_server_that_is_down_are_named_
     (tmp_path / "words").write_text("another")
     index, folders = graph(tmp_path)
     with pytest.raises(CourtroomError, match="The search index can't be written"):
-        await index.search("item7", 1, Fixed(MANY))
-    with pytest.raises(CourtroomError, match="The word index can't be written"):
-        WordIndex(folders, "things").closest(Fixed(MANY), "item7", 1)
+        await index.nearest(Fixed(MANY), "item7", 1)
+    with pytest.raises(CourtroomError, match="The search index can't be written"):
+        await WordIndex(folders, "things").closest(Fixed(MANY), "item7", 1)
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))  # bound, but nobody listens
         settings = Settings(home=tmp_path / "at-server", chroma_host="127.0.0.1", chroma_port=taken.getsockname()[1])
         at_server = VectorIndex(IndexFolders(settings), "things", HashedNgrams())
         with pytest.raises(CourtroomError, match=r"The Chroma server at 127\.0\.0\.1:\d+ does not answer\. Start it"):
-            await at_server.search("kettle", 1, Fixed({"a": "a kettle"}))
+            await at_server.nearest(Fixed({"a": "a kettle"}), "kettle", 1)
 
 
 async def test_searches_at_once_bring_a_new_index_up_to_date_once(tmp_path: Path) -> None:
     (index, folders), records = graph(tmp_path), Fixed({f"r{n}": f"item{n}" for n in range(20)})
-    found = await asyncio.gather(*(index.search("item7", 1, records) for _ in range(8)))
+    found = await asyncio.gather(*(index.nearest(records, "item7", 1) for _ in range(8)))
     assert {hits[0][0] for hits in found} == {"r7"}
     assert records.reads == [NOTHING]
     folders.close()
@@ -413,11 +421,11 @@ async def test_searches_at_once_bring_a_new_index_up_to_date_once(tmp_path: Path
 async def test_equals_are_in_one_order_however_they_were_written(tmp_path: Path) -> None:
     texts = {f"r{n}": "the same words" for n in range(9)}
     (first, folders), later = graph(tmp_path / "one"), Fixed({name: texts[name] for name in reversed(texts)})
-    expected = await first.search("same words", 9, Fixed(texts))
+    expected = await first.nearest(Fixed(texts), "same words", 9)
     second, others = graph(tmp_path / "two")
-    await second.search("words", 1, later)
+    await second.nearest(later, "words", 1)
     later.put(r0="the same words", r5="the same words")
-    assert await second.search("same words", 9, later) == expected
+    assert await second.nearest(later, "same words", 9) == expected
     folders.close()
     others.close()
 
@@ -479,7 +487,7 @@ def take_in(home: Path, port: int, name: str) -> None:
     """Has the server hold many records, from a process of its own."""
     settings = Settings(home=home, chroma_host="127.0.0.1", chroma_port=port)
     index = VectorIndex(IndexFolders(settings), name, HashedNgrams())
-    print(asyncio.run(index.search(QUERY, 1, Fixed(MANY)))[0][0])
+    print(asyncio.run(index.nearest(Fixed(MANY), QUERY, 1))[0][0])
 
 
 def cosines(found: list[tuple[str, float]]) -> list[float]:
@@ -492,13 +500,13 @@ async def test_what_one_process_took_in_another_does_not_embed_again(tmp_path: P
         assert done.stdout.strip() == "r42", done.stderr
     embedding, records = Counting(), Fixed(MANY)
     index = VectorIndex(IndexFolders(server.settings(tmp_path / "two")), "shared", embedding)
-    found = await index.search(QUERY, 10, records)
+    found = await index.nearest(records, QUERY, 10)
     assert len(embedding.texts) == 1, "the query alone"
     true = await exact(QUERY, MANY)
     assert [true[name] for name, _ in found] == pytest.approx(cosines(found), abs=2e-6)
     records.put(r42="a kettle", new="item42 thing0")
     records.take_out("r49")
-    await index.search(QUERY, 10, records)
+    await index.nearest(records, QUERY, 10)
     assert len(embedding.texts) == 4
     known = server.client().get_collection("shared", embedding_function=None)
     assert {*known.get()["ids"]} == {*records.texts}
@@ -508,10 +516,10 @@ async def test_a_server_that_was_started_again_is_asked_as_before(tmp_path: Path
     embedding = Counting()
     index = VectorIndex(IndexFolders(server.settings(tmp_path)), "restarted", embedding)
     records = Fixed(MANY)
-    first = await index.search(QUERY, 5, records)
+    first = await index.nearest(records, QUERY, 5)
     server.stop()
     server.start()
-    again = await index.search(QUERY, 5, records)
+    again = await index.nearest(records, QUERY, 5)
     assert cosines(again) == cosines(first)  # of equally near ones any may come
     assert len(embedding.texts) == len(MANY) + 2, "nothing was taken in twice"
 

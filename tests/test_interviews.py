@@ -73,7 +73,7 @@ def test_an_interview_goes_on_from_what_was_said_in_it(house: Courthouse, server
 
 def test_one_question_goes_to_all_at_once(house: Courthouse) -> None:
     record = hear(house)
-    assert not house.interviews.ask_all(record, QUESTION, "Ada").result(30).stopped
+    assert not house.interviews.ask(record, None, QUESTION, "Ada").result(30).stopped
     kept = [one for _, one in house.asides.interviews(record.run.id)]
     spoke = {call.member for call in record.calls if call.keys and call.value is not None}
     assert {one.member for one in kept} == spoke
@@ -81,7 +81,7 @@ def test_one_question_goes_to_all_at_once(house: Courthouse) -> None:
     assert {(one.question, one.who) for one in kept} == {(QUESTION, "Ada")}
     silent = house.record(house.new_run("cyberjurors", record.case, record.setup, 1))
     with pytest.raises(CourtroomError, match="No model has answered"):
-        house.interviews.ask_all(silent, QUESTION)
+        house.interviews.ask(silent, None, QUESTION)
 
 
 def test_the_offline_model_gives_the_reasons_on_record(house: Courthouse) -> None:

@@ -49,6 +49,7 @@ LEFT_OUT = {
     "discussion-recall-nothing": ("you have said yourself", "Change your mind"),
     "cyberjurors-count-seen-heard": ("Which side is supported:", "5 for the buyer"),
     "cyberjurors-count-seen-all": ("5 for the buyer", "Buyer 5, seller 2"),
+    "cyberjurors-clerk-counts-off": ("Which side is supported:", "5 for the buyer", "Buyer 5, seller 2"),
 }
 """What a prompt does not say under a knob."""
 
@@ -91,10 +92,10 @@ def test_what_a_knob_hides_stands_nowhere(house: Courthouse, name: str) -> None:
 HIDDEN = "give no numbers of votes, and do not say how anybody voted or which side leads"
 
 
-@pytest.mark.parametrize("knob", [{}, {"count_seen": "heard"}, {"count_seen": "all"}])
-def test_the_clerk_keeps_a_hidden_count_to_itself(house: Courthouse, knob: dict[str, str]) -> None:
+@pytest.mark.parametrize("knob", [{}, {"count_seen": "heard"}, {"count_seen": "all"}, {"clerk_counts": False}])
+def test_the_clerk_keeps_a_hidden_count_to_itself(house: Courthouse, knob: dict[str, Any]) -> None:
     first, last = (one.text() for one in asked(house, "cyberjurors", {**SEVEN, **knob}) if one.task.name == "summarise")
-    whose = knob.get("count_seen", "nobody")
+    whose = knob.get("count_seen", "nobody" if knob.get("clerk_counts", True) else "heard")
     assert (HIDDEN in first, '"prevailing_orientation"' in first) == (whose == "heard", whose != "heard")
     assert ("The jurors are shown the count itself: give no numbers" in first) is (whose == "all")
     assert "give no numbers" not in last, "what goes with the verdict may tell all"

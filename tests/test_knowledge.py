@@ -18,7 +18,7 @@ from courtroom.knowledge.index_folders import IndexFolders
 from courtroom.knowledge.lessons import Adjust, Lesson, Put, Remove
 from courtroom.knowledge.memory import Directive
 from courtroom.knowledge.search import Draw, Fetch, Knowledge, Rank, Search
-from courtroom.law import Both, Judgment
+from courtroom.law import Band, Both, Judgment
 from courtroom.settings import Settings
 from courtroom.store.opening import open_store
 from tests.openai_server import OpenAIServer
@@ -268,6 +268,11 @@ async def test_imported_law_is_in_a_base_of_its_own_and_nothing_of_the_digest_is
     assert (theft.charges, [charge.en for charge in new.charges]) == ((), ["releasing persons in custody"])
     assert [charge.name.en for charge in knowledge.of("charges", "imported").all()] == ["releasing persons in custody"]
     assert (await law.search("数额较大为一千元至三千元", 1))[0].record.id == "264"
+
+
+def test_a_band_with_one_end_says_it_once() -> None:
+    fixed, capital = (Band(when=Both(), least=180, most=180, life=life) for life in (False, True))
+    assert (fixed.span("zh"), fixed.span("en"), capital.span("zh")) == ("180个月", "180 months", "180个月，或无期徒刑")
 
 
 async def test_imported_charges_are_named_without_the_word_for_crime(tmp_path: Path) -> None:

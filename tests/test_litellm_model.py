@@ -26,7 +26,7 @@ from courtroom.models import failures
 from courtroom.models.capabilities import CONTEXT, Capabilities
 from courtroom.models.card import price
 from courtroom.models.errors import CannotSee, ModelError
-from courtroom.models.pool import ModelPool
+from courtroom.models.pool import Call, ModelPool
 from courtroom.models.repair import read_answer
 from courtroom.models.request import Reply
 from courtroom.models.schema import schema_of
@@ -131,11 +131,11 @@ async def test_ollama_is_told_to_hold_the_whole_prompt_and_its_answer(
     request = question(text="word " * words, id=model, extra=extra)
     findings = await Capabilities().of(request.spec)
     asker = ModelPool(MediaStore(tmp_path))
-    assert asker._parameters(request, [], findings, set()).get("num_ctx") == context
+    assert Call(asker, request, findings, None).parameters([]).get("num_ctx") == context
     if extra:
         too_long = question(text="word " * 4 * words, id=model, extra=extra)
         with pytest.raises(ModelError, match=r"num_ctx lets ollama/llama3.1:8b hold 4,096: its beginning would be"):
-            asker._parameters(too_long, [], findings, set())
+            Call(asker, too_long, findings, None).parameters([])
 
 
 async def test_what_is_refused_is_told_and_not_tried_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,10 +11,10 @@ from streamlit.runtime.scriptrunner import script_runner
 from streamlit.runtime.scriptrunner_utils.script_run_context import ScriptRunContext
 
 from courtroom.access import Access, Account, acts
-from courtroom.courthouse import Courthouse
+from courtroom.courthouse import Courthouse, LatestRecords
 from courtroom.engine.errors import NoSuchRun
 from courtroom.engine.events import Noted, StageBegan
-from courtroom.engine.record import LatestRecords, Record
+from courtroom.engine.record import Record
 from courtroom.engine.run import Control
 from courtroom.experiments.what_if import evidence_left_out
 from courtroom.models.spec import ModelSpec
@@ -50,7 +50,7 @@ def test_a_run_is_read_once_for_all_who_look(bench: Bench) -> None:
         read.append(of)
         return bench.runner.record(of)
 
-    latest = LatestRecords(record, bench.store.pulse, bench.store.demand_seen)
+    latest = LatestRecords(record, bench.store)
 
     def look(_: int) -> Record:
         together.wait()
@@ -76,7 +76,7 @@ def test_an_unreadable_run_is_read_again(bench: Bench) -> None:
             raise wrong.pop()
         return bench.runner.record(of)
 
-    latest = LatestRecords(record, bench.store.pulse, bench.store.demand_seen)
+    latest = LatestRecords(record, bench.store)
     with pytest.raises(ValueError, match="no"):
         latest.of(run)
     assert latest.of(run).run.id == run
@@ -87,15 +87,16 @@ def test_an_unreadable_run_is_read_again(bench: Bench) -> None:
 
 def test_what_one_has_read_is_kept_from_strangers(bench: Bench) -> None:
     ada, ben = (Account(id=name, name=name, access=Access.RUN) for name in ("ada", "ben"))
+    latest = LatestRecords(bench.runner.record, bench.store)
     with acts(ada):
         run = bench.start()
-        assert bench.runner.latest.of(run, LONG_S).run.id == run
+        assert latest.of(run, LONG_S).run.id == run
     with acts(ben), pytest.raises(NoSuchRun):
-        bench.runner.latest.of(run, LONG_S)
-    record = bench.runner.latest.of(bench.hear().run.id)
+        latest.of(run, LONG_S)
+    record = latest.of(bench.hear().run.id)
     budget = record.setup.budget.model_copy(update={"calls": 99})
     bench.store.replace_setup(record.run.id, record.setup.model_copy(update={"budget": budget}))
-    assert bench.runner.latest.of(record.run.id).setup.budget.calls == 99
+    assert latest.of(record.run.id).setup.budget.calls == 99
 
 
 def test_each_state_of_a_run_has_one_scene(bench: Bench) -> None:

@@ -405,6 +405,8 @@ async def test_a_snapshot_stays_as_it_was_whatever_is_learned(base: Knowledge) -
 def test_a_name_stands_for_one_memory_for_ever_with_one_digest_in_every_store(base: Knowledge, tmp_path: Path) -> None:
     digest = base.snapshot("a")
     assert base.snapshot("a") == digest  # the same memory: an experiment may do it again after a kill
+    base._database.execute("UPDATE memory_snapshots SET digest = 'as an earlier version worked it out'")
+    assert base.snapshot("a") == base.snapshots.named("a").digest == digest
     base.memory.standards.add([standard("shelf", "Goods under a coat.", THEFT)])
     with pytest.raises(CourtroomError, match="holds another memory"):
         base.snapshot("a")

@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from courtroom.cases.criminal import CriminalCase, Gold, Trial
-from courtroom.cases.dispute import Evidence
+from courtroom.cases.dispute import Dispute, Evidence
 from courtroom.courthouse import Courthouse
+from courtroom.declarations.setup import Budget
 from courtroom.errors import CaseError, CourtroomError
 from courtroom.experiments.mirror import drafts, mirror_pairs, told, with_mirror
 from courtroom.experiments.outcome import Outcome
@@ -75,6 +76,21 @@ def test_what_is_said_of_somebody_is_said_where_they_are_named_first() -> None:
     assert texts_after(THEFT, "age=20", "Paul Voss")[0]["facts"].startswith(
         "A neighbour missed her bicycle. Paul Voss, aged 20, saw"
     )
+
+
+def test_nothing_is_said_of_a_party_by_the_other_side(house: Courthouse) -> None:
+    case = house.library.case("phone-battery").model_copy(update={"claim": "The seller lied.", "chat": ()})
+    assert isinstance(case, Dispute)
+    told = {"buyer-1": "The seller sent it late.", "seller-1": "As the seller, I packed it well."}
+    pieces = [
+        Evidence(id=name, side="buyer" if "buyer" in name else "seller", text=text) for name, text in told.items()
+    ]
+    case = case.model_copy(update={"evidence": tuple(pieces)})
+    found = mirrored(case, change_of("nationality=Nigeria"), "the seller")
+    assert found.texts == {"evidence.2.text": "As the seller, a citizen of Nigeria, I packed it well."}
+    alone = mirrored(case.without("seller-1"), change_of("nationality=Nigeria"), "the seller")
+    assert not alone.changes
+    assert alone.left == ("No text but the other side's speaks of the seller, so nothing was said of them.",)
 
 
 def test_a_chinese_name_is_exchanged_with_its_gold(house: Courthouse) -> None:
@@ -216,7 +232,8 @@ def test_nothing_is_heard_that_nobody_has_seen(
     first = json.loads(told)
     assert {one["arms"][0] for one in first["mirror"]} == {"Sides in the other order", "Another age: 71"}
     assert (
-        "whether it moves anything can't be known from 1 cases or seeds; 8 are needed" in first["mirror"][0]["sentence"]
+        "whether it moves anything can't be known from one case or seed; 8 are needed for 6 tests"
+        in first["mirror"][0]["sentence"]
     )
     to.write_text(to.read_text(encoding="utf-8").replace("rewritten", 'seen_by = "Bo"\nrewritten', 0), encoding="utf-8")
     assert read_toml(to).arms[-1].rewritten["trial-market-purse"]["charge"].startswith("Ina Voss, aged 71")
@@ -263,9 +280,10 @@ def test_letters_of_a_question_stand_for_the_same_answers(house: Courthouse) -> 
 
 
 @pytest.fixture
-def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[OpenAIServer]:
+def server(house: Courthouse, monkeypatch: pytest.MonkeyPatch) -> Iterator[OpenAIServer]:
     with OpenAIServer(keep_bodies=True) as server:
         server.known(monkeypatch)
+        answered_by(house, house.pool)  # no longer by the jury of another test
         yield server
 
 
@@ -287,12 +305,22 @@ def test_a_model_rewrites_and_keeps_every_number(house: Courthouse, server: Open
         "facts: the model is not sure of it: The woman at the door may be the defendant.",
     )
     assert "Her family name is Berg." in str(server.bodies[0])
+    drafts(house, [THEFT], [change], spec=spec)
+    assert len(server.bodies) == 1, "the same is on record, and not asked again"
+    assert sum(paid.calls for paid in house.store.payments.of("mirror-drafts-", beside=True).values()) == 1
     with pytest.raises(CourtroomError, match="Choose a language model that rewrites"):
         drafts(house, [THEFT], [change])
+
+
+def test_a_model_rewrites_within_the_budget(house: Courthouse, server: OpenAIServer) -> None:
+    change, spec = change_of("rewriting=x"), ModelSpec(id="openai/test")
+    (by_case,) = drafts(house, [THEFT], [change], spec=spec, budget=Budget(tokens=1)).values()
+    assert "budget" in by_case["theft"].left[0]
+    assert not server.bodies
 
 
 def test_no_readable_answer_of_a_model_changes_nothing(house: Courthouse, server: OpenAIServer) -> None:
     server.answer = lambda body: "I would rather not."
     (by_case,) = drafts(house, [THEFT], [change_of("rewriting=x")], spec=ModelSpec(id="openai/test")).values()
     assert not by_case["theft"].changes
-    assert "openai/test has answered 2 times, and no answer could be read" in by_case["theft"].left[0]
+    assert by_case["theft"].left[0]

@@ -20,7 +20,10 @@ from courtroom.evaluation.movement import Movement, movement
 from courtroom.report import as_docx, as_markdown, votes_in_long_form
 from courtroom.settings import Settings
 from tests.driving import shell
+from tests.pages import house as app_house
 from tests.pages import page, texts
+
+__all__ = ["app_house"]  # a fixture
 
 
 @pytest.fixture(scope="module")
@@ -54,29 +57,22 @@ def test_a_hearing_of_one_ballot_has_moved_nobody(recorded: Courthouse) -> None:
     assert (found.changes, found.never_heard_other_side, found.hear_nobody, found.heard_by_nobody) == ((),) * 4
 
 
-def test_the_page_shows_each_change_with_its_audit(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setenv("COURTROOM_HOME", str(tmp_path))
-    from pages.parts.shared.house import courthouse
-
-    house = courthouse()
-    try:
-        run = house.files.play(house.recordings[0])
-        app = page("deliberation", {f"tab-{run}": "What moved it"}, run=run)
-        changes = moved(house, house.record(run)).changes
-        whys = [toggle for toggle in app.toggle if toggle.label.startswith("Why?")]
-        assert len(whys) == len(changes) > 0
-        assert f"{len(changes)} changes of sides" in texts(app)
-        whys[0].set_value(True).run()
-        assert not app.exception, app.exception
-        assert any(one.label == "Why this vote? An audit" for one in app.expander)
-        vote = changes[0].vote
-        member, stage = house.record(run).member(vote.member), house.record(run).stage(vote.stage)
-        assert member is not None
-        assert any(one.label == f"Ask {member.name}" for one in app.expander), "the member is asked on the card"
-        (moment,) = [one for one in texts(app).splitlines() if one.startswith("It answers from what it knew after")]
-        assert stage.name in moment, "as it stood when it changed sides"
-    finally:
-        house.close()
+def test_the_page_shows_each_change_with_its_audit(app_house: Courthouse) -> None:
+    run = app_house.files.play(app_house.recordings[0])
+    app = page("deliberation", {f"tab-{run}": "What moved it"}, run=run)
+    changes = moved(app_house, app_house.record(run)).changes
+    whys = [toggle for toggle in app.toggle if toggle.label.startswith("Why?")]
+    assert len(whys) == len(changes) > 0
+    assert f"{len(changes)} changes of sides" in texts(app)
+    whys[0].set_value(True).run()
+    assert not app.exception, app.exception
+    assert any(one.label == "Why this vote? An audit" for one in app.expander)
+    vote = changes[0].vote
+    member, stage = app_house.record(run).member(vote.member), app_house.record(run).stage(vote.stage)
+    assert member is not None
+    assert any(one.label == f"Ask {member.name}" for one in app.expander), "the member is asked on the card"
+    (moment,) = [one for one in texts(app).splitlines() if one.startswith("It answers from what it knew after")]
+    assert stage.name in moment, "as it stood when it changed sides"
 
 
 @pytest.fixture(scope="module")

@@ -48,7 +48,13 @@ def examined(case: Dispute) -> tasks.Examination:
 
 
 def judged(case: Dispute, persona: Persona | None = None, **inputs: object) -> tasks.Opinion:
-    given = {"rules": tasks.RULES, "examination": examined(case), "seat": 1, "persona": persona, **inputs}
+    given = {
+        "rules": tasks.ruled(tasks.RULES, read=True),
+        "examination": examined(case),
+        "seat": 1,
+        "persona": persona,
+        **inputs,
+    }
     opinion: tasks.Opinion = offline(tasks.Judge(case=case, **given))
     return opinion
 
@@ -83,7 +89,10 @@ def test_another_persona_a_rule_and_a_piece_of_evidence_change_a_verdict() -> No
     )
     assert {judged(case, persona).verdict for persona in pool()} == {"buyer", "seller"}
     rule = "A kettle that leaks and stopped working: the seller must refund, the buyer is entitled to a refund."
-    votes = [(judged(case, p, rules=(rule,)).verdict, judged(case, p, rules=()).verdict) for p in pool()]
+    votes = [
+        (judged(case, p, rules=tasks.ruled((rule,), read=False)).verdict, judged(case, p, rules=()).verdict)
+        for p in pool()
+    ]
     assert ("buyer", "seller") in votes
     assert ("seller", "buyer") not in votes
     case = CLEAR["en", "buyer"]  # its verdict: buyer

@@ -19,7 +19,7 @@ from courtroom.declarations.changes import changed
 from courtroom.declarations.paper import departures
 from courtroom.errors import CourtroomError
 from courtroom.experiments.measures import MEASURES
-from courtroom.experiments.plan import cells, check, check_names
+from courtroom.experiments.plan import Plan, cells
 from courtroom.experiments.spec import Experiment, adapted, as_toml, parsed, read_toml
 from courtroom.experiments.written import frame_of
 from courtroom.settings import Settings
@@ -83,7 +83,7 @@ def test_a_recipe_fits_and_is_documented(file: Path, house: Courthouse) -> None:
     assert experiment.name == file.stem
     kind = kind_of(house, experiment)
     here = adapted(experiment, dataset=kind, split="test")
-    check_names(here, check(here, kind, house), house)
+    Plan(here, kind, house).check()
     assert f"[{file.stem}](../data/experiments/{file.name})" in (ROOT / "docs" / "reproduce.md").read_text()
     said = file.read_text(encoding="utf-8")
     assert "num_ctx" in said or '"ollama/' not in said, "names the context of its local models"
@@ -100,7 +100,7 @@ def test_a_recipe_fits_and_is_documented(file: Path, house: Courthouse) -> None:
 def test_the_time_of_a_jury_is_that_of_its_calls_alone(house: Courthouse) -> None:
     experiment = read_toml(ROOT / "data" / "experiments" / "juris-figure-4.toml")
     assert experiment.at_once == 1
-    for setup in check(experiment, "document", house).values():
+    for setup in Plan(experiment, "document", house).setups.values():
         assert {spec.concurrency for spec in setup.models} == {1}
 
 
@@ -231,7 +231,7 @@ OF_LAW = [file for file in RECIPES if file.stem.startswith(("jurisagents", "verd
 @pytest.mark.parametrize("file", OF_LAW, ids=lambda file: file.stem)
 def test_arms_differ_from_a_paper_as_their_names_say(file: Path, house: Courthouse) -> None:
     experiment = read_toml(file)
-    setups = check(experiment, "criminal", house)
+    setups = Plan(experiment, "criminal", house).setups
     for place, setup in setups.items():
         procedure = house.procedures[experiment.arms[place].procedure]
         if getattr(setup, "recalls", True):

@@ -9,8 +9,11 @@ from courtroom.courthouse import Courthouse
 from courtroom.engine.record import Record
 from courtroom.room.said import search_said
 from tests.driving import drive
+from tests.pages import house as app_house
 from tests.pages import opened_at, texts
 from tests.signing_in import closed_house, person
+
+__all__ = ["app_house"]  # a fixture
 
 
 def played(house: Courthouse) -> Record:
@@ -50,22 +53,13 @@ def test_nobody_finds_what_was_said_in_anothers_private_run(tmp_path: Path, monk
                 assert search_said(house.database, said[:40], 5) == []
 
 
-def test_the_list_of_runs_opens_the_moment_at_which_it_was_said(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    monkeypatch.setenv("COURTROOM_HOME", str(tmp_path))
-    from pages.parts.shared.house import courthouse
-
-    house = courthouse()
-    try:
-        record = played(house)
-        path, said = statement(record)
-        app = opened_at("runs")
-        next(one for one in app.text_input if one.label == "Search").set_value(said[:40]).run()
-        assert any(one.label.startswith("Said ") for one in app.expander)
-        next(one for one in app.button if one.key == f"moment-{record.run.id}-{path}").click().run()
-        assert not app.exception, app.exception
-        assert app.query_params["moment"] == path
-        assert record.run.title in texts(app)
-    finally:
-        house.close()
+def test_the_list_of_runs_opens_the_moment_at_which_it_was_said(app_house: Courthouse) -> None:
+    record = played(app_house)
+    path, said = statement(record)
+    app = opened_at("runs")
+    next(one for one in app.text_input if one.label == "Search").set_value(said[:40]).run()
+    assert any(one.label.startswith("Said ") for one in app.expander)
+    next(one for one in app.button if one.key == f"moment-{record.run.id}-{path}").click().run()
+    assert not app.exception, app.exception
+    assert app.query_params["moment"] == path
+    assert record.run.title in texts(app)

@@ -19,7 +19,7 @@ from courtroom.models import failures
 from courtroom.models.capabilities import VISION, Capabilities
 from courtroom.models.connections import Connection, Connections
 from courtroom.models.errors import ModelError
-from courtroom.models.pool import ModelPool
+from courtroom.models.pool import Call, ModelPool
 from courtroom.models.repair import read_answer
 from courtroom.models.request import Message, Reply, Request
 from courtroom.models.spec import ModelSpec
@@ -268,7 +268,8 @@ async def test_the_strength_of_geminis_filter_is_sent_for_each_harm(tmp_path: Pa
     with OpenAIServer(keep_bodies=True) as server:
         model = ModelPool(MediaStore(tmp_path), there(server))
         asked = question(connection="test", extra={"safety_settings": "BLOCK_ONLY_HIGH"})
-        sent = model._parameters(asked, [], await Capabilities(connections=there(server)).of(asked.spec), set())
+        findings = await Capabilities(connections=there(server)).of(asked.spec)
+        sent = Call(model, asked, findings, None).parameters([])
     assert {one["threshold"] for one in sent["safety_settings"]} == {"BLOCK_ONLY_HIGH"}
     assert len({one["category"] for one in sent["safety_settings"]}) == 4
     with pytest.raises(ValueError, match="safety_settings"):

@@ -158,7 +158,7 @@ def test_its_owner_says_who_sees_a_run_and_who_did_what_can_be_read(house: Court
     assert "No hearing yet" in texts(cy)
     mine = visit("bea", "runs")
     assert [one.key for one in mine.get("button_group") if one.key == "whose-runs"]
-    assert TITLE in texts(mine)
+    assert list(mine.dataframe[0].value["Case"]) == [TITLE]
     app = visit("bea", "deliberation", run=run)
     assert {"Step", "Run", "Make a link"} <= labels(app)
     app.radio(f"visibility-run-{run}").set_value("shared").run()

@@ -117,6 +117,7 @@ def test_an_article_of_the_assistants_own_is_fetched_with_its_text(house: Courth
     assert fetched.isdisjoint(listed)
     (draft,) = model.prompts("draft")
     assert all(f"Article {article}," in draft for article in (234, 293))
+    assert draft.count("(unofficial summary)") >= 2  # the bundled digest is not the law's own words
     statutes = [Statute(number=234, suffix=n, text=Both(en=f"Text {n}.")) for n in (0, 12, 9)]
     statutes.append(Statute(number=1, text=Both(en=CASE.facts)))
     house.knowledge.of("statutes", "mine").add(statutes)
@@ -251,11 +252,12 @@ def test_a_wrong_first_draft_becomes_a_preference_pair_in_the_form_that_trl_read
     assert "Look at the place." in corrected  # the expert sees the advice
     assert "What the court really applied" not in corrected  # and not the real articles
     assert "The facts meet 234, turn 0." in corrected  # its own wrong draft is in view (Eq. 5)
+    assert "as if for the first time" in corrected  # so that a winner speaks of no advice
     assert json.loads(adapter(record, house.answers))["rank"] == 64
     assert [export.file for export in PROCEDURES["alignment"].exports] == ["sft.jsonl", "dpo.jsonl", "adapter.json"]
 
 
-@pytest.mark.parametrize(("rounds", "reflections", "winners"), [(1, 1, []), (2, 2, [293]), (3, 2, [293])])
+@pytest.mark.parametrize(("rounds", "reflections", "winners"), [(0, 0, []), (1, 1, []), (2, 2, [293]), (3, 2, [293])])
 def test_a_draft_is_corrected_until_it_is_valid(
     house: Courthouse, rounds: int, reflections: int, winners: list[int]
 ) -> None:
@@ -265,7 +267,11 @@ def test_a_draft_is_corrected_until_it_is_valid(
     record = aligned(house, model, record, rounds=rounds)
     assert [article(pair["chosen"]) for pair in pairs(house, record)] == winners
     assert len(model.prompts("reflect")) == reflections
-    assert "The facts meet 275, turn 1." in text_of(model.history[-1]) or rounds == 1  # the last wrong draft is in view
+    assert all(
+        "Drunk." in asked for asked in model.prompts("reflect")
+    )  # the points, and from the second round on its own advice
+    assert ["your advice on each" in asked for asked in model.prompts("reflect")] == [False, True][:reflections]
+    assert "The facts meet 275, turn 1." in text_of(model.history[-1]) or rounds <= 1  # the last wrong draft is in view
 
 
 def test_advice_that_gives_the_real_article_or_charge_away_is_asked_for_again() -> None:

@@ -200,7 +200,7 @@ def test_a_typed_key_is_spent_on_its_own_what_if(house: Courthouse, held: Held) 
         assert house.experiments.store.status(name) == "done"
         assert held.spent, "another seed is asked again"
         assert all(spent == (keys or {}) for spent in held.spent)
-        assert name not in house.experiments._driver._keys, "and forgotten at its end"
+        assert name not in house.experiments._keys, "and forgotten at its end"
 
 
 def test_the_shell_estimates_runs_and_tells(house: Courthouse, tmp_path: Path) -> None:

@@ -176,6 +176,10 @@ class Bench:
         self.runner = self.new_runner()
         self.pool = ModelPool(None)  # type: ignore[arg-type]  # no picture is asked of it
 
+    def record(self, run: str) -> Record:
+        """Read a run as it stands, as a courthouse does."""
+        return self.runner.record(run)
+
     def new_runner(self) -> Runner:
         async def warm(procedure: Procedure, setup: Setup) -> None:
             """Nothing has to be loaded."""
@@ -217,7 +221,7 @@ class Bench:
         async def go() -> None:
             self.model.hold.set()
             await self.asker.finish()
-            while self.runner.live(run).calls:
+            while self.runner.open_calls(run):
                 await asyncio.sleep(0)
             while (active := self.runner._active.get(run)) and active.gate and not active.idle:
                 await asyncio.sleep(0)  # what has come of them is on disk

@@ -83,6 +83,7 @@ PEOPLE: list[dict[str, object]] = [
 KNOBS: dict[str, tuple[str, dict[str, object]]] = {
     **{f"count-seen-{whose}": ("mock-jury", {"count_seen": whose}) for whose in ("all", "nobody")},
     **{f"cyberjurors-count-seen-{whose}": ("cyberjurors", {"count_seen": whose}) for whose in ("all", "heard")},
+    "cyberjurors-clerk-counts-off": ("cyberjurors", {"clerk_counts": False}),
     "discussion-count-seen-all": ("discussion", {"count_seen": "all"}),
     **{f"recall-{what}": ("mock-jury", {"recall": what}) for what in ("nothing", "last", "line")},
     **{f"discussion-recall-{what}": ("discussion", {"recall": what}) for what in ("nothing", "line")},
@@ -157,7 +158,7 @@ def rewriting(house: Courthouse) -> str:
     task = RewriteCase(change="The defendant is a man, Paul Voss.", texts=told)
     role = prompt("rewrite-role")
     asked_for = answer_form(task.form, "generous")
-    return f"########## {task.title} ({task.name})\n===== system\n{role}\n===== user\n{task.prompt}{asked_for}"
+    return f"########## {task.title} ({task.name})\n===== system\n{role}\n===== user\n{task.text()}{asked_for}"
 
 
 def rendered(

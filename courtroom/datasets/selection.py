@@ -28,7 +28,7 @@ VERSION_MARK = "@"
 """Between the name of a dataset and its version."""
 
 
-def _option(default: Any, description: str, **bounds: Any) -> Any:
+def option(default: Any, description: str, **bounds: Any) -> Any:
     """Declare a field that is not written out where it chooses nothing."""
     return Field(default=default, description=description, exclude_if=lambda value: not value, **bounds)
 
@@ -40,16 +40,16 @@ def _listed(value: Any) -> Any:
 class Preparation(Strict):
     """What is kept of a dataset before anything is drawn of it, over all splits, one step after the other."""
 
-    complete: bool = _option(False, "Cases alone of which the outcome, or articles, charges and term, are known.")
-    distinct: bool = _option(False, "Of rows with one text and one outcome, the first that has the outcome.")
-    consistent: bool = _option(False, "No row of a text that has several outcomes.")
-    labels_of: str = _option("", "Cases alone whose labels the dataset of this name has too; `name@version`.")
-    unchanged_by: Annotated[tuple[Literal["IX", "X", "XI", "XII"], ...], BeforeValidator(_listed)] = _option(
+    complete: bool = option(False, "Cases alone of which the outcome, or articles, charges and term, are known.")
+    distinct: bool = option(False, "Of rows with one text and one outcome, the first that has the outcome.")
+    consistent: bool = option(False, "No row of a text that has several outcomes.")
+    labels_of: str = option("", "Cases alone whose labels the dataset of this name has too; `name@version`.")
+    unchanged_by: Annotated[tuple[Literal["IX", "X", "XI", "XII"], ...], BeforeValidator(_listed)] = option(
         (), "Amendments to the Criminal Law: no case of an article that one of them changed."
     )
-    at_most: int | None = _option(None, "So many rows of each label: those that stand last.", ge=1)
-    at_least: int | None = _option(None, "No row with a label that has fewer rows.", ge=1)
-    cut: int | None = _option(None, "Facts and documents are cut behind so many characters.", ge=1)
+    at_most: int | None = option(None, "So many rows of each label: those that stand last.", ge=1)
+    at_least: int | None = option(None, "No row with a label that has fewer rows.", ge=1)
+    cut: int | None = option(None, "Facts and documents are cut behind so many characters.", ge=1)
 
 
 class Selection(Preparation):
@@ -62,8 +62,8 @@ class Selection(Preparation):
     seed: int = 0
     category: Annotated[
         tuple[str, ...], BeforeValidator(lambda value: (value,) if isinstance(value, str) else value)
-    ] = _option((), "Only rows of these categories.")
-    contains: str | None = _option(None, "Only rows in whose record this text stands.")
+    ] = option((), "Only rows of these categories.")
+    contains: str | None = option(None, "Only rows in whose record this text stands.")
 
 
 EVERY = Selection()

@@ -48,12 +48,9 @@ def value_at(setup: Setup, path: str) -> Any:
     """The value at a path, as plain data; None where there is none."""
     at: Any = setup.model_dump(mode="json")
     for name in path.split("."):
-        if isinstance(at, list):
-            at = at[_position(at, name, path)]
-        elif isinstance(at, dict):
-            at = at.get(name)
-        else:
+        if not isinstance(at, list | dict):
             return None
+        at = at[_key(at, name, path)] if isinstance(at, list) else at.get(name)
     return at
 
 
@@ -78,24 +75,17 @@ def put(values: dict[str, Any], path: str, value: Any) -> None:
     *way, last = path.split(".")
     at: Any = values
     for name in way:
-        at = _into(at, name, path)
-    if isinstance(at, list):
-        at[_position(at, last, path)] = value
-    elif isinstance(at, dict):
-        at[last] = value
-    else:
+        key = _key(at, name, path)
+        at = at[key] if isinstance(at, list) else at.setdefault(key, {})
+    at[_key(at, last, path)] = value
+
+
+def _key(items: Any, name: str, path: str) -> Any:
+    """Return where a name of a path leads within plain data: to a place of a list, counted from 0, or to itself."""
+    if isinstance(items, dict):
+        return name
+    if not isinstance(items, list):
         raise CourtroomError(f"“{path}” leads into something that has no parts.")
-
-
-def _into(at: Any, name: str, path: str) -> Any:
-    if isinstance(at, list):
-        return at[_position(at, name, path)]
-    if not isinstance(at, dict):
-        raise CourtroomError(f"“{path}” leads into something that has no parts.")
-    return at.setdefault(name, {})
-
-
-def _position(items: list[Any], name: str, path: str) -> int:
     if not name.isdigit() or not 1 <= int(name) <= len(items):
         raise CourtroomError(f"“{path}”: {name} must be a position from 1 to {len(items)}.")
     return int(name) - 1

@@ -2,11 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import logging
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
 
+from courtroom.cases.case import Case
+from courtroom.declarations.blocks import Block, Text
+from courtroom.errors import CourtroomError, place_and_error
 from courtroom.models.task import Task
+
+if TYPE_CHECKING:
+    from courtroom.engine.answers import AnswerStore
+    from courtroom.engine.record import Record
+
+log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -137,3 +148,63 @@ class Ending:
     real: str = "What is on record of its outcome"
     """What is known of the case's outcome, whoever decided it."""
     what_if: str = "What would change this verdict?"
+
+
+@dataclass(frozen=True)
+class View:
+    """What only this procedure can show: blocks drawn from a run's record, on one tab.
+
+    `draw` gives the blocks by label; several labels (say, one a round) let the reader choose one.
+    """
+
+    name: str
+    title: str
+    icon: str
+    help: str
+    draw: Callable[[Record], Mapping[str, Sequence[Block]]]
+
+    def drawn(self, record: Record) -> Mapping[str, Sequence[Block]]:
+        """Return what `draw` gives. Raises `CourtroomError`: it fails; the sentence names the view, the file and the line."""
+        code = getattr(self.draw, "__code__", None)
+        try:
+            blocks = self.draw(record)
+            if wrong := [block for some in blocks.values() for block in some if not isinstance(block, Block)]:
+                raise TypeError(f"{wrong[0]!r:.60} is no block")
+        except Exception as error:
+            place = place_and_error(error, Path(code.co_filename).parent if code else Path())
+            raise CourtroomError(f"The view “{self.title}” can't be drawn. {place}. Mend it there.") from error
+        return blocks
+
+    def blocks(self, record: Record) -> Mapping[str, Sequence[Block]]:
+        """Return what `draw` gives; where it fails, a sentence in its place, so that the rest is shown."""
+        try:
+            return self.drawn(record)
+        except CourtroomError as error:
+            log.exception("a view failed")
+            return {"": (Text(str(error)),)}
+
+
+@dataclass(frozen=True)
+class Export:
+    """A file of its own kind that a run can be written as, beside report and JSON."""
+
+    file: str
+    title: str
+    write: Callable[[Record, AnswerStore], str]
+
+
+@dataclass(frozen=True)
+class Source:
+    """Runs of another procedure, from which the cases of a procedure are made."""
+
+    procedure: str
+    """The name of the procedure whose runs are read."""
+    title: str
+    help: str
+    parts: str
+    """What is read from the runs, in the plural."""
+    none: str
+    """A sentence for where nothing was found; it says what to do."""
+    read: Callable[[Iterable[Record], str], Iterable[Any]]
+    """The runs' records, and the one model whose answers are read; empty: any."""
+    batch: Callable[[Sequence[Any]], Case]

@@ -14,7 +14,7 @@ from courtroom.declarations.knobs import Group, knob
 from courtroom.knowledge.embedding import embedding_problem
 from courtroom.models.beside import BesideVote
 from courtroom.models.script import ScriptedMembers
-from courtroom.models.spec import SCRIPT, ModelSpec
+from courtroom.models.spec import OFFLINE, SCRIPT, ModelSpec
 from courtroom.panel.personas import Persona
 from courtroom.store.connection import read
 from courtroom.store.database import Database
@@ -104,6 +104,10 @@ class Setup(Strict):
         """The model that answers for a member: its own, else its role's, else the run's."""
         return self.members.get(member) or self.roles.get(role) or self.model
 
+    def seat(self, member: str, role: str, name: str, persona: Persona | None = None) -> Member:
+        """Return a member with the model that answers for it."""
+        return Member(id=member, role=role, name=name, spec=self.spec(member, role), persona=persona)
+
     @property
     def models(self) -> tuple[ModelSpec, ...]:
         return self.model, *self.roles.values(), *self.members.values()
@@ -130,14 +134,17 @@ class Setup(Strict):
         """Return what is asked beside each vote; None where nothing is."""
         return None
 
+    def with_scripts(self, panel: tuple[Member, ...], voting: Collection[str]) -> tuple[Member, ...]:
+        """Return a panel in which the scripted ones of those who vote are asked of their script, not of a model."""
+        return panel
+
 
 class ScriptedSetup(Setup):
     """A setup of members some of whom may be scripted."""
 
     script: ScriptedMembers = knob(ScriptedMembers(), "Scripted members", group=Group.WHO)
 
-    def with_scripts(self, panel: Iterable[Member], voting: Collection[str]) -> tuple[Member, ...]:
-        """Return a panel in which the scripted ones of those who vote are asked of their script, not of a model."""
+    def with_scripts(self, panel: tuple[Member, ...], voting: Collection[str]) -> tuple[Member, ...]:
         seats = {one.id: int(one.id.rpartition("-")[2]) for one in panel if one.role in voting}
         scripts = self.script.scripts([*seats.values()])
         return tuple(
@@ -168,7 +175,7 @@ class VotingSetup(Setup):
         "no",
         "May they ask the court?",
         "Each member may put a question of fact to the court beside its vote. A person replies, or a list of prepared "
-        "replies; all are told from the next round on.",
+        "replies; all are told from the next round on. The offline model asks nothing.",
         varied=False,
         labels={"waits": "yes, and the hearing waits for a reply"},
     )
@@ -185,6 +192,11 @@ class VotingSetup(Setup):
         pieces = case.parts() if self.asks_pieces else ()
         beside = BesideVote(self.asks_confidence, pieces, question=self.asks_court != "no")
         return beside if beside.confidence or beside.pieces or beside.question else None
+
+    def warnings(self) -> tuple[str, ...]:
+        if self.asks_court == "no" or any(spec.id != OFFLINE for spec in self.models):
+            return ()
+        return ("The offline model asks the court nothing. Seat a language model, or a person.",)
 
     @property
     def waits_for_replies(self) -> bool:

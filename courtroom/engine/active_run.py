@@ -13,14 +13,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from courtroom.declarations.changes import value_at
-from courtroom.engine.court import Court, hear
+from courtroom.engine.court import Court, RunInput, hear
 from courtroom.engine.errors import Abstained, BudgetReached, QuorumLost
 from courtroom.engine.events import Verdict
 from courtroom.engine.gate import Gate
 from courtroom.engine.ledger import RunLedger
 from courtroom.engine.procedure import Procedure
 from courtroom.engine.run import CELL, Control, Status, Steering
-from courtroom.engine.services import Live, Services
+from courtroom.engine.services import OpenCall, Services
 from courtroom.errors import CourtroomError, log_file
 from courtroom.models.keys import KEYS, scrubbed
 from courtroom.store.connection import OUTAGES, StoreLock, passing
@@ -48,8 +48,10 @@ class ActiveRun:
 
     task: asyncio.Task[None]
 
-    def __init__(self, runner: Runner, run: str, lock: StoreLock, keys: Mapping[str, str], live: Live) -> None:
-        self.run, self.live, self.keys = run, live, dict(keys)
+    def __init__(self, runner: Runner, run: str, lock: StoreLock, keys: Mapping[str, str], *, streaming: bool) -> None:
+        self.run, self.keys = run, dict(keys)
+        self.calls: dict[str, OpenCall] = {}
+        self._streaming = streaming
         self.gate = Gate(self._paused, self._resumed, partial(runner.rings, run, "waits for a reply"))
         self._runner, self._store, self._lock = runner, runner.store, lock
         self._ledger: RunLedger | None = None
@@ -101,7 +103,7 @@ class ActiveRun:
                 self.use({})
             self.gate.set(seen.control)
             if self.gate.waits and seen.status == "running":
-                self.gate.announce()
+                self._paused(self.gate.why, self.gate.control)
             if seen.control.stopped:
                 self.task.cancel()
         return False
@@ -180,14 +182,15 @@ class ActiveRun:
             capabilities=runner.capabilities,
             people=runner.people,
             gate=self.gate,
-            live=self.live,
+            calls=self.calls,
+            streaming=self._streaming,
             spent=store.payments.spent(run),
             month=store.monthly_budgets.of_run(run),
         )
         setup = record.setup.complete(record.case, row.seed)
-        court = procedure.court(record.case, setup, row.seed, record.interventions, services)
+        run_input = RunInput(procedure, record.case, setup, row.seed, record.interventions)
         self._ledger = ledger
-        return procedure, court
+        return procedure, Court(run_input, services)
 
     # --- what is written of it ------------------------------------------------------------------------------
 
@@ -205,38 +208,32 @@ class ActiveRun:
         self._write(partial(self._store.set_status, self.run, "running"))
 
     def _paused(self, why: str, control: Control) -> None:
-        self._flush()
         self._write(partial(self._store.set_control, self.run, control))
-        written = self._write(partial(self._store.set_status, self.run, "paused", why))
-        written.add_done_callback(lambda done: self._runner.call(partial(self._runner.wake, self.run)))
+        self._say("paused", why).add_done_callback(lambda done: self._runner.call(partial(self._runner.wake, self.run)))
 
     def _set(self, status: Literal["paused", "failed"], reason: str) -> None:
         """Say where the run stands although nobody wanted it to."""
         self._say(status, reason)
         self._runner.rings(self.run, status)
 
-    def _say(self, status: Status, reason: str) -> None:
+    def _say(self, status: Status, reason: str) -> Future[None]:
         self._flush()
-        self._write(partial(self._store.set_status, self.run, status, reason))
+        return self._write(partial(self._store.set_status, self.run, status, reason))
 
     def _flush(self) -> None:
         if self._ledger is not None:
             self._ledger.flush()
 
     def _report(self, error: Exception) -> None:
-        match error:
-            case BudgetReached():
-                self._set("paused", str(error))
-            case Abstained():
-                self._set("failed", f"The run can't go on without this answer. {error}")
-            case QuorumLost():
-                self._set("failed", str(error))
-            case CourtroomError():
-                log.exception("run %s stopped", self.run)
-                self._set("failed", str(error))
-            case _:
-                log.exception("run %s failed", self.run)
-                self._set("failed", unexpected(error))
+        if isinstance(error, BudgetReached):
+            self._set("paused", str(error))
+        elif isinstance(error, Abstained):
+            self._set("failed", f"The run can't go on without this answer. {error}")
+        elif isinstance(error, QuorumLost):
+            self._set("failed", str(error))
+        else:
+            log.exception("run %s failed", self.run)
+            self._set("failed", str(error) if isinstance(error, CourtroomError) else unexpected(error))
 
     def _give_up(self, error: BaseException) -> None:
         """Stop, as nothing of the run may, or can, be written any more."""

@@ -80,7 +80,13 @@ class AnswerStore:
                 parts = (part for message in request.messages for part in message.parts if isinstance(part, str))
                 texts = {digest_text(part): part for part in parts}
                 insert(db, "parts", ({"hash": key, "text": text} for key, text in texts.items()), or_keep=True)
-                row = {"key": request.key, "model": request.spec.id, "request": _packed(request), "at": time.time()}
+                messages = [
+                    [m.role, [digest_text(p) if isinstance(p, str) else p.model_dump() for p in m.parts]]
+                    for m in request.messages
+                ]
+                sent = {"model": request.spec.id, "sampling": request.spec.sampling(), "tag": request.tag}
+                packed = json.dumps(sent | {"messages": messages}, ensure_ascii=False)
+                row = {"key": request.key, "model": request.spec.id, "request": packed, "at": time.time()}
                 insert(db, "answers", [row | {"reply": reply.model_dump_json()}], or_keep=True)
             self._payments.put([(payer, request.key, paid)])
 
@@ -113,16 +119,6 @@ def read_answer(row: Mapping[str, Any] | StoredRow) -> tuple[dict[str, Any], Rep
     return json.loads(row["request"]), Reply.model_validate_json(row["reply"])
 
 
-def _packed(request: Request) -> str:
-    messages = [
-        [m.role, [digest_text(p) if isinstance(p, str) else p.model_dump() for p in m.parts]] for m in request.messages
-    ]
-    return json.dumps(
-        {"model": request.spec.id, "sampling": request.spec.sampling(), "tag": request.tag, "messages": messages},
-        ensure_ascii=False,
-    )
-
-
 def unpack(
     messages: list[tuple[Any, list[str | dict[str, object]]]], text: Callable[[str], str]
 ) -> tuple[Message, ...]:
@@ -147,9 +143,7 @@ class Asker:
         self._answers, self._model, self._writer = answers, model, writer
         self._under_way: dict[str, asyncio.Task[tuple[Reply, bool]]] = {}
         self._not_ours: set[str] = set()
-        """Questions under way whose answers a person, or another process, has yet to give."""
-        self._by_batch: set[str] = set()
-        """Questions under way that go by batch: whoever asks them again finds the batch on record."""
+        """Questions under way whose answers a person, another process or a batch on record has yet to give."""
 
     def knows(self, key: str) -> bool:
         return self._answers.reply(key) is not None
@@ -168,21 +162,19 @@ class Asker:
                 break
         call = asyncio.create_task(self._ask(request, payer, watch, by or self._model))
         self._under_way[request.key] = call
-        if by is not None:
+        if by is not None or request.by_batch:
             self._not_ours.add(request.key)
-        elif request.by_batch:
-            self._by_batch.add(request.key)
         call.add_done_callback(lambda done: self._done(request.key, done))
         return await asyncio.shield(call)
 
     async def finish(self) -> None:
         """Wait until all answers under way are on disk. Nobody waits for a person, another process or a batch."""
-        for key in (self._not_ours | self._by_batch) & self._under_way.keys():
+        for key in self._not_ours & self._under_way.keys():
             self._under_way[key].cancel()
         await asyncio.gather(*self._under_way.values(), return_exceptions=True)
 
     async def _ask(self, request: Request, payer: Payer, watch: Watch | None, model: Model) -> tuple[Reply, bool]:
-        is_ours = request.spec.id not in (OFFLINE, SCRIPT) and request.key not in self._not_ours
+        is_ours = request.spec.id not in (OFFLINE, SCRIPT) and model is self._model
         lock = self._answers.lock(request.key) if is_ours else None
         async with self._locked(lock, request.key) if lock else nullcontext():
             if lock and (there := self._answers.reply(request.key)) is not None:
@@ -220,6 +212,5 @@ class Asker:
     def _done(self, key: str, call: asyncio.Task[tuple[Reply, bool]]) -> None:
         self._under_way.pop(key, None)
         self._not_ours.discard(key)
-        self._by_batch.discard(key)
         if not call.cancelled():
             call.exception()  # seen here, so that a call nobody waits for any more is not reported as lost

@@ -59,17 +59,8 @@ class Payment:
         if reply is None:
             return cls(calls=1)
         usage = reply.usage
-        return cls(
-            calls=1,
-            attempts=reply.attempts,
-            prompt=usage.prompt,
-            completion=usage.completion,
-            cost=reply.cost,
-            estimated=usage.estimated,
-            cached=usage.cached,
-            written=usage.written,
-            batched=usage.prompt + usage.completion if reply.by_batch else 0,
-        )
+        batched = usage.prompt + usage.completion if reply.by_batch else 0
+        return cls(calls=1, attempts=reply.attempts, cost=reply.cost, batched=batched, **dict(usage))
 
     @property
     def tokens(self) -> int:
@@ -160,8 +151,8 @@ _SUMS = (
 
 
 def _payment(row: StoredRow) -> Payment:
-    sums = {name: row[name] for name in (*_PAID, "number")}
-    return Payment(**{**sums, "estimated": bool(row["estimated"])})
+    sums = {name: row[name] for name in (*_SUMMED, "cost", "number")}
+    return Payment(**sums, estimated=bool(row["estimated"]))
 
 
 _RAISE = "Raise it and continue; nothing is lost."
@@ -306,6 +297,8 @@ class SpentInMonth(Spent):
 
     limit: float | None = None
     """US dollars."""
+    read_at: float = -math.inf
+    """When that was read, by a clock that nobody sets."""
 
     def reserve(self, need: Need, budget: Budget) -> Reserved | asyncio.Event:
         """Room for one more call in the month's limit, whatever a run's own budget is; see `Spent.reserve`."""
@@ -323,12 +316,8 @@ class Allowance:
 
     def __init__(self, need: Need, budget: Budget, budgets: Iterable[Spent]) -> None:
         self._need, self._budget, self._budgets = need, budget, tuple(budgets)
-        self._held: list[tuple[Spent, Reserved]] = []
-
-    @property
-    def is_held(self) -> bool:
-        """Whether the call was made, so that it is billed."""
-        return bool(self._held)
+        self.held: list[tuple[Spent, Reserved]] = []
+        """Empty until the call is made, so that it is billed."""
 
     def reserve(self) -> asyncio.Event | None:
         """Reserve in each budget; where one has no room now, in none. Return what to wait for; see `Spent.reserve`."""
@@ -341,14 +330,14 @@ class Allowance:
             if isinstance(room, asyncio.Event):
                 self.settle(None)
                 return room
-            self._held.append((spent, room))
+            self.held.append((spent, room))
         return None
 
     def settle(self, paid: Payment | None) -> None:
         """Give back what is reserved; what the call took is used up."""
-        for spent, held in self._held:
+        for spent, held in self.held:
             spent.settle(held, paid)
-        self._held.clear()
+        self.held.clear()
 
 
 class MonthlyBudgets:
@@ -356,14 +345,14 @@ class MonthlyBudgets:
 
     def __init__(self, database: Database) -> None:
         self._database, self._accounts = database, AccountStore(database)
-        self._known: dict[str, tuple[float, SpentInMonth]] = {}
+        self._known = defaultdict[str, SpentInMonth](SpentInMonth)
 
     async def of(self, account: str) -> SpentInMonth | None:
         """What an account has spent this month; None where its money has no limit."""
-        read_at, spent = self._known.setdefault(account, (-math.inf, SpentInMonth()))
-        if time.monotonic() - read_at > FRESH_S:
+        spent = self._known[account]
+        if time.monotonic() - spent.read_at > FRESH_S:
             spent.limit, spent.money = await asyncio.to_thread(self._read, account)
-            self._known[account] = time.monotonic(), spent
+            spent.read_at = time.monotonic()
         return None if spent.limit is None else spent
 
     def of_run(self, run: str) -> Callable[[], Awaitable[SpentInMonth | None]] | None:

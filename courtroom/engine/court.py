@@ -1,5 +1,7 @@
 """The one object a procedure speaks to. Everything that isn't deterministic goes through it."""
 
+from __future__ import annotations
+
 import asyncio
 import hashlib
 import inspect
@@ -7,11 +9,10 @@ import random
 import re
 import sys
 from collections import Counter, defaultdict
-from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from pathlib import Path
-from typing import Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
@@ -43,6 +44,9 @@ from courtroom.models.prompts import Prompts, Reply
 from courtroom.models.request import digest_text
 from courtroom.models.task import Task
 
+if TYPE_CHECKING:
+    from courtroom.engine.procedure import Procedure
+
 
 @dataclass(frozen=True)
 class StageInput:
@@ -56,18 +60,16 @@ class StageInput:
     prompts: Prompts
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class RunInput:
     """The input of a run as it was at the beginning, and what persons did to it."""
 
-    panel: Callable[[Setup], tuple[Member, ...]]
-    prompts: Path
+    procedure: Procedure
     case: Case
     setup: Setup
+    """A complete one."""
     seed: int
     interventions: Sequence[Intervention] = ()
-    votes_by: tuple[type[Task[Any]], ...] = ()
-    """Tasks from whose answers votes follow."""
     _stages: dict[tuple[object, ...], StageInput] = field(default_factory=dict)
 
     def at(self, index: int, replies: Sequence[Reply] = ()) -> StageInput:
@@ -90,8 +92,8 @@ class RunInput:
             elif isinstance(one.action, AddNote):
                 notes.append(one.action.text)
         blind = case.blind()
-        prompts = Prompts(self.prompts, {"case": blind, "setup": setup}, setup.prompts, notes, replies)
-        made = self._stages[key] = StageInput(blind, case, setup, self.panel(setup), prompts)
+        prompts = Prompts(self.procedure.prompts, {"case": blind, "setup": setup}, setup.prompts, notes, replies)
+        made = self._stages[key] = StageInput(blind, case, setup, self.procedure.panel(setup), prompts)
         return made
 
 
@@ -117,11 +119,13 @@ class Court(Generic[C, S]):
     """As it is at the current stage; read it there, as a person may have changed it."""
     seed: int
 
-    def __init__(
-        self, run_input: RunInput, kinds: Collection[str], choices: Mapping[str, str], services: Services
-    ) -> None:
-        self.seed = run_input.seed
-        self._input, self._kinds, self._declared, self._services = run_input, kinds, choices, services
+    def __init__(self, run_input: RunInput, services: Services) -> None:
+        self.seed, procedure = run_input.seed, run_input.procedure
+        self._input, self._services = run_input, services
+        self._kinds = {kind.name for kind in procedure.stages}
+        self._declared = {choice.name: choice.title for choice in procedure.about(run_input.case).choices}
+        self._voting = tuple(peers.task for peers in procedure.peers)
+        """Tasks from whose answers votes follow."""
         self._overruled = {one.action.path: one for one in run_input.interventions if isinstance(one.action, Overrule)}
         self._stage: StageBegan | None = None
         self._here = ""
@@ -195,7 +199,7 @@ class Court(Generic[C, S]):
             Abstained: the member has no answer; recorded. Within `all` and by `try_ask` this becomes None.
         """
         services, beside = self._services, self.setup.asked_beside(self.case)
-        task = task.asking(beside) if beside and isinstance(task, self._input.votes_by) else task
+        task = task.asking(beside) if beside and isinstance(task, self._voting) else task
         path = self._new_path(member.id, f"{task.name}-{step}" if step else task.name)
         if (overruled := self._overruled.get(path)) is not None:
             return self._said_instead(member, task, path, overruled)
@@ -207,11 +211,11 @@ class Court(Generic[C, S]):
         asked = Asked(member, task, self.setup, self._prompts, self.seed, path, self._here)
         services.asking(asked)
         exchange = Exchange(services, asked)
-        services.live.calls[path] = OpenCall(member.id, task.title, member.spec.id)
+        services.calls[path] = OpenCall(member.id, task.title, member.spec.id)
         try:
             answer = await exchange.run()
         finally:
-            services.live.calls.pop(path, None)
+            services.calls.pop(path, None)
         called = exchange.called()
         services.record(called)
         if answer is None:

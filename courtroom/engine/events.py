@@ -18,40 +18,40 @@ from courtroom.strict import Strict
 Source = Literal["asked", "recorded", "person"]
 
 
-class Seated(Strict):
+class Happened(Strict):
+    """What all events say: where it happened, and in which stage."""
+
+    path: str
+    stage: str
+
+
+class Seated(Happened):
     """Who takes part."""
 
     kind: Literal["seated"] = "seated"
     path: str = "panel"
-    stage: str
     members: tuple[Member, ...]
 
 
-class StageBegan(Strict):
+class StageBegan(Happened):
     """A stage began; `path` is its slug, e.g. `round-2`."""
 
     kind: Literal["stage"] = "stage"
-    path: str
-    stage: str
     name: str
     stage_kind: str
     index: int
 
 
-class StageEnded(Strict):
+class StageEnded(Happened):
     """All of a stage's work is done."""
 
     kind: Literal["stage-end"] = "stage-end"
-    path: str
-    stage: str
 
 
-class Called(Strict):
+class Called(Happened):
     """A member was asked and answered, or has no answer (`value` None, `error` says why)."""
 
     kind: Literal["call"] = "call"
-    path: str
-    stage: str
     member: str
     task: str
     title: str
@@ -84,12 +84,10 @@ class Called(Strict):
     """Whether the answer speaks of its author as a language model, and not as the member."""
 
 
-class Retrieved(Strict):
+class Retrieved(Happened):
     """Something was looked up in the knowledge base."""
 
     kind: Literal["retrieval"] = "retrieval"
-    path: str
-    stage: str
     key: str
     query: Query
     hits: tuple[Hit, ...]
@@ -97,23 +95,19 @@ class Retrieved(Strict):
     """By which embedding texts were compared; empty: by the server's own."""
 
 
-class Learned(Strict):
+class Learned(Happened):
     """The knowledge base was taught something; it happens once, however often the run is driven."""
 
     kind: Literal["learned"] = "learned"
-    path: str
-    stage: str
     lesson: Lesson
     held_back: bool = False
     """A fork leaves the knowledge base as it is: this is what it would have taught."""
 
 
-class Voted(Strict):
+class Voted(Happened):
     """A member voted, or abstained (`choice` None)."""
 
     kind: Literal["vote"] = "vote"
-    path: str
-    stage: str
     ballot: str
     member: str
     choice: str | None
@@ -133,12 +127,10 @@ class Voted(Strict):
         return None not in (self.choice, self.before) and self.choice != self.before
 
 
-class Tallied(Strict):
+class Tallied(Happened):
     """A ballot's result."""
 
     kind: Literal["tally"] = "tally"
-    path: str
-    stage: str
     counts: dict[str, int]
     abstained: int
     share: float
@@ -146,21 +138,17 @@ class Tallied(Strict):
     consensus: bool
 
 
-class Noted(Strict):
+class Noted(Happened):
     """Something the reader of a run should know, in one sentence."""
 
     kind: Literal["note"] = "note"
-    path: str
-    stage: str
     text: str
 
 
-class Replied(Strict):
+class Replied(Happened):
     """The court replied to questions of members, by its list of prepared replies; all are told from here on."""
 
     kind: Literal["reply"] = "reply"
-    path: str
-    stage: str
     questions: tuple[str, ...]
     text: str
 

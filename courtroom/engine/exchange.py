@@ -13,6 +13,7 @@ from pydantic import BaseModel
 from courtroom.engine.budget import Allowance, Need, Payer, Payment, in_sum
 from courtroom.engine.events import Called, Noted
 from courtroom.engine.ledger import Ledger
+from courtroom.engine.people import Person
 from courtroom.engine.services import Asked, Services
 from courtroom.media.medium import without_media
 from courtroom.models.capabilities import IMAGES, SCHEMA, SYSTEM, Findings
@@ -248,10 +249,8 @@ class Exchange(Generic[A]):
         self._to_note = {}
         self._described = () if sees else tuple(medium.id for medium in media)
         if self._described and spec.id not in NO_SERVER:  # it says so of itself
-            path, told = (
-                f"described/{spec.id}",
-                f"{spec.id} can't see pictures: media are replaced by their descriptions.",
-            )
+            path = f"described/{spec.id}"
+            told = f"{spec.id} can't see pictures: media are replaced by their descriptions."
             if can_see:
                 path = f"described/{self._path}"
                 told = (
@@ -343,11 +342,12 @@ class Exchange(Generic[A]):
                 tokens = estimate_prompt_tokens(request.messages)
                 need = Need(tokens, request.spec.max_tokens, known, request.spec.id)
         allowance = Allowance(need, budget, budgets)
-        people = services.people if request.spec.id == PERSON else None
-        by = people.person(payer.run, payer.path, self._member) if people else None
+        by = None
+        if request.spec.id == PERSON and services.people:
+            by = Person(services.people, payer.run, payer.path, self._member)
         paid: Payment | None = None
         try:
-            watch = self._show if services.live.streaming else None
+            watch = self._show if services.streaming else None
             permit = partial(self._permit, allowance)
             reply, is_new = await services.asker.answer(request, payer, permit, watch, by)
             if is_new:
@@ -356,7 +356,7 @@ class Exchange(Generic[A]):
                 services.spent.add(paid)
         except ModelError as failure:
             # Who waited for another's call was not billed for it.
-            paid = Payment.of(failure.paid) if allowance.is_held else None
+            paid = Payment.of(failure.paid) if allowance.held else None
             raise
         finally:
             allowance.settle(paid)
@@ -390,7 +390,7 @@ class Exchange(Generic[A]):
 
     def _show(self, text: str) -> None:
         """Show the text so far of a streaming model."""
-        if call := self._services.live.calls.get(self._path):
+        if call := self._services.calls.get(self._path):
             call.text = text
 
     def _note(self, name: str, text: str) -> None:

@@ -31,7 +31,8 @@ class Gate:
         self._paused, self._resumed, self._asked = paused, resumed, asked
         self._changed = asyncio.Event()
         self._since: float | None = None
-        self._why = ""
+        self.why = ""
+        """A sentence on why it waits, or waited last."""
         self.waited_s = 0.0
         self._target_begun = False
         self._target_done = False
@@ -61,9 +62,6 @@ class Gate:
     @property
     def waits(self) -> bool:
         return self._since is not None
-
-    def announce(self) -> None:
-        self._paused(self._why, self.control)
 
     async def enter(self, stage: StageBegan, *, unanswered: int = 0) -> None:
         """Wait until a stage may begin.
@@ -116,8 +114,8 @@ class Gate:
 
     def _say_paused(self, why: str) -> None:
         if self._since is None:
-            self._since, self._why = time.perf_counter(), why
-            self.announce()
+            self._since, self.why = time.perf_counter(), why
+            self._paused(why, self.control)
 
     def _go_on(self) -> None:
         if self._since is not None:

@@ -1,6 +1,6 @@
 """Interventions as a person makes them: checked, put on record, undone; and forks that begin with some."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from pydantic import BaseModel, ValidationError
@@ -15,29 +15,21 @@ from courtroom.engine.interventions import (
     ChangeSetup,
     Intervention,
     InterventionRefused,
-    InterventionStore,
     Overrule,
 )
 from courtroom.engine.procedure import Procedure
 from courtroom.engine.record import Record
+from courtroom.engine.runner import Runner
 from courtroom.engine.store import read_only
 from courtroom.errors import CourtroomError
 from courtroom.models.apart import refuse
 
 
 class Interventions:
-    """Lets persons intervene. `release` drives a paused run no longer, so that it is taken up from the record."""
+    """Lets persons intervene in the runs of a store, whichever process drives them."""
 
-    def __init__(
-        self,
-        store: InterventionStore,
-        procedures: Mapping[str, Procedure],
-        record: Callable[[str], Record],
-        interrupted: Callable[[str], bool],
-        release: Callable[[str], None],
-    ) -> None:
-        self._store, self._procedures, self._record = store, procedures, record
-        self._interrupted, self._release = interrupted, release
+    def __init__(self, runner: Runner) -> None:
+        self._runner, self._store, self._procedures = runner, runner.store.interventions, runner.procedures
 
     @needs(Access.RUN)
     def intervene(
@@ -50,14 +42,14 @@ class Interventions:
             name: of the action; the same name twice is done once.
         """
         record = self._changeable(run)
-        if record.run.status == "running" and not self._interrupted(run):
+        if record.run.status == "running" and not self._runner.interrupted(run):
             raise InterventionRefused("The run is under way. Pause it first; what is asked then can be changed.")
         if record.run.status == "done":
             raise InterventionRefused("This run has its verdict. Fork it, and intervene in the fork.")
         made = self._planned(record, action, who, next_stage(record))
         made = made if name is None else made.model_copy(update={"id": name})
         self._check(record, [*record.interventions, made])
-        self._release(run)
+        self._runner.release(run)
         self._store.add(run, made, seen, rewind=made.index if isinstance(action, Overrule) else None)
         return made
 
@@ -71,7 +63,7 @@ class Interventions:
         if why := why_not_undo(record, last):
             raise InterventionRefused(why)
         begun = any(stage.index >= last.index for stage in record.stages)
-        self._release(run)
+        self._runner.release(run)
         self._store.undo(run, name, rewind=last.index if begun else None)
 
     def planned(
@@ -95,7 +87,7 @@ class Interventions:
         return setup
 
     def _changeable(self, run: str) -> Record:
-        record = self._record(run)
+        record = self._runner.record(run)
         self._store.demand_change(run)
         if record.run.imported:
             raise InterventionRefused(f"{read_only(record.run)} Fork it, and intervene in the fork.")
@@ -145,7 +137,7 @@ class Interventions:
 
     def _input(self, record: Record, interventions: Sequence[Intervention]) -> RunInput:
         procedure = self._procedures[record.run.procedure]
-        return procedure.input(record.case, record.setup, record.run.seed, interventions)
+        return RunInput(procedure, record.case, record.setup, record.run.seed, interventions)
 
 
 def next_stage(record: Record) -> int:

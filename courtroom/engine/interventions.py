@@ -3,6 +3,7 @@
 import secrets
 import time
 from collections.abc import Sequence
+from functools import partial
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, Field, TypeAdapter
@@ -17,12 +18,6 @@ from courtroom.sharing import changing, demand_change, may_see
 from courtroom.store.connection import read
 from courtroom.store.database import Database, insert
 from courtroom.strict import Strict
-
-
-def generation(database: Database, run: str) -> int:
-    """How often a run was worked out anew."""
-    row = database.row("SELECT max(overtaken) AS last FROM events WHERE run = ?", (run,))
-    return int(row["last"] or 0)
 
 
 class InterventionRefused(CourtroomError):
@@ -124,7 +119,8 @@ class InterventionStore:
         rows = self._database.execute(
             "SELECT body FROM interventions WHERE run = ? AND undone IS NULL ORDER BY number", (run,)
         )
-        return tuple(_intervention(run, row["body"]) for row in rows)
+        parse = Intervention.model_validate_json
+        return tuple(read("intervention of run", run, partial(parse, row["body"])) for row in rows)
 
     def count(self, run: str) -> int:
         """How many were ever made or undone: differs as soon as somebody does anything."""
@@ -186,12 +182,12 @@ class InterventionStore:
             return
         with self._database.transaction() as db:
             db.execute(
-                "UPDATE events SET overtaken = :new"
+                "UPDATE events SET overtaken = (SELECT max(overtaken) + 1 FROM events WHERE run = :run)"
                 " WHERE run = :run AND overtaken = 0 AND kind NOT IN ('learned', 'note') AND stage IN"
                 " (SELECT path FROM events WHERE run = :run AND overtaken = 0 AND kind = 'stage' AND CASE"
                 " WHEN json_valid(body) THEN CAST(json_extract(body, '$.index') AS BIGINT) ELSE -1 END"
                 " >= (SELECT stage FROM rewinds WHERE run = :run))",
-                {"new": generation(self._database, run) + 1, "run": run},
+                {"run": run},
             )
             db.execute("UPDATE runs SET verdict = NULL WHERE id = ?", (run,))
             db.execute("DELETE FROM rewinds WHERE run = ?", (run,))
@@ -251,7 +247,3 @@ class InterventionStore:
             {"run": run, "number": one.number, "id": one.id, "body": one.model_dump_json()} for one in interventions
         )
         insert(self._database.connection, "interventions", rows, or_keep=True)
-
-
-def _intervention(run: str, body: str) -> Intervention:
-    return read("intervention of run", run, lambda: Intervention.model_validate_json(body))

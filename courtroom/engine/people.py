@@ -19,7 +19,7 @@ from courtroom.models.request import LATE, Reply, Request, Watch
 from courtroom.models.schema import schema_of
 from courtroom.models.spec import ABSTAIN
 from courtroom.sharing import demand_change, note
-from courtroom.store.connection import read, read_all
+from courtroom.store.connection import fitting, read, read_all
 from courtroom.store.database import Database, insert
 from courtroom.store.writer import Writer
 from courtroom.strict import Strict
@@ -62,7 +62,7 @@ class People:
     """
 
     def __init__(self, database: Database, writer: Writer, rings: Callable[[str], None] = lambda run: None) -> None:
-        self._database, self._writer, self._rings = database, writer, rings
+        self._database, self.writer, self._rings = database, writer, rings
 
     # --- seats ----------------------------------------------------------------------------------------------
 
@@ -75,19 +75,15 @@ class People:
         if insert(db, "seats", [made], or_keep=True):
             note(self._database, "invite", Resource(kind="run", id=run), member)
         row = db.execute("SELECT * FROM seats WHERE run = ? AND member = ?", (run, member)).fetchone()
-        return Seat(token=row["token"], run=row["run"], member=row["member"])
+        return fitting(Seat, row)
 
     def open(self, token: str) -> Seat:
         row = self._database.row("SELECT * FROM seats WHERE token = ?", (token,))
         if row is None:
             raise NoSuchSeat("This link leads to no seat. Ask whoever leads the hearing for a new one.")
-        return Seat(token=row["token"], run=row["run"], member=row["member"])
+        return fitting(Seat, row)
 
     # --- questions ------------------------------------------------------------------------------------------
-
-    def person(self, run: str, path: str, member: Member) -> Person:
-        """Who answers as a member in one place of a run."""
-        return Person(self, run, path, member, self._writer)
 
     def questions(self, seat: Seat) -> list[SeatQuestion]:
         rows = self._database.execute(
@@ -149,11 +145,10 @@ class Person:
     run: str
     path: str
     member: Member
-    writer: Writer
 
     async def answer(self, request: Request, watch: Watch | None = None) -> Reply:
         began = time.monotonic()
-        await self.writer.do(partial(self.people.ask, self.run, self.path, self.member, request))
+        await self.people.writer.do(partial(self.people.ask, self.run, self.path, self.member, request))
         withdraw = partial(self.people.withdraw, self.run, self.path, request.key)
         late: float | None = None
         try:
@@ -166,16 +161,14 @@ class Person:
                     late = time.monotonic() + left
                 if late is not None and time.monotonic() > late:
                     if request.spec.otherwise != ABSTAIN:
-                        await self.writer.do(withdraw)
+                        await self.people.writer.do(withdraw)
                         return Reply(text="", cost=0.0, finish=LATE)  # on record, so that a replay is late too
                     raise ModelError(f"{self.member.name} did not answer in time.")
                 await asyncio.sleep(LOOK_S)  # the answer may come from another process, by way of the disk
         except BaseException:
-            self.writer.put(withdraw)
+            self.people.writer.put(withdraw)
             raise
 
 
 def question(row: Any) -> SeatQuestion:
-    fields = ("run", "path", "key", "member", "title", "asked", "deadline", "answer")
-    known = {name: row[name] for name in fields}
-    return read("question", row["path"], lambda: SeatQuestion.model_validate({**known, **json.loads(row["request"])}))
+    return read("question", row["path"], lambda: fitting(SeatQuestion, {**dict(row), **json.loads(row["request"])}))

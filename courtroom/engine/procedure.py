@@ -2,103 +2,38 @@
 
 from __future__ import annotations
 
-import logging
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from courtroom.cases.case import Case
 from courtroom.cases.kinds import kinds_of
-from courtroom.declarations.blocks import Block, Text
 from courtroom.declarations.paper import PaperSetting
 from courtroom.declarations.parts import (
     Choice,
     Controls,
     Counting,
     Ending,
+    Export,
     Learns,
     Peers,
     Preset,
     Role,
     Seating,
+    Source,
     StageKind,
+    View,
 )
-from courtroom.declarations.setup import Member, ScriptedSetup, Setup
-from courtroom.engine.answers import AnswerStore
-from courtroom.engine.court import Court, RunInput
-from courtroom.engine.errors import place_and_error
+from courtroom.declarations.setup import Member, Setup
+from courtroom.engine.court import Court
 from courtroom.engine.events import Called, Verdict
-from courtroom.engine.interventions import Intervention
 from courtroom.engine.record import Record
-from courtroom.engine.services import Services
 from courtroom.errors import CourtroomError
 from courtroom.knowledge.collection import Name
 from courtroom.models.offline import Methods
 from courtroom.models.script import FIRST, SECOND
 from courtroom.models.task import Task
-
-log = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True)
-class View:
-    """What only this procedure can show: blocks drawn from a run's record, on one tab.
-
-    `draw` gives the blocks by label; several labels (say, one a round) let the reader choose one.
-    """
-
-    name: str
-    title: str
-    icon: str
-    help: str
-    draw: Callable[[Record], Mapping[str, Sequence[Block]]]
-
-    def drawn(self, record: Record) -> Mapping[str, Sequence[Block]]:
-        """Return what `draw` gives. Raises `CourtroomError`: it fails; the sentence names the view, the file and the line."""
-        code = getattr(self.draw, "__code__", None)
-        try:
-            blocks = self.draw(record)
-            if wrong := [block for some in blocks.values() for block in some if not isinstance(block, Block)]:
-                raise TypeError(f"{wrong[0]!r:.60} is no block")
-        except Exception as error:
-            place = place_and_error(error, Path(code.co_filename).parent if code else Path())
-            raise CourtroomError(f"The view “{self.title}” can't be drawn. {place}. Mend it there.") from error
-        return blocks
-
-    def blocks(self, record: Record) -> Mapping[str, Sequence[Block]]:
-        """Return what `draw` gives; where it fails, a sentence in its place, so that the rest is shown."""
-        try:
-            return self.drawn(record)
-        except CourtroomError as error:
-            log.exception("a view failed")
-            return {"": (Text(str(error)),)}
-
-
-@dataclass(frozen=True)
-class Export:
-    """A file of its own kind that a run can be written as, beside report and JSON."""
-
-    file: str
-    title: str
-    write: Callable[[Record, AnswerStore], str]
-
-
-@dataclass(frozen=True)
-class Source:
-    """Runs of another procedure, from which the cases of a procedure are made."""
-
-    procedure: str
-    """The name of the procedure whose runs are read."""
-    title: str
-    help: str
-    parts: str
-    """What is read from the runs, in the plural."""
-    none: str
-    """A sentence for where nothing was found; it says what to do."""
-    read: Callable[[Iterable[Record], str], Iterable[Any]]
-    """The runs' records, and the one model whose answers are read; empty: any."""
-    batch: Callable[[Sequence[Any]], Case]
 
 
 @dataclass(frozen=True)
@@ -202,38 +137,8 @@ class Procedure:
     def panel(self, setup: Setup) -> tuple[Member, ...]:
         """Who takes part, from a complete setup."""
         if self.members is not None:
-            voting = {role.name for role in self.roles if role.votes}
-            panel = self.members(setup)
-            return setup.with_scripts(panel, voting) if isinstance(setup, ScriptedSetup) else panel
-        roles = ((role.name, role.title) for role in self.roles)
-        return tuple(Member(id=name, role=name, name=title, spec=setup.spec(name, name)) for name, title in roles)
-
-    def input(self, case: Case, setup: Setup, seed: int, interventions: Sequence[Intervention] = ()) -> RunInput:
-        """A run's input at each of its stages, with what persons did to it."""
-        return RunInput(
-            panel=self.panel,
-            prompts=self.prompts,
-            case=case,
-            setup=setup,
-            seed=seed,
-            interventions=tuple(interventions),
-            votes_by=tuple(peers.task for peers in self.peers),
-        )
-
-    def court(
-        self, case: Case, setup: Setup, seed: int, interventions: Sequence[Intervention], services: Services
-    ) -> Court[Any, Any]:
-        """Make the court of a run, a rehearsal or a replay.
-
-        Args:
-            setup: a complete one.
-
-        Raises:
-            CourtroomError: an intervention does not fit.
-        """
-        choices = {choice.name: choice.title for choice in self.about(case).choices}
-        kinds = {kind.name for kind in self.stages}
-        return Court(self.input(case, setup, seed, interventions), kinds, choices, services)
+            return setup.with_scripts(self.members(setup), {role.name for role in self.roles if role.votes})
+        return tuple(setup.seat(role.name, role.name, role.title) for role in self.roles)
 
     def real_counts(self, case: Case) -> Mapping[str, int]:
         """Votes on record, where the case has them and they are for what this procedure decides between."""

@@ -14,9 +14,9 @@ from courtroom.engine.answers import Asker
 from courtroom.engine.loop import Loop, wait
 from courtroom.engine.people import People
 from courtroom.engine.procedure import Procedure
-from courtroom.engine.record import LatestRecords, Record
+from courtroom.engine.record import Record
 from courtroom.engine.run import Control, Standing
-from courtroom.engine.services import Live
+from courtroom.engine.services import OpenCall
 from courtroom.engine.store import RunStore, read_only
 from courtroom.errors import CourtroomError
 from courtroom.knowledge.search import Knowledge
@@ -64,7 +64,6 @@ class Runner(Loop):
         super().__init__()
         self.store, self.procedures, self.asker, self.writer = store, procedures, asker, writer
         self.knowledge, self.capabilities, self.people, self.warm = knowledge, capabilities, people, warm
-        self.latest = LatestRecords(self.record, store.pulse, store.demand_seen)
         self._streaming, self.rings = streaming, rings
         self._taking = threading.Lock()
         """Held while a run is taken up: no run is twice."""
@@ -91,9 +90,9 @@ class Runner(Loop):
             paid=self.store.payments.of(run),
         )
 
-    def live(self, run: str) -> Live:
-        """The open calls of a run, as far as this process drives it."""
-        return active.live if (active := self._active.get(run)) else Live()
+    def open_calls(self, run: str) -> dict[str, OpenCall]:
+        """The open calls of a run by path, as far as this process drives it."""
+        return dict(active.calls) if (active := self._active.get(run)) else {}
 
     def drives(self, run: str) -> bool:
         return run in self._active
@@ -221,8 +220,7 @@ class Runner(Loop):
                         return
                     if not is_abandoned:
                         self.store.begin(run)
-                    live = Live(streaming=self._streaming and is_watched)
-                    active = ActiveRun(self, run, lock, keys, live)
+                    active = ActiveRun(self, run, lock, keys, streaming=self._streaming and is_watched)
                 except BaseException:
                     lock.release()
                     raise

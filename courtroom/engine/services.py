@@ -53,17 +53,6 @@ class OpenCall:
     text: str = ""
 
 
-@dataclass
-class Live:
-    """Open calls of one run by path. Written by the loop's thread, read by pages."""
-
-    streaming: bool = False
-    calls: dict[str, OpenCall] = field(default_factory=dict)
-
-    def snapshot(self) -> dict[str, OpenCall]:
-        return dict(self.calls)
-
-
 Permit = Callable[[], Awaitable[bool]]
 """Permits one new call, or refuses it by raising; False where it had to wait, so that everything is looked at again."""
 
@@ -106,7 +95,10 @@ class Services:
     people: People | None = None
     """Persons in seats; None where nobody is asked."""
     gate: Gate = field(default_factory=Gate)
-    live: Live = field(default_factory=Live)
+    calls: dict[str, OpenCall] = field(default_factory=dict)
+    """Open calls by path. Written by the loop's thread, read by pages."""
+    streaming: bool = False
+    """Whether answers are shown as they arrive."""
     spent: Spent = field(default_factory=Spent)
     month: Callable[[], Awaitable[SpentInMonth | None]] | None = None
     """What whose the run is has spent this month; None where it is nobody's, or nothing is paid, as in a rehearsal."""

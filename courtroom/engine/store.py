@@ -15,9 +15,9 @@ from courtroom.cases.case import Case
 from courtroom.cases.kinds import parse_case
 from courtroom.declarations.setup import Setup
 from courtroom.engine.budget import MonthlyBudgets, Payments
-from courtroom.engine.errors import NO_SUCH_RUN, NoSuchRun
+from courtroom.engine.errors import NoSuchRun
 from courtroom.engine.events import Called, Event, Retrieved, Verdict, read_event
-from courtroom.engine.interventions import Intervention, InterventionStore, generation
+from courtroom.engine.interventions import Intervention, InterventionStore
 from courtroom.engine.run import RECORDING, Control, Run, Status, Steering
 from courtroom.errors import CourtroomError, Unreadable
 from courtroom.models.spec import RECORDED
@@ -113,7 +113,7 @@ class RunStore:
             run: the id it is to have; a run that has it already stays as it is.
             interventions: what it begins with, numbered.
         """
-        wanted, run = run, run or new_id()
+        wanted, run = run, run or time.strftime("%y%m%d-%H%M%S-") + secrets.token_hex(3)
         with self._database.transaction() as db:
             taken = "SELECT 1 FROM runs WHERE id = ? AND imported IS NOT NULL"
             if wanted and db.execute(taken, (wanted,)).fetchone():
@@ -137,7 +137,7 @@ class RunStore:
         """
         row = self._database.row("SELECT * FROM runs WHERE id = ?", (run,))
         if row is None:
-            raise NoSuchRun(NO_SUCH_RUN.format(run=run))
+            raise NoSuchRun(run)
         self.demand_seen(run)
         return _run(row)
 
@@ -234,7 +234,7 @@ class RunStore:
         self.demand_seen(run)
         row = self._database.row("SELECT setup FROM runs WHERE id = ?", (run,))
         if row is None:
-            raise NoSuchRun(NO_SUCH_RUN.format(run=run))
+            raise NoSuchRun(run)
         return read("setup of run", run, lambda: kind.model_validate_json(row["setup"], context=RECORDED))
 
     @needs(Access.RUN)
@@ -328,7 +328,7 @@ class RunStore:
     def demand_seen(self, run: str) -> None:
         """What may not be seen is as if it were not there."""
         if not may_see(self._database, _named(run)):
-            raise NoSuchRun(NO_SUCH_RUN.format(run=run))
+            raise NoSuchRun(run)
 
     # --- imported runs --------------------------------------------------------------------------------------
 
@@ -364,18 +364,8 @@ class RunStore:
         """Record events, all or none; those that are there stay as they are. The run goes well: see `forgive`."""
         now = time.time()
         with self._database.transaction() as db:
-            now_in = generation(self._database, run)
-            insert(db, "events", (_event_row(run, event, now, now_in) for event in events), or_keep=True)
+            insert(db, "events", (_event_row(run, event, now) for event in events), or_keep=True)
             self.forgive([run])
-
-    def stages(self, run: str) -> list[str]:
-        self.demand_seen(run)
-        rows = self._database.execute(
-            "SELECT json_extract(body, '$.name') AS name FROM events"
-            " WHERE run = ? AND overtaken = 0 AND kind = 'stage' AND json_valid(body) ORDER BY seq",
-            (run,),
-        )
-        return [row["name"] for row in rows]
 
     def events(self, run: str) -> Iterator[tuple[float, Event]]:
         """All events that stand, with their times, in order."""
@@ -426,12 +416,8 @@ class RunStore:
 
     def asked_at(self, run: str, model: str, connection: str) -> frozenset[str]:
         """The addresses at which this run, or one that it was forked from, asked a model through a connection."""
-        rows = self._database.execute(
-            "WITH RECURSIVE line(run, parent) AS (SELECT id, parent FROM runs WHERE id = ?"
-            " UNION SELECT runs.id, runs.parent FROM runs JOIN line ON runs.id = line.parent)"
-            " SELECT line.run, body FROM line JOIN events ON events.run = line.run AND kind = 'call'",
-            (run,),
-        )
+        calls_of = f"{LINE} SELECT run, body FROM up JOIN events ON events.run = up.id AND kind = 'call'"
+        rows = self._database.execute(calls_of, {"run": run})
         calls = (read_event(row["run"], row["body"]) for row in rows)
         return frozenset(
             call.address
@@ -447,19 +433,15 @@ def _kept(db: StoreConnection, case: Case) -> str:
     return kept
 
 
-def _event_row(run: str, event: Event, at: float, now_in: int = 0, overtaken: int = 0) -> dict[str, Any]:
-    row = {"run": run, "generation": now_in, "overtaken": overtaken, "stage": event.stage, "kind": event.kind}
+def _event_row(run: str, event: Event, at: float, overtaken: int = 0) -> dict[str, Any]:
+    # Nothing reads an event's own generation any more; stores of before have the column.
+    row = {"run": run, "generation": 0, "overtaken": overtaken, "stage": event.stage, "kind": event.kind}
     key = event.key if isinstance(event, Retrieved) else ""
     return row | {"path": event.path, "key": key, "at": at, "body": event.model_dump_json()}
 
 
 def _named(run: str) -> Resource:
     return Resource(kind="run", id=run)
-
-
-def new_id() -> str:
-    """A run's id: when it was made, and something that no other has."""
-    return time.strftime("%y%m%d-%H%M%S-") + secrets.token_hex(3)
 
 
 def _control(text: str) -> Control | None:

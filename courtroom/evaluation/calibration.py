@@ -1,28 +1,21 @@
 """Are members as sure as they are right? Confidence against outcomes that are known."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from itertools import groupby
 from statistics import fmean
+from typing import TYPE_CHECKING
 
 from courtroom.cases.case import Case
 from courtroom.engine.record import Record
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 BINS = 10
 MAX_CONFIDENCE = 100
 Forecast = tuple[float, bool]
 """A probability that was given to an outcome, and whether it came true."""
-
-
-@dataclass(frozen=True)
-class Bin:
-    """Forecasts of about the same probability."""
-
-    forecasts: int
-    probability: float
-    """Their mean."""
-    right: float
-    """The share of them that came true."""
 
 
 def bin_of(share: float) -> int:
@@ -59,7 +52,11 @@ def brier(given: Sequence[Forecast]) -> float:
     return fmean((probability - is_right) ** 2 for probability, is_right in given)
 
 
-def reliability(given: Iterable[Forecast]) -> tuple[Bin, ...]:
-    """Return the forecasts in bins a tenth wide, from the least sure; empty ones are left out."""
-    bins = [list(mine) for _, mine in groupby(sorted(given), key=lambda one: bin_of(one[0]))]
-    return tuple(Bin(len(mine), fmean(one[0] for one in mine), fmean(one[1] for one in mine)) for mine in bins)
+def reliability(given: Iterable[Forecast]) -> pd.DataFrame:
+    """Return the forecasts in bins a tenth wide, from the least sure, with their mean, the share that came true and their
+    number; empty bins are left out."""
+    import pandas as pd  # slow to import
+
+    frame = pd.DataFrame(given, columns=["probability", "right"], dtype=float)
+    by_bin = frame.groupby(frame["probability"].map(bin_of))
+    return by_bin.agg(probability=("probability", "mean"), right=("right", "mean"), n=("right", "size"))

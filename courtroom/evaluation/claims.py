@@ -162,16 +162,13 @@ def way(moved: Movement, claim: Claim) -> Way:
     roles: dict[str, Role] = {}
     for member in moved.voters:
         shown = heard.get(member.id, set())
-        if member.id == claim.vote.member:
-            roles[member.id] = "said"
-        elif any(vote.member == member.id for vote in right):
-            roles[member.id] = "denied"
-        elif any(vote.member == member.id for vote in spoke):
-            roles[member.id] = "spoke"
-        elif shown & carried:
+        if shown & carried:
             roles[member.id] = "heard-both" if shown & righted else "heard"
         else:
             roles[member.id] = "heard-denial" if shown & righted else "heard-neither"
+    roles |= dict.fromkeys((vote.member for vote in spoke), "spoke")
+    roles |= dict.fromkeys((vote.member for vote in right), "denied")
+    roles[claim.vote.member] = "said"
     return Way(claim, spoke, right, roles, bool(heard.get(claim.vote.member, set()) & righted))
 
 

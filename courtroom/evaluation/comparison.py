@@ -6,7 +6,7 @@ one value a run is a tuple in the order of the runs.
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 from pydantic import Field
 
@@ -25,6 +25,7 @@ from courtroom.law import Both
 from courtroom.strict import Strict
 
 MAX_COMPARED_RUNS = 4
+T = TypeVar("T")
 
 State = Literal["same", "differs", "only in some", "not yet"]
 """An answer is only in some runs where another is past its stage without it; where all others may still come to it, it
@@ -255,66 +256,62 @@ def _facts(record: Record) -> RunFacts:
     )
 
 
+def _aligned(several: Iterable[Mapping[str, T]]) -> dict[str, tuple[T | None, ...]]:
+    """Put what has the same path in several runs side by side."""
+    runs = list(several)
+    return {path: tuple(run.get(path) for run in runs) for path in dict.fromkeys(path for run in runs for path in run)}
+
+
 def _stages(records: Sequence[Record]) -> dict[str, str]:
     """Names of all stages by path, in their order; a round that only one run came to stands before the verdict."""
-    last: dict[str, int] = {}
-    names: dict[str, str] = {}
-    for stage in (stage for record in records for stage in record.stages):
-        last[stage.path] = max(stage.index, last.get(stage.path, 0))
-        names.setdefault(stage.path, stage.name)
-    return {path: names[path] for path in sorted(last, key=last.__getitem__)}
+    found = _aligned({stage.path: stage for stage in record.stages} for record in records)
+    last = {path: max(stage.index for stage in stages if stage) for path, stages in found.items()}
+    return {path: _first(found[path]).name for path in sorted(last, key=last.__getitem__)}
+
+
+def _first(several: Iterable[T | None]) -> T:
+    return next(one for one in several if one is not None)
 
 
 def _seats(records: Sequence[Record]) -> dict[str, str]:
     """Names of all members by id, in the order of their seats."""
-    seats: dict[str, str] = {}
-    for member in (member for record in records for member in record.members):
-        seats.setdefault(member.id, member.name)
-    return seats
+    found = _aligned({member.id: member for member in record.members} for record in records)
+    return {member: _first(several).name for member, several in found.items()}
 
 
 def _ballots(records: Sequence[Record]) -> Iterator[BallotComparison]:
-    seats = _seats(records)
-    stages = list(_stages(records))
-    held: dict[str, Record] = {}
-    for record in records:
-        for path in record.ballots:
-            held.setdefault(path, record)
+    seats, stages = _seats(records), list(_stages(records))
+    held = {
+        path: next(one for one in records if path in one.ballots) for path in _aligned(one.ballots for one in records)
+    }
     for path, first in sorted(held.items(), key=lambda one: stages.index(one[1].ballot_stage(one[0]))):
-        cast = [record.ballots.get(path, {}) for record in records]
+        cast = _aligned(record.ballots.get(path, {}) for record in records)
         rows = []
-        for member in seats:
-            votes = tuple(
-                Cast(choice=votes[member].choice, reasons=votes[member].reasons) if member in votes else None
-                for votes in cast
-            )
-            if any(votes):
-                choices = {vote.choice for vote in votes if vote}
-                rows.append(MemberVotes(member=member, name=seats[member], votes=votes, differs=len(choices) > 1))
+        for member in (member for member in seats if member in cast):
+            votes = tuple(vote and Cast(choice=vote.choice, reasons=vote.reasons) for vote in cast[member])
+            choices = {vote.choice for vote in votes if vote}
+            rows.append(MemberVotes(member=member, name=seats[member], votes=votes, differs=len(choices) > 1))
         tallies = tuple(record.tallies.get(path) for record in records)
         yield BallotComparison(path=path, name=first.ballot_name(path), tallies=tallies, members=tuple(rows))
 
 
 def _answers(records: Sequence[Record]) -> Iterator[AnswerComparison]:
-    stages = {path: place for place, path in enumerate(_stages(records))}
-    seats = {member: place for place, member in enumerate(_seats(records))}
-    calls = [{call.path: call for call in record.calls} for record in records]
-    first: dict[str, Called] = {}
-    for call in (call for record in records for call in record.calls):
-        first.setdefault(call.path, call)
-    for path in sorted(first, key=lambda path: (stages[first[path].stage], seats[first[path].member])):
-        made = [by_path.get(path) for by_path in calls]
+    stages, seats = list(_stages(records)), list(_seats(records))
+    calls = _aligned({call.path: call for call in record.calls} for record in records)
+    first = {path: _first(made) for path, made in calls.items()}
+    for path in sorted(first, key=lambda path: (stages.index(first[path].stage), seats.index(first[path].member))):
+        made, one = calls[path], first[path]
         there = [call for call in made if call is not None]
         fields = tuple(_fields(made))
-        past = [record.run.status == "done" or first[path].stage in record.ended for record in records]
+        past = [record.run.status == "done" or one.stage in record.ended for record in records]
         state: State = "differs" if fields else "same" if len(there) > 1 else "not yet"
         if any(gone and call is None for gone, call in zip(past, made, strict=True)):
             state = "only in some"
         yield AnswerComparison(
             path=path,
-            stage=first[path].stage,
-            member=first[path].member,
-            title=first[path].title,
+            stage=one.stage,
+            member=one.member,
+            title=one.title,
             state=state,
             same_question=len({call.keys[:1] for call in there}) == 1,
             sources=tuple(call.source if call else None for call in made),
@@ -346,13 +343,10 @@ def _members(
 
 
 def _look_ups(records: Sequence[Record]) -> Iterator[LookUp]:
-    made = [{retrieval.path: retrieval for retrieval in record.retrievals} for record in records]
-    for path in dict.fromkeys(path for by_path in made for path in by_path):
-        looked = [by_path.get(path) for by_path in made]
+    made = _aligned({retrieval.path: retrieval for retrieval in record.retrievals} for record in records)
+    for path, looked in made.items():
         there = [retrieval for retrieval in looked if retrieval]
-        hits = [{_name(one, hit): hit for hit in one.hits} if one else {} for one in looked]
-        found = {name: hit for by_name in reversed(hits) for name, hit in by_name.items()}
-        ordered = dict.fromkeys(name for by_name in hits for name in by_name)
+        found = _aligned({_name(one, hit): hit for hit in one.hits} if one else {} for one in looked)
         yield LookUp(
             path=path,
             where=str(getattr(there[0].query, "collection", there[0].query.kind)),
@@ -361,10 +355,10 @@ def _look_ups(records: Sequence[Record]) -> Iterator[LookUp]:
             found=tuple(
                 FoundRecord(
                     id=name,
-                    title=_title(found[name], records[0].case.language),
-                    runs=tuple(name in by_name for by_name in hits),
+                    title=_title(_first(hits), records[0].case.language),
+                    runs=tuple(hit is not None for hit in hits),
                 )
-                for name in ordered
+                for name, hits in found.items()
             ),
         )
 

@@ -8,8 +8,8 @@ its promise has none.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -54,6 +54,13 @@ class CaseSums:
     """Whether the measure is a mean, and each repeat is right or wrong."""
     finish: Finish
     """How the measure is worked out of sums of these."""
+    cases: tuple[str, ...] = ()
+    """Their ids, where they have any."""
+
+    def only(self, cases: Sequence[str]) -> CaseSums:
+        """Return what these of its cases add, in this order."""
+        places = [*map({case: place for place, case in enumerate(self.cases)}.__getitem__, cases)]
+        return replace(self, sums=self.sums[places], cells=self.cells[places], cases=tuple(cases))
 
 
 def of_share(hits: float, trials: float) -> Interval:

@@ -12,7 +12,7 @@ from typing import Any
 from courtroom.cases.case import Case
 from courtroom.declarations.setup import Setup
 from courtroom.engine.budget import Payer
-from courtroom.engine.court import hear
+from courtroom.engine.court import Court, RunInput, hear
 from courtroom.engine.errors import Abstained, NotOnRecord, QuorumLost
 from courtroom.engine.events import Called, Retrieved
 from courtroom.engine.interventions import Intervention
@@ -147,7 +147,8 @@ async def rehearse(
     counting = CountingAsker(on_record, OfflineModel(procedure.offline), count, {} if known is None else known)
     services = Services(Ledger(root=root, seen=seen, asked_at=asked_at), counting, capabilities, look_up)
     setup = setup.complete(case, seed)
-    await hear(procedure.court(case, setup, seed, interventions, services), procedure.deliberate)
+    court = Court[Any, Any](RunInput(procedure, case, setup, seed, interventions), services)
+    await hear(court, procedure.deliberate)
     return Estimate(count.loads, procedure.at_most(case, setup), counting.found, dict(counting.anew))
 
 
@@ -182,7 +183,8 @@ async def replay(
     ledger = Ledger(record.run.id, root, events=failed, seen=seen)
     services = Services(ledger, Recorded(on_record), capabilities, asking=lambda one: asked.update({one.path: one}))
     setup = record.setup.complete(record.case, record.run.seed)
-    court = procedure.court(record.case, setup, record.run.seed, record.interventions, services)
+    run_input = RunInput(procedure, record.case, setup, record.run.seed, record.interventions)
+    court = Court[Any, Any](run_input, services)
     with suppress(NotOnRecord, QuorumLost, Abstained):  # the run went no further
         await hear(court, procedure.deliberate)
     answered = {event.path for event in ledger.new if isinstance(event, Called)}

@@ -128,13 +128,6 @@ class RunList:
         rows = self._database.execute(f"SELECT {_OF_A_RUN} FROM runs WHERE {wanted}", values)
         return read_all(rows, _run_line)[0]
 
-    def there(self, runs: Iterable[str]) -> list[str]:
-        """Those of the runs that are on record, in the given order."""
-        named = list(runs)
-        fits, values = _among(named)
-        known = {row["id"] for row in self._database.execute(f"SELECT id FROM runs WHERE {fits}", values)}
-        return [run for run in named if run in known]
-
     def what_is_wanted(self, wanted: RunFilter) -> str:
         """What the case or the experiment is called whose runs are wanted; empty where it is not there."""
         if wanted.case:

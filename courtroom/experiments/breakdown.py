@@ -145,13 +145,10 @@ def _points(
     for arm in arms:
         total = sum(len(cells) for (of, _), cells in found.items() if of == arm)
         for label in labels:
-            cells = found.get((arm, label), ())
-            if not cells:
-                continue
-            group = ArmGroup(arm, label, cells)
-            ((known, given),) = case_sums([group], measure)
-            if known and (found_ := interval_of(measure, given)).value == found_.value:
-                points.append(Point(arm, label, found_, len(known), len(cells), len(cells) / total))
+            if cells := found.get((arm, label), ()):
+                (given,) = case_sums([ArmGroup(arm, label, cells)], measure)
+                if value := interval_of(measure, given):
+                    points.append(Point(arm, label, value, len(given.cases), len(cells), len(cells) / total))
     return tuple(points)
 
 

@@ -147,15 +147,12 @@ def ask_again(
     with acts(acting_account()):  # also in the threads that it starts
         put = asyncio.run(_put(house, drawn))
 
-    async def keep(asked: Asked[Any], called: Called) -> None:
-        """Answers are on record as any."""
-
     def again(asked: Asked[Any], sample: int) -> Asked[Any]:  # another seed draws a sample of its own
         setup, path = asked.setup.model_copy(update={"budget": budget}), f"{asked.path}/canary/{sample}"
         return replace(asked, setup=setup, prompts=asked.prompts.fresh, seed=asked.seed + sample, path=path)
 
     ask = partial(ask_beside, house.runner)
-    under_way = [ask(one.record, [again(one.asked, first + n) for n in (0, 1)], {}, keep, keys, spent) for one in put]
+    under_way = [ask(one.record, [again(one.asked, first + n) for n in (0, 1)], {}, None, keys, spent) for one in put]
     ended = [one.result() for one in under_way]
     now = [called for found in ended for called in found.calls if called]
     compared: list[tuple[Question, list[dict[str, object]]]] = []

@@ -12,7 +12,6 @@ import asyncio
 import logging
 import secrets
 import threading
-import time
 from collections import defaultdict
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
@@ -27,7 +26,7 @@ from distributed.comm.core import CommClosedError
 from courtroom.access import acts, for_server
 from courtroom.engine.runner import BEAT_S, Runner
 from courtroom.errors import CourtroomError
-from courtroom.experiments.cell_runs import CellPostponed, LocalCells, stop
+from courtroom.experiments.driver import CellPostponed, LocalCells, stop
 from courtroom.experiments.plan import Cell
 from courtroom.experiments.store import ExperimentStore, NoSuchExperiment, StoredExperiment
 from courtroom.models.errors import ModelError
@@ -51,10 +50,6 @@ if TYPE_CHECKING:
 
 ENTER, LEAVE, TURN = "courtroom-enter", "courtroom-leave", "courtroom-turn"
 """A worker has a call to make; it has ended, or is not to be made any more; it may be made now."""
-HEARD = "courtroom-heard"
-"""A server has answered a call of another worker: it is not silent."""
-HEARD_S = 0.2
-"""How often a worker is told of one server that it is not silent."""
 
 
 @dataclass
@@ -63,7 +58,6 @@ class AwaitedCall:
 
     limiter: RateLimiter
     slot: Slot
-    server: tuple[str, ...]
     entering: asyncio.Task[None]
 
 
@@ -76,24 +70,14 @@ class TurnsAtScheduler(SchedulerPlugin):
     async def start(self, scheduler: Scheduler) -> None:
         self._scheduler, self._limits = scheduler, Limits()
         self._calls: dict[tuple[str, str], AwaitedCall] = {}
-        self._told_at: dict[tuple[str, tuple[str, ...]], float] = {}
         scheduler.stream_handlers.update({ENTER: self._enter, LEAVE: self._leave})
 
     def remove_worker(self, scheduler: Scheduler, worker: str, *, stimulus_id: str, **given: Any) -> None:
         for of, call in [key for key in self._calls if key[0] == worker]:
             self._leave(of, call, None, None, None)
-        for key in [key for key in self._told_at if key[0] == worker]:
-            del self._told_at[key]
 
     def _enter(
-        self,
-        worker: str,
-        call: str,
-        model: tuple[str, str],
-        server: tuple[str, ...],
-        limits: CallLimits,
-        prompt: int,
-        longest: int,
+        self, worker: str, call: str, model: tuple[str, str], limits: CallLimits, prompt: int, longest: int
     ) -> None:
         limiter = self._limits.limiters[tuple(model)]
         slot = Slot(CallLimits(*limits), lambda: prompt, longest)  # tuples are lists by now
@@ -102,7 +86,7 @@ class TurnsAtScheduler(SchedulerPlugin):
             await limiter.enter(slot)
             self._scheduler.worker_send(worker, {"op": TURN, "call": call})
 
-        self._calls[worker, call] = AwaitedCall(limiter, slot, tuple(server), asyncio.create_task(let_in()))
+        self._calls[worker, call] = AwaitedCall(limiter, slot, asyncio.create_task(let_in()))
 
     def _leave(
         self, worker: str, call: str, used: tuple[int, int] | None, pause: float | None, in_time: bool | None
@@ -117,17 +101,7 @@ class TurnsAtScheduler(SchedulerPlugin):
         slot.pause_s, slot.in_time = pause and min(pause, LONGEST_WAIT_S), in_time
         if used is not None:
             slot.usage = Usage(prompt=used[0], completion=used[1])
-            self._tell_others(worker, awaited)
         awaited.limiter.leave(slot)
-
-    def _tell_others(self, worker: str, answered: AwaitedCall) -> None:
-        """Tell the workers with calls to a server that it has answered one."""
-        now, server = time.monotonic(), answered.server
-        for other in {name for (name, _), call in self._calls.items() if call.server == server} - {worker}:
-            if now - self._told_at.get((other, server), 0.0) >= HEARD_S:
-                self._told_at[other, server] = now
-                ago = now - answered.slot.entered_at
-                self._scheduler.worker_send(other, {"op": HEARD, "server": server, "ago": ago})
 
 
 class TurnsAtWorker:
@@ -137,15 +111,15 @@ class TurnsAtWorker:
         self._worker = worker
         self._waiting: dict[str, asyncio.Future[None]] = {}
         self._servers: defaultdict[tuple[str, ...], ServerClock] = defaultdict(ServerClock)
-        worker.stream_handlers.update({TURN: self._let_in, HEARD: self._heard})
+        worker.stream_handlers.update({TURN: self._let_in})
 
     @asynccontextmanager
     async def turn(self, request: Request) -> AsyncIterator[Slot]:
         """See `Turns`. Raises `ModelError`: the worker is being closed."""
-        server, call = server_of(request), secrets.token_hex(8)
-        slot = Slot.of(request, self._servers[server])
+        call = secrets.token_hex(8)
+        slot = Slot.of(request, self._servers[server_of(request)])
         turn = self._waiting[call] = asyncio.get_running_loop().create_future()
-        what = {"model": limited_together(request.spec), "server": server, "limits": slot.limits}
+        what = {"model": limited_together(request.spec), "limits": slot.limits}
         self._send({"op": ENTER, "call": call, **what, "prompt": slot.prompt_tokens, "longest": slot.max_answer})
         try:
             await turn
@@ -175,9 +149,6 @@ class TurnsAtWorker:
                 self._worker.batched_stream.send(message)
 
         self._worker.loop.add_callback(send)
-
-    def _heard(self, server: tuple[str, ...], ago: float) -> None:
-        self._servers[tuple(server)].heard(time.monotonic() - ago)
 
     def _let_in(self, call: str) -> None:
         if turn := self._waiting.get(call):

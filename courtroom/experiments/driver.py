@@ -1,23 +1,27 @@
-"""Drives experiments: each cell a run, so many at once, within the budget of all, and what is left after a restart."""
+"""Drives an experiment: each cell a run, so many at once, within the budget of all; here, or on a Dask cluster, of which
+nothing else of the program knows."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
 from collections import Counter, deque
-from collections.abc import Callable, Iterable, Mapping
-from concurrent.futures import Future
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
+from contextlib import asynccontextmanager
 from functools import partial
+from importlib import import_module
 from operator import add
 from typing import TYPE_CHECKING
 
-from courtroom.access import Resource
+from courtroom.datasets import Row
+from courtroom.engine.errors import NoSuchRun
 from courtroom.engine.loop import wait
-from courtroom.engine.runner import BEAT_S
+from courtroom.engine.record import Record
+from courtroom.engine.run import CELL, Run
+from courtroom.engine.runner import BEAT_S, Runner
 from courtroom.errors import CourtroomError, log_file
-from courtroom.experiments.cell_runs import CellPostponed, LocalCells, stop
-from courtroom.experiments.cluster_door import Finish, cluster_of
-from courtroom.experiments.outcome import Outcome
+from courtroom.experiments.outcome import Outcome, of_record
+from courtroom.experiments.plan import Cell, Plan, rows_of
 from courtroom.experiments.store import ExperimentStore, Status, StoredCell, StoredExperiment
 from courtroom.store.connection import StoreLock
 
@@ -38,107 +42,117 @@ Took = tuple[float, ...]
 NOTHING: Took = (0.0, 0.0, 0.0)
 
 
-class ExperimentDriver:
-    """All experiments of one store, as one process drives them."""
+IMPORTED = (
+    "The run {run} of this cell was imported from a file, so that it counts for nothing. "
+    "Delete it, then try the cell again."
+)
 
-    def __init__(self, store: ExperimentStore, house: Courthouse) -> None:
-        self.store, self._house, self._runner = store, house, house.runner
-        self._driving: dict[str, asyncio.Task[None]] = {}
-        self._taking = asyncio.Lock()
-        self._keys: dict[str, Mapping[str, str]] = {}
 
-    def go(self, experiment: str, keys: Mapping[str, str] | None = None) -> None:
-        """Start the remaining cells.
+NO_DASK = "A Dask cluster needs the extra `dask`: pip install 'courtroom[dask]'."
+NOT_SHARED = (
+    "A Dask cluster needs a store that its workers share. Set COURTROOM_DATABASE to a PostgreSQL database, here "
+    "and for the workers."
+)
+Finish = Callable[[Cell, Runner, Mapping[str, str]], Awaitable[None]]
+"""Brings a cell to its end, with the keys that a person typed."""
+
+
+class CellPostponed(CourtroomError):
+    """A cell can't be driven for a reason that is none of its own: it goes on waiting."""
+
+
+class LocalCells:
+    """Brings the cells of one experiment to their ends in this process."""
+
+    def __init__(self, kept: StoredExperiment, house: Courthouse) -> None:
+        self._experiment, self._house = kept.experiment, house
+        self.plan = Plan(kept.experiment, kept.kind, house)
+        self._tests = {place: self.plan.tests(place) for place in self.plan.setups}
+        """Setups of the runs that are tested, by the arm's place."""
+
+    async def finish(self, cell: Cell, runner: Runner, keys: Mapping[str, str]) -> None:
+        """Bring the run of a cell to its end; called on the loop. The run of a cell that teaches is on record already.
 
         Args:
-            keys: what the person typed who starts it; see `Runner.go`. On a cluster, workers have keys of their own.
+            keys: what the person typed who has it run; see `Runner.go`.
 
         Raises:
-            CourtroomError: the settings name a cluster that can't be used.
+            CourtroomError: it can't be brought to its end.
         """
-        if self._house.settings.dask:
-            self._runner.do(self._try_cluster(experiment)).result()
-        self._keys[experiment] = dict(keys or {})
-        self.store.set_status(experiment, "running")
-        self._runner.do(self._resume(experiment)).result()
-        if experiment not in self._driving:  # another process drives it: where that dies, it is driven here
-            self._runner.watch(self._settled(experiment))
+        await asyncio.to_thread(self._begin, cell, keys)
+        await runner.settled(cell.run)
 
-    def pause(self, experiment: str) -> None:
-        """Start no further cell. Whoever drives it stops the runs under way; nothing that was answered is lost."""
-        if self.store.status(experiment) in ("running", "paused"):
-            self.store.set_status(experiment, "paused", "Paused. Go on at any time; nothing is lost.")
-
-    def resume_interrupted(self) -> list[str]:
-        """Go on with the experiments whose process has died, and watch those that other processes drive.
-
-        Returns:
-            The ids of those that nobody drove.
-        """
-        under_way = self.store.under_way()
-        left = [experiment for experiment in under_way if self._is_left(experiment)]
-        for experiment in left:
-            self._runner.do(self._resume(experiment)).result()
-        for experiment in {*under_way} - {*left}:
-            self._runner.watch(self._settled(experiment))
-        return left
-
-    def settled(self, experiment: str) -> Future[None]:
-        """Return what is done when it is running no more; where its driver dies meanwhile, it is driven here."""
-        return self._runner.do(self._settled(experiment))
-
-    def _is_left(self, experiment: str) -> bool:
-        return experiment not in self._driving and not self.store.is_driven(experiment)
-
-    async def _settled(self, experiment: str) -> None:
-        while True:
-            if driving := self._driving.get(experiment):
-                await asyncio.wait([driving])
-            if self.store.status(experiment) != "running":
-                return
-            if self._is_left(experiment):
-                await self._resume(experiment)
-            else:
-                await asyncio.sleep(BEAT_S)  # another process drives it
-
-    async def _try_cluster(self, experiment: str) -> None:
-        async with cluster_of(self._house, self.store.experiment(experiment)):
-            pass
-
-    async def _resume(self, experiment: str) -> None:
-        async with self._taking:
-            if experiment in self._driving:
-                return
-            lock = self.store.lock(experiment)
-            if await asyncio.to_thread(lock.take):
-                self._driving[experiment] = asyncio.create_task(self._drive(experiment, lock))
-            else:
-                self._keys.pop(experiment, None)  # its driver goes on by itself
-
-    async def _drive(self, experiment: str, lock: StoreLock) -> None:
-        status: tuple[Status, str] | None = None
+    def result(self, cell: Cell) -> tuple[Record | None, Outcome | None]:
+        """Read the run of a cell, and what it came to where it is done; nothing where it was halted before it was made.
+        Raises `CourtroomError`: it can't be read, or was made elsewhere."""
         try:
-            kept = self.store.experiment(experiment)
-            async with cluster_of(self._house, kept) as finish:
-                of = partial(DrivenExperiment, kept, self.store, self._house, finish)
-                driven = await asyncio.to_thread(of, lambda: self._keys.get(experiment, {}))
-                status = await driven.drive(lock)
-        except CourtroomError as error:
-            status = "paused", str(error)
-        except Exception:  # noqa: BLE001  nobody awaits this task: it is reported on the experiment and in the log
-            log.exception("experiment %s could not be driven", experiment)
-            status = "paused", "The experiment could not be driven; the log says why."
-        finally:
-            if status:
-                written = self._house.writer.put(partial(self.store.set_status, experiment, *status), lock)
-                written.add_done_callback(partial(_report, experiment))
-                if status[0] != "running":
-                    self._house.bell.ring(Resource(kind="experiment", id=experiment), status[0])
-            try:
-                await self._house.writer.release(lock)
-            finally:
-                self._driving.pop(experiment, None)
-                self._keys.pop(experiment, None)
+            record = self._house.runner.record(cell.run)
+        except NoSuchRun:
+            return None, None
+        _refuse_imported(record.run)
+        return record, of_record(record, self._house.answers) if record.run.status == "done" else None
+
+    def row(self, cell: Cell) -> Row:
+        """Read the row of a cell: of the experiment's dataset, or of the one from which it learns."""
+        cases = (cell.phase == "train" and self._experiment.teaches) or self._experiment.dataset
+        return next(rows_of(self._house, cases.only([cell.row])))
+
+    def _begin(self, cell: Cell, keys: Mapping[str, str]) -> None:
+        """Put the run of a cell on record where it is not, and have it go on."""
+        status = self._house.store.status(cell.run)
+        if status != "deleted":
+            _refuse_imported(self._house.store.run(cell.run))
+        else:
+            arm, setup = self._experiment.arms[cell.arm], self._tests[cell.arm]
+            case = arm.heard(self.row(cell).case)
+            if parent := self._experiment.dataset.run:
+                self._house.fork(parent, setup, cell.seed, case, cell.run)
+            else:
+                self._house.new_run(arm.procedure, case, setup, cell.seed, cell.run, CELL)
+        if status != "done":
+            self._house.runner.drive(cell.run, keys, by_batch=self._experiment.batch)
+
+
+def stop(runs: Iterable[str], runner: Runner) -> None:
+    """Stop those of the runs that this process drives."""
+    for run in runs:
+        if runner.drives(run):
+            runner.stop(run)
+
+
+def _refuse_imported(run: Run) -> None:
+    """Refuse a run that was made elsewhere: it says what whoever wrote it wants."""
+    if run.imported:
+        raise CourtroomError(IMPORTED.format(run=run.id))
+
+
+def why_not_done(record: Record) -> str:
+    """Why a run has no verdict, with what its last call that failed says: a missing key, a model that is not there."""
+    reason = record.run.reason
+    error = next((call.error for call in reversed(record.calls) if call.error), "")
+    return reason if not error or error in reason else f"{error} {reason}"
+
+
+@asynccontextmanager
+async def cluster_of(house: Courthouse, kept: StoredExperiment) -> AsyncIterator[Finish | None]:
+    """Open the cluster that the settings name, and try it; None where they name none.
+
+    Raises:
+        CourtroomError: it can't be used; the sentence says why.
+    """
+    if not (address := house.settings.dask):
+        yield None
+        return
+    if not house.database.is_shared:
+        raise CourtroomError(NOT_SHARED)
+    try:
+        await asyncio.to_thread(import_module, "distributed")  # it takes a second or two
+    except ImportError as error:
+        raise CourtroomError(NO_DASK) from error
+    from courtroom.experiments.cluster import connected
+
+    async with connected(address, kept, type(house)) as cells:
+        yield cells.finish
 
 
 class ArmTraining:
@@ -153,11 +167,6 @@ class ArmTraining:
         self.left_out = sum(cell.state == "failed" for cell in every)
         """Cases that could not be answered, without which it went on."""
         self.in_a_row = 0
-
-
-def _report(experiment: str, written: Future[None]) -> None:
-    if (error := written.exception()) is not None:
-        log.warning("experiment %s: %s", experiment, error)
 
 
 class DrivenExperiment:
@@ -198,12 +207,12 @@ class DrivenExperiment:
             self._spend(arm, (took.calls, took.tokens, took.money or 0.0), counts[arm, "done"])
             self._done.add(arm)
         self._tests = deque(cell for cell in store.cells(kept.id, "waiting") if cell.phase == "test")
-        training = self._runs.training
-        self._lessons = {arm: ArmTraining(store.cells(kept.id, arm=arm, phase="train")) for arm in training.arms}
+        self._plan = self._runs.plan
+        self._lessons = {arm: ArmTraining(store.cells(kept.id, arm=arm, phase="train")) for arm in self._plan.learning}
         """What each arm has still to learn from."""
         for arm, lessons in self._lessons.items():  # it may have been killed between an arm's last case and this
-            if not lessons.waiting and not training.ended(arm):
-                training.end(arm)
+            if not lessons.waiting:
+                self._plan.end_training(arm)
 
     async def drive(self, lock: StoreLock) -> tuple[Status, str] | None:
         """Bring the waiting cells to their ends, as long as the lock is held and nobody halts the experiment.
@@ -258,38 +267,32 @@ class DrivenExperiment:
         if cell.phase == "train":
             await asyncio.to_thread(self._teach, cell)
         await self._finish(cell, self._runner, self._keys())
-        end = await asyncio.to_thread(self._runs.result, cell)
-        if end.status == "failed" or end.outcome is not None:
-            self._spend(cell.arm, (end.asked, end.tokens, end.cost))
-        if end.outcome is not None:
+        record, outcome = await asyncio.to_thread(self._runs.result, cell)
+        failed = record is not None and record.run.status == "failed"
+        if record is not None and (failed or outcome is not None):
+            self._spend(cell.arm, (record.asked, sum(record.tokens), record.cost or 0.0))
+        if outcome is not None:
             self._done.add(cell.arm)
-            await self._conclude(cell, end.outcome)
+            await self._conclude(cell, outcome)
             if cell.phase == "train":
                 self._lessons[cell.arm].in_a_row = 0
-                await self._learned(cell.arm)
-        elif end.status == "failed" or self._store.status(self._id) == "running":
-            raise CourtroomError(end.why or NOT_ENDED)  # not halted: it failed, or its own budget is used up
+        elif failed or self._store.status(self._id) == "running":  # not halted: it failed, or its budget is used up
+            raise CourtroomError((record and why_not_done(record)) or NOT_ENDED)
 
     def _teach(self, cell: StoredCell) -> None:
         """Put the run of a cell that teaches on record where it is not, and begin its arm's training with it."""
         there = self._house.store.status(cell.run) != "deleted"
-        training, lessons = self._runs.training, self._lessons[cell.arm]
+        plan, lessons = self._plan, self._lessons[cell.arm]
         lessons.begun = lessons.begun or there
-        if lessons.begun and not self._house.knowledge.is_made(training.snapshot(cell.arm)):
+        if lessons.begun and not self._house.knowledge.is_made(plan.memory(cell.arm)):
             raise CellPostponed(f"{self._experiment.arms[cell.arm].name}: {BEGUN_EARLIER}")
         if not there:
             case, procedure = self._runs.row(cell).case, self._experiment.arms[cell.arm].procedure
             with self._house.store.together():
                 if not lessons.begun:
-                    training.begin(cell.arm)
-                self._house.new_run(procedure, case, training.trains(cell.arm), cell.seed, cell.run)
+                    plan.begin_training(cell.arm)
+                self._house.new_run(procedure, case, plan.trains(cell.arm), cell.seed, cell.run)
             lessons.begun = True
-
-    async def _learned(self, arm: int) -> None:
-        """A case of an arm's training is over; after the last one its memory gets its name."""
-        self._lessons[arm].waiting.popleft()
-        if not self._lessons[arm].waiting:
-            await asyncio.to_thread(self._runs.training.end, arm)
 
     async def _fail(self, cell: StoredCell, reason: str) -> None:
         if cell.phase == "train":
@@ -303,13 +306,16 @@ class DrivenExperiment:
             self._failed[cell.arm] += 1
         try:
             await self._conclude(cell, None, reason)
-            if cell.phase == "train":
-                await self._learned(cell.arm)
         except CourtroomError as error:
             self._trouble = self._trouble or str(error)
 
     async def _conclude(self, cell: StoredCell, outcome: Outcome | None, reason: str = "") -> None:
+        """Write what a cell came to; after the last case of an arm's training its memory gets its name."""
         await self._house.writer.do(partial(self._store.conclude, self._id, cell.number, outcome, reason))
+        if cell.phase == "train":
+            self._lessons[cell.arm].waiting.popleft()
+            if not self._lessons[cell.arm].waiting:
+                await asyncio.to_thread(self._plan.end_training, cell.arm)
 
     def _conclusion(self) -> tuple[Status, str]:
         """Where an experiment stands of which every cell was tried, and why."""

@@ -17,8 +17,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -32,54 +31,12 @@ from courtroom.errors import CourtroomError
 from courtroom.experiments.measures import Measure
 from courtroom.experiments.results import ExperimentResults
 from courtroom.experiments.table import ALL, CellRow
-from courtroom.models.request import Message, Reply
-from courtroom.models.spec import ModelSpec
+from courtroom.models.request import Message
 from courtroom.version import __version__
 
 if TYPE_CHECKING:
+    from inspect_ai.event import ModelEvent
     from inspect_ai.log import EvalLog, EvalSample
-
-
-@dataclass(frozen=True)
-class RecordedCall:
-    """One call, with its last question: those before it had no answer that could be read."""
-
-    call: Called
-    began: float
-    """Seconds since 1970; not before its stage, also where an answer on record once took longer."""
-    ended: float
-    messages: tuple[Message, ...]
-    reply: Reply | None
-    """As it came back; None where nothing did."""
-    spec: ModelSpec | None
-    """How the member's model is asked; None where the member is not known any more."""
-
-
-def recorded_calls(record: Record, answers: AnswerStore) -> Iterator[RecordedCall]:
-    """All calls of a run, in the order in which they ended. Nothing of it says where a key is, or is one."""
-    began, _ = spans_of(record)
-    for call in record.calls:
-        ended = record.times[call.path]
-        start = max(began.get(call.stage, ended - call.latency_s), ended - call.latency_s)
-        messages, reply = (answers.request(call.keys[-1]), answers.reply(call.keys[-1])) if call.keys else ((), None)
-        member = record.member(call.member)
-        yield RecordedCall(call, min(start, ended), ended, messages, reply, member.spec if member else None)
-
-
-def spans_of(record: Record) -> tuple[dict[str, float], dict[str, float]]:
-    """When each stage began, and when it ended or was last heard of, by its path."""
-    ended = {event.stage: at for at, event in record.events if event.stage}
-    return {event.stage: at for at, event in reversed(record.events) if event.stage}, ended
-
-
-def texts_of(message: Message) -> list[str]:
-    """The parts of a message as texts; of a picture or a video its name and description."""
-    return [part if isinstance(part, str) else f"[{part.kind} {part.id}: {part.description}]" for part in message.parts]
-
-
-def _models(names: Sequence[str]) -> str:
-    """One name for several models, each once."""
-    return ", ".join(dict.fromkeys(filter(None, names))) or "none"
 
 
 MISSING = "Logs of Inspect need the extra `inspect`: pip install 'courtroom[inspect]'."
@@ -161,43 +118,52 @@ def _sample(row: CellRow, measures: Sequence[Measure], record: Record | None, an
     from inspect_ai.log import EvalError, EvalSample
     from inspect_ai.model import ChatMessageAssistant, ChatMessageUser, ModelOutput
 
-    said = list(recorded_calls(record, answers)) if record else []
-    text, outcome = words_of(row.case.blind()), row.outcome
-    messages: list[Any] = [ChatMessageUser(content=text, id=_digest(row.arm, row.row, str(row.repeat), "case"))]
-    messages += [
-        ChatMessageAssistant(
-            content=_said(one), id=_digest(row.run, one.call.path), model=one.call.model, source="generate",
-            metadata={"member": one.call.member, "path": one.call.path, "task": one.call.task},
+    calls = [_model_event(record, call, answers) for call in record.calls] if record else []
+    text, outcome, place = words_of(row.case.blind()), row.outcome, (row.arm, row.row, str(row.repeat))
+    messages: list[Any] = [ChatMessageUser(content=text, id=_digest(*place, "case"))]
+    for one in calls:
+        told = {"member": one.role, **(one.metadata or {})}
+        own = _digest(row.run, told["path"])
+        messages.append(
+            ChatMessageAssistant(
+                content=one.output.completion, id=own, model=one.model, source="generate", metadata=told
+            )
         )
-        for one in said
-    ]  # fmt: skip
     if record is None and outcome is not None:
-        made = _digest(row.arm, row.row, str(row.repeat), "answer")
+        made = _digest(*place, "answer")
         messages.append(ChatMessageAssistant(content=outcome.raw or outcome.outcome, id=made))
-    events = _events(record, said) if record else []
-    result = outcome.outcome if outcome else ""
+    values = {one.name: one.each(scored) for one in measures if one.each is not None} if (scored := row.scored) else {}
+    times = [_iso(at) for at, _ in record.events] if record else []
     return EvalSample(
         id=row.row,
         epoch=row.repeat + 1,
         input=text,
         target=outcome_of(row.case),
         messages=messages,
-        output=ModelOutput.from_content(_models([one.call.model for one in said]), result),
-        scores=_scores(row, measures),
+        output=ModelOutput.from_content(_models(one.model for one in calls), outcome.outcome if outcome else ""),
+        scores=_scores(values, outcome.outcome) if outcome else None,
         metadata={"category": row.category, "run": row.run, **({"votes": outcome.counts} if outcome else {})},
-        events=events,
-        model_usage=_usage([{one.call.model: _used(one)} for one in said]),
-        started_at=_iso(record.events[0][0]) if record and record.events else None,
-        completed_at=_iso(record.events[-1][0]) if record and record.events else None,
+        events=_events(record, calls) if record else [],
+        model_usage=_usage({one.model: one.output.usage} for one in calls),
+        started_at=times[0] if times else None,
+        completed_at=times[-1] if times else None,
         total_time=outcome.wall_s if outcome else None,
         working_time=outcome.latency_s if outcome else None,
-        uuid=_digest(row.arm, row.row, str(row.repeat), "sample"),
+        uuid=_digest(*place, "sample"),
         error=EvalError(message=row.reason, traceback="", traceback_ansi="") if row.state == "failed" else None,
     )
 
 
-def _events(record: Record, said: Sequence[RecordedCall]) -> list[Any]:
-    from inspect_ai.event import ModelEvent, SpanBeginEvent, SpanEndEvent
+def _scores(values: Mapping[str, float | None], answer: str) -> dict[str, Any]:
+    from inspect_ai.scorer import Score
+
+    return {name: Score(value=one, answer=answer) for name, one in values.items() if one is not None}
+
+
+def _model_event(record: Record, call: Called, answers: AnswerStore) -> ModelEvent:
+    """A call with its last question: those before it had no answer that could be read. Nothing of it says where a key
+    is, or is one."""
+    from inspect_ai.event import ModelEvent
     from inspect_ai.model import (
         ChatMessageAssistant,
         ChatMessageSystem,
@@ -205,71 +171,86 @@ def _events(record: Record, said: Sequence[RecordedCall]) -> list[Any]:
         ContentText,
         GenerateConfig,
         ModelOutput,
+        ModelUsage,
     )
 
     kinds = {"system": ChatMessageSystem, "user": ChatMessageUser, "assistant": ChatMessageAssistant}
-    first = record.events[0][0] if record.events else 0.0
-    began, ended = spans_of(record)
-    found: list[Any] = []
-
-    def at(moment: float, name: str) -> dict[str, Any]:
-        return {"timestamp": _when(moment), "working_start": moment - first, "uuid": _digest(record.run.id, name)}
-
-    for stage in record.stages:
-        span = _digest(record.run.id, stage.path)
-        opened = at(began[stage.path], f"{stage.path}/begin")
-        found.append(SpanBeginEvent(id=span, span_id=span, name=stage.name, type=stage.stage_kind, **opened))
-        for one in (one for one in said if one.call.stage == stage.path):
-            sent = [
-                kinds[message.role](
-                    content=[ContentText(text=part) for part in texts_of(message)],
-                    id=_digest(one.call.path, str(place)),
-                )
-                for place, message in enumerate(one.messages)
-            ]
-            output = ModelOutput.from_content(one.call.answered or one.call.model, _said(one))
-            output.usage, output.time, output.error = _used(one), one.call.latency_s, one.call.error or None
-            asked = {"temperature": one.spec.temperature, "max_tokens": one.spec.max_tokens} if one.spec else {}
-            found.append(
-                ModelEvent(
-                    **at(one.began, one.call.path), span_id=span, model=one.call.model, role=one.call.member,
-                    input=sent, tools=[], tool_choice="none", config=GenerateConfig(**asked), output=output,
-                    error=one.call.error or None, completed=_when(one.ended), working_time=one.call.latency_s,
-                    cache="read" if one.call.source == "recorded" else None,
-                    metadata={"path": one.call.path, "task": one.call.task},
-                )
-            )  # fmt: skip
-        found.append(SpanEndEvent(id=span, span_id=span, **at(ended[stage.path], f"{stage.path}/end")))
-    return found
-
-
-def _said(one: RecordedCall) -> str:
-    return one.reply.text if one.reply else one.call.error
-
-
-def _used(one: RecordedCall) -> Any:
-    from inspect_ai.model import ModelUsage
-
-    prompt, completion = one.call.prompt_tokens, one.call.completion_tokens
-    return ModelUsage(
-        input_tokens=prompt, output_tokens=completion, total_tokens=prompt + completion, total_cost=one.call.cost
+    messages, reply = (answers.request(call.keys[-1]), answers.reply(call.keys[-1])) if call.keys else ((), None)
+    sent = [
+        kinds[message.role](
+            content=[ContentText(text=text) for text in texts_of(message)], id=_digest(call.path, str(place))
+        )
+        for place, message in enumerate(messages)
+    ]
+    output = ModelOutput.from_content(call.answered or call.model, reply.text if reply else call.error)
+    prompt, completion = call.prompt_tokens, call.completion_tokens
+    output.usage = ModelUsage(
+        input_tokens=prompt, output_tokens=completion, total_tokens=prompt + completion, total_cost=call.cost
+    )
+    output.time, output.error = call.latency_s, call.error or None
+    member = record.member(call.member)
+    asked = member.spec.model_dump(include={"temperature", "max_tokens"}) if member else {}
+    ended = record.times[call.path]
+    # Not before its stage, also where an answer on record once took longer.
+    begun = next((at for at, event in record.events if event.stage == call.stage), ended - call.latency_s)
+    began = min(max(begun, ended - call.latency_s), ended)
+    return ModelEvent(
+        **_at(record, began, call.path),
+        span_id=_digest(record.run.id, call.stage),
+        model=call.model,
+        role=call.member,
+        input=sent,
+        tools=[],
+        tool_choice="none",
+        config=GenerateConfig(**asked),
+        output=output,
+        error=call.error or None,
+        completed=_when(ended),
+        working_time=call.latency_s,
+        cache="read" if call.source == "recorded" else None,
+        metadata={"path": call.path, "task": call.task},
     )
 
 
-def _usage(several: Sequence[dict[str, Any]]) -> dict[str, Any]:
+def texts_of(message: Message) -> list[str]:
+    """The parts of a message as texts; of a picture or a video its name and description."""
+    return [part if isinstance(part, str) else f"[{part.kind} {part.id}: {part.description}]" for part in message.parts]
+
+
+def _events(record: Record, calls: Sequence[ModelEvent]) -> list[Any]:
+    """Stages as spans, each with its calls."""
+    from inspect_ai.event import SpanBeginEvent, SpanEndEvent
+
+    found: list[Any] = []
+    for stage in record.stages:
+        times, span = (
+            [at for at, event in record.events if event.stage == stage.path],
+            _digest(record.run.id, stage.path),
+        )
+        opened, closed = (
+            _at(record, at, f"{stage.path}/{what}") for at, what in ((times[0], "begin"), (times[-1], "end"))
+        )
+        found.append(SpanBeginEvent(id=span, span_id=span, name=stage.name, type=stage.stage_kind, **opened))
+        found += [one for one in calls if one.span_id == span]
+        found.append(SpanEndEvent(id=span, span_id=span, **closed))
+    return found
+
+
+def _at(record: Record, moment: float, name: str) -> dict[str, Any]:
+    first = record.events[0][0] if record.events else 0.0
+    return {"timestamp": _when(moment), "working_start": moment - first, "uuid": _digest(record.run.id, name)}
+
+
+def _models(names: Iterable[str]) -> str:
+    """One name for several models, each once."""
+    return ", ".join(dict.fromkeys(filter(None, names))) or "none"
+
+
+def _usage(several: Iterable[dict[str, Any]]) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for model, used in (pair for usage in several for pair in usage.items()):
         found[model] = found[model] + used if model in found else used
     return found
-
-
-def _scores(row: CellRow, measures: Sequence[Measure]) -> dict[str, Any] | None:
-    from inspect_ai.scorer import Score
-
-    if (scored := row.scored) is None:
-        return None
-    values = {one.name: one.each(scored) for one in measures if one.each is not None}
-    return {name: Score(value=one, answer=scored.outcome.outcome) for name, one in values.items() if one is not None}
 
 
 def _totals(results: ExperimentResults, arm: str) -> list[Any]:

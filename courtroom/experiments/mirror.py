@@ -3,13 +3,15 @@ they were and the same heard again; and what each change moved, held against wha
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from statistics import fmean
 from typing import TYPE_CHECKING
 
+from courtroom.access import Resource, acting_account
 from courtroom.cases.case import Case
+from courtroom.declarations.setup import Budget
+from courtroom.engine.budget import Spent
 from courtroom.errors import CourtroomError
 from courtroom.evaluation.significance import ALPHA, fewest_cases, holm
 from courtroom.experiments.measures import CaseResult
@@ -18,10 +20,12 @@ from courtroom.experiments.outcome import Outcome
 from courtroom.experiments.spec import Arm, Experiment, parsed
 from courtroom.experiments.table import CellRow, Pair, gap, grouped, number, p_value, pairs
 from courtroom.language import N_
-from courtroom.models.pool import ModelPool
+from courtroom.models.keys import KEYS
 from courtroom.models.spec import OFFLINE, PERSON, ModelSpec
+from courtroom.questions.beside import ask_beside
 from courtroom.questions.mirror import Change, Mirrored, mirrored
-from courtroom.questions.rewriting import rewritten
+from courtroom.questions.rewriting import rewriting, rewritten
+from courtroom.sharing import NOBODYS, take
 
 if TYPE_CHECKING:
     from courtroom.courthouse import Courthouse
@@ -32,13 +36,20 @@ AGAIN = N_("heard again, unchanged")
 
 
 def drafts(
-    house: Courthouse, cases: Iterable[Case], changes: Sequence[Change], who: str = "", spec: ModelSpec | None = None
+    house: Courthouse,
+    cases: Iterable[Case],
+    changes: Sequence[Change],
+    who: str = "",
+    spec: ModelSpec | None = None,
+    budget: Budget | None = None,
 ) -> Drafts:
     """Draft cases with each change; a case that a change leaves as it is has a draft too.
 
     Args:
         who: of whom something is changed; see `mirrored`.
-        spec: the model that rewrites, where that is among the changes.
+        spec: the model that rewrites, where that is among the changes. Its answers are on record, so that the same is asked
+            and paid for once.
+        budget: what it may spend on each change.
 
     Raises:
         CourtroomError: a model is to rewrite, and none is named.
@@ -51,24 +62,20 @@ def drafts(
         elif spec is None or spec.id in (OFFLINE, PERSON):
             raise CourtroomError("Choose a language model that rewrites: the offline model can't.")
         else:
-            rewriting = _rewritten(house, every, change.value, spec)
-            found[change.title] = dict(zip((case.id for case in every), asyncio.run(rewriting), strict=True))
+            asked = [rewriting(case, change.value, spec, budget or Budget()) for case in every]
+            failed = {one.path: 1 for one in asked}  # who asks again has what failed asked anew
+            told = ask_beside(house.runner, _payer(house), asked, failed, keys=KEYS.get(), spent=Spent()).result()
+            answered = zip(every, told.calls, strict=True)
+            found[change.title] = {case.id: rewritten(case, called, told.stopped) for case, called in answered}
     return found
 
 
-async def _rewritten(house: Courthouse, cases: Sequence[Case], change: str, spec: ModelSpec) -> list[Mirrored]:
-    model = ModelPool(house.media, house.connections)
-
-    async def one(case: Case) -> Mirrored:
-        try:
-            return await rewritten(case, change, spec, model)
-        except CourtroomError as error:  # the other cases were paid for
-            return Mirrored(left=(str(error),))
-
-    try:
-        return await asyncio.gather(*map(one, cases))
-    finally:
-        await model.close()
+def _payer(house: Courthouse) -> str:
+    """The name under which a person's drafts are paid for, so that they count in that person's month."""
+    person = acting_account()
+    name = f"mirror-drafts-{person.id if person else NOBODYS}"
+    take(house.database, Resource(kind="run", id=name))
+    return name
 
 
 def with_mirror(experiment: Experiment, drafted: Drafts, seen_by: str = "") -> Experiment:
@@ -191,7 +198,15 @@ def sentence(pair: Pair) -> str:
     """Say what a change is shown to move against the same heard again, or that it is not shown to move it."""
     if not pair.knowable:
         least = fewest_cases(ALPHA, pair.pairs)
-        return f"{pair.a}: whether it moves anything can't be known from {pair.cases:,} cases or seeds; {least} are needed."
+        if pair.cases == 1:
+            return (
+                f"{pair.a}: whether it moves anything can't be known from one case or seed; "
+                f"{least} are needed for {pair.pairs} tests."
+            )
+        return (
+            f"{pair.a}: whether it moves anything can't be known from {pair.cases:,} cases or seeds; "
+            f"{least} are needed for {pair.pairs} tests."
+        )
     of_a, of_b = (number(value, pair.measure) for value in (pair.of_a, pair.of_b))
     low, high = (gap(end, pair.measure) for end in (pair.difference.low, pair.difference.high))
     facts = (

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import hashlib
 import logging
+import math
 import random
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from contextlib import contextmanager
+from dataclasses import dataclass
 from itertools import count, product
 from pathlib import Path
-from statistics import median
 from typing import TYPE_CHECKING, Literal
 
 from pydantic import ValidationError
@@ -27,7 +28,7 @@ from courtroom.datasets.samples import bring_sample
 from courtroom.datasets.selection import VERSION_MARK, Preparation
 from courtroom.declarations.changes import changed, value_at
 from courtroom.declarations.setup import Setup
-from courtroom.engine.procedure import Procedure, refuse_names
+from courtroom.engine.procedure import refuse_names
 from courtroom.engine.record import Record
 from courtroom.errors import CourtroomError
 from courtroom.experiments.measures import measures_of, wanted
@@ -65,7 +66,7 @@ def cells(
     experiment: Experiment,
     tested: Sequence[str],
     trained: Sequence[str] = (),
-    answered: Mapping[int, Mapping[str, int]] | None = None,
+    answered: Mapping[int, Answers] | None = None,
     learning: Collection[int] = (),
 ) -> Iterator[Cell]:
     """Every cell, those that train first: all of one arm, then all of the next.
@@ -73,15 +74,18 @@ def cells(
     Args:
         tested: ids of the cases, in their order.
         trained: ids of the cases to learn from, in their order.
-        answered: how many answers predictions made elsewhere have to each case, by the arm's place: so many repeats.
+        answered: predictions made elsewhere, by the arm's place: as many repeats as answers to each case.
         learning: the places of the arms that learn.
     """
     given, numbers = answered or {}, count()
     own = map(experiment.repeats_of, range(len(experiment.arms)))
-    most = max([*own, *(many for arm in given.values() for many in arm.values())])
+    most = max([*own, *(len(several) for of_arm in given.values() for several in of_arm.values())])
 
     def cell(place: int, row: str, repeat: int, phase: Phase) -> Cell:
-        run = "" if experiment.arms[place].predictions else run_id(experiment, place, row, repeat, phase)
+        arm, run = experiment.arms[place], ""
+        if not arm.predictions:  # the id is made of what the cell is, so that none is ever run twice
+            what = "\n".join((experiment.digest, arm.name, row, str(repeat), phase))
+            run = f"cell-{hashlib.sha256(what.encode()).hexdigest()[:16]}"
         seed = experiment.seed(place, repeat)
         return Cell(number=next(numbers), arm=place, row=row, repeat=repeat, seed=seed, run=run, phase=phase)
 
@@ -90,20 +94,9 @@ def cells(
     for repeat in range(most):
         for row in tested:
             for place, arm in enumerate(experiment.arms):
-                if repeat < (given.get(place, {}).get(row, 0) if arm.predictions else experiment.repeats_of(place)):
+                many = len(given[place].get(row, ())) if arm.predictions else experiment.repeats_of(place)
+                if repeat < many:
                     yield cell(place, row, repeat, "test")
-
-
-def run_id(experiment: Experiment, arm: int, row: str, repeat: int, phase: Phase = "test") -> str:
-    """The id of a cell's run: made of what it is, so that no cell is ever run twice."""
-    what = "\n".join((experiment.digest, experiment.arms[arm].name, row, str(repeat), phase))
-    return f"cell-{hashlib.sha256(what.encode()).hexdigest()[:16]}"
-
-
-def parent_of(experiment: Experiment, house: Courthouse) -> Record | None:
-    """Return the finished run whose forks the arms are; None where the cases are a dataset's. See `finished`."""
-    run = experiment.dataset.run
-    return finished(run, house) if run else None
 
 
 def finished(run: str, house: Courthouse) -> Record:
@@ -124,8 +117,8 @@ def rows_of(house: Courthouse, cases: Cases) -> Iterator[Row]:
 
 def pinned(experiment: Experiment, given: Mapping[int, Answers], house: Courthouse) -> tuple[Experiment, str]:
     """Write out the dataset's version and the digests of predictions; return also the kind of the cases."""
-    if parent := parent_of(experiment, house):
-        return experiment, parent.case.kind
+    if run := experiment.dataset.run:
+        return experiment, finished(run, house).case.kind
     for name in (experiment.dataset.name, experiment.knowledge.dataset):
         if bring_sample(house.datasets, house.library, name):
             log.info("%s: the bundled cases %s were taken in as a dataset", experiment.name, name)
@@ -150,159 +143,149 @@ def _pinned_labels(prepared: Preparation, house: Courthouse) -> dict[str, str]:
     return {"labels_of": f"{name}{VERSION_MARK}{house.datasets.info(name, version or None).version}"} if name else {}
 
 
-def answers(experiment: Experiment) -> dict[int, Answers]:
-    """The predictions of the arms that have any, by the arm's place."""
-    arms = enumerate(experiment.arms)
-    return {place: answers_of(Path(arm.predictions), arm.model) for place, arm in arms if arm.predictions}
-
-
-def check(experiment: Experiment, kind: str, house: Courthouse) -> dict[int, Setup]:
-    """Try what can be tried before a case is read; the setups of the arms, by their places. Raises `CourtroomError`: a
-    procedure is unknown or takes another kind of case, a setup does not fit, a measure is unknown."""
-    if not measures_of(kind) and not experiment.dataset.run:
-        raise CourtroomError(f"Cases of the kind “{kind}” have no outcome to measure. Choose another dataset.")
-    wanted(kind, experiment.measures)
-    return setups_of(experiment, kind, house)
-
-
-def check_names(experiment: Experiment, setups: Mapping[int, Setup], house: Courthouse) -> None:
-    """Try the arms' setups by the first case. Raises `CourtroomError`: one names a role or member that is not there."""
-    parent, first = parent_of(experiment, house), next(rows_of(house, experiment.dataset), None)
-    if first is None:
-        return  # whoever plans the cells says so
-    for place, setup in setups.items():
-        arm = experiment.arms[place]
-        procedure = house.procedures[arm.procedure]
-        try:
-            complete, _ = procedure.prepare(first.case, setup, next(iter(experiment.seeds), 0))
-            refuse_names(procedure.unknown_names(complete, parent.setup if parent else None))
-        except CourtroomError as error:
-            raise CourtroomError(f"{arm.name}: {error}") from error
-
-
-def setups_of(experiment: Experiment, kind: str, house: Courthouse) -> dict[int, Setup]:
-    """The setups of the arms that are procedures, by their places; see `setup_of`."""
-    parent = parent_of(experiment, house)
-    arms = enumerate(experiment.arms)
-    return {place: setup_of(arm, house.procedures, kind, parent) for place, arm in arms if arm.procedure}
-
-
-def setup_of(arm: Arm, procedures: Mapping[str, Procedure], kind: str, parent: Record | None = None) -> Setup:
-    """The setup of an arm: the procedure's own, or that of the run whose fork it is, with the arm's changes. Raises
-    `CourtroomError`: its procedure is unknown or takes another kind of case, or a value does not fit."""
+@contextmanager
+def _named(arm: Arm) -> Iterator[None]:
+    """Have what is raised name the arm."""
     try:
-        chosen = procedures[arm.procedure]
-    except CourtroomError as error:
-        raise CourtroomError(f"{arm.name}: {error}") from error
-    if kind not in chosen.kinds:
-        fitting = [one.name for one in procedures.values() if kind in one.kinds]
-        raise CourtroomError(
-            f"{arm.name}: {chosen.title} hears cases of the kind “{'”, “'.join(chosen.kinds)}”; "
-            f"the dataset has the kind “{kind}”. "
-            f"Choose a procedure that takes it: {', '.join(fitting) or 'there is none'}."
-        )
-    if parent and arm.procedure != parent.run.procedure:
-        raise CourtroomError(f"{arm.name}: a fork has the procedure of its run: {parent.run.procedure}.")
-    given = {"model.id": arm.model} if arm.model else {}
-    try:
-        setup = changed(parent.setup if parent else chosen.setup(), {**given, **arm.set})
+        yield
     except ValidationError as error:
         raise CourtroomError(f"{arm.name}: {' '.join(explain(error))}") from error
     except CourtroomError as error:
         raise CourtroomError(f"{arm.name}: {error}") from error
-    if refused := setup.model_problems():
-        raise CourtroomError(f"{arm.name}: {' '.join(refused)}")
-    return setup
 
 
-def planned(
-    experiment: Experiment, house: Courthouse, given: Mapping[int, Answers], learning: Sequence[int] = ()
-) -> Iterator[tuple[Cell, Outcome | None]]:
-    """Every cell; a prediction made elsewhere with its outcome, and no cell where it has no answer to a case.
-    `learning`: the places of the arms that are trained. Raises `CourtroomError`: there is no case, no arm learns, an
-    arm's predictions are of none of the cases, or a case is both trained on and tested."""
-    if parent := parent_of(experiment, house):
-        for cell in cells(experiment, [parent.case.id]):
-            if repeats_parent(experiment.arms[cell.arm], cell.seed, parent):
-                yield cell.model_copy(update={"run": ""}), of_record(parent, house.answers)
-            else:
-                yield cell, None
-        return
-    cases: dict[str, Case] = {}
-    tested: list[str] = []
-    for row in rows_of(house, experiment.dataset):
-        tested.append(row.id)
-        if given:
-            cases[row.id] = row.case
-    if not tested:
-        raise CourtroomError(
-            f"The dataset “{experiment.dataset.name}” has no case in what was chosen of it. Choose more."
+BEFORE = "before"
+
+
+class Plan:
+    """An experiment as it is carried out: its arms' setups, its cells, and the memories that arms teach and see.
+
+    Args:
+        answers: predictions made elsewhere, by the arm's place.
+
+    Raises:
+        CourtroomError: a procedure is unknown or takes another kind of case, or a setup does not fit.
+    """
+
+    def __init__(
+        self, experiment: Experiment, kind: str, house: Courthouse, answers: Mapping[int, Answers] | None = None
+    ) -> None:
+        self.experiment, self.kind, self.house, self._answers = experiment, kind, house, answers or {}
+        run = experiment.dataset.run
+        self._parent = finished(run, house) if run else None
+        """The run whose forks the arms are; None where the cases are a dataset's."""
+        self.setups = {place: self._setup(arm) for place, arm in enumerate(experiment.arms) if arm.procedure}
+        """Of the arms that are procedures, by their places."""
+        self._learns = {place: house.procedures[experiment.arms[place].procedure].learns for place in self.setups}
+        taught = experiment.teaches is not None
+        self.learning = tuple(
+            place for place, how in self._learns.items() if taught and how and how.can(self.setups[place])
         )
-    for place, answered in given.items():
-        if not answered.keys() & cases.keys():
-            arm = experiment.arms[place]
-            raise CourtroomError(
-                f"{arm.name}: none of the {len(answered):,} predictions is of a case of the dataset "
-                f"“{experiment.dataset.name}”. Its cases have ids such as {', '.join(tested[:3])}."
-            )
-    teaches = experiment.teaches
-    trained = [row.id for row in rows_of(house, teaches)] if teaches else []
-    if trained and not learning:
-        raise CourtroomError("No arm learns. Choose a procedure with a memory, or leave out knowledge.train.")
-    taught = {experiment.arms[place].name for place in learning}
-    if unlearned := next((arm for arm in experiment.arms if arm.memory_of and arm.memory_of not in taught), None):
-        raise CourtroomError(
-            f"{unlearned.name}: the arm “{unlearned.memory_of}”, whose memory it is to see, does not learn."
-        )
-    same = teaches is not None and teaches.name == experiment.dataset.name
-    if same and (both := {*tested} & {*trained}) and not experiment.knowledge.test_on_trained:
-        raise CourtroomError(
-            f"{len(both)} cases are both trained on and tested, such as {sorted(both)[0]}. "
-            "Choose splits that share none, or set knowledge.test_on_trained = true."
-        )
-    many = {place: {row: len(several) for row, several in answered.items()} for place, answered in given.items()}
-    for cell in cells(experiment, tested, trained, many, learning):
-        yield cell, None if cell.run else given[cell.arm][cell.row][cell.repeat].outcome(cases[cell.row])
-
-
-def repeats_parent(arm: Arm, seed: int, parent: Record | None) -> bool:
-    """Whether a fork would be the run over again. Nobody knows who answered in an imported one, so it is heard here."""
-    return (
-        parent is not None
-        and not parent.run.is_unverified
-        and not (arm.set or arm.changes_case or arm.model)
-        and seed == parent.run.seed
-    )
-
-
-PLACE = "before"
-
-
-class Training:
-    """The training of one experiment. `setups`: of its arms that are procedures, by their places."""
-
-    def __init__(self, experiment: Experiment, setups: Mapping[int, Setup], house: Courthouse) -> None:
-        self._experiment, self._setups, self._house = experiment, setups, house
-        self._learns = {place: house.procedures[experiment.arms[place].procedure].learns for place in setups}
-
-    @property
-    def arms(self) -> tuple[int, ...]:
         """The places of the arms that learn, in the order in which they do."""
-        if self._experiment.teaches is None:
-            return ()
-        return tuple(
-            place for place, learns in sorted(self._learns.items()) if learns and learns.can(self._setups[place])
-        )
 
-    def snapshot(self, arm: int) -> str:
-        """The name under which an arm's memory is kept when it has learned."""
-        return self._named(_of_arm(arm))
+    @classmethod
+    def of(cls, experiment: Experiment, house: Courthouse) -> Plan:
+        """Plan an experiment that is not on record; its dataset's version and its predictions are written out. Raises
+        `CourtroomError`: it does not fit the dataset, a procedure or the predictions, or a measure is unknown."""
+        arms = enumerate(experiment.arms)
+        answers = {place: answers_of(Path(arm.predictions), arm.model) for place, arm in arms if arm.predictions}
+        plan = cls(*pinned(experiment, answers, house), house, answers)
+        plan.check()
+        return plan
+
+    def _setup(self, arm: Arm) -> Setup:
+        """Return the procedure's own setup, or that of the run whose fork it is, with the arm's changes."""
+        with _named(arm):
+            chosen = self.house.procedures[arm.procedure]
+        if self.kind not in chosen.kinds:
+            fitting = [one.name for one in self.house.procedures.values() if self.kind in one.kinds]
+            raise CourtroomError(
+                f"{arm.name}: {chosen.title} hears cases of the kind “{'”, “'.join(chosen.kinds)}”; "
+                f"the dataset has the kind “{self.kind}”. "
+                f"Choose a procedure that takes it: {', '.join(fitting) or 'there is none'}."
+            )
+        if self._parent and arm.procedure != self._parent.run.procedure:
+            raise CourtroomError(f"{arm.name}: a fork has the procedure of its run: {self._parent.run.procedure}.")
+        given = {"model.id": arm.model} if arm.model else {}
+        with _named(arm):
+            setup = changed(self._parent.setup if self._parent else chosen.setup(), {**given, **arm.set})
+            if refused := setup.model_problems():
+                raise CourtroomError(" ".join(refused))
+        return setup
+
+    def check(self) -> None:
+        """Try the measures, and the arms' setups by the first case. Raises `CourtroomError`: there is no such measure,
+        or a setup names a role or member that is not there."""
+        if not measures_of(self.kind) and not self.experiment.dataset.run:
+            raise CourtroomError(f"Cases of the kind “{self.kind}” have no outcome to measure. Choose another dataset.")
+        wanted(self.kind, self.experiment.measures)
+        first = next(rows_of(self.house, self.experiment.dataset), None)
+        if first is None:
+            return  # whoever plans the cells says so
+        for place, setup in self.setups.items():
+            arm = self.experiment.arms[place]
+            with _named(arm):
+                procedure = self.house.procedures[arm.procedure]
+                complete, _ = procedure.prepare(first.case, setup, next(iter(self.experiment.seeds), 0))
+                refuse_names(procedure.unknown_names(complete, self._parent.setup if self._parent else None))
+
+    def cells(self) -> Iterator[tuple[Cell, Outcome | None]]:
+        """Every cell; a prediction made elsewhere with its outcome, and no cell where it has no answer to a case.
+        Raises `CourtroomError`: there is no case, no arm learns, an arm's predictions are of none of the cases, or a
+        case is both trained on and tested."""
+        experiment, given, house = self.experiment, self._answers, self.house
+        if self._parent:
+            for cell in cells(experiment, [self._parent.case.id]):
+                if self.repeats_parent(cell.arm, cell.seed):
+                    yield cell.model_copy(update={"run": ""}), of_record(self._parent, house.answers)
+                else:
+                    yield cell, None
+            return
+        cases = {row.id: row.case if given else None for row in rows_of(house, experiment.dataset)}
+        tested, name = [*cases], experiment.dataset.name
+        if not cases:
+            raise CourtroomError(f"The dataset “{name}” has no case in what was chosen of it. Choose more.")
+        for place, answered in given.items():
+            if not answered.keys() & cases.keys():
+                raise CourtroomError(
+                    f"{experiment.arms[place].name}: none of the {len(answered):,} predictions is of a case of the "
+                    f"dataset “{name}”. Its cases have ids such as {', '.join(tested[:3])}."
+                )
+        teaches = experiment.teaches
+        trained = [row.id for row in rows_of(house, teaches)] if teaches else []
+        if trained and not self.learning:
+            raise CourtroomError("No arm learns. Choose a procedure with a memory, or leave out knowledge.train.")
+        taught = {"", *(experiment.arms[place].name for place in self.learning)}
+        if unlearned := next((arm for arm in experiment.arms if arm.memory_of not in taught), None):
+            raise CourtroomError(
+                f"{unlearned.name}: the arm “{unlearned.memory_of}”, whose memory it is to see, does not learn."
+            )
+        same = teaches is not None and teaches.name == name
+        if same and (both := cases.keys() & {*trained}) and not experiment.knowledge.test_on_trained:
+            raise CourtroomError(
+                f"{len(both)} cases are both trained on and tested, such as {min(both)}. "
+                "Choose splits that share none, or set knowledge.test_on_trained = true."
+            )
+        for cell in cells(experiment, tested, trained, given, self.learning):
+            case = cases.get(cell.row)
+            yield cell, given[cell.arm][cell.row][cell.repeat].outcome(case) if case and not cell.run else None
+
+    def repeats_parent(self, arm: int, seed: int) -> bool:
+        """Whether a fork would be the run over again. Nobody knows who answered in an imported one: it is heard here."""
+        own, parent = self.experiment.arms[arm], self._parent
+        if parent is None or parent.run.is_unverified:
+            return False
+        return not (own.set or own.changes_case or own.model) and seed == parent.run.seed
+
+    def memory(self, arm: int) -> str:
+        """Return the name of an arm's memory, and of the snapshot that is kept of it when it has learned."""
+        return _memory_name(self.experiment, f"arm-{arm + 1}")
 
     def trains(self, arm: int) -> Setup:
-        """The setup of a run that teaches: it sees its arm's memory as it is by then."""
+        """Return the setup of a run that teaches: it sees its arm's memory as it is by then."""
         learns = self._learns[arm]
         assert learns is not None, "only arms that learn have such runs"
-        return changed(self._setups[arm], {learns.on: True, learns.sees: self.snapshot(arm)})
+        return changed(self.setups[arm], {learns.on: True, learns.sees: self.memory(arm)})
 
     def tests(self, arm: int) -> Setup:
         """Return the setup of a run that is tested, with the name of the frozen memory that it sees.
@@ -310,63 +293,52 @@ class Training:
         An arm that does not learn sees the memory of the arm that it names, or the snapshot that it names, else the
         memory as it was before the training.
         """
-        setup, learns = self._setups[arm], self._learns[arm]
-        if learns is None or not self.arms:
+        setup, learns, other = self.setups[arm], self._learns[arm], self.experiment.arms[arm].memory_of
+        if learns is None or not self.learning:
             return setup
-        if arm in self.arms:
-            return changed(setup, {learns.on: False, learns.sees: self.snapshot(arm)})
-        if other := self._experiment.arms[arm].memory_of:
-            place = next(place for place, one in enumerate(self._experiment.arms) if one.name == other)
-            return changed(setup, {learns.sees: self.snapshot(place)})
-        return setup if value_at(setup, learns.sees) else changed(setup, {learns.sees: self._named(PLACE)})
+        if arm in self.learning:
+            return changed(setup, {learns.on: False, learns.sees: self.memory(arm)})
+        if other:
+            names = [one.name for one in self.experiment.arms]
+            return changed(setup, {learns.sees: self.memory(names.index(other))})
+        before = _memory_name(self.experiment, BEFORE)
+        return setup if value_at(setup, learns.sees) else changed(setup, {learns.sees: before})
 
     def rehearses(self, arm: int, phase: Phase) -> Setup:
-        """The setup in which an estimate rehearses a run: an arm's memory is not made yet, so it sees what is there."""
-        setup, learns = self._setups[arm], self._learns[arm]
-        return changed(setup, {learns.on: phase == "train"}) if learns and arm in self.arms else setup
+        """Return the setup in which a run is rehearsed: a memory is not made yet, so it sees what is there."""
+        setup, learns = self.setups[arm], self._learns[arm]
+        return changed(setup, {learns.on: phase == "train"}) if learns and arm in self.learning else setup
 
-    def begin(self, arm: int) -> None:
-        """Make an arm's memory as its training begins: as the snapshot that the arm names, else with nothing learned
-        yet. Within a transaction of the caller's."""
-        knowledge, learns = self._house.knowledge, self._learns[arm]
+    def begin_training(self, arm: int) -> None:
+        """Make an arm's memory: as the snapshot that the arm names, else with nothing learned yet. Within a transaction
+        of the caller's."""
+        knowledge, learns, before = self.house.knowledge, self._learns[arm], _memory_name(self.experiment, BEFORE)
         assert learns is not None, "only arms that learn are trained"
-        before = self._named(PLACE)
-        if before not in self._names():
+        if not self._is_kept(before):
             knowledge.snapshot(before)
-        knowledge.make_memory(self.snapshot(arm), str(value_at(self._setups[arm], learns.sees) or NOTHING))
+        knowledge.make_memory(self.memory(arm), str(value_at(self.setups[arm], learns.sees) or NOTHING))
 
-    def end(self, arm: int) -> None:
-        """Name what an arm has learned; it learns no more."""
-        name = self.snapshot(arm)
-        self._house.knowledge.with_memory(name).snapshot(name)
+    def end_training(self, arm: int) -> None:
+        """Name what an arm has learned, where that is not done yet; it learns no more."""
+        if not self._is_kept(name := self.memory(arm)):
+            self.house.knowledge.with_memory(name).snapshot(name)
 
-    def ended(self, arm: int) -> bool:
-        return self.snapshot(arm) in self._names()
-
-    @staticmethod
-    def kept_by(experiment: Experiment) -> tuple[str, ...]:
-        """All names under which an experiment keeps a memory, whether or not it got so far."""
-        return tuple(_named(experiment, what) for what in (PLACE, *map(_of_arm, range(len(experiment.arms)))))
-
-    def _names(self) -> set[str]:
-        return {kept.name for kept in self._house.knowledge.snapshots.all()}
-
-    def _named(self, what: str) -> str:
-        return _named(self._experiment, what)
+    def _is_kept(self, snapshot: str) -> bool:
+        return any(kept.name == snapshot for kept in self.house.knowledge.snapshots.all())
 
 
-def _of_arm(arm: int) -> str:
-    return f"arm-{arm + 1}"
+def memories_of(experiment: Experiment) -> list[str]:
+    """Return all names under which an experiment keeps a memory, whether or not it got so far."""
+    arms = (f"arm-{place}" for place in range(1, len(experiment.arms) + 1))
+    return [_memory_name(experiment, what) for what in (BEFORE, *arms)]
 
 
-def _named(experiment: Experiment, what: str) -> str:
+def _memory_name(experiment: Experiment, what: str) -> str:
     return f"{experiment.name[:40]}-{experiment.digest[:8]}-{what}"
 
 
 REHEARSED_CASES = 12
 """Cases that are rehearsed under every arm and repeat, and in training; the others are taken to be like them."""
-
-
 SECONDS_A_CALL = 4.0
 """What a call of a language model is taken to last."""
 SECONDS_A_CELL = 0.03
@@ -409,95 +381,88 @@ class ExperimentEstimate:
     arms: tuple[ArmEstimate, ...]
 
 
-@dataclass
-class _Taken:
-    """What was rehearsed of one arm in one phase, and by how much more there will be."""
-
-    more: float
-    cells: int
-    asked: int = 0
-    shared: int = 0
-    tokens: int = 0
-    money: float | None = 0.0
-    lasted: list[float] = field(default_factory=list)
-
-    @property
-    def seconds(self) -> float:
-        """What all of its cells last. By the median: what is loaded once is no part of each."""
-        return median(self.lasted or [0.0]) * self.cells
-
-
-def estimate(
-    experiment: Experiment, kind: str, house: Courthouse, progress: Callable[[int, int], None]
-) -> ExperimentEstimate:
-    """Estimate what it takes; no language model is asked, and nothing is put on record.
+def estimate(plan: Plan, progress: Callable[[int, int], None]) -> ExperimentEstimate:
+    """Estimate what an experiment takes; no language model is asked, and nothing is put on record.
 
     An arm that learns is rehearsed with the memory as it is now: what it will have learned is not known yet.
 
     Args:
         progress: is called with how many cells are rehearsed, and of how many.
     """
-    setups, parent = check(experiment, kind, house), parent_of(experiment, house)
-    check_names(experiment, setups, house)
-    training = Training(experiment, setups, house)
-    of: dict[Phase, dict[int, Setup]] = {
-        "train": {place: training.rehearses(place, "train") for place in training.arms},
-        "test": {place: training.rehearses(place, "test") for place in setups},
-    }
-    cases: dict[Phase, Cases] = {"train": experiment.teaches or experiment.dataset, "test": experiment.dataset}
-    tests = {place: experiment.repeats_of(place) for place in setups}
-    repeats: dict[Phase, dict[int, int]] = {"train": dict.fromkeys(of["train"], 1), "test": tests}
+    import pandas as pd  # slow to import
+
+    experiment, house = plan.experiment, plan.house
+    phases: list[tuple[Phase, Cases, dict[int, int]]] = [
+        ("train", experiment.teaches or experiment.dataset, dict.fromkeys(plan.learning, 1)),
+        ("test", experiment.dataset, {place: experiment.repeats_of(place) for place in plan.setups}),
+    ]
+    counts: dict[tuple[int, Phase], int] = {}
+    """All cells of an arm in a phase, also those that are not rehearsed."""
+    some: list[tuple[Phase, int, Row, int, float]] = []
+    for phase, cases, repeats in phases:
+        rows, many = _chosen(cases, house) if repeats else ([], 0)
+        counts |= {(place, phase): many * number for place, number in repeats.items()}
+        places = [(place, repeat) for place, number in repeats.items() for repeat in range(number)]
+        some += [(phase, place, row, repeat, many / len(rows)) for row, (place, repeat) in product(rows, places)]
     known: dict[str, Reply] = {}
-    taken: dict[tuple[int, Phase], _Taken] = {}
-    chosen = {phase: _chosen(cases[phase], house) for phase in of if of[phase]}
-    total = sum(len(rows) * sum(repeats[phase].values()) for phase, (rows, _) in chosen.items())
-    done = 0
-    for phase, (rows, many) in chosen.items():
-        more = many / len(rows) if rows else 0.0
-        taken |= {(place, phase): _Taken(more, many * repeats[phase][place]) for place in of[phase]}
-        places = [(place, repeat) for place, many in repeats[phase].items() for repeat in range(many)]
-        for row, (place, repeat) in product(rows, places):
-            progress(done, total)
-            arm, one, seed = experiment.arms[place], taken[place, phase], experiment.seed(place, repeat)
-            done += 1
-            if repeats_parent(arm, seed, parent):
-                continue
-            began = time.perf_counter()
-            case, setup = arm.heard(row.case), of[phase][place]
-            found = house.estimate(arm.procedure, case, setup, seed, experiment.dataset.run or None, known)
-            # As many calls are under way as the model's limit and the experiment's allow.
-            together = min(experiment.at_once, setup.model.concurrency)
-            online = 0 if experiment.batch else sum(load.calls for load in found.loads if load.model != OFFLINE)
-            one.lasted.append(SECONDS_A_CELL + time.perf_counter() - began + online * SECONDS_A_CALL / together)
-            one.asked += found.calls - found.on_record
-            one.shared += found.on_record
-            one.tokens += sum(load.prompt_tokens + load.completion_tokens for load in found.loads)
-            price = house.price(found, by_batch=experiment.batch)
-            one.money = None if price is None or one.money is None else one.money + price
-    progress(total, total)
-    arms = tuple(_arm(experiment.arms[place].name, place, taken) for place in setups)
-    prices = [arm.money for arm in arms]
+    taken = []
+    for done, (phase, place, row, repeat, more) in enumerate(some):
+        progress(done, len(some))
+        took = _rehearsed(plan, place, phase, row.case, experiment.seed(place, repeat), known)
+        taken.append({"arm": place, "phase": phase, "more": more, **took})
+    progress(len(some), len(some))
+    amounts = ["calls", "shared", "tokens", "money"]
+    frame = pd.DataFrame(taken, columns=["arm", "phase", "more", "seconds", *amounts])
+    sums = frame[amounts].mul(frame["more"], axis=0).groupby(frame["arm"]).sum(skipna=False)
+    sums = sums.reindex([*plan.setups], fill_value=0.0)
+    lasts = frame.groupby(["arm", "phase"])["seconds"].median().fillna(0.0)  # what is loaded once is no part of each
+    arms = []
+    for place in plan.setups:
+        mine = {phase: many for (of, phase), many in counts.items() if of == place}
+        arms.append(
+            ArmEstimate(
+                arm=experiment.arms[place].name,
+                cells=sum(mine.values()),
+                training=mine.get("train", 0),
+                calls=round(sums.at[place, "calls"]),
+                tokens=round(sums.at[place, "tokens"]),
+                money=_known(sums.at[place, "money"]),
+                seconds=sum(float(lasts.get((place, phase), 0.0)) * many for phase, many in mine.items()),
+            )
+        )
     return ExperimentEstimate(
         **{one: sum(getattr(arm, one) for arm in arms) for one in ("cells", "training", "calls", "tokens", "seconds")},
-        rehearsed=total,
-        shared=round(sum(one.shared * one.more for one in taken.values())),
-        money=None if None in prices else sum(price for price in prices if price is not None),
-        arms=arms,
+        rehearsed=len(some),
+        shared=round(sums["shared"].sum()),
+        money=_known(sums["money"].sum(skipna=False)),
+        arms=tuple(arms),
     )
 
 
-def _arm(name: str, place: int, taken: dict[tuple[int, Phase], _Taken]) -> ArmEstimate:
-    both = [one for (of, _), one in taken.items() if of == place]
-    prices = [None if one.money is None else one.money * one.more for one in both]
-    return ArmEstimate(
-        name,
-        sum(one.cells for one in both),
-        taken[place, "train"].cells if (place, "train") in taken else 0,
-        round(sum(one.asked * one.more for one in both)),
-        round(sum(one.tokens * one.more for one in both)),
-        None if None in prices else sum(price for price in prices if price is not None),
-        sum(one.seconds for one in both),
-    )
+def _known(money: float) -> float | None:
+    return None if math.isnan(money) else float(money)
+
+
+def _rehearsed(
+    plan: Plan, place: int, phase: Phase, case: Case, seed: int, known: dict[str, Reply]
+) -> dict[str, float]:
+    """What one cell takes; nothing where it is the run that forks are compared with."""
+    if plan.repeats_parent(place, seed):
+        return {"calls": 0, "shared": 0, "tokens": 0, "money": 0.0, "seconds": math.nan}
+    began, experiment, house = time.perf_counter(), plan.experiment, plan.house
+    arm, setup = experiment.arms[place], plan.rehearses(place, phase)
+    found = house.estimate(arm.procedure, arm.heard(case), setup, seed, experiment.dataset.run or None, known)
+    # As many calls are under way as the model's limit and the experiment's allow.
+    together = min(experiment.at_once, setup.model.concurrency)
+    online = 0 if experiment.batch else sum(load.calls for load in found.loads if load.model != OFFLINE)
+    price = house.price(found, by_batch=experiment.batch)
+    return {
+        "calls": found.calls - found.on_record,
+        "shared": found.on_record,
+        "tokens": sum(load.prompt_tokens + load.completion_tokens for load in found.loads),
+        "money": math.nan if price is None else price,
+        "seconds": SECONDS_A_CELL + time.perf_counter() - began + online * SECONDS_A_CALL / together,
+    }
 
 
 def _chosen(cases: Cases, house: Courthouse) -> tuple[list[Row], int]:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import islice
+from math import isnan
 from statistics import median
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -141,17 +142,13 @@ def guesses(groups: Mapping[tuple[str, str], ArmGroup], measures: Sequence[Measu
         values = {
             measure.name: value
             for measure in measures
-            if measure.name in GUESSED and (value := _value(measure, guessed)) == value
+            if measure.name in GUESSED and not isnan(value := measure.value(guessed))
         }
         found.append(Guess(MOST_FREQUENT, name, values))
         shares = [1 / len(options) for one in scored if (options := _options(one))]
         if shares and any(measure.name == "accuracy" for measure in measures):
             found.append(Guess(CHANCE, name, {"accuracy": sum(shares) / len(shares)}))
     return found
-
-
-def _value(measure: Measure, rows: Sequence[CaseResult]) -> float:
-    return float(measure.finish(measure.parts(rows).sum(axis=0, keepdims=True))[0])
 
 
 def _options(row: CaseResult) -> Sequence[str]:

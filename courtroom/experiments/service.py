@@ -2,36 +2,41 @@
 
 from __future__ import annotations
 
+import asyncio
+import logging
 from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import Future
 from datetime import UTC, datetime
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
-from courtroom.access import Access, acts, needs
+from courtroom.access import Access, Resource, acts, needs
 from courtroom.cases.case import Case
 from courtroom.datasets.samples import row_id
 from courtroom.engine.budget import Spent
+from courtroom.engine.runner import BEAT_S
 from courtroom.errors import CourtroomError
-from courtroom.experiments import plan
 from courtroom.experiments.canary import MAX_CALLS, USUAL_CALLS, Canary, ask_again
-from courtroom.experiments.driver import ExperimentDriver
+from courtroom.experiments.driver import DrivenExperiment, cluster_of
 from courtroom.experiments.hypotheses import Preregistration, prompts_hash
 from courtroom.experiments.measures import at_hand, fitting, wanted
 from courtroom.experiments.mirror import Drafts, drafts, is_unread
 from courtroom.experiments.outcome import Outcome
-from courtroom.experiments.plan import ExperimentEstimate, Phase, Training, estimate
+from courtroom.experiments.plan import ExperimentEstimate, Phase, Plan, estimate, memories_of, pinned, rows_of
 from courtroom.experiments.results import ExperimentResults, accounts, answered_by_stand_ins, left_out, sentences
 from courtroom.experiments.sequential_test import Repeats
 from courtroom.experiments.spec import ALL, Experiment, with_controls
-from courtroom.experiments.store import ExperimentStore, StoredExperiment
+from courtroom.experiments.store import ExperimentStore, Status
 from courtroom.experiments.table import CellRow
 from courtroom.experiments.what_if import WhatIfs
 from courtroom.models.spec import ModelSpec
 from courtroom.questions.mirror import Change
+from courtroom.store.connection import StoreLock
 
 if TYPE_CHECKING:
     from courtroom.courthouse import Courthouse
+
+log = logging.getLogger(__name__)
 
 
 class Experiments:
@@ -39,6 +44,10 @@ class Experiments:
 
     def __init__(self, store: ExperimentStore, house: Courthouse) -> None:
         self.store, self._house = store, house
+        self._driving: dict[str, asyncio.Task[None]] = {}
+        """The experiments that this process drives."""
+        self._taking = asyncio.Lock()
+        self._keys: dict[str, Mapping[str, str]] = {}
 
     @cached_property
     def repeats(self) -> Repeats:
@@ -47,10 +56,6 @@ class Experiments:
     @cached_property
     def what_ifs(self) -> WhatIfs:
         return WhatIfs(self._house)
-
-    @cached_property
-    def _driver(self) -> ExperimentDriver:
-        return ExperimentDriver(self.store, self._house)
 
     @needs(Access.RUN)
     def begin(self, experiment: Experiment) -> str:
@@ -62,14 +67,10 @@ class Experiments:
                 f"Nobody has seen what “{arm.name}” changes in the cases. Read it, and write into `seen_by` of the arm who "
                 "has read it, or give --seen-by."
             )
-        given = plan.answers(experiment)
-        exact, kind = plan.pinned(experiment, given, self._house)
-        setups = plan.check(exact, kind, self._house)
-        plan.check_names(exact, setups, self._house)
-        learning = Training(exact, setups, self._house).arms
-        name = self.store.create(exact, kind, plan.planned(exact, self._house, given, learning))
+        plan = Plan.of(experiment, self._house)
+        name = self.store.create(plan.experiment, plan.kind, plan.cells())
         there = self.store.experiment(name).experiment
-        self.store.replace(exact.model_copy(update={"lock": there.lock, "canaries": there.canaries}))
+        self.store.replace(plan.experiment.model_copy(update={"lock": there.lock, "canaries": there.canaries}))
         return name
 
     def _prompts(self, experiment: Experiment) -> str:
@@ -106,8 +107,7 @@ class Experiments:
     ) -> ExperimentEstimate:
         """About what an experiment will take: calls, tokens, money, and how many calls shared answers save. `progress`:
         is called with how many cells are rehearsed, and of how many."""
-        exact, kind = plan.pinned(experiment, plan.answers(experiment), self._house)
-        return estimate(exact, kind, self._house, progress)
+        return estimate(Plan.of(experiment, self._house), progress)
 
     @needs(Access.RUN)
     def drafts(
@@ -115,12 +115,12 @@ class Experiments:
     ) -> Drafts:
         """Draft an experiment's cases with one thing about the parties changed, by each change; nothing is heard. What
         is approved goes into `with_mirror`. See `mirror.drafts`."""
-        return drafts(self._house, self.cases(experiment), changes, who, spec)
+        return drafts(self._house, self.cases(experiment), changes, who, spec, experiment.budget)
 
     def cases(self, experiment: Experiment) -> list[Case]:
         """Return the cases that an experiment tests; bundled ones are taken in as its dataset."""
-        exact, _ = plan.pinned(experiment, {}, self._house)
-        return [row.case for row in plan.rows_of(self._house, exact.dataset)]
+        exact, _ = pinned(experiment, {}, self._house)
+        return [row.case for row in rows_of(self._house, exact.dataset)]
 
     def with_controls(self, experiment: Experiment, of: Collection[str] = (ALL,)) -> Experiment:
         """The experiment with the matched controls of these arms added. Raises `CourtroomError`: an arm is no panel."""
@@ -155,15 +155,26 @@ class Experiments:
     def _go(self, name: str, keys: Mapping[str, str] | None) -> None:
         # A person has them go on: that a process ended twice while it drove many of them says nothing of any one.
         self._house.store.forgive(cell.run for cell in self.store.cells(name, "waiting"))
-        self._driver.go(name, keys)
+        if self._house.settings.dask:
+            self._house.runner.do(self._try_cluster(name)).result()
+        self._keys[name] = dict(keys or {})
+        self.store.set_status(name, "running")
+        self._house.runner.do(self._resume(name)).result()
+        if name not in self._driving:  # another process drives it: where that dies, it is driven here
+            self._house.runner.watch(self._settled(name))
+
+    async def _try_cluster(self, experiment: str) -> None:
+        async with cluster_of(self._house, self.store.experiment(experiment)):
+            pass
 
     @needs(Access.RUN)
     def pause(self, name: str) -> None:
         """Start no further cell, and let go of those under way; nothing that was answered is lost."""
         kept = self.store.experiment(name)
         self.store.changing(kept.id, "pause")
-        with acts(None):  # the experiment's runs go with it
-            self._driver.pause(kept.id)
+        with acts(None):  # the experiment's runs go with it: whoever drives it stops them
+            if self.store.status(kept.id) in ("running", "paused"):
+                self.store.set_status(kept.id, "paused", "Paused. Go on at any time; nothing is lost.")
 
     def resting_on(self, dataset: str, version: str | None = None) -> list[str]:
         """The ids of experiments whose cases are of a dataset, or of one version of it, newest first."""
@@ -192,13 +203,24 @@ class Experiments:
             self.wait(kept.id)
         with self._house.store.together():
             self.store.delete(kept.id, self._house.store.take_out)
-            for memory in Training.kept_by(kept.experiment):
+            for memory in memories_of(kept.experiment):
                 self._house.knowledge.forget_memory(memory)
                 if not self.store.names_snapshot(memory):
                     self._house.knowledge.snapshots.forget(memory)
 
     def resume_interrupted(self) -> list[str]:
-        return self._driver.resume_interrupted()
+        """Go on with the experiments whose process has died, and watch those that other processes drive.
+
+        Returns:
+            The ids of those that nobody drove.
+        """
+        under_way = self.store.under_way()
+        left = [experiment for experiment in under_way if self._is_left(experiment)]
+        for experiment in left:
+            self._house.runner.do(self._resume(experiment)).result()
+        for experiment in {*under_way} - {*left}:
+            self._house.runner.watch(self._settled(experiment))
+        return left
 
     def wait(self, name: str, timeout: float | None = None) -> None:
         """Wait until an experiment is done or paused; where its driver dies meanwhile, it is driven here."""
@@ -206,7 +228,59 @@ class Experiments:
 
     def settled(self, name: str) -> Future[None]:
         """Done when the experiment is done or paused; see `wait`."""
-        return self._driver.settled(self.store.experiment(name).id)
+        return self._house.runner.do(self._settled(self.store.experiment(name).id))
+
+    def _is_left(self, experiment: str) -> bool:
+        return experiment not in self._driving and not self.store.is_driven(experiment)
+
+    async def _settled(self, experiment: str) -> None:
+        while True:
+            if driving := self._driving.get(experiment):
+                await asyncio.wait([driving])
+            if self.store.status(experiment) != "running":
+                return
+            if self._is_left(experiment):
+                await self._resume(experiment)
+            else:
+                await asyncio.sleep(BEAT_S)  # another process drives it
+
+    async def _resume(self, experiment: str) -> None:
+        async with self._taking:
+            if experiment in self._driving:
+                return
+            lock = self.store.lock(experiment)
+            if await asyncio.to_thread(lock.take):
+                self._driving[experiment] = asyncio.create_task(self._drive(experiment, lock))
+            else:
+                self._keys.pop(experiment, None)  # its driver goes on by itself
+
+    async def _drive(self, experiment: str, lock: StoreLock) -> None:
+        status: tuple[Status, str] | None = None
+
+        def keys() -> Mapping[str, str]:
+            return self._keys.get(experiment, {})
+
+        try:
+            kept = self.store.experiment(experiment)
+            async with cluster_of(self._house, kept) as finish:
+                driven = await asyncio.to_thread(DrivenExperiment, kept, self.store, self._house, finish, keys)
+                status = await driven.drive(lock)
+        except CourtroomError as error:
+            status = "paused", str(error)
+        except Exception:  # noqa: BLE001  nobody awaits this task: it is reported on the experiment and in the log
+            log.exception("experiment %s could not be driven", experiment)
+            status = "paused", "The experiment could not be driven; the log says why."
+        finally:
+            if status:
+                written = self._house.writer.put(partial(self.store.set_status, experiment, *status), lock)
+                written.add_done_callback(partial(_report, experiment))
+                if status[0] != "running":
+                    self._house.bell.ring(Resource(kind="experiment", id=experiment), status[0])
+            try:
+                await self._house.writer.release(lock)
+            finally:
+                self._driving.pop(experiment, None)
+                self._keys.pop(experiment, None)
 
     @needs(Access.RUN)
     def canary(
@@ -238,28 +312,25 @@ class Experiments:
         """Every cell that counts in the table, with its case and what it came to so far; or every cell that only
         teaches. Raises `CourtroomError`: the dataset's version is not there any more."""
         kept = self.store.experiment(name)
-        with acts(None):  # who may see an experiment sees the cases that it is on
-            return self._rows(kept, phase)
-
-    def _rows(self, kept: StoredExperiment, phase: Phase) -> list[CellRow]:
+        experiment, dataset, datasets = kept.experiment, kept.experiment.dataset, self._house.datasets
         cells = list(self.store.cells(kept.id, phase=phase))
-        if not cells:
-            return []
-        experiment, datasets = kept.experiment, self._house.datasets
-        dataset = experiment.dataset
-        chosen = (phase == "train" and experiment.teaches) or dataset
-        only = chosen.only(dict.fromkeys(cell.row for cell in cells))
-        rows = {row.id: row for row in plan.rows_of(self._house, only)}
-        relevance = {} if dataset.run else datasets.relevance(dataset.name, dataset.version)
+        only = ((phase == "train" and experiment.teaches) or dataset).only(dict.fromkeys(cell.row for cell in cells))
+        with acts(None):  # who may see an experiment sees the cases that it is on
+            rows = {row.id: row for row in rows_of(self._house, only)} if cells else {}
+            relevance = datasets.relevance(dataset.name, dataset.version) if cells and not dataset.run else {}
         names = [arm.name for arm in experiment.arms]
         outcomes = {(names[cell.arm], cell.row, cell.repeat): cell.outcome for cell in cells}
         return [
             CellRow(
-                **{name: getattr(cell, name) for name in ("number", "row", "repeat", "state", "reason")},
+                number=cell.number,
                 arm=names[cell.arm],
+                row=cell.row,
                 case=rows[cell.row].case,
                 category=rows[cell.row].category,
+                repeat=cell.repeat,
                 run=cell.run or dataset.run,
+                state=cell.state,
+                reason=cell.reason,
                 outcome=_of_rows(cell.outcome, dataset.name),
                 relevance=relevance.get(cell.row, {}),
                 single=outcomes.get((experiment.gain_over.get(names[cell.arm], ""), cell.row, cell.repeat)),
@@ -293,6 +364,11 @@ class Experiments:
             prompts,
             found,
         )
+
+
+def _report(experiment: str, written: Future[None]) -> None:
+    if (error := written.exception()) is not None:
+        log.warning("experiment %s: %s", experiment, error)
 
 
 def _of_rows(outcome: Outcome | None, dataset: str) -> Outcome | None:

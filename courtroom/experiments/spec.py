@@ -17,7 +17,7 @@ from pydantic import Field, JsonValue, ValidationError, model_validator
 from courtroom.cases.case import CaseT
 from courtroom.cases.checks import explain
 from courtroom.datasets import Datasets
-from courtroom.datasets.selection import VERSION_MARK, Preparation, Selection
+from courtroom.datasets.selection import VERSION_MARK, Preparation, Selection, option
 from courtroom.declarations.changes import changed
 from courtroom.declarations.parts import Controls
 from courtroom.declarations.setup import Budget
@@ -76,21 +76,14 @@ class Variant(Strict):
     kind: Change | None = None
     set: dict[str, Any] = Field(default_factory=dict, description="Values of the setup by their paths.")
     without: tuple[str, ...] = Field(default=(), description="Parts of the case that are left out, by their names.")
-    other_order: bool = Field(
-        default=False,
-        description="Whether the sides of the case stand in the other order.",
-        exclude_if=lambda other_order: not other_order,
+    other_order: bool = option(False, "Whether the sides of the case stand in the other order.")
+    rewritten: dict[str, dict[str, str]] = option(
+        {}, "By a case's id, its texts that are heard in other words, by their paths in the case."
     )
-    rewritten: dict[str, dict[str, str]] = Field(
-        default_factory=dict,
-        description="By a case's id, its texts that are heard in other words, by their paths in the case.",
-        exclude_if=lambda rewritten: not rewritten,
-    )
-    seen_by: str = Field(
-        default="",
+    seen_by: str = option(
+        "",
+        "Who has read what is heard in other words or another order; without it nothing is heard.",
         max_length=200,
-        description="Who has read what is heard in other words or another order; without it nothing is heard.",
-        exclude_if=lambda seen_by: not seen_by,
     )
 
     @property
@@ -112,25 +105,19 @@ class Arm(Variant):
     )
     set: dict[str, JsonValue] = Field(default_factory=dict, description="Values of the setup by their paths.")
     seed: int = Field(default=0, ge=0, description="Of the first repeat; each further one has the next.")
-    repeats: int | None = Field(
-        default=None,
+    repeats: int | None = option(
+        None,
+        "How often each case runs under this arm, in place of the experiment's repeats.",
         ge=1,
         le=1_000,
-        description="How often each case runs under this arm, in place of the experiment's repeats.",
-        exclude_if=lambda repeats: repeats is None,
     )
     predictions: str = Field(default="", description="A file of answers by case.")
     digest: str = Field(default="", description="Of the predictions; written out when the experiment begins.")
-    unknown: int = Field(
-        default=0,
-        description="Cases of the predictions that the dataset does not have; written out when the experiment begins.",
-        exclude_if=lambda number: not number,
+    unknown: int = option(
+        0,
+        "Cases of the predictions that the dataset does not have; written out when the experiment begins.",
     )
-    memory_of: str = Field(
-        default="",
-        description="The arm whose memory it sees, for one that does not learn itself.",
-        exclude_if=lambda name: not name,
-    )
+    memory_of: str = option("", "The arm whose memory it sees, for one that does not learn itself.")
 
     @model_validator(mode="after")
     def _one_or_the_other(self) -> Self:
@@ -151,27 +138,13 @@ class KnowledgeRules(Preparation):
         default=None,
         description="A split from which each arm that can learns first, case by case, in the order of the dataset.",
     )
-    dataset: str = Field(
-        default="",
-        max_length=120,
-        description="The dataset that has this split; empty: the one that is tested.",
-        exclude_if=lambda name: not name,
+    dataset: str = option("", "The dataset that has this split; empty: the one that is tested.", max_length=120)
+    version: str | None = option(
+        None, "Of that dataset; without one, the newest, which is written out when the experiment begins."
     )
-    version: str | None = Field(
-        default=None,
-        description="Of that dataset; without one, the newest, which is written out when the experiment begins.",
-        exclude_if=lambda version: version is None,
-    )
-    limit: int | None = Field(
-        default=None, ge=1, description="Learn from the first so many.", exclude_if=lambda limit: limit is None
-    )
-    sample: int | None = Field(
-        default=None,
-        ge=1,
-        description="Learn from so many, drawn with this table's `seed`.",
-        exclude_if=lambda sample: sample is None,
-    )
-    seed: int = Field(default=0, exclude_if=lambda seed: not seed)
+    limit: int | None = option(None, "Learn from the first so many.", ge=1)
+    sample: int | None = option(None, "Learn from so many, drawn with this table's `seed`.", ge=1)
+    seed: int = option(0, "Of the draw.")
     leave_out: float = Field(
         default=MAY_BE_LEFT_OUT,
         ge=0,
@@ -214,11 +187,10 @@ class Experiment(Strict):
     at_once: int = Field(
         default=64, ge=1, le=1_000, description="Cells under way at once, within each model's own limits."
     )
-    batch: bool = Field(
-        default=False,
-        description="Calls that are ready at the same time go out as one batch, at half the price, where the provider "
-        "takes batches: OpenAI and Anthropic do. Each round may take up to a day.",
-        exclude_if=lambda batch: not batch,
+    batch: bool = option(
+        False,
+        "Calls that are ready at the same time go out as one batch, at half the price, where the provider takes "
+        "batches: OpenAI and Anthropic do. Each round may take up to a day.",
     )
     budget: Budget = Field(default_factory=Budget, description="Of the whole experiment.")
     knowledge: KnowledgeRules = Field(default_factory=KnowledgeRules)
@@ -228,6 +200,16 @@ class Experiment(Strict):
         default=None, description="The hypotheses as they were before the first answer."
     )
     canaries: tuple[Canary, ...] = Field(default=(), description="What came of asking recorded calls again.")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _as_in_a_file(cls, values: Any) -> Any:
+        """Take an `[[arm]]` for each arm, a `[[hypothesis]]` for each hypothesis, and a dataset by its name alone."""
+        if not isinstance(values, dict):
+            return values
+        values = {{"arm": "arms", "hypothesis": "hypotheses"}.get(name, name): value for name, value in values.items()}
+        dataset = values.get("dataset")
+        return values | ({"dataset": {"name": dataset}} if isinstance(dataset, str) else {})
 
     @model_validator(mode="after")
     def _whole(self) -> Self:
@@ -301,14 +283,12 @@ def read_toml(path: Path) -> Experiment:
         values = tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise CourtroomError(f"{path} can't be read as an experiment: {error}.") from error
-    values["arms"] = list(values.pop("arm", []))
-    for arm in values["arms"]:
-        if isinstance(arm, dict) and isinstance(arm.get("predictions"), str):
-            arm["predictions"] = str(path.parent / arm["predictions"])
-    values["hypotheses"] = values.pop("hypothesis", [])
-    if isinstance(values.get("dataset"), str):
-        values["dataset"] = {"name": values["dataset"]}
-    return parsed(values, path.name)
+    read = parsed(values, path.name)
+    beside = [
+        arm.model_copy(update={"predictions": str(path.parent / arm.predictions)}) if arm.predictions else arm
+        for arm in read.arms
+    ]
+    return read.model_copy(update={"arms": tuple(beside)})
 
 
 def parsed(values: Any, what: str) -> Experiment:
@@ -412,13 +392,18 @@ class Recipe:
 
     @property
     def paper(self) -> str:
-        """The paper whose table it is; empty for an example that belongs to none."""
-        head, comma, _ = self.experiment.source.partition(", ")
-        return head if comma and self.name != FIRST else ""
+        """The paper, or the papers, whose finding it is; empty for an example that belongs to none."""
+        return "" if self.name == FIRST else self._source[0]
 
     @property
     def shows(self) -> str:
-        return self.experiment.source.partition(", ")[2] if self.paper else ""
+        return self._source[1] if self.paper else ""
+
+    @property
+    def _source(self) -> tuple[str, str]:
+        """The papers with their years, and what of them: in small letters, behind the first comma before such."""
+        paper, *shows = re.split(r", (?=[a-z])", self.experiment.source, maxsplit=1)
+        return (paper, shows[0]) if shows else ("", "")
 
     def kind(self, procedures: Mapping[str, Procedure]) -> str:
         named = next(arm.procedure for arm in self.experiment.arms if arm.procedure)

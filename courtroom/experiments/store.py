@@ -257,20 +257,16 @@ def _named(experiment: str) -> Resource:
 
 
 def _kept(row: StoredRow) -> StoredExperiment:
-    fields = {name: value for name, value in dict(row).items() if name not in ("number", "parent")}
-
-    def parsed() -> StoredExperiment:
-        experiment = Experiment.model_validate_json(fields.pop("body"))
-        return StoredExperiment.model_validate({**fields, "experiment": experiment})
-
-    return read("experiment", row["id"], parsed)
+    fields = {name: value for name, value in dict(row).items() if name not in ("number", "parent", "body")}
+    return read(
+        "experiment",
+        row["id"],
+        lambda: StoredExperiment(**fields, experiment=Experiment.model_validate_json(row["body"])),
+    )
 
 
 def _cell(row: StoredRow) -> StoredCell:
     fields = dict(row)
-
-    def parsed() -> StoredCell:
-        outcome = Outcome.model_validate_json(fields["outcome"]) if fields["outcome"] else None
-        return StoredCell.model_validate({**fields, "outcome": outcome})
-
-    return read("cell", row["run"] or str(row["number"]), parsed)
+    body = fields.pop("outcome")
+    name = row["run"] or str(row["number"])
+    return read("cell", name, lambda: StoredCell(**fields, outcome=Outcome.model_validate_json(body) if body else None))

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import combinations, permutations
-from math import lcm
+from itertools import combinations, repeat
+from math import isnan, lcm
 from typing import TYPE_CHECKING
 
 from courtroom.cases.case import Case
@@ -102,7 +102,7 @@ class ArmGroup:
     arm: str
     group: str
     rows: Sequence[CellRow]
-    _values: dict[str, dict[str, float | None]] = field(default_factory=dict)
+    _known: dict[str, dict[str, list[float]]] = field(default_factory=dict)
 
     @cached_property
     def by_case(self) -> Mapping[str, Sequence[CaseResult]]:
@@ -118,13 +118,18 @@ class ArmGroup:
         """Return the numbers of its runs over all cases."""
         return sorted({row.repeat for row in self.rows})
 
-    def values(self, measure: Measure, cases: Sequence[str]) -> list[float | None]:
-        """Each case's own value, the mean over its repeats; None where the measure leaves it out."""
-        if measure.name not in self._values:
-            known = {case: _known(measure, several) for case, several in self.by_case.items()}
-            means = {case: sum(values) / len(values) if values else None for case, values in known.items()}
-            self._values[measure.name] = means
-        return [self._values[measure.name][case] for case in cases]
+    def each(self, measure: Measure) -> Mapping[str, Sequence[float]]:
+        """The values of each case's repeats; repeats, and cases, that the measure leaves out are left out."""
+        assert measure.each is not None
+        if measure.name not in self._known:
+            several = {case: [*map(measure.each, repeats)] for case, repeats in self.by_case.items()}
+            known = {case: [one for one in values if one is not None] for case, values in several.items()}
+            self._known[measure.name] = {case: values for case, values in known.items() if values}
+        return self._known[measure.name]
+
+    def known(self, measure: Measure) -> dict[str, float]:
+        """Each case's own value, the mean over its repeats; cases that the measure leaves out are left out."""
+        return {case: sum(values) / len(values) for case, values in self.each(measure).items()}
 
 
 @dataclass(frozen=True)
@@ -183,8 +188,8 @@ def grouped(rows: Iterable[CellRow], by_category: bool) -> dict[tuple[str, str],
     return {(arm, group): ArmGroup(arm, group, cells) for (arm, group), cells in found.items()}
 
 
-def case_sums(groups: Sequence[ArmGroup], measure: Measure) -> list[tuple[list[str], CaseSums]]:
-    """Return for each arm its cases with a value, and what each adds to a measure; parts mean the same in all arms.
+def case_sums(groups: Sequence[ArmGroup], measure: Measure) -> list[CaseSums]:
+    """Return for each arm what its cases with a value add to a measure; parts mean the same in all arms.
 
     Where each run has a value of its own, the runs stand side by side. Of arms with fewer runs these are repeated, so
     that all arms have as many.
@@ -214,8 +219,8 @@ def case_sums(groups: Sequence[ArmGroup], measure: Measure) -> list[tuple[list[s
         here = slice(at, at := at + len(group.by_case))
         known = np.arange(here.start, here.stop)[sums[here].any(axis=1)]
         right_or_wrong = measure.ratio and measure.each is not None and bool(binary[known].all())
-        of_arm = CaseSums(sums[known], many[known].astype(float), right_or_wrong, finish)
-        found.append(([cells[place][1] for place in known], of_arm))
+        cases = tuple(cells[place][1] for place in known)
+        found.append(CaseSums(sums[known], many[known].astype(float), right_or_wrong, finish, cases))
     return found
 
 
@@ -224,9 +229,12 @@ def bounds_of(measure: Measure, binary: bool, cases: int) -> Bounds | None:
     return (0.0, 1.0) if measure.bounds is None and binary and cases >= FEWEST else measure.bounds
 
 
-def interval_of(measure: Measure, given: CaseSums) -> Interval:
-    bounds = bounds_of(measure, given.binary, len(given.sums))
-    return of_measure(given, bounds, measure.ratio)
+def interval_of(measure: Measure, given: CaseSums) -> Interval | None:
+    """A measure of an arm with its interval; None where it has no value."""
+    if not given.cases:
+        return None
+    found = of_measure(given, bounds_of(measure, given.binary, len(given.cases)), measure.ratio)
+    return None if isnan(found.value) else found
 
 
 def table(
@@ -242,9 +250,9 @@ def table(
         here = [groups[arm, name] for arm in arms if (arm, name) in groups]
         rows_ = [TableRow(group.arm, name, len(group.by_case), {}, {}) for group in here]
         for measure in measures:
-            for row, (cases, given) in zip(rows_, case_sums(here, measure), strict=True):
-                if cases and (found := interval_of(measure, given)).value == found.value:
-                    row.values[measure.name], row.counts[measure.name] = found, len(cases)
+            for row, given in zip(rows_, case_sums(here, measure), strict=True):
+                if found := interval_of(measure, given):
+                    row.values[measure.name], row.counts[measure.name] = found, len(given.cases)
         lines += rows_
     return ResultTable(tuple(measures), tuple(arms), names, tuple(lines), {arm: spent(rows, arm) for arm in arms})
 
@@ -355,21 +363,13 @@ def pairs(
     found: list[Pair] = []
     for name in sorted({group for _, group in groups}):
         here = [groups[arm, name] for arm in arms if (arm, name) in groups]
+        two = len(here) * (len(here) - 1) // 2
         for measure in measures:
-            given = [
-                _each_once(measure, group, *one) for group, one in zip(here, case_sums(here, measure), strict=True)
-            ]
-            two = len(here) * (len(here) - 1) // 2
-            both = (
-                permutations(zip(here, given, strict=True), 2)
-                if against
-                else combinations(zip(here, given, strict=True), 2)
-            )
-            tested = [
-                one
-                for a, b in both
-                if against in ("", b[0].arm) and (one := _pair(measure, name, a, b, two)) is not None
-            ]
+            sums = map(_each_once, repeat(measure), here, case_sums(here, measure))
+            given = {group.arm: one for group, one in zip(here, sums, strict=True)}
+            both = ((arm, against) for arm in given if arm != against) if against else combinations(given, 2)
+            shared = [pair for pair in both if given.keys() >= {*pair}]
+            tested = [one for a, b in shared if (one := _pair(measure, name, a, b, given[a], given[b], two))]
             corrected = holm([one.tested.p for one in tested])
             found += [replace(pair, corrected=p, pairs=len(tested)) for pair, p in zip(tested, corrected, strict=True)]
     return found
@@ -386,31 +386,18 @@ def overall(
         for measure in measures:
             if len(here) < 3 or measure.each is None:
                 continue
-            cases = sorted(frozenset.intersection(*(frozenset(group.by_case) for group in here)))
-            several = [[_known(measure, group.by_case[case]) for group in here] for case in cases]
-            kept = [row for row in several if all(row)]
-            if kept and all(value in (0.0, 1.0) for row in kept for repeats in row for value in repeats):
-                tested = cochran(
-                    [[2 * sum(repeats) > len(repeats) for repeats in arm] for arm in zip(*kept, strict=True)]
-                )
-                found.append(Overall(measure, name, tested, any(len(repeats) > 1 for row in kept for repeats in row)))
+            known = [group.each(measure) for group in here]
+            cases = sorted(frozenset.intersection(*map(frozenset, known)))
+            every = [values for case in cases for values in (of_arm[case] for of_arm in known)]
+            if cases and all(value in (0.0, 1.0) for values in every for value in values):
+                right = [[2 * sum(of_arm[case]) > len(of_arm[case]) for case in cases] for of_arm in known]
+                found.append(Overall(measure, name, cochran(right), any(len(values) > 1 for values in every)))
     return found
-
-
-def _known(measure: Measure, several: Sequence[CaseResult]) -> list[float]:
-    """The values of a case's repeats that have one."""
-    assert measure.each is not None
-    return [value for one in several if (value := measure.each(one)) is not None]
 
 
 def by_repeat(group: ArmGroup, measure: Measure) -> list[float]:
     """A measure over all cases, for each repeat by itself; repeats that not all cases have are left out."""
-    several = list(group.by_case.values())
-    parts = [
-        measure.parts([repeats[n] for repeats in several]).sum(axis=0, keepdims=True)
-        for n in range(min(map(len, several), default=0))
-    ]
-    return [float(measure.finish(one)[0]) for one in parts]
+    return [measure.value(several) for several in zip(*group.by_case.values(), strict=False)]
 
 
 def over_runs(group: ArmGroup, before: ArmGroup, measure: Measure) -> Tested | None:
@@ -426,49 +413,35 @@ def over_repeats(group: ArmGroup, measures: Sequence[Measure]) -> Tested | None:
     """Whether an arm is right more often in one of its repeats: Cochran's Q over the cases that have all of them. By
     the first measure that says right or wrong of each; None where there is none, or no repeats."""
     most = max(map(len, group.by_case.values()), default=0)
-    whole = [several for several in group.by_case.values() if len(several) == most]
-    for measure in measures:
-        if most < 2 or measure.each is None:
-            continue
-        each = measure.each
-        kept = [row for several in whole if None not in (row := [each(one) for one in several])]
-        if kept and all(value in (0.0, 1.0) for row in kept for value in row):
+    for measure in measures if most > 1 else ():
+        kept = [values for values in group.each(measure).values() if len(values) == most] if measure.each else []
+        if kept and all(value in (0.0, 1.0) for values in kept for value in values):
             return cochran([[bool(value) for value in column] for column in zip(*kept, strict=True)])
     return None
 
 
-def _each_once(
-    measure: Measure, group: ArmGroup, cases: Sequence[str], given: CaseSums
-) -> tuple[dict[str, int], CaseSums]:
-    """Place an arm's cases, and average repeats, so that each counts once whatever its repeats."""
+def _each_once(measure: Measure, group: ArmGroup, given: CaseSums) -> CaseSums:
+    """Average a case's repeats, so that each case counts once whatever its repeats."""
     import numpy as np
 
     if measure.is_of_each_run:
-        sums = given.sums
-    elif measure.each is None:
-        sums = given.sums / given.cells[:, None]
-    else:
-        sums = np.array([(value or 0.0, 1.0) for value in group.values(measure, cases)]).reshape(-1, 2)
-    return {case: place for place, case in enumerate(cases)}, replace(given, sums=sums)
+        return given
+    if measure.each is None:
+        return replace(given, sums=given.sums / given.cells[:, None])
+    known = group.known(measure)
+    return replace(given, sums=np.array([(known[case], 1.0) for case in given.cases]).reshape(-1, 2))
 
 
-def _pair(
-    measure: Measure,
-    name: str,
-    one: tuple[ArmGroup, tuple[dict[str, int], CaseSums]],
-    other: tuple[ArmGroup, tuple[dict[str, int], CaseSums]],
-    pairs: int,
-) -> Pair | None:
+def _pair(measure: Measure, group: str, a: str, b: str, of_a: CaseSums, of_b: CaseSums, pairs: int) -> Pair | None:
     import numpy as np
 
-    (first, (of_first, x)), (second, (of_second, y)) = one, other
-    shared = [case for case in of_first if case in of_second]
+    others = {*of_b.cases}
+    shared = [case for case in of_a.cases if case in others]
     if not shared:
         return None
-    x = _of_cases(x, [of_first[case] for case in shared])
-    y = _of_cases(y, [of_second[case] for case in shared])
-    of_a, of_b = map(float, x.finish(np.stack([x.sums.sum(axis=0), y.sums.sum(axis=0)])))
-    if of_a != of_a or of_b != of_b:
+    x, y = of_a.only(shared), of_b.only(shared)
+    value_a, value_b = map(float, x.finish(np.stack([x.sums.sum(axis=0), y.sums.sum(axis=0)])))
+    if isnan(value_a) or isnan(value_b):
         return None
     bounds = bounds_of(measure, x.binary and y.binary, len(shared))
     gap = of_difference(x, y, bounds, measure.ratio, measure.each is not None)
@@ -477,11 +450,7 @@ def _pair(
         tested = mcnemar(*([*map(bool, side)] for side in values))
     else:
         tested = permutation(x.sums, y.sums, x.finish, pairs)
-    return Pair(measure, name, first.arm, second.arm, of_a, of_b, gap, tested, tested.p, len(shared), 1, values)
-
-
-def _of_cases(given: CaseSums, places: Sequence[int]) -> CaseSums:
-    return replace(given, sums=given.sums[places], cells=given.cells[places])
+    return Pair(measure, group, a, b, value_a, value_b, gap, tested, tested.p, len(shared), 1, values)
 
 
 def sentence(pair: Pair) -> str:

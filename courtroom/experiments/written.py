@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,24 +23,60 @@ _LATEX = {sign: f"\\{sign}" for sign in "&%$#_{}"} | {sign: rf"\text{name}{{}}" 
 _ESCAPED = re.compile("[" + re.escape("".join(_LATEX)) + "]")
 
 
-def marks(pairs: Sequence[tables.Pair]) -> Mapping[tuple[str, str, str], int]:
-    """By measure, group and arm: how many other arms it is shown to be better than."""
-    return Counter((pair.measure.name, pair.group, pair.better) for pair in pairs if pair.holds)
+@dataclass(frozen=True)
+class PrintedCell:
+    """A value of a table as it is printed."""
+
+    text: str
+    best: bool = False
+    """Whether no other arm has a better one."""
+    beats: int = 0
+    """Than how many other arms this one is shown to be better."""
+    below: bool = False
+    """Whether it is worse than a guess on the same cases."""
 
 
-def cells_of(table: tables.ResultTable, group: str, arm: str) -> list[str]:
-    """The values of a line as they are printed, one for each measure."""
-    line = table.line(arm, group)
-    if line is None:
-        return ["–"] * len(table.measures)
-    counts = [line.counts.get(measure.name, line.cases) for measure in table.measures]
-    told = ["" if many == line.cases else f"n = {many:,}" for many in counts]
-    return [tables.printed(line.values.get(one.name), one, n) for one, n in zip(table.measures, told, strict=True)]
+@dataclass(frozen=True)
+class PrintedLine:
+    """A line of a table as page, Markdown and LaTeX print it: of an arm, or of a guess."""
+
+    name: str
+    cells: tuple[PrintedCell, ...]
+    took: tuple[str, str, str] = ("", "", "")
+    """Cases, tokens and US dollars a case."""
+    guess: bool = False
 
 
-def guessed(table: tables.ResultTable, guess: tables.Guess) -> list[str]:
-    """The values of a guess as they are printed, one for each measure; empty where it has none."""
-    return [tables.number(guess.values[one.name], one) if one.name in guess.values else "" for one in table.measures]
+def lines_of(table: tables.ResultTable, pairs: Sequence[tables.Pair], group: str) -> list[PrintedLine]:
+    """Return the lines of a group of cases: its arms, then its guesses."""
+    beats = Counter((pair.measure.name, pair.better) for pair in pairs if pair.holds and pair.group == group)
+    arms = [line for line in table.lines if line.group == group]
+    best = {}
+    for measure in table.measures:
+        values = [one.value for line in arms if (one := line.values.get(measure.name))]
+        best[measure.name] = (max if measure.better == "higher" else min)(values, default=None)
+    lines = []
+    for line in arms:
+        cells = []
+        for measure in table.measures:
+            value, many = line.values.get(measure.name), line.counts.get(measure.name, line.cases)
+            cells.append(
+                PrintedCell(
+                    text=tables.printed(value, measure, "" if many == line.cases else f"n = {many:,}"),
+                    best=value is not None and value.value == best[measure.name],
+                    beats=beats[measure.name, line.arm],
+                    below=table.below(line, measure),
+                )
+            )
+        spent = table.spent[line.arm]
+        took = (f"{line.cases:,}", spent.tokens_a_case, spent.cost_a_case)
+        lines.append(PrintedLine(line.arm, tuple(cells), took))
+    for guess in table.guesses if arms else ():
+        if guess.group == group:
+            known = guess.values
+            texts = (tables.number(known[one.name], one) if one.name in known else "" for one in table.measures)
+            lines.append(PrintedLine(guess.name, tuple(map(PrintedCell, texts)), guess=True))
+    return lines
 
 
 def markdown(
@@ -72,30 +109,10 @@ def latex(
 
 
 def _groups(table: tables.ResultTable, pairs: Sequence[tables.Pair]) -> list[dict[str, Any]]:
-    """Cut the table into its groups, each with the lines of its arms and of guesses, as templates print them."""
-    better = marks(pairs)
-    groups = []
-    for group in table.groups:
-        best, lines = best_of(table, group), []
-        for line in filter(None, (table.line(arm, group) for arm in table.arms)):
-            cells = [
-                {
-                    "text": text,
-                    "best": (one := line.values.get(measure.name)) is not None and one.value == best[measure.name],
-                    "beats": better.get((measure.name, group, line.arm), 0),
-                    "below": table.below(line, measure),
-                }
-                for text, measure in zip(cells_of(table, group, line.arm), table.measures, strict=True)
-            ]
-            spent = table.spent[line.arm]
-            took = (f"{line.cases:,}", spent.tokens_a_case, spent.cost_a_case)
-            lines.append({"name": line.arm, "cells": cells, "took": took, "guess": False})
-        for guess in table.guesses:
-            if guess.group == group:
-                cells = [{"text": text, "best": False, "beats": 0, "below": False} for text in guessed(table, guess)]
-                lines.append({"name": guess.name, "cells": cells, "took": ("", "", ""), "guess": True})
-        groups.append({"name": "" if group == tables.ALL else group, "lines": lines})
-    return groups
+    """Cut the table into its groups, as templates print them."""
+    return [
+        {"name": "" if group == tables.ALL else group, "lines": lines_of(table, pairs, group)} for group in table.groups
+    ]
 
 
 def explained(table: tables.ResultTable, pairs: Sequence[tables.Pair], left_out: Sequence[str]) -> list[str]:
@@ -129,16 +146,6 @@ def rendered(template: str, **given: object) -> str:
     )  # fmt: skip
     made.filters.update(tex=lambda text: _ESCAPED.sub(lambda found: _LATEX[found[0]], text), inert=_inert)
     return made.get_template(template).render(given)
-
-
-def best_of(table: tables.ResultTable, group: str) -> Mapping[str, float | None]:
-    """The best value of each measure, by its name; None where no arm has one."""
-    found = {}
-    for measure in table.measures:
-        intervals = (line.values.get(measure.name) for line in table.lines if line.group == group)
-        values = [one.value for one in intervals if one]
-        found[measure.name] = (max if measure.better == "higher" else min)(values, default=None)
-    return found
 
 
 def _inert(text: str) -> str:

@@ -1,7 +1,10 @@
 """What an experiment, a what-if or a comparison with juries of people has shown, and what is in a dataset, drawn."""
 
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
+from textwrap import wrap
 
+import pandas as pd
 import plotly.graph_objects as go
 
 from courtroom.datasets.statistics import ALL, LENGTHS, SplitCounts, Statistics
@@ -17,6 +20,8 @@ from courtroom.language import _
 from courtroom.text.words import short
 
 ROW_HEIGHT_PX = 34
+MAX_TITLE_CHARACTERS = 22
+"""Of a line of an axis' title, so that a phone has room for it."""
 SYMBOLS = ("circle", "square", "diamond", "triangle-up", "x", "star", "hexagon", "cross")
 
 
@@ -27,40 +32,36 @@ def _told(one: Interval) -> str:
     return _("95 % interval {low} to {high}", low=f"{one.low:.3f}", high=f"{one.high:.3f}")
 
 
+def _measured(figure: go.Figure, measure: Measure, axis: str) -> None:
+    """Have an axis show a measure's values."""
+    tickformat = ".0%" if measure.percent else None
+    figure.update_layout({f"{axis}axis": {"title": {"text": plain(measure.title)}, "tickformat": tickformat}})
+
+
 def draw_values(table: ResultTable, group: str, measure: Measure, theme: str = "light") -> go.Figure:
     """A measure of every arm, with 95 % intervals over cases."""
-    lines = [
-        (line.arm, line.values[measure.name])
-        for arm in table.arms
-        if (line := table.line(arm, group)) and measure.name in line.values
-    ]
+    lines = [line for arm in table.arms if (line := table.line(arm, group)) and measure.name in line.values]
+    values = [line.values[measure.name] for line in lines]
     figure = go.Figure(
         go.Scatter(
-            x=[one.value for _, one in lines],
-            y=[plain(arm) for arm, _ in lines],
+            x=[one.value for one in values],
+            y=[plain(line.arm) for line in lines],
             mode="markers",
             marker={"size": 11, "color": tone(0, theme)},
-            error_x=error_bars([one for _, one in lines], NEUTRAL[theme], 1.5),
-            customdata=[_told(one) for _, one in lines],
+            error_x=error_bars(values, NEUTRAL[theme], 1.5),
+            customdata=[_told(one) for one in values],
             hovertemplate="%{y}<br>%{x:.3f}, %{customdata}<extra></extra>",
         )
     )
-    figure.update_xaxes(title_text=plain(measure.title), tickformat=".0%" if measure.percent else None)
+    _measured(figure, measure, "x")
     return listed(figure, theme, 110 + ROW_HEIGHT_PX * max(1, len(lines)))
 
 
 def matrix_cases(groups: Sequence[ArmGroup], measure: Measure) -> list[str]:
     """The cases of the matrix: those that fewest arms have right first, so that hard cases stand together."""
+    means = pd.DataFrame({group.arm: group.known(measure) for group in groups}, dtype=float).mean(axis=1)
     cases = sorted({case for group in groups for case in group.by_case})
-    known = {
-        group.arm: dict(zip(group.by_case, group.values(measure, list(group.by_case)), strict=True)) for group in groups
-    }
-
-    def mean(case: str) -> float:
-        values = [value for arm in known.values() if (value := arm.get(case)) is not None]
-        return sum(values) / len(values) if values else 2.0
-
-    return sorted(cases, key=mean)
+    return sorted(cases, key=means.reindex(cases).fillna(2.0).to_dict().__getitem__)
 
 
 def draw_matrix(groups: Sequence[ArmGroup], measure: Measure, theme: str = "light") -> go.Figure:
@@ -68,9 +69,8 @@ def draw_matrix(groups: Sequence[ArmGroup], measure: Measure, theme: str = "ligh
     cases = matrix_cases(groups, measure)
     figure = go.Figure()
     for group in groups:
-        known = [case for case in cases if case in group.by_case]
-        values = group.values(measure, known)
-        shown = [(case, value) for case, value in zip(known, values, strict=True) if value is not None]
+        known = group.known(measure)
+        shown = [(case, known[case]) for case in cases if case in known]
         figure.add_scatter(
             x=[cases.index(case) for case, _ in shown],
             y=[plain(group.arm)] * len(shown),
@@ -132,7 +132,7 @@ def draw_frontier(table: ResultTable, group: str, measure: Measure, theme: str =
         title_text=_("US$ a case") if in_money else _("tokens a case") if in_tokens else _("calls a case"),
         range=[-0.03 * most, 1.06 * most],
     )
-    figure.update_yaxes(title_text=plain(measure.title), tickformat=".0%" if measure.percent else None)
+    _measured(figure, measure, "y")
     return framed(figure, theme, 420)
 
 
@@ -185,9 +185,7 @@ def draw_breakdown(breakdown: Breakdown, theme: str = "light") -> go.Figure:
         showgrid=False,
         zeroline=False,
     )
-    figure.update_yaxes(
-        title_text=plain(breakdown.measure.title), tickformat=".0%" if breakdown.measure.percent else None
-    )
+    _measured(figure, breakdown.measure, "y")
     figure.update_layout(scattermode="group", scattergap=0.6, showlegend=True)
     return framed(figure, theme, 440)
 
@@ -231,51 +229,37 @@ def draw_swings(what_if: WhatIf, choices: Sequence[Choice], theme: str = "light"
     rows = sorted(moved, key=lambda row: (-abs(row.swing or 0.0), row.name))[:MAX_SWINGS]
     colour, far_off = _colour(what_if.decided, choices, theme), [100 * (row.swing or 0.0) for row in rows]
     flips = [_(" · {flips} of {pairs} flipped", flips=row.flips, pairs=row.pairs) if row.flips else "" for row in rows]
-    figure = go.Figure(
-        go.Bar(
-            x=far_off,
-            y=_names(rows),
-            orientation="h",
-            marker={
-                "color": [colour if swing >= 0 else tone(None, theme) for swing in far_off],
-                "pattern": {"shape": ["" if swing >= 0 else "/" for swing in far_off]},
-            },
-            text=[f"{swing:+.0f}{told}" for swing, told in zip(far_off, flips, strict=True)],
-            textposition="outside",
-            cliponaxis=False,
-            textfont={"color": INK[theme]},
-            customdata=[plain(row.name) for row in rows],
-            hovertemplate="%{customdata}<br>%{x:+.1f}<extra></extra>",
-        )
-    )
+    marker = {
+        "color": [colour if swing >= 0 else tone(None, theme) for swing in far_off],
+        "pattern": {"shape": ["" if swing >= 0 else "/" for swing in far_off]},
+    }
+    told = [f"{swing:+.0f}{flip}" for swing, flip in zip(far_off, flips, strict=True)]
+    figure = go.Figure(_bars(rows, far_off, marker, told, [plain(row.name) for row in rows], "%{x:+.1f}"))
+    figure.update_traces(textposition="outside", cliponaxis=False, textfont={"color": INK[theme]})
     far = max(map(abs, far_off), default=0.0) * 1.5 or 10
-    figure.update_xaxes(
-        range=[-far, far],
-        tickformat="+.0f",
-        title_text=_(
-            "change of the support for: {outcome} (percentage points)", outcome=_title(what_if.decided, choices)
-        ),
-    )
+    title = _("change of the support for: {outcome} (percentage points)", outcome=_title(what_if.decided, choices))
+    figure.update_xaxes(range=[-far, far], tickformat="+.0f", title_text=title)
     return _listed(figure, rows, theme)
 
 
 def draw_flips(what_if: WhatIf, theme: str = "light") -> go.Figure:
     """Under how many seeds each change turned the verdict; changes that never did are left out."""
     rows = sorted((row for row in what_if.rows[1:] if row.flips), key=lambda row: -row.flips / row.pairs)
-    figure = go.Figure(
-        go.Bar(
-            x=[row.flips / row.pairs for row in rows],
-            y=_names(rows),
-            orientation="h",
-            marker={"color": tone(1, theme)},
-            text=[_("{flips} of {pairs}", flips=row.flips, pairs=row.pairs) for row in rows],
-            textposition="auto",
-            customdata=[plain(f"{row.name}: {row.outcome}") for row in rows],
-            hovertemplate="%{customdata}<extra></extra>",
-        )
-    )
+    told = [_("{flips} of {pairs}", flips=row.flips, pairs=row.pairs) for row in rows]
+    names = [plain(f"{row.name}: {row.outcome}") for row in rows]
+    figure = go.Figure(_bars(rows, [row.flips / row.pairs for row in rows], {"color": tone(1, theme)}, told, names))
     figure.update_xaxes(range=[0, 1.03], tickformat=".0%", title_text=_("seeds under which the verdict is another one"))
     return _listed(figure, rows, theme)
+
+
+def _bars(
+    rows: Sequence[Result], values: list[float], marker: object, told: list[str], names: list[str], value: str = ""
+) -> go.Bar:
+    """A bar for each variant. `told`: what stands on it; `names`, and the `value` in this form: what is pointed out."""
+    hover = "<br>".join(filter(None, ("%{customdata}", value))) + "<extra></extra>"
+    return go.Bar(
+        x=values, y=_names(rows), orientation="h", marker=marker, text=told, customdata=names, hovertemplate=hover
+    )
 
 
 def draw_mirror(found: Sequence[Pair], theme: str = "light") -> go.Figure:
@@ -299,9 +283,13 @@ def draw_mirror(found: Sequence[Pair], theme: str = "light") -> go.Figure:
             hovertemplate="%{x:+.1%}: %{customdata[0]:.1%} · %{customdata[1]:.1%} · p %{customdata[2]:.3f}<extra></extra>",
         )
     figure.update_layout(scattermode="group", scattergap=0.4)
-    figure.update_xaxes(tickformat="+.0%", title_text=_("more than the same heard again (filled: it holds)"))
+    title = _("more than the same heard again (filled: it holds)")
+    figure.update_xaxes(tickformat="+.0%", title_text="<br>".join(wrap(title, MAX_TITLE_CHARACTERS)))
     names = {pair.a for pair in found}
-    return listed(figure, theme, 150 + 2 * ROW_HEIGHT_PX * max(1, len(names))).update_layout(showlegend=True)
+    listed(figure, theme, 230 + 2 * ROW_HEIGHT_PX * max(1, len(names)))
+    # Below each other: a phone has no room for them side by side.
+    legend = {"orientation": "v", "y": 1.02, "yanchor": "bottom"}
+    return figure.update_layout(showlegend=True, legend=legend, margin={"t": 90})
 
 
 def _listed(figure: go.Figure, rows: Sequence[Result], theme: str) -> go.Figure:
@@ -366,96 +354,57 @@ MAX_BARS = 20
 OTHERS = "all others"
 
 
-def draw_categories(statistics: Statistics, theme: str = "light") -> go.Figure:
-    """Rows by category, a colour a split."""
-    return _bars(statistics, "categories", theme)
+LISTED = ("categories", "outcomes")
 
 
-def draw_outcomes(statistics: Statistics, theme: str = "light") -> go.Figure:
-    """Rows by outcome, a colour a split."""
-    return _bars(statistics, "outcomes", theme)
+def draw_rows(statistics: Statistics, what: str, theme: str = "light") -> go.Figure:
+    """Draw how many rows there are of each class, a colour a split.
 
-
-def draw_lengths(statistics: Statistics, theme: str = "light") -> go.Figure:
-    """Rows by length in characters, a colour a split."""
-    bounds = [f"{bound:,}" for bound in LENGTHS]
-    names = [
-        _("below {bound}", bound=bounds[0]),
-        *(_("{low} to {high}", low=low, high=high) for low, high in zip(bounds, bounds[1:], strict=False)),
-        _("{bound} and more", bound=bounds[-1]),
-    ]
-    values = {split: counts.lengths for split, counts in _drawn(statistics).items()}
-    used = [place for place in range(len(names)) if any(found[place] for found in values.values())]
-    place = slice(min(used, default=0), max(used, default=0) + 1)
-    values = {split: found[place] for split, found in values.items()}
-    return _columns(names[place], values, theme, _("characters"), 340)
-
-
-def draw_margins(statistics: Statistics, theme: str = "light") -> go.Figure:
-    """Rows by the margin on record, a colour a split."""
-    names = list(statistics.counts[ALL].margins)
-    values = {split: [counts.margins.get(name, 0) for name in names] for split, counts in _drawn(statistics).items()}
-    return _columns(names, values, theme, _("margin of the winner on record"))
-
-
-def draw_numbers(statistics: Statistics, name: str, theme: str = "light") -> go.Figure:
-    """Rows by one of the other numbers that are counted, a colour a split."""
-    names = list(statistics.counts[ALL].classes[name])
-    values = {split: list(counts.classes[name].values()) for split, counts in _drawn(statistics).items()}
-    return _columns(names, values, theme, plain(name))
-
-
-def _drawn(statistics: Statistics) -> Mapping[str, SplitCounts]:
-    """The splits, and what is in none; where there are no splits, all rows."""
-    splits = {split: counts for split, counts in statistics.counts.items() if split != ALL}
-    return splits or {ALL: statistics.counts[ALL]}
-
-
-def _bars(statistics: Statistics, field: str, theme: str) -> go.Figure:
-    whole: dict[str, int] = getattr(statistics.counts[ALL], field)
-    names, several = list(whole)[:MAX_BARS], len(whole) > MAX_BARS
-    shown = [plain(short(name, 40)) for name in names] + ([_(OTHERS)] if several else [])
+    Args:
+        what: `categories`, `outcomes`, `lengths`, `margins`, or another number that is counted.
+    """
+    whole = statistics.counts[ALL]
+    splits = {split: counts for split, counts in statistics.counts.items() if split != ALL} or {ALL: whole}
+    rows = pd.DataFrame({split: pd.Series(_classes(counts, what), dtype=int) for split, counts in splits.items()})
+    rows = rows.reindex([*_classes(whole, what)]).fillna(0).astype(int)
+    if what == "lengths":
+        used = rows.index[rows.any(axis=1)]
+        rows = rows.loc[used[0] : used[-1]] if len(used) else rows[:1]
+    names = [plain(short(name, 40)) if what in LISTED else name for name in rows.index]
+    if what in LISTED and len(rows) > MAX_BARS:
+        names = [*names[:MAX_BARS], _(OTHERS)]
+        rows = pd.concat([rows[:MAX_BARS], rows[MAX_BARS:].sum().to_frame().T])
     figure = go.Figure()
-    for number, (split, counts) in enumerate(_drawn(statistics).items()):
-        numbers: dict[str, int] = getattr(counts, field)
-        rest = sum(count for name, count in numbers.items() if name not in names)
+    for number, split in enumerate(rows):
+        ends = (rows[split].tolist(), names) if what in LISTED else (names, rows[split].tolist())
         figure.add_bar(
-            y=shown,
-            x=[numbers.get(name, 0) for name in names] + ([rest] if several else []),
+            x=ends[0],
+            y=ends[1],
             name=plain(split),
-            orientation="h",
-            marker={"color": _of_split(split, number, theme)},
-            hovertemplate="%{y}: %{x}<extra>" + plain(split) + "</extra>",
+            orientation="h" if what in LISTED else "v",
+            marker={"color": NEUTRAL[theme] if split == ALL else tone(number, theme)},
+            hovertemplate=("%{y}: %{x}" if what in LISTED else "%{x}: %{y}") + f"<extra>{plain(split)}</extra>",
         )
-    figure.update_layout(barmode="stack", bargap=0.3)
-    figure.update_yaxes(autorange="reversed", type="category")
-    figure.update_xaxes(title_text=_("rows"))
-    return _finished(figure, theme, 150 + 26 * min(len(whole), MAX_BARS + 1))
-
-
-def _columns(
-    names: Sequence[str], values: Mapping[str, Sequence[int]], theme: str, title: str, height: int = 320
-) -> go.Figure:
-    figure = go.Figure()
-    for number, (split, found) in enumerate(values.items()):
-        figure.add_bar(
-            x=list(names),
-            y=list(found),
-            name=plain(split),
-            marker={"color": _of_split(split, number, theme)},
-            hovertemplate="%{x}: %{y}<extra>" + plain(split) + "</extra>",
-        )
-    figure.update_layout(barmode="stack", bargap=0.2)
-    figure.update_xaxes(title_text=title, type="category")
-    figure.update_yaxes(title_text=_("rows"))
-    return _finished(figure, theme, height)
-
-
-def _finished(figure: go.Figure, theme: str, height: int) -> go.Figure:
-    """The frame, with the splits' names above the bars in the order in which they are stacked."""
-    framed(figure, theme, height)
+    if what in LISTED:
+        figure.update_layout(barmode="stack", bargap=0.3)
+        figure.update_yaxes(autorange="reversed", type="category")
+        figure.update_xaxes(title_text=_("rows"))
+    else:
+        titles = {"lengths": _("characters"), "margins": _("margin of the winner on record")}
+        figure.update_layout(barmode="stack", bargap=0.2)
+        figure.update_xaxes(title_text=titles.get(what) or plain(what), type="category")
+        figure.update_yaxes(title_text=_("rows"))
+    framed(figure, theme, 150 + 26 * len(rows) if what in LISTED else 340 if what == "lengths" else 320)
+    # The splits' names stand above the bars in the order in which they are stacked.
     return figure.update_layout(legend={"y": 1.02, "yanchor": "bottom", "traceorder": "normal"}, margin={"t": 48})
 
 
-def _of_split(split: str, number: int, theme: str) -> str:
-    return NEUTRAL[theme] if split == ALL else tone(number, theme)
+def _classes(counts: SplitCounts, what: str) -> Mapping[str, int]:
+    """Rows by class, in the order of the classes."""
+    if what == "lengths":
+        bounds = [f"{bound:,}" for bound in LENGTHS]
+        between = [_("{low} to {high}", low=low, high=high) for low, high in pairwise(bounds)]
+        names = [_("below {bound}", bound=bounds[0]), *between, _("{bound} and more", bound=bounds[-1])]
+        return dict(zip(names, counts.lengths, strict=True))
+    known = {"categories": counts.categories, "outcomes": counts.outcomes, "margins": counts.margins}
+    return known[what] if what in known else counts.classes[what]

@@ -2,12 +2,12 @@
 
 from collections.abc import Mapping, Sequence
 
+import pandas as pd
 import plotly.graph_objects as go
 
 from courtroom.declarations.parts import Choice
 from courtroom.engine.events import Voted
 from courtroom.engine.record import Record
-from courtroom.evaluation.calibration import Bin
 from courtroom.figures.layout import INK, LINE, NEUTRAL, UNNAMED, framed, plain, tone
 from courtroom.language import _, translated
 
@@ -57,27 +57,27 @@ def draw_sureness(record: Record, choices: Sequence[Choice], theme: str = "light
 MIN_MARK_PX, MAX_MARK_PX = 8, 26
 
 
-def draw_reliability(bins: Mapping[str, Sequence[Bin]], theme: str = "light") -> go.Figure:
+def draw_reliability(bins: Mapping[str, pd.DataFrame], theme: str = "light") -> go.Figure:
     """Draw the share of votes that are right against how sure members were, a line for each name; a larger mark has more
-    votes. On the dashed line they would be as sure as they are right."""
-    most = max((one.forecasts for mine in bins.values() for one in mine), default=1)
+    votes. On the dashed line they would be as sure as they are right.
+
+    Args:
+        bins: see `reliability`.
+    """
+    most = max((mine["n"].max() for mine in bins.values()), default=1)
+    even = {"color": NEUTRAL[theme], "dash": "dash", "width": 1}
     figure = go.Figure()
-    figure.add_scatter(
-        x=[0, 1], y=[0, 1], mode="lines", line={"color": NEUTRAL[theme], "dash": "dash", "width": 1}, **UNNAMED
-    )
+    figure.add_scatter(x=[0, 1], y=[0, 1], mode="lines", line=even, **UNNAMED)
     for number, (name, mine) in enumerate(bins.items()):
+        sizes = MIN_MARK_PX + (MAX_MARK_PX - MIN_MARK_PX) * (mine["n"] / most) ** 0.5
         figure.add_scatter(
-            x=[one.probability for one in mine],
-            y=[one.right for one in mine],
+            x=mine["probability"],
+            y=mine["right"],
             mode="lines+markers",
             name=plain(name),
             line={"color": tone(number, theme), "width": 1.5},
-            marker={
-                "size": [MIN_MARK_PX + (MAX_MARK_PX - MIN_MARK_PX) * (one.forecasts / most) ** 0.5 for one in mine],
-                "color": tone(number, theme),
-                "symbol": number,
-            },
-            customdata=[one.forecasts for one in mine],
+            marker={"size": sizes, "symbol": number},
+            customdata=mine["n"],
             hovertemplate="%{x:.0%}: %{y:.0%}, n = %{customdata}<extra>" + plain(name) + "</extra>",
         )
     figure.update_xaxes(title_text=_("how sure"), tickformat=".0%", range=[-0.03, 1.03])

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Literal
 
 import numpy as np
 from PIL import Image, ImageColor
@@ -16,7 +15,6 @@ from courtroom.room.player import read
 from courtroom.room.scene import RoomScene, scene
 from courtroom.text.files import replacing
 
-Format = Literal["mp4", "gif"]
 PICTURES_A_SECOND = 12
 FADE_PICTURES = 5
 GIF_SIDE_PX = 800

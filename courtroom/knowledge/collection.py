@@ -10,10 +10,20 @@ from typing import Generic, Literal, Protocol, Self, TypeVar
 
 from courtroom.errors import Unreadable
 from courtroom.knowledge.embedding import Embedding, Vectors
+from courtroom.knowledge.index import (
+    ALL,
+    Changed,
+    Entry,
+    Filter,
+    Progress,
+    Ranking,
+    VectorIndex,
+    WordIndex,
+    facets_of,
+    index_name,
+    line,
+)
 from courtroom.knowledge.index_folders import IndexFolders
-from courtroom.knowledge.indexed_records import ALL, Changed, Filter, facets_of
-from courtroom.knowledge.vector_index import OTHER, Progress, VectorIndex, index_name
-from courtroom.knowledge.word_index import WordIndex, line
 from courtroom.store.connection import StoredRow, read, read_all
 from courtroom.store.database import Database, marks
 from courtroom.strict import Strict
@@ -38,8 +48,6 @@ def fuse(rankings: Sequence[Sequence[str]], weights: Sequence[float]) -> dict[st
 
 
 Mode = Literal["dense", "bm25", "hybrid"]
-Ranking = Sequence[tuple[str, float]]
-"""Ids with scores, best first."""
 
 
 class Storable(Protocol):
@@ -127,8 +135,8 @@ class Collection(Generic[R]):
         self.name = name
         self._database, self._kind, self._text_of, self._embedding = database, kind, text_of, embedding
         self.index_name = index_name(name, embedding.name)
-        self._index = VectorIndex(folders, self.index_name, embedding)
-        self._words = WordIndex(folders, name)
+        self.vectors = VectorIndex(folders, self.index_name, embedding)
+        self.words = WordIndex(folders, self.index_name)
         database.execute("INSERT INTO collections (name) VALUES (?) ON CONFLICT DO NOTHING", (name,))
 
     # --- records --------------------------------------------------------------------------------------------
@@ -229,18 +237,16 @@ class Collection(Generic[R]):
             (self.name, since),
         )
         records = read_all(rows, lambda row: (self._record(row), row["added"], row["words"]))[0]
-        texts, words, facets = {}, {}, {}
-        for record, added, line_of in records:
-            words[record.id] = line_of
-            for number, text in enumerate(self.texts_of(record)):
-                texts[record.id + OTHER * number] = text
-                facets[record.id + OTHER * number] = facets_of(record, added)
+        entries = [
+            Entry(id=record.id, texts=self.texts_of(record), words=words, facets=facets_of(record, added))
+            for record, added, words in records
+        ]
         touched = self._database.execute(
             "SELECT id FROM knowledge WHERE collection = ? AND version > ?"
             " UNION SELECT id FROM knowledge_removed WHERE collection = ? AND version > ?",
             (self.name, since) * 2,
         )
-        return Changed(frozenset(row["id"] for row in touched), texts, words, facets)
+        return Changed(frozenset(row["id"] for row in touched), entries)
 
     # --- finding --------------------------------------------------------------------------------------------
 
@@ -263,11 +269,12 @@ class Collection(Generic[R]):
             only: which records may be found.
         """
         if under:
-            nearest = await self.nearest(text, k, exclude, only, under)
+            nearest = await self.vectors.nearest(self, text, k, exclude, only, under)
             return await self._found(ranked(nearest, (), "dense"), k)
         depth = max(DEPTH, k)
         dense, by_words = await asyncio.gather(
-            self.nearest(text, depth, exclude, only), asyncio.to_thread(self.closest, text, depth + len(exclude), only)
+            self.vectors.nearest(self, text, depth, exclude, only),
+            self.words.closest(self, text, depth + len(exclude), only),
         )
         by_words = [(name, score) for name, score in by_words if name not in exclude][:depth]
         return await self._found(ranked(dense, by_words, mode, weights), k)
@@ -285,32 +292,18 @@ class Collection(Generic[R]):
         )
         return [row["id"] for row in rows]
 
-    async def nearest(
-        self, text: str, k: int, exclude: Sequence[str] = (), only: Filter = ALL, under: str = ""
-    ) -> list[tuple[str, float]]:
-        """Return the k records nearest by cosine, ids with cosines; of one in two languages the nearer text counts."""
-        left_out = [name + mark for name in exclude for mark in ("", OTHER)]
-        found: dict[str, float] = {}
-        for name, similarity in await self._index.search(text, 2 * k, self, left_out, only, under):
-            found.setdefault(name.removesuffix(OTHER), similarity)
-        return list(found.items())[:k]
-
-    def closest(self, text: str, k: int, only: Filter = ALL) -> list[tuple[str, float]]:
-        """The k best by their words (BM25), ids with scores above 0, best first."""
-        return self._words.closest(self, text, k, only)
-
     async def embed(self, texts: Sequence[str]) -> Vectors:
         """Vectors of texts, to be compared with those of the records; shape (texts, dimensions)."""
         return await self._embedding.embed(texts)
 
     async def warm(self, progress: Progress = lambda done, total: None) -> None:
         """Open both indexes and bring them up to date."""
-        await self._index.bring_up(self, progress)
-        await asyncio.to_thread(self.closest, "warm", 1)
+        await self.vectors.bring_up(self, progress)
+        await self.words.bring_up(self)
 
     def close(self) -> None:
-        self._index.close()
-        self._words.close()
+        self.vectors.close()
+        self.words.close()
 
     # --- within ---------------------------------------------------------------------------------------------
 

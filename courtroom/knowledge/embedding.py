@@ -35,8 +35,6 @@ else:
 DIMENSIONS = 2048
 MEANINGS = 256
 """Dimensions of the static vectors."""
-AT_ONCE = 8_000
-"""Characters that are hashed within some milliseconds."""
 SPREAD = 4  # places of one word: two words that share one then differ in the others
 DEFAULT = "words-and-meaning"
 HASHED = "hashed-ngrams"
@@ -68,6 +66,14 @@ class Embedding(Protocol):
         ...
 
 
+def of_length_1(rows: Any) -> Vectors:
+    """Return rows of length 1, so that products are cosines; a row of zeros stays (Eq. 11)."""
+    import numpy as np
+
+    many = np.asarray(rows, np.float32)
+    return np.asarray(many / np.maximum(np.linalg.norm(many, axis=1, keepdims=True), 1e-12), np.float32)
+
+
 class HashedNgrams:
     """Hashed words, Chinese ones weighted by how rare they are, and runs of letters.
 
@@ -82,12 +88,8 @@ class HashedNgrams:
         """Vectors of length 1, shape (texts, 2048); a text without a word is the zero vector."""
         import numpy as np
 
-        def vectors() -> Vectors:
-            return np.array([_hashed(text) for text in texts], np.float32).reshape(-1, DIMENSIONS)
-
-        whole = "".join(texts)
-        # To change threads takes longer than so few words do, but Chinese ones need a dictionary that is large to load.
-        return vectors() if len(whole) < AT_ONCE and whole.isascii() else await asyncio.to_thread(vectors)
+        rows = await asyncio.to_thread(lambda: [_hashed(text) for text in texts])
+        return np.array(rows, np.float32).reshape(-1, DIMENSIONS)
 
 
 class WordsAndMeaning:
@@ -110,8 +112,7 @@ class WordsAndMeaning:
         meanings = np.zeros((len(texts), MEANINGS), np.float32)
         if latin.any():  # else a process that looks for a Chinese text would load the vectors for nothing
             meanings = await _static().embed(texts) * latin[:, None]
-        both = np.hstack([await HashedNgrams().embed(texts), meanings])
-        return np.asarray(both / np.maximum(np.linalg.norm(both, axis=1, keepdims=True), 1e-12), np.float32)
+        return of_length_1(np.hstack([await HashedNgrams().embed(texts), meanings]))
 
 
 @cache
@@ -127,31 +128,6 @@ def _rarities() -> dict[bytes, bytes]:
     return dict(zip(table, table, strict=True))
 
 
-@lru_cache(maxsize=16_384)
-def _places(word: str) -> tuple[Any, Any]:
-    """Where a word's weight is added, or taken away (-1). Two arrays of one length."""
-    return _arrays([f"{word}/{n}" for n in range(SPREAD)])
-
-
-@lru_cache(maxsize=16_384)
-def _runs(word: str) -> tuple[Any, Any]:
-    """The same for a word's runs of three and of four letters; white space around the word counts as a letter."""
-    word, runs = f" {word} ", []
-    for length in (3, 4):
-        runs += [word[start : start + length] for start in range(max(1, len(word) - length + 1))]
-        if len(word) <= length:
-            break
-    return _arrays(runs)
-
-
-def _arrays(texts: list[str]) -> tuple[Any, Any]:
-    import mmh3  # only where texts are compared
-    import numpy as np
-
-    hashed = np.array([mmh3.hash(text) for text in texts], np.int64)
-    return np.abs(hashed) % DIMENSIONS, np.where(hashed < 0, np.float32(-1), np.float32(1))
-
-
 @lru_cache(maxsize=4096)
 def _hashed(text: str) -> Vectors:
     import numpy as np
@@ -161,28 +137,30 @@ def _hashed(text: str) -> Vectors:
     if chinese:  # dates, sums and words of procedure stand in every Chinese record and distinguish nothing
         counts = Counter({word: n for word, n in counts.items() if word not in PROCEDURE and not word[0].isdigit()})
     rarity = _rarities() if chinese else {}
-    by_word = _added(
-        [_places(word) for word in counts],
-        [math.log1p(count) for count in counts.values()],
-        [math.sqrt(float(rarity.get(word.encode(), UNKNOWN))) for word in counts],
-    )
+    often = np.array([math.log1p(count) for count in counts.values()], np.float32)
+    rare = np.array([math.sqrt(float(rarity.get(word.encode(), UNKNOWN))) for word in counts], np.float32)
+    by_word = _placed([f"{word}/{n}" for word in counts for n in range(SPREAD)], np.repeat(often * rare, SPREAD))
     spelt = _NO_LETTER.sub(" ", text.lower()).split()
-    by_spelling = _added([_runs(word) for word in spelt])
+    by_spelling = _placed([run for word in spelt for run in _runs(f" {word} ")])
     share = len(spelt) / max(1, len(found))  # the odd “ATM” in a Chinese text must not weigh as all of it
     damped = np.asarray(np.sign(by_spelling) * np.log1p(np.abs(by_spelling)), np.float32)
     return _unit(_unit(by_word) + 0.5 * min(1.0, share) * _unit(damped))
 
 
-def _added(parts: Sequence[tuple[Any, Any]], *weights: Sequence[float]) -> Vectors:
-    """The sum of parts at their places, each times its weights; shape (2048,)."""
+def _runs(word: str) -> list[str]:
+    """Runs of three and, in a longer word, of four letters; white space around the word counts as a letter."""
+    lengths = (3, 4) if len(word) > 3 else (3,)
+    return [word[start : start + length] for length in lengths for start in range(max(1, len(word) - length + 1))]
+
+
+def _placed(features: Sequence[str], weights: Any = 1.0) -> Vectors:
+    """Return the sum of weights, each at the place, and with the sign, that the hash of its feature gives."""
+    import mmh3  # only where texts are compared
     import numpy as np
 
+    hashed = np.array([mmh3.hash(feature) for feature in features], np.int64)
     total = np.zeros(DIMENSIONS, np.float32)
-    if parts:
-        added, lengths = np.concatenate([times for _, times in parts]), [len(times) for _, times in parts]
-        for weight in weights:
-            added *= np.repeat(np.array(weight, np.float32), lengths)
-        np.add.at(total, np.concatenate([places for places, _ in parts]), added)
+    np.add.at(total, np.abs(hashed) % DIMENSIONS, np.where(hashed < 0, -weights, weights).astype(np.float32))
     return total
 
 
@@ -328,8 +306,6 @@ class LocalEncoder:
         return await asyncio.to_thread(self._embed, list(texts))
 
     def _embed(self, texts: list[str]) -> Vectors:
-        import numpy as np
-
         known = self._known
         if known is None:
             raise ModelError(f"There is no encoder {self._chosen} here: the folder of models has no such folder.")
@@ -337,7 +313,7 @@ class LocalEncoder:
             try:
                 if self._encode is None:
                     self._encode = _LIBRARIES[known.library](known.model)
-                vectors = np.asarray(self._encode(texts), np.float32)
+                return of_length_1(self._encode(texts))
             except ModuleNotFoundError as error:
                 raise ModelError(f"The encoder {self._chosen} can't be loaded. {NEEDS_EXTRA}") from error
             except Exception as error:
@@ -346,7 +322,6 @@ class LocalEncoder:
                     f"The encoder {self._chosen} gave no vectors. Check that its model {known.model} is downloaded "
                     "and fits into memory, then try again; the log has the rest."
                 ) from error
-        return np.asarray(vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12), np.float32)
 
 
 def by_transformer(model: str) -> Encode:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from itertools import count
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from courtroom.errors import CourtroomError
 from courtroom.settings import Settings
@@ -57,6 +57,9 @@ class IndexFolders:
     """
 
     def __init__(self, settings: Settings) -> None:
+        self.home = settings.home
+        self.server = f"{settings.chroma_host}:{settings.chroma_port}" if settings.chroma_host else ""
+        """The address of a Chroma server that holds the vectors."""
         self._settings = settings
         self._lock = threading.RLock()
         self._taken: Any = None  # a file lock, which ends with its process
@@ -66,43 +69,28 @@ class IndexFolders:
 
     @property
     def chroma(self) -> Path:
-        return self._settings.home / f"chroma{self._suffix}"
+        return self.home / f"chroma{self._suffix}"
 
     @property
     def words(self) -> Path:
-        self.take()
-        return self.chroma.with_name(f"words{self._suffix}")
-
-    @property
-    def at_server(self) -> bool:
-        return bool(self._settings.chroma_host)
-
-    @property
-    def in_use(self) -> bool:
-        """Whether another process has the first folders."""
-        with self._lock:
-            if self._taken is None:
-                self._first_free().release()
-            return bool(self._suffix)
-
-    @property
-    def whole(self) -> bool:
-        """Whether the folders are as they were left, or not there."""
-        mark = self.chroma / WHOLE
-        return not self.chroma.exists() or (mark.is_file() and mark.read_bytes() == self._sizes())
-
-    @property
-    def opens(self) -> bool:
-        """Whether Chroma opens its folder, or has none yet."""
-        with suppress(Broken):
-            return not self.chroma.exists() or self.client() is not None
-        return False
+        return self.home / f"words{self._suffix}"
 
     @property
     def where(self) -> str:
         """The address of the Chroma server, or the folder that Chroma has, as soon as something was looked up."""
-        server = f"http://{self._settings.chroma_host}:{self._settings.chroma_port}"
-        return server if self.at_server else str(self.chroma)
+        return f"http://{self.server}" if self.server else str(self.chroma)
+
+    def state(self) -> Literal["in use", "whole", "damaged"]:
+        """Return whether another process has the first folders; if not, whether they are as they were left, or not there."""
+        with self._lock:
+            if self._taken is None:
+                self._first_free().release()
+            if self._suffix:
+                return "in use"
+            with suppress(Broken):
+                if self._is_whole() and (not self.chroma.exists() or self.client()):
+                    return "whole"
+            return "damaged"
 
     def client(self) -> Any:
         """Return Chroma's client, opened when it is first asked for. Raises `Broken`: it can't be opened."""
@@ -112,7 +100,7 @@ class IndexFolders:
                 from chromadb.config import Settings as ChromaSettings
 
                 quiet, given = ChromaSettings(anonymized_telemetry=False), self._settings
-                if self.at_server:
+                if self.server:
                     self._client = chromadb.HttpClient(given.chroma_host or "", given.chroma_port, settings=quiet)
                 else:
                     keep_freed_memory_out()
@@ -134,14 +122,23 @@ class IndexFolders:
             with self._lock:
                 self._writers -= 1
                 if not self._writers and self.chroma.is_dir():
-                    (self.chroma / WHOLE).write_bytes(self._sizes())
+                    (self.chroma / WHOLE).write_bytes(sizes(self.chroma, self.words))
+
+    def take(self) -> None:
+        """Take the first folders that are free, and delete what is in them unless it is whole."""
+        with self._lock:
+            if self._taken is None:
+                self._taken = self._first_free()
+                if not self._is_whole():
+                    self.discard()
 
     def discard(self) -> None:
-        """Delete Chroma's folder with all collections; what a server holds stays."""
+        """Delete the folders with all that is indexed; what a server holds stays."""
         with self._lock:
+            self.take()
             self._close_client()
-            if not self.at_server:
-                shutil.rmtree(self.chroma, ignore_errors=True)
+            for folder in (self.chroma, self.words):
+                shutil.rmtree(folder, ignore_errors=True)
 
     def close(self) -> None:
         """Let go of the folders; a look-up takes them, or the next that are free."""
@@ -151,27 +148,19 @@ class IndexFolders:
                 self._taken.release()
                 self._taken = None
 
+    def _is_whole(self) -> bool:
+        mark = self.chroma / WHOLE
+        return not self.chroma.exists() or (mark.is_file() and mark.read_bytes() == sizes(self.chroma, self.words))
+
     def _close_client(self) -> None:
         client, self._client = self._client, None
         if client is not None:
             client.close()
 
-    def _sizes(self) -> bytes:
-        return sizes(self.chroma, self.chroma.with_name(f"words{self._suffix}"))
-
-    def take(self) -> None:
-        """Take the first folders that are free, and delete what is in them unless it is whole."""
-        with self._lock:
-            if self._taken is None:
-                self._taken = self._first_free()
-                if not self.whole:
-                    for folder in (self.chroma, self.words):
-                        shutil.rmtree(folder, ignore_errors=True)
-
     def _first_free(self) -> Any:
         from filelock import FileLock, Timeout  # only where something is looked up
 
-        self._settings.home.mkdir(parents=True, exist_ok=True)
+        self.home.mkdir(parents=True, exist_ok=True)
         self._suffix, others = "", count(2)
         while True:
             lock = FileLock(self.chroma.with_name(f"{self.chroma.name}.lock"), thread_local=False)

@@ -5,7 +5,6 @@ import json
 import re
 import threading
 import time
-from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Literal, cast
@@ -38,18 +37,14 @@ _DIFFERING = """
 """Records that were written or deleted after a version, and, before all versions, those of the newest state."""
 
 
-DIGEST = hashlib.sha256().digest_size
-
-
 class Contents:
     """The records of one state by their hashes, brought forward by what is new."""
 
     def __init__(self) -> None:
         self.at = EMPTY
+        self._hashes: dict[tuple[MemoryPart, str], int] = {}
         self._counts: Counter[str] = Counter()
-        self._order: list[tuple[MemoryPart, str]] = []
-        self._hashes = bytearray()
-        """In that order, one behind the other."""
+        self._sum = 0
 
     def bring_forward(
         self, changed: Mapping[tuple[MemoryPart, str], str | None], at: int
@@ -57,17 +52,19 @@ class Contents:
         """Put in what another state has, None where a record is gone.
 
         Returns:
-            The SHA-256 of the records' hashes in their order, and how many records each collection has.
+            The sum of the records' hashes, and how many records each collection has.
         """
         self.at = at
         for key, body in changed.items():
-            place = bisect_left(self._order, key)
-            there = self._order[place : place + 1] == [key]
-            hashed = b"" if body is None else hashlib.sha256("\n".join((*key, body)).encode()).digest()
-            self._hashes[place * DIGEST : (place + there) * DIGEST] = hashed
-            self._order[place : place + there] = [key] * bool(hashed)
-            self._counts[key[0]] += bool(hashed) - there
-        return hashlib.sha256(self._hashes).hexdigest(), dict(self._counts)
+            if key in self._hashes:
+                self._sum -= self._hashes.pop(key)
+                self._counts[key[0]] -= 1
+            if body is not None:
+                hashed = hashlib.sha256("\n".join((*key, body)).encode())
+                self._hashes[key] = int.from_bytes(hashed.digest())
+                self._sum += self._hashes[key]
+                self._counts[key[0]] += 1
+        return f"{self._sum % 2**256:064x}", dict(self._counts)
 
 
 class States:
@@ -83,15 +80,13 @@ class States:
         self._seen: dict[str, Mapping[str, int]] = {}
         """The versions of a memory's collections when it was last looked for changes."""
         self._contents, self._of_state = dict[str, Contents](), dict[int, tuple[str, Mapping[str, int]]]()
-        self._memory_of: dict[int, str] = {}
-        """By a state's number."""
 
     def now(self, memory: str = "") -> int:
         """The number of the state in which a memory is. What has changed since its last state becomes a new one."""
         newest = self._newest.get(memory, EMPTY)
         if newest and self._last(memory, newest - 1) == EMPTY:
             self.put_back += 1
-            self._newest, self._seen, self._contents, self._of_state, self._memory_of = {}, {}, {}, {}, {}
+            self._newest, self._seen, self._contents, self._of_state = {}, {}, {}, {}
         kept = [kept_as(part, memory) for part in MEMORY_PARTS]
         rows = self._database.execute(f"SELECT name, changes FROM collections WHERE name IN ({marks(kept)})", kept)
         versions = {row["name"]: row["changes"] for row in rows}
@@ -107,11 +102,8 @@ class States:
 
     def memory_of(self, at: int) -> str:
         """Return the name of the memory that a state is of."""
-        if at not in self._memory_of:
-            row = self._database.row("SELECT collection FROM memory_states WHERE seq = ?", (at,))
-            if row is not None:
-                self._memory_of[at] = str(row["collection"]).partition(".")[2]
-        return self._memory_of.get(at, "")
+        row = self._database.row("SELECT collection FROM memory_states WHERE seq = ?", (at,))
+        return str(row["collection"]).partition(".")[2] if row is not None else ""
 
     def changes(self, since: int, to: int) -> dict[tuple[MemoryPart, str], str | None]:
         """Return what differs between two states of a memory, as it changed: the later one's records, or None for what
@@ -202,7 +194,7 @@ class Snapshot(Strict):
 
     name: str = Field(default="", description="Empty where nobody has named it.")
     at: int = Field(description="Number of the memory's state in this store.")
-    digest: str = Field(description="SHA-256 of all its records: the same in every store that has learned the same.")
+    digest: str = Field(description="Of all its records: the same in every store that has learned the same.")
     made: float = Field(default=0.0, description="When it was named, in seconds since 1970.")
     standards: int = 0
     directives: int = 0
@@ -239,14 +231,14 @@ class Snapshots:
 
     def named(self, name: str) -> Snapshot:
         if name == NOTHING:
-            return self._counted(name, EMPTY, self._states.contents(EMPTY)[0], 0.0)
+            return self._counted(name, EMPTY, 0.0)
         row = self._database.row("SELECT * FROM memory_snapshots WHERE name = ?", (name,))
         if row is None:
             raise CourtroomError(
                 f"There is no snapshot “{name[:80]}” of the memory. "
                 "See all with `python -m courtroom knowledge snapshots`."
             )
-        return self._counted(row["name"], row["at"], row["digest"], row["made"])
+        return self._counted(row["name"], row["at"], row["made"])
 
     def all(self) -> list[Snapshot]:
         """All named snapshots, the oldest first; the one that is always there before them."""
@@ -261,12 +253,11 @@ class Snapshots:
     def frozen(self, query: Frozen) -> Snapshot:
         if query.name and query.name != self._memory:
             return self.named(query.name)
-        at = self._states.now(self._memory)
-        return self._counted("", at, self._states.contents(at)[0], 0.0)
+        return self._counted("", self._states.now(self._memory), 0.0)
 
-    def _counted(self, name: str, at: int, digest: str, made: float) -> Snapshot:
-        counts: Any = self._states.contents(at)[1]
-        return Snapshot(name=name, at=at, digest=digest, made=made, **counts)
+    def _counted(self, name: str, at: int, made: float) -> Snapshot:
+        digest, counts = self._states.contents(at)
+        return Snapshot(name=name, at=at, digest=digest, made=made, **dict[str, Any](counts))
 
 
 Phase = Literal["norms", "archive", "buffer", "induction", "refinement", "confidence", "merge", "pruning", "restore"]

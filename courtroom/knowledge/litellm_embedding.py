@@ -9,6 +9,7 @@ from functools import partial
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
+from courtroom.knowledge.embedding import of_length_1
 from courtroom.models.card import card, load
 from courtroom.models.connections import Connections
 from courtroom.models.errors import ModelError
@@ -69,7 +70,7 @@ class LiteLLMEmbedding:
         vectors = np.array([item["embedding"] for item in reply.data], np.float32)
         if vectors.ndim != 2 or len(vectors) != len(texts):
             raise Incomplete(f"{len(texts)} texts were sent, vectors of shape {vectors.shape} came back")
-        return np.asarray(vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12), np.float32)
+        return of_length_1(vectors)
 
 
 def longest(model: str) -> int:

@@ -13,6 +13,7 @@ from pydantic import Field
 
 from courtroom.knowledge.bases import MemoryPart
 from courtroom.knowledge.collection import Collection
+from courtroom.knowledge.embedding import of_length_1
 from courtroom.knowledge.lessons import EMPTY, States
 from courtroom.knowledge.memory_view import SameFacts, TaggedUnits, Tags, activated
 from courtroom.law import Decided, Judgment, articles_compared, charges_compared, term_class
@@ -21,7 +22,7 @@ from courtroom.strict import Strict
 if TYPE_CHECKING:
     import networkx as nx
 
-    from courtroom.knowledge.embedding import HalfPrecision, Vectors
+    from courtroom.knowledge.embedding import HalfPrecision
     from courtroom.knowledge.memory_view import Floats, Places, Values
 
 T = TypeVar("T")
@@ -187,13 +188,12 @@ class MemoryView:
         """Trajectories that were wrong or not verified; nothing of them is recalled."""
         self.wrong: defaultdict[Tags, dict[str, Standard]] = defaultdict(dict)
         """What is in the buffer and is not correct, by labels and id."""
-        self._supported: defaultdict[str, set[str]] = defaultdict(set)
         self._rest_on: defaultdict[str, set[str]] = defaultdict(set)
-        """Ids of directives by those of the trajectories that support them, and of all that they were made of."""
+        """Ids of directives by those of the trajectories that support them, or contrast with them."""
         self._by_confidence: list[tuple[float, str]] = []
         """All directives, the weakest first."""
-        self._clusters: dict[float, dict[Tags, list[list[str]]]] = {}
-        """By a cosine and by tags, the directives of which two reach it, with what is near to these."""
+        self._clusters: defaultdict[Tags, dict[float, list[list[str]]]] = defaultdict(dict)
+        """By tags and by a cosine, the directives of which two reach it, with what is near to these."""
         self._facts = SameFacts()
         self._last: tuple[Recall, tuple[set[str], set[str], Counter[str], Values]] | None = None
         """What the last recall found of the standards."""
@@ -212,19 +212,15 @@ class MemoryView:
 
     def put(self, part: MemoryPart, unit: Unit, vector: Floats) -> None:
         """Add a record, or put it in place of the one with its id. `vector`: of no meaning in the buffer."""
-        self._last = None
         if isinstance(unit, Directive):
-            if before := self.directives.units.get(unit.id):
-                self._let_go(before)
+            self._let_go(self.directives.units.get(unit.id))
             self.directives.put(unit, vector)
+            self._clusters.pop(unit.tags, None)
             insort(self._by_confidence, (unit.confidence, unit.id))
-            for known in self._clusters.values():
-                known.pop(unit.tags, None)
-            for name in unit.supporting:
-                self._supported[name].add(unit.id)
             for name in (*unit.supporting, *unit.contrasting):
                 self._rest_on[name].add(unit.id)
             return
+        self._last = None
         if part == "standards":
             self.standards.put(unit, vector)
         else:
@@ -239,21 +235,20 @@ class MemoryView:
         self._last = None
         self._facts.remove(f"{part}/{name}")
         if part == "directives":
-            if gone := self.directives.remove(name):
-                self._let_go(gone)
+            self._let_go(self.directives.remove(name))
         elif part == "standards":
             self.standards.remove(name)
         elif name in self.buffer:
             self.wrong[self.buffer.pop(name).tags].pop(name, None)
 
-    def _let_go(self, gone: Directive) -> None:
-        """Take a directive out of what is kept by confidence, by labels and by trajectories."""
-        del self._by_confidence[bisect_left(self._by_confidence, (gone.confidence, gone.id))]
-        for known in self._clusters.values():
-            known.pop(gone.tags, None)
-        for trajectory in (*gone.supporting, *gone.contrasting):
-            self._supported[trajectory].discard(gone.id)
-            self._rest_on[trajectory].discard(gone.id)
+    def _let_go(self, directive: Directive | None) -> None:
+        """Forget what is kept by the confidence, the labels and the trajectories of a directive that goes."""
+        self._last = None
+        if directive is not None:
+            del self._by_confidence[bisect_left(self._by_confidence, (directive.confidence, directive.id))]
+            self._clusters.pop(directive.tags, None)
+            for trajectory in (*directive.supporting, *directive.contrasting):
+                self._rest_on[trajectory].discard(directive.id)
 
     def recall(self, query: Recall, asked: Floats) -> list[tuple[Unit, Parts]]:
         """Return the k best units, best first; what has no overlap, no activation and no similarity is left out.
@@ -267,11 +262,17 @@ class MemoryView:
         known: TaggedUnits[Any] = self.standards
         if query.collection == "directives":
             known, near = self.directives, self.directives.cosines(asked)
+            associated = Counter(
+                directive
+                for name in active
+                for directive in self._rest_on.get(name, ())
+                if name in known.units[directive].supporting
+            )
             own = {directive for name in own for directive in self._rest_on.get(name, ())}
-            associated = Counter(directive for name in active for directive in self._supported.get(name, ()))
         wanted = frozenset(query.tags)
-        overlaps = known.by_tags(wanted, lambda tags: iou(tags, wanted))
-        reached = known.by_name(associated) / (1 if query.topo == "count" else max(1, len(active)))
+        groups = ((iou(tags, wanted), names) for tags, names in known.groups.items() if tags & wanted)
+        overlaps = known.by_place({name: overlap for overlap, names in groups for name in names})
+        reached = known.by_place(associated) / (1 if query.topo == "count" else max(1, len(active)))
         alpha, beta, gamma = query.weights
         labelled = alpha * overlaps + beta * reached
 
@@ -316,12 +317,14 @@ class MemoryView:
         """Return directives with one anchor and charges of which two are as near as that, and what is near to these."""
         import networkx as nx  # slow to import: only when there is a graph
 
-        known = self._clusters.setdefault(threshold, {})
-        for tags in self.directives.groups.keys() - known.keys():
-            names, links = self.directives.groups[tags], self.directives.links(tags, threshold)
-            parts = nx.connected_components(nx.from_numpy_array(links)) if links.any() else ()
-            known[tags] = [sorted(names[place] for place in part) for part in parts if len(part) > 1]
-        first = min((cluster for clusters in known.values() for cluster in clusters), default=[])
+        for tags, names in self.directives.groups.items():
+            if threshold not in self._clusters[tags]:
+                links = self.directives.links(tags, threshold)
+                parts = nx.connected_components(nx.from_numpy_array(links)) if links.any() else ()
+                clusters = [sorted(names[place] for place in part) for part in parts if len(part) > 1]
+                self._clusters[tags][threshold] = clusters
+        found = (cluster for known in self._clusters.values() for cluster in known.get(threshold, ()))
+        first = min(found, default=[])
         return [self.directives.units[name] for name in first]
 
     def weak(self, threshold: float) -> list[Unit]:
@@ -361,7 +364,7 @@ class Memory:
 
     async def recall(self, query: Recall) -> list[tuple[Unit, Parts]]:
         """Return the k best units; see `MemoryView.recall`. Every unit is compared, so no index is asked."""
-        (asked,) = _of_length_1(await self.standards.embed([query.text]))
+        (asked,) = of_length_1(await self.standards.embed([query.text]))
         return await self._look(query.at, lambda view: view.recall(query, asked))
 
     async def due(self, query: Due) -> list[Unit]:
@@ -388,7 +391,7 @@ class Memory:
             }
             vectors = {key: row for key, unit in units.items() if (row := view.vector(key[0], unit)) is not None}
             new = {key: unit.text for key, unit in units.items() if key not in vectors}
-            rows = _of_length_1(await self.standards.embed([*new.values()])) if new else ()
+            rows = of_length_1(await self.standards.embed([*new.values()])) if new else ()
             vectors |= zip(new, rows, strict=True)
 
             def looked() -> T:
@@ -437,14 +440,15 @@ class Memory:
             return []
         import numpy as np
 
-        rows = await self._reasoned([trajectory, *others])
+        is_correct, rows = trajectory.correct, await self._reasoned([trajectory, *others])
         pairs = sorted(
             zip(np.vecdot(rows[1:], rows[0]).tolist(), others, strict=True), key=lambda pair: (pair[0], pair[1].id)
         )
         for directive in sorted(directives, key=lambda one: (len(one.contrasting), -one.confidence, one.id)):
+            met = set(directive.contrasting)
             for alike, other in pairs:
-                right, wrong = (trajectory, other) if trajectory.correct else (other, trajectory)
-                if wrong.id not in directive.contrasting:
+                right, wrong = (trajectory, other) if is_correct else (other, trajectory)
+                if wrong.id not in met:
                     if alike < query.threshold:
                         return [directive, right, wrong]
                     break
@@ -455,20 +459,11 @@ class Memory:
         import numpy as np
 
         new = [one for one in trajectories if self._reasoning.get(one.id, ("",))[0] != one.reasoning]
-        vectors = _of_length_1(await self.standards.embed([one.reasoning for one in new])) if new else ()
+        vectors = of_length_1(await self.standards.embed([one.reasoning for one in new])) if new else ()
         for one, row in zip(new, vectors, strict=True):
             self._reasoning[one.id] = (one.reasoning, row.astype(np.float16))
-        return np.stack([self._reasoning[one.id][1] for one in trajectories]).astype(np.float32)
-
-
-def _of_length_1(rows: Vectors | HalfPrecision) -> Floats:
-    """Rows of length 1, so that products are cosines; a row of zeros stays (Eq. 11)."""
-    import numpy as np
-
-    many = np.asarray(rows, np.float32)
-    lengths = np.linalg.norm(many, axis=1, keepdims=True)
-    rows_: Floats = np.divide(many, lengths, out=np.zeros_like(many), where=lengths > 0)
-    return rows_
+        rows = np.concatenate([self._reasoning[one.id][1] for one in trajectories])
+        return rows.reshape(len(trajectories), -1).astype(np.float32)
 
 
 def _new_standards(view: MemoryView, query: Due) -> list[Unit]:

@@ -23,8 +23,8 @@ from courtroom.knowledge import bases
 from courtroom.knowledge.bases import BUNDLED, IN_BASES, MEMORY_PARTS, BaseName, kept_as, known_bases
 from courtroom.knowledge.collection import EQUAL, Collection, Found, Mode, Name, Scores, Weights
 from courtroom.knowledge.embedding import CachedEmbedding, embedding_of
+from courtroom.knowledge.index import ALL, Filter
 from courtroom.knowledge.index_folders import Broken, IndexFolders
-from courtroom.knowledge.indexed_records import ALL, Filter
 from courtroom.knowledge.lessons import Frozen, Lesson, Lessons, Put, Remove, Snapshots, States
 from courtroom.knowledge.memory import Directive, Due, Memory, Parts, Recall, Standard
 from courtroom.law import Charge, Statute

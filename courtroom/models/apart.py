@@ -45,6 +45,9 @@ WRITTEN_IN = ("en", "zh", "")
 """The languages of this program's texts; a template that asks for another gets the last one's."""
 
 
+EMPTY: Mapping[str, object] = {}
+
+
 class PromptError(CourtroomError):
     """A prompt template that can't be rendered."""
 
@@ -65,39 +68,23 @@ class Apart:
         self._worker: subprocess.Popen[bytes] | None = None
         self._failed: dict[str, str] = {}
 
-    def whole(self, name: str) -> str:
-        """A whole template, rendered from what the run shares.
-
-        Raises:
-            PromptError: with a sentence that names the prompt.
-        """
-        return self._asked("whole", name, {})[0]
-
-    def blocks(self, name: str, inputs: Mapping[str, object]) -> tuple[str, str]:
-        """The blocks `shared` and `own` of a template.
-
-        Raises:
-            PromptError: with a sentence that names the prompt.
-        """
-        shared, own = self._asked("blocks", name, inputs)
-        return shared, own
-
-    def parse(self, name: str, *, task: bool) -> None:
-        """See whether this is a template, and for a task's whether all of it is sent.
-
-        Raises:
-            PromptError: with a sentence that names the prompt.
-        """
-        self._asked("parse task" if task else "parse", name, {})
-
     def close(self) -> None:
         """End the worker."""
         with self._lock:
             self._end()
 
-    def _asked(
-        self, what: Literal["whole", "blocks", "parse", "parse task"], name: str, inputs: Mapping[str, object]
+    def rendered(
+        self, what: Literal["whole", "blocks", "parse", "parse task"], name: str, inputs: Mapping[str, object] = EMPTY
     ) -> list[str]:
+        """Render a template.
+
+        Args:
+            what: all of it from what the run shares, or its blocks `shared` and `own`, or nothing: it is only seen
+                whether it is a template, and for a task's whether all of it is sent.
+
+        Raises:
+            PromptError: with a sentence that names the prompt.
+        """
         with self._lock:
             if name in self._failed:  # it took the worker down: many members at once need not find out one by one
                 raise PromptError(self._failed[name])
@@ -186,7 +173,8 @@ def why_no_template(name: str, text: str) -> str:
     apart = Apart({name: text}, {name: text}, {})
     try:
         # Other templates than a task's begin with `_`, or show a kind of case.
-        apart.parse(name, task=not name.startswith("_") and name not in case_templates())
+        of_task = not name.startswith("_") and name not in case_templates()
+        apart.rendered("parse task" if of_task else "parse", name)
     except PromptError as error:
         return str(error)
     finally:

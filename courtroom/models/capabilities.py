@@ -61,10 +61,6 @@ class Findings(dict[str, int]):
         """All that the model was found not to take."""
         return frozenset(name for name, value in self.items() if not value)
 
-    def lacks(self, name: str) -> bool:
-        """Whether it was found out that the model can't do this."""
-        return self.get(name) == 0
-
     def remember(self, name: str, value: int) -> None:
         """Keep what was found out."""
         if self.get(name) != value:
@@ -148,17 +144,15 @@ class Capabilities:
         at = await address(spec, self.connections)
         model = f"{spec.id} at {spec.connection} {at}" if spec.connection or at else spec.id
         if model not in self._findings:
-            self._findings[model] = Findings(self._read(model), partial(self._keep, model), at)
+            self._findings[model] = Findings(self.found().get(model, {}), partial(self._keep, model), at)
         return self._findings[model]
 
     def found(self) -> dict[str, dict[str, int]]:
         """Return all that was found out, by model and the place where it is asked, and by name."""
         kept: dict[str, dict[str, int]] = {}
-        if self._database is not None:
-            for row in self._database.connection.execute(
-                "SELECT model, name, value FROM capabilities ORDER BY model, name"
-            ):
-                kept.setdefault(row["model"], {})[row["name"]] = row["value"]
+        query = "SELECT model, name, value FROM capabilities ORDER BY model, name"
+        for row in self._database.connection.execute(query) if self._database else ():
+            kept.setdefault(row["model"], {})[row["name"]] = row["value"]
         return kept
 
     @needs(Access.RUN)
@@ -175,12 +169,6 @@ class Capabilities:
             return 0
         with self._database.transaction() as db:
             return sum(db.execute("DELETE FROM capabilities WHERE model = ?", (place,)).rowcount for place in mine)
-
-    def _read(self, model: str) -> dict[str, int]:
-        if self._database is None:
-            return {}
-        rows = self._database.connection.execute("SELECT name, value FROM capabilities WHERE model = ?", (model,))
-        return {row["name"]: row["value"] for row in rows}
 
     def _keep(self, model: str, name: str, value: int) -> None:
         if self._writer is not None:

@@ -5,7 +5,6 @@ import json
 import logging
 import math
 import random
-import re
 import time
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from email.utils import parsedate_to_datetime
@@ -17,6 +16,7 @@ from courtroom.models.card import provider
 from courtroom.models.errors import CannotSee, ModelError
 from courtroom.models.keys import key_name, scrubbed
 from courtroom.models.request import Request
+from courtroom.models.server_words import WORDS
 from courtroom.models.spec import ModelSpec
 
 log = logging.getLogger(__name__)
@@ -28,64 +28,7 @@ LONGEST_BACKOFF_S = 20.0
 LONGEST_LOADING_S = 120.0
 """How long a server is waited for that is still loading its model."""
 LOADING_PAUSE_S = 2.0
-_PICTURES = re.compile(r"image|picture|vision|visual|multi-?modal", re.IGNORECASE)
-_BLIND = re.compile(
-    r"missing data required for image input|mmproj|at most 0 image|image_url is only supported by|endpoints found that support image"
-    r"|(image|vision|multi-?modal)[^.\n]{0,40}(not|n't|never) (be )?(support|enabl|available)"
-    r"|(not|n't|cannot|no) (a |an )?(support|accept|take|see|allow|vision|multi-?modal)[^.\n]{0,40}(image"
-    r"|picture|vision|model)",
-    re.IGNORECASE,
-)
-_ABOUT_FILE = re.compile(
-    r"(image|picture)s? (file|format|size|dimension|resolution)|(format|size|type) of|(invalid|unsupported"
-    r"|corrupt\w*) (image|picture)"
-    r"|mime|media.type",
-    re.IGNORECASE,
-)
-"""What is wrong with one picture, which says nothing of others."""
-_NO_SIZE = r"(?![\d.,]|\s*(?:[kKmMgG]i?B|bytes|px|pixel|token))"
-_IMAGES = re.compile(
-    rf"(?:at most|up to|max\w*(?: is| of)?|limit\w*(?: is| of| to)?|more than"
-    rf"|only)\D{{0,30}}?(\d{{1,3}}){_NO_SIZE}\s*(?:image|picture|photo)"
-    rf"|(?:image|picture|photo)s?\b[^.\n]{{0,60}}(?:at most|max\w*(?: is| of)?|limit\w*(?: is| of| to)?"
-    rf"|>)\D{{0,20}}(\d{{1,3}}){_NO_SIZE}",
-    re.IGNORECASE,
-)
-_KEYS = re.compile(r"api[ _-]?key", re.IGNORECASE)
-_TOO_LONG = re.compile(
-    r"context (length|window|size|limit)|ContextWindowExceeded|too many tokens|`inputs` tokens|(prompt|input) is too long|输入长度|上下文",
-    re.IGNORECASE,
-)
-_MEMORY = re.compile(r"requires more (system |gpu )?memory", re.IGNORECASE)
-_LOADING = re.compile(r"loading model|model is (still |currently )?loading|is currently loading", re.IGNORECASE)
-_QUOTA = re.compile(
-    r"insufficient[_ ](quota|credit|fund|balance)|exceeded your current quota|credit balance|(quota|balance"
-    r"|credits?) (is |are )?(used up|exhausted)"
-    r"|billing|payment required|arrearage|余额不足|额度|欠费",
-    re.IGNORECASE,
-)
-_SOON = re.compile(r"(retry|again) in|per (minute|second|day)|rate limit", re.IGNORECASE)
-"""Of a quota that fills up again by itself."""
-_TOO_LARGE = re.compile(r"request (is )?too large|larger than the[^.\n]{0,20} limit", re.IGNORECASE)
-_COUNTRY = re.compile(
-    r"(country|region|territory|location)[^\n]{0,40}(not|un)[ -]?(support|available|allow)", re.IGNORECASE
-)
-_NO_ENDPOINT = re.compile(r"no endpoints found (that|matching)", re.IGNORECASE)
-"""Of a model that OpenRouter has, and of which no server takes what is asked of it."""
-_PASSING = re.compile(
-    r"try again|retry(?! your request with)|right now|temporar|failed to generate json|json_validate_failed",
-    re.IGNORECASE,
-)
-"""Of a refusal that does not hold for long."""
-_UNKNOWN_MODEL = re.compile(
-    r"model[^.\n]{0,80}(not (found|exist)|n't exist|unknown|no such)|(invalid|unknown|no such) model", re.IGNORECASE
-)
 _NO_LINE = ("ConnectError", "ConnectTimeout", "ConnectionRefusedError", "gaierror", "SSLError", "ClientSSLError")
-_FILTER = re.compile(
-    r"content[ _](management[ _])?(policy|filter)|safety (system|settings)|moderation|flagged|ContentPolicyViolation"
-    r"|data_inspection|inappropriate content|content exists risk|sensitive (content|information)|敏感|违规",
-    re.IGNORECASE,
-)
 
 
 class Incomplete(Exception):
@@ -105,7 +48,7 @@ def status_of(error: BaseException) -> int | None:
     status = getattr(error, "status_code", None)
     if not isinstance(status, int):
         return None
-    if status == 404 and _NO_ENDPOINT.search(str(error)):
+    if status == 404 and WORDS["no_endpoint"].search(str(error)):
         return 400
     return status if status != 500 or _is(error, "HTTPStatusError") else None
 
@@ -117,44 +60,49 @@ def may_pass(error: BaseException) -> bool:
     if isinstance(error, (TimeoutError, json.JSONDecodeError, ConnectionError, Incomplete)):
         return True
     status = getattr(error, "status_code", None)
-    if not isinstance(status, int) or says(error, _TOO_LONG, _MEMORY):
+    if not isinstance(status, int) or says(error, "too_long", "memory"):
         return False
     if status == 429:
-        return not (_is_used_up(error) or _TOO_LARGE.search(str(error)))
-    return status in (408, 409, 425) or status >= 500 or (says(error, _PASSING) and not says(error, _FILTER))
+        return not (_is_used_up(error) or WORDS["too_large"].search(str(error)))
+    return status in (408, 409, 425) or status >= 500 or (says(error, "passing") and not says(error, "filter"))
 
 
 def _is_used_up(error: BaseException) -> bool:
     text = f"{error} {_body(error)}"
     return "insufficient_quota" in text or (
-        bool(_QUOTA.search(text)) and not _SOON.search(text) and retry_after(error) is None
+        bool(WORDS["quota"].search(text)) and not WORDS["soon"].search(text) and retry_after(error) is None
     )
 
 
 def is_loading(error: BaseException | None) -> bool:
     """Whether a server has not loaded its model yet."""
-    return error is not None and (status_of(error) or 0) >= 500 and bool(_LOADING.search(str(error)))
+    return error is not None and (status_of(error) or 0) >= 500 and bool(WORDS["loading"].search(str(error)))
 
 
 def cannot_see(error: BaseException) -> bool:
     """Whether a server says that its model takes no pictures, and leaves no doubt."""
     return (
-        says(error, _BLIND)
-        and not _ABOUT_FILE.search(str(error))
-        and not _IMAGES.search(str(error).replace("at most 0", ""))
+        says(error, "blind")
+        and not WORDS["about_file"].search(str(error))
+        and not WORDS["images"].search(str(error).replace("at most 0", ""))
     )
 
 
 def most_images(error: BaseException) -> int | None:
     """How many pictures a server takes at once, where it refuses more and says so."""
-    given = _IMAGES.search(str(error)) if says(error, _IMAGES) else None
+    given = WORDS["images"].search(str(error)) if says(error, "images") else None
     return int(given[1] or given[2]) if given else None
+
+
+EXPLAINED = (
+    *("pictures", "keys", "too_long", "memory", "quota", "too_large", "country", "passing", "unknown_model", "filter"),
+)
+"""Reasons to refuse a request that hold for every form of it, by their names in `WORDS`."""
 
 
 def is_unexplained(error: BaseException) -> bool:
     """Whether a server refuses a request for a reason that nobody here knows, so that another form may pass."""
-    known = (_PICTURES, _KEYS, _TOO_LONG, _MEMORY, _QUOTA, _TOO_LARGE, _COUNTRY, _PASSING, _UNKNOWN_MODEL, _FILTER)
-    return status_of(error) == 400 and not says(error, *known)
+    return status_of(error) == 400 and not says(error, *EXPLAINED)
 
 
 def failed_generation(error: BaseException) -> str:
@@ -168,11 +116,16 @@ def _body(error: BaseException) -> Any:
     return next(filter(None, (getattr(link, "body", None) for link in _chain(error))), None)
 
 
-def says(error: BaseException, *patterns: re.Pattern[str]) -> bool:
-    """Whether a server refuses a call with such words. It may do so with a 500: not all tell their faults from ours."""
+def refuses(error: BaseException) -> bool:
+    """Whether a server refuses a call. It may do so with a 500: not all tell their faults from ours."""
     in_stream = any((type(link).__module__, type(link).__name__) == ("openai", "APIError") for link in _chain(error))
     status = 500 if in_stream else status_of(error) or 0
-    return (status == 400 or status >= 500) and any(pattern.search(str(error)) for pattern in patterns)
+    return status == 400 or status >= 500
+
+
+def says(error: BaseException, *meanings: str) -> bool:
+    """Whether a server refuses a call with words of one of these meanings."""
+    return refuses(error) and any(WORDS[meaning].search(str(error)) for meaning in meanings)
 
 
 class Again(Enum):
@@ -291,74 +244,95 @@ def sentence(error: Exception, request: Request) -> ModelError:
     """What a user is shown; the log has the rest, without secrets."""
     model, status, detail = request.spec.id, status_of(error), scrubbed(str(error))
     log.warning("%s: %s: %s", model, type(error).__name__, detail)
-    if isinstance(error, TimeoutError) or status == 408:
-        return ModelError(f"{model} did not answer within {request.spec.timeout_s:g} s. Try again, or allow more time.")
-    if status == 504:
-        return ModelError(f"The server of {model} got no answer from the model in time (status 504). Try again later.")
-    if status == 402 or (status is not None and status < 500 and _is_used_up(error)):
-        return ModelError(f"What was paid for {model} at its provider is used up. Pay in there, or take another model.")
-    if status in (413, 429) and _TOO_LARGE.search(detail):
-        if request.pictures:
-            return _fewer_pictures(error, status, request)
-        return ModelError(
+    shown = next(shown for holds, shown in _faults(error, request, status, detail) if holds)
+    return ModelError(shown) if shown else _fewer_pictures(error, status, request)
+
+
+def _faults(error: Exception, request: Request, status: int | None, detail: str) -> tuple[tuple[object, str], ...]:
+    """What may have gone wrong, of which the first that holds counts, each with what a user is shown.
+
+    It is empty where fewer pictures can help.
+    """
+    model, there, pictures = request.spec.id, request.spec.connection, request.pictures
+    served_by = provider(model)
+    name, why = key_name(served_by), detail[:200] or "it did not say why"
+    said = {meaning for meaning, pattern in WORDS.items() if pattern.search(detail)}
+    refused = status is not None and status < 500
+    is_too_large = status in (413, 429) and "too_large" in said
+    is_key_refused = status in (401, 403) or (status == 400 and "keys" in said)
+    too_long = f"What is asked is too long for {model}. Take a model with a longer context."
+    unplaced = f"{model} names no provider. Write it as provider/model, such as openai/gpt-4o-mini."
+    broke_off = isinstance(error, Incomplete) and not isinstance(error, NoAnswer)
+    broke_off = broke_off or _is(error, "ReadError", "WriteError", "RemoteProtocolError", "ConnectionError")
+    return (
+        (
+            isinstance(error, TimeoutError) or status == 408,
+            f"{model} did not answer within {request.spec.timeout_s:g} s. Try again, or allow more time.",
+        ),
+        (
+            status == 504,
+            f"The server of {model} got no answer from the model in time (status 504). Try again later.",
+        ),
+        (
+            status == 402 or (refused and _is_used_up(error)),
+            f"What was paid for {model} at its provider is used up. Pay in there, or take another model.",
+        ),
+        (is_too_large and pictures, ""),
+        (
+            is_too_large,
             f"One question to {model} is larger than its provider lets this key ask. "
-            "Take another model, or a larger plan."
-        )
-    if status == 429:
-        return ModelError(f"{model} allows no more calls for now. Wait a little, or lower the calls at once.")
-    if status is not None and status < 500:
-        return _refusal(error, status, detail, request)
-    if says(error, _MEMORY):
-        return ModelError(f"The server of {model} has too little memory for it. Take a smaller model.")
-    if says(error, _TOO_LONG):
-        return _too_long(model)
-    if is_loading(error):
-        return ModelError(f"The server of {model} is still loading it. Wait until it has, then continue.")
-    if request.pictures and status is not None and _PICTURES.search(detail):
-        return _fewer_pictures(error, status, request)
-    if not provider(model):
-        return ModelError(f"{model} names no provider. Write it as provider/model, such as openai/gpt-4o-mini.")
-    if status is not None:
-        return ModelError(f"The server of {model} failed (status {status}). Look at its log, then continue.")
-    return _without_status(error, model)
-
-
-def _refusal(error: Exception, status: int, detail: str, request: Request) -> ModelError:
-    model = request.spec.id
-    if 300 <= status < 400:
-        return ModelError(
-            f"The server of {model} sends calls on to another address, which is not followed. Set that address instead."
-        )
-    if _FILTER.search(detail):
-        return ModelError(
-            f"The provider's filter refused what {model} was asked. Change the case's words, or take another model."
-        )
-    if _COUNTRY.search(detail):
-        return ModelError(f"{model} is not offered in the country from which this server asks. Take another model.")
-    if status == 403 and str(_body(error)).lstrip()[:1] == "<":
-        return ModelError(
+            "Take another model, or a larger plan.",
+        ),
+        (status == 429, f"{model} allows no more calls for now. Wait a little, or lower the calls at once."),
+        (
+            status is not None and 300 <= status < 400,
+            f"The server of {model} sends calls on to another address, which is not followed. Set that address instead.",
+        ),
+        (
+            refused and "filter" in said,
+            f"The provider's filter refused what {model} was asked. Change the case's words, or take another model.",
+        ),
+        (
+            refused and "country" in said,
+            f"{model} is not offered in the country from which this server asks. Take another model.",
+        ),
+        (
+            status == 403 and str(_body(error)).lstrip()[:1] == "<",
             f"Something before {model}, such as a firewall, refuses the call with a web page; the key was not looked "
-            "at. Ask whoever looks after the network."
-        )
-    if status in (401, 403) or (status == 400 and _KEYS.search(detail)):
-        if there := request.spec.connection:
-            return ModelError(f"The key for {model} at {there} was refused. Ask the server's owner for another.")
-        name = key_name(provider(model))
-        return ModelError(f"The key for {model} was refused. Set {name}, or type it on the Setup page.")
-    if _TOO_LONG.search(detail):
-        return _too_long(model)
-    if request.pictures and (status in (400, 413, 415) or _PICTURES.search(detail)):
-        return _fewer_pictures(error, status, request)
-    if status == 413:
-        return _too_long(model)
-    if not provider(model):
-        return ModelError(f"{model} names no provider. Write it as provider/model, such as openai/gpt-4o-mini.")
-    if status == 404:
-        return ModelError(f"{model} is not known to its provider. Check the model's id.")
-    return ModelError(f"{model} refused the request: {detail[:200] or 'it did not say why'}")
+            "at. Ask whoever looks after the network.",
+        ),
+        (
+            is_key_refused and there,
+            f"The key for {model} at {there} was refused. Ask the server's owner for another.",
+        ),
+        (is_key_refused, f"The key for {model} was refused. Set {name}, or type it on the Setup page."),
+        (refused and "too_long" in said, too_long),
+        (refused and pictures and (status in (400, 413, 415) or "pictures" in said), ""),
+        (status == 413, too_long),
+        (refused and not served_by, unplaced),
+        (status == 404, f"{model} is not known to its provider. Check the model's id."),
+        (refused, f"{model} refused the request: {why}"),
+        (says(error, "memory"), f"The server of {model} has too little memory for it. Take a smaller model."),
+        (says(error, "too_long"), too_long),
+        (is_loading(error), f"The server of {model} is still loading it. Wait until it has, then continue."),
+        (pictures and status is not None and "pictures" in said, ""),
+        (not served_by, unplaced),
+        (status is not None, f"The server of {model} failed (status {status}). Look at its log, then continue."),
+        (
+            _is(error, "Overlong"),
+            f"{model} sent far more than the longest answer allows, so it was cut. Take another model.",
+        ),
+        (
+            _is(error, "WebPage"),
+            f"What answers in place of {model} is a web page, such as a sign-in. Check its address, and the network.",
+        ),
+        (_is(error, *_NO_LINE), f"{model} could not be reached: no connection. Check the server and its address."),
+        (broke_off, f"The reply of {model} broke off. Check the server and the line to it, then continue."),
+        (True, f"What came from the server of {model} is no whole reply of a model. Check its address and its log."),
+    )
 
 
-def _fewer_pictures(error: Exception, status: int, request: Request) -> CannotSee:
+def _fewer_pictures(error: Exception, status: int | None, request: Request) -> CannotSee:
     """Of a question with pictures: how many it may have as the server says, half where it was too large, else none."""
     model = request.spec.id
     if cannot_see(error):
@@ -367,25 +341,4 @@ def _fewer_pictures(error: Exception, status: int, request: Request) -> CannotSe
     return CannotSee(
         f"{model} does not take the {request.pictures} pictures of this question.",
         most if most < request.pictures else 0,
-    )
-
-
-def _too_long(model: str) -> ModelError:
-    return ModelError(f"What is asked is too long for {model}. Take a model with a longer context.")
-
-
-def _without_status(error: Exception, model: str) -> ModelError:
-    if _is(error, "Overlong"):
-        return ModelError(f"{model} sent far more than the longest answer allows, so it was cut. Take another model.")
-    if _is(error, "WebPage"):
-        return ModelError(
-            f"What answers in place of {model} is a web page, such as a sign-in. Check its address, and the network."
-        )
-    if _is(error, *_NO_LINE):
-        return ModelError(f"{model} could not be reached: no connection. Check the server and its address.")
-    broken = isinstance(error, Incomplete) and not isinstance(error, NoAnswer)
-    if broken or _is(error, "ReadError", "WriteError", "RemoteProtocolError", "ConnectionError"):
-        return ModelError(f"The reply of {model} broke off. Check the server and the line to it, then continue.")
-    return ModelError(
-        f"What came from the server of {model} is no whole reply of a model. Check its address and its log."
     )

@@ -66,20 +66,12 @@ def scrubbed(text: str) -> str:
     return _LOOKS_SECRET.sub("…", without_secrets(text))
 
 
-def secret_forms(in_environment: frozenset[str] | None = None) -> tuple[str, ...]:
-    """All keys that we know of now, as they are and as servers write them; the longest first.
-
-    Args:
-        in_environment: `secrets_in_environment()`, where it was taken a moment ago.
-    """
-    there = secrets_in_environment() if in_environment is None else in_environment
-    typed = {value for value in KEYS.get().values() if len(value) >= 6}
-    return _written((there | typed | _hidden) - {NO_KEY})
-
-
-def secrets_in_environment() -> frozenset[str]:
+def secret_forms() -> tuple[str, ...]:
+    """All keys that we know of now, as they are and as servers write them; the longest first."""
     names = (name for name in os.environ if name.upper().endswith(_SECRET_NAMES))  # only their values are decoded
-    return frozenset(value for name in names if len(value := os.environ.get(name, "")) >= 8)
+    there = {value for name in names if len(value := os.environ.get(name, "")) >= 8}
+    typed = {value for value in KEYS.get().values() if len(value) >= 6}
+    return _written(frozenset(there | typed | _hidden) - {NO_KEY})
 
 
 def without_secrets(text: str, forms: tuple[str, ...] | None = None) -> str:

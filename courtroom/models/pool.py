@@ -47,14 +47,14 @@ from courtroom.models.failures import (
     says,
     sentence,
 )
-from courtroom.models.keys import secret_forms, secrets_in_environment, without_beginnings, without_secrets
+from courtroom.models.keys import secret_forms, without_beginnings, without_secrets
 from courtroom.models.limits import Limits, ServerClock, Slot, Turns
 from courtroom.models.local import LOCAL_SERVERS
 from courtroom.models.longer import leaves_room, ollama_context, room
 from courtroom.models.offline import Methods, OfflineModel
 from courtroom.models.prompt_cache import Beginning, KeptBeginnings, beginnings, keeps_marked, min_tokens
 from courtroom.models.providers import PROVIDERS
-from courtroom.models.refusals import PARAMETERS, STREAM, prompt_tokens, refused
+from courtroom.models.refusals import PARAMETERS, prompt_tokens, refused
 from courtroom.models.repair import InvalidAnswer, read_answer
 from courtroom.models.request import CUT, FILTERED, REFUSAL, Reply, Request, Usage, Watch
 from courtroom.models.route import route
@@ -97,60 +97,375 @@ class Said(NamedTuple):
     answered_by: dict[str, str]
 
 
-async def whole(parameters: dict[str, Any], slot: Slot, bound: Bound, used: list[Used]) -> Said:
-    """A whole answer. What it used up is added to `used` as soon as the provider has said it."""
-    answer = await load().acompletion(**parameters)
-    choice = answer.choices[0] if answer.choices else None
-    message = choice.message if choice else None
-    content, thought = getattr(message, "content", None) or "", getattr(message, "reasoning_content", None) or ""
-    call = _called(message)
-    used.append(_used(parameters["model"], getattr(answer, "usage", None), slot, content + call + thought))
-    if choice is None or message is None:
-        raise NoAnswer("the reply holds no answer")
-    refusal = getattr(message, "refusal", None) or (message.provider_specific_fields or {}).get("refusal")
-    if len(content) + len(call) + len(thought) > bound.characters:
-        raise Overlong(f"{len(content) + len(call) + len(thought)} characters")
-    if refusal and not content:
-        return Said(str(refusal), "", "", REFUSAL, _answered_by(answer))
-    return Said(content, call, thought, choice.finish_reason or "stop", _answered_by(answer))
+NO_TIMEOUT_S = 86_400.0
+"""For LiteLLM, which would else have one of its own: `Slot.time_out` says when a server is silent for too long."""
+ECHOING = ("text", "finish", "model", "fingerprint")
+"""What of a reply a server writes, maybe with a key in it that it was sent."""
+BROKEN_STREAMS = 2
+"""After so many in a row a model is asked for whole answers, for as long as the process lives."""
 
 
-async def streamed(parameters: dict[str, Any], slot: Slot, bound: Bound, used: list[Used], watch: Watch) -> Said:
-    """An answer that streams in. What it used up is added to `used`, whatever comes of it."""
-    stream = await load().acompletion(stream=True, stream_options={"include_usage": True}, **parameters)
-    content, call, thought, usage, answered_by = "", "", "", None, dict[str, str]()
-    try:
-        async for chunk in stream:
-            usage = getattr(chunk, "usage", None) or usage
-            answered_by = _answered_by(chunk) | answered_by  # what came first counts: the last chunks are LiteLLM's own
-            for choice in chunk.choices[:1]:
-                thought += getattr(choice.delta, "reasoning_content", None) or ""
-                call += _called(choice.delta)
-                if choice.delta.content:
-                    content += choice.delta.content
-                    watch(content)
-            if len(content) + len(call) + len(thought) > bound.characters:
-                raise Overlong(f"more than {bound.characters} characters")
-    except Overlong:
-        raise
-    except Exception:
-        if not is_object(content):
+HARMS = tuple(
+    f"HARM_CATEGORY_{name}" for name in ("HARASSMENT", "HATE_SPEECH", "SEXUALLY_EXPLICIT", "DANGEROUS_CONTENT")
+)
+"""What Gemini's filter can be set for, by its names."""
+
+
+class ModelPool:
+    """All models of a process: the offline one, and those that are asked where the server's owner says (`route`).
+
+    Args:
+        limits: those of all runs.
+        capabilities: where it is kept what models can't do; None forgets it with the process.
+        offline: what the offline model answers by.
+        kept_in: where batches are put on record; None where no call goes by batch.
+    """
+
+    def __init__(
+        self,
+        media: MediaStore,
+        connections: Connections | None = None,
+        limits: Turns | None = None,
+        capabilities: Capabilities | None = None,
+        offline: Methods | None = None,
+        kept_in: tuple[Database, Writer] | None = None,
+    ) -> None:
+        self.limits = limits or Limits()
+        self.media = media
+        self.connections = Connections() if connections is None else connections
+        self.capabilities = capabilities or Capabilities(connections=self.connections)
+        self.kept_beginnings = KeptBeginnings()
+        self._offline = OfflineModel(offline or {})
+        self._kept_in = kept_in
+        self._batches: Batches | None = None
+        self.loading: set[str] = set()
+        """Models whose servers are waited for, as they are still loading them."""
+
+    async def answer(self, request: Request, watch: Watch | None = None) -> Reply:
+        """See `Model.answer`."""
+        if request.spec.id in (OFFLINE, SCRIPT):
+            return await self._offline.answer(request)
+        await self.warm()
+        spec = request.spec.checked()
+        if not spec.id.startswith(LOCAL) or spec.connection:
+            return await Call(self, request, await self.capabilities.of(spec), watch).answer()
+        async with LOCAL_SERVERS.asked(spec.id, self.loading):
+            return await Call(self, request, await self.capabilities.context(spec), watch).answer()
+
+    def slowed_to(self, specs: Iterable[ModelSpec]) -> int | None:
+        """Return calls at once for the slowest of these models; None where all servers keep up."""
+        slowed = (self.limits.slowed_to(spec) for spec in specs)
+        return min((calls for calls in slowed if calls is not None), default=None)
+
+    @property
+    def batches(self) -> Batches:
+        """The calls that wait for others, and go out with them."""
+        if self._batches is None:
+            from courtroom.models.batches import Batches  # imports httpx, which takes long
+
+            assert self._kept_in is not None, "a batch is on record before it is waited for"
+            self._batches = Batches(*self._kept_in)
+        return self._batches
+
+    async def warm(self) -> None:
+        """Load LiteLLM, off the loop's thread."""
+        if not load.cache_info().currsize:
+            await asyncio.to_thread(load)
+
+    async def close(self) -> None:
+        """Close the connections made on this loop, and wait for no batch any more."""
+        if self._batches is not None:
+            await self._batches.close()
+        if load.cache_info().currsize:
+            kept = load().in_memory_llm_clients_cache
+            of_this_loop = kept.update_cache_key_with_event_loop("")
+            for key in [key for key in kept.cache_dict if str(key).endswith(of_this_loop)]:
+                client = kept.cache_dict.pop(key)
+                if inspect.iscoroutinefunction(getattr(client, "close", None)):
+                    await client.close()
+
+
+class Call:
+    """One question on its way to an answer, and what became of the attempts at it.
+
+    `ModelSpec.attempts` bounds the calls that a server sees for it: nothing below this class retries. Each attempt
+    waits for its turn; that wait counts neither for the time-out nor for the latency. The time-out counts the server's
+    silence; see `Slot.time_out`.
+    """
+
+    def __init__(self, pool: ModelPool, request: Request, findings: Findings, watch: Watch | None) -> None:
+        self._pool, self._request, self._spec = pool, request, request.spec
+        self._findings, self._watch = findings, watch
+        self._attempts = Attempts(request.spec)
+        self._made = 0
+        """Attempts that had their turn."""
+        self._used: list[Used] = []
+        """What each of them used up."""
+        self._sent: dict[str, Any] = {}
+        """The parameters of the latest."""
+        self._left_out: set[str] = set()
+        """What the question is asked again without, by the names of `capabilities`."""
+        self._tries_picture = request.pictures > 0 and request.spec.vision == "auto"
+
+    async def answer(self) -> Reply:
+        """Return the reply to the question; see `Model.answer`."""
+        try:
+            beginning = self._marked_beginning()
+            marked = beginning is not None
+            made = partial(to_wire, self._request.messages, self._pool.media, marked=marked)
+            messages = await asyncio.to_thread(made) if self._request.pictures else made()
+            return await self._attempts.made(partial(self._attempt, messages, beginning), self._worth_another)
+        except NotAllowed:
             raise
-        log.info("a stream broke off behind its whole answer", exc_info=True)
-    finally:
-        # LiteLLM gives what was used last of all, counted by itself where the server said nothing, and keeps its word.
-        said = [given for chunk in stream.chunks if (given := getattr(chunk, "usage", None))]
-        if usage is not None or said or content or thought:
-            told = _used(parameters["model"], usage or next(reversed(said), None), slot, content + call + thought)
-            used.append(told._replace(estimated=told.estimated or not said))
-    # LiteLLM ends each stream with a “stop” of its own; these say how the provider ended it, if it did.
-    finish = stream.received_finish_reason or stream.intermittent_finish_reason
-    if not finish and not is_object(content):
-        raise Incomplete("the stream broke off")
-    finish = load().map_finish_reason(finish or "stop")  # which LiteLLM itself does with whole answers alone
-    if finish == "stop" and not (content or thought or call):
-        raise EmptyStream("the stream ended without a word")  # LiteLLM drops a refusal from a stream
-    return Said(content, call, thought, finish, answered_by)
+        except ModelError as error:
+            error.paid = self._paid()
+            raise
+        except MediaError as error:
+            raise ModelError(str(error)) from error
+        except Exception as error:  # noqa: BLE001  LiteLLM has no base of its own for what it raises
+            failure = sentence(error, self._request)
+            failure.paid = self._paid()
+            raise failure from None  # the cause may hold a key, and a log would print it
+        finally:
+            self._pool.loading.discard(self._spec.id)
+            if self._request.by_batch:
+                self._pool.batches.answered.discard(self._request.key)
+
+    def _paid(self) -> Reply:
+        return in_all(self._used, Reply(text=""), attempts=self._made)
+
+    def _marked_beginning(self) -> Beginning | None:
+        """What of a prompt is marked for its provider to keep; None where that keeps what it likes, or none so short."""
+        if not keeps_marked(self._spec, self._pool.connections):
+            return None
+        longest = next(reversed(beginnings(self._request, marked=True)), None)
+        return longest if longest and longest.tokens >= min_tokens(self._spec) else None
+
+    async def _attempt(self, messages: list[dict[str, Any]], beginning: Beginning | None) -> Reply:
+        """Ask once, when it is this call's turn."""
+        spec, findings = self._spec, self._findings
+        alone = self._first_picture_alone() if self._tries_picture else nullcontext()
+        async with alone, self._turn(beginning) as slot:
+            if self._tries_picture and findings.get(VISION) == 0:
+                raise CannotSee(f"{spec.id} does not take pictures.")
+            self._made, secrets = self._attempts.number, secret_forms()
+            async with LOCAL_SERVERS.turn(spec.id, self._request.messages):
+                began = time.perf_counter()
+                self._sent = self.parameters(messages)
+                reply = await _reply(await self._said(slot, self._shown(secrets)), self._request.form)
+            reply = in_all(
+                self._used,
+                reply,
+                latency_s=round(time.perf_counter() - began, 4),
+                attempts=self._made,
+                left_out=tuple(sorted(self._refused())),
+                by_batch=slot.by_batch,
+                connection=spec.connection,
+                address=self._request.address,
+                **{name: without_secrets(getattr(reply, name), secrets) for name in ECHOING},
+            )
+            slot.usage = reply.usage
+            for name in self._left_out - {ANSWER, CONTEXT}:
+                findings.remember(name, 0)
+            if self._tries_picture:
+                findings.remember(VISION, 1)
+            return reply
+
+    @asynccontextmanager
+    async def _turn(self, beginning: Beginning | None) -> AsyncIterator[Slot]:
+        """Wait until a call may be made. One that goes by batch takes no turn: it keeps no server busy."""
+        if self._request.by_batch:
+            with self._pool.batches.taking(self._request.key):
+                yield Slot.of(self._request, ServerClock())
+        else:
+            async with self._pool.kept_beginnings.turn(beginning), self._pool.limits.turn(self._request) as slot:
+                yield slot
+
+    @asynccontextmanager
+    async def _first_picture_alone(self) -> AsyncIterator[None]:
+        """Hold other pictures back while the first is sent: that a model can't see is found out by one call."""
+        findings = self._findings
+        if not findings.tried_picture:
+            async with findings.first_picture:
+                if not findings.tried_picture:
+                    try:
+                        yield
+                    except Exception as error:
+                        findings.tried_picture = not is_loading(error)
+                        raise
+                    findings.tried_picture = True
+                    return
+        yield
+
+    def _shown(self, secrets: tuple[str, ...]) -> Watch | None:
+        """Who is shown a stream, without any key that the server may echo; None where the whole answer is asked for."""
+        findings, watch = self._findings, self._watch
+        must_stream = findings.is_slow or self._spec.id.startswith(LOCAL)  # so that the server is heard
+        is_whole = watch is None or self._attempts.is_last  # not every server that says so can stream
+        if self._request.by_batch or not findings.streams or (is_whole and not must_stream):
+            return None
+        return lambda text: watch(without_beginnings(text, secrets)) if watch else None
+
+    async def _said(self, slot: Slot, watch: Watch | None) -> Said:
+        """Make one call, within its time-out. What it used up is kept, whatever comes of it."""
+        bound = Bound(self._spec.max_tokens, watch is not None, slot.heard)
+        before = BOUND.set(bound)
+        in_time = nullcontext() if slot.by_batch else slot.time_out(self._spec.timeout_s, whole=watch is None)
+        try:
+            async with in_time:
+                return await (self._whole(slot, bound) if watch is None else self._streamed(slot, bound, watch))
+        except TimeoutError:
+            self._findings.is_slow = self._findings.is_slow or watch is None
+            raise
+        except Exception as error:
+            if not (text := failed_generation(error)):
+                raise
+            self._used.append(_used(self._sent["model"], None, slot, text))
+            return Said(text, "", "", "stop", {})
+        finally:
+            BOUND.reset(before)
+
+    async def _whole(self, slot: Slot, bound: Bound) -> Said:
+        answer = await load().acompletion(**self._sent)
+        choice = answer.choices[0] if answer.choices else None
+        message = choice.message if choice else None
+        content, thought = getattr(message, "content", None) or "", getattr(message, "reasoning_content", None) or ""
+        call = _called(message)
+        self._used.append(_used(self._sent["model"], getattr(answer, "usage", None), slot, content + call + thought))
+        if choice is None or message is None:
+            raise NoAnswer("the reply holds no answer")
+        refusal = getattr(message, "refusal", None) or (message.provider_specific_fields or {}).get("refusal")
+        if len(content) + len(call) + len(thought) > bound.characters:
+            raise Overlong(f"{len(content) + len(call) + len(thought)} characters")
+        if refusal and not content:
+            return Said(str(refusal), "", "", REFUSAL, _answered_by(answer))
+        return Said(content, call, thought, choice.finish_reason or "stop", _answered_by(answer))
+
+    async def _streamed(self, slot: Slot, bound: Bound, watch: Watch) -> Said:
+        """An answer that streams in; a model whose streams keep breaking is not asked for one again."""
+        findings, model = self._findings, self._sent["model"]
+        content, call, thought, usage, answered_by = "", "", "", None, dict[str, str]()
+        try:
+            usage_too = {"include_usage": True}
+            stream = await load().acompletion(stream=True, stream_options=usage_too, **self._sent)
+            try:
+                async for chunk in stream:
+                    usage = getattr(chunk, "usage", None) or usage
+                    # What came first counts: the last chunks are LiteLLM's own.
+                    answered_by = _answered_by(chunk) | answered_by
+                    for choice in chunk.choices[:1]:
+                        thought += getattr(choice.delta, "reasoning_content", None) or ""
+                        call += _called(choice.delta)
+                        if choice.delta.content:
+                            content += choice.delta.content
+                            if not bound.came_whole:
+                                watch(content)
+                    if len(content) + len(call) + len(thought) > bound.characters:
+                        raise Overlong(f"more than {bound.characters} characters")
+            except Overlong:
+                raise
+            except Exception:
+                if not is_object(content):
+                    raise
+                log.info("a stream broke off behind its whole answer", exc_info=True)
+            finally:
+                # LiteLLM gives what was used last of all, counted by itself where the server said nothing.
+                said = [given for chunk in stream.chunks if (given := getattr(chunk, "usage", None))]
+                if usage is not None or said or content or thought:
+                    told = _used(model, usage or next(reversed(said), None), slot, content + call + thought)
+                    self._used.append(told._replace(estimated=told.estimated or not said))
+            # LiteLLM ends each stream with a “stop” of its own; these say how the provider ended it, if it did.
+            finish = stream.received_finish_reason or stream.intermittent_finish_reason
+            if not finish and not is_object(content):
+                raise Incomplete("the stream broke off")
+            finish = load().map_finish_reason(finish or "stop")  # which LiteLLM itself does with whole answers alone
+            if finish == "stop" and not (content or thought or call):
+                raise EmptyStream("the stream ended without a word")  # LiteLLM drops a refusal from a stream
+        except (Exception, asyncio.CancelledError) as error:
+            if content or breaks_stream(error):
+                findings.broken_streams += 1
+                findings.streams = findings.streams and findings.broken_streams < BROKEN_STREAMS
+            raise
+        findings.broken_streams, findings.streams = 0, findings.streams and not bound.came_whole
+        return Said(content, call, thought, finish, answered_by)
+
+    def parameters(self, messages: list[dict[str, Any]]) -> dict[str, Any]:
+        """What one attempt sends, as far as the model is known to take it by then."""
+        spec, request, findings = self._spec, self._request, self._findings
+        extra: dict[str, Any] = dict(spec.extra)
+        if (tokens := extra.pop("thinking_budget", None)) is not None:
+            extra["thinking"] = {"type": "enabled", "budget_tokens": tokens}
+        if (threshold := extra.pop("safety_settings", None)) is not None:
+            extra["safety_settings"] = [{"category": category, "threshold": threshold} for category in HARMS]
+        without = findings.lacking | self._left_out
+        longest = "max_completion_tokens" if MAX_TOKENS in without else "max_tokens"
+        given: dict[str, Any] = {
+            "num_ctx": ollama_context(request, findings),
+            **extra,
+            "messages": alternating(messages) if SYSTEM in without else messages,
+            "temperature": spec.temperature,
+            longest: room(request, findings),
+            "top_p": spec.top_p,
+            "timeout": NO_TIMEOUT_S,
+            "num_retries": 0,
+            "max_retries": 0,
+            **route(spec, self._pool.connections).parameters(),
+        }
+        if SCHEMA not in self._left_out and self._wants_schema():
+            lengths = "minLength" not in without and self._takes_lengths()
+            schema = enforced(request.form, room=spec.room, lengths=lengths, lacking=without)
+            form = {"name": request.form.__name__, "schema": schema, "strict": True}
+            given["response_format"] = {"type": "json_schema", "json_schema": form}
+        unwanted = without & PARAMETERS | ({"thinking"} if "thinking_budget" in without else set())
+        return {name: value for name, value in given.items() if value is not None and name not in unwanted}
+
+    def _refused(self) -> frozenset[str]:
+        """What was wanted of a call, and its server refused."""
+        knobs = {name for name in ("temperature", "top_p") if getattr(self._spec, name) is not None}
+        forms = {SCHEMA, SYSTEM} if self._spec.structured == "auto" else {SYSTEM}
+        return (self._findings.lacking | self._left_out) & (knobs | self._spec.extra.keys() | forms)
+
+    def _wants_schema(self) -> bool:
+        """As set; else unless its card says no. A model without a card is asked, and asked no more when it refuses."""
+        if self._spec.structured != "auto":
+            return self._spec.structured == "yes"
+        known = card(self._spec.id)
+        return self._findings.get(SCHEMA) != 0 and (known is None or bool(known.get("supports_response_schema")))
+
+    def _takes_lengths(self) -> bool:
+        """Servers of one's own take them, models without a card are asked once; hosted providers refuse them."""
+        served_by = PROVIDERS.get(provider(self._spec.id))
+        own = bool(self._spec.connection) or (served_by is not None and served_by.near)
+        return own or card(self._spec.id) is None
+
+    def _worth_another(self, error: BaseException) -> Again:
+        """Return whether to try again, and how. What the server says that the model can't do is remembered at once."""
+        request, findings = self._request, self._findings
+        if is_loading(error):
+            self._pool.loading.add(self._spec.id)
+            return Again.SAME
+        if request.pictures and cannot_see(error):
+            findings.remember(VISION, 0)
+            return Again.NO
+        if request.pictures and (most := most_images(error)) and most < request.pictures:
+            findings.remember(IMAGES, most)
+            return Again.NO
+        if self._sent and findings.streams and says(error, "stream"):
+            findings.streams = False
+            return Again.OTHERWISE
+        without_schema = self._spec.structured == "auto"
+        if not self._sent or (refusal := refused(error, self._sent, without_schema=without_schema)) is None:
+            return again_if_it_may_pass(error)
+        if refusal.values.keys() <= self._left_out:
+            return Again.NO
+        context = refusal.values.get(CONTEXT)
+        if context and not leaves_room(request, findings, context, prompt_tokens(error)):
+            return Again.NO
+        self._left_out.update(refusal.values)
+        if refusal.is_said:
+            for name, value in refusal.values.items():
+                findings.remember(name, value)
+        return Again.OTHERWISE
 
 
 def is_object(text: str) -> bool:
@@ -246,334 +561,3 @@ def _answered_by(answer: Any) -> dict[str, str]:
     model = hidden.get("provider_response_model") or getattr(answer, "model", None)
     names = {"model": model, "fingerprint": getattr(answer, "system_fingerprint", None)}
     return {field: str(value) for field, value in names.items() if value}
-
-
-NO_TIMEOUT_S = 86_400.0
-"""For LiteLLM, which would else have one of its own: `Slot.time_out` says when a server is silent for too long."""
-ECHOING = ("text", "finish", "model", "fingerprint")
-"""What of a reply a server writes, maybe with a key in it that it was sent."""
-BROKEN_STREAMS = 2
-"""After so many in a row a model is asked for whole answers, for as long as the process lives."""
-
-
-class ModelPool:
-    """All models of a process: the offline one, and those that are asked where the server's owner says (`route`).
-
-    `ModelSpec.attempts` bounds the calls that a server sees for one request: nothing below this class retries. Each
-    attempt waits for its turn; that wait counts neither for the time-out nor for the latency. The time-out counts the
-    server's silence; see `Slot.time_out`.
-
-    Args:
-        limits: those of all runs.
-        capabilities: where it is kept what models can't do; None forgets it with the process.
-        offline: what the offline model answers by.
-        kept_in: where batches are put on record; None where no call goes by batch.
-    """
-
-    def __init__(
-        self,
-        media: MediaStore,
-        connections: Connections | None = None,
-        limits: Turns | None = None,
-        capabilities: Capabilities | None = None,
-        offline: Methods | None = None,
-        kept_in: tuple[Database, Writer] | None = None,
-    ) -> None:
-        self.limits = limits or Limits()
-        self._media = media
-        self._connections = Connections() if connections is None else connections
-        self._capabilities = capabilities or Capabilities(connections=self._connections)
-        self._offline = OfflineModel(offline or {})
-        self._kept_beginnings = KeptBeginnings()
-        self._kept_in = kept_in
-        self._batches: Batches | None = None
-        self._looked_at, self._in_environment = -math.inf, frozenset[str]()
-        self.loading: set[str] = set()
-        """Models whose servers are waited for, as they are still loading them."""
-
-    async def answer(self, request: Request, watch: Watch | None = None) -> Reply:
-        """See `Model.answer`."""
-        if request.spec.id in (OFFLINE, SCRIPT):
-            return await self._offline.answer(request)
-        await self.warm()
-        spec = request.spec.checked()
-        if not spec.id.startswith(LOCAL) or spec.connection:
-            return await self._answer(spec, request, watch)
-        async with LOCAL_SERVERS.asked(spec.id, self.loading):
-            await self._capabilities.context(spec)
-            return await self._answer(spec, request, watch)
-
-    def slowed_to(self, specs: Iterable[ModelSpec]) -> int | None:
-        """Return calls at once for the slowest of these models; None where all servers keep up."""
-        slowed = (self.limits.slowed_to(spec) for spec in specs)
-        return min((calls for calls in slowed if calls is not None), default=None)
-
-    async def _answer(self, spec: ModelSpec, request: Request, watch: Watch | None) -> Reply:
-        findings, left_out = await self._capabilities.of(spec), set[str]()
-        attempts, used, number, sent = Attempts(spec), list[Used](), 0, dict[str, Any]()
-        tries_picture = request.pictures > 0 and spec.vision == "auto"
-
-        async def attempt() -> Reply:
-            nonlocal number, sent
-            alone = self._first_picture_alone(findings) if tries_picture else nullcontext()
-            async with alone, self._turn(request, beginning) as slot:
-                if tries_picture and findings.lacks(VISION):
-                    raise CannotSee(f"{spec.id} does not take pictures.")
-                number, secrets = attempts.number, self._secrets()
-                shown = _shown(spec, findings, watch, secrets, is_last=attempts.is_last)
-                shown = None if request.by_batch else shown
-                async with LOCAL_SERVERS.turn(spec.id, request.messages):
-                    began = time.perf_counter()
-                    sent = self._parameters(request, messages, findings, left_out)
-                    answer = await self._ask(spec, findings, sent, shown, used, slot)
-                    reply = await _reply(answer, request.form)
-                said = {name: without_secrets(getattr(reply, name), secrets) for name in ECHOING}
-                where = {"connection": spec.connection, "address": request.address}
-                took = round(time.perf_counter() - began, 4)
-                without = tuple(sorted(self._left_out(spec, findings, left_out)))
-                more = {"latency_s": took, "attempts": number, "left_out": without, "by_batch": request.by_batch}
-                reply = in_all(used, reply, **more, **said, **where)
-                slot.usage = reply.usage
-                for name in left_out - {ANSWER, CONTEXT}:
-                    findings.remember(name, 0)
-                if tries_picture:
-                    findings.remember(VISION, 1)
-                return reply
-
-        try:
-            beginning = self._marked_beginning(request)
-            made = partial(to_wire, request.messages, self._media, marked=beginning is not None)
-            messages = await asyncio.to_thread(made) if request.pictures else made()
-            return await attempts.made(
-                attempt, lambda error: self._worth_another(request, findings, left_out, sent, error)
-            )
-        except NotAllowed:
-            raise
-        except ModelError as error:
-            error.paid = in_all(used, Reply(text=""), attempts=number)
-            raise
-        except MediaError as error:
-            raise ModelError(str(error)) from error
-        except Exception as error:  # noqa: BLE001  LiteLLM has no base of its own for what it raises
-            failure = sentence(error, request)
-            failure.paid = in_all(used, Reply(text=""), attempts=number)
-            raise failure from None  # the cause may hold a key, and a log would print it
-        finally:
-            self.loading.discard(spec.id)
-            if self._batches is not None:
-                self._batches.answered.discard(request.key)
-
-    @asynccontextmanager
-    async def _turn(self, request: Request, beginning: Beginning | None) -> AsyncIterator[Slot]:
-        """Wait until a call may be made. One that goes by batch takes no turn: it keeps no server busy."""
-        if not request.by_batch:
-            async with self._kept_beginnings.turn(beginning), self.limits.turn(request) as slot:
-                yield slot
-            return
-        if self._batches is None:
-            from courtroom.models.batches import Batches  # imports httpx, which takes long
-
-            assert self._kept_in is not None, "a batch is on record before it is waited for"
-            self._batches = Batches(*self._kept_in)
-        with self._batches.taking(request.key):
-            yield Slot.of(request, ServerClock())
-
-    def _marked_beginning(self, request: Request) -> Beginning | None:
-        """What of a prompt is marked for its provider to keep; None where that keeps what it likes, or none so short."""
-        if not keeps_marked(request.spec, self._connections):
-            return None
-        longest = next(reversed(beginnings(request, marked=True)), None)
-        return longest if longest and longest.tokens >= min_tokens(request.spec) else None
-
-    def _secrets(self) -> tuple[str, ...]:
-        """What a server may echo: `route` knows at once what is sent; the environment is looked through each second."""
-        if (now := time.monotonic()) > self._looked_at + 1.0:
-            self._looked_at, self._in_environment = now, secrets_in_environment()
-        return secret_forms(self._in_environment)
-
-    async def warm(self) -> None:
-        """Load LiteLLM, off the loop's thread."""
-        if not load.cache_info().currsize:
-            await asyncio.to_thread(load)
-
-    async def _ask(
-        self,
-        spec: ModelSpec,
-        findings: Findings,
-        parameters: dict[str, Any],
-        watch: Watch | None,
-        used: list[Used],
-        slot: Slot,
-    ) -> Said:
-        """Make one call, within its time-out. What it used up is added to `used`, whatever comes of it."""
-        bound = Bound(spec.max_tokens, watch is not None, slot.heard)
-        before = BOUND.set(bound)
-        try:
-            in_time = nullcontext() if slot.by_batch else slot.time_out(spec.timeout_s, whole=watch is None)
-            async with in_time:
-                if watch is None:
-                    return await whole(parameters, slot, bound, used)
-                return await self._streamed(findings, parameters, slot, bound, used, watch)
-        except TimeoutError:
-            findings.is_slow = findings.is_slow or watch is None
-            raise
-        except Exception as error:
-            if not (text := failed_generation(error)):
-                raise
-            used.append(_used(parameters["model"], None, slot, text))
-            return Said(text, "", "", "stop", {})
-        finally:
-            BOUND.reset(before)
-
-    async def _streamed(
-        self, findings: Findings, parameters: dict[str, Any], slot: Slot, bound: Bound, used: list[Used], watch: Watch
-    ) -> Said:
-        """A streamed call; a model whose streams keep breaking is not asked for one again."""
-        began = False
-
-        def heard(text: str) -> None:
-            nonlocal began
-            began = True
-            if not bound.came_whole:
-                watch(text)
-
-        try:
-            said = await streamed(parameters, slot, bound, used, heard)
-        except (Exception, asyncio.CancelledError) as error:
-            if began or breaks_stream(error):
-                findings.broken_streams += 1
-                findings.streams = findings.streams and findings.broken_streams < BROKEN_STREAMS
-            raise
-        findings.broken_streams, findings.streams = 0, findings.streams and not bound.came_whole
-        return said
-
-    async def close(self) -> None:
-        """Close the connections made on this loop, and wait for no batch any more."""
-        if self._batches is not None:
-            await self._batches.close()
-        if load.cache_info().currsize:
-            kept = load().in_memory_llm_clients_cache
-            of_this_loop = kept.update_cache_key_with_event_loop("")
-            for key in [key for key in kept.cache_dict if str(key).endswith(of_this_loop)]:
-                client = kept.cache_dict.pop(key)
-                if inspect.iscoroutinefunction(getattr(client, "close", None)):
-                    await client.close()
-
-    def _parameters(
-        self, request: Request, messages: list[dict[str, Any]], findings: Findings, left_out: set[str]
-    ) -> dict[str, Any]:
-        """What one attempt sends, as far as the model is known to take it by then."""
-        spec = request.spec
-        extra: dict[str, Any] = dict(spec.extra)
-        if (tokens := extra.pop("thinking_budget", None)) is not None:
-            extra["thinking"] = {"type": "enabled", "budget_tokens": tokens}
-        if (threshold := extra.pop("safety_settings", None)) is not None:
-            extra["safety_settings"] = [{"category": category, "threshold": threshold} for category in HARMS]
-        without = findings.lacking | left_out
-        longest = "max_completion_tokens" if MAX_TOKENS in without else "max_tokens"
-        given: dict[str, Any] = {
-            "num_ctx": ollama_context(request, findings),
-            **extra,
-            "messages": alternating(messages) if SYSTEM in without else messages,
-            "temperature": spec.temperature,
-            longest: room(request, findings),
-            "top_p": spec.top_p,
-            "timeout": NO_TIMEOUT_S,
-            "num_retries": 0,
-            "max_retries": 0,
-            **route(spec, self._connections).parameters(),
-        }
-        if SCHEMA not in left_out and self._wants_schema(spec, findings):
-            lengths = "minLength" not in without and _takes_lengths(spec)
-            schema = enforced(request.form, room=spec.room, lengths=lengths, lacking=without)
-            form = {"name": request.form.__name__, "schema": schema, "strict": True}
-            given["response_format"] = {"type": "json_schema", "json_schema": form}
-        unwanted = without & PARAMETERS | ({"thinking"} if "thinking_budget" in without else set())
-        return {name: value for name, value in given.items() if value is not None and name not in unwanted}
-
-    def _left_out(self, spec: ModelSpec, findings: Findings, left_out: set[str]) -> set[str]:
-        """What was wanted of a call, and its server refused."""
-        without = findings.lacking | left_out
-        knobs = {name for name in ("temperature", "top_p") if getattr(spec, name) is not None} | spec.extra.keys()
-        forms = {SCHEMA, SYSTEM} if spec.structured == "auto" else {SYSTEM}
-        return set(without & (knobs | forms))
-
-    def _wants_schema(self, spec: ModelSpec, findings: Findings) -> bool:
-        """As set; else unless its card says no. A model without a card is asked, and asked no more when it refuses."""
-        if spec.structured != "auto":
-            return spec.structured == "yes"
-        known = card(spec.id)
-        return not findings.lacks(SCHEMA) and (known is None or bool(known.get("supports_response_schema")))
-
-    @asynccontextmanager
-    async def _first_picture_alone(self, findings: Findings) -> AsyncIterator[None]:
-        """Hold other pictures back while the first is sent: that a model can't see is found out by one call."""
-        if not findings.tried_picture:
-            async with findings.first_picture:
-                if not findings.tried_picture:
-                    try:
-                        yield
-                    except Exception as error:
-                        findings.tried_picture = not is_loading(error)
-                        raise
-                    findings.tried_picture = True
-                    return
-        yield
-
-    def _worth_another(
-        self, request: Request, findings: Findings, left_out: set[str], sent: dict[str, Any], error: BaseException
-    ) -> Again:
-        """Return whether to try again, and how. What the server says that the model can't do is remembered at once.
-
-        Args:
-            left_out: what this request has been asked again without, by the names of `capabilities`.
-            sent: the parameters of the call that failed.
-        """
-        if is_loading(error):
-            self.loading.add(request.spec.id)
-            return Again.SAME
-        if request.pictures and cannot_see(error):
-            findings.remember(VISION, 0)
-            return Again.NO
-        if request.pictures and (most := most_images(error)) and most < request.pictures:
-            findings.remember(IMAGES, most)
-            return Again.NO
-        if sent and findings.streams and says(error, STREAM):
-            findings.streams = False
-            return Again.OTHERWISE
-        without_schema = request.spec.structured == "auto"
-        if not sent or (refusal := refused(error, sent, without_schema=without_schema)) is None:
-            return again_if_it_may_pass(error)
-        if refusal.values.keys() <= left_out:
-            return Again.NO
-        context = refusal.values.get(CONTEXT)
-        if context and not leaves_room(request, findings, context, prompt_tokens(error)):
-            return Again.NO
-        left_out.update(refusal.values)
-        if refusal.is_said:
-            for name, value in refusal.values.items():
-                findings.remember(name, value)
-        return Again.OTHERWISE
-
-
-HARMS = tuple(
-    f"HARM_CATEGORY_{name}" for name in ("HARASSMENT", "HATE_SPEECH", "SEXUALLY_EXPLICIT", "DANGEROUS_CONTENT")
-)
-"""What Gemini's filter can be set for, by its names."""
-
-
-def _takes_lengths(spec: ModelSpec) -> bool:
-    """Servers of one's own take them, models without a card are asked once; hosted providers refuse them."""
-    served_by = PROVIDERS.get(provider(spec.id))
-    own = bool(spec.connection) or (served_by is not None and served_by.near)
-    return own or card(spec.id) is None
-
-
-def _shown(
-    spec: ModelSpec, findings: Findings, watch: Watch | None, secrets: tuple[str, ...], *, is_last: bool
-) -> Watch | None:
-    """Who is shown a stream, without any key that the server may echo; None where the whole answer is asked for."""
-    must_stream = findings.is_slow or spec.id.startswith(LOCAL)  # so that the server is heard
-    if not findings.streams or ((watch is None or is_last) and not must_stream):
-        return None  # not every server that says so can stream
-    return lambda text: watch(without_beginnings(text, secrets)) if watch else None

@@ -137,8 +137,9 @@ class Prompts:
 
     def _rendered_apart(self, apart: Apart, name: str, inputs: Mapping[str, object]) -> tuple[str, str, str, str]:
         if self._frame is None:
-            self._frame = apart.whole("_system"), apart.whole("_case")
-        return *self._frame, *apart.blocks(name, inputs)
+            self._frame = apart.rendered("whole", "_system")[0], apart.rendered("whole", "_case")[0]
+        shared, own = apart.rendered("blocks", name, inputs)
+        return *self._frame, shared, own
 
     @cached_property
     def _notes_for_all(self) -> str:

@@ -5,8 +5,10 @@ for it, or an address out of the model's id; for those listed here both are give
 provider that is missing here can be reached by way of a LiteLLM proxy as a connection.
 """
 
+import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 
 
 @dataclass(frozen=True)
@@ -21,37 +23,12 @@ class Provider:
     """It has no address of its own: one must be set."""
 
 
-def _usual(name: str, **differs: bool) -> Provider:
-    return Provider((f"{name.upper()}_API_KEY",), (f"{name.upper()}_API_BASE",), **differs)
-
-
-_COHERE = Provider(("COHERE_API_KEY", "CO_API_KEY"), ("COHERE_API_BASE",))
-_OLLAMA = _usual("ollama", near=True)
-_USUAL = (
-    "cerebras", "dashscope", "deepinfra", "deepseek", "featherless_ai", "github", "groq", "hyperbolic", "minimax",
-    "mistral", "moonshot", "nebius", "novita", "nvidia_nim", "sambanova", "volcengine", "xai", "zai",
-)  # fmt: skip
-
+_TABLE = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
 PROVIDERS: Mapping[str, Provider] = {
-    "openai": Provider(("OPENAI_API_KEY",), ("OPENAI_BASE_URL", "OPENAI_API_BASE")),
-    "anthropic": Provider(("ANTHROPIC_API_KEY",), ("ANTHROPIC_API_BASE", "ANTHROPIC_BASE_URL")),
-    "gemini": Provider(("GEMINI_API_KEY", "GOOGLE_API_KEY"), ("GEMINI_API_BASE",)),
-    "openrouter": Provider(("OPENROUTER_API_KEY", "OR_API_KEY"), ("OPENROUTER_API_BASE",)),
-    "cohere": _COHERE,
-    "cohere_chat": _COHERE,
-    "fireworks_ai": Provider(("FIREWORKS_AI_API_KEY", "FIREWORKS_API_KEY"), ("FIREWORKS_API_BASE",)),
-    "perplexity": Provider(("PERPLEXITY_API_KEY", "PERPLEXITYAI_API_KEY"), ("PERPLEXITY_API_BASE",)),
-    "together_ai": Provider(
-        ("TOGETHER_AI_API_KEY", "TOGETHERAI_API_KEY", "TOGETHER_API_KEY"), ("TOGETHER_AI_API_BASE",)
-    ),
-    **{name: _usual(name) for name in _USUAL},
-    "azure": Provider(("AZURE_API_KEY", "AZURE_OPENAI_API_KEY"), ("AZURE_API_BASE",), unplaced=True),
-    "azure_ai": _usual("azure_ai", unplaced=True),
-    "ollama": _OLLAMA,
-    "ollama_chat": _OLLAMA,
-    "llamafile": _usual("llamafile", near=True),
-    "hosted_vllm": _usual("hosted_vllm", near=True, unplaced=True),
-    "lm_studio": _usual("lm_studio", near=True, unplaced=True),
-    "xinference": _usual("xinference", near=True, unplaced=True),
-    "litellm_proxy": _usual("litellm_proxy", unplaced=True),
+    name: Provider(
+        keys=tuple(given.pop("keys", (f"{name.upper()}_API_KEY",))),
+        addresses=tuple(given.pop("addresses", (f"{name.upper()}_API_BASE",))),
+        **given,
+    )
+    for name, given in _TABLE.items()
 }

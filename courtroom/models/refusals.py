@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from courtroom.models.capabilities import ANSWER, CONTEXT, MAX_TOKENS, SCHEMA, SYSTEM
-from courtroom.models.failures import is_unexplained, says
+from courtroom.models.failures import is_unexplained, refuses
+from courtroom.models.server_words import WORDS
 from courtroom.models.spec import EXTRAS
 
 KEYWORDS = (
@@ -19,43 +20,6 @@ KEYWORDS = (
 """Of a schema, each with what is left out together."""
 PARAMETERS = frozenset({"temperature", "top_p", *EXTRAS}) - {"num_ctx"}
 """What says how a model draws its words, so that an answer is an answer without it."""
-_TABLE = (
-    (
-        SYSTEM,
-        re.compile(
-            r"roles must alternate|(?:system|developer) (?:role|message|prompt|instruction)s? (?:is"
-            r"|are) not (?:support|enabl|allow)"
-            r"|system role not supported|only user(,| and|,? or) assistant|only support[^.\n]{0,20} user and assistant",
-            re.IGNORECASE,
-        ),
-    ),
-    (MAX_TOKENS, re.compile(r"max_tokens.{0,160}max_completion_tokens", re.IGNORECASE | re.DOTALL)),
-    (SCHEMA, re.compile(r"too (?:many states|complex)|complexity", re.IGNORECASE)),
-)
-"""By what a server says, the name of what it does not take. The first that was sent counts."""
-STREAM = re.compile(r"(?<![\w-])stream(?:ing|_options)?\b", re.IGNORECASE)
-"""What a server names that does not stream, or not in the way in which it is asked."""
-_FORM = re.compile(
-    r"response_?format|json.?(?:schema|object)|response_?schema|structured.?output|guided.?decoding|grammar"
-    r"|format\.schema"
-    r"|generation_?config|\bschema\b",
-    re.IGNORECASE,
-)
-_UNWANTED = re.compile(
-    r"support|deprecat|unknown|unrecogni[sz]ed|unexpected|permitted|allowed|invalid|only|extra |cannot|can't"
-    r"|must|removed|does not take",
-    re.IGNORECASE,
-)
-_CONTEXT = re.compile(r"maximum context length (?:is|of) (\d{2,9})", re.IGNORECASE)
-_ANSWER = re.compile(
-    r"at most (\d{2,7}) (?:completion|output) tokens|max_(?:completion_|output_)?tokens:? \d+ ?> ?(\d{2,7})"
-    r"|max_?(?:completion_?|output_?)?tokens\b[^\n]{0,80}?(?:at most|less than or equal to|<=|up to"
-    r"|maximum (?:is|of)|最大值?[为是]?|\[\d+,) ?(\d{2,7})(?!\.?\d)",
-    re.IGNORECASE,
-)
-_PROMPT = re.compile(
-    r"(\d{1,9}) (?:tokens? )?(?:in the (?:messages|prompt)|(?:text |prompt )?input tokens)", re.IGNORECASE
-)
 
 
 class Refused(NamedTuple):
@@ -76,19 +40,20 @@ def refused(error: BaseException, sent: Mapping[str, Any], *, without_schema: bo
     """
     kept = {SCHEMA} if without_schema and "response_format" in sent else set()
     knobs = PARAMETERS & sent.keys() | ({"thinking_budget"} if "thinking" in sent else set())
-    if not says(error, re.compile("")):
+    if not refuses(error):
         return None
     text = str(error)
-    if context := _CONTEXT.search(text):
+    if context := WORDS["context"].search(text):
         return Refused({CONTEXT: int(context[1])}, is_said=True)
-    if longest := _ANSWER.search(text):
+    if longest := WORDS["answer"].search(text):
         return Refused({ANSWER: int(longest[longest.lastindex or 1])}, is_said=True)
     roles = {SYSTEM} if any(message["role"] == "system" for message in sent["messages"]) else set()
     can = kept | roles | ({MAX_TOKENS} if "max_tokens" in sent else set())
     schema = json.dumps(sent.get("response_format", ""))
-    names: list[tuple[str, ...]] = [(name,) for name, pattern in _TABLE if name in can and pattern.search(text)]
+    said = [name for name in (SYSTEM, MAX_TOKENS, SCHEMA) if name in can and WORDS[name].search(text)]
+    names: list[tuple[str, ...]] = [(name,) for name in said]
     names += [pair for pair in KEYWORDS if any(f'"{name}": ' in schema and _named(name, text) for name in pair)]
-    names += [(SCHEMA,)] if kept and _FORM.search(text) else []
+    names += [(SCHEMA,)] if kept and WORDS["form"].search(text) else []
     # Of two that may not stand together, the more particular one goes.
     names += [(name,) for name in sorted(knobs, key=lambda name: name == "temperature") if _named(name, text)]
     if names:
@@ -100,10 +65,10 @@ def refused(error: BaseException, sent: Mapping[str, Any], *, without_schema: bo
 def _named(name: str, text: str) -> bool:
     """Whether a name is said not to be wanted, whichever way it is written."""
     plain = name.replace("_", "").lower()
-    return bool(_UNWANTED.search(text)) and bool(re.search(rf"\b{plain}\b", text.replace("_", "").lower()))
+    return bool(WORDS["unwanted"].search(text)) and bool(re.search(rf"\b{plain}\b", text.replace("_", "").lower()))
 
 
 def prompt_tokens(error: BaseException) -> int | None:
     """Return how many tokens the prompt has, where a refusal says it."""
-    counts = _PROMPT.findall(str(error))
+    counts = WORDS["prompt"].findall(str(error))
     return int(counts[0]) if counts else None

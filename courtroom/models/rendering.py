@@ -10,28 +10,16 @@ import os
 import pickle
 import select
 import sys
+import tomllib
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache
+from pathlib import Path
 from typing import Any, TypeVar
 
 from jinja2 import Environment, FunctionLoader, StrictUndefined, TemplateSyntaxError, nodes
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
-_NAMES = (
-    "am Amharic, az Azerbaijani, bo Tibetan, cy Welsh, eu Basque, ga Irish, gu Gujarati, is Icelandic, km Khmer, "
-    "kn Kannada, lo Lao, ml Malayalam, mn Mongolian, my Burmese, pa Punjabi, si Sinhala, sq Albanian, tl Filipino, "
-    "ar Arabic, be Belarusian, bg Bulgarian, bn Bengali, ca Catalan, cs Czech, da Danish, de German, el Greek, "
-    "en English, es Spanish, et Estonian, fa Persian, fi Finnish, fr French, he Hebrew, hi Hindi, hr Croatian, "
-    "hu Hungarian, hy Armenian, id Indonesian, it Italian, ja Japanese, ka Georgian, kk Kazakh, ko Korean, "
-    "lt Lithuanian, lv Latvian, mk Macedonian, mr Marathi, ms Malay, ne Nepali, nl Dutch, no Norwegian, pl Polish, "
-    "ps Pashto, pt Portuguese, ro Romanian, ru Russian, sk Slovak, sl Slovenian, sr Serbian, sv Swedish, sw Swahili, "
-    "ta Tamil, te Telugu, th Thai, tr Turkish, uk Ukrainian, ur Urdu, vi Vietnamese"
-)
-LANGUAGES = {
-    **{name.partition(" ")[0]: name.partition(" ")[2] for name in _NAMES.split(", ")},
-    **dict.fromkeys(("zh-Hant", "zh-TW", "zh-HK"), "Chinese (繁體中文)"),
-    "zh": "Chinese (简体中文)",
-}
+LANGUAGES = tomllib.loads(Path(__file__).with_name("language_names.toml").read_text(encoding="utf-8"))
 """As prompts name them."""
 
 T = TypeVar("T", bound=nodes.Node)

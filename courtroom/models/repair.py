@@ -15,6 +15,7 @@ from pydantic import BaseModel, ValidationError
 
 from courtroom.models.fitting import MOST_WRAPPED, fitted
 from courtroom.models.request import CUT, FILTERED, REFUSAL
+from courtroom.models.server_words import WORDS
 from courtroom.models.spec import ModelSpec
 
 log = logging.getLogger(__name__)
@@ -44,17 +45,6 @@ _BIG = 2**63
 _THOUGHT = re.compile(r"<(/?)(?:think|thinking|thought|reasoning)>")
 _AFTER = re.compile(r"[\s`]*\Z")
 """What may follow an answer that is whole although it is called cut."""
-_DECLINES = re.compile(
-    r"\bI(?:['’]m| am) (?:sorry|afraid|unable|not able)|\bI (?:can['’]?t|cannot|can not|won['’]t|will not"
-    r"|must decline|decline)\b"
-    r"|抱歉|对不起|我(?:不能|无法)",
-    re.IGNORECASE,
-)
-_MODEL = re.compile(
-    r"\b(?:as|I['’]m|I am)(?: just| only| merely)? an? (?:AI\b|artificial intelligence|(?:large )?language model|LLM\b)"
-    r"|(?:作为|我(?:只)?是)(?:一个|一名|一款)?\s*(?:AI|人工智能|(?:大型?)?语言模型)",
-    re.IGNORECASE,
-)
 _FIRST = 400
 """Characters at its beginning in which a text says that it refuses."""
 
@@ -137,7 +127,7 @@ def _is_whole(text: str) -> bool:
 
 def speaks_as_model(text: str) -> bool:
     """Return whether a text speaks of its author as a language model."""
-    return bool(_MODEL.search(text))
+    return bool(WORDS["speaks_as_model"].search(text))
 
 
 def complaint(reason: str) -> str:
@@ -182,7 +172,7 @@ def _fitting(text: str, schema: type[BaseModel]) -> BaseModel:
             wrong = wrong or _described(error, schema)
         except InvalidAnswer as error:
             wrong = wrong or str(error)
-    if not wrong and (_DECLINES.search(text, 0, _FIRST) or speaks_as_model(text[:_FIRST])):
+    if not wrong and (WORDS["declines"].search(text, 0, _FIRST) or speaks_as_model(text[:_FIRST])):
         raise Declined(text)
     raise InvalidAnswer(wrong or "there is no JSON object in it")
 

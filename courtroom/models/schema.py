@@ -1,7 +1,7 @@
 """The JSON schema of an answer, as it stands in the prompt and as a server is asked to enforce it."""
 
 import json
-from collections.abc import Collection, Container, Mapping
+from collections.abc import Callable, Collection, Mapping
 from functools import lru_cache
 from typing import Any
 
@@ -49,7 +49,7 @@ def shown_form(answer: type[BaseModel], room: Room = "generous") -> str:
     Raises:
         ValueError: as `schema_of`.
     """
-    return json.dumps(_shown(json.loads(schema_of(answer, room=room, lengths=True))), ensure_ascii=False)
+    return json.dumps(_each(json.loads(schema_of(answer, room=room, lengths=True)), _shown), ensure_ascii=False)
 
 
 def _with_room(part: Any, room: Room) -> Any:
@@ -77,29 +77,24 @@ def enforced(
         lacking: keywords that the server does not take.
     """
     without = {*lacking, *(() if room == "tight" else ("maxLength",))}
-    return _without(json.loads(schema_of(answer, room=room, lengths=lengths)), without)
+    whole = json.loads(schema_of(answer, room=room, lengths=lengths))
+    return _each(whole, lambda part: {name: value for name, value in part.items() if name not in without})
 
 
-def _without(part: Mapping[str, Any], lacking: Container[str]) -> dict[str, Any]:
-    kept = {name: value for name, value in part.items() if name not in lacking}
-    if "anyOf" in kept:
-        kept["anyOf"] = [_without(choice, lacking) for choice in part["anyOf"]]
-    if "items" in kept:
-        kept["items"] = _without(part["items"], lacking)
-    if "properties" in kept:
-        kept["properties"] = {name: _without(field, lacking) for name, field in part["properties"].items()}
-    return kept
+def _each(part: Mapping[str, Any], change: Callable[[Mapping[str, Any]], dict[str, Any]]) -> dict[str, Any]:
+    """A part of a schema with a change in it and in all of its parts."""
+    made = change(part)
+    if "anyOf" in part:
+        made["anyOf"] = [_each(choice, change) for choice in part["anyOf"]]
+    if "items" in part:
+        made["items"] = _each(part["items"], change)
+    if "properties" in part:
+        made["properties"] = {name: _each(field, change) for name, field in part["properties"].items()}
+    return made
 
 
 def _shown(part: Mapping[str, Any]) -> dict[str, Any]:
-    shown = {name: part[name] for name in SHOWN if name in part and not (name == "type" and TELLING & part.keys())}
-    if "anyOf" in part:
-        shown["anyOf"] = [_shown(choice) for choice in part["anyOf"]]
-    if "items" in part:
-        shown["items"] = _shown(part["items"])
-    if "properties" in part:
-        shown["properties"] = {name: _shown(field) for name, field in part["properties"].items()}
-    return shown
+    return {name: part[name] for name in SHOWN if name in part and not (name == "type" and TELLING & part.keys())}
 
 
 def _strict(part: Mapping[str, Any], known: Mapping[str, Any], where: str, lengths: bool) -> dict[str, Any]:

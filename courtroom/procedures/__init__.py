@@ -10,9 +10,8 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from courtroom.cases.kinds import broken_kinds
-from courtroom.engine.errors import place_and_error
 from courtroom.engine.procedure import Procedure
-from courtroom.errors import CourtroomError
+from courtroom.errors import CourtroomError, place_and_error
 from courtroom.procedures.check_templates import unseen as unseen
 from courtroom.procedures.council.procedure import COUNCIL
 from courtroom.procedures.courtroom_llm.procedure import COURTROOM_LLM

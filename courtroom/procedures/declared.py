@@ -10,8 +10,7 @@ from pydantic import TypeAdapter
 from courtroom.declarations.blocks import Block
 from courtroom.declarations.changes import merged
 from courtroom.declarations.paper import PaperSetting, changes
-from courtroom.declarations.parts import Choice, Controls, Ending, Preset, Role, StageKind
-from courtroom.engine.procedure import View
+from courtroom.declarations.parts import Choice, Controls, Ending, Preset, Role, StageKind, View
 from courtroom.engine.record import Record
 
 Draw = Callable[[Record], Mapping[str, Sequence[Block]]]

@@ -13,6 +13,7 @@ from pydantic import Field, TypeAdapter
 
 from courtroom.access import Access, Resource, needs
 from courtroom.declarations.setup import Budget, Setup
+from courtroom.engine.court import RunInput
 from courtroom.engine.events import Called
 from courtroom.engine.procedure import Procedure
 from courtroom.engine.record import Record
@@ -165,7 +166,7 @@ def cost(calls: Iterable[Called]) -> Cost:
 
 def budget(procedure: Procedure, record: Record) -> Budget:
     """The run's budget as it is now: a person may have raised it."""
-    at = procedure.input(record.case, record.setup, record.run.seed, record.interventions)
+    at = RunInput(procedure, record.case, record.setup, record.run.seed, record.interventions)
     setup: Setup = at.at(len(record.stages)).setup
     return setup.budget
 

@@ -3,51 +3,41 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 from abc import abstractmethod
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, ClassVar, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
 from pydantic import BaseModel
 
 from courtroom.access import Access, needs
-from courtroom.engine.answers import AnswerStore
 from courtroom.engine.budget import Payer, Spent
 from courtroom.engine.errors import BudgetReached
 from courtroom.engine.events import Called
 from courtroom.engine.exchange import Exchange
 from courtroom.engine.ledger import Ledger
-from courtroom.engine.procedure import Procedure
 from courtroom.engine.record import Record
 from courtroom.engine.runner import Runner
 from courtroom.engine.services import Asked, Services
-from courtroom.engine.store import RunStore
 from courtroom.errors import CourtroomError
 from courtroom.evaluation.rehearsal import Estimate, LoadCount, Recorded
-from courtroom.media.medium import Medium
-from courtroom.models.capabilities import Capabilities
 from courtroom.models.keys import KEYS
-from courtroom.models.pool import ModelPool
 from courtroom.models.prompts import answer_form
-from courtroom.models.repair import InvalidAnswer, read_answer
-from courtroom.models.request import Message, Request
-from courtroom.models.spec import ModelSpec
+from courtroom.models.request import Message
 from courtroom.models.task import Room, Task
-from courtroom.questions.asides import Aside, AsideStore, failures
-from courtroom.store.writer import Writer
+from courtroom.questions.asides import Aside, failures
 
-log = logging.getLogger(__name__)
+if TYPE_CHECKING:
+    from courtroom.courthouse import Courthouse
+
 Keep = Callable[[Asked[Any], Called], Awaitable[None]]
 """Puts a call on record as soon as it is answered."""
 A = TypeVar("A", bound=BaseModel)
 About = TypeVar("About")
 PROMPTS = Path(__file__).parent / "prompts"
-ATTEMPTS = 2
-"""How often a model is asked whose answer can't be read."""
 
 
 def prompt(name: str) -> str:
@@ -61,35 +51,6 @@ class TaskInWords(Task[A]):
     @abstractmethod
     def text(self) -> str:
         """Return the question without the form of its answer."""
-
-
-async def asked_alone(
-    model: ModelPool,
-    spec: ModelSpec,
-    task: Task[A],
-    parts: Sequence[str | Medium],
-    role: str,
-    keep: Callable[[str], None] = lambda text: None,
-) -> A:
-    """Ask a model what belongs to no run, and once more where its answer can't be read.
-
-    Args:
-        parts: the question without the form of its answer.
-        role: the prompt that says who is asked.
-        keep: is given each answer as it came.
-
-    Raises:
-        CourtroomError: the model can't be asked, or no answer of it can be read.
-    """
-    messages = Message("system", (prompt(role),)), Message("user", (*parts, answer_form(task.form, spec.room)))
-    for attempt in range(ATTEMPTS):
-        reply = await model.answer(Request(spec, messages, task, f"{task.name}-{attempt}"))
-        keep(reply.text)
-        try:
-            return task.declared(read_answer(reply.text, task.form, reply.finish))
-        except InvalidAnswer:
-            log.warning("%s: no answer to %s can be read in: %s", spec.id, task.name, reply.text)
-    raise CourtroomError(f"{spec.id} has answered {ATTEMPTS} times, and no answer could be read. Choose another model.")
 
 
 @dataclass(frozen=True)
@@ -123,17 +84,19 @@ class AskedBeside:
 
 def ask_beside(
     runner: Runner,
-    record: Record,
+    record: Record | str,
     questions: Sequence[Asked[Any]],
     failures: Mapping[str, int],
-    keep: Keep,
+    keep: Keep | None = None,
     keys: Mapping[str, str] | None = None,
     spent: Spent | None = None,
 ) -> Future[AskedBeside]:
     """Ask all at once, within the budget that each question's setup has.
 
     Args:
+        record: of the run beside which they are asked, or the name under which what belongs to no run is paid.
         failures: how often a question, by its path, failed.
+        keep: puts more on record than the answers, which always are.
         keys: what the person typed who asks.
         spent: what counts in the questions' budget; what the run has spent, where there is none.
     """
@@ -144,14 +107,16 @@ def ask_beside(
             await exchange.run()
         finally:
             called = exchange.called()
-            if called.asked or called.value is not None:
+            if keep and (called.asked or called.value is not None):
                 await keep(asked, called)
         return called
 
     async def ask() -> AskedBeside:
         KEYS.set(keys or {})
-        run, store = record.run.id, runner.store
-        await runner.warm(runner.procedures[record.run.procedure], record.setup)
+        store = runner.store
+        if isinstance(record, Record):
+            await runner.warm(runner.procedures[record.run.procedure], record.setup)
+        run = record.run.id if isinstance(record, Record) else record
         root = await asyncio.to_thread(store.root, run)
         ledger = Ledger(
             run,
@@ -179,20 +144,12 @@ def ask_beside(
 
 
 class AsksBeside(Generic[About]):
-    """What asks questions beside runs. `runner`: gives the engine, which starts when it is first needed."""
+    """What asks questions beside runs."""
 
-    def __init__(
-        self,
-        procedures: Mapping[str, Procedure],
-        store: RunStore,
-        answers: AnswerStore,
-        asides: AsideStore,
-        capabilities: Capabilities,
-        writer: Writer,
-        runner: Callable[[], Runner],
-    ) -> None:
-        self._procedures, self._store, self._answers, self._asides = procedures, store, answers, asides
-        self._capabilities, self._writer, self._runner = capabilities, writer, runner
+    def __init__(self, house: Courthouse) -> None:
+        self._house = house  # its engine starts when it is first needed
+        self._procedures, self._store, self._asides = house.procedures, house.store, house.asides
+        self._answers, self._capabilities, self._writer = house.answers, house.capabilities, house.writer
 
     def _ask(
         self, record: Record, questions: Mapping[str, tuple[About, Asked[Any]]], keys: Mapping[str, str] | None
@@ -205,7 +162,7 @@ class AsksBeside(Generic[About]):
                 await self._writer.do(partial(self._asides.add, run, aside))
 
         failed = failures(one for _, one in self._asides.of(run))
-        return ask_beside(self._runner(), record, [asked for _, asked in questions.values()], failed, keep, keys)
+        return ask_beside(self._house.runner, record, [asked for _, asked in questions.values()], failed, keep, keys)
 
     @abstractmethod
     def _aside(self, run: str, about: About, asked: Asked[Any], called: Called) -> Aside | None:
@@ -230,8 +187,8 @@ class Plans(AsksBeside[About]):
     what: ClassVar[str]
     """What of a run is made, one at a time."""
 
-    def __init__(self, *args: Any, **given: Any) -> None:
-        super().__init__(*args, **given)
+    def __init__(self, house: Courthouse) -> None:
+        super().__init__(house)
         self.under_way: dict[str, Future[AskedBeside]] = {}
         """What goes on beside each run, or was the last, in this process."""
 

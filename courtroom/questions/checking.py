@@ -69,31 +69,27 @@ class Checks(Plans[Voted]):
         found = {(claim.vote.path, claim.words): claim for claim in not_in_file(record, answers)}
         spoken = [vote for vote in record.of(Voted) if vote.reasons]
         votes = {_mark(vote): vote for vote in spoken}
-        for _, aside in self._asides.of(record.run.id):
-            if (
-                not isinstance(aside, Check)
-                or aside.called.value is None
-                or (vote := votes.get(aside.statement)) is None
-            ):
+        for check in (one for _, one in self._asides.of(record.run.id) if isinstance(one, Check)):
+            vote = votes.get(check.statement)
+            if vote is None or check.called.value is None:
                 continue
             shown = shown_to_all(answers, record, vote)
-            for one in Checked.model_validate(aside.called.value).claims:
+            before = plain(" ".join([shown, *map(statement, spoken[: spoken.index(vote)])]))
+            for one in Checked.model_validate(check.called.value).claims:
                 if not (copied := standing(one.words, statement(vote))):
                     continue
                 same = [key for key in found if key[0] == vote.path and (copied in key[1] or key[1] in copied)]
-                told = [found.pop(key) for key in same]
-                before = plain(" ".join([shown, *map(statement, spoken[: spoken.index(vote)])]))
                 named = one.names if plain(one.names) in plain(copied) else copied
-                terms = {word for word in words(named) if word not in before} or {plain(named)}
+                terms = frozenset(word for word in words(named) if word not in before) or frozenset({plain(named)})
                 passage = standing(one.passage, shown)
                 found[vote.path, copied] = Claim(
                     vote,
                     copied,
                     "model",
-                    frozenset(terms).union(*(claim.terms for claim in told)),
+                    terms.union(*(found.pop(key).terms for key in same)),
                     passage or nearest(copied, shown),
                     is_contradicted=bool(passage),
-                    model=aside.called.model,
+                    model=check.called.model,
                 )
         order = {vote.path: place for place, vote in enumerate(spoken)}
         return tuple(sorted(found.values(), key=lambda claim: order[claim.vote.path]))

@@ -11,17 +11,23 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from courtroom.cases.drafts import LEFT_OUT, Draft, DraftPiece, title_of
+from courtroom.errors import CourtroomError
 from courtroom.media.medium import Medium
 from courtroom.media.store import MediaStore
 from courtroom.models.capabilities import Capabilities
 from courtroom.models.connections import Connections
 from courtroom.models.errors import CannotSee
 from courtroom.models.pool import ModelPool
+from courtroom.models.prompts import answer_form
 from courtroom.models.rendering import quote
+from courtroom.models.repair import InvalidAnswer, read_answer
+from courtroom.models.request import Message, Reply, Request
 from courtroom.models.spec import ModelSpec
 from courtroom.models.task import Answer, Label, Longest, Paragraph, Point, Sentence, Task
-from courtroom.questions.beside import asked_alone, prompt
+from courtroom.questions.beside import prompt
 
+ATTEMPTS = 2
+"""How often a model is asked whose answer does not fit."""
 MAX_QUOTED = 200
 """Characters of a passage that a remark quotes."""
 Whose = Literal["claimant", "respondent", "both", "neither"]
@@ -144,13 +150,18 @@ async def drafted(
         model = ModelPool(media, connections)
         try:
             sees = await Capabilities(connections=connections).sees(spec)
-            try:
-                answer = await asked_alone(model, spec, task, task.parts(sees=sees), "draft-role", keep)
-            except CannotSee:
-                answer = await asked_alone(model, spec, task, task.parts(sees=False), "draft-role", keep)
+            for attempt in range(ATTEMPTS):
+                try:
+                    reply = await model.answer(_request(spec, task, attempt, sees=sees))
+                except CannotSee:
+                    sees = False
+                    reply = await model.answer(_request(spec, task, attempt, sees=False))
+                keep(reply.text)
+                if (answer := _read(reply)) is not None:
+                    return applied(draft, answer)
         finally:
             await model.close()
-    return applied(draft, answer)
+    raise CourtroomError(f"{spec.id} has answered {ATTEMPTS} times, and no answer was a draft. Choose another model.")
 
 
 def _shown(piece: DraftPiece, medium: Callable[[DraftPiece], bytes], media: MediaStore) -> PaperShown:
@@ -160,6 +171,19 @@ def _shown(piece: DraftPiece, medium: Callable[[DraftPiece], bytes], media: Medi
         name = f"piece-{piece.number}"
         shown = Medium(id=name, kind=piece.kind, file=piece.file, sha256=kept.sha256, views=kept.views)
     return PaperShown(number=piece.number, source=source, text=piece.text, medium=shown)
+
+
+def _request(spec: ModelSpec, task: DraftCase, attempt: int, *, sees: bool) -> Request:
+    role = prompt("draft-role")
+    parts = (*task.parts(sees=sees), answer_form(task.form, spec.room))
+    return Request(spec, (Message("system", (role,)), Message("user", parts)), task, f"draft-{attempt}")
+
+
+def _read(reply: Reply) -> CaseDraft | None:
+    try:
+        return CaseDraft.model_validate(read_answer(reply.text, CaseDraft, reply.finish).model_dump())
+    except InvalidAnswer:
+        return None
 
 
 def applied(draft: Draft, answer: CaseDraft) -> Draft:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from concurrent.futures import Future
 from typing import Any
 
@@ -74,32 +74,31 @@ class Interviews(AsksBeside[tuple[Called, str]]):
 
     @needs(Access.RUN)
     def ask(
-        self, record: Record, after: Called, question: str, who: str = "", keys: Mapping[str, str] | None = None
+        self,
+        record: Record,
+        after: Called | None,
+        question: str,
+        who: str = "",
+        keys: Mapping[str, str] | None = None,
     ) -> Future[AskedBeside]:
-        """Ask the member of a call what it thinks, as it stood after that call; the answer is on disk at once.
+        """Ask a member, as it stood after a call; the answer is on disk at once.
 
         What it was asked there before, and answered, goes before the question. The same question after the same call comes
-        from the record. `after`: see `last_call`.
+        from the record.
+
+        Args:
+            after: see `last_call`; none: every member for which a model answers is asked, after its last call.
+
+        Raises:
+            CourtroomError: no model has answered for anybody yet, or nobody can be asked after that call.
         """
         self._asides.changing(record.run.id, "interview")
-        return self._put(record, [after], question, who, keys)
-
-    @needs(Access.RUN)
-    def ask_all(
-        self, record: Record, question: str, who: str = "", keys: Mapping[str, str] | None = None
-    ) -> Future[AskedBeside]:
-        """Ask every member for which a model answers, each as it stands in this record after its last call."""
-        self._asides.changing(record.run.id, "interview")
-        calls = [last_call(record, member.id) for member in record.members if member.spec.id not in (PERSON, SCRIPT)]
-        if not (after := [call for call in calls if call]):
+        models = (member.id for member in record.members if member.spec.id not in (PERSON, SCRIPT))
+        calls = [after] if after else [call for member in models if (call := last_call(record, member))]
+        if not calls:
             raise CourtroomError("No model has answered for anybody in this run yet. Ask when somebody has spoken.")
-        return self._put(record, after, question, who, keys)
-
-    def _put(
-        self, record: Record, after: Sequence[Called], question: str, who: str, keys: Mapping[str, str] | None
-    ) -> Future[AskedBeside]:
         asks = signed(who).strip() or "somebody"
-        put = [((call, asks), self._asked(record, call, question.strip())) for call in after]
+        put = [((call, asks), self._asked(record, call, question.strip())) for call in calls]
         return self._ask(record, {asked.path: (about, asked) for about, asked in put}, keys)
 
     def _asked(self, record: Record, after: Called, question: str) -> Asked[Said]:

@@ -8,7 +8,7 @@ from typing import Self
 from pydantic import Field, field_validator
 
 from courtroom.access import Access, Resource, needs, signed
-from courtroom.engine.errors import NO_SUCH_RUN, NoSuchRun
+from courtroom.engine.errors import NoSuchRun
 from courtroom.engine.record import Record
 from courtroom.errors import CourtroomError
 from courtroom.evaluation.significance import krippendorffs_alpha
@@ -76,7 +76,7 @@ class MarkStore:
         db, target = self._database.connection, mark.target
         mark = mark.with_({"reviewer": signed(mark.reviewer)})
         if not may_see(self._database, Resource(kind="run", id=run)):
-            raise NoSuchRun(NO_SUCH_RUN.format(run=run))
+            raise NoSuchRun(run)
         note(self._database, "mark", Resource(kind="run", id=run))
         if mark.says_nothing:
             db.execute("DELETE FROM marks WHERE run = ? AND target = ? AND reviewer = ?", (run, target, mark.reviewer))

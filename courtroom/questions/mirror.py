@@ -6,7 +6,6 @@ import re
 import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache
 from typing import Any, Literal, get_args
 
 from courtroom.cases.case import Case, CaseT
@@ -32,11 +31,14 @@ KINDS: Mapping[Kind, str] = {
 USUAL: Mapping[Kind, str] = {"age": "71", "nationality": "Nigeria", "language": "Turkish", "length": "50"}
 """What a change takes where nobody says: years, a country, a language, percent of the length."""
 _WORDS = tomllib.loads((DATA / "parties.toml").read_text(encoding="utf-8"))
+NAMES: Mapping[str, Mapping[str, Any]] = tomllib.loads((DATA / "names.toml").read_text(encoding="utf-8"))
+"""Of people, by nationality."""
 READ, NAMES_ONLY, PLEADINGS = (frozenset(_WORDS["fields"][name].split()) for name in ("read", "names", "pleadings"))
 """Fields whose texts a member may read; those of them in which nothing is said of anybody; and those that sides plead."""
 PATTERNS: Mapping[str, re.Pattern[str]] = {name: re.compile(pattern) for name, pattern in _WORDS["patterns"].items()}
 FULL_NAME = PATTERNS["full_name"]
-PARTIES = (*_WORDS["parties"]["others"], *_WORDS["parties"]["defendant"])
+PARTIES: Mapping[str, str] = _WORDS["parties"]
+"""What a case calls a party, and which side that is."""
 TITLES, TO_MEN, TO_WOMEN = (_WORDS["pronouns"][name] for name in ("titles", "men", "women"))
 GENDERS = {"woman": "women", "man": "men"}
 MAX_QUOTED_CHARACTERS = 60
@@ -97,6 +99,16 @@ def texts(case: Case) -> dict[str, str]:
 def field_of(path: str) -> str:
     """Return the name of the field in which a text stands."""
     return next(name for name in reversed(path.split(".")) if not name.isdigit())
+
+
+def mouth(case: Case, path: str) -> str:
+    """Return which side says a text; empty where none does."""
+    part: Any = case.model_dump(mode="json")
+    for name in path.split("."):
+        if isinstance(part, dict) and (said_by := part.get("side") or part.get("speaker")):
+            return str(said_by)
+        part = part[int(name) - 1] if isinstance(part, list) else part[name]
+    return next((side for field, side in _WORDS["mouths"].items() if field in path.split(".")), "")
 
 
 def with_texts(case: CaseT, rewritten: Mapping[str, str]) -> CaseT:
@@ -178,6 +190,11 @@ class _Person:
     def is_named(self) -> bool:
         return "full" in self.forms.values()
 
+    @property
+    def side(self) -> str:
+        """Which side it is on; empty where nothing says so."""
+        return next((PARTIES[form.lower()] for form in self.forms if form.lower() in PARTIES), "")
+
 
 def _person(case: Case, who: str) -> _Person | None:
     told = list(texts(case).items())
@@ -196,7 +213,7 @@ def _person(case: Case, who: str) -> _Person | None:
     if match := FULL_NAME.fullmatch(named):
         forms |= {match[2]: "family", match[1]: "given"}
     if getattr(case, "matter", case.kind) == "criminal":
-        forms |= dict.fromkeys(_WORDS["parties"]["defendant"], "party")
+        forms |= {form: "party" for form, side in PARTIES.items() if side == "defendant"}
     return _Person(named, forms)
 
 
@@ -219,12 +236,6 @@ def _whole(forms: Iterable[str]) -> re.Pattern[str]:
             for form in sorted(forms, key=len, reverse=True)
         )
     )
-
-
-@cache
-def names() -> Mapping[str, Mapping[str, Any]]:
-    """Return the bundled names by nationality."""
-    return tomllib.loads((DATA / "names.toml").read_text(encoding="utf-8"))
 
 
 def _gender(case: Case, person: _Person) -> Literal["women", "men", ""]:
@@ -295,7 +306,7 @@ def _renamed(case: Case, person: _Person, change: Change) -> Mirrored:
         return text, left
 
     found = _rewritten(case, rule)
-    if gender or change.kind == "gender" or change.value not in ("", *names()):
+    if gender or change.kind == "gender" or change.value not in ("", *NAMES):
         return found
     unsure = f"Nothing says whether {person.name} is a woman or a man; {new} is the name of a man."
     return found.model_copy(update={"left": (unsure, *found.left)})
@@ -303,10 +314,10 @@ def _renamed(case: Case, person: _Person, change: Change) -> Mirrored:
 
 def _new_name(case: Case, value: str, gender: str) -> str:
     """The name that was asked for; or one of a nationality, drawn by the case, that shares no word with the case."""
-    if value and value not in names():
+    if value and value not in NAMES:
         return value
     whole = "\n".join(texts(case).values())
-    chosen = names()[value or ("Chinese" if case.language == "zh" else "British")]
+    chosen = NAMES[value or ("Chinese" if case.language == "zh" else "British")]
     offered: list[str] = (chosen["chinese"] if has_chinese(whole) else chosen)[gender]
     at = int(hashlib.sha256(case.id.encode()).hexdigest(), 16) % len(offered)
     free = [one for one in (*offered[at:], *offered[:at]) if not any(word in whole for word in one.split())]
@@ -331,14 +342,15 @@ def _around(text: str, match: re.Match[str]) -> str:
 
 
 def _stated(case: Case, person: _Person, change: Change) -> Mirrored:
-    """The case with something said of somebody where they are first named; an age that is given there is changed."""
+    """The case with something said of somebody where they are first named, not by the other side; an age that is given there
+    is changed."""
     first = "full" if person.is_named else "party"
     own = re.compile("|".join(_loose(form) for form, part in person.forms.items() if part == first) + "(?!'s|’s|的)")
     done: list[str] = []
 
     def rule(path: str, text: str) -> tuple[str, list[str]]:
         match = None if field_of(path) in NAMES_ONLY or done else own.search(text)
-        if match is None:
+        if match is None or (person.side and mouth(case, path) not in ("", person.side)):
             return text, []
         done.append(path)
         near = re.compile(r"[^.!?。！？]*").match(text, match.end())
@@ -350,7 +362,7 @@ def _stated(case: Case, person: _Person, change: Change) -> Mirrored:
         if given:
             return text[: given.start()] + change.value + text[given.end() :], []
         if has_chinese(text):
-            known = {one[of]: one[f"{of}_zh"] for one in names().values() for of in ("country", "language")}
+            known = {one[of]: one[f"{of}_zh"] for one in NAMES.values() for of in ("country", "language")}
             said = f"（{_WORDS['said']['zh'][change.kind].format(known.get(change.value, change.value))}）"
         else:
             after = "" if text[match.end() : match.end() + 1] in (",", ".", ";", ":") else ","
@@ -359,5 +371,5 @@ def _stated(case: Case, person: _Person, change: Change) -> Mirrored:
 
     found = _rewritten(case, rule)
     if not done:
-        return Mirrored(left=(f"No text speaks of {person.name}, so nothing was said of them.",))
+        return Mirrored(left=(f"No text but the other side's speaks of {person.name}, so nothing was said of them.",))
     return found

@@ -7,11 +7,14 @@ from collections import Counter
 from pydantic import Field
 
 from courtroom.cases.case import Case
-from courtroom.models.pool import ModelPool
+from courtroom.declarations.setup import Budget, Member, Setup
+from courtroom.engine.events import Called
+from courtroom.engine.services import Asked
 from courtroom.models.rendering import quote
+from courtroom.models.request import Message, digest_text
 from courtroom.models.spec import ModelSpec
-from courtroom.models.task import Answer, Task
-from courtroom.questions.beside import asked_alone, prompt
+from courtroom.models.task import Answer
+from courtroom.questions.beside import After, TaskInWords, prompt
 from courtroom.questions.mirror import Mirrored, field_of, texts
 
 
@@ -41,7 +44,7 @@ class RewrittenCase(Answer):
     )
 
 
-class RewriteCase(Task[RewrittenCase]):
+class RewriteCase(TaskInWords[RewrittenCase]):
     """How do these texts read with one thing changed?"""
 
     name = "rewrite-case"
@@ -49,28 +52,39 @@ class RewriteCase(Task[RewrittenCase]):
     change: str
     texts: tuple[str, ...]
 
-    @property
-    def prompt(self) -> str:
+    def text(self) -> str:
         shown = (f"## Text {number}\n\n{quote(text)}\n" for number, text in enumerate(self.texts, start=1))
         asked = prompt("rewrite-case").replace("CHANGE", " ".join(self.change.split()))
         return "\n".join(("# The case\n", *shown, asked))
 
 
-async def rewritten(case: Case, change: str, spec: ModelSpec, model: ModelPool) -> Mirrored:
-    """Have a model put a change into a case; what it loses or adds is refused, with its words in the remark.
+def rewriting(case: Case, change: str, spec: ModelSpec, budget: Budget) -> Asked[RewrittenCase]:
+    """Return the question to a model that puts a change into a case."""
+    return Asked(
+        member=Member(id="rewriter", role="rewriter", name="Rewriter", spec=spec),
+        task=RewriteCase(change=change, texts=tuple(dict.fromkeys(_told(case).values()))),
+        setup=Setup(budget=budget),
+        prompts=After((Message("system", (prompt("rewrite-role"),)),)),
+        seed=0,
+        path=f"{case.id}/{digest_text(change)[:12]}",
+        stage="",
+    )
 
-    Raises:
-        CourtroomError: the model can't be asked, or no answer of it can be read.
+
+def _told(case: Case) -> dict[str, str]:
+    return {path: text for path, text in texts(case).items() if field_of(path) != "title"}
+
+
+def rewritten(case: Case, called: Called | None, stopped: str) -> Mirrored:
+    """Take over the texts that keep every number of the case; say of the others why not, and of which the model is not sure.
+
+    Args:
+        called: the answer; None where the budget had no room, which `stopped` says.
     """
-    told = {path: text for path, text in texts(case).items() if field_of(path) != "title"}
+    if called is None or called.value is None:
+        return Mirrored(left=(called.error if called else stopped,))
+    answer, told = RewrittenCase.model_validate(called.value), _told(case)
     different = tuple(dict.fromkeys(told.values()))
-    task = RewriteCase(change=change, texts=different)
-    answer = await asked_alone(model, spec, task, (task.prompt,), "rewrite-role")
-    return accepted(case, told, different, answer)
-
-
-def accepted(case: Case, told: dict[str, str], different: tuple[str, ...], answer: RewrittenCase) -> Mirrored:
-    """Take over the texts that keep every number of the case; say of the others why not, and of which it is not sure."""
     after: dict[str, str] = {}
     left: list[str] = []
     places = [next(path for path, text in told.items() if text == known).replace(".", " ") for known in different]
@@ -80,19 +94,16 @@ def accepted(case: Case, told: dict[str, str], different: tuple[str, ...], answe
             continue
         before = different[one.number - 1]
         missing, new = numbers(before) - numbers(one.text), numbers(one.text) - numbers(before)
-        if missing or new:
-            which = ", ".join(
-                [*(f"{number} is missing" for number in missing), *(f"{number} is new" for number in new)]
-            )
-            left.append(f"{places[one.number - 1]}: {which}. Not taken over: “{one.text}”")
+        wrong = [*(f"{number} is missing" for number in missing), *(f"{number} is new" for number in new)]
+        if wrong:
+            left.append(f"{places[one.number - 1]}: {', '.join(wrong)}. Not taken over: “{one.text}”")
         else:
             after[before] = one.text
     for doubt in answer.doubtful:
         if 1 <= doubt.number <= len(different):
             left.append(f"{places[doubt.number - 1]}: the model is not sure of it: {doubt.why}")
-    return Mirrored(
-        texts={path: after[text] for path, text in told.items() if after.get(text, text) != text}, left=tuple(left)
-    )
+    changed = {path: after[text] for path, text in told.items() if after.get(text, text) != text}
+    return Mirrored(texts=changed, left=tuple(left))
 
 
 def numbers(text: str) -> Counter[str]:

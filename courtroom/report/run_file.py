@@ -5,9 +5,9 @@ import io
 import json
 import zipfile
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, Field, StringConstraints, TypeAdapter, ValidationError
 
@@ -18,26 +18,28 @@ from courtroom.cases.kinds import parse_case
 from courtroom.declarations.setup import Setup
 from courtroom.engine.answers import AnswerStore, unpack
 from courtroom.engine.budget import Payer, Payment
+from courtroom.engine.court import RunInput
 from courtroom.engine.events import Called, Event, Seated, StageBegan, Tallied, Verdict, Voted
 from courtroom.engine.interventions import Intervention, Overrule
 from courtroom.engine.procedure import Procedure
 from courtroom.engine.record import Record
 from courtroom.engine.run import RECORDING, Control, Run
-from courtroom.engine.store import RunStore
 from courtroom.errors import CourtroomError
 from courtroom.evaluation.comparison import compare
 from courtroom.judging.jurors import private_votes
-from courtroom.media.store import MediaStore
 from courtroom.models.apart import refuse
 from courtroom.models.request import Reply, digest_text
 from courtroom.models.spec import RECORDED
-from courtroom.questions.asides import Aside, BesideStore, ExportedAudience, KeptBeside
+from courtroom.questions.asides import Aside, ExportedAudience, KeptBeside
 from courtroom.questions.marks import Mark
-from courtroom.recordings import Recording, Recordings
+from courtroom.recordings import Recording
 from courtroom.report.page import NOTHING, as_html
 from courtroom.sharing import NOBODYS
 from courtroom.store.connection import REFUSALS
 from courtroom.strict import Strict
+
+if TYPE_CHECKING:
+    from courtroom.courthouse import Courthouse
 
 FORMAT = "courtroom-run-2"
 NOT_IN_A_FILE = {"control", "imported", "exported_id", "exported_parent"}
@@ -291,7 +293,7 @@ def _belongs_together(file: RunFile, procedure: Procedure) -> None:
         raise CourtroomError("Its case is not the one that the run names.")
     if case.kind not in procedure.kinds:
         raise CourtroomError(f"{procedure.title} does not hear cases of the kind “{case.kind}”.")
-    held = procedure.input(case, setup, head.seed, file.interventions)
+    held = RunInput(procedure, case, setup, head.seed, file.interventions)
     for index in (0, *(one.index for one in file.interventions)):
         scene = held.at(index).setup
         if problems := scene.model_problems():
@@ -381,31 +383,21 @@ def _no_run() -> CourtroomError:
 
 
 class RunFiles:
-    """Writes and reads the files of runs. `procedures` gives those of this install, which take long to import."""
+    """Writes and reads the files of runs."""
 
-    def __init__(
-        self,
-        procedures: Callable[[], Mapping[str, Procedure]],
-        record: Callable[[str], Record],
-        store: RunStore,
-        answers: AnswerStore,
-        beside: BesideStore,
-        media: MediaStore,
-        recordings: Recordings,
-    ) -> None:
-        self._procedures, self._record, self._recordings = procedures, record, recordings
-        self._store, self._answers, self._beside, self._media = store, answers, beside, media
+    def __init__(self, house: "Courthouse") -> None:
+        self._house, self._store, self._answers, self._beside = house, house.store, house.answers, house.beside
 
     def export(self, run: str) -> tuple[str, str]:
         """Name and content of a run's file, with what is kept beside it."""
-        return f"{run}.json", as_json(self._record(run), self._answers, self._beside.of(run))
+        return f"{run}.json", as_json(self._house.record(run), self._answers, self._beside.of(run))
 
     @needs(Access.RUN)
     def take_in(self, data: bytes) -> str:
         """Import a run to be read, and forked; its id. All of it is on record or nothing."""
-        procedures = self._procedures()
+        procedures = self._house.procedures
         file = read_run_file(data, procedures)
-        row = file.row(trusted=file.sha256 in self._recordings.hashes)
+        row = file.row(trusted=self._house.recordings.of(file.sha256) is not None)
         run = row.id
         if self._store.is_there(run):
             raise CourtroomError(f"The run {file.run.id} is here already, as {run}. Open it on the page Runs.")
@@ -432,7 +424,7 @@ class RunFiles:
     def play(self, recording: Recording) -> str:
         """Take in a recorded hearing with its forks, as far as they are not here; the run's id."""
         with self._store.together():  # two people may press the button at once
-            for one in self._recordings.family(recording):
+            for one in self._house.recordings.family(recording):
                 if self._store.recorded(one.sha256) is None:
                     self.take_in(one.file.read_bytes())
         run = self._store.recorded(recording.sha256)
@@ -442,8 +434,8 @@ class RunFiles:
     def _read(self, run: str, procedure: Procedure) -> None:
         """Read it once as pages do, before anybody has to: what falls over it is reported now, and it is not kept."""
         try:
-            record = self._record(run)
-            as_html(record, procedure, self._answers, self._media, self._beside.of(run))
+            record = self._house.record(run)
+            as_html(record, procedure, self._answers, self._house.media, self._beside.of(run))
             for view in procedure.views:
                 view.drawn(record)
             private_votes(record, procedure)

@@ -4,7 +4,7 @@ methods section."""
 import io
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Literal
@@ -25,6 +25,13 @@ from courtroom.room import scene
 from courtroom.version import __version__
 
 Style = Literal["title", "heading", "speaker", "text", "aside"]
+_STYLES: Mapping[Style, str] = {
+    "title": "# {}",
+    "heading": "## {}",
+    "speaker": "**{}**",
+    "aside": "*{}*",
+    "text": "> {}",
+}
 _MARKDOWN = re.compile(r"([\\`*_\[\]<>#|~$])")
 
 
@@ -41,14 +48,19 @@ def transcript(record: Record, procedure: Procedure) -> Iterator[Passage]:
     procedure = procedure.about(record.case)
     room = scene(record, procedure)
     names, sides = {seat.id: seat.name for seat in room.seats}, {side.name: side.title for side in room.sides}
+
+    def titled(side: str) -> str:
+        return translated(sides.get(side, side))
+
+    def counted(counts: Mapping[str, int]) -> str:
+        return ", ".join(f"{titled(side)} {count}" for side, count in counts.items())
+
     yield Passage("title", record.run.title)
     for sentence in record.answered_by:
         yield Passage("aside", translated(sentence))
     if ended := room.verdict:
-        counts = ", ".join(f"{translated(sides.get(side, side))} {count}" for side, count in ended.counts.items())
-        yield Passage(
-            "heading", f"{translated(room.ending)}: {translated(ended.outcome)}" + (f" ({counts})" if counts else "")
-        )
+        counts = f" ({counted(ended.counts)})" if ended.counts else ""
+        yield Passage("heading", f"{translated(room.ending)}: {translated(ended.outcome)}{counts}")
         for text in (ended.note, *turnout(record), ended.summary):
             if text:
                 yield Passage("text", translated(text))
@@ -65,21 +77,17 @@ def transcript(record: Record, procedure: Procedure) -> Iterator[Passage]:
                 yield Passage("speaker", f"{who} · {translated(moment.title)}")
                 for part in moment.parts:
                     yield Passage("text", translated(part.text))
-                if moment.facts:
-                    yield Passage(
-                        "aside", "; ".join(f"{translated(one.label)}: {translated(one.value)}" for one in moment.facts)
-                    )
+                if facts := "; ".join(f"{translated(one.label)}: {translated(one.value)}" for one in moment.facts):
+                    yield Passage("aside", facts)
             case "vote":
-                choice = translated(sides.get(moment.choice, moment.choice)) if moment.choice else _("abstained")
+                choice = titled(moment.choice) if moment.choice else _("abstained")
                 before = moment.before if moment.before not in (None, moment.choice) and moment.choice else None
-                was = _(" (was {before})", before=translated(sides.get(before, before))) if before else ""
+                was = _(" (was {before})", before=titled(before)) if before else ""
                 was += _(" (set)") if moment.given == "set" else ""
                 yield Passage("aside", f"{who}: {choice}{was}")
             case "tally":
-                counts = ", ".join(
-                    f"{translated(sides.get(side, side))} {count}" for side, count in moment.counts.items()
-                )
-                yield Passage("aside", f"{translated(room.ballots.get(moment.ballot, moment.ballot))}: {counts}")
+                ballot = room.ballots.get(moment.ballot, moment.ballot)
+                yield Passage("aside", f"{translated(ballot)}: {counted(moment.counts)}")
             case "act" | "note" | "look":
                 yield Passage("aside", translated(moment.title))
     yield Passage("heading", _("How it was made"))
@@ -88,21 +96,11 @@ def transcript(record: Record, procedure: Procedure) -> Iterator[Passage]:
 
 def as_markdown(record: Record, procedure: Procedure) -> str:
     """Write the transcript as Markdown, in which no mark of what was said takes effect."""
-    lines = []
+    written = []
     for passage in transcript(record, procedure):
         text = _MARKDOWN.sub(r"\\\1", passage.text)
-        match passage.style:
-            case "title":
-                lines.append(f"# {text}")
-            case "heading":
-                lines.append(f"## {text}")
-            case "speaker":
-                lines.append(f"**{text}**")
-            case "aside":
-                lines.append(f"*{text}*")
-            case "text":
-                lines.append("\n".join(f"> {line}" for line in text.splitlines()))
-    return "\n\n".join(lines) + "\n"
+        written.append(_STYLES[passage.style].format("\n> ".join(text.splitlines())))
+    return "\n\n".join(written) + "\n"
 
 
 def as_docx(record: Record, procedure: Procedure) -> bytes:
@@ -111,15 +109,11 @@ def as_docx(record: Record, procedure: Procedure) -> bytes:
 
     document = Document()
     for passage in transcript(record, procedure):
-        match passage.style:
-            case "title" | "heading":
-                document.add_heading(passage.text, level=0 if passage.style == "title" else 1)
-            case "speaker":
-                document.add_paragraph().add_run(passage.text).bold = True
-            case "aside":
-                document.add_paragraph().add_run(passage.text).italic = True
-            case "text":
-                document.add_paragraph(passage.text)
+        if passage.style in ("title", "heading"):
+            document.add_heading(passage.text, level=0 if passage.style == "title" else 1)
+        else:
+            said = document.add_paragraph().add_run(passage.text)
+            said.bold, said.italic = passage.style == "speaker", passage.style == "aside"
     written = io.BytesIO()
     document.save(written)
     return written.getvalue()

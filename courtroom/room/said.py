@@ -2,7 +2,9 @@
 
 import json
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
+from itertools import islice
 
 from courtroom.access import acting_account
 from courtroom.engine.events import Called, read_event
@@ -39,20 +41,10 @@ def search_said(database: Database, words: str, most: int) -> list[Said]:
         most: so many are returned.
     """
     words = words.strip()
-    found: list[Said] = []
-    for row in _rows(database, words) if words else ():
-        try:
-            event = read_event(row[0], row[2])
-        except Unreadable:
-            continue  # the run's own page says what is damaged
-        if isinstance(event, Called) and event.value and (said := _found(row[0], row[1], event, words)):
-            found.append(said)
-            if len(found) == most:
-                break
-    return found
+    return list(islice(_found(database, words), most)) if words else []
 
 
-def _rows(database: Database, words: str) -> Iterator[tuple[str, str, str]]:
+def _found(database: Database, words: str) -> Iterator[Said]:
     fits, values = listed("run", "runs.id")
     person = acting_account()
     rows = database.each(
@@ -66,22 +58,26 @@ def _rows(database: Database, words: str) -> Iterator[tuple[str, str, str]]:
             **values,
         },
     )
-    return ((row["run"], row["title"], row["body"]) for row in rows)
+    for row in rows:
+        with suppress(Unreadable):  # the run's own page says what is damaged
+            call = read_event(row["run"], row["body"])
+            assert isinstance(call, Called)
+            texts = [part.text for part in spoken(call.value or {}).parts]
+            text = next((text for text in texts if words.casefold() in text.casefold()), None)
+            if text is not None:
+                yield _said(row["run"], row["title"], call, text, words)
 
 
-def _found(run: str, title: str, call: Called, words: str) -> Said | None:
-    for part in spoken(call.value or {}).parts:
-        place = part.text.casefold().find(words.casefold())
-        if place >= 0:
-            end = place + len(words)
-            return Said(
-                run=run,
-                title=title,
-                path=call.path,
-                member=call.member,
-                question=call.title,
-                before=part.text[max(0, place - AROUND_CHARACTERS) : place],
-                words=part.text[place:end],
-                after=part.text[end : end + AROUND_CHARACTERS],
-            )
-    return None
+def _said(run: str, title: str, call: Called, text: str, words: str) -> Said:
+    place = text.casefold().find(words.casefold())
+    end = place + len(words)
+    return Said(
+        run=run,
+        title=title,
+        path=call.path,
+        member=call.member,
+        question=call.title,
+        before=text[max(0, place - AROUND_CHARACTERS) : place],
+        words=text[place:end],
+        after=text[end : end + AROUND_CHARACTERS],
+    )

@@ -62,8 +62,7 @@ def figure(
             raise CourtroomError(f"{chosen.title} has no value for each case. Choose another with --measure.")
         groups = [found.groups[arm, among] for arm in found.arms if (arm, among) in found.groups]
         for one in groups:
-            each = zip(one.by_case, one.values(chosen, list(one.by_case)), strict=True)
-            rows += [{"arm": one.arm, "case": case, chosen.title: value} for case, value in each if value is not None]
+            rows += [{"arm": one.arm, "case": case, chosen.title: value} for case, value in one.known(chosen).items()]
         drawn = draw_matrix(groups, chosen, theme)
     elif what in ("values", "frontier"):
         drawn = (draw_values if what == "values" else draw_frontier)(found.table, among, chosen, theme)

@@ -20,8 +20,8 @@ from courtroom.errors import CaseError, CourtroomError
 from courtroom.evaluation import comparison
 from courtroom.evaluation.comparison import APART, BallotComparison, Comparison, RunFacts
 from courtroom.shell.experiment import follow, print_estimate, progress
-from courtroom.shell.options import Json, Otherwise, Set, opened, pairs, setup_with, tell, write
-from courtroom.shell.runs import drive, tell_warnings
+from courtroom.shell.options import Json, Otherwise, Set, opened, pairs, setup_with, tell, tell_warnings, write
+from courtroom.shell.runs import drive
 from courtroom.text.files import json_of
 
 if TYPE_CHECKING:

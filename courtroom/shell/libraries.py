@@ -16,7 +16,7 @@ from courtroom.errors import CourtroomError
 from courtroom.knowledge.bases import BUNDLED, IMPORTED, IN_BASES, KINDS, kept_as, origins
 from courtroom.knowledge.collection import Collection, Mode
 from courtroom.knowledge.embedding import embedding_problem
-from courtroom.knowledge.indexed_records import Filter
+from courtroom.knowledge.index import Filter
 from courtroom.panel.personas import read_panel, write_csv, write_yaml
 from courtroom.shell.options import Encoding, Json, Labels, opened, read_bytes, taken_in, tell, tell_unreadable, write
 

@@ -17,11 +17,13 @@ from courtroom.cases.checks import check, explain
 from courtroom.cases.files import Package
 from courtroom.courthouse import Courthouse
 from courtroom.declarations.changes import changed, read_value
+from courtroom.declarations.knobs import seating
 from courtroom.declarations.parts import ROUND
 from courtroom.declarations.setup import Setup
 from courtroom.engine.budget import Payment
 from courtroom.errors import CourtroomError, Unreadable
 from courtroom.evaluation.turnout import turnout
+from courtroom.panel.personas import is_pool
 from courtroom.settings import from_environment
 from courtroom.text.files import replacing
 
@@ -57,7 +59,7 @@ def follow(house: Courthouse, run: str) -> None:
         if (calls := house.pool.slowed_to(models)) is not None and calls < fewest:
             fewest = calls
             print(f"{calls} at once: the server is slow.", file=sys.stderr)
-        stages = house.store.stages(run)
+        stages = [stage.name for stage in house.record(run).stages]
         for name in stages[count:]:
             print(f"{name} ...", file=sys.stderr)
         count = len(stages)
@@ -192,10 +194,49 @@ def pairs(changes: Sequence[str] | None) -> dict[str, Any]:
     return values
 
 
+def begin(
+    house: Courthouse,
+    case: Case,
+    procedure: str | None,
+    values: Mapping[str, Any],
+    seed: int,
+    persons: str | None = None,
+) -> str:
+    """Put a hearing on record, and return its id.
+
+    Args:
+        procedure: its name; none: the first that hears cases of this kind.
+        values: what is set, by paths in its setup.
+        persons: a saved panel whose persons are the jurors.
+    """
+    chosen = house.procedures[procedure] if procedure else house.first_fitting(case.kind)
+    setup = chosen.setup()
+    if saved := house.panels.load(persons) if persons is not None else ():
+        seated = seating(chosen.setup, [one.model_dump(mode="json") for one in saved])
+        setup = changed(setup, {"people": persons} if is_pool(saved) else seated)
+    setup = _with_values(setup, values)
+    made = house.new_run(chosen.name, case, setup, seed)
+    tell_warnings(set(setup.warnings()) - set(house.record(made).setup.warnings()))  # of what is not heard
+    return made
+
+
+def tell_warnings(warnings: Iterable[str]) -> None:
+    for warning in warnings:
+        print(f"Warning: {warning}", file=sys.stderr)
+
+
 def setup_with(setup: S, changes: Sequence[str] | None, model: str | None = None) -> S:
     """A setup with what `--model` and `--set` give."""
-    given = [f"model.id={json.dumps(model)}"] if model else []
+    return _with_values(setup, values_of(changes, model))
+
+
+def values_of(changes: Sequence[str] | None, model: str | None) -> dict[str, Any]:
+    """The values that `--model` and `--set` give, by their paths in a setup."""
+    return pairs([*([f"model.id={json.dumps(model)}"] if model else []), *(changes or ())])
+
+
+def _with_values(setup: S, values: Mapping[str, Any]) -> S:
     try:
-        return changed(setup, pairs([*given, *(changes or ())]))
+        return changed(setup, values)
     except ValidationError as error:
         raise CourtroomError(" ".join(explain(error))) from error

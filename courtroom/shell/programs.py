@@ -15,9 +15,8 @@ from typer import Option
 from courtroom.access import Account, acts
 from courtroom.cases.checks import explain
 from courtroom.courthouse import Courthouse
-from courtroom.declarations.changes import changed
 from courtroom.errors import CourtroomError
-from courtroom.shell.options import opened
+from courtroom.shell.options import begin, opened
 
 if TYPE_CHECKING:
     from mcp.server.mcpserver import MCPServer
@@ -83,15 +82,7 @@ class Programs:
         return {**self._link(run), "status": record.run.status, **given, **about}
 
     def _begin(self, case: Any, procedure: str, settings: dict[str, Any], seed: int) -> dict[str, Any]:
-        known = self._house.procedures
-        if procedure and procedure not in known:
-            raise CourtroomError(f"There is no procedure {procedure}. Choose one of {', '.join(known)}.")
-        chosen = known[procedure] if procedure else self._house.first_fitting(case.kind)
-        try:
-            setup = changed(chosen.setup(), settings)
-        except ValidationError as error:
-            raise CourtroomError(" ".join(explain(error))) from error
-        run = self._house.new_run(chosen.name, case, setup, seed)
+        run = begin(self._house, case, procedure, settings, seed)
         self._house.runner.go(run)
         return self._link(run)
 

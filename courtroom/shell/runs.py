@@ -2,7 +2,7 @@
 
 import re
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -15,8 +15,6 @@ from courtroom.cases.checks import explain
 from courtroom.cases.files import ENDINGS, read_upload
 from courtroom.cases.readers.tables import names_from
 from courtroom.courthouse import Courthouse
-from courtroom.declarations.changes import changed
-from courtroom.declarations.knobs import seating
 from courtroom.declarations.parts import StageKind
 from courtroom.engine.run import Control
 from courtroom.errors import CourtroomError, Unreadable
@@ -26,7 +24,6 @@ from courtroom.evaluation.rehearsal import Estimate
 from courtroom.evaluation.turnout import turnout
 from courtroom.language import speaking
 from courtroom.models.spec import ModelSpec
-from courtroom.panel.personas import is_pool
 from courtroom.questions.asides import Cost, cost
 from courtroom.questions.audit import MEANINGS, MOST_SEEDS, SEEDS, auditable, shares, why_none
 from courtroom.questions.interview import last_call
@@ -38,15 +35,17 @@ from courtroom.shell.options import (
     Model,
     Set,
     Until,
+    begin,
     follow,
     opened,
     print_result,
     read_bytes,
     result,
-    setup_with,
     taken_in,
     tell,
     tell_unreadable,
+    tell_warnings,
+    values_of,
     write,
 )
 from courtroom.text.files import replacing
@@ -67,11 +66,6 @@ def drive(house: Courthouse, run: str, until: str | None, as_json: bool) -> None
     summary = result(house, run, before)
     print_result(summary, as_json)
     raise typer.Exit(1 if summary["status"] == "failed" else 0)
-
-
-def tell_warnings(warnings: Iterable[str]) -> None:
-    for warning in warnings:
-        print(f"Warning: {warning}", file=sys.stderr)
 
 
 def stage_named(kinds: Sequence[StageKind], wanted: str) -> str:
@@ -109,15 +103,7 @@ def run(
             heard = taken_in(house, package)
         else:
             heard = house.library.case(case)
-        chosen = house.first_fitting(heard.kind) if procedure is None else house.procedures[procedure]
-        saved = () if panel is None else house.panels.load(panel)
-        persons = [one.model_dump(mode="json") for one in saved]
-        seated = {"people": panel} if is_pool(saved) else seating(chosen.setup, persons) if persons else {}
-        begun = changed(chosen.setup(), seated)
-        setup = setup_with(begun, set_, model)
-        made = house.new_run(chosen.name, heard, setup, seed)
-        tell_warnings(set(setup.warnings()) - set(house.record(made).setup.warnings()))  # of what is not heard
-        drive(house, made, until, json_)
+        drive(house, begin(house, heard, procedure, values_of(set_, model), seed, panel), until, json_)
 
 
 def ask(
@@ -137,9 +123,7 @@ def ask(
     with opened() as house:
         files = [(path.name, read_bytes(path)) for path in file or ()]
         heard = taken_in(house, asked_with(question, option or (), files))
-        chosen = house.first_fitting(heard.kind) if procedure is None else house.procedures[procedure]
-        made = house.new_run(chosen.name, heard, setup_with(chosen.setup(), set_, model), seed)
-        drive(house, made, until, json_)
+        drive(house, begin(house, heard, procedure, values_of(set_, model), seed), until, json_)
 
 
 def resume(run: str, until: Until = None, json_: Json = False) -> None:

@@ -1,9 +1,12 @@
 """Which language a text is in: by the script that most of its words have, then by its words."""
 
 import re
+import tomllib
 import unicodedata
 from collections import Counter
+from collections.abc import Mapping
 from functools import lru_cache
+from pathlib import Path
 
 from courtroom.text.words import STOP_WORDS
 
@@ -13,31 +16,10 @@ LEAST_LETTERS = 30
 """A text of fewer letters is in the first language of its script: a product's name is in none."""
 ENGLISH_SHARE = 0.3
 """Of words without a meaning of their own (the, of, is): a text in which so many are English is English."""
-LANGUAGES = {
-    "LATIN": "en de fr es it pt nl pl tr vi id ms sv da no fi cs sk hu ro hr sl et lv lt ca sw tl eu az is sq cy ga",
-    "CYRILLIC": "ru uk bg sr mk be kk",
-    "ARABIC": "ar fa ur ps",
-    "DEVANAGARI": "hi mr ne",
-    **{"HEBREW": "he", "GREEK": "el", "HANGUL": "ko", "THAI": "th", "BENGALI": "bn", "TAMIL": "ta", "TELUGU": "te"},
-    **{"GEORGIAN": "ka", "ARMENIAN": "hy", "GUJARATI": "gu", "GURMUKHI": "pa", "KANNADA": "kn", "MALAYALAM": "ml"},
-    **{
-        "SINHALA": "si",
-        "KHMER": "km",
-        "LAO": "lo",
-        "MYANMAR": "my",
-        "ETHIOPIC": "am",
-        "TIBETAN": "bo",
-        "MONGOLIAN": "mn",
-    },
-}
+_TABLE = tomllib.loads(Path(__file__).with_name("scripts.toml").read_text(encoding="utf-8"))
+LANGUAGES: Mapping[str, str] = _TABLE["languages"]
 """The languages of a script, by how Unicode names its letters; the first one is the most common."""
-LETTERS_A_WORD = {
-    "CJK": 1.6,
-    "HIRAGANA": 2.5,
-    "KATAKANA": 2.5,
-    "HANGUL": 2.5,
-    **dict.fromkeys(("THAI", "LAO", "KHMER", "MYANMAR"), 4.0),
-}
+LETTERS_A_WORD: Mapping[str, float] = _TABLE["letters_a_word"]
 """Of scripts whose words are short; 5 in others."""
 KANA_SHARE = 0.1
 """Of the letters of a Japanese text, at least so many are kana."""

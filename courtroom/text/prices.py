@@ -1,27 +1,12 @@
 """A price as people of many countries write it: what was read of it, and what of it was not."""
 
 import re
+import tomllib
 import unicodedata
+from pathlib import Path
 
-CURRENCIES = {
-    **dict.fromkeys(("人民币", "rmb", "yuan", "元", "块", "¥"), "CNY"),
-    **dict.fromkeys(("us$", "$", "dollars", "dollar", "美元"), "USD"),
-    **dict.fromkeys(("€", "euros", "euro", "欧元"), "EUR"),
-    **dict.fromkeys(("£", "pounds", "pound", "英镑"), "GBP"),
-    **{"hk$": "HKD", "港元": "HKD", "港币": "HKD", "nt$": "TWD", "a$": "AUD", "au$": "AUD", "nz$": "NZD"},
-    **{
-        "c$": "CAD",
-        "ca$": "CAD",
-        "s$": "SGD",
-        "r$": "BRL",
-        "mx$": "MXN",
-        "jp¥": "JPY",
-        "cn¥": "CNY",
-        "₫": "VND",
-        "฿": "THB",
-    },
-    **{"円": "JPY", "日元": "JPY", "₩": "KRW", "₹": "INR", "₽": "RUB", "zł": "PLN", "₺": "TRY", "fr.": "CHF"},
-}
+_WRITTEN = tomllib.loads(Path(__file__).with_name("currencies.toml").read_text(encoding="utf-8"))
+CURRENCIES = {sign: code for code, signs in _WRITTEN.items() for sign in signs}
 """How currencies are written beside their ISO codes, in lower case."""
 
 UNITS = {"千": 1_000, "万": 10_000, "亿": 100_000_000}

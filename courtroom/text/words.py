@@ -5,23 +5,14 @@ import sys
 from collections.abc import Iterator
 from difflib import SequenceMatcher
 from functools import lru_cache
+from pathlib import Path
 from typing import Any, Literal
 
 _CJK = re.compile(r"[\u3400-\u9fff]+")
 _TOKEN = re.compile(r"[\u3400-\u9fff]+|[a-z]+(?:'[a-z]+)?|\d+(?:[.,]\d+)*%?", re.IGNORECASE)
 _SENTENCE = re.compile(r"(?<=[.!?])\s+|(?<=[。！？；])|\n+")
 
-STOP_WORDS = frozenset(
-    """
-    a about after again all also am an and any are as at be because been before being but by can could did do does
-    doing down for from had has have having he her here him his how i if in into is it its it's just like me more
-    most my no nor not now of off on once only or other our out over own said same she so some such than that the
-    their them then there these they this those through to too under until up very was we were what when where which
-    while who whom why will with would you your i'm i've don't didn't can't 的 了 是 我 你 他 她 它 们 我们 你们 他们 在 有 和 与 就 都 而
-    及 着 也 还 很 把 被 让 给 这 那 这个 那个 一个 不 没 没有 吗 呢 吧 啊 上 下 中 里 对 从 到 为 以 之 后 前 时 时候 说 要 会 能 可以 自己 什么 怎么 因为 所以 但 但是 如果 已经
-    又 再 去 来 过 得 地 个 并 并且 或 或者 请 就是
-    """.split()  # noqa: SIM905  a list of 195 lines
-)
+STOP_WORDS = frozenset(Path(__file__).with_name("stop_words.txt").read_text(encoding="utf-8").split())
 
 
 @lru_cache(maxsize=8192)

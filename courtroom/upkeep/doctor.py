@@ -262,12 +262,12 @@ def found_out(house: Courthouse) -> Iterator[CheckResult]:
 def indexes(house: Courthouse, mend: bool) -> Iterator[CheckResult]:
     """Tell whether what is on disk is whole; what is not there, or behind its records, the next look-up makes."""
     folders = house.knowledge.folders
-    if folders.in_use:
+    found = folders.state()
+    if found == "in use":
         yield fine("indexes", "Another process has them open, so they are not examined. Stop it, then ask again.")
-    elif folders.whole and folders.opens:
+    elif found == "whole":
         yield fine("indexes", "What is there of them is whole; look-ups make the rest.")
     elif mend:
-        folders.take()
         folders.discard()
         yield mended("indexes", "They were damaged, or not written to the end. Each look-up makes what it needs anew.")
     else:

@@ -16,11 +16,20 @@ from courtroom.engine.run import ABOUT_RECORDINGS
 from courtroom.evaluation import comparison as compared
 from courtroom.figures.graph import draw_votes_beside
 from courtroom.language import N_, _, translated
-from pages.parts.shared.blocks_view import answer_view, block_view, choice_html, label_chosen
+from pages.parts.shared.blocks_view import answer_view, block_view, choice_html, choice_words, label_chosen
 from pages.parts.shared.controls import status_badge
-from pages.parts.shared.differences import LETTERS, differences_view, fork_name, run_label, runs_to_choose, texts_beside
+from pages.parts.shared.differences import LETTERS, differences_view, fork_name, run_label, runs_to_choose
 from pages.parts.shared.house import open_run
-from pages.parts.shared.shown import field_in_words, inert, literal, one_of, placed, spent_in_words, table
+from pages.parts.shared.shown import (
+    field_in_words,
+    inert,
+    literal,
+    one_of,
+    placed,
+    rows_chosen,
+    spent_in_words,
+    table,
+)
 
 
 def chosen_runs(house: Courthouse) -> list[Record]:
@@ -171,9 +180,7 @@ def answers_beside(comparison: compared.Comparison, records: Sequence[Record]) -
             **{letter: [SOURCES[answer.sources[n]] for answer in answers] for n, letter in enumerate(letters)},
         }
     )
-    chosen = table(shown_answers, height=320, on_select="rerun", selection_mode="single-row", key="answers")
-    rows = chosen.selection.rows
-    place = rows[0] if rows and rows[0] < len(answers) else 0
+    place = next(iter(rows_chosen(shown_answers, "answers", height=320)), 0)
     st.caption(_("{answers} answers. Select a row to read another one.", answers=len(answers)))
     st.subheader(literal(_place(answers[place].path, records)))
     if answers[place].fields:
@@ -228,18 +235,12 @@ def look_ups_beside(comparison: compared.Comparison) -> None:
     common = sum(all(one.runs) for _, one in pairs)
     text = _("{common} found in all, {found} not in all.", common=common, found=len(pairs) - common)
     st.caption(text + " " + _("A look-up differs where what was looked for does."))
-    options, first = ["Not in all", "In all", "Everything"], "Not in all" if common < len(pairs) else "In all"
-    show = st.segmented_control(_("Show"), options, default=first, format_func=literal)
     said = {True: _("yes"), False: _("no")}
     rows = []
-    for look_up, one in pairs:
-        if show in (None, "Everything") or (show == "In all") == all(one.runs):
-            each = zip(look_up.made, one.runs, strict=True)
-            marks = ["✓" if there else "–" if made else _("not looked up") for made, there in each]
-            rows.append([look_up.path, look_up.where, said[look_up.same_query], one.title, *marks])
-    if not rows:
-        st.caption(_("There is none."))
-        return
+    for look_up, one in sorted(pairs, key=lambda pair: all(pair[1].runs)):  # what is not in all stands first
+        each = zip(look_up.made, one.runs, strict=True)
+        marks = ["✓" if there else "–" if made else _("not looked up") for made, there in each]
+        rows.append([look_up.path, look_up.where, said[look_up.same_query], one.title, *marks])
     columns = ["Look-up", "In", "Looked for the same", "Found", *letters]
     table(pd.DataFrame(rows, columns=columns))
 
@@ -314,17 +315,24 @@ def _member(
     procedures: Sequence[Procedure],
     member: compared.MemberDifferences,
 ) -> None:
+    """Who the member is, its votes with their reasons, and its answers, where these differ."""
     if member.seat:
         st.markdown(_("#### Who it is"))
         differences_view(member.seat, field_in_words)
+    votes = []
     for ballot in comparison.ballots:
         row = next((row for row in ballot.members if row.member == member.member), None)
-        reasons = [None if vote is None else "\n".join(vote.reasons) for vote in row.votes] if row else []
-        if row is None or len({reason for reason in reasons if reason is not None}) < 2 and not row.differs:
-            continue
-        st.markdown(_("#### {name}: reasons", name=literal(ballot.name)))
-        cast = zip(procedures, row.votes, strict=True)
-        texts_beside(reasons, [choice_html(procedure, vote.choice) if vote else "" for procedure, vote in cast])
+        reasons = {vote.reasons for vote in row.votes if vote} if row else set()
+        if row and (row.differs or len(reasons) > 1):
+            cast = zip(procedures, row.votes, strict=True)
+            said = [
+                "\n".join((choice_words(known, vote.choice)[0], *vote.reasons)) if vote else None
+                for known, vote in cast
+            ]
+            votes.append(compared.Difference(path=translated(ballot.name), values=tuple(said)))
+    if votes:
+        st.markdown(_("#### Votes and reasons"))
+        differences_view(votes)
     answers = [answer for answer in comparison.answers if answer.member == member.member and answer.state == "differs"]
     if answers:
         st.markdown(_("#### Answers that differ"))

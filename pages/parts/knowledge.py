@@ -1,6 +1,5 @@
 """Collections of the knowledge base with imports and a search; precedents; and the memory, step by step."""
 
-from collections.abc import Sequence
 from typing import Any
 
 import pandas as pd
@@ -8,16 +7,16 @@ import streamlit as st
 
 from courtroom.access import Access, may
 from courtroom.cases.criminal import CriminalCase
-from courtroom.cases.dispute import SIDES, Dispute, Precedent, PrecedentBatch
+from courtroom.cases.dispute import Dispute, Precedent, PrecedentBatch
 from courtroom.courthouse import Courthouse
-from courtroom.engine.procedure import Procedure, Source
+from courtroom.declarations.parts import Source
+from courtroom.engine.procedure import Procedure
 from courtroom.figures.graph import draw_confidence, draw_standards
 from courtroom.knowledge.bases import BUNDLED, IMPORTED, How, from_dispute, kept_as, origins
-from courtroom.knowledge.collection import Collection, Mode
-from courtroom.knowledge.indexed_records import Filter
+from courtroom.knowledge.collection import Mode
+from courtroom.knowledge.index import Filter
 from courtroom.knowledge.lessons import RecordChange, Taught
 from courtroom.knowledge.memory import Directive, Recall, Standard
-from courtroom.knowledge.search import Hit, Search
 from courtroom.language import _, ngettext, translated
 from courtroom.law import Charge, Statute
 from courtroom.models.spec import OFFLINE
@@ -95,6 +94,8 @@ def import_view(house: Courthouse, into: str) -> None:
 
 RECORDS_A_PAGE = 20
 ABOUT_COLLECTIONS = {
+    "precedents": "Similar precedents are looked up for every hearing; a juror is given the norms closest to its persona. "
+    "Those that come with Courtroom are invented, with their votes and opinions.",
     "statutes": "An unofficial digest of the Criminal Law of the PRC (2023 amendment), in our words; import a statute "
     "book for the law's own.",
     "charges": "The list of charges that the digest names, with the articles under which they stand.",
@@ -115,7 +116,9 @@ def collection_view(house: Courthouse, name: str) -> None:
         of = [_("{file} ({records} records)", file=literal(one.file), records=one.records) for one in files]
         line = _("Imported from {listed}.", listed="; ".join(of))
     st.caption(_("{told} {collection} records.", told=line, collection=count(len(collection))))
-    _where(house, collection)
+    if may(Access.OWN):  # to whom the machine belongs
+        index, folder = literal(collection.index_name), literal(house.knowledge.folders.where)
+        st.caption(_("Chroma holds their vectors: the collection {name} in {where}.", name=index, where=folder))
     top = st.columns([5, 2, 1.4], vertical_alignment="bottom")
     key, days = collection.name, {}
     hint, titles = (
@@ -126,9 +129,13 @@ def collection_view(house: Courthouse, name: str) -> None:
     mode = top[1].selectbox(_("Order"), list(MODES), format_func=titles.__getitem__, key=f"mode-{key}")
     with top[2], st.popover(_("Narrow down"), icon=":material/filter_alt:"):
         category, hint = "", _("theft · 盗窃")
+        law = ""
+        if name == "precedents":
+            category = st.text_input(_("Category"), key=f"category-{key}")
         if name == "cases":
             category = st.text_input(_("Charge"), placeholder=hint, key=f"category-{key}")
-        law = st.text_input(_("Article"), placeholder="264", key=f"law-{key}")
+        if name != "precedents":
+            law = st.text_input(_("Article"), placeholder="264", key=f"law-{key}")
         if base != BUNDLED:
             days["since"] = st.date_input(_("Imported on or after"), value=None, key=f"since-{key}")
             days["until"] = st.date_input(_("Imported on or before"), value=None, key=f"until-{key}")
@@ -146,7 +153,7 @@ def collection_view(house: Courthouse, name: str) -> None:
                 advice = _("Nothing fits. Use other words or another order, or narrow down less.")
                 st.info(advice, icon=":material/filter_alt_off:")
             for one in hits:
-                record_view(one.record)
+                record_view(house, one.record)
         return
     if not len(collection):
         st.info(_("Nothing is here yet. Import a file above."), icon=":material/auto_stories:")
@@ -154,7 +161,7 @@ def collection_view(house: Courthouse, name: str) -> None:
     page = page_of(len(collection), RECORDS_A_PAGE, f"page-{collection.name}")
     unreadable_rows(collection.unreadable((page - 1) * RECORDS_A_PAGE, RECORDS_A_PAGE))
     for record in collection.all((page - 1) * RECORDS_A_PAGE, RECORDS_A_PAGE):
-        record_view(record)
+        record_view(house, record)
 
 
 def title_of(record: Any) -> str:
@@ -168,10 +175,14 @@ def title_of(record: Any) -> str:
     if isinstance(record, CriminalCase):
         charges = "; ".join((record.gold.charges or ()) if record.gold else ())
         return " · ".join(filter(None, (record.title, charges)))
+    if isinstance(record, Precedent):
+        votes = f"{record.buyer_votes} : {record.seller_votes} ({_('buyer : seller')})"
+        norms = _("{norms} norms", norms=len(record.norms)) if record.norms else _("no norms yet")
+        return " · ".join((record.title, translated(record.category), votes, norms))
     return str(getattr(record, "title", "") or getattr(record, "text", "") or record.id)
 
 
-def record_view(record: Any) -> None:
+def record_view(house: Courthouse, record: Any) -> None:
     with st.expander(literal(title_of(record))):
         if isinstance(record, Statute):
             if record.digest:
@@ -194,50 +205,17 @@ def record_view(record: Any) -> None:
         elif isinstance(record, CriminalCase):
             inert(record.facts)
             inert(record.real_outcome(), small=True)
+        elif isinstance(record, Precedent):
+            _precedent(house, record)
 
 
-def _where(house: Courthouse, collection: Collection[Any]) -> None:
-    """Say where the vectors are, to whom the machine belongs."""
-    if may(Access.OWN):
-        name, folder = literal(collection.index_name), literal(house.knowledge.folders.where)
-        st.caption(_("Chroma holds their vectors: the collection {name} in {where}.", name=name, where=folder))
-
-
-def disputes_base(house: Courthouse) -> None:
-    base = house.knowledge.precedents
-    text = _("Similar precedents are looked up for every hearing; a juror is given the norms closest to its persona.")
-    st.caption(text + " " + _("Those that come with Courtroom are invented, with their votes and opinions."))
-    embedding = embedding_choice(house.settings.embedding, "", "embedding-disputes")
-    _where(house, house.knowledge.using(embedding).precedents)
-
+def precedents_view(house: Courthouse) -> None:
+    """The precedents of disputes, and below them what can be added and distilled."""
     if deleted := st.session_state.get("deleted_precedent"):
         with undo_bar("deleted_precedent", lambda precedent: house.imports.add_precedents([precedent])):
             st.markdown(_("“{title}” is deleted.", title=literal(deleted.title)))
-    unreadable_rows(base.unreadable())
-    everything = base.all()
-    top = st.columns([4, 3, 2])
-    text = top[0].text_input(_("Search by matter"), placeholder=_("a battery that was replaced"))
-    categories = ["All", *sorted({precedent.category for precedent in everything})]
-    category = top[1].selectbox(_("Category"), categories, format_func=translated)
-    winner = top[2].selectbox(_("Won by"), ["Either", *SIDES], format_func=translated)
-    found: list[tuple[Precedent, float | None]]
-    if text.strip() and everything:
-        hits: Sequence[Hit] = ()
-        query = Search(collection="precedents", text=text, k=min(50, len(everything)))
-        with errors_shown():
-            hits = house.runner.do(house.knowledge.answer(query, embedding)).result()
-        found = [(Precedent.model_validate(hit.record), hit.similarity) for hit in hits if hit.similarity > 0]
-    else:
-        found = [(precedent, None) for precedent in everything]
-    found = [(p, s) for p, s in found if category in ("All", p.category) and winner in ("Either", p.winner)]
-    if not everything:
-        st.info(_("The base is empty. Import precedents below, or add one from a case with votes on record."))
-    elif not found:
-        st.info(_("No precedent fits. Use other words, or loosen the filters."), icon=":material/filter_alt_off:")
-    page = page_of(len(found), RECORDS_A_PAGE)
-    for precedent, similarity in found[(page - 1) * RECORDS_A_PAGE : page * RECORDS_A_PAGE]:
-        _one(house, precedent, similarity)
-
+    collection_view(house, "precedents")
+    everything = house.knowledge.precedents.all()
     st.divider()
     left, middle, right = st.columns(3, gap="large")
     with left:
@@ -267,10 +245,8 @@ def disputes_base(house: Courthouse) -> None:
         st.subheader(_("Distil norms"))
         bare = [p for p in everything if not p.norms]
         model = st.text_input(_("Model"), OFFLINE, help=_("`offline`, or any LiteLLM model id."))
-        which = st.radio(_("Which"), ["Those without norms", "Those found above"], horizontal=True, format_func=literal)
-        batch = bare if which == "Those without norms" else [p for p, _ in found]
-        if st.button(_("Distil {batch}", batch=len(batch)), disabled=not batch):
-            _distil(house, batch, model)
+        if st.button(_("Distil {batch}", batch=len(bare)), disabled=not bare):
+            _distil(house, bare, model)
         counts = {"bare": len(bare), "everything": len(everything)}
         st.caption(_("{bare} of {everything} precedents are without norms.", **counts))
 
@@ -282,35 +258,30 @@ def _distil(house: Courthouse, chosen: list[Precedent], model: str) -> None:
     start_with_models(house, procedure, batch, dict.fromkeys((role.name for role in procedure.roles), model))
 
 
-def _one(house: Courthouse, precedent: Precedent, similarity: float | None) -> None:
-    won = f"{MARKS[precedent.winner]} {literal(precedent.winner)} {precedent.buyer_votes:d}:{precedent.seller_votes:d}"
-    near = f"{similarity:.2f} · " if similarity is not None else ""
-    norms = _("{norms} norms", norms=len(precedent.norms)) if precedent.norms else _("no norms yet")
-    facts = f"{literal(precedent.category)} · {won} ({_('buyer : seller')}) · {norms}"
-    with st.expander(f"{near}**{literal(precedent.title)}** · {facts}"):
-        inert(precedent.dispute)
-        left, right = st.columns(2, gap="large")
-        with left:
-            st.caption(_("Jurors' opinions"))
-            for opinion in precedent.opinions:
-                inert(f"{MARKS[opinion.side]} {opinion.side}: {opinion.text}", small=True)
-        with right:
-            lines, key = "\n".join(precedent.norms), f"norms-{precedent.id}"
-            text = st.text_area(_("Norms, one a line"), lines, key=key, height=160)
-            norms_now = tuple(line.strip() for line in text.splitlines() if line.strip())[:8]
-            changed = may(Access.RUN) and norms_now != precedent.norms
-            if changed and st.button(_("Save the norms"), key=f"save-{precedent.id}", type="primary"):
-                house.imports.add_precedents([precedent.model_copy(update={"norms": norms_now})])
-                st.rerun()
-        with st.container(horizontal=True, vertical_alignment="center"):
-            st.caption(literal(precedent.source))
-            by = _("By the offline model; choose another below the list.")
-            if may(Access.RUN) and st.button(_("Distil again"), key=f"distil-{precedent.id}", help=by):
-                _distil(house, [precedent], OFFLINE)
-            if may(Access.OWN) and st.button(_("Delete"), key=f"delete-{precedent.id}", icon=":material/delete:"):
-                st.session_state["deleted_precedent"] = precedent
-                house.imports.delete_precedent(precedent.id)
-                st.rerun()
+def _precedent(house: Courthouse, precedent: Precedent) -> None:
+    inert(precedent.dispute)
+    left, right = st.columns(2, gap="large")
+    with left:
+        st.caption(_("Jurors' opinions"))
+        for opinion in precedent.opinions:
+            inert(f"{MARKS[opinion.side]} {opinion.side}: {opinion.text}", small=True)
+    with right:
+        lines, key = "\n".join(precedent.norms), f"norms-{precedent.id}"
+        text = st.text_area(_("Norms, one a line"), lines, key=key, height=160)
+        norms_now = tuple(line.strip() for line in text.splitlines() if line.strip())[:8]
+        changed = may(Access.RUN) and norms_now != precedent.norms
+        if changed and st.button(_("Save the norms"), key=f"save-{precedent.id}", type="primary"):
+            house.imports.add_precedents([precedent.model_copy(update={"norms": norms_now})])
+            st.rerun()
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.caption(literal(precedent.source))
+        by = _("By the offline model; choose another below the list.")
+        if may(Access.RUN) and st.button(_("Distil again"), key=f"distil-{precedent.id}", help=by):
+            _distil(house, [precedent], OFFLINE)
+        if may(Access.OWN) and st.button(_("Delete"), key=f"delete-{precedent.id}", icon=":material/delete:"):
+            st.session_state["deleted_precedent"] = precedent
+            house.imports.delete_precedent(precedent.id)
+            st.rerun()
 
 
 ABOUT_MEMORY = {
@@ -331,8 +302,7 @@ def memory_view(house: Courthouse, part: str) -> None:
     learners = ", ".join(literal(one.title) for one in house.procedures.values() if part in one.looks_in)
     st.caption(translated(ABOUT_MEMORY[part]).format(learners=learners))
     if not archived and not buffered and not directives:
-        text = _("The memory is empty. Turn on “Training run” in a setup of {learners}.", learners=learners)
-        st.info(text + " " + _("It learns from cases whose real judgment is known."))
+        st.info(_("The memory is empty. Turn on “Training run” in a setup of {learners}.", learners=learners))
         return
     with st.expander(_("Snapshots"), icon=":material/photo_camera:"):
         st.caption(_("A run sees the snapshot that its setup names. It never changes, whatever is learned afterwards."))
@@ -417,8 +387,7 @@ def lessons_view(house: Courthouse) -> None:
     unreadable_rows(house.knowledge.lessons.unreadable())
     lessons = list(reversed(house.knowledge.lessons.all()))
     if not lessons:
-        text = _("Nothing has been learned yet. Norms are distilled from precedents of disputes.")
-        st.info(text + " " + _("The memory learns from cases whose real judgment is known."))
+        st.info(_("Nothing has been learned yet. Norms are distilled from precedents of disputes."))
         return
     titles = {phase: translated(title) for phase, title in PHASES.items()}
     phases = st.multiselect(_("Show"), list(titles), format_func=titles.__getitem__, placeholder=_("all steps"))

@@ -547,8 +547,7 @@ def prompts_editor(draft: SetupDraft, procedure: Procedure, case: Case) -> None:
     """Edits hold for this run only; the offline model does not read prompts."""
     shipped = templates(procedure.prompts, case.kind)
     edits: dict[str, str] = draft.values["prompts"]
-    text = _("Templates in Jinja's syntax. `_system` and `_case` come first and are the same for all members.")
-    st.caption(text + " " + _("The offline model reads a task's inputs, not these words."))
+    st.caption(_("Templates in Jinja's syntax. `_system` and `_case` come first and are the same for all members."))
     titles = {name: _("{n} (edited)", n=name) if name in edits else name for name in shipped}
     name = st.selectbox(_("Prompt"), list(shipped), format_func=titles.__getitem__)
     text = st.text_area(_("Text"), edits.get(name, shipped[name]), height=420, key=draft.key(f"prompt-{name}"))

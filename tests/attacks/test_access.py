@@ -48,9 +48,7 @@ READS: dict[str, str] = {
     "Bell": "trouble",
     "BesideStore": "of",
     "Checks": "of plan",
-    "Collection": (
-        "all changed closest get in_order names_under nearest parse ready search texts_of unreadable version"
-    ),
+    "Collection": "all changed get in_order names_under parse ready search texts_of unreadable version",
     "Connections": "named",
     "Capabilities": "can_be_asked found why_not_asked",
     "Courthouse": "estimate family first_fitting fitting price read record with_people with_stand_in worth",
@@ -63,7 +61,6 @@ READS: dict[str, str] = {
     "InterventionStore": "count of overtaken",
     "Interventions": "next_setup planned",
     "Knowledge": "answer bases is_made kept_under of taught_by using with_memory",
-    "LatestRecords": "of",
     "Experiments": "cases estimate resting_on results rows runs settled wait with_controls",
     "Lessons": "all of unreadable",
     "Limits": "slowed_to",
@@ -81,9 +78,9 @@ READS: dict[str, str] = {
     "RunFiles": "export",
     "RunStore": (
         "asked_at case demand_seen each ended events family_ids incomplete is_driven is_there kin pulse "
-        "recorded retrieval root run runs setup stages status steering stems_from together under_way"
+        "recorded retrieval root run runs setup status steering stems_from together under_way"
     ),
-    "Runner": "do drives interrupted live record settled trouble wait",
+    "Runner": "do drives interrupted open_calls record settled trouble wait",
     "SetupStore": "load names",
     "Snapshots": "all frozen named",
     "WhatIfs": "as_it_was experiment propose",
@@ -118,7 +115,7 @@ ENGINE: dict[str, str] = {
     "Limits": "turn",
     "ModelPool": "answer close warm",
     "Payments": "put",
-    "People": "ask look person withdraw",
+    "People": "ask look withdraw",
     "CachedEmbedding": "embed",
     "RunStore": "add begin create died_again end forgive lock say set_control set_status take_in take_out",
     "Runner": "call close drive end ended release resume_interrupted wake watch",

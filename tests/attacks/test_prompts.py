@@ -203,7 +203,7 @@ def test_looking_whether_a_text_is_a_template_is_bounded(attack: str) -> None:
 def test_the_worker_has_its_limits_and_none_of_our_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-very-secret")
     apart = Apart({"a": "text"}, {"a": "text"}, {})
-    assert apart.whole("a") == "text\n"
+    assert apart.rendered("whole", "a") == ["text\n"]
     folder = Path(f"/proc/{apart._worker.pid}")
     limits = {line[:26].strip(): line[26:].split() for line in (folder / "limits").read_text().splitlines()}
     has_mb = int((folder / "statm").read_text().split()[0]) * os.sysconf("SC_PAGE_SIZE") / 2**20

@@ -92,6 +92,6 @@ async def test_an_edited_prompt_is_kept_in_its_lines_too(house: Courthouse) -> N
         "{% for one in (case.title,) %}\n{{ one }}\n{% endfor %}",
     ):
         prompts = Prompts(folder, {"case": case}, {"_case": text, "_system": "Judge."})
-        found.append(prompts._apart.whole("_case"))  # type: ignore[union-attr]
+        found += prompts._apart.rendered("whole", "_case")  # type: ignore[union-attr]
     assert all(ORDER in text for text in found)
     assert not [line for text in found for line in escapes(text)]

@@ -31,9 +31,8 @@ from courtroom.knowledge import embedding
 from courtroom.knowledge.bases import bundled_cases, bundled_statutes
 from courtroom.knowledge.embedding import Vectors, WordsAndMeaning
 from courtroom.knowledge.imports import Imports
-from courtroom.knowledge.indexed_records import NOTHING, Filter
+from courtroom.knowledge.index import NOTHING, Filter, line, terms
 from courtroom.knowledge.search import Knowledge
-from courtroom.knowledge.word_index import line, terms
 from courtroom.settings import Settings
 from courtroom.store.opening import open_store
 from courtroom.text.words import sentences, words
@@ -208,8 +207,8 @@ async def asked(
         works: list[tuple[str, Callable[[], Awaitable[object]]]] = [
             ("whole hybrid query", lambda query=query: cases.search(query, 10)),
             ("nearest vectors, plain Chroma", lambda vector=vector: asyncio.to_thread(plain.nearest, vector, 200)),
-            ("nearest vectors", lambda query=query: cases.nearest(query, 100)),
-            ("words", lambda query=query: asyncio.to_thread(cases.closest, query, 100)),
+            ("nearest vectors", lambda query=query: cases.vectors.nearest(cases, query, 100)),
+            ("words", lambda query=query: cases.words.closest(cases, query, 100)),
             ("words, plain tantivy", lambda query=query: asyncio.to_thread(plain.closest, query, 100)),
             ("whole hybrid query, by category and law", lambda query=query: cases.search(query, 10, only=narrow)),
         ]
@@ -219,7 +218,7 @@ async def asked(
             await work()
             parts[name].append((time.perf_counter() - began) * 1000)
         exact = set(where[np.argsort(-(matrix @ vector))[:10]])
-        recall.append(len(exact & {name for name, _ in await cases.nearest(query, 10)}) / 10)
+        recall.append(len(exact & {name for name, _ in await cases.vectors.nearest(cases, query, 10)}) / 10)
     return parts, float(np.mean(recall))
 
 
@@ -232,8 +231,8 @@ async def bench(count: int, queries: int, processes: int, home: Path) -> None:
     before = await built(plain, names[:half], facts[:half], costs)
     knowledge = await imported(home, facts, costs)
     after = await built(plain, names[half:], facts[half:], costs)
-    texts = knowledge.of("cases", "large").changed(NOTHING).texts
-    assert texts == dict(zip(names, facts, strict=True)), "both hold the same"
+    texts = {entry.id: entry.texts for entry in knowledge.of("cases", "large").changed(NOTHING).entries}
+    assert texts == {name: (fact,) for name, fact in zip(names, facts, strict=True)}, "both hold the same"
     matrix = np.concatenate([before, after])
     print(f"{count:,} precedents{'wall s':>{40 - len(f'{count:,}')}}{'CPU s':>10}")
     for name, (wall, cpu) in costs.items():

@@ -4,7 +4,7 @@
 import math
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 
 from courtroom.cases.criminal import CriminalCase, Gold
@@ -13,7 +13,8 @@ from courtroom.datasets.forms.criminal import candidate_id
 from courtroom.evaluation import lawbench
 from courtroom.evaluation.lawbench import term_score
 from courtroom.evaluation.summaries import Overlap, Quality, Semantic, bert_score, cost_effectiveness, overlap, why_not
-from courtroom.experiments.measures.measure import CaseResult, Measure, mean, over_labels
+from courtroom.experiments.measures.measure import CaseResult, Each, Labels, Measure, mean, of, over_labels
+from courtroom.experiments.outcome import Outcome
 from courtroom.law import LAST_GENERAL, Judgment, Term, articles_compared, charges_compared, term_class
 
 
@@ -70,7 +71,7 @@ def _is_given(row: CaseResult, field: str) -> bool:
     return bool(getattr(row.case.given, field, ())) and row.outcome.details.get("given") is not False
 
 
-def _both(side: Side, field: str) -> Callable[[CaseResult], Sequence[tuple[frozenset[Hashable], frozenset[Hashable]]]]:
+def _both(side: Side, field: str) -> Labels:
     """Predicted and real labels; a case whose record does not say is left out, and one whose record gave them."""
 
     def labels(row: CaseResult) -> Sequence[tuple[frozenset[Hashable], frozenset[Hashable]]]:
@@ -82,7 +83,7 @@ def _both(side: Side, field: str) -> Callable[[CaseResult], Sequence[tuple[froze
     return labels
 
 
-def _exact(side: Side, field: str) -> Callable[[CaseResult], float | None]:
+def _exact(side: Side, field: str) -> Each:
     def right(row: CaseResult) -> float | None:
         pairs = _both(side, field)(row)
         return float(pairs[0][0] == pairs[0][1]) if pairs else None
@@ -90,7 +91,7 @@ def _exact(side: Side, field: str) -> Callable[[CaseResult], float | None]:
     return right
 
 
-def _first_two(side: Side, field: str) -> Callable[[CaseResult], float | None]:
+def _first_two(side: Side, field: str) -> Each:
     """Hit@2: what was judged, the weightiest first, then what else came into question, where the procedure says so."""
 
     def hit(row: CaseResult) -> float | None:
@@ -193,14 +194,10 @@ def _written(row: CaseResult, task: str) -> str:
     return "" if term.death_penalty or term.life_imprisonment else f"{term.imprisonment}个月"
 
 
-def _score(row: CaseResult) -> float | None:
+def _score(row: CaseResult, only: str = "") -> float | None:
     assert isinstance(row.case, CriminalCase)
     task = lawbench.task_of(row.case, row.category)
-    return lawbench.score(task, _written(row, task), row.case) if task else None
-
-
-def _entirely(row: CaseResult) -> float | None:
-    return None if (score := _score(row)) is None else float(score == 1.0)
+    return lawbench.score(task, _written(row, task), row.case) if task and only in ("", task) else None
 
 
 def _abstains(row: CaseResult) -> float | None:
@@ -209,21 +206,17 @@ def _abstains(row: CaseResult) -> float | None:
     return float(lawbench.abstains(task, _written(row, task), row.case)) if task else None
 
 
-def _of_task(task: str) -> Callable[[CaseResult], float | None]:
-    def score(row: CaseResult) -> float | None:
-        assert isinstance(row.case, CriminalCase)
-        return _score(row) if lawbench.task_of(row.case, row.category) == task else None
-
-    return score
+def _entirely(row: CaseResult) -> float | None:
+    return None if (score := _score(row)) is None else float(score == 1.0)
 
 
 TABLE_5 = "JurisAgents, figure 3 and table 5, by LawBench's published scorers"
 LAWBENCH: tuple[Measure, ...] = (
-    mean("lawbench_articles", "Law articles (3-1): mean F1", TABLE_5, _of_task("3-1")),
-    mean("lawbench_charges", "Charges (3-3): mean F1", TABLE_5, _of_task("3-3")),
-    mean("lawbench_term", "Term (3-4): normalised log distance", TABLE_5, _of_task("3-4"), bounds=None),
-    mean("lawbench_choice", "Case analysis (3-6): accuracy", TABLE_5, _of_task("3-6")),
-    mean("lawbench_amount", "Crime amount (3-7): accuracy", TABLE_5, _of_task("3-7")),
+    mean("lawbench_articles", "Law articles (3-1): mean F1", TABLE_5, partial(_score, only="3-1")),
+    mean("lawbench_charges", "Charges (3-3): mean F1", TABLE_5, partial(_score, only="3-3")),
+    mean("lawbench_term", "Term (3-4): normalised log distance", TABLE_5, partial(_score, only="3-4"), bounds=None),
+    mean("lawbench_choice", "Case analysis (3-6): accuracy", TABLE_5, partial(_score, only="3-6")),
+    mean("lawbench_amount", "Crime amount (3-7): accuracy", TABLE_5, partial(_score, only="3-7")),
     mean("lawbench", "LawBench score", LAWBENCH_SCORERS, _score, bounds=None),
     mean("entirely_right", "Entirely right", "Score of 1 by LawBench's published scorers", _entirely),
     mean("abstention", "Abstention rate", LAWBENCH_SCORERS, _abstains, better="lower"),
@@ -249,9 +242,7 @@ def judged(row: CaseResult) -> tuple[Sequence[str], Mapping[str, float]] | None:
     return list(dict.fromkeys(ranked)), {name: max(0.0, float(grade)) for name, grade in row.relevance.items()}
 
 
-def _at(
-    measure: Callable[[int, Sequence[str], Mapping[str, float]], float], k: int
-) -> Callable[[CaseResult], float | None]:
+def _at(measure: Callable[[int, Sequence[str], Mapping[str, float]], float], k: int) -> Each:
     return lambda row: measure(k, *found) if (found := judged(row)) else None
 
 
@@ -270,27 +261,20 @@ PAPER, COMBINED, BERTSCORE = (
 )
 
 
-@lru_cache(maxsize=20_000)
-def _overlap(summary: str, reference: str) -> Overlap:
-    return overlap(summary, reference)
+_overlap = lru_cache(maxsize=20_000)(overlap)
+_semantic = lru_cache(maxsize=20_000)(bert_score)
 
 
-@lru_cache(maxsize=20_000)
-def _semantic(summary: str, reference: str) -> Semantic:
-    return bert_score(summary, reference)
+def _against(field: str, compare: Callable[[str, str], Overlap | Semantic] = _overlap) -> Each:
+    """Return what a summary shares with the reference, where there is one."""
 
-
-def _against(
-    field: str, compare: Callable[[str, str], Overlap | Semantic] = _overlap
-) -> Callable[[CaseResult], float | None]:
-    def value(row: CaseResult) -> float | None:
-        assert isinstance(row.case, Document)
-        summary = row.outcome.details.get("summary")
-        if not row.case.reference:
+    def value(case: Document, made: Outcome) -> float | None:
+        summary = made.details.get("summary")
+        if not case.reference:
             return None
-        return float(getattr(compare(summary, row.case.reference), field)) if isinstance(summary, str) else 0.0
+        return float(getattr(compare(summary, case.reference), field)) if isinstance(summary, str) else 0.0
 
-    return value
+    return of(Document, value)
 
 
 def _why_not(rows: Sequence[CaseResult]) -> str:
@@ -304,15 +288,15 @@ def _scores(row: CaseResult, way: str) -> dict[str, float]:
     return {name: value for name in Quality.model_fields if isinstance(value := scores.get(name), float | int)}
 
 
-def _quality(row: CaseResult, way: str) -> Quality | None:
+def _combined(row: CaseResult, way: str) -> float | None:
     scores = _scores(row, way)
-    return Quality(**scores) if len(scores) == len(Quality.model_fields) else None
+    return Quality(**scores).combined if len(scores) == len(Quality.model_fields) else None
 
 
 def _effectiveness(row: CaseResult) -> float | None:
     """Combined quality by the time of all calls but the assessor's, one after the other."""
-    quality = _quality(row, "")
-    return cost_effectiveness(quality, row.outcome.latency_s - row.outcome.assessed_s) if quality else None
+    scores, seconds = _scores(row, ""), row.outcome.latency_s - row.outcome.assessed_s
+    return cost_effectiveness(Quality(**scores), seconds) if len(scores) == len(Quality.model_fields) else None
 
 
 def _by_assessor(way: str) -> tuple[Measure, ...]:
@@ -322,10 +306,8 @@ def _by_assessor(way: str) -> tuple[Measure, ...]:
             way + name, title, PAPER, lambda row: _scores(row, way).get(name), percent=False, bounds=(0.0, 100.0)
         )
 
-    def combined(row: CaseResult) -> float | None:
-        return quality.combined if (quality := _quality(row, way)) else None
-
     title = f"{way}judged quality".replace("_", " ").capitalize()
+    combined = partial(_combined, way=way)
     whole = mean(f"{way}quality", title, COMBINED, combined, percent=False, bounds=(0.0, 300.0))
     return *map(dimension, Quality.model_fields), whole
 

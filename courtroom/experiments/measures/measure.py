@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal, TypeVar
+from typing import TYPE_CHECKING, Literal, TypedDict, Unpack
 
-from courtroom.cases.case import Case
+from courtroom.cases.case import Case, CaseT
 from courtroom.experiments.outcome import Outcome
 
 if TYPE_CHECKING:
     from courtroom.evaluation.intervals import Bounds, Finish, Sums
-
-T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -62,6 +60,10 @@ class Measure:
     missing: Callable[[Sequence[CaseResult]], str] = lambda rows: ""
     """Why it can't be worked out for these on this machine, in a sentence; empty where it can."""
 
+    def value(self, rows: Sequence[CaseResult]) -> float:
+        """Return what it comes to over all of these; not a number where none has a value."""
+        return float(self.finish(self.parts(rows).sum(axis=0, keepdims=True))[0])
+
     @property
     def is_of_each_run(self) -> bool:
         """Return whether each run over all cases has a value of its own, so that an arm has the mean of its runs."""
@@ -76,19 +78,17 @@ def quotient(tops: Sums, unders: Sums) -> Sums:
     return found
 
 
-def mean(
-    name: str,
-    title: str,
-    source: str,
-    each: Each,
-    *,
-    root: bool = False,
-    better: Literal["higher", "lower"] = "higher",
-    usual: bool = False,
-    percent: bool = True,
-    bounds: Bounds | None = (0.0, 1.0),
-    missing: Callable[[Sequence[CaseResult]], str] = lambda rows: "",
-) -> Measure:
+class Printed(TypedDict, total=False):
+    """How a measure is named in tables and kept between bounds; see `Measure`."""
+
+    better: Literal["higher", "lower"]
+    usual: bool
+    percent: bool
+    bounds: Bounds | None
+    missing: Callable[[Sequence[CaseResult]], str]
+
+
+def mean(name: str, title: str, source: str, each: Each, *, root: bool = False, **printed: Unpack[Printed]) -> Measure:
     """A measure that is the mean of the cases' own values, or the root of their mean."""
 
     def parts(rows: Sequence[CaseResult]) -> Sums:
@@ -103,8 +103,22 @@ def mean(
         found = quotient(sums[:, 0], sums[:, 1])
         return np.sqrt(found) if root else found
 
-    own = None if root else each
-    return Measure(name, title, source, parts, finish, own, better, usual, percent, bounds, True, missing)
+    return Measure(name, title, source, parts, finish, each=None if root else each, ratio=True, **printed)
+
+
+def of(kind: type[CaseT], value: Callable[[CaseT, Outcome], float | None]) -> Each:
+    """Return a case's own value by a function of the case, which is of this kind, and of what it came to."""
+
+    def each(row: CaseResult) -> float | None:
+        assert isinstance(row.case, kind)
+        return value(row.case, row.outcome)
+
+    return each
+
+
+def share(part: float, whole: float) -> float | None:
+    """Return a part of a whole; None where the whole is nothing."""
+    return part / whole if whole else None
 
 
 Average = Literal["macro precision", "macro recall", "macro F1", "weighted F1"]

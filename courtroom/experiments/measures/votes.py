@@ -10,7 +10,7 @@ from courtroom.cases.dispute import SIDES, Dispute
 from courtroom.cases.labelled import LabelledTask
 from courtroom.cases.question import LETTERS
 from courtroom.evaluation.calibration import BINS, MAX_CONFIDENCE, Forecast, bin_of, brier, forecasts
-from courtroom.experiments.measures.measure import CaseResult, Measure, mean, over_labels, quotient
+from courtroom.experiments.measures.measure import CaseResult, Measure, Printed, mean, of, over_labels, quotient, share
 from courtroom.experiments.outcome import Outcome
 from courtroom.language import N_
 
@@ -22,10 +22,10 @@ Missing = Callable[[Sequence[CaseResult]], str]
 
 def of_votes(row: CaseResult) -> tuple[Forecast, ...]:
     """The share of the votes for the outcome, and whether the outcome is right; empty where either is not known."""
-    cast = sum(row.outcome.counts.values())
-    if not cast or row.case.right is None:
+    for_it = share(row.outcome.counts.get(row.outcome.outcome, 0), cast(row))
+    if for_it is None or row.case.right is None:
         return ()
-    return ((row.outcome.counts.get(row.outcome.outcome, 0) / cast, row.outcome.outcome == row.case.right[0]),)
+    return ((for_it, row.outcome.outcome == row.case.right[0]),)
 
 
 def of_confidence(row: CaseResult) -> tuple[Forecast, ...]:
@@ -61,11 +61,10 @@ def _calibration(
     def of_case(row: CaseResult) -> float | None:
         return brier(mine) if (mine := given(row)) else None
 
-    more: dict[str, Any] = {"better": "lower", "missing": missing}
     return (
-        mean(*score, "Brier 1950", of_case, percent=False, **more),
+        mean(*score, "Brier 1950", of_case, percent=False, better="lower", missing=missing),
         # Chance alone pushes the error up, so no interval around it holds the truth: it has no bounds.
-        Measure(*error, "Guo et al. 2017, Eq. 3", parts, finish, bounds=None, **more),
+        Measure(*error, "Guo et al. 2017, Eq. 3", parts, finish, bounds=None, better="lower", missing=missing),
     )
 
 
@@ -80,30 +79,21 @@ def _unless_asked(field: str, knob: str) -> Missing:
 _was_not_asked = _unless_asked("confidence", "asks_confidence")
 
 
-def _confidence(row: CaseResult) -> float | None:
-    sure = row.outcome.confidence.values()
-    return sum(sure) / len(sure) / MAX_CONFIDENCE if sure else None
-
-
 def _pieces(row: CaseResult) -> float | None:
     pieces = {name for name, _ in row.case.parts()}
-    return len(pieces & {*row.outcome.rests_on}) / len(pieces) if pieces and row.outcome.rests_on else None
-
-
-def _not_in_case(row: CaseResult) -> float | None:
-    return row.outcome.not_in_case / row.outcome.statements if row.outcome.statements else None
-
-
-def _unanimous(row: CaseResult) -> float | None:
-    cast = sum(row.outcome.counts.values())
-    return max(row.outcome.counts.values()) / cast if cast else None
+    return share(len(pieces & {*row.outcome.rests_on}), len(pieces)) if row.outcome.rests_on else None
 
 
 def _with_script(row: CaseResult) -> float | None:
     """Share of the last votes of those who are not scripted that are for what the script holds."""
     made = row.outcome
     free = [vote for member, vote in made.votes.items() if vote and member not in made.scripted]
-    return sum(vote == made.held for vote in free) / len(free) if free and made.held else None
+    return share(free.count(made.held), len(free)) if made.held else None
+
+
+def cast(row: CaseResult) -> int:
+    """Return how many votes were cast."""
+    return sum(row.outcome.counts.values())
 
 
 VOTES: tuple[Measure, ...] = (
@@ -119,7 +109,11 @@ VOTES: tuple[Measure, ...] = (
         _was_not_asked,
     ),
     mean(
-        "confidence", N_("Confidence"), N_("As members say beside their last vote"), _confidence, missing=_was_not_asked
+        "confidence",
+        N_("Confidence"),
+        N_("As members say beside their last vote"),
+        lambda row: share(sum(row.outcome.confidence.values()) / MAX_CONFIDENCE, len(row.outcome.confidence)),
+        missing=_was_not_asked,
     ),
     mean(
         "pieces_used",
@@ -132,7 +126,7 @@ VOTES: tuple[Measure, ...] = (
         "not_in_case",
         N_("Statements with a claim that is not in the case"),
         N_("By the rules of docs/questions.md, which find a part of them"),
-        _not_in_case,
+        lambda row: share(row.outcome.not_in_case, row.outcome.statements),
         better="lower",
     ),
     mean(
@@ -141,15 +135,15 @@ VOTES: tuple[Measure, ...] = (
         N_("Last votes of the members who are not scripted"),
         _with_script,
     ),
-    mean("majority", "Share of the majority", "Votes for the outcome with most, by votes cast", _unanimous),
+    mean(
+        "majority",
+        "Share of the majority",
+        "Votes for the outcome with most, by votes cast",
+        lambda row: share(max(row.outcome.counts.values(), default=0), cast(row)),
+    ),
 )
 
 CYBERJURORS = "CyberJurors, table 2"
-
-
-def _winner_right(row: CaseResult) -> float | None:
-    assert isinstance(row.case, Dispute)
-    return float(row.outcome.outcome == row.case.jury.winner) if row.case.jury else None
 
 
 def _sides(row: CaseResult) -> Sequence[tuple[frozenset[Hashable], frozenset[Hashable]]]:
@@ -159,17 +153,16 @@ def _sides(row: CaseResult) -> Sequence[tuple[frozenset[Hashable], frozenset[Has
     return ((frozenset({row.outcome.outcome} & {*SIDES}), frozenset({row.case.jury.winner})),)
 
 
-def _votes_off(row: CaseResult) -> float | None:
+def _votes_off(case: Dispute, made: Outcome) -> float | None:
     """By how many votes the buyer's count is off, the panel scaled to the jury on record; one vote is no panel."""
-    assert isinstance(row.case, Dispute)
-    cast, jury = sum(row.outcome.counts.get(side, 0) for side in SIDES), row.case.jury
+    cast, jury = sum(made.counts.get(side, 0) for side in SIDES), case.jury
     if jury is None or cast < 2 or not (real := jury.buyer + jury.seller):
         return None
-    return abs(row.outcome.counts.get("buyer", 0) / cast * real - jury.buyer)
+    return abs(made.counts.get("buyer", 0) / cast * real - jury.buyer)
 
 
-def _squared(row: CaseResult) -> float | None:
-    return None if (off := _votes_off(row)) is None else off**2
+def _squared(case: Dispute, made: Outcome) -> float | None:
+    return None if (off := _votes_off(case, made)) is None else off**2
 
 
 FIGURE_5 = "CyberJurors, figure 5 (a)"
@@ -177,13 +170,12 @@ ROUNDS = 3
 """As many as the paper has at most."""
 
 
-def _first_right(row: CaseResult) -> float | None:
+def _first_right(case: Dispute, made: Outcome) -> float | None:
     """Whether the first ballot alone was right; a tie goes to the buyer, as in equation 10."""
-    assert isinstance(row.case, Dispute)
-    if not row.outcome.first or row.case.jury is None:
+    if not made.first or case.jury is None:
         return None
-    buyer, seller = (row.outcome.first.get(side, 0) for side in SIDES)
-    return float(("seller" if seller > buyer else "buyer") == row.case.jury.winner)
+    buyer, seller = (made.first.get(side, 0) for side in SIDES)
+    return float(("seller" if seller > buyer else "buyer") == case.jury.winner)
 
 
 def _ended(number: int) -> Measure:
@@ -195,27 +187,18 @@ def _ended(number: int) -> Measure:
     return mean(f"ended_{number}", f"Ended after round {number}", FIGURE_5, each)
 
 
+WINNER = of(Dispute, lambda case, made: float(made.outcome == case.jury.winner) if case.jury else None)
+"""Whether the jury on record decided in the same way."""
+OFF: Printed = {"better": "lower", "usual": True, "percent": False, "bounds": None}
 DISPUTES: tuple[Measure, ...] = (
-    mean("accuracy", "Accuracy", CYBERJURORS, _winner_right, usual=True),
+    mean("accuracy", "Accuracy", CYBERJURORS, WINNER, usual=True),
     over_labels("weighted_f1", "Weighted F1", CYBERJURORS, _sides, "weighted F1", usual=True),
     over_labels("macro_f1", "Macro F1", CYBERJURORS, _sides, "macro F1", usual=True),
     over_labels("macro_recall", "Macro recall", CYBERJURORS, _sides, "macro recall"),
     over_labels("macro_precision", "Macro precision", CYBERJURORS, _sides, "macro precision"),
-    mean(
-        "votes_mae", "Votes off (MAE)", CYBERJURORS, _votes_off, better="lower", usual=True, percent=False, bounds=None
-    ),
-    mean(
-        "votes_rmse",
-        "Votes off (RMSE)",
-        CYBERJURORS,
-        _squared,
-        root=True,
-        better="lower",
-        usual=True,
-        percent=False,
-        bounds=None,
-    ),
-    mean("first_accuracy", "Accuracy after round 1", FIGURE_5, _first_right),
+    mean("votes_mae", "Votes off (MAE)", CYBERJURORS, of(Dispute, _votes_off), **OFF),
+    mean("votes_rmse", "Votes off (RMSE)", CYBERJURORS, of(Dispute, _squared), root=True, **OFF),
+    mean("first_accuracy", "Accuracy after round 1", FIGURE_5, of(Dispute, _first_right)),
     *map(_ended, range(1, ROUNDS + 1)),
 )
 
@@ -243,22 +226,21 @@ def _share(which: bool | None) -> Callable[[CaseResult], float | None]:
 
     def right(row: CaseResult) -> float | None:
         hits = [real == mine for real, mine, ambiguous, _ in _texts(row) if which is None or ambiguous is which]
-        return sum(hits) / len(hits) if hits else None
+        return share(sum(hits), len(hits))
 
     return right
 
 
-def _hearing(row: CaseResult) -> float | None:
+def _hearing(case: LabelledTask, made: Outcome) -> float | None:
     """Share of texts whose preliminary hearing named the right label; the first hearing, by which the trial goes."""
-    assert isinstance(row.case, LabelledTask)
-    made = _results(row.outcome)
-    hits = [made[item.id]["first"] == item.label for item in row.case.items if made.get(item.id, {}).get("first")]
-    return sum(hits) / len(hits) if hits else None
+    found = _results(made)
+    hits = [found[item.id]["first"] == item.label for item in case.items if found.get(item.id, {}).get("first")]
+    return share(sum(hits), len(hits))
 
 
 def _ambiguous(row: CaseResult) -> float | None:
     known = [ambiguous for _, _, ambiguous, _ in _texts(row) if ambiguous is not None]
-    return sum(known) / len(known) if known else None
+    return share(sum(known), len(known))
 
 
 def _gain(name: str, title: str, which: bool | None) -> Measure:
@@ -307,7 +289,7 @@ LABELLED: tuple[Measure, ...] = (
     over_labels("weighted_f1", "Weighted F1", COURTROOM_LLM, _labels, "weighted F1"),
     mean("ambiguous_accuracy", "Accuracy, ambiguous texts", COURTROOM_LLM, _share(True)),
     mean("clear_accuracy", "Accuracy, clear texts", COURTROOM_LLM, _share(False)),
-    mean("hearing_accuracy", "Accuracy of the hearing", "Courtroom-LLM, figure 3", _hearing),
+    mean("hearing_accuracy", "Accuracy of the hearing", "Courtroom-LLM, figure 3", of(LabelledTask, _hearing)),
     mean("ambiguous", "Ambiguous texts", COURTROOM_LLM, _ambiguous, better="lower"),
     _gain("gain", "Gain on a single model", None),
     _gain("ambiguous_gain", "Gain, ambiguous texts", True),
@@ -315,19 +297,11 @@ LABELLED: tuple[Measure, ...] = (
 )
 
 
-def _proven(row: CaseResult) -> float | None:
-    assert isinstance(row.case, Trial)
-    return float(row.outcome.outcome == row.case.sides[0])
-
-
-def _hung(row: CaseResult) -> float | None:
-    assert isinstance(row.case, Trial)
-    return float(row.outcome.outcome not in row.case.sides)
-
-
+PROVEN = of(Trial, lambda case, made: float(made.outcome == case.sides[0]))
+HUNG = of(Trial, lambda case, made: float(made.outcome not in case.sides))
 TRIALS: tuple[Measure, ...] = (
-    mean("proven", N_("Found guilty, or for the plaintiff"), N_("Share of all juries"), _proven, usual=True),
-    mean("hung", N_("Hung juries"), N_("Share of all juries"), _hung, better="lower", usual=True),
+    mean("proven", N_("Found guilty, or for the plaintiff"), N_("Share of all juries"), PROVEN, usual=True),
+    mean("hung", N_("Hung juries"), N_("Share of all juries"), HUNG, better="lower", usual=True),
 )
 
 
@@ -340,8 +314,7 @@ def _voted_for(letter: str) -> Measure:
     """Share of the votes for an answer."""
 
     def each(row: CaseResult) -> float | None:
-        cast = sum(row.outcome.counts.values())
-        return row.outcome.counts.get(letter, 0) / cast if cast and letter in _answers(row) else None
+        return share(row.outcome.counts.get(letter, 0), cast(row)) if letter in _answers(row) else None
 
     def missing(rows: Sequence[CaseResult]) -> str:
         last = max((max(_answers(row), default="") for row in rows), default=letter)
@@ -352,9 +325,7 @@ def _voted_for(letter: str) -> Measure:
 
 
 def _alike(row: CaseResult) -> float | None:
-    counts = row.outcome.counts.values()
-    pairs = sum(counts) * (sum(counts) - 1)
-    return sum(number * (number - 1) for number in counts) / pairs if pairs else None
+    return share(sum(many * (many - 1) for many in row.outcome.counts.values()), cast(row) * (cast(row) - 1))
 
 
 QUESTIONS: tuple[Measure, ...] = (

@@ -3,13 +3,11 @@
 from collections.abc import Mapping
 from typing import Self
 
-from courtroom import Court, Member, Procedure, Verdict
+from courtroom import Court, Doubt, Member, Procedure, ScriptedSetup, Verdict
 from courtroom.cases.case import Case
 from courtroom.cases.question import LETTERS
 from courtroom.declarations.knobs import Group, knob
-from courtroom.declarations.setup import ScriptedSetup
 from courtroom.judging.explained import said
-from courtroom.judging.jurors import Doubt
 from courtroom.judging.options import choices, names, outcome
 from courtroom.media.medium import Medium
 from courtroom.procedures.council import ranks
@@ -44,9 +42,8 @@ class CouncilSetup(ScriptedSetup):
 
 def members(setup: CouncilSetup) -> tuple[Member, ...]:
     """The members and the chair."""
-    ids = {f"member-{seat}": f"Member {seat}" for seat in range(1, setup.seats + 1)}
-    seats = (Member(id=one, role="member", name=name, spec=setup.spec(one, "member")) for one, name in ids.items())
-    return (*seats, Member(id="chair", role="chair", name="Chair", spec=setup.spec("chair", "chair")))
+    seats = (setup.seat(f"member-{seat}", "member", f"Member {seat}") for seat in range(1, setup.seats + 1))
+    return (*seats, setup.seat("chair", "chair", "Chair"))
 
 
 Session = Court[Case, CouncilSetup]

@@ -88,14 +88,10 @@ class CourtroomLLMSetup(VotingSetup):
 
 def members(setup: CourtroomLLMSetup) -> tuple[Member, ...]:
     """Those that the structure needs. Each preliminary hearing is a sample of its own; one member gives all reasons."""
-
-    def member(name: str, role: str, title: str) -> Member:
-        return Member(id=name, role=role, name=title, spec=setup.spec(name, role))
-
-    judges = [member(f"judge-{seat}", "judge", f"Judge {seat}") for seat in range(1, setup.bench + 1)]
-    clerk = [member("clerk", "clerk", "Clerk")] if setup.explains else []
+    judges = [setup.seat(f"judge-{seat}", "judge", f"Judge {seat}") for seat in range(1, setup.bench + 1)]
+    clerk = [setup.seat("clerk", "clerk", "Clerk")] if setup.explains else []
     if not setup.tried:
         return *clerk, *judges
-    hearing = [member(f"hearing-{n}", "hearing", f"Preliminary hearing {n}") for n in range(1, setup.hearings + 1)]
-    sides = [member("prosecutor", "prosecutor", "Prosecutor"), member("attorney", "attorney", "Attorney")]
+    hearing = [setup.seat(f"hearing-{n}", "hearing", f"Preliminary hearing {n}") for n in range(1, setup.hearings + 1)]
+    sides = [setup.seat("prosecutor", "prosecutor", "Prosecutor"), setup.seat("attorney", "attorney", "Attorney")]
     return *hearing, *sides, *clerk, *judges

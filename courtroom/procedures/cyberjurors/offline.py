@@ -222,7 +222,7 @@ def analyse(task: tasks.AnalyseDispute, draw: random.Random) -> tasks.Analysis:
 
 def judge(task: tasks.Judge | tasks.JudgeAtOnce, draw: random.Random) -> tasks.Opinion:
     """Evidence, rules, norms and persona settle a stance; those who were heard move it. The reasons say what each brings."""
-    case, language, others = task.case, task.case.language, pull(task.case, task.rules, "rule")
+    case, language, others = task.case, task.case.language, pull(task.case, tuple(map(str, task.rules)), "rule")
     if isinstance(task, tasks.JudgeAtOnce):
         evidence = dispute_weights.contributions(case)
         final = own = settle(evidence, others, None)

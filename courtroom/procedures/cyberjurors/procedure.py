@@ -12,9 +12,18 @@ from courtroom.engine.errors import Abstained
 from courtroom.engine.events import Tallied, Verdict
 from courtroom.engine.procedure import Procedure
 from courtroom.judging.dispute_weights import CHOICES
-from courtroom.judging.jurors import BestReasons, Earlier, ask_alone, best_reasons, recalled, seeded, seen_count
+from courtroom.judging.jurors import (
+    BestReasons,
+    CountSeen,
+    Earlier,
+    ask_alone,
+    best_reasons,
+    recalled,
+    seeded,
+    seen_count,
+)
 from courtroom.knowledge.bases import dispute_text, precedent_id
-from courtroom.knowledge.indexed_records import ALL, Filter
+from courtroom.knowledge.index import ALL, Filter
 from courtroom.knowledge.search import Hit, Rank, Search
 from courtroom.media.medium import Medium
 from courtroom.models.spec import PERSON
@@ -349,8 +358,8 @@ async def judge(
 ) -> tasks.Opinion | None:
     """Stage IV for one juror (Eq. 6); its vote is on record as soon as it is cast."""
     setup = court.setup
-    rules = setup.rules if setup.ruled else ()
     view, plain = views.get(juror.id), says_more(court)
+    rules = tasks.ruled(setup.rules if setup.ruled else (), read=plain)
     task: tasks.JudgeAtOnce | tasks.Judge = tasks.JudgeAtOnce(case=court.case, rules=rules)
     if view is not None:
         task = tasks.Judge(
@@ -447,16 +456,23 @@ async def summarise(
         opinions=said,
         before=before,
         new=new,
-        rules=court.setup.rules if court.setup.ruled and plain else (),
+        rules=tasks.ruled(court.setup.rules if court.setup.ruled and plain else (), read=plain),
         evidence=tuple(piece for piece in court.case.evidence if plain and not piece.late),
         focus=shared.focus if shared else None,
         found={clue.evidence_id: clue.perception.evidence_summary for clue in clues},
         norms=tuple(dict.fromkeys(norm for norms in memories.values() if plain for norm in norms)),
         ended=ended and plain,
-        count_seen="nobody" if ended else court.setup.count_seen,
+        count_seen=_told_of(court.setup, ended=ended),
     )
     summary = await court.try_ask(court.member("clerk"), task)
     return summary or before
+
+
+def _told_of(setup: CyberJurorsSetup, *, ended: bool) -> CountSeen:
+    """Who is shown the count, as the clerk is told it; a clerk that may not tell the count writes as if each saw a part."""
+    if ended:
+        return "nobody"
+    return "heard" if setup.count_seen == "nobody" and not setup.clerk_counts else setup.count_seen
 
 
 def majority(

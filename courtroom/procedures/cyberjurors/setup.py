@@ -37,6 +37,7 @@ class CyberJurorsSetup(JurySetup):
     clues: Literal["for-and-against", "in-favour"] = knob("clues", "for-and-against")
     key_media: int | None = knob("key_media", 4, ge=0, le=90)
     field_order: Literal["paper", "reasons-first"] = knob("field_order", "reasons-first")
+    clerk_counts: bool = knob("clerk_counts", True)
     tie: Side = knob("tie", "buyer")
     wording: Literal["plain", "paper"] = knob("wording", "plain")
     rules: tuple[str, ...] = knob("rules", RULES)
@@ -54,7 +55,8 @@ class CyberJurorsSetup(JurySetup):
     def warnings(self) -> tuple[str, ...]:
         if self.single and self.jury_size not in (1, type(self).model_fields["jury_size"].default):
             return (f"The variant “{self.variant}” asks one model alone: no jury of {self.jury_size} is seated.",)
-        return () if self.single or self.jury_size == 1 else hearing_nobody(self.jury, self.graph)
+        alone = self.single or self.jury_size == 1
+        return super().warnings() if alone else (*super().warnings(), *hearing_nobody(self.jury, self.graph))
 
     @property
     def single(self) -> bool:
@@ -144,10 +146,8 @@ def members(setup: CyberJurorsSetup) -> tuple[Member, ...]:
     for seat in setup.taken:
         persona = None if setup.single or setup.personas == "none" else setup.jury[seat - 1]
         name = "Single model" if setup.single else persona.name if persona else f"Juror {seat}"
-        spec = setup.spec(juror_id(seat), "juror")
-        jurors.append(Member(id=juror_id(seat), role="juror", name=name, spec=spec, persona=persona))
+        jurors.append(setup.seat(juror_id(seat), "juror", name, persona))
     if setup.single:
         return tuple(jurors)
-    clerk = Member(id="clerk", role="clerk", name="Clerk", spec=setup.spec("clerk", "clerk"))
-    examiner = Member(id="examiner", role="examiner", name="Examiner", spec=setup.spec("examiner", "examiner"))
-    return (*jurors, clerk, *((examiner,) if setup.examination == "shared" else ()))
+    examiner = [setup.seat("examiner", "examiner", "Examiner")] if setup.examination == "shared" else []
+    return (*jurors, setup.seat("clerk", "clerk", "Clerk"), *examiner)

@@ -1,9 +1,11 @@
 """What jurors, examiner and clerk are asked (appendix E), each with what its stage takes in and no more."""
 
 import re
-from collections.abc import Sequence
+import tomllib
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from functools import lru_cache
+from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, Field, create_model
@@ -18,27 +20,26 @@ from courtroom.models.task import Answer, Label, Longest, Overview, Reason, Task
 from courtroom.panel.personas import Persona
 from courtroom.strict import Strict
 
-RULES: tuple[str, ...] = (
-    "A refund can be had only on conclusive evidence, which settles the matter and does not merely make it likely: that "
-    "what was received seriously departs from the seller's description or has a grave quality problem, that the seller "
-    "knowingly hid the truth, or something of that weight.",
-    "An item that is as described, from a seller who told what there was to tell and hid no defect, is not returned for "
-    "a refund, unless special circumstances call for it.",
-    "The description of the item, or a quality inspection report in the chat, counts for more than display pictures when "
-    "its state is judged.",
-    "Some defects and traces of use are normal in second-hand goods. They do not contradict a description, not even "
-    "“almost new”, unless the quality problem is grave, or they are obvious and the seller did not mention them.",
-    "Two things together prove that the buyer, when ordering, knew the item and its description and accepted both: that "
-    "the seller had set out the product information before the sale, and that pictures or videos of the item were given "
-    "in the chat. What was told or shown so is then no ground for a return.",
-    "A buyer who did not read the listing and the chat with care, and so expected something quite different, is refused, "
-    "however detailed or short the description is, unless a refund is necessary all the same.",
-    "Check whether what each side says and shows is plausible, and whether either may have staged or faked a picture or "
-    "video. Weigh all evidence together, also what a side could have shown and did not, and what each neglected to do.",
-    "What matters is the item's state when it was shipped and when it was received. The buyer should keep the item as it "
-    "was before unpacking. Where there are, after unpacking, serious traces or pictures of its having been used, ask "
-    "whether the claim is still reasonable.",
-)
+
+class Rule(Strict):
+    """A judgment rule, and how it is read where jurors are told."""
+
+    text: str
+    reading: str = Field(default="", exclude_if=lambda reading: not reading)
+
+    def __str__(self) -> str:
+        return self.text
+
+
+_RULES = tomllib.loads((Path(__file__).parent / "prompts" / "rules.toml").read_text(encoding="utf-8"))["rules"]
+RULES: tuple[str, ...] = tuple(rule["text"] for rule in _RULES)
+READINGS: Mapping[str, str] = {rule["text"]: rule["reading"] for rule in _RULES if "reading" in rule}
+
+
+def ruled(texts: Sequence[str], *, read: bool) -> tuple[Rule, ...]:
+    """Return rules as they are given to members; `read`: with how they are read."""
+    return tuple(Rule(text=text, reading=READINGS.get(text, "") if read else "") for text in texts)
+
 
 Point = Annotated[str, Longest(120, 200)]
 """One of many in an answer."""
@@ -399,7 +400,7 @@ class Judge(Task[Opinion]):
         *(f"unexamined.{part}" for part in ("side", "late", "media")),
     )
     case: Dispute
-    rules: tuple[str, ...] = ()
+    rules: tuple[Rule, ...] = ()
     examination: Examination
     unexamined: tuple[Evidence, ...] = Field(default=(), exclude_if=lambda pieces: not pieces)
     """Pieces that nobody looked at, as far as their words are told."""
@@ -444,7 +445,7 @@ class JudgeAtOnce(Task[Opinion]):
     name = "judge-at-once"
     title = "Verdict in one step"
     case: Dispute
-    rules: tuple[str, ...] = ()
+    rules: tuple[Rule, ...] = ()
 
     def media(self) -> tuple[Medium, ...]:
         return tuple(self.case.media())
@@ -465,7 +466,7 @@ class Summarise(Task[Summary]):
     round: int
     opinions: tuple[Heard, ...]
     before: Summary | None = None
-    rules: tuple[str, ...] = ()
+    rules: tuple[Rule, ...] = ()
     evidence: tuple[Evidence, ...] = ()
     """As the parties describe it; empty where the clerk is not given it."""
     focus: Focus | None = Field(default=None, exclude_if=lambda focus: focus is None)

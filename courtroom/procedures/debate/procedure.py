@@ -74,10 +74,8 @@ class DebateSetup(Setup):
 
 def members(setup: DebateSetup) -> tuple[Member, ...]:
     """A debater for each option, and the judge."""
-    seats = (
-        Member(id=one.id, role="debater", name=one.name, spec=setup.spec(one.id, "debater")) for one in setup.debaters
-    )
-    return (*seats, Member(id="judge", role="judge", name="Judge", spec=setup.spec("judge", "judge")))
+    seats = (setup.seat(one.id, "debater", one.name) for one in setup.debaters)
+    return (*seats, setup.seat("judge", "judge", "Judge"))
 
 
 class Argument(Answer):

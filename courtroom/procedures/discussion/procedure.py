@@ -13,11 +13,9 @@ from courtroom.judging.options import PROPOSING, choices, names, outcome, propos
 from courtroom.media.medium import Medium
 from courtroom.procedures.declared import declared
 from courtroom.procedures.discussion.tasks import (
-    IN_CHINESE,
     METHODS,
     PEERS,
     POINTS_OF_VIEW,
-    WHERE_NOBODY_CLAIMS,
     Remark,
     Speak,
     SpeakInPrivate,
@@ -69,12 +67,12 @@ def members(setup: DiscussionSetup) -> tuple[Member, ...]:
     speakers = []
     for seat in range(1, setup.speakers + 1):
         again, place = divmod(seat - 1, len(POINTS_OF_VIEW))
-        viewed = POINTS_OF_VIEW[place][0] + (f" {again + 1}" if again else "")
-        name, spec = viewed if setup.points_of_view else f"Speaker {seat}", setup.spec(f"speaker-{seat}", "speaker")
-        speakers.append(Member(id=f"speaker-{seat}", role="speaker", name=name, spec=spec))
+        viewed = POINTS_OF_VIEW[place].name + (f" {again + 1}" if again else "")
+        name = viewed if setup.points_of_view else f"Speaker {seat}"
+        speakers.append(setup.seat(f"speaker-{seat}", "speaker", name))
     if setup.order != "summarised" or setup.turns == 1:
         return tuple(speakers)
-    return (*speakers, Member(id="clerk", role="clerk", name="Clerk", spec=setup.spec("clerk", "clerk")))
+    return (*speakers, setup.seat("clerk", "clerk", "Clerk"))
 
 
 Session = Court[Case, DiscussionSetup]
@@ -130,7 +128,7 @@ def view_of(court: Session, speaker: Member) -> str:
     """What a speaker looks at; empty where all are asked the same."""
     place = (int(speaker.id.removeprefix("speaker-")) - 1) % len(POINTS_OF_VIEW)
     between = any(option.is_party for option in court.case.choices)
-    view = POINTS_OF_VIEW[place][1] if between else WHERE_NOBODY_CLAIMS[place]
+    view = POINTS_OF_VIEW[place].looks_at if between else POINTS_OF_VIEW[place].elsewhere
     return view if court.setup.points_of_view else ""
 
 
@@ -172,7 +170,7 @@ async def speak(
     again, place = divmod(seat - 1, len(POINTS_OF_VIEW))
     viewed, name = court.setup.points_of_view, speaker.name
     if court.case.language.startswith("zh"):
-        name = IN_CHINESE[place] + (f" {again + 1}" if again else "") if viewed else f"发言人 {seat}"
+        name = POINTS_OF_VIEW[place].chinese + (f" {again + 1}" if again else "") if viewed else f"发言人 {seat}"
     task = Speak(
         case=court.case,
         proposals=proposals,

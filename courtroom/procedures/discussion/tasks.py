@@ -1,6 +1,8 @@
 """What speakers and clerk are asked."""
 
 import random
+import tomllib
+from pathlib import Path
 
 from pydantic import BaseModel, Field, SerializeAsAny
 
@@ -160,21 +162,15 @@ def sum_up(task: SumUp, draw: random.Random) -> Digest:
 
 METHODS = methods(speak, sum_up, propose)
 
-POINTS_OF_VIEW: tuple[tuple[str, str], ...] = (
-    ("Member of the public", "You buy and sell online now and then. Judge as most people in your place would."),
-    ("Critic", "Look for gaps and contradictions in what each side says, and in what the other speakers say."),
-    ("Psychologist", "Ask what each side knew and wanted when it acted, and how the two dealt with each other."),
-    ("News author", "Check who said what and when. Keep apart what is shown and what is merely claimed."),
-    ("Scientist", "Ask what each piece of evidence proves, what it does not prove, and what would be needed."),
-)
-"""Names and what each looks at, in our own words. The five parts are those that ChatEval gives its referees."""
-IN_CHINESE = ("公众代表", "批评者", "心理学家", "新闻作者", "科学家")
-"""The names where a case is Chinese, so that a discussion is in one language."""
-WHERE_NOBODY_CLAIMS: tuple[str, ...] = (
-    "Judge as most people in your place would.",
-    "Look for gaps and contradictions in the material, and in what the other speakers say.",
-    "Ask how those whom it concerns would live with each answer, and what they would do then.",
-    "Ask what is known, who says so, and what is merely claimed.",
-    "Ask what would follow from each answer, how sure that is, and what would have to be found out.",
-)
-"""What each looks at in a case that is not between two parties."""
+
+class PointOfView(Strict):
+    """What a speaker is called, and what it looks at."""
+
+    name: str
+    chinese: str
+    looks_at: str
+    elsewhere: str
+
+
+_VIEWS = tomllib.loads((Path(__file__).parent / "prompts" / "points_of_view.toml").read_text(encoding="utf-8"))["views"]
+POINTS_OF_VIEW = tuple(PointOfView(**view) for view in _VIEWS)

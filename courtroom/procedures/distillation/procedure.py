@@ -14,7 +14,7 @@ from courtroom.engine.events import Learned, Verdict
 from courtroom.engine.procedure import Procedure
 from courtroom.engine.record import Record
 from courtroom.knowledge.bases import BaseName, kept_as
-from courtroom.knowledge.indexed_records import Filter
+from courtroom.knowledge.index import Filter
 from courtroom.knowledge.lessons import Lesson, Put
 from courtroom.knowledge.search import Hit, Search
 from courtroom.models.task import Sentence, Task

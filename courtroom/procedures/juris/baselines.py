@@ -1,5 +1,7 @@
 """The baselines of section 4.1: one model writes, without a jury."""
 
+import tomllib
+from pathlib import Path
 from typing import Any
 
 from pydantic import BaseModel, Field
@@ -13,20 +15,8 @@ from courtroom.procedures.juris.tasks import MORE, Edited, Letter, SummarySenten
 
 MOST_SENTENCES = 30
 """Of a summary whose length nobody has set."""
-QUESTIONS = (
-    "What is the document mainly about?",
-    "Which points does it make, and how does it support them?",
-    "Who are the most important persons or bodies in it, and what do they do?",
-    "When does what happen?",
-    "Which details, examples or figures matter?",
-    "What does it conclude, recommend or expect?",
-    "In what tone is it written?",
-    "Which questions or difficulties does it leave open?",
-    "What does it say that others do not?",
-    "Whom does it address, and how does that show?",
-)
-"""After the ten subjects of QA-prompting, in its order. There the best five for a domain are found by reference summaries;
-here the first ones are asked."""
+_ASKED = tomllib.loads((Path(__file__).parent / "prompts" / "questions.toml").read_text(encoding="utf-8"))
+QUESTIONS: tuple[str, ...] = tuple(_ASKED["questions"])
 
 
 class Written(Answer):

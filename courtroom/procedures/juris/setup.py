@@ -159,15 +159,11 @@ class JurisSetup(Setup):
 
 def members(setup: JurisSetup) -> tuple[Member, ...]:
     """Two generators, the jury, the chief editor, the assessor; only those that the variant needs."""
-
-    def member(name: str, role: str, title: str) -> Member:
-        return Member(id=name, role=role, name=title, spec=setup.spec(name, role))
-
-    generators = [member(f"generator-{letter}", "generator", f"Generator {letter.upper()}") for letter in "ab"]
-    assessor = [member("assessor", "assessor", "Assessor")] if setup.ways else []
+    generators = [setup.seat(f"generator-{letter}", "generator", f"Generator {letter.upper()}") for letter in "ab"]
+    assessor = [setup.seat("assessor", "assessor", "Assessor")] if setup.ways else []
     if setup.writer:
-        evaluator = [member("evaluator", "evaluator", "Evaluator")] if setup.variant == "summit" else []
+        evaluator = [setup.seat("evaluator", "evaluator", "Evaluator")] if setup.variant == "summit" else []
         return *(one for one in generators if one.id == setup.writer), *evaluator, *assessor
-    jury = [member(f"juror-{seat:02}", "juror", f"Juror {seat}") for seat in range(1, setup.seats + 1)]
-    editor = [member("editor", "editor", "Chief Editor")] if setup.variant == "juris" else []
+    jury = [setup.seat(f"juror-{seat:02}", "juror", f"Juror {seat}") for seat in range(1, setup.seats + 1)]
+    editor = [setup.seat("editor", "editor", "Chief Editor")] if setup.variant == "juris" else []
     return *generators, *jury, *editor, *assessor

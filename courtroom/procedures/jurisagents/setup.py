@@ -74,4 +74,4 @@ class JurisAgentsSetup(Setup):
 
 def members(setup: JurisAgentsSetup) -> tuple[Member, ...]:
     roles = ("chief",) if setup.alone else tuple(TITLES)
-    return tuple(Member(id=role, role=role, name=TITLES[role], spec=setup.spec(role, role)) for role in roles)
+    return tuple(setup.seat(role, role, TITLES[role]) for role in roles)

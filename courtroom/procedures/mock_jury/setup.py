@@ -52,18 +52,13 @@ class MockJurySetup(JurySetup):
         return self.model_copy(update={"standard": standard, "jury": jury, "graph": graph, "script": script})
 
     def warnings(self) -> tuple[str, ...]:
-        return hearing_nobody(self.jury, self.graph) if self.talk == "follow-graph" else ()
+        deaf = hearing_nobody(self.jury, self.graph) if self.talk == "follow-graph" else ()
+        return (*super().warnings(), *deaf)
 
 
 def members(setup: MockJurySetup) -> tuple[Member, ...]:
     blank = setup.personas == "none"
     return tuple(
-        Member(
-            id=(name := f"juror-{seat:02d}"),
-            role="juror",
-            name=f"Juror {seat}" if blank else persona.name,
-            spec=setup.spec(name, "juror"),
-            persona=None if blank else persona,
-        )
-        for seat, persona in enumerate(setup.jury, 1)
+        setup.seat(f"juror-{seat:02d}", "juror", f"Juror {seat}" if blank else one.name, None if blank else one)
+        for seat, one in enumerate(setup.jury, 1)
     )

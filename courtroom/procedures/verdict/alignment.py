@@ -9,12 +9,13 @@ from pydantic import Field
 
 from courtroom.cases.criminal import CriminalCase, DraftBatch, FirstDraft
 from courtroom.declarations.blocks import Block, Diff, Table, Text
-from courtroom.declarations.knobs import Few, knob
+from courtroom.declarations.knobs import knob
+from courtroom.declarations.parts import Export, Source
 from courtroom.declarations.setup import Setup
 from courtroom.engine.answers import AnswerStore
 from courtroom.engine.court import Court
 from courtroom.engine.events import Verdict
-from courtroom.engine.procedure import Export, Procedure, Source
+from courtroom.engine.procedure import Procedure
 from courtroom.engine.record import Record
 from courtroom.knowledge.search import Fetch, Search
 from courtroom.law import Statute
@@ -61,10 +62,13 @@ class AlignmentSetup(Setup):
     """Which models reflect and correct, set by role `reflector` and `expert`; and how the adapter is to be trained."""
 
     model: ModelSpec = Field(default_factory=as_in_the_paper, title="Model")
-    rounds: Few = knob(
+    rounds: int = knob(
         3,
         "Corrections at most",
-        "Of one draft: advice and a new draft, until it is valid. The paper calls this iterative and gives no number.",
+        "Of one draft: advice and a new draft, until it is valid. The paper calls this iterative and gives no number. 0: none, where the "
+        "demonstrations alone are wanted.",
+        ge=0,
+        le=10,
     )
     adapter: Adapter = knob(Adapter(), "Training the adapter", varied=False)
 

@@ -100,4 +100,4 @@ def members(setup: VerdictSetup) -> tuple[Member, ...]:
     roles = ["presiding"] if setup.alone else [role for role in TITLES if role != "meta"]
     if setup.learns:
         roles.append("meta")
-    return tuple(Member(id=role, role=role, name=TITLES[role], spec=setup.spec(role, role)) for role in roles)
+    return tuple(setup.seat(role, role, TITLES[role]) for role in roles)

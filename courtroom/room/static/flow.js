@@ -4,8 +4,9 @@
  * The drawing.
  * @param columns ballots in order: `name`, and `votes` by member.
  * @param tone the colour of a choice by its name; null is an abstention.
+ * @param letter how much room a letter below the columns takes; a name that would run into another one is left out.
  */
-function flowOf(columns, sides, tone, { width = 300, height = 74, thick = 12 } = {}) {
+function flowOf(columns, sides, tone, { width = 300, height = 74, thick = 12, letter = 6.5 } = {}) {
   const names = [...sides.map((side) => side.name), null];
   const drawing = svg("svg", { viewBox: `0 0 ${width} ${height + 14}`, role: "img" });
   const told = [], called = (name) => (name === null ? t("abstained") : (sides.find((side) => side.name === name) || { title: name }).title);
@@ -20,9 +21,18 @@ function flowOf(columns, sides, tone, { width = 300, height = 74, thick = 12 } =
       drawing.append(svg("rect", { x, y, width: thick, height: h, rx: 2, fill: tone(name) }, tip(`${ballot.name}: ${called(name)} ${number}`)));
       y += h + 3;
     }
-    const label = svg("text", { x: n === 0 ? 0 : n === columns.length - 1 ? width : x + thick / 2, y: height + 11, "text-anchor": n === 0 ? "start" : n === columns.length - 1 ? "end" : "middle" });
-    label.textContent = ballot.name; drawing.append(label);
     return found;
+  });
+  const last = columns.length - 1, long = (text) => [...text].reduce((sum, one) => sum + (one > "\u2e7f" ? 2 : 1), 0) * letter;
+  const ending = last < 0 ? 0 : width - long(columns[last].name);
+  let taken = -letter;
+  columns.forEach((ballot, n) => {
+    const middle = last ? n * (width - thick) / last + thick / 2 : thick / 2;
+    const begin = n === 0 ? 0 : n === last ? ending : middle - long(ballot.name) / 2, end = begin + long(ballot.name);
+    if (n > 0 && n < last && (begin < taken + letter || end > ending - letter)) return;
+    taken = end;
+    const label = svg("text", { x: n === 0 ? 0 : n === last ? width : middle, y: height + 11, "text-anchor": n === 0 ? "start" : n === last ? "end" : "middle" });
+    label.textContent = ballot.name; drawing.append(label);
   });
   for (let n = 0; n + 1 < columns.length; n += 1) {
     const unit = (height - 6) / Math.max(1, columns[n].votes.size), unitNext = (height - 6) / Math.max(1, columns[n + 1].votes.size);

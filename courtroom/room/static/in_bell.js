@@ -7,10 +7,11 @@ export default function ({ data, parentElement }) {
   const button = parentElement.querySelector("button"), about = `${data.kind} ${data.id}`;
   const rings = () => Notification.permission === "granted" && localStorage.getItem(KEPT) === "on";
   const draw = () => {
-    button.textContent = rings() ? data.on : data.off;
-    button.title = Notification.permission === "denied" ? data.blocked : data.help;
+    button.disabled = Notification.permission === "denied";
+    button.textContent = button.disabled ? data.blocked : rings() ? data.on : data.off;
+    button.title = data.help;
     button.setAttribute("aria-pressed", String(rings()));
-    button.hidden = false;
+    button.hidden = data.state === "done"; // nothing is to come
   };
   button.onclick = async () => {
     localStorage.setItem(KEPT, rings() ? "off" : "on");

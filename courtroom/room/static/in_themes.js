@@ -1,4 +1,5 @@
 // Keeps the language that was picked, for a visit without it in the address.
+// Shows a page that was gone to from its top.
 // Says that the page stands in another theme than it was drawn in, as when the system goes over to it, so that it is drawn anew.
 
 const SYSTEM = matchMedia("(prefers-color-scheme: dark)");
@@ -6,6 +7,8 @@ const TAKEN_MS = 200; // Streamlit goes over first
 
 export default function ({ data: { theme, picked }, parentElement, setTriggerValue }) {
   if (picked) document.cookie = `courtroom_lang=${picked}; Path=/; Max-Age=31536000; SameSite=Lax`;
+  if (window.courtroomPage !== location.pathname) document.querySelector('[data-testid="stMain"]')?.scrollTo(0, 0);
+  window.courtroomPage = location.pathname;
   const own = (parentElement.courtroomThemes ??= {});
   own.look = () => {
     const now = getComputedStyle(parentElement).colorScheme;

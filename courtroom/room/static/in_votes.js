@@ -19,7 +19,7 @@ export default function ({ parentElement, data }) {
     return el("div", "ballot", null, el("span", "name", ballot.name), line);
   });
   const columns = ballots.map(({ name, votes }) => ({ name, votes: new Map(Object.entries(votes).map(([member, choice]) => [member, { choice }])) }));
-  const flow = moved ? [el("p", "moved", moved), flowOf(columns, sides.filter((side) => side.name !== null), tone, { width: 1000, height: 240, thick: 22 })] : [];
+  const flow = moved ? [el("p", "moved", moved), flowOf(columns, sides.filter((side) => side.name !== null), tone, { width: 1000, height: 240, thick: 22, letter: window.innerWidth > 640 ? 7.5 : 15 })] : [];
   const box = parentElement.querySelector(".votes") || parentElement.appendChild(el("div", "votes"));
   box.replaceChildren(...bars, ...flow);
 }

@@ -125,7 +125,7 @@ function timelinePart(go, present, recounting) {
       end.textContent = running ? `● ${t("Live")}` : t("End");
       end.classList.toggle("on", running && atEnd);
       end.disabled = atEnd && !running;
-      again.hidden = !scene.moments.some((one) => one.kind === "vote");
+      again.hidden = !scene.moments.slice(0, at + 1).some((one) => one.kind === "vote"); // of what stands there, nothing is counted yet
     },
   };
 }

@@ -27,7 +27,7 @@ from courtroom.datasets.statistics import (
     near_duplicates,
 )
 from courtroom.datasets.store import DEFAULT_SHARES
-from courtroom.figures.experiment import draw_categories, draw_lengths, draw_margins, draw_numbers, draw_outcomes
+from courtroom.figures.experiment import draw_rows
 from courtroom.language import N_, _, translated
 from pages.parts.cases import MARKS, encoding_choice
 from pages.parts.experiments.list import sample_buttons
@@ -199,8 +199,7 @@ def draw_datasets() -> None:
     imports_under_way(house)
     sample_buttons(house)
     if not infos:
-        text = _("No dataset is here yet. Import a file or a folder above, or take bundled cases.")
-        st.info(text + " " + _("Experiments run on datasets: collections of cases with known outcomes."))
+        st.info(_("No dataset is here yet. Import a file or a folder above, or take bundled cases."))
         return
     rows = []
     for info in infos:
@@ -249,20 +248,20 @@ def _figures(statistics: Statistics) -> None:
     left, right = st.columns(2, gap="large")
     with left:
         st.caption(_("Rows of each category"))
-        st.plotly_chart(draw_categories(statistics, theme), key="dataset_categories")
+        st.plotly_chart(draw_rows(statistics, "categories", theme), key="dataset_categories")
         if whole.margins:
             st.caption(_("By how much the winner on record is ahead"))
-            st.plotly_chart(draw_margins(statistics, theme), key="dataset_margins")
+            st.plotly_chart(draw_rows(statistics, "margins", theme), key="dataset_margins")
     with right:
         st.caption(_("Length of what a member reads"))
-        st.plotly_chart(draw_lengths(statistics, theme), key="dataset_lengths")
+        st.plotly_chart(draw_rows(statistics, "lengths", theme), key="dataset_lengths")
         if whole.outcomes and whole.outcomes != whole.categories:
             st.caption(_("Known outcomes"))
-            st.plotly_chart(draw_outcomes(statistics, theme), key="dataset_outcomes")
+            st.plotly_chart(draw_rows(statistics, "outcomes", theme), key="dataset_outcomes")
         if whole.classes:
             options, key = list(whole.classes), f"dataset_number_{statistics.info.name}"
             number = st.selectbox(_("Rows by"), options, key=key, format_func=translated)
-            st.plotly_chart(draw_numbers(statistics, number, theme), key="dataset_numbers")
+            st.plotly_chart(draw_rows(statistics, number, theme), key="dataset_numbers")
 
 
 def _tables(house: Courthouse, info: DatasetInfo) -> None:
@@ -299,8 +298,7 @@ def _rows(house: Courthouse, info: DatasetInfo) -> None:
 
 
 def _splits(house: Courthouse, info: DatasetInfo) -> None:
-    text = _("A new version, in which each split has its share of every category and outcome.")
-    st.caption(text + " " + _("Rows of one record or one text stay together. The version before stays as it is."))
+    st.caption(_("A new version, in which each split has its share of every category and outcome."))
     with st.form(f"dataset_split_form_{info.name}", border=True):
         columns = st.columns(4)
         shares = {}

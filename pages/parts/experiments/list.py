@@ -2,6 +2,7 @@
 
 from itertools import groupby
 
+import pandas as pd
 import streamlit as st
 
 from courtroom.access import Access
@@ -9,7 +10,17 @@ from courtroom.courthouse import Courthouse
 from courtroom.datasets.samples import add_sample, bring_sample, samples
 from courtroom.experiments.spec import FIRST, Recipe, recipe, recipes
 from courtroom.language import _
-from pages.parts.shared.shown import declared, literal, many, moment, offered, page_of, runs_here, unreadable_rows
+from pages.parts.shared.shown import (
+    declared,
+    literal,
+    many,
+    moment,
+    offered,
+    page_of,
+    rows_chosen,
+    runs_here,
+    unreadable_rows,
+)
 
 
 @offered(Access.RUN)
@@ -35,10 +46,7 @@ HOW = "Datasets, above, imports files. The page docs/reproduce.md says where eac
 
 def recipe_list(house: Courthouse) -> None:
     """All of them, those of one paper together."""
-    text = _(
-        "Each table and figure of the papers that rests on runs is an experiment: rows are arms, columns measures."
-    )
-    st.caption(text + " " + _("You can run it as it stands, or with other cases and models."))
+    st.caption(_("You can run it as it stands, or with other cases and models."))
     bundled = {sample.name for sample in samples(house.library)}
     for paper, those in groupby(recipes(), lambda one: one.paper):
         st.subheader(literal(paper) if paper else WITHOUT_PAPER)
@@ -56,7 +64,7 @@ def recipe_list(house: Courthouse) -> None:
                         else:
                             st.badge(_("Needs a dataset"), icon=":material/dataset:", color="orange")
                         st.button(_("Use"), key=f"recipe-{one.name}", on_click=use, args=(house, one))
-                st.caption(literal(" ".join(one.remarks)))
+                st.caption(declared(" ".join(one.remarks)))  # its marks are of ours
                 if not is_ready:
                     text = _("**{missing}** Or use it with other cases of the same kind.", missing=literal(missing))
                     st.caption(text, help=literal(HOW))
@@ -86,30 +94,40 @@ def experiment_list(house: Courthouse, what_ifs: bool | None = None) -> None:
     page = page_of(store.number(what_ifs), PAGE, "experiments-page")
     kept, bad = store.page((page - 1) * PAGE, PAGE, what_ifs)
     unreadable_rows(bad)
+    rows = []
     for one in kept:
         counts = store.counts(one.id)
-        done = sum(number for (_, state), number in counts.items() if state == "done")
-        with st.container(border=True, horizontal=True, vertical_alignment="center"):
-            name = one.experiment.dataset.name or one.experiment.dataset.run
-            facts = [literal(name), many(len(one.experiment.arms), "arm")]
-            facts += [_("{done} of {total} cells", done=f"{done:,}", total=f"{sum(counts.values()):,}")]
-            facts += [literal(one.status), moment(one.created)]
-            st.markdown(f"**{literal(one.experiment.title or one.name)}** · {' · '.join(facts)}")
-            if st.button(_("Open"), key=f"open-{one.id}", type="primary"):
-                open_experiment(one.id, what_if=bool(one.experiment.dataset.run))
+        done = sum(number for (_arm, state), number in counts.items() if state == "done")
+        rows.append(
+            {
+                "Experiment": one.experiment.title or one.name,
+                "Cases": one.experiment.dataset.name or one.experiment.dataset.run,
+                "Arms": len(one.experiment.arms),
+                "Done": done / max(1, sum(counts.values())),
+                "State": one.status.capitalize(),
+                "Made": moment(one.created),
+            }
+        )
+    bar = st.column_config.ProgressColumn(_("Done"), format="percent", min_value=0, max_value=1)
+    key = f"experiments-{hash(tuple(one.id for one in kept))}"
+    if rows:
+        st.caption(_("Select a row to open it."))
+        for place in rows_chosen(pd.DataFrame(rows), key, config={"Done": bar}):
+            open_experiment(kept[place].id, what_if=bool(kept[place].experiment.dataset.run))
 
 
 def _welcome(house: Courthouse) -> None:
     """What an experiment is, one that is ready, and the other ways to begin."""
     if not runs_here():
         return
-    text = _("No experiment yet. An experiment runs several *arms* on the same cases: procedures, models, settings.")
-    st.markdown(text + " " + _("Its table says which arm is better, by how much, how surely, and what each costs."))
+    st.markdown(
+        _("No experiment yet. An experiment runs several *arms* on the same cases: procedures, models, settings.")
+    )
     if first := recipe(FIRST):
         with st.container(border=True):
             st.subheader(literal(first.experiment.title))
             for remark in first.remarks:
-                st.markdown(literal(remark))
+                st.markdown(declared(remark))
             at, icon = (house, first), ":material/science:"
             st.button(_("Set it up"), key="experiment-first", type="primary", icon=icon, on_click=use, args=at)
     st.markdown(_("Or begin in another way:"))

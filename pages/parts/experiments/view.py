@@ -2,6 +2,7 @@
 
 import json
 import time
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -19,7 +20,7 @@ from courtroom.experiments.mirror import is_mirror
 from courtroom.experiments.results import LEARNING, ExperimentResults, arm_audits, first_runs
 from courtroom.experiments.store import State, StoredExperiment
 from courtroom.experiments.table import sentence, summary, without_interval
-from courtroom.experiments.written import best_of, cells_of, csv_of, guessed, latex, markdown, marks
+from courtroom.experiments.written import csv_of, latex, lines_of, markdown
 from courtroom.figures.experiment import draw_breakdown, draw_frontier, draw_matrix, draw_values, draw_yardstick, run_of
 from courtroom.language import N_, _, translated
 from courtroom.models.offline import NOTICE
@@ -30,6 +31,7 @@ from pages.parts.experiments.mirror import mirror_view
 from pages.parts.live.questions_view import ABOUT_AUDITS, start_beside
 from pages.parts.shared.controls import bell_view, status_badge
 from pages.parts.shared.house import CHOSEN, open_run
+from pages.parts.shared.knobs import budget_fields
 from pages.parts.shared.models_form import typed_keys
 from pages.parts.shared.reliability_view import reliability_view
 from pages.parts.shared.share_view import download, share_popover
@@ -173,18 +175,11 @@ def progress_view(house: Courthouse, kept: StoredExperiment) -> None:
 
 @offered(Access.RUN)
 def _budget(house: Courthouse, kept: StoredExperiment) -> None:
-    """Another budget: money, and calls or tokens where they are limited."""
+    """Another budget."""
     with st.popover(_("Budget"), icon=":material/payments:"):
-        st.caption(_("Of the whole experiment; 0 is no limit."))
-        now = kept.experiment.budget
-        money_ = st.number_input(_("US$"), 0.0, None, now.money or 0.0, key="experiment-new-budget")
-        limits: dict[str, float | None] = {"money": money_ or None}
-        for name, title in (("calls", "Calls"), ("tokens", "Tokens")):
-            limit = getattr(now, name)
-            if limit is not None:
-                limits[name] = int(st.number_input(title, 0, None, limit, key=f"experiment-new-{name}")) or None
+        st.caption(_("Of the whole experiment."))
+        budget = budget_fields(kept.experiment.budget, "experiment-new")
         if st.button(_("Set"), key="experiment-set-budget"):
-            budget = now.model_copy(update=limits)
             house.experiments.store.replace(kept.experiment.model_copy(update={"budget": budget}))
             st.rerun()
 
@@ -282,13 +277,15 @@ def _drawn(one: Breakdown, key: str, theme: str) -> None:
 
 
 LIVE_S = 1.0
+REDRAW_S = 30.0
+"""How often results are drawn again at most while cells come in."""
 MAX_MATRIX_MARKS = 3_000
 MAX_SENTENCES_AT_ONCE = 3
 
 
 def experiment_view(house: Courthouse, kept: StoredExperiment) -> None:
     """Progress above, then what came of it."""
-    experiment, store = kept.experiment, house.experiments.store
+    experiment = kept.experiment
     with st.container(horizontal=True, vertical_alignment="center"):
         values = {"title": experiment.title or experiment.name, "name": experiment.dataset.name}
         values["version"] = (experiment.dataset.version or "")[:8]
@@ -298,32 +295,41 @@ def experiment_view(house: Courthouse, kept: StoredExperiment) -> None:
         share_popover(house, Resource(kind="experiment", id=kept.id))
         if st.button(_("All experiments"), icon=":material/arrow_back:", key="experiment-back"):
             leave()
-    drawn = (kept.status, _ended(house, kept.id))
+
+    def shown(results: ExperimentResults) -> None:
+        _shown(house, results)
+        audits_view(house, results)
+        canary_view(house, kept)
+
+    progress_and_results(house, kept, shown, REDRAW_S)
+
+
+def progress_and_results(
+    house: Courthouse, kept: StoredExperiment, shown: Callable[[ExperimentResults], None], redraw_s: float
+) -> None:
+    """How far it is, failures, what `shown` draws of its results, its cells and files; drawn again as cells end."""
+    store, drawn_at = house.experiments.store, time.monotonic()
+    counts = store.counts(kept.id)
 
     @st.fragment(run_every=LIVE_S if kept.status == "running" else None)
     def live() -> None:
         now = store.experiment(kept.id)
         progress_view(house, now)
-        if now.status != drawn[0] or (not drawn[1] and _ended(house, kept.id)):
+        late = time.monotonic() - drawn_at > redraw_s
+        if now.status != kept.status or (late and store.counts(kept.id) != counts):
             st.rerun()
 
     live()
-    if not drawn[1]:
+    if not _ended(house, kept.id):
         st.info(_("No cell is done yet."), icon=":material/hourglass_empty:")
         return
     with st.spinner(_("Adding up ...")):
-        results = _results(house, kept.id, tuple(sorted(store.counts(kept.id).items())), experiment.model_dump_json())
-    if kept.status == "running":
-        st.caption(_("The table shows what was done when the page was drawn."))
-        if st.button(_("Draw again"), icon=":material/refresh:", key="experiment-draw"):
-            st.rerun()
+        results = _results(house, kept.id, tuple(sorted(counts.items())), kept.experiment.model_dump_json())
     failures(house, results)
     if yardstick_chosen(house, kept):
         yardstick_view(house, kept)
         return
-    _shown(house, results)
-    audits_view(house, results)
-    canary_view(house, kept)
+    shown(results)
     every_cell(results)
     downloads(house, results)
 
@@ -418,35 +424,26 @@ def _matrix(house: Courthouse, results: ExperimentResults, group: str, measure: 
 
 def _table(results: ExperimentResults, group: str) -> pd.DataFrame:
     """A line for each arm, in Markdown: what may be quoted can be marked and copied."""
-    better = marks(results.pairs)
-    best = best_of(results.table, group)
-    lines = []
-    for arm in results.arms:
-        if (line := results.table.line(arm, group)) is None:
-            continue
-        shown: dict[str, str] = {"Arm": literal(arm)}
-        for text, measure in zip(cells_of(results.table, group, arm), results.measures, strict=True):
-            one, more = line.values.get(measure.name), better.get((measure.name, group, arm), 0)
-            value, mark = text.partition(" (")[0], f" :green[▲ {more}]" if more else ""
-            mark += " :orange[▼]" if results.table.below(line, measure) else ""
-            if one is not None and one.value == best[measure.name]:
-                text = translated(text).replace(value, f"**{value}**", 1)
-            shown[measure.title] = translated(text) + mark
-        spent = results.table.spent[arm]
-        steady = results.steady[arm]
-        shown |= {"Cases": f"{line.cases:,}", "Failed": f"{spent.failed:,}", "Calls": f"{spent.calls:,}",
-                  N_("Tokens a case"): translated(spent.tokens_a_case),
-                  N_("US$ a case"): translated(spent.cost_a_case)}  # fmt: skip
-        if any(one.consistency is not None for one in results.steady.values()):
-            again = "–" if steady.consistency is None else f"{100 * steady.consistency:.0f} %"
-            shown[N_("Same outcome again")] = again
-        if any(one.agreement is not None for one in results.steady.values()):
-            shown[N_("Members agree (alpha)")] = "–" if steady.agreement is None else f"{steady.agreement:.2f}"
-        lines.append(shown)
-    for guess in results.table.guesses:
-        if guess.group == group:
-            values = dict(zip((one.title for one in results.measures), guessed(results.table, guess), strict=True))
-            lines.append({**dict.fromkeys(lines[0], ""), "Arm": f"*{translated(guess.name)}*", **values})
+    steady = results.steady
+    lines: list[dict[str, str]] = []
+    for line in lines_of(results.table, results.pairs, group):
+        shown: dict[str, str] = {"Arm": f"*{translated(line.name)}*" if line.guess else literal(line.name)}
+        for cell, measure in zip(line.cells, results.measures, strict=True):
+            value, mark = cell.text.partition(" (")[0], f" :green[▲ {cell.beats}]" if cell.beats else ""
+            text = translated(cell.text) if cell.text else ""
+            text = text.replace(value, f"**{value}**", 1) if cell.best else text
+            shown[measure.title] = text + mark + (" :orange[▼]" if cell.below else "")
+        if not line.guess:
+            cases, tokens, cost = line.took
+            spent, one = results.table.spent[line.name], steady[line.name]
+            shown |= {"Cases": cases, "Failed": f"{spent.failed:,}", "Calls": f"{spent.calls:,}"}
+            shown |= {N_("Tokens a case"): translated(tokens), N_("US$ a case"): translated(cost)}
+            if any(other.consistency is not None for other in steady.values()):
+                again = "–" if one.consistency is None else f"{100 * one.consistency:.0f} %"
+                shown[N_("Same outcome again")] = again
+            if any(other.agreement is not None for other in steady.values()):
+                shown[N_("Members agree (alpha)")] = "–" if one.agreement is None else f"{one.agreement:.2f}"
+        lines.append(shown if not line.guess else dict.fromkeys(lines[0], "") | shown)
     return pd.DataFrame(lines)
 
 

@@ -2,8 +2,6 @@
 
 import io
 from collections.abc import Iterator, Sequence
-from concurrent.futures import TimeoutError as TookLong
-from contextlib import suppress
 from functools import lru_cache
 from urllib.parse import urlsplit
 
@@ -15,17 +13,16 @@ from courtroom.cases.case import Case
 from courtroom.cases.dispute import Dispute
 from courtroom.courthouse import Courthouse
 from courtroom.declarations.parts import Choice
-from courtroom.engine.interventions import AddNote, Intervention
+from courtroom.engine.interventions import AddNote
 from courtroom.engine.procedure import Procedure
 from courtroom.engine.record import Record
-from courtroom.errors import CourtroomError
 from courtroom.language import N_, _, translated
 from courtroom.models.spec import OFFLINE
 from courtroom.questions.audience import BEFORE, Liked, is_phone
 from courtroom.room.live_audiences import LiveAudiences, Poll
 from courtroom.room.player import adapter
 from courtroom.room.scene import Moment
-from pages.parts.shared.house import courthouse, server_address
+from pages.parts.shared.house import courthouse, server_address, show_beside
 from pages.parts.shared.shown import errors_shown, html_of, inert, literal, many, money, offered
 
 _phone = st.components.v2.component("courtroom_phone", js=adapter("phone"))
@@ -118,10 +115,8 @@ def sides_css(choices: Sequence[Choice]) -> str:
 
 
 LOOK_S = 1.5
-MAX_WAIT_FOR_FORK_S = 8.0
 WHO = "The audience"
 PANEL_ANCHOR = "audience"
-TROUBLE = "why-no-fork"
 
 
 @offered(Access.RUN)
@@ -161,7 +156,6 @@ def audience_view(house: Courthouse, record: Record) -> None:
         with right:
             st.fragment(_live, run_every=LOOK_S if audience.closed is None else None)(audience.token)
         _arguments(house, record, arguments, audience.token)
-        _compared(house, record.run.id)
 
 
 def _live(token: str) -> None:
@@ -263,32 +257,10 @@ def _put_in(house: Courthouse, record: Record, one: Liked) -> None:
             st.caption(f"{text}; {literal(money(house.price(estimate)))}.")
             if any(member.spec.id == OFFLINE for member in record.members):
                 st.caption(_("The offline model reads no prompts, so a note tells it nothing."))
-            label, of = _("Fork with this note, and compare"), (house, record, acts)
-            st.button(label, type="primary", key="do-put-in", on_click=_fork, args=of)
-        if trouble := st.session_state.pop(TROUBLE, None):
-            st.error(literal(trouble))
-
-
-def _fork(house: Courthouse, record: Record, acts: Sequence[Intervention]) -> None:
-    run = record.run.id
-    try:
-        fork = house.fork(run, record.setup, interventions=acts)
-        house.runner.go(fork)
-    except CourtroomError as error:
-        st.session_state[TROUBLE] = str(error)
-        return
-    st.session_state.pop(f"put-in-{run}", None)
-    st.session_state[f"fork-of-{run}"] = fork
-
-
-def _compared(house: Courthouse, run: str) -> None:
-    """Lead to the comparison with the fork that was made, now or when the page is drawn next."""
-    fork = st.session_state.get(f"fork-of-{run}")
-    if fork is not None:
-        with st.spinner(_("The fork is under way ...")), suppress(TookLong):  # the comparison shows it as it goes on
-            house.runner.wait(fork, MAX_WAIT_FOR_FORK_S)
-        del st.session_state[f"fork-of-{run}"]
-        st.switch_page("pages/compare.py", query_params={"runs": f"{run},{fork}"})
+            if st.button(_("Fork with this note, and compare"), type="primary", key="do-put-in"):
+                fork = house.fork(run, record.setup, interventions=acts)
+                st.session_state.pop(f"put-in-{run}")
+                show_beside(house, run, fork)
 
 
 def _first_after(record: Record, poll: str) -> str:

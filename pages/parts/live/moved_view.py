@@ -2,7 +2,7 @@
 each seat's view; who heard whom."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import plotly.graph_objects as go
 import streamlit as st
@@ -25,58 +25,76 @@ from pages.parts.shared.blocks_view import block_view, choice_html
 from pages.parts.shared.reliability_view import reliability_view
 from pages.parts.shared.shown import escaped, html_of, literal, many, one_of
 
-Claims = Mapping[str, Sequence[Claim]]
-"""What is not in the case, by the path of the vote with which it was said."""
 Ways = Mapping[tuple[str, str], Sequence[Heard]]
 """What a member was shown of another, by hearer and speaker."""
-NOT_IN_CASE = N_("not in the case")
+GRAPH_HEIGHT_PX = 560
+ROLES = (
+    Choice("said", N_("said it first"), 1, "star", "★"),
+    Choice("denied", N_("said that it is not in the case"), 0, "diamond", "◆"),
+    Choice("spoke", N_("spoke of it too"), 3, "square", "■"),
+    Choice("heard", N_("was shown it, and not that it is not in the case"), 1, "circle", "●"),
+    Choice("heard-both", N_("was shown both"), 2, "circle", "●"),
+    Choice("heard-denial", N_("was shown only that it is not in the case"), 0, "circle", "●"),
+    Choice("heard-neither", N_("was shown neither"), 4, "circle-open", "○"),
+)
+REASONS = {
+    "number": N_(
+        "The number stands neither in the case nor in what the member was shown, and does not follow from either."
+    ),
+    "denied": N_("Another member, who was shown it, says that it is not in the case."),
+}
 
 
 def moved_view(house: Courthouse, procedure: Procedure, record: Record) -> None:
     if len(record.ballots) < 2 or not record.votes_move:
         st.info(_("Nobody has voted twice on the same question yet, so nobody can have moved."))
         return
-    moved = movement(record, procedure, house.answers.of(record.run))
-    _summary(moved)
-    found = house.checks.of(record)
-    claims = {one.vote.path: [other for other in found if other.vote == one.vote] for one in found}
-    for number, change in enumerate(moved.changes):
-        _change(house, procedure, record, change, claims, number)
-    claims_view(house, procedure, moved, claims)
+    view = _MovedView(house, procedure, record)
+    view.summary()
+    for number, change in enumerate(view.moved.changes):
+        with st.container(border=True, key=f"change-{number}"):
+            view.change(change)
+    view.all_claims()
     _sureness(procedure, record)
     _pieces(procedure, record)
     st.subheader(_("From each seat"))
-    block_view(_seats(procedure, moved), procedure, key=f"seats-{record.run.id}")
+    block_view(_seats(procedure, view.moved), procedure, key=f"seats-{record.run.id}")
     st.subheader(_("Who heard whom"))
-    _heard_graph(procedure, moved, claims)
+    view.ballot_graph()
 
 
-def _summary(moved: Movement) -> None:
-    changed = {one.vote.member for one in moved.changes}
-    changes = many(len(moved.changes), "change")
-    values = {"changes": changes, "members": len(changed), "voters": len(moved.voters)}
-    told = _("**{changes} of sides, by {members} of {voters}.**", **values)
-    st.markdown(told if moved.changes else _("**Nobody changed sides.**"))
-    findings = (
-        (_("Never heard a reason against their own side"), moved.never_heard_other_side),
-        (_("Heard nobody"), moved.hear_nobody),
-        (_("Heard by nobody"), moved.heard_by_nobody),
-    )
-    for title, members in findings:
-        if members:
-            st.markdown(f"{title}: {literal(', '.join(member.name for member in members))}")
-    st.caption(_("Read off the questions on record: who heard another was shown the other's words, not a summary."))
+class _MovedView:
+    """What the parts of the page have in common."""
 
+    def __init__(self, house: Courthouse, procedure: Procedure, record: Record) -> None:
+        self._house, self._procedure, self._record = house, procedure, record
+        self.moved = movement(record, procedure, house.answers.of(record.run))
+        self._claims = house.checks.of(record)
+        self._theme = st.context.theme.type or "light"
 
-def _change(
-    house: Courthouse, procedure: Procedure, record: Record, change: SeatVote, claims: Claims, number: int
-) -> None:
-    vote, call = change.vote, change.call
-    with st.container(border=True, key=f"change-{number}"):
-        before, after = choice_html(procedure, vote.before), choice_html(procedure, vote.choice)
+    def summary(self) -> None:
+        moved = self.moved
+        changed = {one.vote.member for one in moved.changes}
+        values = {"changes": many(len(moved.changes), "change"), "members": len(changed), "voters": len(moved.voters)}
+        told = _("**{changes} of sides, by {members} of {voters}.**", **values)
+        st.markdown(told if moved.changes else _("**Nobody changed sides.**"))
+        findings = (
+            (_("Never heard a reason against their own side"), moved.never_heard_other_side),
+            (_("Heard nobody"), moved.hear_nobody),
+            (_("Heard by nobody"), moved.heard_by_nobody),
+        )
+        for title, members in findings:
+            if members:
+                st.markdown(f"{title}: {literal(', '.join(member.name for member in members))}")
+        st.caption(_("Read off the questions on record: who heard another was shown the other's words, not a summary."))
+
+    def change(self, change: SeatVote) -> None:
+        """A change of sides, with what that member had heard."""
+        vote, call, record = change.vote, change.call, self._record
+        before, after = choice_html(self._procedure, vote.before), choice_html(self._procedure, vote.choice)
         name = escaped(record.name_of(vote.member))
         st.html(f"<b>{name}</b> · {escaped(record.ballot_name(vote.ballot))} · {before} → {after}")
-        statement_view(vote, claims)
+        st.html(html_of("marked", parts=self._marked(vote), choices={}))
         stage = record.stage(vote.stage)
         for act in record.interventions:
             if act.index == stage.index:
@@ -86,14 +104,140 @@ def _change(
             if reply.stage == vote.stage:
                 st.caption(_("Before this round the court replied: “{reply}”", reply=literal(reply.text)))
         if change.heard:
-            heard_view(procedure, record, [(record.name_of(one.vote.member), one) for one in change.heard], claims)
+            self._heard((record.name_of(one.vote.member), one) for one in change.heard)
         else:
             st.caption(_("No other member's words stood in its question."))
         if call is None or not call.keys:
             st.caption(_("A person gave this vote."))
         elif st.toggle(_("Why? An audit, and a question of your own"), key=f"why-{call.path}"):
-            audit_view(house, record, call, place="moved")
-            interview_view(house, record, call, place="moved")
+            audit_view(self._house, record, call, place="moved")
+            interview_view(self._house, record, call, place="moved")
+
+    def all_claims(self) -> None:
+        """What is not in the case."""
+        st.subheader(_("Not in the case"))
+        st.caption(
+            _(
+                "Marked by two rules: a number with a unit, in digits, that nobody was given; and what another member who was shown it says is not in the case. What nobody puts right and has no number takes a model."
+            )
+        )
+        if not self._claims:
+            st.markdown(_("**Nothing is marked.**"))
+        for number, claim in enumerate(self._claims):
+            with st.container(border=True, key=f"claim-{number}"):
+                self._claim(claim, f"{self._record.run.id}-{claim.vote.path}-{number}")
+        check_view(self._house, self._record)
+
+    def _claim(self, claim: Claim, key: str) -> None:
+        record, went = self._record, way(self.moved, claim)
+        name = record.name_of(claim.vote.member)
+        said = {
+            "name": name,
+            "ballot": record.ballot_name(claim.vote.ballot),
+            "words": claim.words,
+            "reason": translated(REASONS.get(claim.why, "")) or _("Found by {model}.", model=claim.model),
+            "contradicts": claim.is_contradicted,
+            "passage": claim.passage,
+            "parts": self._marked(claim.vote),
+        }
+        st.html(html_of("claim", **said, roles=list(_parts(record, went))))
+        if went.put_right:
+            told = (
+                _("{name} was shown that it is not in the case.")
+                if went.author_heard
+                else _("**{name} was never shown that it is not in the case.**")
+            )
+            st.markdown(told.replace("{name}", literal(name)))
+        if st.toggle(_("Draw its way"), value=bool(went.put_right), key=f"way-{key}"):
+            ways = {
+                pair: [one for one in said if one.vote.path in went.paths] for pair, said in self.moved.heard().items()
+            }
+            nodes = tuple(Node(one.id, one.name, went.roles.get(one.id), 0.1) for one in self.moved.voters)
+            edges = tuple(Edge(*pair, strong=bool(said)) for pair, said in ways.items())
+            figure = draw_graph(Graph(nodes, edges), ROLES, self._theme, GRAPH_HEIGHT_PX)
+            figure.update_layout(showlegend=False)  # the list above has the same marks, and room on a phone
+            st.caption(_("Strong arrows go to those whose words on it a member was shown. Click a seat or an arrow."))
+            self._went_along(figure, f"way-graph-{key}", ways)
+
+    def ballot_graph(self) -> None:
+        """Who heard whom before a ballot that the reader chooses, at first the one in which most changed sides."""
+        record, ballots = self._record, list(self._record.ballots)[1:]
+        moves = Counter(change.vote.ballot for change in self.moved.changes)
+        first = max(ballots, key=lambda ballot: moves[ballot])
+        ballot = one_of(_("Round"), ballots, f"heard-{record.run.id}-{len(ballots)}", first, record.ballot_name)
+        text = _(
+            "Arrows go from a member to those whose words it was shown; a strong one to a side that it came over to."
+        )
+        st.caption(text + " " + _("Click a seat or an arrow."))
+        ways, votes = self.moved.heard(ballot), record.ballots[ballot]
+        hearing, heard_by = (Counter(pair[end] for pair in ways) for end in (0, 1))
+        nodes = []
+        for member in self.moved.voters:
+            vote, by = votes.get(member.id), heard_by[member.id]
+            detail = _("heard {heard}, heard by {by}", heard=hearing[member.id], by=by)
+            size, changed = by / max(1, len(self.moved.voters)), vote is not None and vote.changed
+            choice = vote.choice if vote else None
+            nodes.append(Node(member.id, member.name, choice, size, changed=changed, detail=detail))
+        edges = []
+        for (hearer, speaker), said in ways.items():
+            came_over = votes[hearer].changed and any(one.vote.choice == votes[hearer].choice for one in said)
+            edges.append(Edge(hearer, speaker, came_over))
+        graph = Graph(tuple(nodes), tuple(edges))
+        figure = draw_graph(graph, self._procedure.choices, self._theme, GRAPH_HEIGHT_PX)
+        self._went_along(figure, f"heard-graph-{record.run.id}-{ballot}", ways)
+
+    def _went_along(self, figure: go.Figure, key: str, ways: Ways) -> None:
+        """Draw who heard whom; a click on a seat or an arrow shows what went along it."""
+        picked = st.plotly_chart(figure, key=key, on_select="rerun", selection_mode="points")
+        chosen = next((str(point["customdata"]) for point in picked.selection.points if point.get("customdata")), "")
+        hearer, __, speaker = chosen.partition(" ")
+        if not chosen:
+            return
+        shown = {way: said for way, said in ways.items() if way == (hearer, speaker) or not speaker and hearer in way}
+        name_of = self._record.name_of
+        st.markdown(" → ".join(f"**{literal(name_of(member))}**" for member in (hearer, speaker) if member))
+        for title, end in ((_("Heard"), 0), (_("Was heard by"), 1)):
+            told = [(name_of(way[1 - end]), one) for way, said in shown.items() if way[end] == hearer for one in said]
+            if told and (not speaker or end == 0):
+                st.caption(title)
+                self._heard(told)
+
+    def _heard(self, heard: Iterable[tuple[str, Heard]]) -> None:
+        """Statements, each with whose name is to stand before it; their words open at a click."""
+        choices = {choice.name: choice for choice in self._procedure.choices}
+        claimed = {claim.vote.path for claim in self._claims}
+        lines = [
+            {
+                "name": name,
+                "choice": choices.get(one.vote.choice or ""),
+                "ballot": self._record.ballot_name(one.vote.ballot),
+                "parts": self._marked(one.vote),
+                "is_new": one.is_new,
+                "is_named": one.is_named,
+                "has_claims": one.vote.path in claimed,
+            }
+            for name, one in heard
+        ]
+        st.html(html_of("heard", lines=lines))
+
+    def _marked(self, vote: Voted) -> list[tuple[str, Span | None]]:
+        """A statement in stretches; those with a span are not in the case."""
+        said, words = statement(vote), [claim.words for claim in self._claims if claim.vote == vote]
+        if not words:
+            return [(translated(said), None)]
+        starts = [(said.find(one), len(one)) for one in words]
+        marks = tuple(Span(at, at + long, note=N_("not in the case")) for at, long in starts if at >= 0)
+        return list(runs(Marked(said, marks)))
+
+
+def _parts(record: Record, went: Way) -> Iterator[tuple[Choice, str]]:
+    """Who had which part in a claim's way, in words."""
+    spoke = {vote.member: vote for vote in (*reversed(went.spoke_of_it), *reversed(went.put_right), went.claim.vote)}
+    said_in = {member: f" ({translated(record.ballot_name(vote.ballot))})" for member, vote in spoke.items()}
+    for role in ROLES:
+        members = [member for member, mine in went.roles.items() if mine == role.name]
+        if members:
+            yield role, ", ".join(f"{record.name_of(member)}{said_in.get(member, '')}" for member in members)
 
 
 def _sureness(procedure: Procedure, record: Record) -> None:
@@ -154,177 +298,3 @@ def _seats(procedure: Procedure, moved: Movement) -> Table:
         )
         rows.append((member.name, *votes, *sides, by or "–", not_by or "–"))
     return Table(columns, tuple(rows))
-
-
-def _heard_graph(procedure: Procedure, moved: Movement, claims: Claims) -> None:
-    record = moved.record
-    ballots = list(record.ballots)[1:]
-    moves = Counter(change.vote.ballot for change in moved.changes)
-    first = max(ballots, key=lambda ballot: moves[ballot])
-    ballot = one_of(_("Round"), ballots, f"heard-{record.run.id}-{len(ballots)}", first, record.ballot_name)
-    ways = moved.heard(ballot)
-    text = _("Arrows go from a member to those whose words it was shown; a strong one to a side that it came over to.")
-    st.caption(text + " " + _("Click a seat or an arrow."))
-    figure = draw_graph(_ballot_graph(moved, ballot), procedure.choices, st.context.theme.type or "light", 560)
-    went_along_view(procedure, record, figure, f"heard-graph-{record.run.id}-{ballot}", ways, claims)
-
-
-def _ballot_graph(moved: Movement, ballot: str) -> Graph:
-    ways = moved.heard(ballot)
-    everything = (seen.vote for given in moved.votes.values() for seen in given)
-    votes = {vote.member: vote for vote in everything if vote.ballot == ballot}
-    nodes = []
-    for member in moved.voters:
-        vote, heard = votes.get(member.id), sum(hearer == member.id for hearer, _speaker in ways)
-        by = sum(speaker == member.id for _hearer, speaker in ways)
-        choice, size = vote.choice if vote else None, by / max(1, len(moved.voters))
-        detail = _("heard {heard}, heard by {by}", heard=heard, by=by)
-        changed = vote is not None and vote.changed
-        nodes.append(Node(member.id, member.name, choice, size, changed=changed, detail=detail))
-    edges = []
-    for (hearer, speaker), said in ways.items():
-        vote = votes[hearer]
-        came_over = vote.changed and any(one.vote.choice == vote.choice for one in said)
-        edges.append(Edge(hearer, speaker, came_over))
-    return Graph(tuple(nodes), tuple(edges))
-
-
-ROLES = (
-    Choice("said", N_("said it first"), 1, "star", "★"),
-    Choice("denied", N_("said that it is not in the case"), 0, "diamond", "◆"),
-    Choice("spoke", N_("spoke of it too"), 3, "square", "■"),
-    Choice("heard", N_("was shown it, and not that it is not in the case"), 1, "circle", "●"),
-    Choice("heard-both", N_("was shown both"), 2, "circle", "●"),
-    Choice("heard-denial", N_("was shown only that it is not in the case"), 0, "circle", "●"),
-    Choice("heard-neither", N_("was shown neither"), 4, "circle-open", "○"),
-)
-REASONS = {
-    "number": N_(
-        "The number stands neither in the case nor in what the member was shown, and does not follow from either."
-    ),
-    "denied": N_("Another member, who was shown it, says that it is not in the case."),
-}
-
-
-def claims_view(house: Courthouse, procedure: Procedure, moved: Movement, claims: Claims) -> None:
-    record = moved.record
-    st.subheader(_("Not in the case"))
-    st.caption(
-        _(
-            "Marked by two rules: a number with a unit, in digits, that nobody was given; and what another member who was shown it says is not in the case. What nobody puts right and has no number takes a model."
-        )
-    )
-    if not claims:
-        st.markdown(_("**Nothing is marked.**"))
-    for number, claim in enumerate(one for found in claims.values() for one in found):
-        with st.container(border=True, key=f"claim-{number}"):
-            _claim(procedure, moved, claim, claims, number)
-    check_view(house, record)
-
-
-def _claim(procedure: Procedure, moved: Movement, claim: Claim, claims: Claims, number: int) -> None:
-    record, went = moved.record, way(moved, claim)
-    reason = translated(REASONS[claim.why]) if claim.why in REASONS else _("Found by {model}.", model=claim.model)
-    name = record.name_of(claim.vote.member)
-    st.html(
-        html_of(
-            "claim",
-            name=name,
-            ballot=record.ballot_name(claim.vote.ballot),
-            words=claim.words,
-            reason=reason,
-            contradicts=claim.is_contradicted,
-            passage=claim.passage,
-            parts=marked(claim.vote, claims),
-            roles=_parts(record, went),
-        )
-    )
-    if went.put_right:
-        told = (
-            _("{name} was shown that it is not in the case.")
-            if went.author_heard
-            else _("**{name} was never shown that it is not in the case.**")
-        )
-        st.markdown(told.replace("{name}", literal(name)))
-    if st.toggle(_("Draw its way"), value=bool(went.put_right), key=f"way-{record.run.id}-{claim.vote.path}-{number}"):
-        ways = {pair: [one for one in said if one.vote.path in went.paths] for pair, said in moved.heard().items()}
-        figure = draw_graph(_way_graph(moved, went, ways), ROLES, st.context.theme.type or "light", 560)
-        figure.update_layout(showlegend=False)  # the list above has the same marks, and room on a phone
-        st.caption(_("Strong arrows go to those whose words on it a member was shown. Click a seat or an arrow."))
-        went_along_view(procedure, record, figure, f"way-graph-{record.run.id}-{number}", ways, claims)
-
-
-def _parts(record: Record, went: Way) -> list[tuple[Choice, str]]:
-    """Who had which part in it, in words."""
-    told = []
-    for role in ROLES:
-        members = [member for member, mine in went.roles.items() if mine == role.name]
-        spoke = {
-            vote.member: vote for vote in (*reversed(went.spoke_of_it), *reversed(went.put_right), went.claim.vote)
-        }
-        names = [_named(record, member, spoke.get(member)) for member in members]
-        if names:
-            told.append((role, ", ".join(names)))
-    return told
-
-
-def _named(record: Record, member: str, vote: Voted | None) -> str:
-    name = record.name_of(member)
-    return f"{name} ({translated(record.ballot_name(vote.ballot))})" if vote else name
-
-
-def _way_graph(moved: Movement, went: Way, ways: Ways) -> Graph:
-    nodes = tuple(Node(one.id, one.name, went.roles.get(one.id), 0.1) for one in moved.voters)
-    return Graph(nodes, tuple(Edge(*pair, strong=bool(said)) for pair, said in ways.items()))
-
-
-def marked(vote: Voted, claims: Claims) -> list[tuple[str, Span | None]]:
-    """A statement in stretches; those with a span are not in the case."""
-    said, found = statement(vote), claims.get(vote.path, ())
-    if not found:
-        return [(translated(said), None)]
-    starts = [(said.find(one.words), one) for one in found]
-    marks = tuple(Span(at, at + len(one.words), note=NOT_IN_CASE) for at, one in starts if at >= 0)
-    return list(runs(Marked(said, marks)))
-
-
-def statement_view(vote: Voted, claims: Claims) -> None:
-    st.html(html_of("marked", parts=marked(vote, claims), choices={}))
-
-
-def heard_view(procedure: Procedure, record: Record, heard: Iterable[tuple[str, Heard]], claims: Claims) -> None:
-    """Statements, each with whose name is to stand before it; their words open at a click."""
-    lines = [
-        {
-            "name": name,
-            "choice": next((choice for choice in procedure.choices if choice.name == one.vote.choice), None),
-            "ballot": record.ballot_name(one.vote.ballot),
-            "parts": marked(one.vote, claims),
-            "is_new": one.is_new,
-            "is_named": one.is_named,
-            "has_claims": one.vote.path in claims,
-        }
-        for name, one in heard
-    ]
-    st.html(html_of("heard", lines=lines))
-
-
-def went_along_view(
-    procedure: Procedure, record: Record, figure: go.Figure, key: str, ways: Ways, claims: Claims
-) -> None:
-    """Draw who heard whom; a click on a seat or an arrow shows what went along it."""
-    picked = st.plotly_chart(figure, key=key, on_select="rerun", selection_mode="points")
-    chosen = next((str(point["customdata"]) for point in picked.selection.points if point.get("customdata")), "")
-    hearer, __, speaker = chosen.partition(" ")
-    if not chosen:
-        return
-    shown = {way: said for way, said in ways.items() if way == (hearer, speaker) or not speaker and hearer in way}
-    names = [literal(record.name_of(member)) for member in (hearer, speaker) if member]
-    st.markdown(" → ".join(f"**{name}**" for name in names))
-    for title, end in ((_("Heard"), 0), (_("Was heard by"), 1)):
-        told = [
-            (record.name_of(way[1 - end]), one) for way, said in shown.items() if way[end] == hearer for one in said
-        ]
-        if told and (not speaker or end == 0):
-            st.caption(title)
-            heard_view(procedure, record, told, claims)

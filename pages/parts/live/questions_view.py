@@ -322,7 +322,7 @@ def ask_all_view(house: Courthouse, record: Record) -> None:
             return
         if sent := _question_form(f"ask-all-{run}", _("Your question to all"), _("Ask everybody")):
             with errors_shown():
-                st.session_state[f"asked-all-{run}"] = house.interviews.ask_all(record, *sent, typed_keys())
+                st.session_state[f"asked-all-{run}"] = house.interviews.ask(record, None, *sent, typed_keys())
                 st.rerun()
 
 

@@ -116,7 +116,7 @@ def pulse_view(house: Courthouse, record: Record, procedure: Procedure, drawn: D
     have = len(before.moments)
     if now is not before and (now.moments[:have] != before.moments or now.seats != before.seats):
         return False
-    open_calls = house.runner.live(record.run.id).snapshot()
+    open_calls = house.runner.open_calls(record.run.id)
     how: dict[str, Any] = {"mode": "json", "exclude_defaults": True}
     changes = now.model_dump(include={"status", "reason", "verdict", "ballots", "stages_to_come", "ended"}, **how)
     changes["moments"] = [moment.model_dump(**how) for moment in now.moments[have:]]

@@ -2,7 +2,7 @@
 
 import json
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pandas as pd
@@ -22,7 +22,7 @@ from courtroom.language import N_, _, listed, translated
 from courtroom.media.medium import Medium
 from courtroom.models.spec import OFFLINE
 from courtroom.questions.interview import last_call
-from courtroom.room.player import adapter, part, style, words
+from courtroom.room.player import part, style, words
 from pages.parts.cases import medium_view
 from pages.parts.live.moved_view import moved_view
 from pages.parts.live.questions_view import ask_all_view, audit_view, interview_view, marks_view
@@ -39,6 +39,7 @@ from pages.parts.shared.shown import (
     one_of,
     placed,
     plainly,
+    rows_chosen,
     table,
 )
 
@@ -133,14 +134,10 @@ def verdict_view(record: Record, procedure: Procedure) -> None:
         with middle:
             if real := procedure.real_counts(record.case):
                 same = max(real, key=lambda name: real[name]) == verdict.outcome
-                far = [abs(real.get(name, 0) - number) for name, number in verdict.counts.items()]
-                as_many = sum(real.values()) == sum(verdict.counts.values())
                 text = "&ensp;".join(f"{choice_html(procedure, name)} {number:d}" for name, number in real.items())
                 st.caption(translated(record.case.votes_title))
                 st.html(f'<div style="line-height:3rem">{text}</div>')
-                who = _("The same side won.") if same else _("The other side won.")
-                apart = f"{sum(far) / max(1, len(far)):.2g}"
-                st.caption(who + _(" Votes apart, on average of the sides: {apart}", apart=apart) * as_many)
+                st.caption(_("The same side won.") if same else _("The other side won."))
             elif real_outcome := record.case.real_outcome():
                 st.caption(declared(procedure.ending.real))
                 inert(real_outcome)
@@ -161,10 +158,6 @@ def votes_worth(house: Courthouse, run: str) -> str:
 
 
 NOW = "now"
-IDLE = "idle-drawing"
-"""Where the session keeps the drawing of the page after which the browser had time for more."""
-
-idle = st.components.v2.component("courtroom_idle", js=adapter("idle"))
 
 
 def back() -> str:
@@ -173,13 +166,10 @@ def back() -> str:
 
 
 @st.fragment
-def tabs_view(house: Courthouse, procedure: Procedure, run: str, drawing: int, *, family: bool) -> None:
+def tabs_view(house: Courthouse, procedure: Procedure, run: str, *, family: bool) -> None:
     """Drawn anew by itself: a click on a tab leaves the rest of the page as it is.
 
-    The open tab is drawn with the page. The others of a run at rest follow, unseen, when the browser has time.
-
     Args:
-        drawing: a number of its own for each drawing of the whole page.
         family: whether there are others in the run's family.
     """
     with plainly():
@@ -188,39 +178,10 @@ def tabs_view(house: Courthouse, procedure: Procedure, run: str, drawing: int, *
         views = [view.title for view in procedure.views]
         tabs = ["Members", "Votes", "What moved it", *views, "Calls"] if votes else [*views, "Members", "Calls"]
         tabs += ["Family"] if family else []
-        with st.container(key="below"):
-            shown = one_of(_("Look at"), tabs, f"tab-{run}", tabs[0])
-            if len(record.stages) > 1:
-                _as_it_stood(record)
-            at_rest = record.run.status != "running"
-            all_drawn = at_rest and st.session_state.get(IDLE) == drawing
-            st.html(_only_the_open_one(len(tabs)))
-            with st.container(gap=None):
-                for number, tab in enumerate(tabs, 1):
-                    if tab == shown or all_drawn:
-                        with st.container(key=f"pane-{number}"):
-                            _tab(house, procedure, run, tab)
-            if at_rest and not all_drawn:
-                has_time = {IDLE: drawing}
-                idle(key=f"idle-{drawing}", height=1, on_idle_change=lambda: st.session_state.update(has_time))
-
-
-def _only_the_open_one(tabs: int) -> str:
-    """The style by which the browser itself shows the tab that is clicked, as soon as it is there.
-
-    The others keep their width, which tables and figures need to be drawn.
-    """
-    others = ", ".join(
-        f'.st-key-below:has([class*="st-key-tab-"] [role="radio"]:nth-child({open:d})[aria-checked="true"])'
-        f":has(.st-key-pane-{open:d}) .st-key-pane-{number:d}"
-        for open in range(1, tabs + 1)
-        for number in range(1, tabs + 1)
-        if number != open
-    )
-    return (
-        "<style>.st-key-below { position: relative; }"
-        f"{others} {{ position: absolute; visibility: hidden; width: 100%; height: 0; overflow: hidden; }}</style>"
-    )
+        shown = one_of(_("Look at"), tabs, f"tab-{run}", tabs[0])
+        if len(record.stages) > 1:
+            _as_it_stood(record)
+        _tab(house, procedure, run, shown)
 
 
 @st.fragment
@@ -287,19 +248,10 @@ def calls_table(house: Courthouse, record: Record) -> None:
         return
     names = {member.id: member.name for member in record.members}
     stages = {"All": "All"} | {stage.path: stage.name for stage in record.stages}
-    top = st.columns(3)
+    top = st.columns(2)
     stage = top[0].selectbox(_("Stage"), list(stages), format_func=lambda path: translated(stages[path]))
     member = top[1].selectbox(_("Member"), ["All", *names], format_func=lambda i: names.get(i, i))
-    tests: dict[str, Callable[[Called], bool]] = {
-        "All": lambda c: True,
-        "Asked": lambda c: c.source == "asked",
-        "On record": lambda c: c.source == "recorded",
-        "Failed": lambda c: c.value is None,
-        "Asked again": lambda c: len(c.keys) > 1,
-    }
-    fits = tests[top[2].selectbox(_("Show"), list(tests), format_func=translated)]
     calls = [call for call in record.calls if stage in ("All", call.stage) and member in ("All", call.member)]
-    calls = [call for call in calls if fits(call)]
     shown_calls = pd.DataFrame(
         {
             N_("time"): [time.strftime("%H:%M:%S", time.localtime(record.times[call.path])) for call in calls],
@@ -314,9 +266,8 @@ def calls_table(house: Courthouse, record: Record) -> None:
             N_("re-asks"): [max(0, len(call.keys) - 1) for call in calls],
         }
     )
-    chosen = table(shown_calls, height=320, on_select="rerun", selection_mode="single-row", key="calls")
-    rows = chosen.selection.rows
-    if not rows or rows[0] >= len(calls):
+    rows = rows_chosen(shown_calls, "calls", height=320)
+    if not rows:
         st.caption(_("{calls} calls. Select a row to read the prompt and the answer.", calls=len(calls)))
         return
     _whole(house, record, calls[rows[0]])

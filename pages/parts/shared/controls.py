@@ -1,10 +1,9 @@
 """The controls of a run, its bell, links and exports; and a second run with one thing changed."""
 
 from collections.abc import Callable
-from concurrent.futures import TimeoutError as TookLong
 from functools import partial
 from itertools import groupby, zip_longest
-from typing import Literal
+from typing import Any, Literal
 
 import streamlit as st
 
@@ -13,12 +12,10 @@ from courtroom.access import Access, Resource, may
 from courtroom.courthouse import Courthouse
 from courtroom.declarations.changes import value_at
 from courtroom.declarations.knobs import choice_in_words, field_at, path_in_words
-from courtroom.declarations.setup import Budget
 from courtroom.engine.procedure import Procedure
 from courtroom.engine.record import Record
 from courtroom.engine.run import BREAKS
 from courtroom.engine.store import READ_ONLY
-from courtroom.errors import CourtroomError
 from courtroom.experiments.spec import Variant
 from courtroom.experiments.what_if import applied, proposals
 from courtroom.experiments.written import csv_of
@@ -27,10 +24,11 @@ from courtroom.room.player import adapter, style
 from courtroom.sharing import may_change
 from pages.parts.live.audience_view import invite_button
 from pages.parts.live.room_view import film_button
-from pages.parts.shared.house import open_run
+from pages.parts.shared.house import show_beside
+from pages.parts.shared.knobs import budget_fields
 from pages.parts.shared.models_form import stand_in_choice, typed_keys
 from pages.parts.shared.share_view import download, share_view
-from pages.parts.shared.shown import declared, do, literal, offered
+from pages.parts.shared.shown import declared, do, errors_shown, literal, offered
 
 STATUS: dict[str, tuple[str, str, Literal["blue", "orange", "green", "red"]]] = {
     "running": (":material/play_circle:", "Running", "blue"),
@@ -38,17 +36,6 @@ STATUS: dict[str, tuple[str, str, Literal["blue", "orange", "green", "red"]]] = 
     "done": (":material/check_circle:", "Done", "green"),
     "failed": (":material/error:", "Stopped", "red"),
 }
-
-
-def _press(
-    name: str, label: str, icon: str, about: str, act: Callable[[], object], *,
-    disabled: bool, shortcut: str | None = None, primary: bool = False,
-) -> None:  # fmt: skip
-    """Draw one of the buttons that steer the run."""
-    key = f"do-{name}"
-    kind: Literal["primary", "secondary"] = "primary" if primary else "secondary"
-    if st.button(declared(label), key=key, icon=icon, help=about, disabled=disabled, shortcut=shortcut, type=kind):
-        do(act)
 
 
 def status_badge(status: str, *, interrupted: bool = False) -> None:
@@ -97,22 +84,7 @@ def controls(house: Courthouse, procedure: Procedure, record: Record) -> None:
         status_badge(status, interrupted=interrupted)
         idle = status in ("paused", "failed") or interrupted
         if status != "done" and not run.imported and mine:
-            about, act = _("Work on one stage."), partial(runner.step, run.id, typed_keys())
-            _press("step", _("Step"), ":material/skip_next:", about, act, disabled=not idle, shortcut="s")
-            about, act = _("Run on to the end, or to the next break."), partial(runner.go, run.id, keys=typed_keys())
-            _press("run", _("Run"), ":material/play_arrow:", about, act, disabled=not idle, shortcut="g", primary=idle)
-            about = _("Ask nothing more for now. Answers under way still arrive and are kept.")
-            _press(
-                "pause",
-                _("Pause"),
-                ":material/pause:",
-                about,
-                partial(runner.pause, run.id),
-                disabled=idle,
-                shortcut="p",
-            )
-            about, settled = _("Stop the run here; it can go on at any time."), idle and not runner.drives(run.id)
-            _press("stop", _("Stop"), ":material/stop:", about, partial(runner.stop, run.id), disabled=settled)
+            _steer(house, run.id, idle=idle)
             with st.popover(_("Run to ..."), disabled=not idle):
                 stages, title = (
                     {one.name: translated(one.title) for one in procedure.stages},
@@ -157,16 +129,32 @@ def controls(house: Courthouse, procedure: Procedure, record: Record) -> None:
         st.caption(literal(run.reason))
     if status == "paused" and "budget" in run.reason and not run.imported and mine:
         with st.form("budget", border=True):
-            budget, hint = record.setup.budget, _("no limit")
-            columns = st.columns(3)
-            calls = columns[0].number_input(_("Calls"), 1, None, budget.calls, placeholder=hint)
-            tokens = columns[1].number_input(_("Tokens"), 1, None, budget.tokens, placeholder=hint)
-            dollars = columns[2].number_input(_("Money (US$)"), 0.0, None, budget.money, placeholder=hint)
+            budget = budget_fields(record.setup.budget, "budget")
             if st.form_submit_button(_("Set the budget and run on"), type="primary"):
-                new = Budget(calls=calls, tokens=tokens, money=dollars)
-                house.store.replace_setup(run.id, record.setup.model_copy(update={"budget": new}))
+                house.store.replace_setup(run.id, record.setup.model_copy(update={"budget": budget}))
                 runner.stop(run.id)
                 do(lambda: runner.go(run.id, keys=typed_keys()))
+
+
+def _steer(house: Courthouse, run: str, *, idle: bool) -> None:
+    """The four buttons that steer a run, each enabled where it makes sense."""
+    runner, keys = house.runner, typed_keys()
+    about = {
+        "step": _("Work on one stage."),
+        "run": _("Run on to the end, or to the next break."),
+        "pause": _("Ask nothing more for now. Answers under way still arrive and are kept."),
+        "stop": _("Stop the run here; it can go on at any time."),
+    }
+    settled = idle and not runner.drives(run)
+    for name, label, icon, shortcut, off, act in (
+        ("step", _("Step"), "skip_next", "s", not idle, partial(runner.step, run, keys)),
+        ("run", _("Run"), "play_arrow", "g", not idle, partial(runner.go, run, keys=keys)),
+        ("pause", _("Pause"), "pause", "p", idle, partial(runner.pause, run)),
+        ("stop", _("Stop"), "stop", None, settled, partial(runner.stop, run)),
+    ):
+        looks: dict[str, Any] = {"type": "primary" if name == "run" and idle else "secondary", "shortcut": shortcut}
+        if st.button(label, f"do-{name}", about[name], icon=f":material/{icon}:", disabled=off, **looks):
+            do(act)
 
 
 def report_html(house: Courthouse, run: str) -> str:
@@ -178,29 +166,28 @@ def report_html(house: Courthouse, run: str) -> str:
 
 def _downloads(house: Courthouse, procedure: Procedure, record: Record, of: Resource) -> None:
     run = record.run.id
-    write, about = partial(report_html, house, run), _("One page with everything inside; opens without the app.")
-    download(house, _("HTML report"), write, f"{run}.html", of, icon=":material/article:", help_=about)
+    about = _("One page with everything inside; opens without the app.")
+    html = partial(report_html, house, run)
+    download(house, _("HTML report"), html, f"{run}.html", of, icon=":material/article:", help_=about)
     if record.events and may(Access.RUN):
         film_button(house, procedure, record)
-    download(house, _("JSON"), lambda: house.files.export(run)[1], f"{run}.json", of, icon=":material/data_object:")
-    download(
-        house, _("Markdown"), lambda: report.as_markdown(record, procedure), f"{run}.md", of, icon=":material/notes:"
-    )
-    download(
-        house, _("Word"), lambda: report.as_docx(record, procedure), f"{run}.docx", of, icon=":material/description:"
-    )
+    files: list[tuple[str, str, str, Callable[[], str | bytes]]] = [
+        (_("JSON"), ".json", "data_object", lambda: house.files.export(run)[1]),
+        (_("Markdown"), ".md", "notes", lambda: report.as_markdown(record, procedure)),
+        (_("Word"), ".docx", "description", lambda: report.as_docx(record, procedure)),
+    ]
     if record.ballots:
         votes = partial(report.votes_in_long_form, record, procedure, house.answers.of(record.run))
-        about = _("A row for each member and ballot: vote, statement, and whose words it was shown.")
-        download(house, _("Votes as CSV"), lambda: csv_of(votes()), f"{run}-votes.csv", of, help_=about)
-        download(house, _("Votes as Parquet"), lambda: votes().to_parquet(), f"{run}-votes.parquet", of, help_=about)
+        files.append((_("Votes as CSV"), "-votes.csv", "download", lambda: csv_of(votes())))
+        files.append((_("Votes as Parquet"), "-votes.parquet", "download", lambda: votes().to_parquet()))
     for own in procedure.exports:
         write = partial(own.write, record, house.answers)
-        download(house, declared(own.title), write, f"{run}-{own.file}", of, icon=":material/dataset:")
+        files.append((declared(own.title), f"-{own.file}", "dataset", write))
+    for label, ending, icon, content in files:
+        download(house, label, content, f"{run}{ending}", of, icon=f":material/{icon}:")
 
 
 MAX_CHANGES_OFFERED = 6
-MAX_WAIT_FOR_RUN_S = 8.0
 
 
 @offered(Access.RUN)
@@ -218,7 +205,11 @@ def change_one(house: Courthouse, procedure: Procedure, record: Record) -> None:
         chosen = st.radio(title, offered, format_func=lambda variant: literal(_told(record, variant)), key=key)
         stand_in = stand_in_choice(house, record.setup, key)
         if st.button(_("Run it again, and show both"), type="primary", key="do-change-one"):
-            _both(house, record, chosen, stand_in)
+            st.session_state.pop("play", None)
+            with errors_shown():
+                setup, case = applied(chosen, record.setup, record.case)
+                setup = house.with_stand_in(setup, stand_in) if stand_in else setup
+                show_beside(house, record.run.id, house.fork(record.run.id, setup, case=case))
 
 
 def _offered(procedure: Procedure, record: Record) -> list[Variant]:
@@ -247,19 +238,3 @@ def _told(record: Record, variant: Variant) -> str:
     field = field_at(type(record.setup), path)
     before, after = (translated(choice_in_words(field, one)) for one in (value_at(record.setup, path), value))
     return f"{translated(path_in_words(type(record.setup), path))}: {before} → {after}"
-
-
-def _both(house: Courthouse, record: Record, variant: Variant, stand_in: str) -> None:
-    st.session_state.pop("play", None)
-    try:
-        setup, case = applied(variant, record.setup, record.case)
-        fork = house.fork(record.run.id, house.with_stand_in(setup, stand_in) if stand_in else setup, case=case)
-        house.runner.go(fork)
-        with st.spinner(_("The second run is under way ...")):
-            house.runner.wait(fork, MAX_WAIT_FOR_RUN_S)
-    except TookLong:
-        open_run(fork)
-    except CourtroomError as error:
-        st.error(literal(str(error)))
-    else:
-        st.switch_page("pages/compare.py", query_params={"runs": f"{record.run.id},{fork}"})

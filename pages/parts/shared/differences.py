@@ -6,6 +6,7 @@ from dataclasses import replace
 from itertools import groupby
 from typing import Any
 
+import pandas as pd
 import streamlit as st
 
 from courtroom.access import acting_account
@@ -21,7 +22,7 @@ from courtroom.language import _, language, translated
 from courtroom.text.words import changes, short
 from pages.parts.shared.blocks_view import SHORT, diff_html
 from pages.parts.shared.house import open_run
-from pages.parts.shared.shown import STYLES, escaped, field_in_words, inert, literal, moment
+from pages.parts.shared.shown import STYLES, escaped, field_in_words, moment, rows_chosen
 
 LETTERS = "ABCD"
 """What runs are called where they stand next to each other."""
@@ -77,25 +78,6 @@ def _marked(before: str, after: str) -> str:
     return diff_html(before, after)
 
 
-def texts_beside(texts: Sequence[str | None], heads: Sequence[str] = ()) -> None:
-    """A text a column: the first that is there as it is, the others with what they change against it."""
-    first = next((place for place, text in enumerate(texts) if text is not None), None)
-    for place, column in enumerate(st.columns(len(texts), border=True)):
-        text = texts[place]
-        with column:
-            against = first if first != place and text else None
-            told = _(", against {letters}", letters=LETTERS[against]) if against is not None else ""
-            st.caption(LETTERS[place] + told)
-            if heads and heads[place]:
-                st.html(heads[place])  # plain: HTML by `choice_html`
-            if text is None or first is None:
-                st.caption(_("Nothing here."))
-            elif place == first:
-                inert(text)
-            else:
-                st.html(_marked(str(texts[first]), text))
-
-
 def told(value: Any) -> str:
     """A value to be read, a line for each of its parts."""
     if value is None:
@@ -141,7 +123,6 @@ def _flat(value: Any) -> str:
 
 MAX_CHANGES_TOLD = 4
 MAX_NAME_CHARACTERS = 70
-MAX_INDENTS = 8
 MAX_RUNS_SHOWN = 60
 
 
@@ -238,26 +219,25 @@ def runs_to_choose(
 
 
 def family_view(house: Courthouse, run: str, marks: Sequence[str] = ()) -> None:
-    """Draw all runs of the family, each by what it changed; those in `marks` stand out."""
-    for one in house.family(run, MAX_RUNS_SHOWN):
-        _relative(house, one, one.run.id in (marks or (run,)))
-    if (more := len(house.store.family_ids(run)) - MAX_RUNS_SHOWN) > 0:
-        st.caption(_("and {runs} more", runs=more))
+    """Draw all runs of the family, each by what it changed; those in `marks` stand out. A row that is chosen is opened."""
+    family = house.family(run, MAX_RUNS_SHOWN)
+    chosen = rows_chosen(pd.DataFrame([_relative(house, one, marks or (run,)) for one in family]), f"family-{run}")
+    for place in chosen:
+        open_run(family[place].run.id)
+    more = len(house.store.family_ids(run)) - MAX_RUNS_SHOWN
+    st.caption(_("and {runs} more", runs=more) if more > 0 else _("Select a row to open its run."))
 
 
-def _relative(house: Courthouse, relative: Relative, marked: bool) -> None:
+def _relative(house: Courthouse, relative: Relative, marks: Sequence[str]) -> dict[str, str]:
     row = relative.run
     known = procedure_of(house, row.id, row.procedure)
     lines = changes_in_words(relative.changes, known.setup if known else Setup)
-    indent, line = st.columns([0.2 + 0.5 * min(relative.depth, MAX_INDENTS), 12])
-    if relative.depth:
-        indent.html('<div style="text-align:right;opacity:.6">└─</div>')
-    with line:
-        name = literal(_shortly(lines) if relative.depth else row.title)
-        icon = ":material/radio_button_checked:" if marked else ":material/radio_button_unchecked:"
-        if st.button(f"**{name}**" if marked else name, key=f"kin-{row.id}", icon=icon, type="tertiary"):
-            open_run(row.id)
-        outcome = outcome_title(known, row.verdict.outcome) if row.verdict else row.status
-        st.caption(f"{literal(outcome)} · {moment(row.created)}")
-        if len(lines) > 1:
-            inert("\n".join(lines[:MAX_CHANGES_TOLD]), small=True, faint=True)
+    indent = "\u2003" * (relative.depth - 1) + "└ " if relative.depth else ""
+    return {
+        "": "●" if row.id in marks else "",
+        "Run": indent + (_shortly(lines) if relative.depth else row.title),
+        "Outcome": outcome_title(known, row.verdict.outcome) if row.verdict else row.status,
+        "When": moment(row.created),
+        "Changed": "; ".join(lines[:MAX_CHANGES_TOLD]) if relative.depth else "",
+        "run": row.id,
+    }

@@ -2,6 +2,8 @@
 
 import threading
 import time
+from concurrent.futures import TimeoutError as TookLong
+from contextlib import suppress
 from functools import partial
 from typing import Literal, NoReturn
 
@@ -292,6 +294,17 @@ def current_run() -> str | None:
     if run:
         st.session_state["run"] = st.query_params["run"] = run
     return run
+
+
+MAX_WAIT_FOR_FORK_S = 8.0
+
+
+def show_beside(house: Courthouse, run: str, fork: str) -> NoReturn:
+    """Have a fork go on for some seconds, and show both; the comparison shows how it goes on."""
+    house.runner.go(fork)
+    with st.spinner(_("The fork is under way ...")), suppress(TookLong):
+        house.runner.wait(fork, MAX_WAIT_FOR_FORK_S)
+    st.switch_page("pages/compare.py", query_params={"runs": f"{run},{fork}"})
 
 
 def open_run(run: str) -> NoReturn:

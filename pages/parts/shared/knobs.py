@@ -244,6 +244,16 @@ def knob(field: FieldInfo, value: Any, key: str) -> Any:
     return draw(title, value or "", key=key, help=help_text)
 
 
+def budget_fields(now: Budget, key: str) -> Budget:
+    """Draw a field for each limit, next to each other; 0 is no limit."""
+    limits = {}
+    for column, (name, field) in zip(st.columns(3), Budget.model_fields.items(), strict=True):
+        zero, limit = (0.0 if name == "money" else 0), getattr(now, name)
+        shown: dict[str, Any] = {"key": f"{key}-{name}", "placeholder": _("no limit"), "help": _("0 is no limit.")}
+        limits[name] = column.number_input(declared(field.title or name), zero, None, limit, **shown) or None
+    return Budget.model_validate(limits)
+
+
 def _called(field: FieldInfo) -> Callable[[Any], str]:
     return lambda value: translated(choice_in_words(field, value))
 

@@ -219,10 +219,9 @@ def keys_form(connections: Connections) -> None:
     """Keys typed for this session; where the owner has set one, it says so. Addresses are the owner's alone."""
     about = _("Kept in this browser session's memory only: never stored, logged, exported or shown again.")
     st.subheader(_("Keys"), help=about)
-    text = _("A key that you type is used while you have a run go on, and forgotten as soon as somebody else does.")
-    text += " " + _("It goes to the address that is shown with it. Servers of your own, such as Ollama or vLLM:")
-    names = literal("OLLAMA_API_BASE, HOSTED_VLLM_API_BASE, OPENAI_API_BASE"), literal("COURTROOM_CONNECTIONS")
-    st.caption(text + " " + _("whoever runs this app sets their addresses before ({names}).", names=", ".join(names)))
+    st.caption(
+        _("A key that you type is used while you have a run go on, and forgotten as soon as somebody else does.")
+    )
     typed: dict[str, str] = st.session_state.setdefault("typed_keys", {})
     columns = st.columns(3, gap="large")
     offered = [PROVIDERS[name] for name in OFFERED]

@@ -23,7 +23,6 @@ def reliability_view(given: Mapping[str, Sequence[Forecast]], key: str) -> None:
         )
     )
     st.plotly_chart(draw_reliability(bins, st.context.theme.type or "light"), key=f"reliability-{key}")
-    rows = [(name, one.probability, one.right, one.forecasts) for name, mine in bins.items() for one in mine]
-    columns = ["", N_("how sure"), N_("right"), "n"]
-    shares = {name: st.column_config.NumberColumn(_(name), format="percent") for name in columns[1:3]}
-    table(pd.DataFrame(rows, columns=columns), shares)
+    titles = {"probability": N_("how sure"), "right": N_("right")}
+    shares = {name: st.column_config.NumberColumn(_(title), format="percent") for name, title in titles.items()}
+    table(pd.concat(bins, names=[""]).reset_index(level=0), shares)

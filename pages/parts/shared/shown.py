@@ -132,6 +132,15 @@ def table(frame: pd.DataFrame, config: Mapping[str, Any] | None = None, **more: 
     return st.dataframe(_read(frame), hide_index=True, width="stretch", column_config=heads(frame, config), **more)
 
 
+def rows_chosen(
+    frame: pd.DataFrame, key: str, config: Mapping[str, Any] | None = None, *, several: bool = False, **more: Any
+) -> list[int]:
+    """A table of which a reader can choose a row, or several; the places of those that are chosen."""
+    mode = "multi-row" if several else "single-row"
+    state = table(frame, config, key=key, on_select="rerun", selection_mode=mode, **more)
+    return [place for place in state.selection.rows if place < len(frame)]
+
+
 def heads(frame: pd.DataFrame, config: Mapping[str, Any] | None = None) -> dict[str, Any]:
     """Each column by its name in the reader's language, where it has no other."""
     return {**{name: translated(str(name)) for name in frame.columns}, **(config or {})}
@@ -229,7 +238,7 @@ def page_of(total: int, size: int, key: str | None = None) -> int:
         st.session_state[key] = pages
     if pages == 1:
         return 1
-    return int(st.number_input(_("Page of {pages}", pages=pages), 1, pages, 1, key=key, width=160))
+    return st.pagination(pages, key=key)
 
 
 SHOWN = 5
