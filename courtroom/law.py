@@ -36,7 +36,7 @@ def article_number(text: str | int) -> int:
     """Return the number of the one article that is named, without a suffix; raises `ValueError` where none is."""
     if isinstance(text, int):
         return _existing(text)
-    written = [_value(match) for match in _WRITTEN.findall(text)]
+    written = [numeral(match) for match in _WRITTEN.findall(text)]
     figures = _FIGURES.findall(re.sub(_PARTS, "", text))
     named = list(dict.fromkeys([*written, *map(int, figures)]))
     if len(named) != 1:
@@ -47,7 +47,7 @@ def article_number(text: str | int) -> int:
 def articles_named(text: str) -> set[int]:
     """All articles that a text names by their numbers."""
     figures = re.findall(r"(?:[Aa]rticles?|[Aa]rt\.|§|第)\s*(\d+)|(\d+)\s*条", text)
-    return {_value(match) for match in _WRITTEN.findall(text)} | {int(before or after) for before, after in figures}
+    return {numeral(match) for match in _WRITTEN.findall(text)} | {int(before or after) for before, after in figures}
 
 
 def _read(value: Any) -> Any:
@@ -64,14 +64,17 @@ def _existing(number: int) -> int:
     return number
 
 
-def _value(numeral: str) -> int:
+def numeral(text: str) -> int:
+    """Return what a numeral stands for, in figures or in Chinese signs: `12`, `二十五`, `二六四`."""
+    if text.isdecimal():
+        return int(text)
     total, digit = 0, 0
-    for sign in numeral:
+    for sign in text:
         if sign in _UNITS:
             total += (digit or 1) * _UNITS[sign]
             digit = 0
         else:
-            digit = _DIGITS[sign]
+            digit = 10 * digit + _DIGITS[sign]
     return total + digit
 
 

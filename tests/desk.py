@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from courtroom.datasets import Datasets, Row
-from courtroom.datasets.importing import Imported, Importer, Order
+from courtroom.datasets.importing import Import, Imported, Order
 from courtroom.media.store import MediaStore
 from courtroom.settings import Settings
 from courtroom.store.opening import open_store
@@ -19,7 +19,7 @@ class Desk:
         self.folder.mkdir()
         self.database = open_store(Settings(home=folder).database)
         self.datasets = Datasets(self.database)
-        self.importer = Importer(self.datasets, MediaStore(folder / "media"))
+        self.media = MediaStore(folder / "media")
 
     def write(self, name: str, content: Any) -> Path:
         """Write bytes and texts as they are, lists as JSON lines or an array by the name, other things as JSON."""
@@ -34,7 +34,10 @@ class Desk:
 
     def take(self, source: Path | None = None, **given: Any) -> Imported:
         """Import a file, or the whole folder."""
-        return self.importer.run(Order(source=str(source or self.folder), name=given.pop("name", "set"), **given))
+        return self.run(Order(source=str(source or self.folder), name=given.pop("name", "set"), **given))
+
+    def run(self, order: Order, *watched: Any, **given: Any) -> Imported:
+        return Import(self.datasets, self.media, order, *watched, **given).run()
 
     def rows(self, name: str = "set") -> list[Row]:
         return list(self.datasets.rows(name))

@@ -120,11 +120,12 @@ def _declared() -> Iterator[tuple[str, str]]:
         elif isinstance(part, str) and key not in not_shown and _has_words(part):
             yield part
 
-    for path in sorted(Path(ROOT / "courtroom").glob("[jp]*/**/*.toml")):
+    for path in (*sorted(Path(ROOT / "courtroom").glob("[jp]*/**/*.toml")), ROOT / "courtroom/cases/checks.toml"):
         name = path.relative_to(ROOT).as_posix()
         if PROMPTS.search(name):
             continue
-        yield from ((text, name) for text in texts(tomllib.loads(path.read_text(encoding="utf-8"))))
+        found = texts(tomllib.loads(path.read_text(encoding="utf-8")))
+        yield from ((FORMATTED.sub(r"{\1}", text).replace("{{ }}", "{ }"), name) for text in found)
 
 
 def _has_words(text: str) -> bool:

@@ -3,11 +3,11 @@
 import json
 from collections.abc import Callable
 
+from courtroom.cases.ask import asked_with
 from courtroom.cases.case import Case
 from courtroom.cases.criminal import DraftBatch, FirstDraft
 from courtroom.cases.dispute import PrecedentBatch
 from courtroom.cases.files import read_upload
-from courtroom.cases.question import asked
 from courtroom.courthouse import Courthouse
 from courtroom.settings import DATA
 
@@ -31,7 +31,7 @@ def drafts(house: Courthouse, language: str = "en") -> Case:
 
 
 def question(house: Courthouse) -> Case:
-    return asked("Should the town close the old bridge to cars?", ("Yes", "No", "A pilot of six months"))
+    return asked_with("Should the town close the old bridge to cars?", ("Yes", "No", "A pilot of six months")).case
 
 
 MADE: dict[str, Callable[[Courthouse], Case]] = {"precedents": precedents, "drafts": drafts, "question": question}

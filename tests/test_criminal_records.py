@@ -146,7 +146,8 @@ def test_a_fine_is_left_out_with_a_remark() -> None:
 
 def test_what_was_decided_on_each_defendant_is_kept_by_name() -> None:
     each = [{"name": "高某某", "charges": ["盗窃罪"]}, {"name": "石某", "charges": ["掩饰犯罪所得"]}]
-    plain = cail.criminal("被告人高某某、石某共同窃得手机一部。", source="", each=each)
+    plain = cail.criminal("被告人高某某、石某共同窃得手机一部。", source="", charges=["盗窃罪"])
+    plain |= {"defendants": ["高某某", "石某"], "gold": {**plain["gold"], "each": each}}
     found = CriminalCase.model_validate({**plain, "title": "x"})
     assert found.defendants == ("高某某", "石某")
     assert [str(found.gold.decided(name)) for name in ("", *found.defendants)] == ["盗窃", "盗窃", "掩饰犯罪所得"]

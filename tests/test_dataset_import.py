@@ -391,7 +391,7 @@ def test_a_stopped_import_goes_on_where_it_was(desk: Desk) -> None:
     source = desk.write("x.jsonl", "\n".join(lines) + "\n")
     order, told = Order(source=str(source), name="set"), []
     with pytest.raises(Stopped):
-        desk.importer.run(order, lambda *step: told.append(step), lambda: True)
+        desk.run(order, lambda *step: told.append(step), lambda: True)
     assert [step[0] for step in told] == [CHUNK_ROWS - CHUNK_ROWS // 10]
     (job,) = desk.datasets.pending()
     assert (job.name, Order.model_validate_json(job.order)) == ("set", order)
@@ -399,17 +399,17 @@ def test_a_stopped_import_goes_on_where_it_was(desk: Desk) -> None:
     assert desk.datasets.pending() == [], "one that was stopped can be deleted"
     assert desk.database.connection.execute("SELECT count(*) FROM dataset_rows").fetchone()[0] == 0
     with pytest.raises(Stopped):
-        desk.importer.run(order, stopped=lambda: True)
+        desk.run(order, stopped=lambda: True)
     told.clear()
-    done = desk.importer.run(order, lambda *step: told.append(step))
+    done = desk.run(order, lambda *step: told.append(step))
     bad = CHUNK_ROWS // 5
     assert told[-1] == (2 * CHUNK_ROWS - bad, bad, 1.0)
     assert (done.counts.read, done.counts.left_out, done.counts.rows) == (2 * CHUNK_ROWS, bad, 2 * CHUNK_ROWS - bad)
     assert done.info.version == desk.take(source, name="unbroken").info.version
     with pytest.raises(Stopped):
-        desk.importer.run(order, stopped=lambda: True)
+        desk.run(order, stopped=lambda: True)
     source.write_text(LINES)
-    assert desk.importer.run(order).taken == len(ROWS), "a source that changed is read anew"
+    assert desk.run(order).taken == len(ROWS), "a source that changed is read anew"
 
 
 def die(last: int, taken: int, *_: float) -> None:
@@ -425,12 +425,12 @@ def test_an_import_killed_in_any_chunk_loses_nothing(desk: Desk) -> None:
         desk.database.close()
         if not (child := os.fork()):
             try:
-                desk.importer.run(order, partial(die, number * CHUNK_ROWS))
+                desk.run(order, partial(die, number * CHUNK_ROWS))
             finally:
                 os._exit(0)
         assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == -signal.SIGKILL
         assert [job.taken for job in desk.datasets.pending()] == [number * CHUNK_ROWS]
-    done = desk.importer.run(order)
+    done = desk.run(order)
     assert (done.taken, done.info.count) == (count, count)
     assert [row.number for row in desk.rows()] == list(range(count))
     assert done.info.version == desk.take(Path(order.source), name="unbroken").info.version
@@ -441,10 +441,10 @@ def test_two_that_write_one_draft_do_not_double_its_rows(desk: Desk) -> None:
 
     def meanwhile(taken: int, refused: int, share: float) -> None:
         if taken == CHUNK_ROWS:
-            desk.importer.run(order)
+            desk.run(order)
 
     with pytest.raises(CourtroomError):
-        desk.importer.run(order, meanwhile)
+        desk.run(order, meanwhile)
     assert [row.number for row in desk.rows()] == list(range(3 * CHUNK_ROWS))
 
 

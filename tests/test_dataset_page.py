@@ -10,7 +10,7 @@ from courtroom.cases.criminal import CriminalCase
 from courtroom.cases.labelled import LabelledTask
 from courtroom.courthouse import Courthouse
 from courtroom.datasets import Row
-from courtroom.datasets.importing import Order, Stopped
+from courtroom.datasets.importing import Import, Order, Stopped
 from tests import pages
 from tests.pages import NASTY, house, texts
 from tests.test_dataset_import import fact
@@ -144,7 +144,7 @@ def test_an_import_that_was_interrupted_can_be_gone_on_with(house: Courthouse, t
     source = tmp_path / "cail.jsonl"
     source.write_text("".join(json.dumps(fact(n)) + "\n" for n in range(700)))
     with pytest.raises(Stopped):
-        house.dataset_imports.importer.run(Order(source=str(source), name="cail"), stopped=lambda: True)
+        Import(house.datasets, house.media, Order(source=str(source), name="cail"), stopped=lambda: True).run()
     app = shown()
     assert "was interrupted after 500 rows" in texts(app).replace("\\", "")
     press(app, "Go on", house)

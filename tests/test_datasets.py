@@ -129,7 +129,7 @@ def test_what_is_not_there_is_said_in_a_sentence(datasets: Datasets) -> None:
             call()
 
 
-def test_going_on_with_other_rows_is_refused(datasets: Datasets) -> None:
+def test_what_was_killed_while_it_was_added_begins_anew(datasets: Datasets) -> None:
     def dying() -> Iterator[Row]:
         yield from (row(criminal(n)) for n in range(CHUNK_ROWS))
         raise KeyboardInterrupt
@@ -138,9 +138,8 @@ def test_going_on_with_other_rows_is_refused(datasets: Datasets) -> None:
         datasets.add("cases", dying(), "x")
     assert [(job.name, job.taken) for job in datasets.pending()] == [("cases", CHUNK_ROWS)]
     assert datasets.newest() == []
-    with pytest.raises(CourtroomError, match="begun with other rows"):
-        datasets.add("cases", [row(criminal(n)) for n in range(1, CHUNK_ROWS + 1)], "x")
     assert datasets.add("cases", [row(criminal(1))], "x").count == 1
+    assert (datasets.pending(), [one.id for one in datasets.rows("cases")]) == ([], ["c-1"])
 
 
 def test_a_second_row_of_one_id_gets_its_own(datasets: Datasets) -> None:

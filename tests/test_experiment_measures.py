@@ -276,7 +276,7 @@ def test_all_48_scores_of_eight_language_models_are_lawbenchs_own() -> None:
     seen = 0
     for name in lawbench.TASKS:
         lines = (FOLDER / "lawbench" / f"{name}.jsonl").read_text(encoding="utf-8").splitlines()
-        cases: list[Case] = [CriminalCase.model_validate(convert_lawbench(json.loads(line))) for line in lines]
+        cases: list[Case] = [CriminalCase.model_validate(convert_lawbench(json.loads(line))[0]) for line in lines]
         by_model: dict[str, list[CaseResult]] = {}
         for line in (folder / f"{name}.jsonl").read_text(encoding="utf-8").splitlines():
             one = json.loads(line)

@@ -7,8 +7,9 @@ from pydantic import ValidationError
 
 from courtroom.cases.files import read_upload
 from courtroom.cases.labelled import LONGEST, Document, Labelled, LabelledTask
-from courtroom.cases.readers.tables import NumberedLabels, json_row, names_from, task_from_rows, task_from_text
+from courtroom.cases.readers.tables import NumberedLabels, names_from, task_from_rows, task_from_text
 from courtroom.errors import CaseError
+from courtroom.text.table import TableRow
 
 
 def read(name: str, text: str | bytes) -> LabelledTask | Document:
@@ -40,7 +41,7 @@ def test_a_blank_label_takes_nothing_from_another_column(other: str) -> None:
     labels = [{"text": "b", "label": "yes", other: "x"}, {"text": "c", "label": "no", other: "y"}]
     rows = [{"text": "a", other: "no"}, *labels]
     table = f"text,label,{other}\na,,no\nb,yes,x\nc,no,y\n"
-    as_rows = [json_row(f"line {number}", row) for number, row in enumerate(rows)]
+    as_rows = [TableRow(f"line {number}", row) for number, row in enumerate(rows)]
     for found in (task_from_text(table).fields, task_from_rows(as_rows).fields, task_from_rows(as_rows[::-1]).fields):
         assert {item["text"]: item["label"] for item in found["items"]} == {"a": None, "b": "yes", "c": "no"}
         assert found["labels"] == ["no", "yes"]

@@ -115,7 +115,7 @@ def _precedent(house: Courthouse) -> Case:
 
 
 def _of_lawbench(question: str, answer: str) -> Case:
-    return parse_case(convert_lawbench({"instruction": "", "question": question, "answer": answer}))
+    return parse_case(convert_lawbench({"instruction": "", "question": question, "answer": answer})[0])
 
 
 MADE_IN_CHINESE: dict[str, Callable[[Courthouse], Case]] = {

@@ -11,8 +11,8 @@ import zlib
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
-from pathlib import Path, PurePosixPath
-from typing import IO, Any, cast
+from pathlib import Path, PurePath, PurePosixPath
+from typing import IO, Any
 from urllib.parse import unquote
 
 from courtroom.errors import CaseError, CourtroomError
@@ -57,25 +57,13 @@ class UnpackLimit:
             raise UnpacksTooMuch(f"{self.name} unpacks to far more than it should. Get the file again from its source.")
 
 
-class BoundedReader(io.BufferedReader):
+class BoundedReader(io.RawIOBase):
     """Reads a file, unpacked, under an `UnpackLimit`. `packed`: whether it is packed with gzip."""
 
     def __init__(self, name: str, file: IO[bytes], packed: bool) -> None:
-        self._file = file
-        unpacked = cast(IO[bytes], gzip.GzipFile(fileobj=file)) if packed else file
-        super().__init__(_Counted(unpacked, UnpackLimit(name, file.tell)), BLOCK)
-
-    def packed_position(self) -> int:
-        return self._file.tell()
-
-    def close(self) -> None:
-        super().close()
-        self._file.close()
-
-
-class _Counted(io.RawIOBase):
-    def __init__(self, file: IO[bytes], limit: UnpackLimit) -> None:
-        self._file, self._limit, self._space = file, limit, 0
+        self._packed, self._space = file, 0
+        self._file = gzip.GzipFile(fileobj=file) if packed else file
+        self._limit = UnpackLimit(name, file.tell)
 
     def readable(self) -> bool:
         return True
@@ -89,12 +77,18 @@ class _Counted(io.RawIOBase):
             raise UnpacksTooMuch(f"{self._limit.name} is filled with white space. Get the file again from its source.")
         return len(data)
 
+    def packed_position(self) -> int:
+        return self._packed.tell()
+
+    def close(self) -> None:
+        super().close()
+        self._packed.close()
+
 
 class Archive:
     """A ZIP file whose list of members has been found harmless.
 
     Args:
-        data: its content, or where it lies.
         members: how many files it may hold, if not the usual number.
         unpacked: how many bytes it may unpack to, if not the usual number.
         ratio: how many times its packed size a member may unpack to.
@@ -139,8 +133,7 @@ class Archive:
 
     def paths(self) -> list[PurePosixPath]:
         """All files but those that a system has put there for itself."""
-        paths = map(PurePosixPath, self._members)
-        return [path for path in paths if not any(part.startswith((".", "__MACOSX")) for part in path.parts)]
+        return [path for path in map(PurePosixPath, self._members) if not is_hidden(path)]
 
     def read(self, path: PurePosixPath) -> bytes | None:
         """Return a member's content; None where there is no such member. Raises `CaseError`: it is damaged."""
@@ -187,6 +180,11 @@ class Archive:
                 raise CaseError(f"{name} holds a file that unpacks to far more than it should ({text}). Leave it out.")
             if member.flag_bits & 0x1:
                 raise CaseError(f"{name} is locked with a password. Pack it again without.")
+
+
+def is_hidden(path: PurePath) -> bool:
+    """Whether a system has put a file there for itself."""
+    return any(part.startswith((".", "__MACOSX")) for part in path.parts)
 
 
 def leads_out(name: str) -> bool:

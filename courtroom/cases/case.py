@@ -1,7 +1,8 @@
 """What every procedure deliberates on: a case, and the media that it holds."""
 
 import hashlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar, Literal, Self, TypeVar
 
@@ -27,6 +28,7 @@ JUDGMENT_TITLES = {
 """By who decided; empty where nobody says."""
 
 
+MAX_LISTED_IDS = 6
 CaseT = TypeVar("CaseT", bound="Case")
 
 
@@ -62,6 +64,13 @@ class Brought(Strict):
 def joined(given: Mapping[str, Any], name: str, pieces: Sequence[Brought]) -> str:
     """Return the text of a form's field, and the pieces that were given to the place of its name."""
     return "\n\n".join(filter(None, (given.get(name, ""), *(piece.words for piece in pieces if piece.place == name))))
+
+
+def unique(what: str, ids: Iterable[str]) -> None:
+    """Raise `ValueError` where an id stands more than once."""
+    if doubled := sorted(one for one, times in Counter(ids).items() if times > 1):
+        names = ", ".join(doubled[:MAX_LISTED_IDS])
+        raise ValueError(f"{what} must be unique; used more than once: {names}")
 
 
 class Case(Strict):
@@ -158,10 +167,6 @@ class Case(Strict):
         Args:
             given: values by the fields' names, inner ones nested; a list is a text of lines; empty ones are absent.
             pieces: each with its place, in order.
-
-        Raises:
-            CaseError: something is missing; the sentence says what.
-            ValidationError: something does not fit.
         """
         return cls.model_validate(given)
 

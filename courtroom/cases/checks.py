@@ -1,10 +1,11 @@
 """What is wrong, or doubtful, with a case: each finding names the field and the mend."""
 
 import re
+import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 from typing import Any, Literal
 
 from pydantic import ValidationError
@@ -20,41 +21,9 @@ from courtroom.media.store import MediaStore, check_medium
 LONGEST_NAME = 80
 """Characters of a field's name that are shown: a stranger's file may have one of megabytes."""
 MAX_LISTED_NAMES = 12
-_NUMBER, _WHOLE = "must be a number.", "must be a whole number."
-_TRUTH = "must be true or false, without quotes."
-_LIST, _OBJECT = "must be a list. Put it in [ ].", "must be an object with named fields. Put it in {{ }}."
-_MOMENT = "must be a date and time such as 2026-03-01T12:00:00."
-
-SENTENCES: Mapping[str, str] = {
-    "missing": "is missing. Add this field.",
-    "extra_forbidden": "is not a known field. Remove it, or check its spelling.",
-    "literal_error": "must be one of {expected}.",
-    "string_type": "must be text. Put it in quotes.",
-    "string_unicode": "holds half a character. Write it again.",
-    "string_too_short": "must have {min_length} or more characters. Write more.",
-    "string_too_long": "may have {max_length} characters. Shorten it.",
-    "too_short": "must have at least {min_length} entries. Add more.",
-    "too_long": "may have {max_length} entries. Remove some.",
-    **dict.fromkeys(("int_type", "int_parsing", "int_from_float", "int_parsing_size"), _WHOLE),
-    **dict.fromkeys(("float_type", "float_parsing", "finite_number"), _NUMBER),
-    **dict.fromkeys(("bool_type", "bool_parsing"), _TRUTH),
-    **dict.fromkeys(("tuple_type", "list_type", "set_type"), _LIST),
-    **dict.fromkeys(("dict_type", "model_type", "model_attributes_type"), _OBJECT),
-    **dict.fromkeys(("datetime_type", "datetime_parsing", "datetime_from_date_parsing"), _MOMENT),
-    "greater_than_equal": "must be at least {ge:,.15g}.",
-    "greater_than": "must be more than {gt:,.15g}.",
-    "less_than_equal": "must be at most {le:,.15g}.",
-    "less_than": "must be less than {lt:,.15g}.",
-}
-"""By Pydantic's type of error, with what its context holds."""
-
-FORMS: Mapping[str, str] = {
-    "id": "letters, digits, `.`, `_` and `-` only; in evidence the side and a number, such as `buyer-1`",
-    "language": "a code such as `en` or `zh`",
-    "currency": "three capitals such as `CNY`",
-    "sha256": "64 hexadecimal digits; it may be left out",
-}
-"""What a field must look like whose pattern says nothing to a reader."""
+_SAID: dict[str, Any] = tomllib.loads((Path(__file__).parent / "checks.toml").read_text(encoding="utf-8"))
+SENTENCES: Mapping[str, str] = {kind: one["text"] for one in _SAID["sentences"] for kind in one["mark"]}
+FORMS: Mapping[str, str] = _SAID["forms"]
 
 
 def explain(error: ValidationError, data: Any = None) -> list[str]:
@@ -105,7 +74,6 @@ ASCII_TAIL = re.compile(r"[!-~]+$")
 
 
 Severity = Literal["error", "warning"]
-Told = tuple[Severity, str, str]
 
 
 @dataclass(frozen=True)
@@ -124,10 +92,10 @@ def check(case: Case, files: Mapping[str, bytes] | MediaStore, there: Sequence[s
         files: the media by the paths in the case, or the store that has them by content.
         there: the names of the files that lie beside the case, to be named where one is absent.
     """
-    told = [*_media(case, files, there)]
+    found = [*_media(case, files, there)]
     if isinstance(case, Dispute):
-        told += [*_structure(case), *_dates(case), *_mentions(case)]
-    return [CheckFinding(*one) for one in sorted(told, key=lambda one: one[0] != "error")]
+        found += [*_structure(case), *_dates(case), *_mentions(case)]
+    return sorted(found, key=lambda one: one.severity != "error")
 
 
 def _remarks(medium: Medium, files: Mapping[str, bytes] | MediaStore) -> tuple[str, ...] | None:
@@ -146,61 +114,71 @@ def _remarks(medium: Medium, files: Mapping[str, bytes] | MediaStore) -> tuple[s
     return None if data is None else check_medium(medium.kind, data, medium.file)
 
 
-def _media(case: Case, files: Mapping[str, bytes] | MediaStore, there: Sequence[str]) -> Iterator[Told]:
+def _media(case: Case, files: Mapping[str, bytes] | MediaStore, there: Sequence[str]) -> Iterator[CheckFinding]:
     listed = ", ".join(there[:MAX_LISTED_NAMES]) + (" ..." if len(there) > MAX_LISTED_NAMES else "")
     for medium in case.media():
         field, file = f"media › {medium.id}", medium.file
         try:
             if leads_out(file):
                 message = f"{file} leads out of the case's folder. Put the file into it, and name it from there."
-                yield "error", field, message
+                yield CheckFinding("error", field, message)
             elif (remarks := _remarks(medium, files)) is None:
                 absent = f"{file} is named but absent. Add the file, or remove it from the case."
-                yield "error", field, f"{absent} These files are there: {listed}." if there else absent
+                yield CheckFinding("error", field, f"{absent} These files are there: {listed}." if there else absent)
             else:
-                yield from (("warning", field, remark) for remark in remarks)
+                yield from (CheckFinding("warning", field, remark) for remark in remarks)
         except MediaError as error:
-            yield "error", field, str(error)
+            yield CheckFinding("error", field, str(error))
         if not medium.description:
             message = f"{file} has no description: members that can't see will know nothing of it. Add one."
-            yield "warning", field, message
+            yield CheckFinding("warning", field, message)
 
 
-def _structure(case: Dispute) -> Iterator[Told]:
+def _structure(case: Dispute) -> Iterator[CheckFinding]:
     if not case.evidence:
-        yield "error", "evidence", "Neither side has submitted any evidence. Add what each side claims."
+        yield CheckFinding("error", "evidence", "Neither side has submitted any evidence. Add what each side claims.")
     for side in SIDES if case.evidence else ():
         pieces = case.by_side(side)
         if not pieces:
-            yield "warning", "evidence", f"The {side} has submitted no evidence. Add its claim, if it has one."
+            yield CheckFinding(
+                "warning", "evidence", f"The {side} has submitted no evidence. Add its claim, if it has one."
+            )
         elif not any(piece.text for piece in pieces):
-            yield "warning", "evidence", f"The {side}'s evidence says nothing in words. Write what the {side} claims."
+            yield CheckFinding(
+                "warning", "evidence", f"The {side}'s evidence says nothing in words. Write what the {side} claims."
+            )
     for piece in case.evidence:
         if not piece.text and not piece.media:
-            yield "error", f"evidence › {piece.id}", "This piece is empty. Write what it claims, or remove it."
+            yield CheckFinding(
+                "error", f"evidence › {piece.id}", "This piece is empty. Write what it claims, or remove it."
+            )
     if not case.transaction.description:
         message = "The listing's text is missing. Add it: jurors compare the item with it."
-        yield "warning", "transaction › description", message
+        yield CheckFinding("warning", "transaction › description", message)
     if case.transaction.price is None:
-        yield "warning", "transaction › price", "The price is missing: members are told that it is not given. Add it."
+        yield CheckFinding(
+            "warning", "transaction › price", "The price is missing: members are told that it is not given. Add it."
+        )
     if case.jury:
         said, votes = [opinion.side for opinion in case.jury.opinions], case.real_counts()
         if any(said.count(side) > votes[side] for side in SIDES):
-            yield "warning", "jury › opinions", "There are more opinions for a side than votes. Correct the counts."
+            yield CheckFinding(
+                "warning", "jury › opinions", "There are more opinions for a side than votes. Correct the counts."
+            )
 
 
-def _dates(case: Dispute) -> Iterator[Told]:
+def _dates(case: Dispute) -> Iterator[CheckFinding]:
     ordered, delivered = case.transaction.ordered_at, case.transaction.delivered_at
     if ordered and delivered and _before(delivered, ordered):
         message = "The order is delivered before it was placed. Correct one of the dates."
-        yield "error", "transaction › delivered_at", message
+        yield CheckFinding("error", "transaction › delivered_at", message)
     for piece in case.evidence:
         if ordered and piece.at and _before(piece.at, ordered):
             message = "This piece is older than the order. Correct one of the dates."
-            yield "warning", f"evidence › {piece.id} › at", message
+            yield CheckFinding("warning", f"evidence › {piece.id} › at", message)
 
 
-def _mentions(case: Dispute) -> Iterator[Told]:
+def _mentions(case: Dispute) -> Iterator[CheckFinding]:
     known = {PurePosixPath(medium.file).name.casefold() for medium in case.media()}
     for piece in case.evidence:
         field = f"evidence › {piece.id} › text"
@@ -209,11 +187,13 @@ def _mentions(case: Dispute) -> Iterator[Told]:
         for kind, word in WORDS.items():
             if kind not in kinds and _claims(piece.text, MENTIONS[kind]):
                 message = f"The text speaks of a {word}, but the {piece.side} has submitted none. Add it, or reword."
-                yield "warning", field, message
+                yield CheckFinding("warning", field, message)
         for name in FILE_NAMES.findall(piece.text):
             tail = ASCII_TAIL.search(name)
             if not known & {name.casefold(), tail.group().casefold() if tail else ""}:
-                yield "warning", field, f"The text names {name}, which isn't among the media. Add it, or reword."
+                yield CheckFinding(
+                    "warning", field, f"The text names {name}, which isn't among the media. Add it, or reword."
+                )
 
 
 def _claims(text: str, mention: re.Pattern[str]) -> bool:

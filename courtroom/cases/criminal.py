@@ -5,7 +5,7 @@ from typing import Any, Literal, Self
 
 from pydantic import Field, model_validator
 
-from courtroom.cases.case import JUDGMENT_TITLES, Brought, Case, Option, joined
+from courtroom.cases.case import JUDGMENT_TITLES, Brought, Case, Option, joined, unique
 from courtroom.errors import CaseError
 from courtroom.language import N_
 from courtroom.law import Decided, Judgment, Statute, Term, bare_charge
@@ -96,9 +96,7 @@ class CriminalCase(Case):
     def _whole(self) -> Self:
         if (self.asked == "case_analysis") != (len(self.options) == len(LETTERS)):
             raise ValueError("a case analysis has four options, A to D, and no other case has any")
-        ids = [medium.id for medium in self.frames]
-        if doubled := {i for i in ids if ids.count(i) > 1}:
-            raise ValueError(f"frame ids must be unique; used more than once: {', '.join(sorted(doubled))}")
+        unique("frame ids", (medium.id for medium in self.frames))
         judged = [one.name for one in self.gold.each] if self.gold else []
         if unknown := [name for name in judged if name not in self.defendants or judged.count(name) > 1]:
             raise ValueError(f"`gold.each` must name each defendant once; {unknown[0]} is none of them, or named again")

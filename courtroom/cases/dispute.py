@@ -1,14 +1,13 @@
 """An e-commerce dispute: transaction, chat history, evidence by side (CyberJurors, sections 3 and 4)."""
 
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from itertools import chain, count, groupby
-from typing import Any, Literal, Self
+from typing import Any, Literal, Self, get_args
 
 from pydantic import Field, model_validator
 
-from courtroom.cases.case import Brought, Case, Option, joined
+from courtroom.cases.case import Brought, Case, Option, joined, unique
 from courtroom.errors import CaseError
 from courtroom.language import N_
 from courtroom.media.medium import Medium
@@ -18,13 +17,7 @@ Side = Literal["buyer", "seller"]
 SIDES: tuple[Side, Side] = ("buyer", "seller")
 
 Category = Literal["Digital & Appliances", "Fashion & Bags", "Home & Lifestyle", "Virtual & Services", "Other"]
-CATEGORIES: tuple[Category, ...] = (
-    "Digital & Appliances",
-    "Fashion & Bags",
-    "Home & Lifestyle",
-    "Virtual & Services",
-    "Other",
-)
+CATEGORIES: tuple[Category, ...] = get_args(Category)
 
 
 class Transaction(Strict):
@@ -108,12 +101,8 @@ class Dispute(Case):
 
     @model_validator(mode="after")
     def _ids_are_unique(self) -> Self:
-        evidence = [piece.id for piece in self.evidence]
-        media = [medium.id for medium in self.media()]
-        for name, ids in (("evidence", evidence), ("media", media)):
-            if len(set(ids)) < len(ids):
-                doubled = sorted(i for i, number in Counter(ids).items() if number > 1)
-                raise ValueError(f"{name} ids must be unique; used more than once: {', '.join(doubled)}")
+        unique("evidence ids", (piece.id for piece in self.evidence))
+        unique("media ids", (medium.id for medium in self.media()))
         for piece in self.evidence:
             if not piece.id.startswith(piece.side):
                 raise ValueError(f"evidence {piece.id} must have an id that starts with its side, {piece.side}")

@@ -17,12 +17,13 @@ from courtroom.cases.case import Case
 from courtroom.cases.checks import explain
 from courtroom.cases.kinds import case_kinds, parse_case
 from courtroom.cases.readers import cail, texts, verdictbench
-from courtroom.cases.readers.tables import MOST_COMPARED, json_row, looks_labelled
+from courtroom.cases.readers.tables import MOST_COMPARED, looks_labelled
 from courtroom.errors import CaseError, CourtroomError
 from courtroom.media.store import MediaStore
 from courtroom.text.encoding import decoded
 from courtroom.text.files import is_json_lines, json_of, json_records
 from courtroom.text.languages import language_of
+from courtroom.text.table import TableRow
 
 MAX_UPLOAD = 200 * 2**20
 ENDINGS = frozenset({".json", ".jsonl", ".zip", *texts.ENDINGS})
@@ -58,9 +59,6 @@ def read_upload(name: str, source: bytes | Path, labels: Names = None, encoding:
         source: its content, or where it lies; a folder is read as one case with `case.json` and media.
         labels: what labels that are numbers mean, in a table of labelled texts.
         encoding: of texts and tables, as a person says; empty: found from the bytes.
-
-    Raises:
-        CaseError: a sentence that names the place and the mend.
     """
     return [_or_raise(found) for found in read_each(name, source, labels, encoding)]
 
@@ -203,26 +201,27 @@ def _from_text(
         if ending == ".json" and not is_json_lines(text):  # lines are how CAIL2018 is handed around
             content = json_of(text)
             rows = content if isinstance(content, list) else [content]
-            records = [(f"case {number}" if len(rows) > 1 else "", row) for number, row in enumerate(rows, start=1)]
+            places = (f"case {number}" if len(rows) > 1 else "" for number, _ in enumerate(rows, start=1))
+            records = [*map(TableRow, places, rows)]
         else:
             records = list(json_records(text.encode(errors="surrogatepass")))
     except CaseError as error:
         raise CaseError(f"{where}: {error}") from error
     if not records:
         raise CaseError(f"{where} holds no case. Put at least one into it.")
-    objects = [row for _, row in records[:MOST_COMPARED] if isinstance(row, dict)]
+    objects = [row.cells for row in records[:MOST_COMPARED] if isinstance(row.cells, dict) and not row.fault]
     told = tuple(filter(None, [remark]))
     plain = [row for row in objects if "kind" not in row and not _reader(row)]
     if 2 * len(plain) > len(objects) and looks_labelled({name: None for row in plain for name in row}):
-        case, remarks = texts.task(where, (json_row(place or "the file", row) for place, row in records), labels)
+        case, remarks = texts.task(where, (replace(row, place=row.place or "the file") for row in records), labels)
         yield Package(case, remarks=(*told, *remarks))
         return
-    for place, row in records:
-        at = f"{where}, {place}" if place else where
+    for row in records:
+        at = f"{where}, {row.place}" if row.place else where
         try:
-            if isinstance(row, CaseError):
-                raise CaseError(f"{at}: {row}")
-            package = _package(at, row, beside)
+            if row.fault:
+                raise CaseError(f"{at}: {row.fault}")
+            package = _package(at, row.cells, beside)
             yield replace(package, remarks=(*told, *package.remarks))
             told = ()
         except CaseError as error:
@@ -271,7 +270,7 @@ def _reader(row: dict[str, Any]) -> Callable[[dict[str, Any]], tuple[dict[str, A
         return verdictbench.convert
     if cail.looks_like(row):
         return cail.convert
-    return (lambda found: (cail.convert_lawbench(found), ())) if cail.looks_like_lawbench(row) else None
+    return cail.convert_lawbench if cail.looks_like_lawbench(row) else None
 
 
 def _check_size(where: str, size: int) -> None:

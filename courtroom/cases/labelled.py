@@ -7,7 +7,7 @@ from typing import Any, Literal, Self
 
 from pydantic import Field, field_validator, model_validator
 
-from courtroom.cases.case import Brought, Case, joined
+from courtroom.cases.case import Brought, Case, joined, unique
 from courtroom.cases.readers.tables import MAX_TEXT, task_from_text
 from courtroom.errors import CaseError
 from courtroom.language import N_
@@ -120,10 +120,8 @@ class LabelledTask(Case):
             raise ValueError(
                 f"labels must differ by more than case: {', '.join(f'“{label}”' for label in alike[:6])}. Merge them"
             )
-        for texts, what in ((self.items, "texts"), (self.examples, "examples")):
-            doubled = [i for i, count in Counter(item.id for item in texts).items() if count > 1]
-            if doubled:
-                raise ValueError(f"ids of {what} must be unique; used more than once: {', '.join(doubled[:6])}")
+        unique("ids of texts", (item.id for item in self.items))
+        unique("ids of examples", (item.id for item in self.examples))
         known = set(self.labels)
         for item in (*self.items, *self.examples):
             if item.label is not None and item.label not in known:

@@ -24,7 +24,7 @@ MAX_NESTED = 3
 """A letter within a letter within a letter."""
 PLAIN = (".txt", ".md", ".csv", ".tsv")
 TURNED = (".heic", ".heif", ".avif", ".tif", ".tiff", ".bmp")
-OFFICE = (*office.READERS, ".eml")
+OFFICE = (*office.ENDINGS, ".eml")
 """Files that hold texts, and may hold pictures."""
 ENDINGS = frozenset(
     {*PLAIN, *TURNED, *OFFICE, ".pdf", ".json", ".zip", *(one for endings in MEDIA.values() for one in endings)}
@@ -63,9 +63,6 @@ def read_papers(name: str, data: bytes, encoding: str = "", depth: int = 0) -> P
         name: the file's name; its ending says how it is read.
         encoding: of a plain text, as a person says; empty: found from the bytes.
         depth: in how many other files it lies.
-
-    Raises:
-        CaseError: it can't be read; the sentence says what to do.
     """
     if len(data) > MAX_PAPER_BYTES:
         raise CaseError(f"{name} has {len(data) / 2**20:.0f} MB; {MAX_PAPER_BYTES // 2**20} MB are allowed. Split it.")
@@ -100,7 +97,7 @@ def _read(name: str, data: bytes, encoding: str, depth: int) -> Papers:
         text, attached, told = office.read_letter(name, data)
         letter = _together([Piece(name, text)], attached, name, depth)
         return replace(letter, remarks=(*told, *letter.remarks))
-    if ending in office.READERS:
+    if ending in office.ENDINGS:
         found = office.read(name, data)
         pieces, remarks = [Piece(_in(name, place), text=text) for place, text in found.texts], [*found.remarks]
         for place, picture in found.pictures:
@@ -152,7 +149,7 @@ def _pictures(source: str, data: bytes, remarks: list[str]) -> list[Piece]:
 
 def _pdf(name: str, data: bytes) -> Papers:
     """Each page as text; as a picture too where it shows more than its text says."""
-    read = read_pages(name, data, 2 * LONGEST)
+    read = read_pages(name, data)
     shown = sorted({*read.by_page.get(SCAN, ()), *read.by_page.get(PICTURES, ())})
     if len(shown) > MAX_PIECES:
         raise CaseError(f"{name} has {len(shown)} pages with pictures; {MAX_PIECES} are allowed. Split it.")

@@ -6,13 +6,12 @@ from typing import Any, Literal, Self
 
 from pydantic import Field, field_validator, model_validator
 
-from courtroom.cases.case import Brought, Case, Option
+from courtroom.cases.case import Brought, Case, Option, unique
 from courtroom.cases.labelled import LONGEST
 from courtroom.errors import CaseError
 from courtroom.language import N_
 from courtroom.media.medium import Medium
 from courtroom.strict import Strict
-from courtroom.text.languages import language_of
 
 LETTERS = "ABCDEF"
 """What answers are called in votes and prompts, those of the question and those that members propose."""
@@ -81,9 +80,7 @@ class Question(Case):
         for party in self.parties:
             if party.wants and party.wants not in self.options:
                 raise ValueError(f"“{party.wants}”, which {party.name} wants, is none of the options. Add it there")
-        ids = [medium.id for medium in self.media()]
-        if len(set(ids)) < len(ids):
-            raise ValueError("the ids of pictures and videos must differ")
+        unique("media ids", (medium.id for medium in self.media()))
         return self
 
     @property
@@ -170,32 +167,6 @@ def _parties(given: Mapping[str, Any]) -> list[tuple[str, str]]:
 
 
 WRITTEN = "Written in the app"
-
-
-def asked(text: str, options: Sequence[str] = (), material: Sequence[Piece] = (), language: str = "") -> Question:
-    """Make a case of a question that somebody has typed.
-
-    Args:
-        options: two to six answers to choose from; none: members propose.
-        material: what members are given to read and look at.
-        language: in which members answer; empty: that of the question.
-
-    Raises:
-        CaseError: there is no question.
-        ValidationError: the options don't fit.
-    """
-    if not (question := text.strip()):
-        raise CaseError("There is no question. Type one.")
-    slug = re.sub(r"[^a-z0-9]+", "-", question.lower()).strip("-")[:60].strip("-")
-    return Question(
-        id=f"question-{slug}" if slug else "question",
-        title=question.splitlines()[0][:MAX_ANSWER],
-        language=language or language_of(question),
-        question=question,
-        options=tuple(filter(None, (option.strip() for option in options))),
-        material=tuple(material),
-        source=WRITTEN,
-    )
 
 
 def options_in(text: str) -> tuple[str, ...]:

@@ -3,7 +3,7 @@
 import hashlib
 import json
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -34,12 +34,14 @@ class WrittenElsewhere(CourtroomError):
 
 @dataclass(frozen=True)
 class IncomingRow:
-    """One row on its way into the store."""
+    """One row on its way into the store: what a record becomes, or one of several."""
 
-    id: str
     case: Case | Labelled
+    id: str = ""
+    """As its form gives it, any text or number; empty where it has none of its own."""
     category: str = ""
-    split: str = ""
+    split: str | None = None
+    """None: that of its file."""
     group: str = ""
     asked: str = ""
     """What is asked, where several rows have one text: a task, a defendant."""
@@ -47,6 +49,7 @@ class IncomingRow:
     place: str = ""
     once: bool = False
     """Whether a row with this id and the same text that is there already takes its place."""
+    remarks: tuple[str, ...] = ()
 
     def body(self) -> str:
         """As it lies in the store; the case has the row's id."""
@@ -160,14 +163,10 @@ class DatasetDraft:
             number += 1
         return rows, splits
 
-    def _there(self, db: StoreConnection, names: set[str]) -> dict[str, bytes]:
-        wanted = list(names)
-        found: dict[str, bytes] = {}
-        for start in range(0, len(wanted), CHUNK_ROWS):
-            some = wanted[start : start + CHUNK_ROWS]
-            sql = f"SELECT id, fingerprint FROM dataset_rows WHERE content = ? AND id IN ({marks(some)})"
-            found |= dict(db.execute(sql, (self.number, *some)).fetchall())
-        return found
+    def _there(self, db: StoreConnection, names: Collection[str]) -> dict[str, bytes]:
+        names = [*names]
+        sql = f"SELECT id, fingerprint FROM dataset_rows WHERE content = ? AND id IN ({marks(names)})"
+        return dict(db.execute(sql, (self.number, *names)).fetchall())
 
 
 def _renamed(line: IncomingRow, number: int, taken: Any) -> IncomingRow:

@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import closing, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -26,12 +26,12 @@ from courtroom.cases.readers.tables import (
     look_alike,
     question_of,
 )
-from courtroom.datasets.draft import CHUNK_ROWS, DatasetDraft, IncomingRow, WrittenElsewhere
+from courtroom.datasets.draft import CHUNK_ROWS, IncomingRow, WrittenElsewhere
 from courtroom.datasets.forms import form_of, named
 from courtroom.datasets.forms.criminal import is_relevance, relevance_in
-from courtroom.datasets.forms.form import Context, Form, ImportedRow, row_id
+from courtroom.datasets.forms.form import Context, Form, row_id
 from courtroom.datasets.forms.texts import DOCUMENTS
-from courtroom.datasets.records import Damaged, Reading, SourceRecord
+from courtroom.datasets.records import Damaged, Reading
 from courtroom.datasets.row import DatasetInfo, ImportCounts, LeftOut, Problem, SharedFields
 from courtroom.datasets.source import SourceFile, fingerprint, parts
 from courtroom.datasets.statistics import MAX_KEPT_PLACES, counted
@@ -40,7 +40,7 @@ from courtroom.errors import CaseError, CourtroomError, shown
 from courtroom.language import N_
 from courtroom.media.store import MediaStore
 from courtroom.strict import Strict
-from courtroom.text.table import column_name
+from courtroom.text.table import TableRow, column_name
 
 log = logging.getLogger(__name__)
 MAX_CHUNK_CHARACTERS = 4 * 2**20
@@ -65,6 +65,8 @@ class ImportState(BaseModel):
     why: dict[str, tuple[int, list[str]]] = {}
     """How many records were left out for a reason, and where the first ones are."""
     label: str | None = None
+    names: tuple[str, ...] = ()
+    """What numbers that stand for labels mean, as the first file says that does."""
     remarks: dict[str, int] = {}
     form: str = ""
     kind: str = ""
@@ -133,139 +135,134 @@ class _Chunk:
         return len(self.lines) + len(self.problems) >= CHUNK_ROWS or self.size > MAX_CHUNK_CHARACTERS
 
 
-class Importer:
-    """Imports into the datasets of one store. `media`: where pictures and videos of cases are kept."""
-
-    def __init__(self, datasets: Datasets, media: MediaStore) -> None:
-        self._datasets, self._media = datasets, media
-
-    def run(
-        self,
-        order: Order,
-        progress: Progress = lambda taken, refused, share: None,
-        stopped: Callable[[], bool] = lambda: False,
-    ) -> Imported:
-        """Take a source in to its end. After a kill, the same order goes on behind what is kept. `stopped`: asked after
-        each chunk; where it says so, the import stops and can be gone on with. Raises `NumberedLabels`: labels are
-        numbers, and neither the files nor the order say what they mean; nothing is kept; `CourtroomError`: the source
-        or the order can't be used, or no record of it."""
-        source = Path(order.source)
-        files = parts(source, order.config)
-        text = order.model_dump_json()
-        job = hashlib.sha256(f"{source.resolve()}\n{fingerprint(source)}\n{text}".encode()).hexdigest()
-        draft = self._datasets.draft(order.name, order.source, job, text)
-        try:
-            work = _Work(self, order, files, draft, progress, stopped)
-            kind, frame = work.through()
-            info = self._datasets.finished(draft, kind, frame)
-        except (Stopped, WrittenElsewhere):
-            raise
-        except CourtroomError:
-            draft.give_up()
-            raise
-        problems = tuple(self._datasets.problems(info.name, info.version))
-        now = work.now
-        why = [LeftOut(reason=reason, records=many, places=tuple(places)) for reason, (many, places) in now.why.items()]
-        counts = counted(self._datasets, info, now.read, why, now.label or "")
-        return Imported(info, now.taken, now.refused, problems, now.remarks, counts)
-
-    def unpack(self, package: Package) -> Case:
-        """A case with its media taken into the store. Raises `CaseError`: the checks found errors."""
-        errors = [
-            f"{one.field}: {one.message}" for one in check(package.case, package.files) if one.severity == "error"
-        ]
-        if errors:
-            raise CaseError(" ".join(errors))
-        return package.case.with_media(self._media.keep(package.files))
-
-
 class Stopped(CourtroomError):
     """An import was stopped before its end; it can be gone on with."""
 
 
-class _Work:
-    """One import from where it stands to its end."""
+class Import:
+    """One import from where it stands to its end. After a kill, the same order goes on behind what is kept.
+
+    Args:
+        media: where pictures and videos of cases are kept.
+        stopped: asked after each chunk; where it says so, the import stops and can be gone on with.
+
+    Raises:
+        CourtroomError: the source or the order can't be used.
+    """
 
     def __init__(
         self,
-        owner: Importer,
+        datasets: Datasets,
+        media: MediaStore,
         order: Order,
-        files: list[SourceFile],
-        draft: DatasetDraft,
-        progress: Progress,
-        stopped: Callable[[], bool],
+        progress: Progress = lambda taken, refused, share: None,
+        stopped: Callable[[], bool] = lambda: False,
     ) -> None:
-        self._owner, self._order, self._files, self._draft = owner, order, files, draft
+        self._datasets, self._media, self._order = datasets, media, order
         self._progress, self._stopped = progress, stopped
-        self.now = ImportState.model_validate(draft.state)
-        self._form: Form | None = named(name) if (name := self.now.form or order.form) else None
+        source = Path(order.source)
+        self._files = parts(source, order.config)
+        text = order.model_dump_json()
+        job = hashlib.sha256(f"{source.resolve()}\n{fingerprint(source)}\n{text}".encode()).hexdigest()
+        self._draft = datasets.draft(order.name, order.source, job, text)
+        self.now = ImportState.model_validate(self._draft.state)
+        self._form: Form | None = None
         self._columns_renamed = {column_name(old): new for old, new in order.columns.items()}
-        self._sizes = [max(1, part.size) for part in files]
+        self._sizes = [max(1, part.size) for part in self._files]
+        self._unnamed: set[str] = set()
+        self._chunk = _Chunk()
 
-    def through(self) -> tuple[str, SharedFields | None]:
+    def run(self) -> Imported:
+        """Take the source in to its end.
+
+        Raises:
+            NumberedLabels: labels are numbers, and neither the files nor the order say what they mean; nothing is kept.
+            CourtroomError: no record of the source can be used.
+        """
+        try:
+            kind, frame = self._through()
+            info = self._datasets.finished(self._draft, kind, frame)
+        except (Stopped, WrittenElsewhere):
+            raise
+        except CourtroomError:
+            self._draft.give_up()
+            raise
+        problems, now = tuple(self._datasets.problems(info.name, info.version)), self.now
+        why = [LeftOut(reason=reason, records=many, places=tuple(places)) for reason, (many, places) in now.why.items()]
+        counts = counted(self._datasets, info, now.read, why, now.label or "")
+        return Imported(info, now.taken, now.refused, problems, now.remarks, counts)
+
+    def _through(self) -> tuple[str, SharedFields | None]:
         """Read what is left; the kind of the cases, and what labelled texts share."""
+        if name := self.now.form or self._order.form:
+            self._form = named(name)
         if not self._draft.state:
             self._look()
-        chunk, first, skip = _Chunk(), self.now.part, self.now.records
+        first, skip = self.now.part, self.now.records
         for number, part in enumerate(self._files[first:], start=first):
             if is_relevance(part):
                 self._draft.relate(relevance_in(part))
             else:
-                chunk = self._part(number, part, skip if number == first else 0, chunk)
-        self._write(chunk, len(self._files), 0, 0)
+                self._part(number, part, skip if number == first else 0)
+        self._write(len(self._files), 0, 0)
         if self._form is None or not self.now.taken:
             raise self._nothing()
         return self.now.kind, self._whole_frame()
 
-    def _part(self, number: int, part: SourceFile, skip: int, chunk: _Chunk) -> _Chunk:
-        """Read a file; what of it is still to be written, with what was so before."""
+    def _part(self, number: int, part: SourceFile, skip: int) -> None:
+        """Read a file behind its first `skip` records."""
         reading, done = self._reading(part), skip
         try:
             for record in reading.records(skip):
                 self.now.remarks |= {f"{part.name}: {remark}": 1 for remark in reading.remarks}
-                self._one(reading, record, chunk)
+                self._one(reading, done, record)
                 self.now.read += 1
                 done += 1
-                if chunk.full():
-                    self._write(chunk, number, done, reading.position)
-                    chunk = _Chunk()
+                if done >= LOOKED_AT:
+                    self._ask_names()
+                if self._chunk.full():
+                    self._write(number, done, reading.position)
         except Damaged as error:
-            chunk.problems.append(_problem(part.name, str(error)))
-        return chunk
+            self._refuse(part.name, str(error))
+        self._ask_names()
 
-    def _one(self, reading: Reading, record: SourceRecord, chunk: _Chunk) -> None:
+    def _one(self, reading: Reading, number: int, record: TableRow) -> None:
         try:
-            if record.wrong:
-                raise CaseError(record.wrong)
-            value = self._renamed(record.value)
+            if record.fault:
+                raise CaseError(record.fault)
+            value = self._renamed(record.cells)
             form = self._fitting(value)
             split = next((one for one in (self._order.split, record.split) if one is not None), reading.part.split)
             names, label = self._names(form, reading), self.now.label or ""
-            context = Context(
-                reading.part, record.number, record.place, split, names, unpack=self._owner.unpack, label=label
-            )
+            context = Context(reading.part, number, record.place, split, names, unpack=self._unpack, label=label)
             made = list(form.read(value, context))
             lines = [self._line(one, context) for one in made]
             self._agree(form, value, made)
         except NumberedLabels as error:
-            raise NumberedLabels(self._all_numbers(reading.part, error.values), self._order.source) from error
+            self._unnamed.update(error.values)
         except ValidationError as error:
-            chunk.problems.append(_problem(record.place, " ".join(explain(error)[:3])))
+            self._refuse(record.place, " ".join(explain(error)[:3]))
         except CaseError as error:
-            chunk.problems.append(_problem(record.place, str(error)))
+            self._refuse(record.place, str(error))
         except KeyError as error:
             field = str(error).strip("'")
-            chunk.problems.append(_problem(record.place, f"`{field}` is missing. Add this field."))
+            self._refuse(record.place, f"`{field}` is missing. Add this field.")
         except (TypeError, ValueError, AttributeError, ArithmeticError) as error:
             log.exception("%s", record.place)
             name = self._form.title if self._form else "unknown"
-            text = f"it can't be read in the form “{name}” ({error}). Check its fields."
-            chunk.problems.append(_problem(record.place, text))
+            self._refuse(record.place, f"it can't be read in the form “{name}” ({error}). Check its fields.")
         else:
-            chunk.lines += lines
-            chunk.size += sum(len(line.case.model_dump_json()) for line in lines[:1]) * len(lines)
+            self._chunk.lines += lines
+            self._chunk.size += sum(len(line.case.model_dump_json()) for line in lines[:1]) * len(lines)
             for remark in {_kind_of_remark(remark) for one in made for remark in one.remarks}:
                 self.now.remarks[remark] = self.now.remarks.get(remark, 0) + 1
+
+    def _unpack(self, package: Package) -> Case:
+        """A case with its media taken into the store. Raises `CaseError`: the checks found errors."""
+        found = check(package.case, package.files)
+        if errors := [f"{one.field}: {one.message}" for one in found if one.severity == "error"]:
+            raise CaseError(" ".join(errors))
+        return package.case.with_media(self._media.keep(package.files))
 
     def _renamed(self, value: Any) -> dict[str, Any]:
         if not isinstance(value, dict):
@@ -336,8 +333,8 @@ class _Work:
             with closing(self._reading(part).records()) as records, suppress(Damaged):
                 for record in islice(records, LOOKED_AT):
                     looked += 1
-                    if not record.wrong and isinstance(record.value, dict):
-                        yield part, record.value
+                    if not record.fault and isinstance(record.cells, dict):
+                        yield part, record.cells
 
     def _fitting(self, value: dict[str, Any]) -> Form:
         """The order's form, or the one that fits most of the first records."""
@@ -360,25 +357,18 @@ class _Work:
             for column, one in reading.names.items()
         }
         text = names.get(self.now.label or "")
+        self.now.names = self.now.names or tuple(text or ())
         return {str(number): name for number, name in enumerate(text)} if text else None
 
-    def _line(self, made: ImportedRow, context: Context) -> IncomingRow:
+    def _line(self, made: IncomingRow, context: Context) -> IncomingRow:
         case = made.case
         if isinstance(case, Labelled) and self._order.labels and case.label not in (None, *self._order.labels):
             raise CaseError(f"`label`: “{case.label}” is not in the label set ({', '.join(self._order.labels)}).")
-        return IncomingRow(
-            id=row_id(made.id, made, context),
-            case=case,
-            category=made.category,
-            split=made.split if made.split is not None else context.split,
-            group=made.group,
-            asked=made.asked,
-            number=context.number,
-            place=context.place,
-            once=made.once,
-        )
+        split = made.split if made.split is not None else context.split
+        name = row_id(made, context)
+        return replace(made, id=name, split=split, number=context.number, place=context.place)
 
-    def _agree(self, form: Form, value: dict[str, Any], made: list[ImportedRow]) -> None:
+    def _agree(self, form: Form, value: dict[str, Any], made: list[IncomingRow]) -> None:
         """All cases of a dataset are of one kind, and labelled texts share what they are asked."""
         for one in made:
             kind = "labelled" if isinstance(one.case, Labelled) else one.case.kind
@@ -402,7 +392,10 @@ class _Work:
             return None
         met = self._draft.outcomes()
         labels = (
-            self._order.labels or tuple(self._order.names.values()) or self.now.frame.labels or self._named_labels(met)
+            self._order.labels
+            or tuple(self._order.names.values())
+            or self.now.frame.labels
+            or (self.now.names if set(met) <= set(self.now.names) else ())
         )
         labels = tuple(dict.fromkeys((*labels, *met)))
         if len(labels) < 2:
@@ -420,22 +413,12 @@ class _Work:
             raise CourtroomError(f"{self._order.source}: {' '.join(explain(error)[:3])}") from error
         return frame
 
-    def _named_labels(self, met: list[str]) -> tuple[str, ...]:
-        """All names that the files give, where what was met is among them; else what was met, by name."""
-        for part in self._files:
-            if is_relevance(part) or self._form is None or not self._form.labels_in:
-                continue
-            reading = self._reading(part)
-            with closing(reading.records()) as records:
-                next(records, None)
-            names = self._names(self._form, reading)
-            if names and set(met) <= set(names.values()):
-                return tuple(names.values())
-            break
-        return tuple(met)
+    def _refuse(self, place: str, message: str) -> None:
+        """Note why a record is left out, in characters that can be stored."""
+        self._chunk.problems.append(Problem(place=shown(place), message=shown(message)))
 
-    def _write(self, chunk: _Chunk, part: int, records: int, position: int) -> None:
-        now = self.now
+    def _write(self, part: int, records: int, position: int) -> None:
+        now, chunk, self._chunk = self.now, self._chunk, _Chunk()
         now.part, now.records, now.form = part, records, self._form.name if self._form else ""
         now.taken += len(chunk.lines)
         now.refused += len(chunk.problems)
@@ -451,22 +434,11 @@ class _Work:
         if self._stopped():
             raise Stopped(f"The import of “{self._order.name}” is stopped; go on with it at any time.")
 
-    def _all_numbers(self, part: SourceFile, met: tuple[str, ...]) -> set[str]:
-        """Numbers that stand for labels, of the first records."""
-        numbers = set(met)
-        with closing(self._reading(part).records()) as records:
-            for record in islice(records, LOOKED_AT):
-                if self._form is None or not isinstance(record.value, dict):
-                    continue
-                try:
-                    context = Context(part, record.number, record.place, label=self.now.label or "")
-                    made = list(self._form.read(self._renamed(record.value), context))
-                    numbers.update("-1" for one in made if counted_as_none("-1") in one.remarks)
-                except NumberedLabels as error:
-                    numbers.update(error.values)
-                except (CaseError, ValidationError):
-                    continue
-        return numbers
+    def _ask_names(self) -> None:
+        """Stop where numbers stand for labels, with all of them that the first records have."""
+        if self._unnamed:
+            minus_one = {"-1"} if counted_as_none("-1") in self.now.remarks else set()
+            raise NumberedLabels(self._unnamed | minus_one, self._order.source)
 
     def _first_problems(self) -> str:
         rows = self._draft.database.execute(
@@ -477,11 +449,6 @@ class _Work:
     def _nothing(self) -> CourtroomError:
         why = self._first_problems() or "It holds no records."
         return CourtroomError(f"Nothing of {self._order.source} can be used. {why}")
-
-
-def _problem(place: str, message: str) -> Problem:
-    """A problem, in characters that can be stored."""
-    return Problem(place=shown(place), message=shown(message))
 
 
 def _kind_of_remark(remark: str) -> str:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from courtroom.access import Access, for_server, needs
 from courtroom.cases.readers.tables import NumberedLabels
-from courtroom.datasets.importing import Imported, Importer, Order, Progress
+from courtroom.datasets.importing import Import, Imported, Order, Progress
 from courtroom.datasets.store import Datasets
 from courtroom.errors import CourtroomError
 from courtroom.media.store import MediaStore
@@ -38,15 +38,14 @@ class DatasetImports:
     """All imports that this process works on, by the datasets' names. `uploads`: where files wait to be taken in."""
 
     def __init__(self, datasets: Datasets, media: MediaStore, uploads: Path) -> None:
-        self._datasets, self.importer = datasets, Importer(datasets, media)
-        self._uploads = uploads
+        self._datasets, self._media, self._uploads = datasets, media, uploads
         self.under_way: dict[str, ImportProgress] = {}
         self._threads: list[threading.Thread] = []
 
     @needs(Access.RUN)
     def run(self, order: Order, progress: Progress = lambda taken, refused, share: None) -> Imported:
-        """Import to the end, in the caller's own thread; see `Importer.run`."""
-        return self.importer.run(order, progress)
+        """Import to the end, in the caller's own thread; see `Import`."""
+        return Import(self._datasets, self._media, order, progress).run()
 
     @needs(Access.RUN)
     def begin(self, order: Order) -> ImportProgress:
@@ -90,7 +89,7 @@ class DatasetImports:
             state.taken, state.refused, state.share = taken, refused, share
 
         try:
-            state.done = self.importer.run(state.order, progress, state.stopped.is_set)
+            state.done = Import(self._datasets, self._media, state.order, progress, state.stopped.is_set).run()
             if (source := Path(state.order.source)).is_relative_to(self._uploads):
                 source.unlink(missing_ok=True)
                 source.parent.rmdir()

@@ -6,7 +6,7 @@ import re
 import zipfile
 import zlib
 from collections.abc import Collection, Generator, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import IO, Any
 
 from courtroom.cases.archives import MAX_RATIO, BoundedReader, UnpackLimit
@@ -14,10 +14,9 @@ from courtroom.cases.readers.tables import table_in
 from courtroom.datasets.source import SourceFile, features_of_schema
 from courtroom.errors import CaseError, CourtroomError
 from courtroom.text.encoding import Rejoined, in_utf8, refuse_pointer
-from courtroom.text.files import json_of, once
-from courtroom.text.table import column_name
+from courtroom.text.files import json_lines, json_of, once
+from courtroom.text.table import TableRow, column_name
 
-MAX_LINE_BYTES = 64 * 2**20
 MAX_WHOLE_JSON_BYTES = 64 * 2**20
 PEEK = 65_536
 LISTS = ("data", "rows", "examples", "instances", "samples", "cases", "records")
@@ -30,18 +29,6 @@ PER_RECORD = MAX_RATIO
 
 class Damaged(CourtroomError):
     """A file can't be read to its end."""
-
-
-@dataclass
-class SourceRecord:
-    """One record, or why it can't be read."""
-
-    place: str
-    value: Any = None
-    wrong: str = ""
-    split: str | None = None
-    number: int = 0
-    """Position in the file, from 0."""
 
 
 @dataclass
@@ -59,7 +46,7 @@ class Reading:
     """Label names by column, as the file itself or its description names them; known once the first record is read."""
     file: IO[bytes] | None = None
 
-    def records(self, skip: int = 0) -> Generator[SourceRecord, None, None]:
+    def records(self, skip: int = 0) -> Generator[TableRow, None, None]:
         """All records behind the first `skip`. Raises `Damaged`: the file can't be read to its end; `UnpacksTooMuch`:
         it holds far more records than its size lets expect, which would take hours."""
         limit = UnpackLimit(self.part.name, lambda: self.part.packed)
@@ -67,11 +54,10 @@ class Reading:
             self.names.update(text)
         try:
             with self.part.open() as self.file:
-                for number, record in enumerate(self._all(self.file)):
+                for number, row in enumerate(self._all(self.file)):
                     limit.add(PER_RECORD)
                     if number >= skip:
-                        record.number = number
-                        yield record
+                        yield replace(row, place=f"{self.part.name}, {row.place}" if row.place else self.part.name)
         except (OSError, EOFError, CaseError, zipfile.BadZipFile, zlib.error, lzma.LZMAError) as error:
             raise Damaged(f"it is damaged or cut off ({error}). Get it again.") from error
         finally:
@@ -84,12 +70,13 @@ class Reading:
         if file is None or file.closed:
             return 0
         try:
-            return file.packed_position() if isinstance(file, BoundedReader) else file.tell()
+            raw = getattr(file, "raw", None)
+            return raw.packed_position() if isinstance(raw, BoundedReader) else file.tell()
         except (OSError, ValueError):
             return 0
 
-    def _all(self, file: IO[bytes]) -> Iterator[SourceRecord]:
-        ending, name = self.part.ending, self.part.name
+    def _all(self, file: IO[bytes]) -> Iterator[TableRow]:
+        ending = self.part.ending
         if ending in (".parquet", ".arrow"):
             yield from self._columns(ending, file)
             return
@@ -97,21 +84,20 @@ class Reading:
             text, remark = in_utf8(file, self.encoding)
             table = table_in(text, ending, self.renamed) if ending in (".csv", ".tsv", ".txt") else None
         except CaseError as error:
-            yield SourceRecord(name, wrong=str(error))
+            yield TableRow("", fault=str(error))
             return
         self.remarks = tuple(filter(None, (remark, *(table.remarks if table else ()))))
         if table is not None:
-            for row in table.rows:
-                yield SourceRecord(f"{name}, {row.place}", row.cells, row.fault)
+            yield from table.rows
         elif ending in (".jsonl", ".ndjson"):
             is_array = re.match(rb"\s*\[\s*\{", text.peek(1))
-            yield from (_array if is_array else _lines)(name, text)
+            yield from (_array if is_array else json_lines)(text)
         elif ending == ".json":
-            yield from _json(name, text)
+            yield from _json(self.part.name, text)
         else:
-            yield _text(name, text, self.part.beside_tables)
+            yield _text(text, self.part.beside_tables)
 
-    def _columns(self, ending: str, file: IO[bytes]) -> Iterator[SourceRecord]:
+    def _columns(self, ending: str, file: IO[bytes]) -> Iterator[TableRow]:
         from courtroom.datasets import columnar  # pyarrow takes 0.3 s, and only these files need it
 
         begin = file.read(PEEK)
@@ -122,45 +108,28 @@ class Reading:
             once((column_name(name), None) for name in schema.names)
             self.names.update(features_of_schema(schema.metadata))
             for number, row in enumerate(rows, start=1):
-                yield SourceRecord(f"{self.part.name}, row {number}", row)
+                yield TableRow(f"row {number}", row)
         except CaseError as error:
-            yield SourceRecord(self.part.name, wrong=str(error))
+            yield TableRow("", fault=str(error))
         except columnar.BROKEN as error:
             raise Damaged(f"it can't be read as {ending[1:].capitalize()}. Get it again.") from error
 
 
-def _lines(name: str, file: IO[bytes], first: bytes = b"") -> Iterator[SourceRecord]:
-    line = 0
-    while raw := (first or file.readline(MAX_LINE_BYTES)):
-        line += 1
-        place = f"{name}, line {line}"
-        first = b""
-        if len(raw) >= MAX_LINE_BYTES and not raw.endswith(b"\n"):
-            while (rest := file.readline(MAX_LINE_BYTES)) and not rest.endswith(b"\n"):
-                pass
-            yield SourceRecord(place, wrong=f"it has more than {MAX_LINE_BYTES // 2**20} MB. Shorten it.")
-        elif raw.strip():
-            try:
-                yield SourceRecord(place, json_of(raw))
-            except CaseError as error:
-                yield SourceRecord(place, wrong=str(error))
-
-
-def _json(name: str, file: IO[bytes]) -> Iterator[SourceRecord]:
+def _json(name: str, file: IO[bytes]) -> Iterator[TableRow]:
     begin = file.read(PEEK)
     start = begin.lstrip()
     rest = io.BufferedReader(Rejoined(begin, file))
     if start[:1] == b"[":
-        yield from _array(name, rest)
+        yield from _array(rest)
         return
     if _is_lines(start):
-        yield from _lines(name, rest)
+        yield from json_lines(rest)
         return
     data = b""
     if b"\n" not in start and len(begin) == PEEK:  # a long line: the whole file, or the first of many
-        data = rest.readline(MAX_LINE_BYTES)
+        data = rest.readline(MAX_WHOLE_JSON_BYTES)
         if rest.peek(1):
-            yield from _lines(name, rest, data)
+            yield from json_lines(rest, data)
             return
     data += rest.read(MAX_WHOLE_JSON_BYTES + 1)
     if len(data) > MAX_WHOLE_JSON_BYTES:
@@ -170,12 +139,12 @@ def _json(name: str, file: IO[bytes]) -> Iterator[SourceRecord]:
     try:
         content = json_of(data)
     except CaseError as error:
-        yield SourceRecord(name, wrong=str(error))
+        yield TableRow("", fault=str(error))
         return
-    yield from _of_object(name, content)
+    yield from _of_object(content)
 
 
-def _of_object(name: str, content: Any) -> Iterator[SourceRecord]:
+def _of_object(content: Any) -> Iterator[TableRow]:
     """One record, or the records that an object holds under a name, or by split."""
     lists = {
         key: value
@@ -188,11 +157,11 @@ def _of_object(name: str, content: Any) -> Iterator[SourceRecord]:
     elif lists and len(lists) == len(content):
         rows = [(split, row) for split, found in lists.items() for row in found]
     else:
-        yield SourceRecord(name, content)
+        yield TableRow("", content)
         return
     for number, (split, row) in enumerate(rows, start=1):
         value = row["row"] if isinstance(row.get("row"), dict) and "row_idx" in row else row
-        yield SourceRecord(f"{name}, entry {number}", value, split=split)
+        yield TableRow(f"entry {number}", value, split=split)
 
 
 def _is_lines(begin: bytes) -> bool:
@@ -221,29 +190,28 @@ def _twice(value: Any) -> str:
     return next(filter(None, map(_twice, within)), "")
 
 
-def _array(name: str, file: IO[bytes]) -> Iterator[SourceRecord]:
+def _array(file: IO[bytes]) -> Iterator[TableRow]:
     import ijson
 
     number = 1
     try:
         for value in ijson.items(file, "item", use_float=True, map_type=_Object):
-            twice = _twice(value)
-            yield SourceRecord(f"{name}, entry {number}", value, wrong=twice)
+            yield TableRow(f"entry {number}", value, fault=_twice(value))
             number += 1
     except (ijson.JSONError, UnicodeDecodeError) as error:
         text = " ".join(str(error).split())[:120]
         wrong = f"from here on the file is not valid JSON ({text}). Mend it there, or write one record on each line."
-        yield SourceRecord(f"{name}, entry {number}", wrong=wrong)
+        yield TableRow(f"entry {number}", fault=wrong)
 
 
-def _text(name: str, file: IO[bytes], beside_tables: bool) -> SourceRecord:
+def _text(file: IO[bytes], beside_tables: bool) -> TableRow:
     """One document."""
     if beside_tables:
         wrong = (
             "it is a text beside tables and no record of them, so it was left alone. Import it by itself if it is one."
         )
-        return SourceRecord(name, wrong=wrong)
+        return TableRow("", fault=wrong)
     try:
-        return SourceRecord(name, {"text": file.read(MAX_WHOLE_JSON_BYTES).decode()})
+        return TableRow("", {"text": file.read(MAX_WHOLE_JSON_BYTES).decode()})
     except UnicodeDecodeError:
-        return SourceRecord(name, wrong="it is not UTF-8 text. Say its encoding, or save it as UTF-8.")
+        return TableRow("", fault="it is not UTF-8 text. Say its encoding, or save it as UTF-8.")

@@ -55,12 +55,11 @@ def add_sample(datasets: Datasets, library: Library, name: str) -> DatasetInfo:
 
 def bring_sample(datasets: Datasets, library: Library, name: str) -> bool:
     """Keep bundled cases as a dataset that an experiment names and nobody has made; return whether that was done."""
-    if not name.startswith(PREFIX) or any(info.name == name for info in datasets.newest()):
-        return False
-    if name not in {one.name for one in samples(library)}:
-        return False
-    add_sample(datasets, library, name)
-    return True
+    is_known = name.startswith(PREFIX) and name in {one.name for one in samples(library)}
+    is_new = is_known and all(info.name != name for info in datasets.newest())
+    if is_new:
+        add_sample(datasets, library, name)
+    return is_new
 
 
 def _rows(library: Library, sample: CaseSample) -> Iterator[Row]:

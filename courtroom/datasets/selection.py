@@ -94,20 +94,6 @@ class Line(NamedTuple):
     labels: Labels = Labels()
 
 
-def lines_of(database: Database, dataset: StoredRow, labelled: bool = False) -> Iterator[Line]:
-    """Read a line for each row, in order; with `labelled` its labels too, for which its record is opened."""
-    rows = database.execute(
-        "SELECT coalesce(s.split, '') AS split, r.seq, r.id, category, grp, asked, outcome, margin, fingerprint"
-        f"{', body' if labelled else ''} FROM dataset_rows AS r"
-        " LEFT JOIN dataset_splits AS s ON s.dataset = ? AND s.seq = r.seq WHERE r.content = ? ORDER BY r.seq",
-        (dataset["id"], dataset["content"]),
-    )
-    for row in rows:
-        split, seq, name, category, group, asked, outcome, margin, print_, *body = row
-        labels = labels_in(body[0], outcome) if body else Labels()
-        yield Line(split, seq, name, category, group, asked, outcome, margin, print_, labels)
-
-
 def labels_in(body: str, outcome: str) -> Labels:
     """Return the labels of a row by its record."""
     record = json.loads(body)

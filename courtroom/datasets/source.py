@@ -7,11 +7,12 @@ What files say of their own columns: the names of labels that are numbers.
 | --- | --- |
 | the schema of a Parquet or Arrow file, under `huggingface` | the library `datasets` |
 | `dataset_info.json` beside the files | `save_to_disk` |
-| `dataset_infos.json`, `README.md` (`dataset_info`, `configs`) in a folder or above it | Hugging Face's hub |
+| `README.md` (`dataset_info`, `configs`) in a folder or above it | Hugging Face's hub |
 """
 
 import fnmatch
 import hashlib
+import io
 import json
 import re
 import shutil
@@ -19,10 +20,11 @@ import tempfile
 import zipfile
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import IO, Any, cast
 
-from courtroom.cases.archives import Archive, BoundedReader, leads_out, read_within
+from courtroom.cases.archives import BLOCK, Archive, BoundedReader, is_hidden, leads_out, read_within
 from courtroom.errors import CaseError, CourtroomError
 
 ABOVE = 2
@@ -45,24 +47,18 @@ class FolderNotes:
 
 
 def notes_of(source: Path) -> FolderNotes:
-    """What the descriptions of a folder or a zip say."""
-    described = FolderNotes()
+    """Read what is said of a folder or a zip, by its own card or that of a repository of which it is one configuration."""
+    found = _card(source)
     inside = {source.name}
-    for depth, folder in enumerate([source, *list(source.resolve().parents)[:ABOVE]]):
-        infos = _json(_read(folder, "dataset_infos.json"))
-        found = FolderNotes()
-        for name, info in infos.items() if isinstance(infos, dict) else ():
-            if isinstance(info, dict) and (names := _names(info.get("features"))):
-                found.names[str(name)] = names
-        _from_card(_read(folder, "README.md"), found)
-        if not found.names and not found.configs:
-            inside.add(folder.name)
-            continue
-        if depth:  # the description of a repository, of which this is one configuration's folder
-            found.configs = {}
-            found.names = {name: columns for name, columns in found.names.items() if name in inside}
-        return found if found.names or not depth else described
-    return described
+    for folder in list(source.resolve().parents)[:ABOVE]:
+        if found.names or found.configs:
+            break
+        above = _card(folder)
+        found = FolderNotes(names={name: columns for name, columns in above.names.items() if name in inside})
+        if above.names or above.configs:
+            break
+        inside.add(folder.name)
+    return found
 
 
 def features_in(data: bytes) -> dict[str, tuple[str, ...]]:
@@ -94,31 +90,31 @@ def _json(data: bytes) -> Any:
         return None  # a damaged description says nothing; where names are needed then, the import asks for them
 
 
-def _from_card(data: bytes, described: FolderNotes) -> None:
+def _card(folder: Path) -> FolderNotes:
     """The YAML between the lines of dashes at the beginning of a dataset's card."""
-    text = data.decode(errors="replace")
+    described, text = FolderNotes(), _read(folder, "README.md").decode(errors="replace")
     if not text.startswith("---"):
-        return
+        return described
     import yaml
 
     try:
         content = yaml.safe_load(text[3:].partition("\n---")[0])
     except yaml.YAMLError:
-        return
+        return described  # a damaged card says nothing; where names are needed then, the import asks for them
     if not isinstance(content, dict):
-        return
+        return described
     infos = content.get("dataset_info") or []
     for info in infos if isinstance(infos, list) else [infos]:
         if isinstance(info, dict) and (names := _names(info.get("features"))):
             described.names[str(info.get("config_name", "default"))] = names
     for config in content.get("configs") or []:
         if isinstance(config, dict) and (config.get("data_files") or config.get("data_dir")):
-            files = dict(_data_files(config.get("data_files") or "**"))
-            folder = str(config.get("data_dir") or "").strip("./")
-            inside = {
-                split: tuple(f"{folder}/{path}" if folder else path for path in paths) for split, paths in files.items()
+            within = str(config.get("data_dir") or "").strip("./")
+            described.configs[str(config.get("config_name", "default"))] = {
+                split: tuple(f"{within}/{path}" if within else path for path in paths)
+                for split, paths in _data_files(config.get("data_files") or "**")
             }
-            described.configs[str(config.get("config_name", "default"))] = inside
+    return described
 
 
 def _data_files(data: Any) -> Iterator[tuple[str, tuple[str, ...]]]:
@@ -265,7 +261,7 @@ def _files(source: Path) -> list[Path]:
         return [source]
     top = _top(source)
     within = (path for path in source.rglob("*") if path.is_file() and path.resolve().is_relative_to(top))
-    return sorted((path for path in within if not _hidden(path.relative_to(source))), key=_order)
+    return sorted((path for path in within if not is_hidden(path.relative_to(source))), key=_order)
 
 
 def _top(source: Path) -> Path:
@@ -281,29 +277,35 @@ def _order(path: Path) -> tuple[Any, ...]:
     )
 
 
-def _hidden(path: Path | PurePosixPath) -> bool:
-    return any(part.startswith((".", "__MACOSX")) for part in path.parts)
-
-
 def _file(path: Path, root: Path) -> SourceFile:
-    packed = path.suffix.lower() == ".gz"
+    name, size = path.relative_to(root).as_posix(), path.stat().st_size
+    beside = partial(read_within, _top(root), path.parent)
+    return _part(PurePosixPath(name), (size, size), lambda: path.open("rb"), beside)
 
-    name = path.relative_to(root).as_posix()
+
+def _member(archive: Archive, path: PurePosixPath) -> SourceFile:
+    def beside(name: str) -> bytes | None:
+        return None if leads_out(name) else archive.find(path.parent / name)
+
+    return _part(path, archive.sizes(path), lambda: archive.open(path), beside)
+
+
+def _part(
+    path: PurePosixPath,
+    sizes: tuple[int, int],
+    opened: Callable[[], IO[bytes]],
+    beside: Callable[[str], bytes | None],
+) -> SourceFile:
+    packed, name = path.suffix.lower() == ".gz", str(path)
     ending = (path.with_suffix("") if packed else path).suffix.lower()
-    size = path.stat().st_size
+    size, packed_size = sizes
     return SourceFile(
-        name,
-        ending,
-        size,
-        packed=size,
-        open=lambda: _opened(name, path.open("rb"), packed, ending),
-        beside=lambda beside: read_within(_top(root), path.parent, beside),
-        split=split_of(name),
+        name, ending, size, packed_size, lambda: _opened(name, opened(), packed, ending), beside, split_of(name)
     )
 
 
 def _opened(name: str, file: IO[bytes], packed: bool, ending: str) -> IO[bytes]:
-    reader = BoundedReader(name, file, packed)
+    reader = io.BufferedReader(BoundedReader(name, file, packed), BLOCK)
     if ending not in COLUMNAR:
         return reader
     spooled = tempfile.TemporaryFile()  # noqa: SIM115  these are read from their end; the reader closes it
@@ -315,20 +317,6 @@ def _opened(name: str, file: IO[bytes], packed: bool, ending: str) -> IO[bytes]:
         raise
     spooled.seek(0)
     return cast(IO[bytes], spooled)
-
-
-def _member(archive: Archive, path: PurePosixPath) -> SourceFile:
-    packed = path.suffix.lower() == ".gz"
-    ending = (path.with_suffix("") if packed else path).suffix.lower()
-
-    return SourceFile(
-        str(path),
-        ending,
-        *archive.sizes(path),
-        open=lambda: _opened(path.name, archive.open(path), packed, ending),
-        beside=lambda name: None if leads_out(name) else archive.find(path.parent / name),
-        split=split_of(str(path)),
-    )
 
 
 def _configured(source: Path, found: list[SourceFile], config: str) -> list[SourceFile]:

@@ -7,7 +7,7 @@ import zlib
 from bisect import bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import pairwise
+from itertools import islice, pairwise
 from typing import Any
 
 from courtroom.datasets.row import BANDS, DatasetInfo, ImportCounts, LeftOut, text_of
@@ -372,10 +372,10 @@ def counted(
     """What is counted in a dataset whose import has come to its end, kept with it. `read`: records, of which
     `why` were left out; `label`: the column of the labels; `removed`: rows taken out since."""
     found = examine(datasets, info.name, info.version)
-    blanks, length = datasets.blanks(info.name, info.version, MAX_KEPT_PLACES)
-    near = near_duplicates(
-        datasets, info.name, info.version, most=max(500, int(IMPORT_COMPARED_CHARACTERS / max(1.0, length)))
-    )
+    rows = list(datasets.columns(info.name, info.version, ["place", "outcome", "length"]))
+    blanks = (place for _, place, outcome, _ in rows if place and not outcome)
+    compared = max(500, int(IMPORT_COMPARED_CHARACTERS / max(1.0, statistics.fmean(length for *_, length in rows))))
+    near = near_duplicates(datasets, info.name, info.version, most=compared)
     counts = ImportCounts(
         read=read,
         rows=info.count,
@@ -383,7 +383,7 @@ def counted(
         why=tuple(why),
         label=label,
         blank=found.unknown,
-        blanks=blanks,
+        blanks=tuple(islice(blanks, MAX_KEPT_PLACES)),
         contradictory=found.contradicted,
         repeated=found.repeated,
         near=near.found,

@@ -4,7 +4,6 @@ import hashlib
 import json
 import re
 import time
-from collections import deque
 from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from itertools import islice
@@ -28,11 +27,12 @@ from courtroom.datasets.selection import (
     EVERY,
     POOL,
     VERSION_MARK,
+    Labels,
     Line,
     Preparation,
     Selection,
+    labels_in,
     left_out,
-    lines_of,
     missing,
     numbers_of,
     rows_of,
@@ -89,17 +89,6 @@ class Datasets:
             "UPDATE datasets SET state = ? WHERE name = ? AND version = ?", (json.dumps(state), info.name, info.version)
         )
 
-    def blanks(self, name: str, version: str | None, most: int) -> tuple[tuple[str, ...], float]:
-        """Where the first rows without a known outcome are from, and how many characters a row has, in the mean."""
-        content = self._row(name, version)["content"]
-        db = self.database.connection
-        rows = db.execute(
-            "SELECT place FROM dataset_rows WHERE content = ? AND outcome = '' AND place <> '' ORDER BY seq LIMIT ?",
-            (content, most),
-        )
-        length = db.execute("SELECT avg(length) FROM dataset_rows WHERE content = ?", (content,)).fetchone()[0]
-        return tuple(row[0] for row in rows), float(length or 0.0)
-
     def pending(self) -> list[PendingDataset]:
         """Imports that have not come to their end, oldest first."""
         fits, values = listed("dataset", "datasets.name")
@@ -149,15 +138,16 @@ class Datasets:
 
     def lines(self, name: str, version: str | None = None, labelled: bool = False) -> list[Line]:
         """Read what of each row decides where it goes; with `labelled`, its labels too."""
-        return list(lines_of(self.database, self._row(name, version), labelled))
+        columns = ["seq", "id", "category", "grp", "asked", "outcome", "margin", "fingerprint"]
+        rows = self.columns(name, version, [*columns, *(["body"] if labelled else [])])
+        return [Line._make((*row[:9], labels_in(row[9], row[6]) if labelled else Labels())) for row in rows]
 
     def row(self, name: str, row: str, version: str | None = None) -> Row:
         """One row by its id. Raises `CourtroomError`: there is none."""
         return next(self.rows(name, version, Selection(ids=(row,))))
 
     def columns(self, name: str, version: str | None, wanted: Sequence[str]) -> Iterator[tuple[Any, ...]]:
-        """Split and columns of all rows, in order, without their cases. `wanted`: of `id`, `category`, `grp`, `asked`,
-        `outcome`, `language`, `length`, `margin`, `numbers`, `fingerprint`."""
+        """Read split and columns of all rows, in order; see the table `dataset_rows`."""
         dataset = self._row(name, version)
         rows = self.database.execute(
             f"SELECT coalesce(s.split, ''), {', '.join(f'r.{column}' for column in wanted)} FROM dataset_rows AS r"
@@ -200,28 +190,26 @@ class Datasets:
 
     @needs(Access.RUN)
     def add(self, name: str, rows: Iterable[Row], source: str = "") -> DatasetInfo:
-        """Keep rows as a dataset, chunk by chunk. After a kill, the same call goes on behind what is kept. The rows of
-        one call must be of one kind; labelled tasks must have one label set and one text each. Raises `CourtroomError`:
-        the name can't be used, or the rows do not fit together."""
-        draft = self.draft(name, source, job=hashlib.sha256(f"rows\n{name}\n{source}".encode()).hexdigest())
-        done = int(draft.state.get("taken", 0))
-        kind, frame = draft.state.get("kind", ""), draft.state.get("frame")
-        left = iter(rows)
-        before = list(deque(islice(left, done), maxlen=1))
-        if done and [row.id for row in before] != [draft.state.get("last")]:
+        """Keep rows as a dataset, chunk by chunk; a call that was killed begins anew.
+
+        Raises:
+            CourtroomError: the name can't be used, or the rows are not of one kind; labelled tasks must have one label
+                set and one text each.
+        """
+        job = hashlib.sha256(f"rows\n{name}\n{source}".encode()).hexdigest()
+        draft = self.draft(name, source, job)
+        if draft.state:
             draft.give_up()
-            raise CourtroomError(
-                f"“{name}” was begun with other rows; what was kept of them is gone now. Add it again."
-            )
+            draft = self.draft(name, source, job)
+        kind, frame, done, left = "", None, 0, iter(rows)
         while chunk := list(islice(left, CHUNK_ROWS)):
-            kind = kind or chunk[0].case.kind
-            if kind == "labelled" and frame is None and isinstance(chunk[0].case, LabelledTask):
-                frame = frame_of(chunk[0].case).model_dump(mode="json")
-            shared = SharedFields.model_validate(frame) if frame else None
-            lines = [_line(row, kind, shared) for row in chunk]
+            first = chunk[0].case
+            kind = kind or first.kind
+            if frame is None and isinstance(first, LabelledTask):
+                frame = frame_of(first)
             done += len(chunk)
-            draft.put(lines, {"taken": done, "last": chunk[-1].id, "kind": kind, "frame": frame})
-        return self.finished(draft, kind, SharedFields.model_validate(frame) if frame else None)
+            draft.put([_line(row, kind, frame) for row in chunk], {"taken": done})
+        return self.finished(draft, kind, frame)
 
     @needs(Access.RUN)
     def split(
@@ -402,8 +390,9 @@ def _line(row: Row, kind: str, frame: SharedFields | None) -> IncomingRow:
         raise CourtroomError(
             f"{row.id} is of the kind “{case.kind}”, the rows before it are of “{kind}”. Keep one kind."
         )
+    values = {name: getattr(row, name) for name in Row.model_fields}
     if not isinstance(case, LabelledTask):
-        return IncomingRow(row.id, case, row.category, row.split, row.group, "", row.number, row.place)
+        return IncomingRow(**values)
     if len(case.items) != 1 or frame_of(case) != frame:
         raise CourtroomError(f"{row.id} must hold one text and have the same labels and question as the row before it.")
-    return IncomingRow(row.id, case.items[0], row.category, row.split, row.group, "", row.number, row.place)
+    return IncomingRow(**values | {"case": case.items[0]})

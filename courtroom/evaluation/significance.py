@@ -11,7 +11,7 @@ from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from statistics import fmean, stdev
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from courtroom.strict import Strict
 
@@ -338,19 +338,22 @@ def _ratio(same: int, of: int) -> float:
     return same * _SAME + (of - same) * _OTHER
 
 
-def krippendorffs_alpha(units: Sequence[Sequence[str | None]]) -> float | None:
-    """Agreement beyond chance among those who chose among names (Krippendorff 2018, chapter 12), by the package
+def krippendorffs_alpha(
+    units: Sequence[Sequence[str | int | None]], level: Literal["nominal", "interval"] = "nominal"
+) -> float | None:
+    """Agreement beyond chance among those who chose among names or scores (Krippendorff 2018, chapter 12), by the package
     `krippendorff`. 1 is perfect, 0 chance; None where fewer than two choices can be compared or all are the same.
     `units`: for each case what each member chose; None is no choice. Members need not be the same in each."""
     import krippendorff
     import numpy as np
 
-    names = sorted({choice for unit in units for choice in unit if choice is not None})
+    names: list[Any] = sorted({choice for unit in units for choice in unit if choice is not None})
     counts = [[Counter(unit)[name] for name in names] for unit in units]
     counts = [row for row in counts if sum(row) > 1]
     if len(names) < 2 or not counts or sum(any(row[n] for row in counts) for n in range(len(names))) < 2:
         return None
-    return float(krippendorff.alpha(value_counts=np.array(counts), level_of_measurement="nominal"))
+    domain = None if level == "nominal" else names
+    return float(krippendorff.alpha(value_counts=np.array(counts), value_domain=domain, level_of_measurement=level))
 
 
 def consistency(outcomes: Sequence[Hashable]) -> float:

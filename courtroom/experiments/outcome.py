@@ -13,7 +13,7 @@ from courtroom.cases.case import Case
 from courtroom.cases.criminal import CriminalCase
 from courtroom.cases.dispute import SIDES, Dispute
 from courtroom.cases.labelled import Document, LabelledTask
-from courtroom.datasets.records import Damaged, Reading, SourceRecord
+from courtroom.datasets.records import Damaged, Reading
 from courtroom.datasets.source import SourceFile, parts
 from courtroom.declarations.setup import ScriptedSetup
 from courtroom.engine.answers import AnswerStore
@@ -26,6 +26,7 @@ from courtroom.models.narrow import folded
 from courtroom.models.script import ScriptedMembers
 from courtroom.strict import Strict
 from courtroom.text.files import cell_text
+from courtroom.text.table import TableRow
 
 EARLIER = ("cases", "precedents")
 """Collections of the knowledge base that hold earlier cases."""
@@ -207,9 +208,9 @@ def read_predictions(path: Path) -> Iterator[Prediction]:
             continue
         try:
             for record in Reading(part, renamed=(ITEM, *CASE, *MODEL, *ANSWER)).records():
-                if _is_published(record.value):
+                if _is_published(record.cells):
                     model = PurePath(part.name).parent.name
-                    for place, one in record.value.items():
+                    for place, one in record.cells.items():
                         yield Prediction(f"{part.stem}-{place}", model, str(one["prediction"]), {})
                 else:
                     yield _prediction(record, part)
@@ -223,10 +224,10 @@ def _is_published(value: Any) -> bool:
     return bool(each) and all(isinstance(one, dict) and "prediction" in one for one in each)
 
 
-def _prediction(record: SourceRecord, part: SourceFile) -> Prediction:
-    line = record.value
-    if record.wrong:
-        raise CourtroomError(f"{record.place}: {record.wrong}")
+def _prediction(record: TableRow, part: SourceFile) -> Prediction:
+    line = record.cells
+    if record.fault:
+        raise CourtroomError(f"{record.place}: {record.fault}")
     if not isinstance(line, dict):
         raise CourtroomError(f"{record.place}: it holds no fields. Write one object a line.")
     if part.ending in (".csv", ".tsv"):

@@ -133,12 +133,11 @@ class Imports:
         """Take in a JSON array or JSONL; lines that don't fit are reported, the others taken."""
         taken, problems = list[Precedent](), list[str]()
         try:
-            for place, row in json_records(data):
+            for row in json_records(data):
                 try:
-                    taken.append(Precedent.model_validate(row))
+                    taken.append(Precedent.model_validate(row.cells))
                 except ValidationError as error:
-                    wrong = str(row) if isinstance(row, CaseError) else " ".join(explain(error))
-                    problems.append(f"{place.capitalize()}: {wrong}")
+                    problems.append(f"{row.place.capitalize()}: {row.fault or ' '.join(explain(error))}")
         except CaseError as error:
             problems.append(f"The file: {error}")
         if not taken and not problems:
@@ -203,11 +202,11 @@ def _joined(charges: Collection[Charge], charge: Charge) -> Charge:
 def _entries(read: Callable[[Any], T], name: str, data: bytes) -> Iterator[T]:
     where = name
     try:
-        for place, row in json_records(data):
-            where = f"{name}, {place}"
-            if isinstance(row, CaseError):
-                raise row
-            yield read(row)
+        for row in json_records(data):
+            where = f"{name}, {row.place}"
+            if row.fault:
+                raise CaseError(row.fault)
+            yield read(row.cells)
     except (CaseError, ValueError, TypeError) as error:  # pydantic's is a ValueError too
         wrong = " ".join(explain(error)) if isinstance(error, ValidationError) else f"{str(error).rstrip('.')}."
         raise CourtroomError(f"{where}: {wrong} Nothing of the file was taken in.") from error

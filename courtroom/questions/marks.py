@@ -11,6 +11,7 @@ from courtroom.access import Access, Resource, needs, signed
 from courtroom.engine.errors import NoSuchRun
 from courtroom.engine.record import Record
 from courtroom.errors import CourtroomError
+from courtroom.evaluation.significance import krippendorffs_alpha
 from courtroom.sharing import listed, may_see, note
 from courtroom.store.connection import read, read_all
 from courtroom.store.database import Database
@@ -102,10 +103,7 @@ class MarkStore:
         return tuple(read_mark(row["run"], row["body"]) for row in rows)
 
     def one(self, run: str, target: str, reviewer: str) -> Mark | None:
-        row = self._database.row(
-            "SELECT * FROM marks WHERE run = ? AND target = ? AND reviewer = ?", (run, target, reviewer)
-        )
-        return read_mark(row["run"], row["body"]) if row else None
+        return next((mark for mark in self.of(run) if (mark.target, mark.reviewer) == (target, reviewer)), None)
 
     def all(self) -> dict[str, tuple[Mark, ...]]:
         runs = [row["run"] for row in self._database.execute("SELECT DISTINCT run FROM marks ORDER BY run")]
@@ -171,20 +169,13 @@ def agreement(marks: Mapping[str, Iterable[Mark]]) -> Agreement:
         for mark in given:
             if mark.score is not None:
                 scores.setdefault((run, mark.target), {})[mark.reviewer] = mark.score
-    reviewers = sorted({reviewer for given in scores.values() for reviewer in given})
-    shared = [given for given in scores.values() if len(given) > 1]
-    value, note = _alpha([[given.get(reviewer) for given in shared] for reviewer in reviewers])
-    return Agreement(reviewers=len(reviewers), marked=len(shared), scores=value, note=note)
-
-
-def _alpha(table: list[list[int | None]]) -> tuple[float | None, str]:
-    """Alpha, or why there is none. `table` has a row for each reviewer and a column for each thing."""
-    values = {score for row in table for score in row if score is not None}
-    if not values:
-        return None, "No two reviewers have scored the same."
-    if len(values) == 1:
-        return None, "All scores are alike, so agreement beyond chance is not defined."
-    import krippendorff  # slow to import
-
-    rows = [[float("nan") if score is None else float(score) for score in row] for row in table]
-    return float(krippendorff.alpha(reliability_data=rows, level_of_measurement="interval")), ""
+    shared = [[*given.values()] for given in scores.values() if len(given) > 1]
+    value = krippendorffs_alpha(shared, "interval")
+    note = "All scores are alike, so agreement beyond chance is not defined." if value is None else ""
+    reviewers = {reviewer for given in scores.values() for reviewer in given}
+    return Agreement(
+        reviewers=len(reviewers),
+        marked=len(shared),
+        scores=value,
+        note=note if shared else "No two reviewers have scored the same.",
+    )

@@ -9,9 +9,12 @@ import re
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from courtroom.errors import CaseError
+from courtroom.text.table import TableRow
+
+MAX_LINE_BYTES = 64 * 2**20
 
 
 @contextmanager
@@ -84,18 +87,29 @@ def once(pairs: Iterable[tuple[str, Any]]) -> dict[str, Any]:
     return found
 
 
-def json_records(data: bytes) -> Iterator[tuple[str, Any]]:
-    """The entries of a JSON array, or the values of JSON lines, each with its place; a line that is none as a
-    `CaseError`. Raises `CaseError`: the file as a whole can't be read."""
+def json_records(data: bytes) -> Iterator[TableRow]:
+    """The entries of a JSON array, or the values of JSON lines. Raises `CaseError`: the file as a whole can't be read."""
     if data.removeprefix(codecs.BOM_UTF8).lstrip().startswith(b"["):
-        yield from ((f"entry {number}", value) for number, value in enumerate(json_of(data), start=1))
-        return
-    for number, line in enumerate(data.split(b"\n"), start=1):  # not at what else ends lines: it may stand in a string
-        if line.strip():
+        yield from (TableRow(f"entry {number}", value) for number, value in enumerate(json_of(data), start=1))
+    else:
+        yield from json_lines(io.BytesIO(data))
+
+
+def json_lines(file: IO[bytes], first: bytes = b"") -> Iterator[TableRow]:
+    """The values of JSON lines. `first`: the first line, where it was read already."""
+    line = 0
+    while raw := (first or file.readline(MAX_LINE_BYTES)):  # not at what else ends lines: it may stand in a string
+        line += 1
+        place, first = f"line {line}", b""
+        if len(raw) >= MAX_LINE_BYTES and not raw.endswith(b"\n"):
+            while (rest := file.readline(MAX_LINE_BYTES)) and not rest.endswith(b"\n"):
+                pass
+            yield TableRow(place, fault=f"it has more than {MAX_LINE_BYTES // 2**20} MB. Shorten it.")
+        elif raw.strip():
             try:
-                yield f"line {number}", json_of(line)
+                yield TableRow(place, json_of(raw))
             except CaseError as error:
-                yield f"line {number}", error
+                yield TableRow(place, fault=str(error))
 
 
 def is_json_lines(text: str) -> bool:

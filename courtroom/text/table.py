@@ -6,7 +6,7 @@ import re
 import sys
 import unicodedata
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, islice
 from typing import Any
@@ -44,11 +44,15 @@ def seen(sign: str) -> bool:
 
 @dataclass(frozen=True)
 class TableRow:
-    """One row, or why it can't be read."""
+    """One row of a table, or a value of JSON, or why it can't be read."""
 
     place: str
-    cells: Mapping[str, Any] = field(default_factory=dict)
+    """In its file; empty where it is the whole file."""
+    cells: Any = field(default_factory=dict)
+    """Of a table, and of most JSON: by the names of columns."""
     fault: str = ""
+    split: str | None = None
+    """Under whose name the file has it; None where it says none."""
 
 
 @dataclass(frozen=True)

@@ -53,7 +53,7 @@ READS: dict[str, str] = {
     "Capabilities": "can_be_asked found why_not_asked",
     "Courthouse": "estimate family first_fitting fitting price read record with_people with_stand_in worth",
     "Datasets": (
-        "blanks columns counts examples info labels left_out lines newest pending problems refused relevance row rows "
+        "columns counts examples info labels left_out lines newest pending problems refused relevance row rows "
         "versions with_media"
     ),
     "ExperimentStore": "cells cheaper counts experiment experiments is_driven names_snapshot number page status took under_way",
@@ -106,7 +106,6 @@ ENGINE: dict[str, str] = {
     "DatasetImports": "close wait",
     "Datasets": "finished keep_counts",
     "ExperimentStore": "conclude create lock set_status try_again",
-    "Importer": "run unpack",
     "InterventionStore": "add ask_again plan put rewind undo",
     "Knowledge": "close forget_memory learn load make_memory offer take_examples warm",
     "IndexFolders": "client close discard take writing",

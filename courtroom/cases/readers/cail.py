@@ -46,9 +46,7 @@ def looks_like(row: dict[str, Any]) -> bool:
 
 def convert(row: dict[str, Any]) -> tuple[dict[str, Any], tuple[str, ...]]:
     """Read a record as a criminal case's plain data, with a remark where a fine was not taken over."""
-    fact, meta = row.get("fact"), row.get("meta")
-    if not isinstance(fact, str) or not fact.strip():
-        raise CaseError("`fact` must be the text of the facts.")
+    fact, meta = facts_in(row, "fact"), row.get("meta")
     if "meta" not in row and any(name in row for name in FLAT):
         flat = {name: row[name] for name in TERM if name in row}
         meta = row if "term_of_imprisonment" in row else row | {"term_of_imprisonment": flat}
@@ -69,28 +67,31 @@ def convert(row: dict[str, Any]) -> tuple[dict[str, Any], tuple[str, ...]]:
     return case, (text,) if fine not in (None, "", 0, "0") else ()
 
 
+def facts_in(row: Mapping[str, Any], *fields: str) -> str:
+    """Return the text of the facts, from the first of these fields that has something."""
+    facts = next((row[name] for name in fields if row.get(name)), None)
+    if not isinstance(facts, str) or not facts.strip():
+        raise CaseError(f"{' or '.join(f'`{name}`' for name in fields)} must be the text of the facts.")
+    return facts
+
+
 def criminal(
     facts: str,
     *,
     source: str,
     defendants: Sequence[str] = (),
     given: Mapping[str, Any] | None = None,
-    each: Sequence[Mapping[str, Any]] = (),
     **gold: Any,
 ) -> dict[str, Any]:
     """A criminal case as plain data; its id comes from its facts, so that the same facts have the same id.
 
     Args:
         given: fields of `Given`, what the record gives beside the facts; with it the id is another one.
-        each: fields of `DecidedFor` for each of several defendants, the primary one first.
         gold: fields of `Gold`; None where a record does not say.
     """
     facts = facts.strip()
     first = facts.replace("\n", " ")
     content = facts + (json.dumps(given, ensure_ascii=False, sort_keys=True) if given else "")
-    if each:
-        defendants = list(dict.fromkeys((*(one["name"] for one in each), *defendants)))
-        gold = {name: value for name, value in each[0].items() if name != "name"} | {"each": list(each)} | gold
     return {
         "kind": "criminal",
         "id": f"case-{hashlib.sha256(content.encode(errors='surrogatepass')).hexdigest()[:16]}",
@@ -202,14 +203,14 @@ def looks_like_lawbench(row: dict[str, Any]) -> bool:
     return {"instruction", "question", "answer"} <= row.keys() and "kind" not in row
 
 
-def convert_lawbench(row: dict[str, Any]) -> dict[str, Any]:
-    """Read a record as plain data; raises `CaseError` where task or answer can't be read with certainty."""
+def convert_lawbench(row: dict[str, Any]) -> tuple[dict[str, Any], tuple[str, ...]]:
+    """Read a record as plain data, without a remark; raises `CaseError` where task or answer can't be read with certainty."""
     question, answer = row["question"], row["answer"]
     if not isinstance(question, str) or not isinstance(answer, str):
         raise CaseError("`question` and `answer` must be texts.")
     for prefix, read in READERS.items():
         if answer.strip().startswith(prefix):
-            return read(question.strip(), re.split(r"[:：]", answer, maxsplit=1)[-1].strip(" \r\n\t。"))
+            return read(question.strip(), re.split(r"[:：]", answer, maxsplit=1)[-1].strip(" \r\n\t。")), ()
     raise CaseError("the answer's beginning is of no task that is read here (3-1, 3-3, 3-4, 3-5, 3-6, 3-7).")
 
 

@@ -43,47 +43,46 @@ def read(name: str, data: bytes) -> Found:
         CaseError: it is damaged or locked, unpacks to too much, or declares entities.
     """
     ending = PurePath(name).suffix.lower()
-    if ending in PACKED:
-        _check(name, data)
     try:
-        return READERS[ending](name, data)
+        if ending not in PACKED:
+            return READERS[ending](name, data)
+        if data.startswith(b"\xd0\xcf\x11\xe0"):
+            raise CaseError(f"{name} is locked with a password, or of an old form. Save it anew, without a password.")
+        if not data.startswith(b"PK"):
+            raise CaseError(UNREADABLE.format(name=name))
+        with closing(Archive(name, data, members=MAX_MEMBERS, unpacked=MAX_UNPACKED)) as archive:
+            _check(archive)
+            return PACKED[ending](archive, data)
     except CaseError:
         raise
     except Exception as error:  # noqa: BLE001  whatever a damaged file makes a library raise
         raise CaseError(UNREADABLE.format(name=name)) from error
 
 
-def _check(name: str, data: bytes) -> None:
-    """Refuse a packed file that is no use before a library unpacks it."""
-    if data.startswith(b"\xd0\xcf\x11\xe0"):
-        raise CaseError(f"{name} is locked with a password, or of an old form. Save it anew, without a password.")
-    if not data.startswith(b"PK"):
-        raise CaseError(UNREADABLE.format(name=name))
-    with closing(Archive(name, data, members=MAX_MEMBERS, unpacked=MAX_UNPACKED)) as archive:
-        for path in archive.paths():
-            if path.suffix.lower() in (".xml", ".rels", ".vml"):
-                text = archive.read(path) or b""
-                if _DECLARES.search(text) or _DECLARES.search(text.replace(b"\0", b"")):
-                    raise CaseError(f"{name} declares entities in {path}, as no office program does. Save it anew.")
+def _check(archive: Archive) -> None:
+    """Refuse a packed file that declares entities before a library unpacks it."""
+    for path in archive.paths():
+        if path.suffix.lower() in (".xml", ".rels", ".vml"):
+            text = archive.read(path) or b""
+            if _DECLARES.search(text) or _DECLARES.search(text.replace(b"\0", b"")):
+                raise CaseError(f"{archive.name} declares entities in {path}, as no office program does. Save it anew.")
 
 
-def _docx(name: str, data: bytes) -> Found:
+def _docx(archive: Archive, data: bytes) -> Found:
     import mammoth
 
     made = mammoth.convert_to_html(io.BytesIO(data), external_file_access=False)
+    name = archive.name
     found = html(name, made.value)
     if any("image" in one.message for one in made.messages):
         found.remarks.append(ELSEWHERE.format(name=name))
-    with closing(Archive(name, data, members=MAX_MEMBERS, unpacked=MAX_UNPACKED)) as archive:
-        beside = (path for path in archive.paths() if re.match(r"word/(comments|header\d*|footer\d*)\.xml$", str(path)))
-        if any(b"<w:t" in (archive.read(path) or b"") for path in beside):
-            found.remarks.append(
-                f"{name}: comments, headers and footers were not taken over. Paste them, if they matter."
-            )
+    beside = (path for path in archive.paths() if re.match(r"word/(comments|header\d*|footer\d*)\.xml$", str(path)))
+    if any(b"<w:t" in (archive.read(path) or b"") for path in beside):
+        found.remarks.append(f"{name}: comments, headers and footers were not taken over. Paste them, if they matter.")
     return found
 
 
-def _xlsx(name: str, data: bytes) -> Found:
+def _xlsx(archive: Archive, data: bytes) -> Found:
     from openpyxl import load_workbook
 
     found, length = Found(), 0
@@ -99,18 +98,18 @@ def _xlsx(name: str, data: bytes) -> Found:
                 if length > LONGEST:
                     break  # the caller refuses it
             found.texts.append((f"sheet {sheet.title}", "\n".join(rows)))
-    with closing(Archive(name, data, members=MAX_MEMBERS, unpacked=MAX_UNPACKED)) as archive:
-        media = [path for path in archive.paths() if path.is_relative_to("xl/media")]
-        found.pictures = [(f"picture {n}", archive.read(path) or b"") for n, path in enumerate(media, start=1)]
-        sheets = (path for path in archive.paths() if path.is_relative_to("xl/worksheets") and path.suffix == ".xml")
-        if any(_NOT_COMPUTED.search(archive.read(path) or b"") for path in sheets):
-            found.remarks.append(
-                f"{name}: some cells hold formulas without a result. Open it, save it, and bring it again."
-            )
+    name, paths = archive.name, archive.paths()
+    media = [path for path in paths if path.is_relative_to("xl/media")]
+    found.pictures = [(f"picture {n}", archive.read(path) or b"") for n, path in enumerate(media, start=1)]
+    sheets = (path for path in paths if path.is_relative_to("xl/worksheets") and path.suffix == ".xml")
+    if any(_NOT_COMPUTED.search(archive.read(path) or b"") for path in sheets):
+        found.remarks.append(
+            f"{name}: some cells hold formulas without a result. Open it, save it, and bring it again."
+        )
     return found
 
 
-def _pptx(name: str, data: bytes) -> Found:
+def _pptx(archive: Archive, data: bytes) -> Found:
     from pptx import Presentation
 
     found = Found()
@@ -125,7 +124,7 @@ def _pptx(name: str, data: bytes) -> Found:
                 found.pictures.append((f"slide {number}", shape.image.blob))
             else:
                 found.remarks.append(
-                    f"{name}, slide {number}: {shape.name[:80]} was not taken over. Take a picture of it."
+                    f"{archive.name}, slide {number}: {shape.name[:80]} was not taken over. Take a picture of it."
                 )
         if slide.has_notes_slide and (notes := slide.notes_slide.notes_text_frame) is not None:
             lines.append(notes.text)
@@ -187,11 +186,7 @@ def html(name: str, source: str) -> Found:
 
 
 def read_letter(name: str, data: bytes) -> tuple[str, list[tuple[str, bytes]], list[str]]:
-    """Return the text of a mail with its head, its attachments by name, and what is to be remarked on.
-
-    Raises:
-        CaseError: it is no mail.
-    """
+    """Return the text of a mail with its head, its attachments by name, and remarks. Raises `CaseError`: it is no mail."""
     try:
         letter = email.message_from_bytes(data, policy=email.policy.default)
         head = [f"{field}: {letter[field]}" for field in ("From", "To", "Cc", "Date", "Subject") if letter[field]]
@@ -230,14 +225,12 @@ def _leaves(part: MIMEPart) -> Iterator[MIMEPart]:
         yield from _leaves(inner)
 
 
-READERS: dict[str, Callable[[str, bytes], Found]] = {
+PACKED: dict[str, Callable[[Archive, bytes], Found]] = {
     ".docx": _docx,
     ".docm": _docx,
     ".xlsx": _xlsx,
     ".xlsm": _xlsx,
     ".pptx": _pptx,
-    ".rtf": _rtf,
-    ".html": _html,
-    ".htm": _html,
 }
-PACKED = (".docx", ".docm", ".xlsx", ".xlsm", ".pptx")
+READERS: dict[str, Callable[[str, bytes], Found]] = {".rtf": _rtf, ".html": _html, ".htm": _html}
+ENDINGS = (*PACKED, *READERS)

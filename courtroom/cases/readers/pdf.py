@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from threading import Lock
 from typing import Any
 
+from courtroom.cases.labelled import LONGEST
 from courtroom.errors import CaseError
 from courtroom.language import N_
 from courtroom.media.pictures import as_png
@@ -76,30 +77,8 @@ class PdfText:
         return (*lines, *self.remarks)
 
 
-def read_pdf(name: str, data: bytes, most: int) -> tuple[str, tuple[str, ...]]:
-    """Return a PDF's text, and what of it was changed or is not in the text. The arguments are those of `read_pages`.
-
-    Raises:
-        CaseError: it is locked or damaged, or none of its pages has a text.
-    """
-    read = read_pages(name, data, most)
-    if not any(page.strip() for page in read.pages):
-        raise CaseError(
-            f"{name} holds no text, only pictures of it. "
-            "Choose “From papers” on the page Cases: there its pages are pictures."
-        )
-    return "\n\n".join(filter(None, read.pages)), read.told(name)
-
-
-def read_pages(name: str, data: bytes, most: int) -> PdfText:
-    """Return the text of each page of a PDF.
-
-    Args:
-        most: characters after which no more is read.
-
-    Raises:
-        CaseError: it is locked or damaged.
-    """
+def read_pages(name: str, data: bytes) -> PdfText:
+    """Return the text of each page of a PDF. Raises `CaseError`: it is locked or damaged."""
     from pypdf import PdfReader  # only those who bring a PDF wait for it
 
     logging.getLogger("pypdf").setLevel(logging.ERROR)
@@ -116,7 +95,7 @@ def read_pages(name: str, data: bytes, most: int) -> PdfText:
             added.append(filled_in)
             for remark in told:
                 remarked.setdefault(remark, []).append(number)
-            if sum(map(len, pages)) > most:
+            if sum(map(len, pages)) > 2 * LONGEST:
                 break  # too long in any case, and the document itself says so
     except CaseError:
         raise
@@ -196,9 +175,11 @@ def _page(page: Any) -> tuple[str, str, list[str]]:
 
     found = page.extract_text(visitor_operand_before=visit)
     text, unknown = _readable(found)
-    if not text.strip() and _draws(page):
+    contents = page.get_contents()
+    drawn = contents.get_data() if contents is not None else b""
+    if not text.strip() and drawn.strip():
         remarks.append(SCAN)
-    elif _draws_pictures(page):
+    elif _shows_picture(drawn, page.get("/Resources"), MAX_NESTED):
         remarks.append(PICTURES)
     if unknown:
         remarks.append(UNKNOWN)
@@ -231,19 +212,8 @@ def _has_columns(rows: list[Row]) -> bool:
     return min(left, sum(letters for _, letters in parts) - left) >= LEAST_LETTERS * count
 
 
-def _draws(page: Any) -> bool:
-    contents = page.get_contents()
-    return contents is not None and bool(contents.get_data().strip())
-
-
-def _draws_pictures(page: Any) -> bool:
-    """Whether the page shows a picture, and does not only have one at hand."""
-    contents = page.get_contents()
-    return contents is not None and _shows_picture(contents.get_data(), page.get("/Resources"), MAX_NESTED)
-
-
 def _shows_picture(content: bytes, resources: Any, depth: int) -> bool:
-    """Whether a part of a page draws a picture, or a part that does."""
+    """Whether a page, or a part of one, shows a picture, and does not only have one at hand."""
     objects: Any = resources.get_object().get("/XObject") if resources else None
     for name in set(_IMAGE.findall(content)):
         drawn: Any = objects.get_object().get(f"/{name.decode('latin-1')}") if objects else None

@@ -3,12 +3,15 @@
 import hashlib
 import io
 import re
+import tomllib
 import unicodedata
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from itertools import chain
 from math import inf
+from pathlib import Path
 from typing import Any
 
 from courtroom.errors import CaseError
@@ -26,14 +29,14 @@ from courtroom.text.table import (
     seen,
 )
 
-UNLABELLED = frozenset({"-", ""})
-"""What stands in place of a label where there is none: `-` in SNLI, where annotators disagreed."""
-_NO_TEXT = frozenset({"nan", "<na>", "#n/a", "#name?", "#ref!", "#value!", "#div/0!", "#null!", "#num!"})
-"""What pandas writes where a value is missing, and Excel where a formula failed."""
-MISSING = frozenset(
-    {"-1", "na", "n/a", "null", "none", "nil", "\\n", "<null>", "#na", "#n/a n/a", "1.#qnan", *_NO_TEXT}
-)
-"""What many programs write where a value is missing; it counts as no label, and this is told."""
+COLUMNS: dict[str, Any] = tomllib.loads((Path(__file__).parent / "columns.toml").read_text(encoding="utf-8"))
+_LABELLED: Mapping[str, list[str]] = COLUMNS["labelled"]
+LABEL, SINGLE = _LABELLED["label"], _LABELLED["text"]
+PAIRS: Mapping[tuple[str, ...], list[list[str]]] = {
+    tuple(pair["columns"]): pair["questions"] for pair in COLUMNS["pairs"]
+}
+KNOWN = frozenset((*LABEL, *SINGLE, *_LABELLED["reason"], *_LABELLED["id"], *chain.from_iterable(PAIRS)))
+MISSING = frozenset((*_LABELLED["missing"], *_LABELLED["no_text"]))
 _LOOKS = str.maketrans("‘’ʼ´`“”аеорсухіјѕαορν", "'''''\"\"aeopcyxijsaopv")
 """Signs, and letters of other scripts, that look like those of the Latin one."""
 _NUMBER = re.compile(r"[+-]?\d+(?:\.0+)?")
@@ -69,7 +72,6 @@ def as_label(value: Any, names: Mapping[str, str] | None) -> tuple[str | None, s
     """Return a label's name, None where the text has no label, and what was taken for none though it is written there.
 
     Args:
-        value: as the file has it.
         names: what the numbers mean, by the file's own features or by a person's word.
 
     Raises:
@@ -82,7 +84,7 @@ def as_label(value: Any, names: Mapping[str, str] | None) -> tuple[str | None, s
     number = str(int(text.partition(".")[0])) if _NUMBER.fullmatch(text) and len(text) < 100 else ""
     if names is not None and (text in names or number in names):
         return names.get(text) or names[number], ""
-    if text in UNLABELLED:
+    if text in _LABELLED["unlabelled"]:
         return None, ""
     if text.casefold() in MISSING or number in MISSING:
         return None, number or text
@@ -118,38 +120,6 @@ def names_from(text: str) -> dict[str, str]:
     return names
 
 
-PAIRS = (
-    ("sentence1", "sentence2"),
-    ("premise", "hypothesis"),
-    ("context", "hypothesis"),
-    ("question", "sentence"),
-    ("passage", "question"),
-    ("question1", "question2"),
-    ("#1 string", "#2 string"),
-    ("text1", "text2"),
-    ("text", "second"),
-)
-"""Columns of a pair, in the order in which they are shown."""
-SINGLE = ("text", "sentence", "content", "message")
-LABEL = ("label", "labels", "gold_label", "sentiment", "emotion", "quality", "is_duplicate", "class", "category")
-"""Columns of the label. Of several that a table has, the first one alone is: what is blank there stays blank."""
-REASON, IDS = ("reason", "rationale"), ("id", "uid", "pairid", "idx", "index")
-KNOWN = frozenset((*LABEL, *SINGLE, *REASON, *IDS, *(name for pair in PAIRS for name in pair)))
-OR_NEITHER = ", contradict it, or neither?"
-FOLLOWS = "Does the second sentence follow from the first?"
-QUESTIONS: tuple[tuple[tuple[str, ...], str, str], ...] = (
-    (("question", "sentence"), "", "Does the sentence contain the answer to the question?"),
-    (("passage", "question"), "", "Going by the passage, is the answer to the question yes or no?"),
-    (("question1", "question2"), "duplicate", "Do both questions ask the same?"),
-    (("premise", "hypothesis"), "contradict", f"Does the hypothesis follow from the premise{OR_NEITHER}"),
-    (("context", "hypothesis"), "contradict", f"Does the hypothesis follow from the context{OR_NEITHER}"),
-    (("premise", "hypothesis"), "entail", "Does the hypothesis follow from the premise?"),
-    (("sentence1", "sentence2"), "contradict", f"Does the second sentence follow from the first{OR_NEITHER}"),
-    (("sentence1", "sentence2"), "entail", FOLLOWS),
-    (("sentence1", "sentence2"), "equivalent", "Do both sentences mean the same?"),
-    (("#1 string", "#2 string"), "equivalent", "Do both sentences mean the same?"),
-)
-"""The question that a pair's columns pose, where one of the labels' names has this in it: columns alone do not say."""
 LETTERS = {"e": "entailment", "n": "neutral", "c": "contradiction"}
 TRUTHS = {"true": "yes", "false": "no"}
 EMPTY = "The table of labelled texts is empty. Give a text and a label on each line."
@@ -198,16 +168,16 @@ def table_in(file: io.BufferedReader, ending: str, others: Collection[str] = ())
     return read_table(file, written) if labelled or ending != ".txt" else None
 
 
-def task_from_text(text: str, names: Mapping[str, str] | None = None) -> TaskRead:
+def task_from_text(text: str) -> TaskRead:
     """Read a task from a pasted table or JSON lines; see `task_from_rows`."""
     if not text.strip():
         raise CaseError(EMPTY)
     data = text.encode(errors="surrogatepass")
     if text.lstrip().startswith("{"):
-        return task_from_rows((json_row(place, row) for place, row in json_records(data)), names)
+        return task_from_rows(json_records(data))
     table = table_in(in_utf8(io.BytesIO(data), "utf-8")[0], ".csv")
     assert table is not None, "only of plain text"
-    return task_from_table(table, names)
+    return task_from_table(table)
 
 
 def task_from_table(table: Table, names: Mapping[str, str] | None = None) -> TaskRead:
@@ -223,7 +193,6 @@ def task_from_rows(
     """Read a task from rows with named columns; a row that can't be read is left out.
 
     Args:
-        rows: of a table, or of JSON.
         names: what labels that are numbers mean.
         remarks: what is told of the table already.
 
@@ -301,8 +270,10 @@ def look_alike(one: str, other: str) -> str:
     return f"The labels {one} and {other} look alike or mean the same. Write them alike."
 
 
-def folded(raw: Mapping[Any, Any]) -> dict[str, Any]:
-    """A row with its columns' names in lower case. Raises `CaseError`: two of them are alike."""
+def folded(raw: Any) -> dict[str, Any]:
+    """A row with its columns' names in lower case. Raises `CaseError`: two of them are alike, or it has no names."""
+    if not isinstance(raw, Mapping):
+        raise CaseError("it is no object with named fields. Check that it is the right file.")
     row: dict[str, Any] = {}
     for name, value in raw.items():
         if column_name(name) in row:
@@ -333,11 +304,11 @@ def item_of(
         raise CaseError(f"it lacks its {columns[texts.index('')]}. Fill it in, or remove the row.")
     found, as_none = _label(columns, row.get(label), names)
     return {
-        "id": next((str(row[name]) for name in IDS if _is_plain(row.get(name))), "").strip(),
+        "id": next((str(row[name]) for name in _LABELLED["id"] if _is_plain(row.get(name))), "").strip(),
         "text": texts[0],
         "second": texts[1] if len(texts) > 1 else "",
         "label": found,
-        "reason": next((str(row[name]) for name in REASON if _is_plain(row.get(name))), ""),
+        "reason": next((str(row[name]) for name in _LABELLED["reason"] if _is_plain(row.get(name))), ""),
     }, as_none
 
 
@@ -352,7 +323,7 @@ def plain_id(text: str) -> str:
 def question_of(columns: Sequence[str], labels: Iterable[str]) -> str:
     """What is to be decided, as far as columns and the labels' names say; else empty."""
     text = " ".join(labels).casefold()
-    return next((question for pair, word, question in QUESTIONS if pair == tuple(columns) and word in text), "")
+    return next((question for word, question in PAIRS.get(tuple(columns), ()) if word in text), "")
 
 
 def alike(labels: Iterable[str]) -> tuple[str, str] | None:
@@ -412,7 +383,7 @@ def _text(value: Any, column: str) -> str:
         raise CaseError(f"it has {len(text):,} characters as its {column}; {MAX_TEXT:,} are allowed. Shorten it.")
     if not is_text(text):
         raise CaseError(f"it has half a character in its {column}. Write it again.")
-    return "" if text.casefold() in _NO_TEXT or not any(map(seen, text)) else text
+    return "" if text.casefold() in _LABELLED["no_text"] or not any(map(seen, text)) else text
 
 
 def _label(columns: Sequence[str], value: Any, names: Mapping[str, str] | None) -> tuple[str | None, str]:
@@ -431,17 +402,8 @@ def _label(columns: Sequence[str], value: Any, names: Mapping[str, str] | None) 
     return text, ""
 
 
-def _or_fault(cells: Mapping[str, Any]) -> dict[str, Any] | str:
+def _or_fault(cells: Any) -> dict[str, Any] | str:
     try:
         return folded(cells)
     except CaseError as error:
         return str(error)
-
-
-def json_row(place: str, row: Any) -> TableRow:
-    """A row from a JSON value, or from the error that there is none."""
-    if isinstance(row, CaseError):
-        return TableRow(place, fault=str(row))
-    if isinstance(row, Mapping):
-        return TableRow(place, row)
-    return TableRow(place, fault="it is no object with named fields. Check that it is the right file.")

@@ -10,9 +10,9 @@ from pydantic import ValidationError
 
 from courtroom.cases.case import Case
 from courtroom.cases.checks import explain
-from courtroom.cases.labelled import LONGEST, Document, LabelledTask
+from courtroom.cases.labelled import Document, LabelledTask
 from courtroom.cases.papers import OFFICE, read_papers
-from courtroom.cases.readers.pdf import read_pdf
+from courtroom.cases.readers.pdf import read_pages
 from courtroom.cases.readers.tables import NumberedLabels, TaskRead, table_in, task_from_rows, task_from_table
 from courtroom.errors import CaseError
 from courtroom.text.encoding import decoded, in_utf8
@@ -31,14 +31,16 @@ def read(name: str, data: bytes, labels: Mapping[str, str] | None = None, encodi
     Args:
         labels: what labels that are numbers mean.
         encoding: as a person says; empty: found from the bytes.
-
-    Raises:
-        CaseError: a sentence that names the file and the mend.
     """
     ending = Path(name).suffix.lower()
     if ending == ".pdf":
-        text, remarks = read_pdf(name, data, 2 * LONGEST)
-        return _document(name, text), remarks
+        found = read_pages(name, data)
+        if not any(map(str.strip, found.pages)):
+            raise CaseError(
+                f"{name} holds no text, only pictures of it. "
+                "Choose “From papers” on the page Cases: there its pages are pictures."
+            )
+        return _document(name, "\n\n".join(filter(None, found.pages))), found.told(name)
     if ending in OFFICE:
         return _office(name, data)
     with _named(name):

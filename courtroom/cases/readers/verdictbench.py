@@ -119,10 +119,6 @@ class _Part:
                     return value
         return None
 
-    def raw(self, field: str) -> Any:
-        """A value as it stands, taken over or not; empty where there is none."""
-        return next((self._data[name] for name in FIELDS[field] if self._data.get(name) is not None), "")
-
     def text(self, field: str) -> str:
         return self.plain(self.take(field), field)
 
@@ -187,8 +183,8 @@ def _transaction(record: _Part) -> dict[str, Any]:
     product = value("product") or inner.text("title") or record.text("title")
     if not product:
         raise CaseError("the product's name is missing. Add it as `product`.")
-    cost = _price(inner, record)
-    known = currency(value("currency")) or currency(f"{inner.raw('price') or record.raw('price')}")
+    cost, written = _price(inner, record)
+    known = currency(value("currency")) or currency(written)
     if cost is not None and not known:
         record.remark("No currency was found; CNY is put in its place.")
     transaction = {
@@ -217,8 +213,8 @@ def _language(record: _Part) -> str:
     return code
 
 
-def _price(inner: _Part, record: _Part) -> float | None:
-    """What the item cost; None where that is not given, or not sure."""
+def _price(inner: _Part, record: _Part) -> tuple[float | None, str]:
+    """What the item cost, None where that is not given, or not sure; and how it is written."""
     for part in (inner, record):
         value = part.take("price")
         if value is None or value == "":
@@ -230,9 +226,9 @@ def _price(inner: _Part, record: _Part) -> float | None:
         if doubt:
             none = "" if amount is not None else ", so no price was taken over"
             part.remark(f"`{part.name('price')}` (“{str(value)[:40]}”) {doubt}{none}.")
-        return amount
+        return amount, str(value)
     record.remark("No price was found; members are told that it is not given.")
-    return None
+    return None, ""
 
 
 def _order_state(inner: _Part, record: _Part) -> str:

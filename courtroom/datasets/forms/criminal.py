@@ -39,13 +39,13 @@ from typing import Any
 
 from courtroom.cases.kinds import parse_case
 from courtroom.cases.readers import cail
-from courtroom.datasets.forms.form import Context, Form, ImportedRow, having
+from courtroom.datasets.draft import IncomingRow
+from courtroom.datasets.forms.form import Context, Form, having
 from courtroom.datasets.source import RELEVANCE, SourceFile
 from courtroom.errors import CaseError, CourtroomError
-from courtroom.law import LONGEST, article_number, defendants_in
+from courtroom.law import LONGEST, article_number, defendants_in, numeral
 from courtroom.text.files import json_of
 
-_DIGITS = {sign: value for value, sign in enumerate("零一二三四五六七八九")} | {"〇": 0, "两": 2}
 _NUMERAL = r"[\d零〇一二两三四五六七八九十]+"
 _MONTHS = re.compile(
     rf"(?:有期徒刑|拘役|管制)\s*(?:(?P<years>{_NUMERAL})年)?(?:零|又)?(?:(?P<half>半)|(?P<months>{_NUMERAL})个?月)?"
@@ -73,49 +73,35 @@ def term_in_words(text: str) -> dict[str, Any] | None:
     months = 0
     if first == "months":
         one = found[0]
-        months = 12 * _value(one["years"]) + (6 if one["half"] else _value(one["months"]))
+        months = 12 * numeral(one["years"] or "0") + (6 if one["half"] else numeral(one["months"] or "0"))
     if months > LONGEST:
         raise CaseError(f"“{line[:40]}” is {months} months, longer than the law allows ({LONGEST}).")
     return {"death_penalty": first == "death", "life_imprisonment": first == "life", "imprisonment": months}
-
-
-def _value(numeral: str | None) -> int:
-    """`二十五` as 25, `12` as 12."""
-    if not numeral:
-        return 0
-    if numeral.isdigit():
-        return int(numeral)
-    tens, found, ones = numeral.rpartition("十")
-    if not found:
-        return int("".join(str(_DIGITS[sign]) for sign in ones))
-    return 10 * (_DIGITS[tens[-1]] if tens else 1) + (_DIGITS[ones[-1]] if ones else 0)
 
 
 _TASK = re.compile(r"\d-\d+")
 _MARKS = re.compile(r"^[\[<【]+|[\]>】]+$")
 
 
-def _cail(record: dict[str, Any], context: Context) -> Iterator[ImportedRow]:
+def _cail(record: dict[str, Any], context: Context) -> Iterator[IncomingRow]:
     data, remarks = cail.convert(record)
     own = record.get("id") or record.get("uid")
-    yield ImportedRow(parse_case(data), id=str(own) if own is not None else "", remarks=remarks)
+    yield IncomingRow(parse_case(data), id=str(own) if own is not None else "", remarks=remarks)
 
 
-def _lawbench(record: dict[str, Any], context: Context) -> Iterator[ImportedRow]:
+def _lawbench(record: dict[str, Any], context: Context) -> Iterator[IncomingRow]:
     task = context.part.stem if _TASK.fullmatch(context.part.stem) else ""
-    made = parse_case(cail.convert_lawbench(record))
+    made = parse_case(cail.convert_lawbench(record)[0])
     own = f"{task}-{context.number}" if task else ""
-    yield ImportedRow(made, id=own, category=task, group=made.id if task else "", asked=task)
+    yield IncomingRow(made, id=own, category=task, group=made.id if task else "", asked=task)
 
 
 def _is_multiljp(record: dict[str, Any], part: SourceFile) -> bool:
     return "fact" in record and isinstance(record.get("criminals_info"), dict)
 
 
-def _multiljp(record: dict[str, Any], context: Context) -> Iterator[ImportedRow]:
-    fact, text = record["fact"], record["criminals_info"]
-    if not isinstance(fact, str) or not fact.strip():
-        raise CaseError("`fact` must be the text of the facts.")
+def _multiljp(record: dict[str, Any], context: Context) -> Iterator[IncomingRow]:
+    fact, text = cail.facts_in(record, "fact"), record["criminals_info"]
     if not text:
         raise CaseError("`criminals_info` names no defendant.")
     for name, info in text.items():
@@ -134,10 +120,8 @@ def _is_mud(record: dict[str, Any], part: SourceFile) -> bool:
     return isinstance(labels, list) and all(isinstance(one, dict) and "subject" in one for one in labels)
 
 
-def _mud(record: dict[str, Any], context: Context) -> Iterator[ImportedRow]:
-    facts, labels = record["facts"], record["labels"]
-    if not isinstance(facts, str) or not facts.strip():
-        raise CaseError("`facts` must be the text of the facts.")
+def _mud(record: dict[str, Any], context: Context) -> Iterator[IncomingRow]:
+    facts, labels = cail.facts_in(record, "facts"), record["labels"]
     charged: dict[str, list[str]] = {}
     for number, label in enumerate(labels, start=1):
         subject, charge = label.get("subject"), label.get("charge")
@@ -152,13 +136,13 @@ def _mud(record: dict[str, Any], context: Context) -> Iterator[ImportedRow]:
 
 def _of_one(
     record: dict[str, Any], context: Context, facts: str, names: list[str], name: str, source: str, gold: dict[str, Any]
-) -> ImportedRow:
+) -> IncomingRow:
     """One defendant's row: that defendant first, then the others in their order."""
     ordered = [name, *(other for other in names if other != name)]
     data = cail.criminal(facts, source=source, defendants=[_MARKS.sub("", one) for one in ordered], **gold)
     own = record.get("id")
     group = f"{context.split or context.part.stem}-{own}" if own is not None else data["id"]
-    return ImportedRow(parse_case(data), id=f"{group}-{names.index(name) + 1}", group=group[:80], asked=name)
+    return IncomingRow(parse_case(data), id=f"{group}-{names.index(name) + 1}", group=group[:80], asked=name)
 
 
 def _term(value: Any) -> dict[str, Any] | None:
@@ -188,7 +172,7 @@ def _is_simucourt(record: dict[str, Any], part: SourceFile) -> bool:
     return KIND in record and (STORY in record or FOUND in record)
 
 
-def _simucourt(record: dict[str, Any], context: Context) -> Iterator[ImportedRow]:
+def _simucourt(record: dict[str, Any], context: Context) -> Iterator[IncomingRow]:
     kind = str(record[KIND]).strip()
     if not kind.startswith("刑事"):
         raise CaseError(f"`{KIND}` is “{kind[:20]}”; only criminal cases (刑事) can be heard.")
@@ -205,7 +189,7 @@ def _simucourt(record: dict[str, Any], context: Context) -> Iterator[ImportedRow
         relevant_articles=_articles(record),
     )
     appeal = "appeal" if FOUND in record else "first"
-    yield ImportedRow(
+    yield IncomingRow(
         parse_case(data),
         id=f"{appeal}-{record['序号']}" if "序号" in record else "",
         category=str(record.get("审理程序") or ""),
@@ -238,10 +222,8 @@ def _articles(record: dict[str, Any]) -> list[int] | None:
     return list(dict.fromkeys(numbers)) or None
 
 
-def _simcourt(record: dict[str, Any], context: Context) -> Iterator[ImportedRow]:
-    statement = record.get("prosecution_statement_sub") or record["prosecution_statement"]
-    if not isinstance(statement, str) or not statement.strip():
-        raise CaseError("`prosecution_statement` must be the text of the indictment.")
+def _simcourt(record: dict[str, Any], context: Context) -> Iterator[IncomingRow]:
+    statement = cail.facts_in(record, "prosecution_statement_sub", "prosecution_statement")
     evidence = list(_flat(record.get("evidence")))
     about = str(record.get("defendant_information") or "")
     months = record.get("term")
@@ -256,7 +238,7 @@ def _simcourt(record: dict[str, Any], context: Context) -> Iterator[ImportedRow]
         term_of_imprisonment=term,
     )
     own = context.part.folder if context.part.stem.startswith("data") else context.part.stem
-    yield ImportedRow(parse_case(data), id=f"trial-{own or context.number}")
+    yield IncomingRow(parse_case(data), id=f"trial-{own or context.number}")
 
 
 def _flat(value: Any) -> Iterator[str]:
@@ -327,27 +309,26 @@ def _fits(record: dict[str, Any], part: SourceFile) -> bool:
     return v1 or {"pid", "qw"} <= names or ({"id", "query"} <= names and ("fact" in names or "query" in part.stem))
 
 
-def _read(record: dict[str, Any], context: Context) -> Iterator[ImportedRow]:
+def _read(record: dict[str, Any], context: Context) -> Iterator[IncomingRow]:
     gold: dict[str, Any] = {}
-    field, is_query = "fact", False
+    is_query = "ridx" in record or not {"ajjbqk", "pid"} & record.keys()
     if "ridx" in record:
-        field, is_query, own, facts = "q", True, record["ridx"], record["q"]
+        own, fields = record["ridx"], ["q"]
         gold = {"charges": cail.charges(record.get("crime"))}
     elif "ajjbqk" in record:
-        field, own, facts = "ajjbqk", context.part.stem, record["ajjbqk"] or record["qw"]
+        own, fields = context.part.stem, ["ajjbqk", "qw"]
     elif "pid" in record:
-        own, facts = record["pid"], record.get("fact") or record["qw"]
+        own, fields = record["pid"], ["fact", "qw"]
         articles = cail.articles(record.get("article"))
         gold = {"charges": cail.charges(record.get("charge")), "relevant_articles": articles}
     else:
-        is_query, own, facts = True, record["id"], record.get("fact") or record["query"]
-    if not isinstance(facts, str) or not facts.strip():
-        raise CaseError(f"`{field}` must be the text of the facts.")
+        own, fields = record["id"], ["fact", "query"]
+    facts = cail.facts_in(record, *fields)
     data = cail.criminal(facts, source="LeCaRD" if {"ridx", "ajjbqk"} & record.keys() else "LeCaRDv2", **gold)
     if title := str(record.get("ajName") or "").strip():
         data["title"] = title[:200]
     name = query_id(own) if is_query else candidate_id(own)
-    yield ImportedRow(parse_case(data), id=name, split=QUERIES if is_query else CANDIDATES, once=not is_query)
+    yield IncomingRow(parse_case(data), id=name, split=QUERIES if is_query else CANDIDATES, once=not is_query)
 
 
 LECARD = Form("lecard", "LeCaRD, first and second edition", "criminal", _fits, _read)

@@ -8,9 +8,10 @@ from typing import Any
 from courtroom.cases.case import Case
 from courtroom.cases.files import Package
 from courtroom.cases.kinds import parse_case
-from courtroom.cases.labelled import Labelled, LabelledTask
+from courtroom.cases.labelled import LabelledTask
 from courtroom.cases.readers import verdictbench
 from courtroom.cases.readers.tables import plain_id
+from courtroom.datasets.draft import IncomingRow
 from courtroom.datasets.row import SharedFields, frame_of
 from courtroom.datasets.source import SourceFile
 
@@ -32,22 +33,6 @@ class Context:
 
 
 @dataclass(frozen=True)
-class ImportedRow:
-    """What a record becomes: one row, or one of several."""
-
-    case: Case | Labelled
-    id: str = ""
-    """Its own, where it has one: any text or number."""
-    category: str = ""
-    group: str = ""
-    asked: str = ""
-    """What is asked of this one of several rows with one text: a task, a defendant."""
-    split: str | None = None
-    once: bool = False
-    remarks: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True)
 class Form:
     """A form of records. `read` raises `CaseError` or Pydantic's `ValidationError` for a record that can't be used."""
 
@@ -55,7 +40,7 @@ class Form:
     title: str
     kind: str
     fits: Callable[[dict[str, Any], SourceFile], bool]
-    read: Callable[[dict[str, Any], Context], Iterator[ImportedRow]]
+    read: Callable[[dict[str, Any], Context], Iterator[IncomingRow]]
     frame: Callable[[dict[str, Any]], SharedFields | None] = field(default=lambda record: None)
     """Of labelled texts: what they share, but for the labels."""
     may_hold_labels: Callable[[dict[str, Any]], Iterable[tuple[str, str]]] = field(default=lambda record: ())
@@ -71,25 +56,24 @@ def having(*names: str, but: str = "") -> Callable[[dict[str, Any], SourceFile],
     return lambda record, part: {*names} <= record.keys() and but not in record
 
 
-def row_id(own: Any, made: ImportedRow, context: Context) -> str:
+def row_id(made: IncomingRow, context: Context) -> str:
     """A row's id: the record's own where it has one, else what its content gives."""
-    text = "" if own is None else str(own)
+    text = made.id
     if re.fullmatch(r"-?\d+", text):  # numbers begin anew in each file
-        text = "-".join(
-            filter(None, (made.split if made.split is not None else context.split or context.part.stem, text))
-        )
+        of = made.split if made.split is not None else context.split or context.part.stem
+        text = f"{of}-{text}" if of else text
     return plain_id(text) or made.case.id
 
 
-def _own(record: dict[str, Any], context: Context) -> Iterator[ImportedRow]:
+def _own(record: dict[str, Any], context: Context) -> Iterator[IncomingRow]:
     case = parse_case(record)
     if not isinstance(case, LabelledTask):
-        yield ImportedRow(_with_media(case, context), id=case.id)
+        yield IncomingRow(_with_media(case, context), id=case.id)
         return
     for item in case.items:
-        yield ImportedRow(item, id=item.id)
+        yield IncomingRow(item, id=item.id)
     for example in case.examples:
-        yield ImportedRow(example, id=f"example-{example.id}", split="examples")
+        yield IncomingRow(example, id=f"example-{example.id}", split="examples")
 
 
 def _frame(record: dict[str, Any]) -> SharedFields | None:
@@ -100,10 +84,10 @@ def _frame(record: dict[str, Any]) -> SharedFields | None:
     return frame_of(case)
 
 
-def _dispute(record: dict[str, Any], context: Context) -> Iterator[ImportedRow]:
+def _dispute(record: dict[str, Any], context: Context) -> Iterator[IncomingRow]:
     data, remarks = verdictbench.convert(record)
     case = parse_case(data)
-    yield ImportedRow(_with_media(case, context), id=case.id, remarks=remarks)
+    yield IncomingRow(_with_media(case, context), id=case.id, remarks=remarks)
 
 
 def _with_media(case: Case, context: Context) -> Case:

@@ -21,12 +21,13 @@ The option's letter is the label. In CaseHOLD (`context`, `endings`, `label`) th
 """
 
 import string
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from typing import Any
 
 from courtroom.cases.labelled import Document, Labelled
-from courtroom.cases.readers.tables import LABEL, columns_of, counted_as_none, folded, item_of, looks_labelled
-from courtroom.datasets.forms.form import Context, Form, ImportedRow, having
+from courtroom.cases.readers.tables import COLUMNS, LABEL, columns_of, counted_as_none, folded, item_of, looks_labelled
+from courtroom.datasets.draft import IncomingRow
+from courtroom.datasets.forms.form import Context, Form, having
 from courtroom.datasets.row import SharedFields
 from courtroom.datasets.source import SourceFile
 from courtroom.errors import CaseError
@@ -41,7 +42,7 @@ def _fits(record: dict[str, Any], part: SourceFile) -> bool:
     return looks_labelled(record)
 
 
-def _read(record: dict[str, Any], context: Context) -> Iterator[ImportedRow]:
+def _read(record: dict[str, Any], context: Context) -> Iterator[IncomingRow]:
     row = folded(record)
     columns = columns_of(set(row))
     if columns is None:
@@ -52,7 +53,7 @@ def _read(record: dict[str, Any], context: Context) -> Iterator[ImportedRow]:
     if "category" in row and context.label != "category":
         category = str(row["category"] or "").strip() or NO_CATEGORY
     remarks = (counted_as_none(as_none),) if as_none else ()
-    yield ImportedRow(Labelled(id="text", **found), id=own, category=category, remarks=remarks)
+    yield IncomingRow(Labelled(id="text", **found), id=own, category=category, remarks=remarks)
 
 
 def _frame(record: dict[str, Any]) -> SharedFields:
@@ -63,43 +64,32 @@ def _frame(record: dict[str, Any]) -> SharedFields:
 TABLE = Form("labelled", "Labelled texts", "labelled", _fits, _read, _frame, labels_in="label")
 
 
-TEXT = ("article", "transcript", "document", "dialogue", "source", "input", "text", "story", "report", "meeting")
-SUMMARY = ("highlights", "recap", "summary", "reference", "output", "target", "abstract")
-DOMAINS = {("article", "highlights"): "news", ("transcript", "recap"): "story", ("dialogue", "summary"): "conversation"}
-OFTEN_LABELS, MAX_LABEL = ("target", "output", "reference", "answer", "stance", "intent", "topic"), 40
-"""Columns that hold labels in some sets, and how many characters a label then has at most."""
-TITLES = ("title", "episode_title", "filename", "headline")
-IDS = ("id", "uid", "pid", "filename", "idx")
+TEXT, SUMMARY, TITLES, IDS = (COLUMNS["documents"][name] for name in ("text", "summary", "title", "id"))
+MAX_LABEL_CHARACTERS = 40
+"""Of a label in a column that some sets have labels in."""
 
 
-def _pair(names: set[str]) -> tuple[str, str] | None:
-    text = next((name for name in TEXT if name in names), None)
-    summary = next((name for name in SUMMARY if name in names), None)
-    return (text, summary) if text and summary else None
+def _first(names: Iterable[str], record: Container[str]) -> str:
+    return next((name for name in names if name in record), "")
 
 
-def _is_pair(record: dict[str, Any], part: SourceFile) -> bool:
-    return "kind" not in record and _pair({column_name(name) for name in record}) is not None
+def _documents(with_summary: bool) -> Callable[[dict[str, Any], SourceFile], bool]:
+    def fits(record: dict[str, Any], part: SourceFile) -> bool:
+        columns = {column_name(name) for name in record}
+        return "kind" not in record and bool(_first(TEXT, columns) and (not with_summary or _first(SUMMARY, columns)))
+
+    return fits
 
 
-def _read_pair(record: dict[str, Any], context: Context) -> Iterator[ImportedRow]:
-    row = folded(record)
-    pair = _pair(set(row))
-    if pair is None:
+def _document(record: dict[str, Any], context: Context) -> Iterator[IncomingRow]:
+    yield _made(record, context, "")
+
+
+def _pair(record: dict[str, Any], context: Context) -> Iterator[IncomingRow]:
+    summary = _first(SUMMARY, folded(record))
+    if not summary:
         raise CaseError(f"it needs a text ({', '.join(TEXT)}) and a summary ({', '.join(SUMMARY)}).")
-    yield _made(row, context, _plain(row, pair[0]), _plain(row, pair[1]), DOMAINS.get(pair, ""))
-
-
-def _is_document(record: dict[str, Any], part: SourceFile) -> bool:
-    return "kind" not in record and any(column_name(name) in TEXT for name in record)
-
-
-def _read_document(record: dict[str, Any], context: Context) -> Iterator[ImportedRow]:
-    row = folded(record)
-    name = next((name for name in TEXT if name in row), None)
-    if name is None:
-        raise CaseError(f"it needs a text: one of {', '.join(TEXT)}.")
-    yield _made(row, context, _plain(row, name), "", "")
+    yield _made(record, context, summary)
 
 
 def _plain(row: dict[str, Any], name: str) -> str:
@@ -111,9 +101,13 @@ def _plain(row: dict[str, Any], name: str) -> str:
     return value.strip()
 
 
-def _made(row: dict[str, Any], context: Context, text: str, summary: str, domain: str) -> ImportedRow:
-    own = next((row[name] for name in IDS if row.get(name) not in (None, "")), "")
-    is_file = context.part.ending in (".txt", ".md")
+def _made(record: dict[str, Any], context: Context, summary: str) -> IncomingRow:
+    """A document of a record. `summary`: the column of its summary; empty where it has none."""
+    row, is_file = folded(record), context.part.ending in (".txt", ".md")
+    name = _first(TEXT, row)
+    if not name:
+        raise CaseError(f"it needs a text: one of {', '.join(TEXT)}.")
+    text = _plain(row, name)
     title = next((str(row[name]).strip() for name in TITLES if row.get(name)), "") or " ".join(text.split())[:80]
     case = Document(
         id="document",
@@ -121,31 +115,34 @@ def _made(row: dict[str, Any], context: Context, text: str, summary: str, domain
         language=language_of(text),
         source=context.part.name[:400],
         text=text,
-        reference=summary,
-        domain=str(row.get("domain") or domain)[:40],
+        reference=_plain(row, summary) if summary else "",
+        domain=str(row.get("domain") or COLUMNS["documents"]["domains"].get(f"{name} {summary}", ""))[:40],
     )
-    if not own:
-        own = context.part.stem if is_file else f"{context.part.stem}-{context.number}"
-    return ImportedRow(case, id=str(own))
+    own = next((row[name] for name in IDS if row.get(name) not in (None, "")), "")
+    return IncomingRow(case, id=str(own) or (context.part.stem if is_file else f"{context.part.stem}-{context.number}"))
 
 
 def _may_hold_labels(record: dict[str, Any]) -> Iterator[tuple[str, str]]:
     row = {column_name(name): value for name, value in record.items()}
-    text = next((name for name in TEXT if name in row), "")
-    for name in (*LABEL, *OFTEN_LABELS):
+    text = _first(TEXT, row)
+    for name in (*LABEL, *COLUMNS["documents"]["often_labels"]):
         value = str(row.get(name) or "").strip()
-        if text and value and (name in LABEL[:-2] or (len(value) <= MAX_LABEL and value[-1] not in ".!?。！？")):
+        if (
+            text
+            and value
+            and (name in LABEL[:-2] or (len(value) <= MAX_LABEL_CHARACTERS and value[-1] not in ".!?。！？"))
+        ):
             yield text, name
 
 
 _OF_A_DOCUMENT = frozenset((*TEXT, *TITLES, *IDS, "domain", ""))
 PAIRS = Form(
-    *("summaries", "Documents with summaries", "document", _is_pair, _read_pair),
+    *("summaries", "Documents with summaries", "document", _documents(with_summary=True), _pair),
     may_hold_labels=_may_hold_labels,
     reads=_OF_A_DOCUMENT.union(SUMMARY),
 )
 DOCUMENTS = Form(
-    *("documents", "Documents", "document", _is_document, _read_document),
+    *("documents", "Documents", "document", _documents(with_summary=False), _document),
     may_hold_labels=_may_hold_labels,
     reads=_OF_A_DOCUMENT,
 )
@@ -154,7 +151,7 @@ DOCUMENTS = Form(
 QUESTION = "Which of the options is right?"
 
 
-def _casehold(record: dict[str, Any], context: Context) -> Iterator[ImportedRow]:
+def _casehold(record: dict[str, Any], context: Context) -> Iterator[IncomingRow]:
     passage, endings, label = record["context"], record["endings"], record.get("label")
     if not isinstance(passage, str) or not passage.strip():
         raise CaseError("`context` must be a text.")
@@ -166,10 +163,10 @@ def _casehold(record: dict[str, Any], context: Context) -> Iterator[ImportedRow]
         raise CaseError(f"`label` is {number}, but there are {len(options)} endings, counted from 0.")
     letter = string.ascii_uppercase[number] if number >= 0 else None
     own = record.get("id", record.get("example_id", ""))
-    yield ImportedRow(Labelled(id="text", text=_with_options(passage, options), label=letter), id=_id(own, context))
+    yield IncomingRow(Labelled(id="text", text=_with_options(passage, options), label=letter), id=_id(own, context))
 
 
-def _sample(record: dict[str, Any], context: Context) -> Iterator[ImportedRow]:
+def _sample(record: dict[str, Any], context: Context) -> Iterator[IncomingRow]:
     text, target = _input(record["input"]), record["target"]
     if isinstance(target, list):
         if len(target) > 1:
@@ -187,7 +184,7 @@ def _sample(record: dict[str, Any], context: Context) -> Iterator[ImportedRow]:
                 )
             label = named[0]
         text = _with_options(text, options)
-    yield ImportedRow(Labelled(id="text", text=text, label=label), id=_id(record.get("id", ""), context))
+    yield IncomingRow(Labelled(id="text", text=text, label=label), id=_id(record.get("id", ""), context))
 
 
 def _input(value: Any) -> str:
