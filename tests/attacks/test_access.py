@@ -84,6 +84,9 @@ READS: dict[str, str] = {
     "SetupStore": "load names",
     "Snapshots": "all frozen named",
     "WhatIfs": "as_it_was experiment propose",
+    "IndexFolders": "state",
+    "VectorIndex": "nearest",
+    "WordIndex": "closest",
 }
 """Methods that change nothing and cost nothing; who sees what is tried elsewhere. `Runner.do` does what others have begun."""
 
@@ -98,6 +101,7 @@ ENGINE: dict[str, str] = {
     "Asker": "answer finish knows",
     "AsideStore": "add take_in",
     "Bell": "close ring",
+    "Batches": "close taking",
     "BesideStore": "take_in",
     "Capabilities": "context of sees",
     "Collection": "add close embed remove seed warm write",
@@ -107,8 +111,11 @@ ENGINE: dict[str, str] = {
     "Datasets": "finished keep_counts",
     "ExperimentStore": "conclude create lock set_status try_again",
     "InterventionStore": "add ask_again plan put rewind undo",
+    "KeptBeginnings": "turn",
     "Knowledge": "close forget_memory learn load make_memory offer take_examples warm",
     "IndexFolders": "client close discard take writing",
+    "VectorIndex": "bring_up close",
+    "WordIndex": "bring_up close",
     "Experiments": "resume_interrupted",
     "MarkStore": "take_in",
     "MediaStore": "keep set_aside take",
