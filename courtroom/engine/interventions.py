@@ -94,12 +94,17 @@ class Intervention(Strict):
                 return (
                     f"replied to “{questions[0]}”" if len(questions) == 1 else f"replied to {len(questions)} questions"
                 )
-            case _:
+            case AddNote():
                 return "gave all a note"
 
     @property
     def after(self) -> Any:
-        return self.action.value if isinstance(self.action, Overrule | ChangeSetup) else self.action.text
+        """What stands there now."""
+        match self.action:
+            case Overrule() | ChangeSetup():
+                return self.action.value
+            case AddEvidence() | AddNote() | ReplyToQuestions():
+                return self.action.text
 
 
 class InterventionStore:
