@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Browser, Page, expect
 
 from courtroom.engine.run import ABOUT_RECORDINGS, RECORDING
 from courtroom.room.player import program, style
@@ -92,7 +92,8 @@ def shown_room(page: Page, scene: dict[str, object], then: str = "") -> None:
     )
 
 
-def test_a_statement_stands_as_long_as_it_takes_to_read(page: Page) -> None:
+def test_a_statement_stands_as_long_as_it_takes_to_read(browser: Browser) -> None:
+    page = browser.new_page()  # of its own, as its clock stands still
     page.clock.install(time=0)
     page.clock.pause_at(1)  # on a busy machine the seconds that a test takes would be played too
     shown_room(
@@ -106,6 +107,7 @@ def test_a_statement_stands_as_long_as_it_takes_to_read(page: Page) -> None:
     expect(told).to_have_text("2 of 3")
     page.get_by_title("To the end").click()
     expect(told).to_have_text("3 of 3")
+    page.context.close()
 
 
 def vote(stage: str, member: str, choice: str) -> dict[str, str]:
