@@ -7,7 +7,7 @@ from itertools import permutations
 import pytest
 from pydantic import ValidationError
 
-from courtroom.cases.question import asked
+from courtroom.cases.ask import asked_with
 from courtroom.courthouse import Courthouse
 from courtroom.declarations.blocks import Table, Text
 from courtroom.engine.events import Called
@@ -160,7 +160,7 @@ def test_one_model_at_temperature_0_is_warned_of() -> None:
 
 
 def test_a_council_in_chinese_speaks_chinese(house: Courthouse) -> None:
-    case = asked("这座老桥应该禁止汽车通行吗？", ("应该", "不应该"))
+    case = asked_with("这座老桥应该禁止汽车通行吗？", ("应该", "不应该")).case
     record = house.record(drive(house, house.new_run("council", case, CouncilSetup(), 0)))
     verdict = record.run.verdict
     assert verdict

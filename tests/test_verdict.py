@@ -146,6 +146,31 @@ def test_the_ablations_leave_out_what_they_name(house: Courthouse) -> None:
     assert tasks["no-agents"] == ({"alone"}, {"statutes", "memory", "standards", "directives"})
 
 
+SUSPENDED = {
+    "relevant_articles": [293],
+    "accusation": [QUARRELS],
+    "term_of_imprisonment": {"imprisonment": 12},
+    "further": {"suspended_months": 12, "fine_yuan": 3000},
+}
+ACQUITTED = {"relevant_articles": [], "accusation": [], "term_of_imprisonment": {}, "further": {"acquitted": True}}
+
+
+@pytest.mark.parametrize("variant", ["verdict", "no-agents"])
+@pytest.mark.parametrize(
+    ("judged", "told"),
+    [(SUSPENDED, "suspended for 12 months, a fine of 3,000 yuan"), (ACQUITTED, "not guilty")],
+    ids=["suspended", "acquitted"],
+)
+def test_a_fuller_judgment_of_verdict_can_suspend_and_acquit(
+    house: Courthouse, variant: str, judged: dict[str, object], told: str
+) -> None:
+    model = Panel(rejections=0)
+    decided = json.dumps({"thought": "A public place."} | judged)
+    model.reply = lambda request: decided if request.task.name in ("preside", "alone") else model.said(request)
+    verdict = hear(house, model, variant=variant, fuller=True).run.verdict
+    assert told in f"{verdict.outcome}: {verdict.summary}"
+
+
 def test_one_judge_alone_has_the_memory_and_is_not_told_of_a_panel(house: Courthouse) -> None:
     remember(house)
     model = Panel()

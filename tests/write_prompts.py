@@ -5,11 +5,11 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, get_args
 
+from courtroom.cases.ask import asked_with
 from courtroom.cases.case import Case
 from courtroom.cases.dispute import Dispute, PrecedentBatch
 from courtroom.cases.kinds import parse_case
 from courtroom.cases.question import Piece
-from courtroom.cases.question import asked as asked_case
 from courtroom.cases.readers.cail import convert_lawbench
 from courtroom.courthouse import Courthouse
 from courtroom.declarations.changes import put
@@ -37,11 +37,9 @@ CHINESE = {
     "jurisagents-amount-zh": ("jurisagents", ""),
 }
 """Files that hold what is asked in a Chinese case."""
-QUESTION = asked_case(
-    "Should the town close the old bridge to cars?",
-    ("Yes", "No", "A pilot of six months"),
-    (Piece(text="The bridge carries 900 cars a day. A pilot would cost 40,000.", source="report.txt"),),
-)
+REPORT = Piece(text="The bridge carries 900 cars a day. A pilot would cost 40,000.", source="report.txt")
+QUESTION = asked_with("Should the town close the old bridge to cars?", ("Yes", "No", "A pilot of six months")).case
+QUESTION = QUESTION.model_copy(update={"material": (REPORT,)})
 ASKED = {
     f"{procedure}-{name}": (procedure, case)
     for procedure in ("discussion", "debate", "mock-jury", "council")
@@ -49,10 +47,8 @@ ASKED = {
 }
 ASKED["council-zh"] = (
     "council",
-    asked_case(
-        "这座老桥应该禁止汽车通行吗？",
-        ("应该", "不应该", "试行六个月"),
-        (Piece(text="这座桥每天有900辆汽车通过。试行需要四万元。", source="报告.txt"),),
+    asked_with("这座老桥应该禁止汽车通行吗？", ("应该", "不应该", "试行六个月")).case.model_copy(
+        update={"material": (Piece(text="这座桥每天有900辆汽车通过。试行需要四万元。", source="报告.txt"),)}
     ),
 )
 """Files that hold what is asked about a question, with options and without."""

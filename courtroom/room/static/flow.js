@@ -10,13 +10,15 @@ function flowOf(columns, sides, tone, { width = 300, height = 74, thick = 12, le
   const names = [...sides.map((side) => side.name), null];
   const drawing = svg("svg", { viewBox: `0 0 ${width} ${height + 14}`, role: "img" });
   const told = [], called = (name) => (name === null ? t("abstained") : (sides.find((side) => side.name === name) || { title: name }).title);
+  // One scale for all: in a ballot that goes on, those who have still to vote leave their part empty.
+  const unit = (height - 6) / Math.max(1, ...columns.map((ballot) => ballot.votes.size));
   const place = columns.map((ballot, n) => {
-    const total = Math.max(1, ballot.votes.size), x = columns.length > 1 ? n * (width - thick) / (columns.length - 1) : 0;
+    const x = columns.length > 1 ? n * (width - thick) / (columns.length - 1) : 0;
     let y = 0; const found = new Map();
     for (const name of names) {
       const number = [...ballot.votes.values()].filter((vote) => (vote.choice || null) === name).length;
       if (!number) continue;
-      const h = number / total * (height - 6);
+      const h = number * unit;
       found.set(name, { x, y, h, out: y, in: y });
       drawing.append(svg("rect", { x, y, width: thick, height: h, rx: 2, fill: tone(name) }, tip(`${ballot.name}: ${called(name)} ${number}`)));
       y += h + 3;
@@ -35,7 +37,6 @@ function flowOf(columns, sides, tone, { width = 300, height = 74, thick = 12, le
     label.textContent = ballot.name; drawing.append(label);
   });
   for (let n = 0; n + 1 < columns.length; n += 1) {
-    const unit = (height - 6) / Math.max(1, columns[n].votes.size), unitNext = (height - 6) / Math.max(1, columns[n + 1].votes.size);
     for (const a of names) for (const b of names) {
       const number = [...columns[n].votes].filter(([member, vote]) => (vote.choice || null) === a && columns[n + 1].votes.has(member) && (columns[n + 1].votes.get(member).choice || null) === b).length;
       if (!number) continue;
@@ -43,9 +44,9 @@ function flowOf(columns, sides, tone, { width = 300, height = 74, thick = 12, le
       if (a !== b) told.push(moved);
       const from = place[n].get(a), to = place[n + 1].get(b);
       const x1 = from.x + thick, x2 = to.x, half = (x1 + x2) / 2;
-      const d = `M${x1} ${from.out}C${half} ${from.out} ${half} ${to.in} ${x2} ${to.in}L${x2} ${to.in + number * unitNext}C${half} ${to.in + number * unitNext} ${half} ${from.out + number * unit} ${x1} ${from.out + number * unit}Z`;
+      const d = `M${x1} ${from.out}C${half} ${from.out} ${half} ${to.in} ${x2} ${to.in}L${x2} ${to.in + number * unit}C${half} ${to.in + number * unit} ${half} ${from.out + number * unit} ${x1} ${from.out + number * unit}Z`;
       drawing.append(svg("path", { d, fill: tone(a), class: "band" }, tip(moved)));
-      from.out += number * unit; to.in += number * unitNext;
+      from.out += number * unit; to.in += number * unit;
     }
   }
   drawing.setAttribute("aria-label", t("How votes moved: {moves}", { moves: told.join(", ") || t("nobody changed sides") }));

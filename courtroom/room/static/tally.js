@@ -19,13 +19,14 @@ function tallyPart() {
     if (signature === drawn) return;
     drawn = signature;
     const waiting = ballot ? seats - ballot.votes.size : 0;
+    const still = before.length ? t("{number} still to vote, shown as they voted before", { number: waiting }) : t("{number} still to vote", { number: waiting });
     const head = el("div", "tally-head");
     for (const side of shown) {
       const one = el("span", "count", null, shape(side, "voted"), el("strong", "", String(counts.get(side.name) || 0)), el("span", "", side.title));
       one.style.setProperty("--tone", `var(--side-${scene.sides.indexOf(side)})`);
       head.append(one);
     }
-    const told = [ballot ? ballot.name : t(t("Before the first vote")), abstained ? t("{number} abstained", { number: abstained }) : "", waiting ? t("{number} still to vote", { number: waiting }) : ""].filter(Boolean).join(" · ");
+    const told = [ballot ? ballot.name : t(t("Before the first vote")), abstained ? t("{number} abstained", { number: abstained }) : "", waiting ? still : ""].filter(Boolean).join(" · ");
     head.append(el("span", "soft tally-told", told));
     const line = el("div", "line");
     const segment = (share, tone, from) => { const s = el("span", `segment ${from}`); s.style.width = `${share * 100}%`; s.style.background = tone; return s; };
