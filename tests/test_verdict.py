@@ -30,9 +30,9 @@ from courtroom.procedures.check_templates import unseen
 from courtroom.procedures.verdict import views
 from courtroom.procedures.verdict.alignment import AlignmentSetup, adapter, first_drafts, preferences, supervised, valid
 from courtroom.procedures.verdict.setup import VerdictSetup
-from courtroom.procedures.verdict.tasks import Advice, DraftJudgment, ReflectOnDraft
+from courtroom.procedures.verdict.tasks import Advice, Consolidate, DraftJudgment, ReflectOnDraft
 from courtroom.procedures.verdict.train import Adapter, accumulated, fitting, train
-from tests.asked import Asked
+from tests.asked import Asked, asked
 from tests.driving import drive
 from tests.toy import Scripted, text_of
 from tests.verdict_questions import LANGUAGES, file_of, questions, rendered
@@ -169,6 +169,17 @@ def test_a_fuller_judgment_of_verdict_can_suspend_and_acquit(
     model.reply = lambda request: decided if request.task.name in ("preside", "alone") else model.said(request)
     verdict = hear(house, model, variant=variant, fuller=True).run.verdict
     assert told in f"{verdict.outcome}: {verdict.summary}"
+
+
+@pytest.mark.parametrize(("language", "is_told"), [("zh", True), ("en", False)])
+def test_a_merge_in_a_hearing_of_another_language_says_which_one_counts(
+    house: Courthouse, language: str, is_told: bool
+) -> None:
+    (first, *_) = asked(house, "verdict")  # in English
+    task = Consolidate(language=language, anchor=264, charges=("theft",), directives=("One.", "Another."))
+    messages = asyncio.run(first.prompts.render(task, sees=False))
+    told = "Write in Chinese (简体中文), the language of what stands below, and not in that of the case at hand."
+    assert (told in Asked(first.prompts, task, messages).text()) == is_told
 
 
 def test_one_judge_alone_has_the_memory_and_is_not_told_of_a_panel(house: Courthouse) -> None:

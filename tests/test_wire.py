@@ -15,7 +15,7 @@ from courtroom.media.videos import MAX_FRAMES
 from courtroom.models.card import estimate_prompt_tokens
 from courtroom.models.request import Message
 from courtroom.models.wire import nearest, to_wire
-from courtroom.procedures.cyberjurors.procedure import key_media, seconds
+from courtroom.procedures.cyberjurors.evidence import key_media, seconds
 from courtroom.procedures.cyberjurors.tasks import Clue, Finding, Perception
 from tests.pictures import clip
 from tests.say import picture

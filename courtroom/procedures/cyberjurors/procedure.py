@@ -1,14 +1,11 @@
-"""Algorithm 1 of the paper (appendix B.1), with IV-CoT's stages I to III (section 4.1). What CyberJurors declares of itself."""
+"""Algorithm 1 of the paper (appendix B.1), from line 5 on; stages I to III stand in `evidence.py`. What CyberJurors declares of itself."""
 
-import re
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from itertools import count
 
-from courtroom.cases.dispute import SIDES, Dispute, Evidence, Side
+from courtroom.cases.dispute import SIDES, Dispute, Side
 from courtroom.declarations.parts import Counting
 from courtroom.declarations.setup import Member
-from courtroom.engine.court import Court
-from courtroom.engine.errors import Abstained
 from courtroom.engine.events import Tallied, Verdict
 from courtroom.engine.procedure import Procedure
 from courtroom.judging.dispute_weights import CHOICES
@@ -22,22 +19,16 @@ from courtroom.judging.jurors import (
     seeded,
     seen_count,
 )
-from courtroom.knowledge.bases import dispute_text, precedent_id
-from courtroom.knowledge.index import ALL, Filter
-from courtroom.knowledge.search import Hit, Rank, Search
-from courtroom.media.medium import Medium
-from courtroom.models.spec import PERSON
-from courtroom.panel.personas import Persona
+from courtroom.knowledge.index import Filter
+from courtroom.knowledge.search import Rank
 from courtroom.procedures.cyberjurors import tasks
+from courtroom.procedures.cyberjurors.evidence import Hearing, says_more, unexamined
+from courtroom.procedures.cyberjurors.eyes import Views, examine_again, examine_all, examine_newcomers
+from courtroom.procedures.cyberjurors.nearest import by_precedents, closest
 from courtroom.procedures.cyberjurors.offline import METHODS
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup, juror_id, members, seat_of, without_one
 from courtroom.procedures.cyberjurors.views import examination, piece_of, precedents, summaries
 from courtroom.procedures.declared import declared
-
-Hearing = Court[Dispute, CyberJurorsSetup]
-Clues = tuple[tasks.Clue, ...]
-Views = Mapping[str, tasks.Examination | None]
-"""The examination of each juror by id; None where one could not be made."""
 
 
 async def deliberate(court: Hearing) -> Verdict:
@@ -101,247 +92,6 @@ async def deliberate(court: Hearing) -> Verdict:
 
     await court.stage("Verdict", "verdict")
     return majority(tally, summary, opinions, setup.tie)
-
-
-_CLOCK = re.compile(r"(?<![\d:.])(?:(\d{1,2}):)?(\d{1,3}):(\d{2}(?:\.\d+)?)(?![\d:])")
-_MIDDLE = 0.5
-"""Where a frame is labelled with its whole second, the one that is meant lies within the second from there on."""
-_RANK = {"high": 0, "medium": 1, "low": 2}
-
-
-def key_media(case: Dispute, clues: tuple[tasks.Clue, ...], limit: int | None) -> tuple[Medium, ...]:
-    """The pictures, and of each video the frames, that findings name; no video is shown whole again. At most `limit` of them, if any, the
-    most important findings first. Gives each medium once, in the order of the clues; a video with the moments of its frames."""
-    named = sorted(_named(case, clues), key=lambda one: _RANK[one[0].importance])  # a stable order among equals
-    kept = list(dict.fromkeys((medium.id, moment) for _, medium, moment in named))[:limit]
-    media = {medium.id: medium for clue in clues for medium in _piece(case, clue)}
-    moments = {name: tuple(sorted(m for other, m in kept if other == name and m is not None)) for name, _ in kept}
-    return tuple(
-        medium.model_copy(update={"moments": moments[name]}) for name, medium in media.items() if name in moments
-    )
-
-
-def seconds(timestamp: str) -> tuple[float, ...]:
-    """The points in time that a timestamp names, in seconds: `00:05.4` is 5.4, `00:05` lies within its second, `00:05-00:09` is both."""
-    return tuple(
-        int(hours or 0) * 3600.0 + int(minutes) * 60 + float(rest) + (0 if "." in rest else _MIDDLE)
-        for hours, minutes, rest in _CLOCK.findall(timestamp)
-    )
-
-
-def _named(case: Dispute, clues: tuple[tasks.Clue, ...]) -> Iterator[tuple[tasks.Finding, Medium, float | None]]:
-    """Each finding with its picture, or with each of its frames; one that names no medium or no time has none."""
-    for clue in clues:
-        media = _piece(case, clue)
-        for finding in clue.perception.visual_findings:
-            if finding.media_index >= len(media):
-                continue
-            medium = media[finding.media_index]
-            if medium.kind == "image":
-                yield finding, medium, None
-            else:
-                yield from ((finding, medium, moment) for moment in seconds(finding.timestamp))
-
-
-def _piece(case: Dispute, clue: tasks.Clue) -> tuple[Medium, ...]:
-    return next(piece.media for piece in case.evidence if piece.id == clue.evidence_id)
-
-
-async def examine_all(court: Hearing) -> Views:
-    """The examination of each juror. Jurors do not wait for each other: each goes through its own chain."""
-    jury = court.panel("juror")
-    await court.stage("Evidence", "evidence")
-    if examiners := court.panel("examiner"):
-        (shared,) = await court.all(examine(court, eye) for eye in examiners)
-        return {juror.id: shared for juror in jury}
-    return await examine_apart(court, jury, {})
-
-
-async def examine_newcomers(court: Hearing, views: Views) -> Views:
-    """The examinations of those whom a person has seated since; where one was made for all, it is theirs too."""
-    jury = court.panel("juror") if court.setup.examines_evidence else ()
-    new = [juror for juror in jury if juror.id not in views]
-    if court.setup.examination == "shared":
-        shared = next(iter(views.values()), None)
-        return {juror.id: shared for juror in new}
-    made = {same_eyes(court, juror): views[juror.id] for juror in jury if juror.id in views}
-    return await examine_apart(court, new, made)
-
-
-async def examine_apart(
-    court: Hearing, jury: Sequence[Member], made: Mapping[Hashable, tasks.Examination | None]
-) -> dict[str, tasks.Examination | None]:
-    """An examination of each juror's own; jurors who would be asked the same without sampling share one. `made`: examinations that
-    there are already, by the eyes that made them."""
-    eyes = {juror.id: same_eyes(court, juror) for juror in jury}
-    first = {eyes[juror.id]: juror for juror in reversed(jury) if eyes[juror.id] not in made}
-    found = await court.all(examine(court, eye) for eye in first.values())
-    views = {**made, **dict(zip(first, found, strict=True))}
-    if alike := len(jury) - len(first):
-        court.note("alike", f"At temperature 0, {alike} examinations equal another juror's; they were asked once.")
-    return {juror.id: views[eyes[juror.id]] for juror in jury}
-
-
-def same_eyes(court: Hearing, juror: Member) -> Hashable:
-    """Equal for jurors whose examinations differ by sampling alone, while the temperature is 0: the same model, the same prompts."""
-    if juror.spec.temperature != 0 or juror.spec.id == PERSON:
-        return juror.id
-    return juror.spec.model_dump_json(), coloured(court, juror)
-
-
-def coloured(court: Hearing, eye: Member) -> Persona | None:
-    """The persona by which evidence is read (prompt E.2), where the setup wants that."""
-    return eye.persona if court.setup.persona_examines else None
-
-
-async def examine(court: Hearing, eye: Member) -> tasks.Examination:
-    """Stages I to III for one pair of eyes. Each side is grounded apart, so that evidence does not mix."""
-    focus = await court.ask(eye, tasks.ExtractFocus(case=court.case, persona=coloured(court, eye)))
-    grounded = await court.all(ground_side(court, eye, focus, side) for side in SIDES)
-    buyer, seller = (clues if clues is None else clues[0] for clues in grounded)
-    if buyer is None or seller is None:
-        raise Abstained("One side's evidence could not be examined, and half an examination would be unfair.")
-    unseen = tuple(piece for clues in grounded if clues for piece in clues[1])
-    if unseen and not (buyer or seller):
-        raise Abstained("No piece of evidence could be looked at.")
-    return await analyse(court, eye, focus, buyer, seller, unseen)
-
-
-async def analyse(
-    court: Hearing, eye: Member, focus: tasks.Focus, buyer: Clues, seller: Clues, unseen: tuple[str, ...]
-) -> tasks.Examination:
-    """The examination, with stage III of what was found. `unseen`: ids of the pieces that could not be looked at."""
-    if unseen:
-        text = f"{', '.join(unseen)} could not be looked at by {eye.name}, who goes on with what there is."
-        court.note(f"unseen/{eye.id}/{'/'.join(unseen)}", text)
-    # Stage III (Eq. 4). The lite variant leaves the media out: their clues are in the text already.
-    limit = 0 if court.setup.variant == "iv-cot-lite" else court.setup.key_media
-    shown = (*key_media(court.case, buyer, limit), *key_media(court.case, seller, limit))
-    task = tasks.AnalyseDispute(
-        case=court.case,
-        focus=focus,
-        buyer=buyer,
-        seller=seller,
-        unseen=unseen,
-        unexamined=unexamined(court, buyer, seller),
-        shown=shown,
-        persona=coloured(court, eye),
-    )
-    analysis = await court.ask(eye, task)
-    return tasks.Examination(focus=focus, buyer=buyer, seller=seller, unseen=unseen, analysis=analysis)
-
-
-def unexamined(court: Hearing, buyer: Clues, seller: Clues) -> tuple[Evidence, ...]:
-    """The pieces that nobody looked at, in the wording that tells them; late ones are shown to all as they are."""
-    known = {clue.evidence_id for clue in (*buyer, *seller)}
-    return tuple(
-        piece for piece in court.case.evidence if says_more(court) and not piece.late and piece.id not in known
-    )
-
-
-def says_more(court: Hearing) -> bool:
-    """Whether members are told more than the paper tells them."""
-    return court.setup.wording == "plain" and not court.setup.single
-
-
-async def ground_side(court: Hearing, eye: Member, focus: tasks.Focus, side: Side) -> tuple[Clues, tuple[str, ...]]:
-    """Select and perceive in turn until the side's claim is sufficiently verified, T_max times at most (Eq. 2, 3). Where one piece
-    alone is left there is nothing to select, and nobody is asked. Gives also the ids of the pieces that could not be looked at."""
-    setup, persona = court.setup, coloured(court, eye)
-    left = [piece for piece in court.case.by_side(side) if not piece.late]  # these are shown to all as they are
-    clues: list[tasks.Clue] = []
-    unseen: list[str] = []
-    for number in range(1, setup.pieces + 1):
-        if not left:
-            break
-        if len(left) > 1:
-            task = tasks.SelectEvidence(
-                language=court.case.language,
-                focus=focus,
-                side=side,
-                looked_at=tuple(clues),
-                candidates=tuple(left),
-                persona=persona,
-                reasons_first=setup.reasons_first,
-            )
-            selection = await court.ask(eye, task, f"{side}-{number}")
-            chosen = next(piece for piece in left if piece.id == selection.selected_evidence_id)
-        else:
-            chosen = left[0]
-        left.remove(chosen)
-        more = bool(left) and number < setup.pieces
-        clue = await look_at(court, eye, focus, chosen, tuple(clues), f"{side}-{number}", more=more)
-        if clue is None:
-            unseen.append(chosen.id)
-            continue
-        clues.append(clue)
-        if clue.perception.is_sufficient:
-            break
-    return tuple(clues), tuple(unseen)
-
-
-async def look_at(
-    court: Hearing,
-    eye: Member,
-    focus: tasks.Focus,
-    piece: Evidence,
-    before: Clues,
-    step: str,
-    *,
-    more: bool = False,
-) -> tasks.Clue | None:
-    """What is found in one piece of evidence; None where it can't be looked at, as when a model refuses its pictures.
-    `more`: whether another piece of its side may be looked at after it."""
-    look = tasks.PerceiveEvidence(
-        language=court.case.language,
-        focus=focus,
-        side=piece.side,
-        evidence=piece,
-        before=before,
-        persona=coloured(court, eye),
-        reasons_first=court.setup.reasons_first,
-        in_favour=court.setup.clues == "in-favour",
-        more=more,
-    )
-    perception = await court.try_ask(eye, look, step)
-    if perception is None:
-        return None
-    media = tuple(medium.id for medium in piece.media)
-    clue = tasks.Clue(evidence_id=piece.id, media=media, perception=perception)
-    return clue.model_copy(update={"round": piece.round, "at": piece.at}) if says_more(court) else clue
-
-
-async def examine_again(court: Hearing, views: Views) -> Views:
-    """The examinations that lack something, made anew as far as that goes: a whole one that failed, else the pieces that
-    could not be looked at. Those alone that changed."""
-    shared = court.panel("examiner")
-    lacking = [
-        juror
-        for juror in court.panel("juror")
-        if juror.id in views and ((view := views[juror.id]) is None or view.unseen)
-    ]
-    eyes = {juror.id: "" if shared else same_eyes(court, juror) for juror in lacking}
-    first = {eyes[juror.id]: (shared[0] if shared else juror, views[juror.id]) for juror in reversed(lacking)}
-    made = await court.all(complete(court, eye, view) for eye, view in first.values())
-    found = dict(zip(first, made, strict=True))
-    return {juror.id: view for juror in lacking if (view := found[eyes[juror.id]]) is not None}
-
-
-async def complete(court: Hearing, eye: Member, view: tasks.Examination | None) -> tasks.Examination | None:
-    """An examination with the pieces that could not be looked at before; None where none of them can be now."""
-    if view is None:
-        return await examine(court, eye)
-    clues = {"buyer": view.buyer, "seller": view.seller}
-    pieces = [piece for piece in court.case.evidence if piece.id in view.unseen]
-    looks = (look_at(court, eye, view.focus, piece, clues[piece.side], f"again-{piece.id}") for piece in pieces)
-    found = [clue for clue in await court.all(looks) if clue is not None]
-    if not found:
-        return None
-    seen = {clue.evidence_id for clue in found}
-    for piece in pieces:
-        clues[piece.side] += tuple(clue for clue in found if clue.evidence_id == piece.id)
-    unseen = tuple(piece for piece in view.unseen if piece not in seen)
-    return await analyse(court, eye, view.focus, clues["buyer"], clues["seller"], unseen)
 
 
 async def judge(
@@ -494,41 +244,6 @@ def majority(
         note=f"The vote is a tie; by this run's setting a tie goes to the {tie}." if buyer == seller else "",
         details=summary.model_dump(mode="json") if summary else {},
     )
-
-
-async def closest(court: Hearing, only: Filter = ALL) -> list[Hit]:
-    """The precedents most similar to the dispute, best first. A precedent that was made from this very dispute, and a copy of it
-    under another id, is left out: it would give the verdict on record away. `only`: which precedents may be found."""
-    case = court.case
-    query = Search(
-        collection="precedents",
-        text=dispute_text(case),
-        k=court.setup.precedents,
-        exclude=(case.id, precedent_id(case)),
-        only=only,
-        base=court.setup.base,
-        itself=False,
-    )
-    return list(await court.retrieve("precedents", query))
-
-
-async def by_precedents(court: Hearing) -> Verdict:
-    """The side that got more of the votes on record of the closest precedents (nearest neighbours, Cover and Hart, 1967)."""
-    await court.stage("Precedents", "precedents")
-    hits = await closest(court) if court.setup.precedents else []
-    await court.stage("Verdict", "verdict")
-    court.needs(len(hits), max(1, court.setup.precedents), "precedents could be found")
-    counts = {side: sum(int(hit.record[f"{side}_votes"]) for hit in hits) for side in SIDES}
-    tied = counts["buyer"] == counts["seller"]
-    side = court.setup.tie if tied else max(SIDES, key=counts.__getitem__)
-    summary = (
-        f"The votes on record of {len(hits)} close precedents: buyer {counts['buyer']}, seller {counts['seller']}."
-    )
-    (seat,) = court.panel("juror")
-    court.vote(seat, side, (summary, *(str(hit.record["title"]) for hit in hits[:3])))
-    court.tally(SIDES, court.setup.consensus)
-    note = f"These votes are a tie; by this run's setting a tie goes to the {side}." if tied else ""
-    return Verdict(outcome=side, counts=counts, summary=summary, note=note)
 
 
 def at_most(case: Dispute, setup: CyberJurorsSetup) -> int:
