@@ -112,6 +112,12 @@ def test_the_last_judge_or_the_majority_decides_as_set(house: Courthouse, rule: 
     assert [bool(step.items) for step in flow.steps] == [False, False, True]
 
 
+def test_of_judges_side_by_side_the_majority_counts(house: Courthouse) -> None:
+    model = court(judge=lambda request: {"label": "fear" if request.tag.endswith("3") else "joy"})
+    record = hear(house, model, judges=3, structure="parallel")
+    assert record.run.verdict.outcome == "joy"
+
+
 def test_the_lot_gives_each_side_a_label_by_seed_and_text(house: Courthouse) -> None:
     def sides(seed: int) -> tuple[str, ...]:
         model = court()

@@ -112,6 +112,11 @@ def test_discussion_ends_when_the_majority_exceeds_the_threshold_not_at_it(house
     assert len(hear(house, consensus=0.79).tallies) == 1
 
 
+def test_who_abstains_counts_among_those_who_could_agree(house: Courthouse, jury: Jury) -> None:
+    jury.votes = lambda request: "neither" if request.tag.endswith("juror-01") else "buyer"
+    assert len(hear(house, consensus=0.8).tallies) == 3  # 4 of 5, although 4 of the 4 who voted
+
+
 def test_the_summary_after_the_last_round_is_the_rationale_of_the_verdict(house: Courthouse, jury: Jury) -> None:
     record = hear(house, rounds=2, consensus=1.0)
     made = [call.value for call in record.calls if call.task == "summarise"]
@@ -459,8 +464,11 @@ def test_the_fields_of_an_answer_stand_in_the_order_of_the_setup(house: Courthou
 
 
 @pytest.mark.parametrize("variant", ["baseline", "rules", "sr-cot", "iv-cot", "iv-cot-lite"])
-def test_a_single_model_is_not_told_of_a_jury_a_clerk_or_norms(house: Courthouse, jury: Jury, variant: str) -> None:
-    hear(house, variant=variant, rules=())
+def test_a_single_model_is_not_told_of_a_jury_a_clerk_or_norms(
+    house: Courthouse, jury: Jury, case: Dispute, variant: str
+) -> None:
+    late = Evidence(id="seller-9", side="seller", text="A receipt was found behind the sofa.", late=True)
+    hear(house, with_evidence(case, *case.evidence, late), variant=variant, rules=())
     words = " ".join(text_of(request) for request in jury.asked).lower()
     assert not any(word in words for word in ("jury", "juror", "clerk", "norm that", "norms", "vote"))
 

@@ -121,6 +121,7 @@ def test_tables_that_share_values_in_the_paper_share_their_cases() -> None:
     tables = ("table-8", "table-9")
     one, other = (read_toml(ROOT / "data" / "experiments" / f"cyberjurors-{table}.toml") for table in tables)
     assert (one.dataset, one.repeats) == (other.dataset, other.repeats)
+    assert (one.dataset.split, one.dataset.sample) == ("test", 100)
 
 
 def test_table_4_of_cyberjurors_is_of_a_hundred_cases() -> None:

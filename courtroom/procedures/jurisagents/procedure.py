@@ -120,7 +120,7 @@ async def look_up(court: Hearing, text: str, step: str = "") -> CaseInformation:
         if k:
             hits[kind] = await court.retrieve(f"{kind}{mark}", Search(**how, collection=kind, k=k))
     found = await look_up_precedents(court, text, mark) if setup.precedents else ()
-    return informed(hits, tuple(one for one in found if one.similarity >= setup.likeness))
+    return informed(hits, tuple(one for one in found if not setup.likeness or one.similarity >= setup.likeness))
 
 
 async def look_up_precedents(court: Hearing, text: str, mark: str = "") -> tuple[Referred, ...]:
