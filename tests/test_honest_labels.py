@@ -8,7 +8,7 @@ from courtroom.cases.dispute import Dispute
 from courtroom.courthouse import Courthouse
 from courtroom.room import scene
 from tests.driving import house
-from tests.pages import benched, page, texts
+from tests.pages import benched, page
 from tests.pages import house as pages_house
 
 __all__ = ["house", "pages_house"]  # fixtures
@@ -38,4 +38,4 @@ def test_pages_report_and_room_call_a_summary_a_summary(pages_house: Courthouse)
     record, procedure = pages_house.record(run), pages_house.procedures["juris"]
     assert scene(record, procedure).ending == "Summary"
     assert "Verdict:" not in report.as_html(record, procedure, pages_house.answers, pages_house.media)
-    assert "Outcome" in texts(page("runs"))
+    assert "Outcome" in page("runs").dataframe[0].value.columns

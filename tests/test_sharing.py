@@ -167,20 +167,20 @@ def test_a_private_run_is_as_if_it_were_not_there(either: Courthouse) -> None:
             with pytest.raises(NoSuchRun) as missing:
                 read("nope")
             assert str(unseen.value).replace(run, "nope") == str(missing.value), read
-        for part in (store.events, store.stages, lambda name: marks.put(name, marked)):
+        for part in (store.events, lambda name: marks.put(name, marked)):
             with pytest.raises(NoSuchRun):
                 part(run)
         assert (store.status(run), store.pulse(run)) == (store.status("nope"), store.pulse("nope"))
         left = [
             *(store.runs(), [*store.each()], store.kin(run), store.interventions.of(run), either.asides.of(run)),
-            *(marks.of(run), marks.tags(), marks.reviewers(), listed_runs.there([run])),
+            *(marks.of(run), marks.tags(), marks.reviewers(), listed_runs.named([run])),
             *(listed_runs.count(everything), listed_runs.page(everything, 0, 9), listed_runs.runs(everything, 9)),
             listed_runs.what_is_wanted(RunFilter(case="oak-table")),
         ]
         assert not any(left), left
     with acts(OWNER):
         assert either.record(run).run.id == run
-        assert listed_runs.there([run]) == [run]
+        assert [line.id for line in listed_runs.named([run])] == [run]
 
 
 def test_others_read_a_shared_run_and_fork_it(house: Courthouse) -> None:

@@ -237,7 +237,7 @@ def test_training_data_that_can_not_be_is_told_in_a_sentence(shell: Shell, tmp_p
     assert "Hear some cases first" in refused(shell("align", "--to", folder))
     run = heard(shell, procedure="jurisagents")
     assert "no VERDICT run with a first draft" in refused(shell("align", run, "--to", folder))
-    assert "rounds" in refused(shell("align", heard(shell), "--to", folder, "--set", "rounds=0"))
+    assert "rounds" in refused(shell("align", heard(shell), "--to", folder, "--set", "rounds=-1"))
     assert "no VERDICT run with a first draft" in refused(shell("align", "--to", folder, "--teacher", "another/model"))
     assert "There is no run “nope”" in refused(shell("align", "nope", "--to", folder))
     heard(shell)

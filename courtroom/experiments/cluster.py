@@ -26,7 +26,7 @@ from distributed.comm.core import CommClosedError
 from courtroom.access import acts, for_server
 from courtroom.engine.runner import BEAT_S, Runner
 from courtroom.errors import CourtroomError
-from courtroom.experiments.driver import CellPostponed, LocalCells, stop
+from courtroom.experiments.cells import CellPostponed, LocalCells, stop
 from courtroom.experiments.plan import Cell
 from courtroom.experiments.store import ExperimentStore, NoSuchExperiment, StoredExperiment
 from courtroom.models.errors import ModelError

@@ -9,7 +9,7 @@ from functools import partial
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
-from courtroom.knowledge.embedding import of_length_1
+from courtroom.knowledge.vectors import of_length_1
 from courtroom.models.card import card, load
 from courtroom.models.connections import Connections
 from courtroom.models.errors import ModelError

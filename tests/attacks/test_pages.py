@@ -144,9 +144,11 @@ class Site:
         for button in self.page.get_by_test_id("stPopoverButton").all():
             if button.is_enabled():
                 button.click()
-                self.page.get_by_test_id("stPopoverBody").wait_for()
+                body = self.page.get_by_test_id("stPopoverBody")
+                body.wait_for()
                 self.settled()
                 self.page.keyboard.press("Escape")
+                expect(body).to_have_count(0)
 
     def row(self) -> None:
         """The first call of the table that can be opened; a table takes clicks a moment after it is there."""
