@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 Drafts = Mapping[str, Mapping[str, Mirrored]]
 """By the title of a change, and by the case's id, how the case would be heard."""
 AGAIN = N_("heard again, unchanged")
+ANY_NUMBER = 10**6
+"""Of failed answers: whoever asks for a draft again has each of them asked anew, once."""
 
 
 def drafts(
@@ -49,13 +51,14 @@ def drafts(
         who: of whom something is changed; see `mirrored`.
         spec: the model that rewrites, where that is among the changes. Its answers are on record, so that the same is asked
             and paid for once.
-        budget: what it may spend on each change.
+        budget: what it may spend on all changes together.
 
     Raises:
         CourtroomError: a model is to rewrite, and none is named.
     """
     every = list(cases)
     found: dict[str, dict[str, Mirrored]] = {}
+    spent = Spent()
     for change in changes:
         if change.kind != "rewriting":
             found[change.title] = {case.id: mirrored(case, change, who) for case in every}
@@ -63,8 +66,8 @@ def drafts(
             raise CourtroomError("Choose a language model that rewrites: the offline model can't.")
         else:
             asked = [rewriting(case, change.value, spec, budget or Budget()) for case in every]
-            failed = {one.path: 1 for one in asked}  # who asks again has what failed asked anew
-            told = ask_beside(house.runner, _payer(house), asked, failed, keys=KEYS.get(), spent=Spent()).result()
+            failed = dict.fromkeys((one.path for one in asked), ANY_NUMBER)
+            told = ask_beside(house.runner, _payer(house), asked, failed, keys=KEYS.get(), spent=spent).result()
             answered = zip(every, told.calls, strict=True)
             found[change.title] = {case.id: rewritten(case, called, told.stopped) for case, called in answered}
     return found

@@ -99,7 +99,8 @@ def as_markdown(record: Record, procedure: Procedure) -> str:
     written = []
     for passage in transcript(record, procedure):
         text = _MARKDOWN.sub(r"\\\1", passage.text)
-        written.append(_STYLES[passage.style].format("\n> ".join(text.splitlines())))
+        between = "\n> " if passage.style == "text" else " "
+        written.append(_STYLES[passage.style].format(between.join(text.splitlines())))
     return "\n\n".join(written) + "\n"
 
 
