@@ -141,9 +141,14 @@ def _one(line: RunLine | Group, *, installed: bool) -> None:
             open_run(line.id)
         open_experiment(line.id, what_if=bool(line.parent))
     about = _("List these runs alone, to filter, mark or select them.")
-    if not isinstance(line, RunLine) and st.button(_("Show runs"), key="show-runs", help=about):
+    if isinstance(line, RunLine):
+        return
+
+    def show_runs() -> None:  # before the page is drawn: the number of a list that is drawn can't be set
         st.session_state[WITHIN] = (part, line.id)
         st.session_state["runs-page"] = 1
+
+    if st.button(_("Show runs"), key="show-runs", help=about, on_click=show_runs):
         st.rerun(scope="app")
 
 

@@ -220,6 +220,7 @@ def what_if_view(house: Courthouse, kept: StoredExperiment) -> None:
             st.session_state["what-if-run"] = base
             experiment_view.leave()
     if house.store.status(base) == "deleted":
+        experiment_view.progress_view(house, kept)
         _results(kept, list(house.experiments.store.cells(kept.id)), None)
         return
     known = procedure_of(house, base, house.store.run(base).procedure)

@@ -177,6 +177,8 @@ class Asker:
         is_ours = request.spec.id not in (OFFLINE, SCRIPT) and model is self._model
         lock = self._answers.lock(request.key) if is_ours else None
         async with self._locked(lock, request.key) if lock else nullcontext():
+            if request.by_batch:
+                self._not_ours.add(request.key)  # who took the lock took it out
             if lock and (there := self._answers.reply(request.key)) is not None:
                 return there, False
             try:

@@ -278,8 +278,8 @@ class VectorIndex(Index):
         return [(name, cosine) for name, cosine in best.items() if name not in exclude][:k]
 
     def _open(self, newest: int) -> None:
-        if self._opened is not None and self._version <= newest and not self._folders.server:
-            return
+        if self._opened is not None and NOTHING < self._version <= newest and not self._folders.server:
+            return  # one that is half made is made again: it may hold what was deleted since
         is_first = self._opened is None
         self.close()
         with self._folders.writing():

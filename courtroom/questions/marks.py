@@ -103,7 +103,10 @@ class MarkStore:
         return tuple(read_mark(row["run"], row["body"]) for row in rows)
 
     def one(self, run: str, target: str, reviewer: str) -> Mark | None:
-        return next((mark for mark in self.of(run) if (mark.target, mark.reviewer) == (target, reviewer)), None)
+        row = self._database.row(
+            "SELECT * FROM marks WHERE run = ? AND target = ? AND reviewer = ?", (run, target, reviewer)
+        )
+        return read_mark(row["run"], row["body"]) if row else None
 
     def all(self) -> dict[str, tuple[Mark, ...]]:
         runs = [row["run"] for row in self._database.execute("SELECT DISTINCT run FROM marks ORDER BY run")]

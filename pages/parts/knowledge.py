@@ -7,7 +7,7 @@ import streamlit as st
 
 from courtroom.access import Access, may
 from courtroom.cases.criminal import CriminalCase
-from courtroom.cases.dispute import Dispute, Precedent, PrecedentBatch
+from courtroom.cases.dispute import CATEGORIES, Dispute, Precedent, PrecedentBatch
 from courtroom.courthouse import Courthouse
 from courtroom.declarations.parts import Source
 from courtroom.engine.procedure import Procedure
@@ -131,7 +131,7 @@ def collection_view(house: Courthouse, name: str) -> None:
         category, hint = "", _("theft · 盗窃")
         law = ""
         if name == "precedents":
-            category = st.text_input(_("Category"), key=f"category-{key}")
+            category = st.selectbox(_("Category"), ["", *CATEGORIES], format_func=translated, key=f"category-{key}")
         if name == "cases":
             category = st.text_input(_("Charge"), placeholder=hint, key=f"category-{key}")
         if name != "precedents":
@@ -153,15 +153,20 @@ def collection_view(house: Courthouse, name: str) -> None:
                 advice = _("Nothing fits. Use other words or another order, or narrow down less.")
                 st.info(advice, icon=":material/filter_alt_off:")
             for one in hits:
-                record_view(house, one.record)
+                record_view(house, one.record, base)
         return
     if not len(collection):
-        st.info(_("Nothing is here yet. Import a file above."), icon=":material/auto_stories:")
+        nothing = (
+            _("Nothing is here yet. Import a file below.")
+            if name == "precedents"
+            else _("Nothing is here yet. Import a file above.")
+        )
+        st.info(nothing, icon=":material/auto_stories:")
         return
     page = page_of(len(collection), RECORDS_A_PAGE, f"page-{collection.name}")
     unreadable_rows(collection.unreadable((page - 1) * RECORDS_A_PAGE, RECORDS_A_PAGE))
     for record in collection.all((page - 1) * RECORDS_A_PAGE, RECORDS_A_PAGE):
-        record_view(house, record)
+        record_view(house, record, base)
 
 
 def title_of(record: Any) -> str:
@@ -182,7 +187,7 @@ def title_of(record: Any) -> str:
     return str(getattr(record, "title", "") or getattr(record, "text", "") or record.id)
 
 
-def record_view(house: Courthouse, record: Any) -> None:
+def record_view(house: Courthouse, record: Any, base: str = BUNDLED) -> None:
     with st.expander(literal(title_of(record))):
         if isinstance(record, Statute):
             if record.digest:
@@ -206,7 +211,7 @@ def record_view(house: Courthouse, record: Any) -> None:
             inert(record.facts)
             inert(record.real_outcome(), small=True)
         elif isinstance(record, Precedent):
-            _precedent(house, record)
+            _precedent(house, record, is_bundled=base == BUNDLED)
 
 
 def precedents_view(house: Courthouse) -> None:
@@ -258,7 +263,8 @@ def _distil(house: Courthouse, chosen: list[Precedent], model: str) -> None:
     start_with_models(house, procedure, batch, dict.fromkeys((role.name for role in procedure.roles), model))
 
 
-def _precedent(house: Courthouse, precedent: Precedent) -> None:
+def _precedent(house: Courthouse, precedent: Precedent, *, is_bundled: bool) -> None:
+    """Draw a precedent; one of another base is read alone, as what is changed here is the bundled base."""
     inert(precedent.dispute)
     left, right = st.columns(2, gap="large")
     with left:
@@ -267,14 +273,16 @@ def _precedent(house: Courthouse, precedent: Precedent) -> None:
             inert(f"{MARKS[opinion.side]} {opinion.side}: {opinion.text}", small=True)
     with right:
         lines, key = "\n".join(precedent.norms), f"norms-{precedent.id}"
-        text = st.text_area(_("Norms, one a line"), lines, key=key, height=160)
+        text = st.text_area(_("Norms, one a line"), lines, key=key, height=160, disabled=not is_bundled)
         norms_now = tuple(line.strip() for line in text.splitlines() if line.strip())[:8]
-        changed = may(Access.RUN) and norms_now != precedent.norms
+        changed = is_bundled and may(Access.RUN) and norms_now != precedent.norms
         if changed and st.button(_("Save the norms"), key=f"save-{precedent.id}", type="primary"):
             house.imports.add_precedents([precedent.model_copy(update={"norms": norms_now})])
             st.rerun()
     with st.container(horizontal=True, vertical_alignment="center"):
         st.caption(literal(precedent.source))
+        if not is_bundled:
+            return
         by = _("By the offline model; choose another below the list.")
         if may(Access.RUN) and st.button(_("Distil again"), key=f"distil-{precedent.id}", help=by):
             _distil(house, [precedent], OFFLINE)

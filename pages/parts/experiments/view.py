@@ -178,7 +178,7 @@ def _budget(house: Courthouse, kept: StoredExperiment) -> None:
     """Another budget."""
     with st.popover(_("Budget"), icon=":material/payments:"):
         st.caption(_("Of the whole experiment."))
-        budget = budget_fields(kept.experiment.budget, "experiment-new")
+        budget = budget_fields(kept.experiment.budget, f"experiment-new-{kept.id}")
         if st.button(_("Set"), key="experiment-set-budget"):
             house.experiments.store.replace(kept.experiment.model_copy(update={"budget": budget}))
             st.rerun()

@@ -129,7 +129,7 @@ def controls(house: Courthouse, procedure: Procedure, record: Record) -> None:
         st.caption(literal(run.reason))
     if status == "paused" and "budget" in run.reason and not run.imported and mine:
         with st.form("budget", border=True):
-            budget = budget_fields(record.setup.budget, "budget")
+            budget = budget_fields(record.setup.budget, f"budget-{run.id}")
             if st.form_submit_button(_("Set the budget and run on"), type="primary"):
                 house.store.replace_setup(run.id, record.setup.model_copy(update={"budget": budget}))
                 runner.stop(run.id)

@@ -223,7 +223,8 @@ def family_view(house: Courthouse, run: str, marks: Sequence[str] = ()) -> None:
     family = house.family(run, MAX_RUNS_SHOWN)
     chosen = rows_chosen(pd.DataFrame([_relative(house, one, marks or (run,)) for one in family]), f"family-{run}")
     for place in chosen:
-        open_run(family[place].run.id)
+        if (other := family[place].run.id) != st.query_params.get("run"):  # its own page would be opened without end
+            open_run(other)
     more = len(house.store.family_ids(run)) - MAX_RUNS_SHOWN
     st.caption(_("and {runs} more", runs=more) if more > 0 else _("Select a row to open its run."))
 
