@@ -149,7 +149,7 @@ def test_the_page_raises_a_budget_and_deletes_an_experiment(house: Courthouse) -
     assert "The budget of 4 calls has no room for another cell: spent so far: 4 calls" in unmarked(app)
     assert "2 cells are left" in unmarked(app)
     assert app.dataframe[0].value["Done"][0] == 4
-    app.number_input(key="experiment-new-calls").set_value(0).run()
+    app.number_input(key=f"experiment-new-{found.kept.id}-calls").set_value(0).run()
     press(app, "experiment-set-budget")
     press(app, "experiment-go")
     house.experiments.wait(found.kept.id, 60)
