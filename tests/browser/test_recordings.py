@@ -121,8 +121,13 @@ def test_the_tally_says_what_the_seats_show(page: Page) -> None:
     ]
     shown_room(page, {**SCENE, "moments": [*SCENE["moments"], *again]})  # type: ignore[misc]
     expect(page.locator(".room .tally .count strong")).to_have_text(["1", "8"])
-    expect(page.locator(".room .tally-told")).to_contain_text("8 still to vote")
+    expect(page.locator(".room .tally-told")).to_contain_text("8 still to vote, shown as they voted before")
     expect(page.locator(".room .seat .word").filter(has_text="Seller")).to_have_count(8)
+
+
+def test_in_the_first_round_nobody_has_voted_before(page: Page) -> None:
+    shown_room(page, {**SCENE, "moments": SCENE["moments"][:2]})  # type: ignore[index]
+    expect(page.locator(".room .tally-told")).to_have_text("Round 1 · 8 still to vote")
 
 
 def test_a_vote_stays_at_its_seat_while_others_speak_on(page: Page) -> None:

@@ -19,7 +19,7 @@ function tallyPart() {
     if (signature === drawn) return;
     drawn = signature;
     const waiting = ballot ? seats - ballot.votes.size : 0;
-    const still = before.length ? t("{number} still to vote, shown as they voted before", { number: waiting }) : t("{number} still to vote", { number: waiting });
+    const still = before.some(([id]) => !ballot.votes.has(id)) ? t("{number} still to vote, shown as they voted before", { number: waiting }) : t("{number} still to vote", { number: waiting });
     const head = el("div", "tally-head");
     for (const side of shown) {
       const one = el("span", "count", null, shape(side, "voted"), el("strong", "", String(counts.get(side.name) || 0)), el("span", "", side.title));
