@@ -1,11 +1,14 @@
 """Experiments by a provider's batch: at half the price, whatever is killed, fails or expires in between."""
 
+import asyncio
 import os
 import shutil
 import signal
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 from aiohttp import web
 
@@ -13,7 +16,7 @@ from courtroom.courthouse import Courthouse
 from courtroom.engine.events import Noted
 from courtroom.experiments.results import ExperimentResults
 from courtroom.experiments.spec import Experiment, as_toml, read_toml
-from courtroom.models import batches, failures
+from courtroom.models import batches, card, failures
 from courtroom.models.card import price
 from pages.parts.shared.shown import spent_in_words
 from tests.driving import done, shell, until
@@ -141,6 +144,39 @@ def test_a_program_that_ends_leaves_its_batch_to_the_next(house: Courthouse, mon
         assert all(row.state == "done" for row in again.experiments.results(name).rows)
         again.close()
         assert len(server.batches) == 1
+
+
+def test_a_call_that_comes_while_its_batch_ends_is_answered_too(
+    house: Courthouse, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Both went with one batch; the second is made again when the first has its answer, and what failed is forgotten."""
+
+    async def late(taken: batches.Batches, url: str) -> list[httpx.Response]:
+        def asked(key: str) -> httpx.Request:
+            body = {"model": "gpt-5-mini", "messages": [{"role": "user", "content": key}]}
+            return httpx.Request("POST", f"{url}/chat/completions", json=body)
+
+        await asyncio.gather(*(taken._send(key, asked(key)) for key in ("first", "second")))
+        taken.answered.clear()  # as in the process that goes on after another
+        first = asyncio.create_task(taken._send("first", asked("first")))
+        writing, written = asyncio.Event(), house.writer.do
+
+        async def held(write: Callable[[], Any]) -> None:
+            writing.set()
+            await asyncio.sleep(0)
+            await written(write)
+
+        monkeypatch.setattr(house.writer, "do", held)
+        await writing.wait()
+        return await asyncio.wait_for(asyncio.gather(first, taken._send("second", asked("second"))), timeout=60)
+
+    with ProviderServer() as server:
+        server.known(monkeypatch)
+        card.load()
+        found = house.runner.do(late(batches.Batches(house.database, house.writer), server.url)).result()
+        house.close()
+    assert [one.status_code for one in found] == [200, 200]
+    assert len(server.batches) == 1
 
 
 @both

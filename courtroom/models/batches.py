@@ -214,6 +214,7 @@ class Batches:
                     await self._writer.do(partial(self._record, batch))
                 self._out[batch.id] = batch
             results = await self._follow(batch)
+            del self._out[batch.id]  # a call that comes from here on looks at the batch anew
             for key, call in batch.calls.items():
                 if not call.done():
                     self.answered.add(key)
@@ -226,7 +227,8 @@ class Batches:
                 if not call.done():
                     call.set_exception(error)
         finally:
-            self._out.pop(batch.id, None)
+            if self._out.get(batch.id) is batch:
+                del self._out[batch.id]
 
     async def _follow(self, batch: Batch) -> Mapping[str, Result]:
         """Look at a batch from time to time until it has ended. Trouble that may pass is waited out."""
