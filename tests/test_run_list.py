@@ -10,7 +10,7 @@ import pytest
 
 from courtroom import report
 from courtroom.courthouse import Courthouse
-from courtroom.evaluation.run_list import ExperimentLine, RunFilter, RunLine, RunList, run_table
+from courtroom.evaluation.run_list import GroupLine, RunFilter, RunLine, RunList, run_table
 from courtroom.experiments.spec import Experiment
 from courtroom.store.database import Database
 from tests.full_store import kept_what_if
@@ -134,8 +134,8 @@ def test_the_runs_of_a_what_if_are_one_line(house: Courthouse) -> None:
     setup = house.record(run).setup
     forks = [house.fork(run, setup, run=cell.run) for cell in house.experiments.store.cells(what_if) if cell.run]
     lines = RunList(house.database).page(RunFilter(), 0, 25)
-    assert [type(line) for line in lines] == [ExperimentLine, RunLine, RunLine]
-    assert (lines[0].id, lines[0].parent, lines[0].runs) == (what_if, run, 3)
+    assert [type(line) for line in lines] == [GroupLine, RunLine, RunLine]
+    assert (lines[0].kind, lines[0].id, lines[0].parent, lines[0].runs) == ("experiment", what_if, run, 3)
     assert RunList(house.database).count(RunFilter()) == 3
     app = page("runs")
     assert app.dataframe[0].value["Case"][0].startswith("3 runs of the what-if on")

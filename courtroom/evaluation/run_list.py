@@ -42,33 +42,24 @@ class RunLine(Strict):
     """The hash of the file that it was imported from, if it was."""
 
 
-class ExperimentLine(Strict):
-    """All runs of one experiment, as one line."""
+class GroupLine(Strict):
+    """All runs of one experiment or case, as one line."""
 
+    kind: Literal["experiment", "case"]
     id: str
     title: str
-    parent: str
-    """The run whose forks they are; empty where its cases are a dataset's."""
-    procedure: str
+    created: float
+    """Of a case, its last run."""
+    runs: int
+    """Of those that the filters let through."""
+    parent: str = ""
+    """The run whose forks an experiment's are; empty where its cases are a dataset's."""
+    procedure: str = ""
     """The parent's."""
-    status: str
-    created: float
-    runs: int
-    """Of those that the filters let through."""
+    status: str = ""
 
 
-class CaseLine(Strict):
-    """All runs of one case, as one line."""
-
-    id: str
-    title: str
-    created: float
-    """Of the last one."""
-    runs: int
-    """Of those that the filters let through."""
-
-
-Line = RunLine | ExperimentLine | CaseLine | Unreadable
+Line = RunLine | GroupLine | Unreadable
 
 
 Whose = Literal["", "mine", "others"]
@@ -153,26 +144,12 @@ class RunList:
 
     def _line(self, kind: str, number: int, runs: int) -> Line:
         try:
-            if kind == "experiment":
-                return self._experiment(number, runs)
-            if kind == "case":
-                return self._case(number, runs)
-            return _run_line(self._database.row(f"SELECT {_OF_A_RUN} FROM runs WHERE number = ?", (number,)))
+            if kind == "run":
+                return _run_line(self._database.row(f"SELECT {_OF_A_RUN} FROM runs WHERE number = ?", (number,)))
+            row = self._database.row(_OF_A_GROUP[kind], (number,))
+            return read(kind, row["id"], lambda: GroupLine.model_validate({**dict(row), "kind": kind, "runs": runs}))
         except Unreadable as error:
             return error
-
-    def _case(self, number: int, runs: int) -> CaseLine:
-        row = self._database.row("SELECT case_id AS id, title, created FROM runs WHERE number = ?", (number,))
-        return read("case of run", row["id"], lambda: CaseLine.model_validate({**dict(row), "runs": runs}))
-
-    def _experiment(self, number: int, runs: int) -> ExperimentLine:
-        row = self._database.row(
-            f"SELECT id, {_TITLE} AS title, parent, status, created,"
-            " coalesce((SELECT procedure FROM runs WHERE runs.id = parent), '') AS procedure"
-            " FROM experiments WHERE number = ?",
-            (number,),
-        )
-        return read("experiment", row["id"], lambda: ExperimentLine.model_validate({**dict(row), "runs": runs}))
 
 
 _TITLE = (
@@ -180,6 +157,12 @@ _TITLE = (
     " ELSE experiments.name END"
 )
 """A what-if is called as its case is."""
+_OF_A_GROUP = {
+    "case": "SELECT case_id AS id, title, created FROM runs WHERE number = ?",
+    "experiment": f"SELECT id, {_TITLE} AS title, parent, status, created,"
+    " coalesce((SELECT procedure FROM runs WHERE runs.id = parent), '') AS procedure"
+    " FROM experiments WHERE number = ?",
+}
 _OF_A_RUN = "id, title, procedure, status, verdict, created, parent, origin, control, imported"
 
 

@@ -275,17 +275,11 @@ def yardstick(
 def _yardstick_lines(found: Yardstick) -> Iterator[str]:
     yield from found.sentences
     yield "first ballot\truns\tproven\tpeople\tproven"
-    for point in found.curve:
-        mine, theirs = (one and f"{one.value:.0%}" for one in (point.interval(), point.interval(of_people=True)))
-        yield f"{point.votes} of {point.size}\t{point.n}\t{mine or '-'}\t{point.people_n}\t{theirs or '-'}"
-    yield "\nmeasure\tvalue\t95 % interval\tn\tpeople\tn\tp\tsource"
-    for line in found.lines:
-        form = ".1%" if line.percent else ".2f"
-        people = "-" if line.people is None else f"{line.people:{form}}"
-        p = "-" if line.p is None else f"{line.p:.2g}"
-        ends = "-" if line.low is None else f"{line.low:{form}} to {line.high:{form}}"
-        cells = f"{line.value:{form}}", ends, str(line.n), people, str(line.people_n or "-"), p, line.source
-        yield "\t".join((line.title, *cells))
+    for size, votes, wins, n, others, of in found.curve.itertuples(index=False):
+        mine, theirs = (f"{hits / many:.0%}" if many else "-" for hits, many in ((wins, n), (others, of)))
+        yield f"{votes} of {size}\t{n}\t{mine}\t{of}\t{theirs}"
+    yield "\nmeasure\tthese runs\tpeople\tp\tsource"
+    yield from ("\t".join(line.in_words().values()) for line in found.lines)
 
 
 def read_actions(text: str) -> list[Action]:
