@@ -9,11 +9,11 @@ import streamlit as st
 from courtroom import report
 from courtroom.access import Access, may
 from courtroom.courthouse import Courthouse
-from courtroom.engine.run import ABOUT_RECORDINGS
+from courtroom.engine.run import ABOUT_RECORDINGS, Run
 from courtroom.engine.store import Deleted
 from courtroom.errors import Unreadable
 from courtroom.evaluation.comparison import MAX_COMPARED_RUNS
-from courtroom.evaluation.run_list import GroupLine, Order, RunFilter, RunLine, RunList, run_table
+from courtroom.evaluation.run_list import GroupLine, Order, RunFilter, RunList, run_table
 from courtroom.evaluation.turnout import turnout
 from courtroom.experiments.written import csv_of
 from courtroom.language import N_, _, translated
@@ -65,7 +65,7 @@ WITHIN = "runs-within"
 """The part of the list that is shown by itself, in the session: the kind and the id of a group."""
 
 
-def run_row(house: Courthouse, line: RunLine, marked: Short, missing: str) -> dict[str, Any]:
+def run_row(house: Courthouse, line: Run, marked: Short, missing: str) -> dict[str, Any]:
     """What the table says of a run. `missing`: who has no vote."""
     known = procedure_of(house, line.id, line.procedure)
     change = fork_name(house, line.id, line.parent)
@@ -97,10 +97,10 @@ def group_row(house: Courthouse, line: GroupLine) -> dict[str, Any]:
     return {"Case": case, "Procedure": known.title if known else "", **row}
 
 
-def chosen_bar(house: Courthouse, chosen: Sequence[RunLine | GroupLine]) -> None:
+def chosen_bar(house: Courthouse, chosen: Sequence[Run | GroupLine]) -> None:
     """What can be done with the lines that are chosen."""
-    runs = [line.id for line in chosen if isinstance(line, RunLine)]
-    installed = all(line.procedure in house.procedures for line in chosen if isinstance(line, RunLine))
+    runs = [line.id for line in chosen if isinstance(line, Run)]
+    installed = all(line.procedure in house.procedures for line in chosen if isinstance(line, Run))
     with st.container(horizontal=True, vertical_alignment="center"):
         if len(chosen) == 1:
             _one(chosen[0], installed=installed)
@@ -131,8 +131,8 @@ def chosen_bar(house: Courthouse, chosen: Sequence[RunLine | GroupLine]) -> None
                 st.rerun(scope="app")
 
 
-def _one(line: RunLine | GroupLine, *, installed: bool) -> None:
-    if isinstance(line, RunLine):
+def _one(line: Run | GroupLine, *, installed: bool) -> None:
+    if isinstance(line, Run):
         if st.button(_("Open"), key="open", type="primary", disabled=not installed):
             open_run(line.id)
         return
@@ -242,7 +242,7 @@ def listing() -> None:
     found = listed.page(wanted, (page - 1) * PAGE, PAGE, order)
     unreadable_rows([line for line in found if isinstance(line, Unreadable)])
     lines = [line for line in found if not isinstance(line, Unreadable)]
-    runs = [line for line in lines if isinstance(line, RunLine)]
+    runs = [line for line in lines if isinstance(line, Run)]
     marks = house.marks.short(line.id for line in runs)
     done = [line.id for line in runs if line.outcome and line.procedure in house.procedures]
     missing: Mapping[str, str] = {
@@ -250,7 +250,7 @@ def listing() -> None:
     }
     rows = [
         run_row(house, line, marks.get(line.id, Short()), missing.get(line.id, ""))
-        if isinstance(line, RunLine)
+        if isinstance(line, Run)
         else group_row(house, line)
         for line in lines
     ]

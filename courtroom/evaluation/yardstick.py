@@ -115,16 +115,15 @@ def deliberation(record: Record, procedure: Procedure) -> Deliberation | None:
         return None
     names = [choice.name for choice in choices]
     begins, ends = (
-        {who: one.choice for who, one in votes.items() if one.choice} for votes in (ballots[0], ballots[-1])
+        {who: one.choice == names[0] for who, one in votes.items() if one.choice} for votes in (ballots[0], ballots[-1])
     )
     if len(begins) < 2 or not ends:
         return None
-    share, last = (sum(vote == names[0] for vote in votes.values()) / len(votes) for votes in (begins, ends))
-    majority = names[share < 0.5]
+    share, last = fmean(begins.values()), fmean(ends.values())
     groups = [
-        [who for who, vote in begins.items() if (vote == majority) is most and who in ends] for most in (True, False)
+        [ends[who] != vote for who, vote in begins.items() if who in ends and (vote == (share >= 0.5)) is most]
+        for most in (True, False)
     ]
-    moved = [sum(ends[who] != begins[who] for who in group) for group in groups]
     outcome = record.run.verdict.outcome
     private = next(reversed(private_votes(record, procedure).values()), {})
     return Deliberation(
@@ -133,10 +132,10 @@ def deliberation(record: Record, procedure: Procedure) -> Deliberation | None:
         verdict=outcome == names[0] if outcome in names else None,
         standard=str(record.run.verdict.details.get(STANDARD, "")),
         last=last,
-        unanimous=len(set(ends.values())) == 1,
+        unanimous=last in (0, 1),
         rounds=len(ballots) - 1,
         dissent=fmean(vote != outcome for vote in private.values()) if outcome in names and private else None,
-        changed=(moved[0], len(groups[0]), moved[1], len(groups[1])),
+        changed=(sum(groups[0]), len(groups[0]), sum(groups[1]), len(groups[1])),
     )
 
 

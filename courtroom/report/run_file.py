@@ -413,7 +413,7 @@ class RunFiles:
             case ".parquet":
                 packed: bytes = votes_in_long_form(record, procedure, answers.of(record.run)).to_parquet()
                 return packed
-        raise CourtroomError("--to needs a file name that ends in .json, .html, .md, .docx, .csv or .parquet.")
+        raise CourtroomError("Name a file that ends in .json, .html, .md, .docx, .csv or .parquet.")
 
     @needs(Access.RUN)
     def take_in(self, data: bytes) -> str:

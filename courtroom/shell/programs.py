@@ -89,10 +89,6 @@ class Programs:
     def _link(self, run: str) -> dict[str, str]:
         return {"run": run, "link": f"{self._house.settings.address.rstrip('/')}/deliberation?run={run}"}
 
-    @property
-    def tools(self) -> tuple[Callable[..., Any], ...]:
-        return self.cases, self.procedures, self.hear, self.ask, self.state, self.verdict
-
 
 def server_of(programs: Programs) -> MCPServer:
     """Return the tools as a server of the Model Context Protocol; over HTTP each is `POST /api/NAME` too."""
@@ -116,7 +112,7 @@ def server_of(programs: Programs) -> MCPServer:
 
         return answer
 
-    for tool in programs.tools:
+    for tool in (programs.cases, programs.procedures, programs.hear, programs.ask, programs.state, programs.verdict):
         server.tool()(_in_a_thread(tool))
         server.custom_route(f"/api/{tool.__name__}", methods=["POST"])(answering(tool))
     return server
