@@ -95,7 +95,7 @@ def result(house: Courthouse, name: str, before: Mapping[str, Payment] | None = 
         "case": run.case_id,
         "status": "paused" if run.status == "running" else run.status,
         "reason": run.reason,
-        "verdict": run.verdict.outcome if run.verdict else None,
+        "verdict": run.outcome,
         "summary": run.verdict.summary if run.verdict else "",
         **({"options": options} if options else {}),
         "note": run.verdict.note if run.verdict else "",
