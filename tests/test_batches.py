@@ -74,8 +74,8 @@ def test_calls_that_are_ready_go_out_together_at_half_the_price(
     half = price(model, by_batch=True)
     for record in records:
         assert "tokens by batch, at half the price" in spent_in_words(record)
-        assert record.batched == sum(record.tokens)
-        assert record.cost == pytest.approx(half.of(*record.tokens, record.cached))
+        assert record.spent.batched == sum(record.tokens)
+        assert record.cost == pytest.approx(half.of(*record.tokens, record.spent.cached))
 
 
 @both

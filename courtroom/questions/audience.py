@@ -54,16 +54,11 @@ class AudienceVote(Strict):
     at: float
 
 
-class AudienceArgument(Strict):
+class AudienceArgument(AudienceVote):
     """What one phone has said in one poll."""
 
     number: int
-    run: str
-    poll: str
-    phone: str
-    choice: str
     text: str = Field(min_length=1, max_length=LONGEST)
-    at: float
 
 
 class Like(Strict):

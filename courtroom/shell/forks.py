@@ -60,7 +60,7 @@ def _described(record: Record) -> str:
     facts += [f"fork of {run.parent}"] if run.parent else []
     facts += ["imported"] if run.is_unverified else []
     facts += [f"verdict {run.verdict.outcome}"] if run.verdict else []
-    about = "about " if record.estimated else ""
+    about = "about " if record.spent.estimated else ""
     cost = "price unknown" if record.cost is None else f"{about}US$ {record.cost:g}"
     facts += [
         f"{record.asked} asked",

@@ -171,14 +171,14 @@ def spent_in_words(run: Record) -> str:
     """Return what a run took: calls, tokens, money and time."""
     calls = {"asked": count(run.asked), "recorded": count(run.recorded), "failed": run.failed}
     prompt, completion = run.tokens
-    tokens = {"prompt": count(prompt, about=run.estimated), "completion": count(completion)}
+    tokens = {"prompt": count(prompt, about=run.spent.estimated), "completion": count(completion)}
     text = _("{asked} calls asked, {recorded} from the record, {failed} failed", **calls)
     text += _(" · {prompt} prompt and {completion} completion tokens", **tokens)
-    if run.cached:
-        text += _(" ({cached} from the provider's cache)", cached=count(run.cached))
-    if run.batched:
-        text += _(" · {batched} tokens by batch, at half the price", batched=count(run.batched))
-    return f"{text} · {literal(money(run.cost, about=run.estimated))} · {duration(run.run.wall_s)}"
+    if run.spent.cached:
+        text += _(" ({cached} from the provider's cache)", cached=count(run.spent.cached))
+    if run.spent.batched:
+        text += _(" · {batched} tokens by batch, at half the price", batched=count(run.spent.batched))
+    return f"{text} · {literal(money(run.cost, about=run.spent.estimated))} · {duration(run.run.wall_s)}"
 
 
 def count(number: float, *, about: bool = False) -> str:
