@@ -558,8 +558,15 @@ def test_seats_of_one_model_with_one_prompt_are_told_in_plain_words() -> None:
     setup = changed(preset("Paper, with its models"), {"members.juror-04.id": "ollama/qwen2.5:7b"})
     (told,) = setup.warnings()
     assert told.startswith("Juror 1 and Juror 4 are one model (ollama/qwen2.5:7b) with one prompt")
-    for model, said in (("openai/one", "takes part in the writing too (openai/one)"), ("offline", "reads no meaning")):
-        assert said in JurisSetup.model_validate({**ONE, "roles": {"assessor": {"id": model}}}).warnings()[-1]
+    two = {**ONE, "members": {"editor": {"id": "openai/two"}}}
+    judges = {
+        "openai/one": "has no model of its own",
+        "openai/two": "takes part in the writing too (openai/two)",
+        "offline": "reads no meaning",
+    }
+    for model, said in judges.items():
+        assert said in JurisSetup.model_validate({**two, "roles": {"assessor": {"id": model}}}).warnings()[-1]
+    assert preset("Paper, with its models", model={"id": "openai/gpt-4.1"}).warnings() == (), "it writes nothing there"
 
 
 @pytest.mark.parametrize("title", ["Paper, with its models", "Seven points of view"])
@@ -604,8 +611,10 @@ def test_offline_a_juror_weighs_by_its_point_of_view(house: Courthouse) -> None:
     assert all("其中简洁最重" in ballot[f"on_{ballot['vote']}"] for ballot in ballots)
 
 
-def test_the_assessor_is_never_the_runs_own_model(house: Courthouse) -> None:
-    record = write(house, panel())
+@pytest.mark.parametrize("part", ["roles", "members"])
+@pytest.mark.parametrize("own", [{}, {"assessor": {"temperature": 0.4}}], ids=["nothing set", "temperature alone"])
+def test_the_assessor_is_never_the_runs_own_model(house: Courthouse, part: str, own: dict[str, Any]) -> None:
+    record = write(house, panel(), **{part: own})
     assert not any(call.member == "assessor" for call in record.calls)
     assert record.run.verdict.details["assessment"] is None
     assert "has no model of its own" in str(views.measures(record))

@@ -447,11 +447,15 @@ def test_of_a_precedent_and_its_translation_the_one_in_the_cases_language_stands
 
 
 def test_a_precedent_too_unlike_the_case_is_not_shown_and_this_is_told(house: Courthouse) -> None:
-    model = Court(objects=False)
+    model = Court()
     record = hear(house, model, likeness=0.95)
-    assert "# Similar cases" not in asked(model, "decide")[0]
-    (note,) = [note.text for note in record.of(Noted)]
-    assert note.startswith("Nothing near enough was found among the precedents")
+    assert not any("# Similar cases" in text for text in asked(model, "decide"))
+    question = CriminalCase(id="q", title="q", asked="case_analysis", facts="Which is right?", options=tuple("abcd"))
+    of_question = hear(house, Court(), question, likeness=0.95)
+    for found, stages_told in ((record, ["retrieval", "second-instance"]), (of_question, ["retrieval"])):
+        notes = found.of(Noted)
+        assert [note.stage for note in notes] == stages_told
+        assert all(note.text.startswith("Nothing near enough was found among the precedents") for note in notes)
 
 
 def test_charges_are_compared_as_the_statute_book_names_them(house: Courthouse) -> None:
