@@ -3,7 +3,6 @@
 import json
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -15,8 +14,7 @@ from courtroom.models.request import Request
 from courtroom.models.spec import ModelSpec
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
 from courtroom.questions import audit as naming
-from courtroom.questions.asides import CONDITIONS
-from courtroom.questions.audit import auditable, call_before, new_in, shares, why_none
+from courtroom.questions.audit import auditable, call_before, new_in, shares
 from tests.driving import drive
 from tests.openai_server import OpenAIServer, answer_for
 from tests.test_courtroom_llm import court
@@ -141,42 +139,15 @@ def test_an_audit_stops_at_the_budget_of_the_run(house: Courthouse) -> None:
     assert house.store.payments.spent(record.run.id, with_beside=True).calls == 40
 
 
-def test_answers_of_a_lost_process_are_not_asked_again(house: Courthouse, server: OpenAIServer) -> None:
-    record = hear(house)
-    audited(house, record, 1)
-    costs = [audit.cost for audit in house.audits.of(record)]
-    assert [cost.calls for cost in costs] == [4] * 4
-    house.database.connection.execute("DELETE FROM asides")
-    asked = server.calls
-    audited(house, record, 1)
-    assert server.calls == asked
-    assert [audit.cost for audit in house.audits.of(record)] == costs
-
-
 def test_an_audit_goes_and_comes_back_with_its_run(house: Courthouse) -> None:
     record = hear(house)
     audited(house, record, 1)
-    (first, *_) = house.audits.of(record)
-    anew = record.call(first.call).model_copy(update={"keys": ("another",)})
-    events = tuple((at, anew if event == record.call(first.call) else event) for at, event in record.events)
-    assert first.call not in {audit.call for audit in house.audits.of(replace(record, events=events))}
-    (one, *_) = house.asides.samples(record.run.id)
-    failed = one.model_copy(update={"choice": None})
-    assert naming.count([failed, one], "seller" if one.choice == "buyer" else "buyer")[one.condition].missing == 0
-    assert naming.count([one, failed], "buyer")[one.condition].missing == 1, "the last answer counts"
     kept = house.asides.of(record.run.id)
     assert len(kept) == 16
     deleted = house.store.delete(record.run.id)
     assert not house.asides.of(record.run.id)
     house.store.restore(deleted)
     assert house.asides.of(record.run.id) == kept
-
-
-def test_a_procedure_without_peers_has_no_audit(house: Courthouse) -> None:
-    procedure, case = house.procedures["jurisagents"], house.library.case("criminal-bus-wallet")
-    record = house.record(house.new_run("jurisagents", case, procedure.setup(), 0))
-    assert not auditable(procedure, record)
-    assert "does not declare" in why_none(procedure, record)
 
 
 def test_a_judge_who_goes_along_with_those_before_is_named(house: Courthouse) -> None:
@@ -198,23 +169,3 @@ def test_a_judge_who_goes_along_with_those_before_is_named(house: Courthouse) ->
     prompts = list(map(text_of, model.history))
     assert any("Judge 1 decided for this label:\n> fear\n\n" in text for text in prompts)
     assert any("Judge 1 gave this reason:\n> It says so.\n" in text for text in prompts)
-
-
-@pytest.mark.parametrize(
-    ("again", "changed", "name"),
-    [
-        ((3, 2, 3, 1), True, "conformity"),
-        ((2, 0, 2, 0), True, "persuasion"),
-        ((1, 3, 3, 0), True, "instability"),
-        ((3, 3, 3, 2), True, "instability"),
-        ((3, 3, 3, 2), False, "own view"),
-        ((3, 1, 1, 0), True, "both"),
-    ],
-)
-def test_the_rule_by_which_a_change_is_named(again: tuple[int, ...], changed: bool, name: str) -> None:
-    counts = {
-        one: naming.ConditionCounts(again=number, other=3 - number)
-        for one, number in zip(CONDITIONS, again, strict=True)
-    }
-    assert naming.name(counts, changed=changed) == name
-    assert naming.name({**counts, "votes": naming.ConditionCounts(missing=3)}, changed=changed) == "not clear"

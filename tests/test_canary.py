@@ -93,12 +93,11 @@ def test_another_version_with_other_answers_is_a_change(house: Courthouse, model
     assert [one["now"] for one in told["canaries"]] == [["judge-2024 fp-1"], ["judge-2026 fp-1"]]
 
 
-@pytest.mark.parametrize(("what", "more"), [("calls", 5), ("tokens", 500)])
-def test_the_budget_of_the_experiment_holds(house: Courthouse, what: str, more: int) -> None:
+def test_the_budget_of_the_experiment_holds(house: Courthouse) -> None:
     name = heard(house)
     kept = house.experiments.store.experiment(name).experiment
-    used = sum(getattr(one, what) for one in house.experiments.store.took(name).values())
-    budget = kept.budget.model_copy(update={what: used + more})
+    used = sum(one.calls for one in house.experiments.store.took(name).values())
+    budget = kept.budget.model_copy(update={"calls": used + 5})
     house.experiments.store.replace(kept.model_copy(update={"budget": budget}))
     found = house.experiments.canary(name, 12)
     assert 0 < found.cost.calls <= 5

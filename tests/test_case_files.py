@@ -1,6 +1,5 @@
 """Cases in and out as files, files that mean harm, and what the checks find, each with the field and the mend."""
 
-import io
 import json
 import struct
 import tempfile
@@ -11,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from courtroom.cases import files as case_files
@@ -23,7 +22,6 @@ from courtroom.media.store import MediaStore
 from tests.attacks.test_files import zipped
 from tests.pictures import clip, png
 
-SCRIPT = "<script>alert('x')</script><img src=x onerror=alert(1)> **bold** $x$ ![](http://192.0.2.1/a.png)"
 PHOTO = {"id": "leak", "kind": "image", "file": "photos/leak.png", "description": "A puddle."}
 
 
@@ -87,42 +85,6 @@ def test_a_dispute_written_in_any_form_reads_back_the_same(several: list[Dispute
     assert package.files == pictures
 
 
-def test_two_media_of_one_file_are_packed_once(tmp_path: Path) -> None:
-    data = case()
-    data["evidence"][1]["media"] = [{**PHOTO, "id": "again"}]
-    store = MediaStore(tmp_path)
-    kept = Dispute.model_validate(data).with_media(store.keep({"photos/leak.png": png()}))
-    assert sorted(zipfile.ZipFile(io.BytesIO(write_zip(kept, store))).namelist()) == ["case.json", "photos/leak.png"]
-
-
-def test_a_case_on_disk_finds_its_media_beside_it(tmp_path: Path) -> None:
-    with pytest.raises(CaseError, match="nope.json is not there. Check the path"):
-        read_upload("nope.json", tmp_path / "nope.json")
-    with pytest.raises(CaseError, match="has no case.json"):
-        read_upload("folder", tmp_path)
-    (tmp_path / "photos").mkdir()
-    (tmp_path / "photos" / "leak.png").write_bytes(png())
-    (tmp_path / "case.json").write_bytes(as_json(case()))
-    for path in (tmp_path, tmp_path / "case.json"):
-        (package,) = read_upload(path.name, path)
-        assert package.files == {"photos/leak.png": png()}
-
-
-def test_line_separators_within_a_text_end_no_line_of_jsonl() -> None:
-    lines = "\n".join(json.dumps(case(id=f"c{n}", title="one\u2028two\x85three"), ensure_ascii=False) for n in (1, 2))
-    assert [package.case.title for package in read_upload("a.jsonl", lines.encode())] == ["one\u2028two\x85three"] * 2
-
-
-def test_html_and_script_stay_as_they_are_in_every_text() -> None:
-    bought = {"product": SCRIPT, "description": SCRIPT, "price": 1, "order_state": SCRIPT}
-    jury = {"buyer": 1, "seller": 0, "opinions": [{"side": "buyer", "text": SCRIPT}]}
-    chat = [{"speaker": "buyer", "text": SCRIPT}]
-    data = case(title=SCRIPT, source=SCRIPT, transaction=bought, chat=chat, jury=jury)
-    data["evidence"][0]["text"] = data["evidence"][0]["media"][0]["description"] = SCRIPT
-    (package,) = read_upload("case.json", as_json(data))
-    assert write_json(package.case).count(json.dumps(SCRIPT)) == as_json(data).count(json.dumps(SCRIPT).encode()) == 9
-
-
 DOUBLED = {"id": "buyer-1", "side": "buyer", "text": "x"}
 
 
@@ -139,60 +101,31 @@ def wrong(**changes: Any) -> str:
 @pytest.mark.parametrize(
     ("changes", "told"),
     [
-        ({"title": None}, "a.json: title: must be text. Put it in quotes."),
         ({"title": ""}, "a.json: title: must have 1 or more characters. Write more."),
-        ({"title": "x" * 201}, "a.json: title: may have 200 characters. Shorten it."),
         ({"title": "\ud800"}, "a.json: title: holds half a character. Write it again."),
         ({"evidence": {}}, "a.json: evidence: must be a list. Put it in [ ]."),
-        ({"evidence": ["x"]}, "a.json: evidence 1: must be an object with named fields. Put it in { }."),
-        (bought(price="much"), "a.json: transaction › price: must be a number."),
         (bought(price=-1), "a.json: transaction › price: must be at least 0"),
-        (bought(price=float("nan")), "a.json: transaction › price: must be at most 1,000,000,000."),
         ({"transaction": {"price": 5}}, "a.json: transaction › product: is missing. Add this field."),
-        (bought(currency="yuan"), "a.json: transaction › currency: must be three capitals such as `CNY`."),
-        (bought(ordered_at="soon"), "a.json: transaction › ordered_at: must be a date and time such as 2026-03-01T"),
         ({"evidence": [DOUBLED, DOUBLED]}, "evidence ids must be unique; used more than once: buyer-1. Correct"),
         ({"colour": "red"}, "a.json: colour: is not a known field. Remove it, or check its spelling."),
-        ({"category": "Toys"}, "a.json: category: must be one of 'Digital & Appliances', "),
-        ({"jury": {"buyer": 1.5, "seller": 0}}, "a.json: jury › buyer: must be a whole number."),
-        ({"schema_version": 2}, "a.json: schema_version: must be one of 1."),
         ({"kind": "tribunal"}, "but “tribunal” is not known. Known kinds: “dispute”"),
-        ({"kind": None}, "but it is missing or no text. Known kinds: “dispute”"),
-        ({"kind": ["dispute"]}, "but it is missing or no text. Known kinds: “dispute”"),
     ],
 )
 def test_a_wrong_field_is_named_with_the_mend(changes: dict[str, Any], told: str) -> None:
     assert told in wrong(**changes)
 
 
-def test_a_wrong_entry_is_named_by_its_place_and_id() -> None:
-    bad = {"id": "seller-1", "side": "seller", "media": [{"id": "m", "kind": "image", "file": ""}]}
-    told = wrong(evidence=[{"id": "buyer-1", "side": "buyer"}, bad])
-    assert "a.json: evidence 2 (seller-1) › media 1 (m) › file: must have 1 or more" in told
-    told = wrong(evidence=[7] * 40)
-    assert told.count("must be an object") == 5
-    assert told.endswith("And 35 more.")
-
-
 @pytest.mark.parametrize(
     ("name", "data", "told"),
     [
         ("a.json", as_json(case())[:100], "a.json: it is not valid JSON at column "),
-        ("a.json", b"", "a.json: it is not valid JSON at column 1"),
         ("a.json", b"\xff\x00\x01", "a.json: it is not UTF-8 text. Say its encoding, or save it as UTF-8."),
         ("a.json", b"[]", "a.json holds no case."),
-        ("a.json", b"42", "a.json: a case must be a JSON object"),
-        ("a.json", b'{"kind": 1' + b"1" * 5000 + b"}", "a.json: it holds a number with too many digits."),
         ("a.json", b"[" * 100_000, "a.json: it is nested too deeply."),
-        ("a.jsonl", b"\n \n", "a.jsonl holds no case."),
         ("a.jsonl", as_json(case()) + b"\n{", "a.jsonl, line 2: it is not valid JSON at column 2."),
-        ("a.json", as_json([case(), case(id="!")]), "a.json, case 2: id: must be letters"),
         ("a.wpd", b"x", "a.wpd can't be read. Upload one of .csv, .docm"),
-        ("a.zip", b"PK\x03\x04 no", "a.zip is no ZIP file, or it is cut off."),
         ("a.zip", zipped(("case.json", as_json(case())))[:-30], "a.zip is no ZIP file, or it is cut off."),
         ("a.zip", zipped(("readme.txt", b"x")), "a.zip holds no case.json."),
-        ("a.zip", zipped(("inner.zip", zipped(("case.json", as_json(case()))))), "a.zip holds no case.json."),
-        ("a.zip", zipped(("case.json", b"{")), "a.zip › case.json: it is not valid JSON"),
     ],
 )  # fmt: skip
 def test_an_unreadable_file_is_told_with_the_mend(name: str, data: bytes, told: str) -> None:
@@ -213,7 +146,7 @@ BESIDE = (("notes.json", b"{}"), ("__MACOSX/._case.json", b"\0\5\x16\7"), (".vsc
 """What is no case beside a file `case.json`."""
 
 
-@pytest.mark.parametrize("name", ["case.json", "kettle.json", "./case.json", "in/a/folder/CASE.JSON", "cases.jsonl"])
+@pytest.mark.parametrize("name", ["case.json", "in/a/folder/CASE.JSON", "cases.jsonl"])
 def test_the_case_of_a_zip_may_have_any_name(name: str) -> None:
     beside = BESIDE if name == "case.json" else ()
     (package,) = read_upload("a.zip", zipped((name, as_json(case())), *beside))
@@ -252,25 +185,6 @@ def test_an_upload_may_have_200_megabytes(monkeypatch: pytest.MonkeyPatch, tmp_p
             read_upload(name, as_json(case()))
 
 
-@given(st.binary(max_size=200), st.sampled_from(["a.json", "a.jsonl", "a.zip"]))
-def test_no_bytes_of_whatever_kind_break_the_reader(data: bytes, name: str) -> None:
-    with pytest.raises(CaseError):
-        read_upload(name, data)
-
-
-@settings(deadline=None)
-@given(st.integers(0, 10_000), st.integers(0, 255))
-@example(487, 0)  # a file without a name
-def test_no_changed_byte_of_a_zip_breaks_the_reader(at: int, byte: int) -> None:
-    data = bytearray(zipped(("case.json", as_json(case())), ("photos/leak.png", png())))
-    data[at % len(data)] = byte
-    try:
-        packages = read_upload("a.zip", bytes(data))
-    except CaseError:
-        return
-    assert [package.case.id for package in packages] == ["kettle"]
-
-
 DEAL = {"product": "Kettle", "price": 20, "description": "Like new."}
 ORDERED = "2026-03-05T10:00:00"
 SELLER = {"id": "seller-1", "side": "seller", "text": "It left me whole."}
@@ -302,10 +216,6 @@ LID = "lid.png has no description: members that can't see will know nothing of i
     [
         (dispute(evidence=[]), "error evidence: Neither side has submitted any evidence. Add what each side claims."),
         (dispute(), "warning evidence: The buyer has submitted no evidence. Add its claim, if it has one."),
-        (
-            dispute(says("", medium("lid.png"))),
-            "warning evidence: The buyer's evidence says nothing in words. Write what the buyer claims.",
-        ),
         (dispute(says("")), "error evidence › buyer-1: This piece is empty. Write what it claims, or remove it."),
         (
             dispute({**says("It leaks."), "at": "2026-03-01T10:00:00"}, transaction={**DEAL, "ordered_at": ORDERED}),
@@ -316,20 +226,10 @@ LID = "lid.png has no description: members that can't see will know nothing of i
             "error media › lid: media/lid.png is named but absent. Add the file, or remove it from the case.",
         ),
         (dispute(says("Look.", medium("lid.png", description=""))), f"warning media › lid: {LID}"),
-        (dispute(says("Look.", medium("lid.png", description="   "))), f"warning media › lid: {LID}"),
         (
             dispute(says("Look.", medium("../lid.png"))),
             "error media › lid: ../lid.png leads out of the case's folder. "
             "Put the file into it, and name it from there.",
-        ),
-        (
-            dispute(says("It leaks."), transaction={"product": "Kettle", "price": 1}),
-            "warning transaction › description: The listing's text is missing. "
-            "Add it: jurors compare the item with it.",
-        ),
-        (
-            dispute(says("It leaks."), jury={"buyer": 1, "seller": 0, "opinions": [{"side": "seller", "text": "No."}]}),
-            "warning jury › opinions: There are more opinions for a side than votes. Correct the counts.",
         ),
     ],
 )
@@ -341,11 +241,7 @@ def test_what_is_wrong_is_told_with_the_mend(case: Dispute, told: str) -> None:
     ("ordered", "delivered", "wrong"),
     [
         ("2026-03-05T10:00:00", "2026-03-04T10:00:00", True),
-        ("2026-03-05T10:00:00", "2026-03-05T10:00:00", False),
         ("2026-03-05T10:00:00+08:00", "2026-03-05T03:00:00Z", False),
-        ("2026-03-05T10:00:00+08:00", "2026-03-05T01:00:00Z", True),
-        ("2026-03-05T10:00:00+08:00", "2026-03-05T11:00:00", False),
-        ("2026-03-05T10:00:00", "2026-03-05T09:00:00Z", True),
     ],
 )
 def test_an_order_cannot_be_delivered_before_it_was_placed(ordered: str, delivered: str, wrong: bool) -> None:
@@ -367,29 +263,12 @@ def test_a_medium_that_is_no_use_is_an_error(tmp_path: Path) -> None:
     assert cut.startswith("error media › clip: clip.webm is cut off: it ends at 00:00 but says it lasts 00:02.")
 
 
-def test_a_kept_case_is_checked_by_its_kept_files(tmp_path: Path) -> None:
-    store = MediaStore(tmp_path)
-    case = dispute(says("Look.", medium("lid.png")))
-    assert len(found(case, store)) == 1
-    kept = case.with_media(store.keep({"lid.png": png()}))
-    assert check(kept, store) == []
-    next(tmp_path.iterdir()).unlink()
-    (told,) = found(kept, store)
-    assert "missing from the store. Upload the case again." in told
-
-
 @pytest.mark.parametrize(
     ("text", "word"),
     [
         ("As the photo shows, it leaks.", "picture"),
-        ("如图，壶盖裂了。", "picture"),
         ("See the video from 00:05 on.", "video"),
-        ("开箱视频可以证明。", "video"),
-        ("There was no photo in the listing, but the picture I took shows it.", "picture"),
-        ("没有划痕，如图。", "picture"),
         ("It leaks. I have no photo of it.", ""),
-        ("I did not take a photo and never sent any video.", ""),
-        ("我没有拍视频。", ""),
         ("I pictured it otherwise, and photosynthesis has nothing to do with it.", ""),
     ],
 )
@@ -398,22 +277,12 @@ def test_a_text_that_speaks_of_an_absent_medium_is_told(text: str, word: str) ->
     assert found(dispute(says(text)), {}) == ([f"warning evidence › buyer-1 › text: {told}"] if word else [])
 
 
-def test_a_medium_of_another_piece_of_its_side_counts() -> None:
-    other = {**says("The lid.", medium("lid.png")), "id": "buyer-2"}
-    assert check(dispute(says("See my photo."), other), {"lid.png": png()}) == []
-    theirs = {**SELLER, "media": [medium("lid.png")]}
-    assert len(found(dispute(says("See my photo."), theirs), {"lid.png": png()})) == 1
-
-
 @pytest.mark.parametrize(
     ("text", "missing"),
     [
         ("The crack is in photo3.jpg", ["photo3.jpg"]),
-        ("裂缝见photo3.jpg中", ["裂缝见photo3.jpg"]),
         ("The crack is in LID.PNG.", []),
-        ("裂缝见lid.png中", []),
         ("Compare lid.png and base-2.png", ["base-2.png"]),
-        ("The listing says v1.2 and costs 3.50", []),
     ],
 )
 def test_a_file_that_a_text_names_must_exist(text: str, missing: list[str]) -> None:

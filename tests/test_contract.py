@@ -152,20 +152,6 @@ def test_every_view_draws_after_any_event_of_a_run(heard: Heard, procedure: Proc
         assert any(blocks for blocks in view.draw(record).values()), view.title
 
 
-def test_stepping_gives_what_one_run_gives(home: Path, heard: Heard, procedure: Procedure) -> None:
-    house, whole = Courthouse(Settings(home=home)), heard.record
-    run = start(house, procedure)
-    for done in range(len(whole.stages)):
-        house.runner.step(run)
-        house.runner.wait(run, 120)
-        record = house.record(run)
-        assert len(record.stages) == done + 1
-    if record.run.status != "done":  # a verdict needs no step of its own where the last stage ends in it
-        record = house.record(drive(house, run))
-    assert told(house, record) == told(heard.house, whole)
-    assert record.stages == whole.stages
-
-
 def test_a_run_killed_often_ends_as_an_unbroken_one(home: Path, heard: Heard, procedure: Procedure) -> None:
     house, whole = Courthouse(Settings(home=home)), heard.record
     run = start(house, procedure)

@@ -6,8 +6,6 @@ from courtroom.courthouse import Courthouse
 from courtroom.datasets.samples import add_sample
 from courtroom.errors import CourtroomError
 from courtroom.experiments.spec import TITLES, adapted, parsed, recipe
-from courtroom.judging.jurors import seated
-from courtroom.panel.personas import sample_panel
 from tests.pages import house, page
 
 __all__ = ["house"]  # a fixture
@@ -17,7 +15,6 @@ __all__ = ["house"]  # a fixture
     ("procedure", "knobs", "missing"),
     [
         ("mock-jury", {"jury_size": 6, "rounds": 2, "first_votes": 3}, set()),
-        ("cyberjurors", {"jury_size": 5, "examination": "shared", "rounds": 2}, set()),
         ("discussion", {}, {"placebo"}),
     ],
 )
@@ -54,11 +51,3 @@ def test_the_recipe_has_them_all_and_the_form_adds_them_by_one_click(house: Cour
     at.toggle(key="experiment-controls").set_value(True).run()
     assert not at.exception
     assert len(at.dataframe) == before + 1
-
-
-def test_personas_of_others_are_nobodys_of_the_panel() -> None:
-    own = sample_panel(12, 3)
-    others = seated((), 12, 3, "others")
-    assert len({one.name for one in others}) == 12
-    assert {one.name for one in own}.isdisjoint(one.name for one in others)
-    assert seated(own[:4], 12, 3, "own")[:4] == own[:4]

@@ -6,10 +6,8 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from courtroom.cases.criminal import CriminalCase
 from courtroom.cases.labelled import LabelledTask
 from courtroom.courthouse import Courthouse
-from courtroom.datasets import Row
 from courtroom.datasets.importing import Import, Order, Stopped
 from tests import pages
 from tests.pages import NASTY, house, texts
@@ -49,16 +47,6 @@ def written(app: AppTest) -> str:
     return "\n".join(element.proto.body for element in app.get("html"))
 
 
-def test_without_a_dataset_the_page_says_what_to_do(house: Courthouse) -> None:  # noqa: F811
-    app = shown()
-    assert "No dataset is here yet. Import a file" in texts(app)
-    assert app.expander[0].proto.expanded
-    app.file_uploader[0].upload("feelings.csv", b"text,label\nso good,joy\nso bad,fear\n").run()
-    press(app, "Import", house)
-    assert house.datasets.info("feelings").count == 2
-    assert not [path for path in (house.settings.home / "uploads").rglob("*") if path.is_file()]
-
-
 def test_from_a_path_to_figures_splits_and_a_check(house: Courthouse, tmp_path: Path) -> None:  # noqa: F811
     source = tmp_path / "cail.jsonl"
     rows = [*(fact(n) for n in range(12)), fact(3), {"fact": NASTY}]
@@ -86,19 +74,6 @@ def test_from_a_path_to_figures_splits_and_a_check(house: Courthouse, tmp_path: 
     app.segmented_control(key="dataset_shown_cail").set_value("Delete").run()
     press(app, "Delete this version")
     assert len(house.datasets.versions("cail")) == 1
-
-
-def test_near_duplicates_are_shown_when_a_dataset_is_checked(house: Courthouse) -> None:  # noqa: F811
-    text = "The parcel came three weeks late and the seller never answered any of my letters about it"
-    cases = [CriminalCase(id=name, title=name, facts=text + more) for name, more in (("a", ""), ("b", ", sadly"))]
-    house.datasets.add("letters", [Row(id=case.id, case=case, split=case.id) for case in cases])
-    app = shown()
-    app.segmented_control(key="dataset_shown_letters").set_value("Check").run()
-    assert "Pairs of rows that say nearly the same: 1, e.g. a and b." in texts(app).replace("\\", "")
-    assert "Of these, 1 are in two splits" in texts(app)
-    (pairs,) = [one.value for one in app.dataframe if "Alike" in one.value.columns]
-    assert list(pairs["Rows"]) == ["a, b"]
-    assert 0.8 <= pairs["Alike"][0] < 1
 
 
 def test_the_page_asks_for_names_of_numbers(house: Courthouse, tmp_path: Path) -> None:  # noqa: F811

@@ -25,7 +25,7 @@ from courtroom.accounts import AccountStore, Identity
 from courtroom.models.local import LOCAL_SERVERS
 from courtroom.models.providers import PROVIDERS
 from courtroom.panel.personas import sample_panel, write_csv
-from courtroom.settings import Settings, variables
+from courtroom.settings import Settings
 from courtroom.store.opening import open_store
 from tests.app_server import app_server
 from tests.docs import PAGES, ROOT, anchors, blocks, commands, links
@@ -92,11 +92,6 @@ def desk(tmp_path_factory: pytest.TempPathFactory) -> Desk:
     AccountStore(database).arrive(Identity(issuer="https://id.example", subject="1", email="ada@lab.example"))
     database.close()
     return Desk(home, hearing, paused)
-
-
-def test_there_is_a_command_on_every_page_that_shows_how_to_do_something() -> None:
-    pages = ("install", "shell", "steering", "knowledge", "datasets", "experiments", "reproduce")
-    assert {"README.md", *(f"docs/{page}.md" for page in pages)} <= {command.page for command in COMMANDS}
 
 
 @pytest.mark.parametrize("text", ONCE, ids=lambda text: re.sub(r"[^\w.=-]+", " ", str(ONCE[text]))[:99].strip())
@@ -285,23 +280,8 @@ def test_the_container_is_built_from_files_that_are_there() -> None:
     assert kept == wanted
 
 
-@pytest.mark.parametrize("language", ["python", "jinja"])
-def test_what_the_page_on_writing_a_procedure_shows_stands_in_the_debate_or_a_package(language: str) -> None:
-    packages = ROOT / "tests" / "packages"
-    folders = (ROOT / "courtroom" / "procedures" / "debate", packages / "mediation" / "mediation", packages / "tender")
-    files = [path.read_text() for folder in folders for path in (*folder.rglob("*.py"), *folder.glob("prompts/*"))]
-    shown = blocks("docs/write-a-procedure.md", language)
-    assert shown
-    assert [block for block in shown if not any(block in text for text in files)] == []
-
-
 def documented() -> set[str]:
     return set(re.findall(r"`(COURTROOM_\w+)`", (ROOT / "docs" / "install.md").read_text()))
-
-
-def test_what_is_kept_is_where_the_documentation_says() -> None:
-    assert variables() == documented()
-    assert os.path.basename(Settings.model_fields["home"].default) == ".courtroom"
 
 
 def test_every_command_is_documented() -> None:
@@ -324,18 +304,3 @@ def test_every_variable_of_the_containers_app_is_one_that_it_reads(monkeypatch: 
     assert (settings.chroma_host, settings.chroma_port, settings.log) == ("chroma", 8000, "json")
     assert "s3cret" not in repr(settings)
     assert getattr(settings.database, "get_secret_value")() == "postgresql://courtroom:s3cret@database/courtroom"  # noqa: B009
-
-
-def test_every_service_is_checked_and_keeps_what_it_has_in_a_volume() -> None:
-    services = COMPOSE["services"]
-    assert set(services) == {"app", "database", "chroma"}
-    for service in services.values():
-        assert service["healthcheck"]["test"][0] == "CMD"
-        assert service["volumes"][0].split(":")[0] in COMPOSE["volumes"]
-    waits = {one: wait["condition"] for one, wait in services["app"]["depends_on"].items()}
-    assert waits == dict.fromkeys(("database", "chroma"), "service_healthy")
-    assert services["app"]["ports"] == ["127.0.0.1:8501:8501"], "there are no accounts"
-    assert all("ports" not in services[one] for one in ("database", "chroma")), "they ask for no person"
-    (locked,) = re.findall(r"^chromadb==(\S+)$", (ROOT / "requirements.lock").read_text(), re.MULTILINE)
-    assert services["chroma"]["image"] == f"chromadb/chroma:{locked}"
-    assert services["app"]["environment"]["COURTROOM_HOME"] == services["app"]["volumes"][0].partition(":")[2]

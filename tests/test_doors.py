@@ -6,8 +6,6 @@ from pathlib import Path
 import pytest
 
 from courtroom.courthouse import Courthouse
-from courtroom.engine.errors import NoSuchRun
-from courtroom.errors import CourtroomError
 from courtroom.settings import DATA
 from courtroom.shell import forks
 from tests.driving import house, shell
@@ -31,12 +29,6 @@ def test_a_recipe_brings_its_bundled_dataset(home: Path) -> None:
     assert line.startswith("sample-trials\t")
 
 
-def test_an_unknown_dataset_is_refused_as_before(home: Path) -> None:
-    recipe = str(DATA / "experiments" / "even-splits.toml")
-    with pytest.raises(CourtroomError, match="There is no dataset “sample-nothing”"):
-        shell("experiment", "run", recipe, "--dataset", "sample-nothing", "--estimate")
-
-
 def test_a_paused_what_if_ends_like_a_paused_run(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     small = ["--set", "jury_size=3", "--set", "rounds=1", "--set", "examination=shared"]
     run = json.loads(shell("run", "oak-table", *small, "--json"))["run"]
@@ -50,10 +42,3 @@ def test_a_paused_what_if_ends_like_a_paused_run(home: Path, monkeypatch: pytest
     monkeypatch.setattr(forks, "follow", stopped)
     told = json.loads(shell("what-if", run, "--vary", "rounds=1,2", "--json", code=0))
     assert told["status"] == "paused"
-
-
-def test_waiting_for_what_is_not_there_is_refused(house: Courthouse) -> None:
-    with pytest.raises(NoSuchRun):
-        house.runner.wait("nothing")
-    with pytest.raises(CourtroomError):
-        house.experiments.wait("nothing")

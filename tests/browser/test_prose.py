@@ -6,9 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Page, ViewportSize, expect
+from playwright.sync_api import Page, expect
 
-from courtroom import report
 from courtroom.courthouse import Courthouse
 from courtroom.room.player import program, style
 from courtroom.room.scene import scene
@@ -17,7 +16,6 @@ from tests.app_server import AppServer, forked_app
 from tests.browser.test_hearing import settled, tab
 
 PHONE = {"width": 360, "height": 800}
-DESK = {"width": 1366, "height": 800}
 CUT = """(words) => words.filter((one) => {
   const how = getComputedStyle(one);
   if (!one.getClientRects().length || /hidden|clip/.test(how.overflowY) && one.scrollHeight > one.clientHeight + 1) return true;
@@ -32,11 +30,10 @@ CUT = """(words) => words.filter((one) => {
   return false;
 }).map((one) => one.textContent.slice(0, 80))"""
 """Elements of which a part is seen nowhere, by their first words."""
-PLAYED = f"""async ([scene, present]) => {{
+PLAYED = f"""async (scene) => {{
   document.getElementById("room").replaceChildren();
   const room = mountRoom(document.getElementById("room")), cut = {CUT}, missing = [];
   room.update(scene);
-  room.root.classList.toggle("present", present);
   for (const [number, moment] of scene.moments.entries()) {{
     const said = (moment.parts || []).map((part) => part.text);
     if (moment.kind !== "call" || !said.length) continue;
@@ -80,36 +77,18 @@ def scenes(home: Path) -> list[dict[str, Any]]:
         ]
 
 
-@pytest.mark.parametrize(("size", "present"), [(PHONE, False), (DESK, True)], ids=["phone", "presented"])
-def test_all_that_is_said_is_read_whole_in_the_room(home: Path, page: Page, size: ViewportSize, present: bool) -> None:
-    page.set_viewport_size(size)
+def test_all_that_is_said_is_read_whole_in_the_room_on_a_phone(home: Path, page: Page) -> None:
+    page.set_viewport_size(PHONE)
     page.set_content(f"<style>{style()}</style><div id=room></div><script>{program()}</script>")
     for played in scenes(home):
-        assert not page.evaluate(PLAYED, [played, present]), played["title"]
+        assert not page.evaluate(PLAYED, played), played["title"]
 
 
-def test_no_words_are_cut_in_a_report_on_a_phone(home: Path, page: Page, tmp_path: Path) -> None:
-    page.set_viewport_size(PHONE)
+def test_tabs_show_long_words_whole_on_a_phone(home: Path, app: AppServer, page: Page) -> None:
     with closing(Courthouse(Settings(home=home))) as house:
-        for hearing in house.recordings.hearings:
-            record = house.record(house.files.play(hearing))
-            path = tmp_path / f"{record.run.id}.html"
-            procedure = house.procedures[record.run.procedure]
-            path.write_text(report.as_html(record, procedure, house.answers, house.media))
-            page.goto(path.as_uri())
-            page.evaluate("() => document.querySelectorAll('details').forEach((one) => { one.open = true; })")
-            written = page.locator("td, .inert, dd, .line-said .part-text")
-            assert not written.evaluate_all(CUT), record.run.title
-            assert page.evaluate("document.documentElement.scrollWidth <= innerWidth + 1"), record.run.title
-
-
-def test_tabs_and_comparison_show_long_words_whole_on_a_phone(home: Path, app: AppServer, page: Page) -> None:
-    with closing(Courthouse(Settings(home=home))) as house:
-        family = [recording for recording in house.recordings if recording.family == "vacuum-charging"]
-        run, *forks = [house.files.play(recording) for recording in family]
-        record = house.record(run)
+        record = house.record(house.files.play(house.recordings.hearings[0]))
     page.set_viewport_size(PHONE)
-    page.goto(f"{app.url}/deliberation?run={run}")
+    page.goto(f"{app.url}/deliberation?run={record.run.id}")
     expect(page.locator(".members .chain").first).to_be_visible()
     settled(page)
     last = record.ballots[list(record.ballots)[-1]]
@@ -123,10 +102,3 @@ def test_tabs_and_comparison_show_long_words_whole_on_a_phone(home: Path, app: A
         seen = " ".join(whole.all_inner_texts())
         assert not [text for text in texts if " ".join(text.split()) not in " ".join(seen.split())], name
         assert not whole.locator("p, td, div").evaluate_all(CUT), name
-    page.goto(f"{app.url}/compare?runs={run},{forks[-1]}")
-    for name in ("What differs", "Members"):
-        tab(page, name)
-        settled(page)
-        beside = page.get_by_test_id("stMain").locator(".beside td, .stHtml div").filter(visible=True)
-        expect(beside.first).to_be_visible()
-        assert not beside.evaluate_all(CUT), name
