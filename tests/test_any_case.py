@@ -8,10 +8,8 @@ import pytest
 
 from courtroom.cases.case import Case
 from courtroom.courthouse import Courthouse
-from courtroom.datasets.row import Row
 from courtroom.declarations.setup import Setup
 from courtroom.engine.record import Record
-from courtroom.experiments.spec import parsed
 from courtroom.experiments.what_if import evidence_left_out, knobs_turned, singly
 from courtroom.language import speaking
 from courtroom.report import as_html
@@ -94,13 +92,3 @@ def test_what_if_changes_anything(house: Courthouse, procedure: str, case: str) 
     found = done(house, house.experiments.what_ifs.experiment(record.run.id, variants, (0,)))
     assert found.kept.status == "done", found.kept.reason
     assert [row.state for row in found.rows] == ["done"] * 3
-
-
-def test_an_experiment_compares_all_panels(house: Courthouse) -> None:
-    cases = [case_of(house, name).model_copy(update={"id": name.replace(" ", "-")}) for name in OPTIONS]
-    house.datasets.add("questions", [Row(id=case.id, case=case) for case in cases])
-    arms = [{"name": name, "procedure": name, "set": dict(changes)} for name, changes in SMALL.items()]
-    given = {"name": "panels", "title": "All panels", "dataset": {"name": "questions"}, "arms": arms}
-    found = done(house, parsed(given, "The experiment"))
-    assert found.kept.status == "done", found.kept.reason
-    assert [row.state for row in found.rows] == ["done"] * len(cases) * len(SMALL)

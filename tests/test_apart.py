@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 
 from courtroom.courthouse import Courthouse
-from courtroom.models.apart import Apart
 from courtroom.models.prompts import Prompts, templates
 from courtroom.models.request import Message
 from courtroom.models.task import Task
@@ -50,16 +49,3 @@ async def test_objects_print_the_same_both_ways_and_a_case_is_never_read_as_a_te
     here = await Prompts(folder, common).render(task, sees=False)
     assert f"{says} {says}\n" in "".join(str(part) for message in here for part in message.parts)
     assert await Prompts(folder, common, {"vote": text}).render(task, sees=False) == here
-
-
-def test_a_worker_that_has_ended_by_itself_is_followed_by_another_which_ends_with_what_it_was_started_for() -> None:
-    apart = Apart({"a": "{{ x }}"}, {"a": "{{ x }}"}, {"x": 1})
-    assert apart.rendered("whole", "a") == ["1\n"]
-    first = apart._worker
-    first.stdin.close()
-    first.wait(10)
-    assert apart.rendered("whole", "a") == ["1\n"]
-    worker = apart._worker
-    assert worker is not first
-    del apart
-    assert worker.wait(10) != 0

@@ -8,7 +8,7 @@ import pytest
 
 from courtroom.courthouse import Courthouse
 from courtroom.declarations.changes import changed
-from courtroom.engine.asked_court import NO_MORE, prepared, unanswered, waiting
+from courtroom.engine.asked_court import NO_MORE, waiting
 from courtroom.engine.events import Replied, Voted
 from courtroom.engine.interventions import ReplyToQuestions
 from courtroom.models.spec import ModelSpec
@@ -122,27 +122,6 @@ def test_a_run_that_was_killed_tells_the_same_replies_again(house: Courthouse, s
     # Votes of one stage stand in the order in which their answers came.
     assert {vote.path: vote.choice for vote in again.of(Voted)} == {vote.path: vote.choice for vote in record.of(Voted)}
     assert server.calls == calls
-
-
-@pytest.mark.parametrize(
-    ("lines", "given", "expected"),
-    [
-        (f"PLATE => {SAW}", [], {SAW: (PLATE,), NO_MORE: (LIGHT,)}),
-        ("First.\n\nSecond.\nThird.", [], {"First.": (PLATE,), "Second.": (LIGHT,)}),
-        ("van => a\nsecond", [], {"second": (PLATE,), "a": (LIGHT,)}),
-        ("was light => Dusk.\nlight => b", [], {NO_MORE: (PLATE,), "Dusk.": (LIGHT,)}),
-    ],
-)
-def test_prepared_replies_fit_by_words_else_in_order(lines: str, given: list[str], expected: dict[str, Any]) -> None:
-    votes = [
-        Voted(path=f"a/{n}", stage="a", ballot="a", member=f"m-{n}", choice="x", question=question)
-        for n, question in enumerate((PLATE, LIGHT, PLATE.lower(), ""))
-    ]
-    questions = unanswered(votes, [])
-    assert [question.askers for question in questions] == [("m-0", "m-2"), ("m-1",)]
-    assert unanswered(votes[::-1], []) == questions, "votes of a round come in any order"
-    assert prepared(lines, questions, given) == expected
-    assert [question.text for question in unanswered(votes, ["did the neighbour read the number plate"])] == [LIGHT]
 
 
 def test_a_person_replies_on_the_page(server: OpenAIServer, app_house: Courthouse) -> None:

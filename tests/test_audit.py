@@ -10,16 +10,12 @@ import pytest
 from courtroom.courthouse import Courthouse
 from courtroom.declarations.setup import Budget
 from courtroom.engine.record import Record
-from courtroom.models.request import Request
 from courtroom.models.spec import ModelSpec
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
 from courtroom.questions import audit as naming
 from courtroom.questions.audit import auditable, call_before, new_in, shares
 from tests.driving import drive
 from tests.openai_server import OpenAIServer, answer_for
-from tests.test_courtroom_llm import court
-from tests.test_courtroom_llm import hear as texts_heard
-from tests.toy import text_of
 
 REASON = "The seal was opened before it was sent back."
 UNSTABLE, CONFORMING, PERSUADED, BOTH = "juror-01", "juror-02", "juror-03", "juror-04"
@@ -148,24 +144,3 @@ def test_an_audit_goes_and_comes_back_with_its_run(house: Courthouse) -> None:
     assert not house.asides.of(record.run.id)
     house.store.restore(deleted)
     assert house.asides.of(record.run.id) == kept
-
-
-def test_a_judge_who_goes_along_with_those_before_is_named(house: Courthouse) -> None:
-    def decides(request: Request) -> dict[str, str]:
-        follows = request.tag.endswith("/judge-2") and not any(one.label == "fear" for one in request.task.earlier)
-        return {"label": "joy" if follows else "fear"}
-
-    model = court(judge=decides)
-    record = texts_heard(house, model, judges=3)
-    calls = [one.call.path for one in auditable(house.procedures["courtroom-llm"], record)]
-    assert calls == [f"judgment/judge-{seat}/judge-a" for seat in (1, 2, 3)]
-    plan = house.audits.plan(record, calls, 2)
-    assert plan.left_out == ("judgment/judge-1/judge-a: The member was shown nothing of its peers.",)
-    house.audits.start(plan).result(30)
-    assert [(one.member, one.before, one.name) for one in house.audits.of(record)] == [
-        ("judge-2", None, "conformity"),
-        ("judge-3", None, "own view"),
-    ]
-    prompts = list(map(text_of, model.history))
-    assert any("Judge 1 decided for this label:\n> fear\n\n" in text for text in prompts)
-    assert any("Judge 1 gave this reason:\n> It says so.\n" in text for text in prompts)

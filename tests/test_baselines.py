@@ -1,9 +1,6 @@
 """Baselines: nearest cases decide without a model; a discussion, self-consistency and a chain of thought."""
 
-import re
 from typing import Any
-
-import pytest
 
 from courtroom.courthouse import Courthouse
 from courtroom.engine.record import Record
@@ -70,30 +67,3 @@ def test_self_consistency_asks_the_same_question_of_each_and_counts(house: Court
     assert (len(record.calls), sum(record.run.verdict.counts.values())) == (5, 5)
     alone = heard(house, "discussion", "oak-table", speakers=1, turns=1, order="simultaneous", points_of_view=False)
     assert len(alone.calls) == 1
-
-
-def test_debaters_hear_the_judge_see_the_media_and_know_the_round(house: Courthouse) -> None:
-    questions = asked(house, "debate", {"rounds": 2}, house.library.case("camera-fungus"))
-    texts = [one.text() for one in questions]
-    argued = [text for one, text in zip(questions, texts, strict=True) if one.task.name == "argue"]
-    ruled = [text for one, text in zip(questions, texts, strict=True) if one.task.name == "rule"]
-    assert [one.task.side for one in questions if one.task.name == "argue"] == ["buyer", "seller", "seller", "buyer"]
-    decided = re.compile(r"The judge decided for the (?:buyer|seller) at that point, and said:\n> ")
-    assert [len(decided.findall(text)) for text in argued] == [0, 0, 1, 1]
-    assert ["Answer what the other side said" in text for text in argued] == [False, True, True, True]
-    assert ["the last" in text for text in argued] == [False, False, True, True]
-    assert ["your decision is final" in text for text in ruled] == [False, True]
-    assert "What the judge decided and said was your own." in ruled[1]
-    assert "What the seller's debater said you have said yourself" in argued[2]
-    assert all(text.count("[image ") == 3 for text in texts)
-
-
-@pytest.mark.parametrize("procedure", ["council", "discussion"])
-def test_whoever_decides_a_criminal_trial_is_told_the_standard_of_proof(house: Courthouse, procedure: str) -> None:
-    deciding = ("respond", "rank", "conclude", "rule", "speak", "vote")
-    case = house.library.case("trial-boatyard-fire")
-    texts = [one.text() for one in asked(house, procedure, {}, case) if one.task.name in deciding]
-    assert texts
-    assert all("only if you are convinced beyond reasonable doubt: after weighing all" in text for text in texts)
-    civil = [one.text() for one in asked(house, procedure, {}, house.library.case("trial-bakery-oven"))]
-    assert not any("reasonable doubt" in text for text in civil)

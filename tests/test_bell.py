@@ -14,10 +14,9 @@ from streamlit.testing.v1 import AppTest
 from courtroom.access import Resource
 from courtroom.bell import SIGNATURE
 from courtroom.courthouse import Courthouse
-from courtroom.experiments.spec import parsed
 from courtroom.settings import Settings
 from tests.bell_servers import Hook, mailbox
-from tests.driving import done, drive, until
+from tests.driving import drive, until
 from tests.openai_server import OpenAIServer
 from tests.signing_in import ROOT, claims, closed_house, visit
 
@@ -85,22 +84,6 @@ def test_a_run_rings_when_it_waits_for_a_seat_or_fails(tmp_path: Path, monkeypat
         assert house.record(failing).run.status == "failed"
         house.bell.close()
         assert [one["state"] for one in told(hook)] == ["waits for a seat", "failed"], "who stops a run knows it"
-
-
-def test_an_experiment_rings_once_and_its_runs_do_not(tmp_path: Path) -> None:
-    with Hook() as hook, closing(Courthouse(Settings(home=tmp_path, webhook=SecretStr(hook.url)))) as house:
-        base = drive(house, new_run(house))
-        given = {
-            "name": "twice",
-            "dataset": {"run": base},
-            "arms": [{"name": "again", "procedure": "mock-jury"}],
-            "seeds": [1],
-        }
-        done(house, parsed(given, "mock-jury"))
-        house.bell.close()
-        assert [(one["kind"], one["state"]) for one in told(hook)] == [("run", "done"), ("experiment", "done")]
-        assert told(hook)[1]["name"] == "twice"
-        assert told(hook)[1]["link"].startswith("http://localhost:8501/experiments?experiment=")
 
 
 @pytest.mark.parametrize("status", [302, 500])

@@ -14,11 +14,10 @@ from courtroom.datasets import Row
 from courtroom.errors import CourtroomError
 from courtroom.experiments.breakdown import FEATURES, breakdown, differing
 from courtroom.experiments.measures import MEASURES
-from courtroom.experiments.outcome import Outcome
 from courtroom.experiments.table import CellRow
 from tests.driving import shell
 from tests.pages import texts
-from tests.test_experiment_measures import dispute, task, voted
+from tests.test_experiment_measures import dispute, voted
 from tests.test_experiments import answers
 from tests.test_experiments_page import opened
 
@@ -37,18 +36,6 @@ CELLS = [
     cell(3, "a", (13, 4), (17, 0)),
     cell(4, "b", (9, 8), (10, 7), 2),
 ]
-
-
-def test_accuracy_by_difficulty_is_that_of_each_class_alone() -> None:
-    found = breakdown(CELLS, ["a", "b"], ACCURACY, FEATURES["difficulty"])
-    assert found.labels == ("large margin", "clear margin", "near tie")
-    told = {(point.arm, point.label): (point.value.value, point.cases, point.share) for point in found.points}
-    assert told == {
-        ("a", "large margin"): (1.0, 1, 0.25),
-        ("a", "clear margin"): (1.0, 1, 0.25),
-        ("a", "near tie"): (0.5, 2, 0.5),
-        ("b", "near tie"): (1.0, 1, 1.0),
-    }
 
 
 def test_classes_of_votes_and_rounds_stand_in_their_order() -> None:
@@ -81,25 +68,6 @@ def test_rounds_are_told_for_each_split_on_record() -> None:
     assert told("first_accuracy") == [1.0, pytest.approx(1 / 3)], "a tie goes to the buyer"
     ended = [told(f"ended_{number}") for number in (1, 2, 3)]
     assert ended == [[1.0, 0.0], [0.0, pytest.approx(2 / 3)], [0.0, pytest.approx(1 / 3)]]
-
-
-def test_one_arms_hearings_tell_which_texts_are_hard() -> None:
-    """So a single model's accuracy on the same ambiguous texts stands beside (Courtroom-LLM, figure 6)."""
-
-    def cell_of(number: int, arm: str, label: str, ambiguous: bool | None) -> CellRow:
-        told = {} if ambiguous is None else {"ambiguous": ambiguous}
-        outcome = Outcome(outcome=label, details={"results": [{"id": "t", "label": label, **told}]})
-        return CellRow(number, arm, f"text-{number}", task("yes"), "", 0, "", "done", "", outcome)
-
-    cells = [cell_of(number, "single", "no" if number < 2 else "yes", None) for number in range(4)]
-    cells += [cell_of(number, "court", "yes", number < 2) for number in range(4)]
-    found = breakdown(cells, ["single", "court"], MEASURES["labelled"]["accuracy"], FEATURES["difficulty"])
-    assert {(point.arm, point.label): point.value.value for point in found.points} == {
-        ("single", "clear text"): 1.0,
-        ("single", "ambiguous text"): 0.0,
-        ("court", "clear text"): 1.0,
-        ("court", "ambiguous text"): 1.0,
-    }
 
 
 def test_shell_and_page_draw_a_figure_with_its_numbers(house: Courthouse, tmp_path: Path) -> None:

@@ -4,15 +4,12 @@ import gzip
 import json
 import re
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from courtroom.courthouse import Courthouse
-from courtroom.declarations.setup import Budget
-from courtroom.engine.events import Voted
 from courtroom.engine.record import Record
 from courtroom.evaluation.claims import Claim, not_in_file, way
 from courtroom.evaluation.movement import movement
@@ -46,20 +43,6 @@ def by_rules(house: Courthouse, record: Record) -> tuple[Claim, ...]:
     return not_in_file(record, house.answers.of(record.run))
 
 
-def said_instead(record: Record, path: str, words: str) -> Record:
-    """The record as if a member had said something else with its vote."""
-    events = tuple(
-        (
-            at,
-            event.model_copy(update={"reasons": (words,)})
-            if isinstance(event, Voted) and event.path == path
-            else event,
-        )
-        for at, event in record.events
-    )
-    return replace(record, events=events)
-
-
 def test_the_invented_shelf_is_found_without_a_model(recorded: Courthouse, shelf: Record) -> None:
     (found,) = by_rules(recorded, shelf)
     assert (found.vote.member, found.words, found.why) == ("juror-12", "Yes, in cans, on one shelf.", "denied")
@@ -73,22 +56,6 @@ def test_the_way_of_the_shelf_is_told_member_by_member(recorded: Courthouse, she
     denied = {names[member] for member, role in went.roles.items() if role == "denied"}
     assert denied == {"Elena Popescu", "Sofia Lindqvist", "Grace Okafor"}
     assert not went.author_heard, "she follows neither of the two who put it right"
-
-
-@pytest.mark.parametrize(  # what follows from two numbers, and sums without their currency, are no invention
-    ("words", "marked"),
-    [
-        ("The phone was logged 16 kilometres away.", ["16 kilometres"]),
-        ("Half an hour less eleven minutes leaves 19 minutes.", []),
-        ("The alarm came at 18:40, and 30 % of it burned.", ["30 %", "18:40"]),
-        ("Insured for 240,000 yuan, they say.", ["240,000 yuan"]),
-    ],
-)
-def test_a_number_is_marked_that_nobody_was_given(
-    recorded: Courthouse, shelf: Record, words: str, marked: list[str]
-) -> None:
-    changed = said_instead(shelf, "first-ballot/juror-03", words)
-    assert [one.words for one in by_rules(recorded, changed) if one.why == "number"] == marked
 
 
 class Checker:
@@ -132,21 +99,6 @@ def test_a_model_finds_it_and_copies_word_for_word(house: Courthouse, server: Op
     again = house.record(record.run.id)
     assert (again.events, again.cost) == (record.events, record.cost), "the run stays as it is"
     assert not house.checks.plan(record, CHECKER).questions, "what was asked is not asked again"
-
-
-def test_a_check_stops_at_the_budget_and_goes_along(house: Courthouse, server: OpenAIServer) -> None:
-    record = house.record(house.files.take_in(SHELF))
-    limited = record.setup.model_copy(update={"budget": Budget(calls=50)})
-    plan = house.checks.plan(replace(record, setup=limited), CHECKER)
-    outcome = house.checks.start(plan).result(60)
-    assert outcome.stopped, "the run's own 48 calls count too"
-    assert server.calls == 2
-    _, text = house.files.export(record.run.id)
-    kept = [one.kind for _, one in house.asides.of(record.run.id)]
-    house.store.delete(record.run.id)
-    house.files.take_in(text.encode())
-    assert [one.kind for _, one in house.asides.of(record.run.id)] == kept
-    assert kept.count("check") == 2
 
 
 def test_the_shell_tells_each_claim_and_who_heard_it(house: Courthouse, server: OpenAIServer) -> None:

@@ -2,7 +2,6 @@
 
 import gc
 import os
-import threading
 from operator import le
 from pathlib import Path
 
@@ -13,7 +12,6 @@ from courtroom.courthouse import Courthouse
 from courtroom.knowledge.search import Search
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
 from courtroom.settings import Settings
-from courtroom.store.opening import open_store
 from tests.driving import drive, until
 from tests.openai_server import OpenAIServer
 
@@ -48,19 +46,3 @@ def test_a_courthouse_that_is_closed_leaves_nothing_open(tmp_path: Path, monkeyp
                 counted.append(held())
         before = tuple(map(max, *counted[:2]))  # a thread that is ending may still be there
         until(lambda: all(map(le, held(), before)), "all threads and files of a closed courthouse to go")
-
-
-def test_a_thread_that_ends_closes_its_connection(tmp_path: Path) -> None:
-    database = open_store(Settings(home=tmp_path).database)
-
-    def read() -> None:
-        database.connection.execute("SELECT count(*) FROM runs").fetchone()
-
-    def open_files() -> int:
-        for _ in range(20):
-            thread = threading.Thread(target=read)
-            thread.start()
-            thread.join()
-        return held()[1]
-
-    assert open_files() == open_files()

@@ -58,17 +58,3 @@ def test_what_differs_is_told_with_its_values(house: Courthouse) -> None:
     assert "judge" not in " ".join(one.label for one in app.expander), "answers are named in words"
     app = compared(f"{run},{fork}", "Answers")
     assert list(app.dataframe[0].value.iloc[0])[:2] == ["Round 1", name]
-
-
-def test_a_missing_run_is_told_and_the_rest_compared(house: Courthouse) -> None:
-    run = heard(house)
-    app = compared(f"{run},nope")
-    assert "There is no run nope here" in texts(app)
-    assert "Choose two to four runs" in texts(app)
-    fork = forked(house, run)
-    app = compared(f"{run},nope,{fork}")
-    assert "Of 51 answers" in texts(app)
-    assert "They part at Round 1 · " in texts(app)
-    app.multiselect[0].set_value([fork, run]).run()  # what is chosen stands in the address
-    assert not app.exception
-    assert app.query_params["runs"] in ([f"{fork},{run}"], f"{fork},{run}")

@@ -68,25 +68,6 @@ def test_a_fork_with_nothing_changed_differs_in_nothing(house: Courthouse, jury:
     assert found.runs[1].asked == 0
 
 
-def test_an_unfinished_run_is_compared_as_far_as_possible(house: Courthouse, jury: Record) -> None:
-    setup = jury.setup.model_copy(update={"norms": 2})
-    begun = driven(house, house.fork(jury.run.id, setup), Control(stage="round 1"))
-    new = house.record(house.fork(jury.run.id, setup))
-    found = compare([jury, begun, new])
-    assert found.runs[1].stages == ("Evidence", "Precedents", "Round 1")
-    assert [one.path for one in found.differences.setup] == ["norms"]
-    assert [ballot.path for ballot in found.ballots] == ["round-1", "round-2", "round-3"]
-    assert [tally is not None for tally in found.ballots[1].tallies] == [True, False, False]
-    assert not any(row.differs for row in found.ballots[1].members)
-    states = {answer.path: answer.state for answer in found.answers}
-    assert {state for path, state in states.items() if path.startswith("evidence/")} == {"same"}
-    assert {state for path, state in states.items() if path.startswith("round-2/")} == {"not yet"}
-    assert found.parts_at.startswith("round-1/")
-    assert compare([jury, new]).parts_at == ""
-    assert not any(member.seat for member in found.members)
-    assert found.verdict == ()
-
-
 def test_a_family_is_a_tree_of_forks(house: Courthouse, jury: Record) -> None:
     first = house.fork(jury.run.id, jury.setup.model_copy(update={"norms": 1}))
     second = house.fork(jury.run.id, jury.setup, seed=5)

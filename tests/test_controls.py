@@ -11,24 +11,13 @@ from tests.pages import house, page
 __all__ = ["house"]  # a fixture
 
 
-@pytest.mark.parametrize(
-    ("procedure", "knobs", "missing"),
-    [
-        ("mock-jury", {"jury_size": 6, "rounds": 2, "first_votes": 3}, set()),
-        ("discussion", {}, {"placebo"}),
-    ],
-)
-def test_a_panel_has_its_controls_and_the_samples_take_as_many_tokens(
-    house: Courthouse, procedure: str, knobs: dict[str, object], missing: set[str]
-) -> None:
-    dataset = {"mock-jury": "sample-trials"}.get(procedure, "sample-disputes")
-    add_sample(house.datasets, house.library, dataset)
-    arms = [{"name": "panel", "procedure": procedure, "set": knobs}]
-    panel = parsed({"name": "x", "dataset": {"name": dataset, "limit": 2}, "arms": arms}, "x")
+def test_a_panel_has_its_controls_and_the_samples_take_as_many_tokens(house: Courthouse) -> None:
+    add_sample(house.datasets, house.library, "sample-trials")
+    arms = [{"name": "panel", "procedure": "mock-jury", "set": {"jury_size": 6, "rounds": 2, "first_votes": 3}}]
+    panel = parsed({"name": "x", "dataset": {"name": "sample-trials", "limit": 2}, "arms": arms}, "x")
     whole = house.experiments.with_controls(panel)
-    titles = [title for name, title in TITLES.items() if name not in missing]
-    assert [arm.name for arm in whole.arms[1:]] == [f"panel: {title}" for title in titles]
-    values: dict[str, object] = {"model.vision": "no"} | ({"first_votes": None} if "first_votes" in knobs else {})
+    assert [arm.name for arm in whole.arms[1:]] == [f"panel: {title}" for title in TITLES.values()]
+    values = {"model.vision": "no", "first_votes": None}
     tokens = {}
     for arm in whole.arms[:3]:
         counted = adapted(whole, arms=[arm.name], model="counted", values=values)

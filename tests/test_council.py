@@ -6,13 +6,7 @@ from courtroom.courthouse import Courthouse
 from courtroom.declarations.blocks import Table, Text
 from courtroom.engine.interventions import Overrule
 from courtroom.procedures.council.procedure import COUNCIL, CouncilSetup
-from courtroom.procedures.council.ranks import (
-    LETTERS,
-    Rank,
-    agreement,
-    mean_ranks,
-    ranked,
-)
+from courtroom.procedures.council.ranks import LETTERS, Rank, agreement, mean_ranks, ranked
 from courtroom.procedures.council.tasks import RankAnswers
 from tests.asked import asked as prompts_of
 from tests.driving import drive, house

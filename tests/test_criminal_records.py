@@ -75,12 +75,6 @@ def test_articles_and_terms_are_read_where_they_are_certain(field: str, written:
     assert getattr(case(**{field: written}).gold, field) == read
 
 
-def test_charges_are_parted_by_semicolons_and_may_be_unknown() -> None:
-    known = case(relevant_articles=[], accusation=[]).gold
-    assert (known.relevant_articles, known.charges) == (None, None)
-    assert case(relevant_articles=[], accusation="", term_of_imprisonment=None).gold is None
-
-
 @pytest.mark.parametrize(
     ("field", "written", "told"),
     [
@@ -142,19 +136,6 @@ def test_options_are_found_in_every_form(options: str) -> None:
     assert case.facts == "A公司的甲与B、C两人订约。下列正确的是?"
     assert (case.asked, case.gold.choice) == ("case_analysis", "B")
     assert case.options == ("有罪", "无罪", "不起诉", "撤案")
-
-
-def test_terms_in_words_are_read() -> None:
-    words: dict[Term, tuple[str, ...]] = {
-        Term(imprisonment=42): ("刑期:42个月", "刑期：42月。", "刑期:3年6个月"),
-        Term(imprisonment=120): ("刑期:有期徒刑10年",),
-        Term(): ("刑期:0个月",),
-        Term(life_imprisonment=True): ("刑期:无期", "刑期:无期徒刑。"),
-        Term(death_penalty=True): ("刑期:死刑", "刑期:死刑，缓期二年执行"),
-    }
-    for term, answer in ((term, answer) for term, answers in words.items() for answer in answers):
-        read = ask(f"事实:{FACT}\r\n罪名:盗窃。法条:刑法第264条", answer)
-        assert read.gold.term_of_imprisonment == term, answer
 
 
 @pytest.mark.parametrize(

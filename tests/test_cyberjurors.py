@@ -9,7 +9,6 @@ import pytest
 
 from courtroom.cases.dispute import Dispute, Evidence
 from courtroom.courthouse import Courthouse
-from courtroom.declarations.blocks import Table
 from courtroom.engine.interventions import AddEvidence
 from courtroom.engine.record import Record
 from courtroom.engine.run import Control
@@ -22,8 +21,6 @@ from courtroom.models.wire import to_wire
 from courtroom.panel.follow_graph import FollowGraph
 from courtroom.procedures.cyberjurors.procedure import CYBERJURORS
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
-from courtroom.procedures.cyberjurors.views import examination, piece_of
-from courtroom.room.scene import scene
 from courtroom.settings import Settings
 from tests import pictures
 from tests.asked import leaves
@@ -359,17 +356,3 @@ def test_a_precedent_is_the_whole_dispute_with_its_chat_and_what_its_media_show(
     assert text.count("The battery is weak.") == 400
     told = [*(one.text for one in (*case.chat, *case.evidence[1:])), *(one.description for one in case.media())]
     assert all(one in text for one in told)
-
-
-def test_a_perception_is_shown_with_its_piece_and_all_its_findings(house: Courthouse) -> None:
-    record = hear(house, examination="shared")
-    perceived = [call for call in record.calls if call.task == "perceive"]
-    (table,) = examination(record)[""]
-    assert isinstance(table, Table)
-    assert sorted(row[3] for row in table.rows) == sorted(piece_of(record, call) for call in perceived)
-    assert len({row[3] for row in table.rows}) == len(perceived), "each piece is named once"
-    for row, call in zip(table.rows, perceived, strict=True):
-        told = str(row[-1]).split("\n")
-        assert len(told) == 1 + len((call.value or {})["visual_findings"])
-    titles = [moment.title for moment in scene(record, CYBERJURORS.about(record.case)).moments]
-    assert {f"Clue perception · {row[3]}" for row in table.rows} <= set(titles)

@@ -7,7 +7,6 @@ import os
 import signal
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +19,7 @@ from distributed import Client, LocalCluster
 from courtroom.courthouse import Courthouse
 from courtroom.errors import CourtroomError
 from courtroom.experiments.results import ExperimentResults
-from courtroom.experiments.spec import Experiment, as_toml
+from courtroom.experiments.spec import Experiment
 from courtroom.models.wire import to_wire
 from courtroom.settings import Settings
 from tests import forks
@@ -180,22 +179,6 @@ def test_a_killed_worker_changes_no_figure(house: Courthouse, alone: Courthouse,
     assert table(house.experiments.results(name)) == table(driven(alone, online("worker")))
 
 
-def test_a_pause_stops_the_runs_at_the_workers(house: Courthouse, server: Gated) -> None:
-    server.hold_after(5)
-    name = house.experiments.begin(online("paused"))
-    house.experiments.go(name)
-    until(lambda: bool(server.held), "calls that are held")
-    house.experiments.pause(name)
-    house.experiments.wait(name, 300)
-    until(lambda: not drivers(house), "all locks to be free")
-    assert house.experiments.store.experiment(name).status == "paused"
-    server.hold_after(math.inf)
-    house.experiments.go(name)
-    house.experiments.wait(name, 300)
-    assert house.experiments.store.experiment(name).status == "done"
-    assert asked(server, "paused") == answered(house, "paused")
-
-
 LIES = (
     "no JSON",
     '{"status": "done"}',
@@ -205,45 +188,27 @@ LIES = (
 )
 
 
-def says(lies: tuple[str, ...], *, idle: bool = False) -> None:
-    """Has the process that this runs in give these answers for cells, in turn, or else the truth; it works unless it is
-    idle."""
+def says(lies: tuple[str, ...]) -> None:
+    """Has the process that this runs in give these answers for cells, in turn, without any work; or else the truth."""
     from itertools import cycle
 
     from courtroom.experiments import cluster
 
     honest = getattr(cluster, "honest", cluster.drive)
     turn, cluster.honest = cycle(lies), honest
-    cluster.drive = (lambda *given: (None if idle else honest(*given)) or next(turn)) if lies else honest
+    cluster.drive = (lambda *given: next(turn)) if lies else honest
 
 
-@contextmanager
-def lying(cluster: LocalCluster, *, idle: bool) -> Iterator[None]:
+def test_what_a_worker_says_counts_for_nothing(house: Courthouse, cluster: LocalCluster, server: Gated) -> None:
     with Client(cluster) as client:
-        client.run(says, LIES, idle=idle)
+        client.run(says, LIES)
         try:
-            yield
+            found = driven(house, online("lies"))
         finally:
             client.run(says, ())
-
-
-def test_what_a_worker_says_counts_for_nothing(
-    house: Courthouse, alone: Courthouse, cluster: LocalCluster, server: Gated
-) -> None:
-    name = house.experiments.begin(online("lies"))
-    with lying(cluster, idle=True):
-        house.experiments.go(name)
-        house.experiments.wait(name, 300)
-    found = house.experiments.results(name)
     assert {row.state for row in found.rows} == {"failed"}
     assert all(row.reason.endswith(".") and row.outcome is None for row in found.rows)
     assert asked(server, "lies").total() == 0
-    assert house.experiments.try_again(name) == len(found.rows)
-    with lying(cluster, idle=False):
-        house.experiments.wait(name, 300)
-    assert table(house.experiments.results(name)) == table(unbroken := driven(alone, online("lies")))
-    took, would_take = (one.experiments.store.took(kept) for one, kept in ((house, name), (alone, unbroken.kept.id)))
-    assert took == would_take
 
 
 def refused(house: Courthouse, dask: str) -> str:
@@ -276,13 +241,3 @@ def test_workers_with_another_store_are_refused(
 ) -> None:
     monkeypatch.setenv("COURTROOM_DATABASE", postgres.fresh())
     assert "has another store" in refused(Courthouse(Settings(home=tmp_path)), cluster.scheduler_address)
-
-
-def test_the_shell_takes_a_cluster_by_its_address(
-    house: Courthouse, cluster: LocalCluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    file = tmp_path / "shell.toml"
-    file.write_text(as_toml(spec(name="shell")))
-    monkeypatch.delenv("COURTROOM_DASK")
-    done = forks.run("experiment", "run", str(file), "--dask", cluster.scheduler_address, "--json")
-    assert done.returncode == 0, done.stderr

@@ -8,8 +8,6 @@ import pytest
 
 from courtroom.cases.criminal import CriminalCase
 from courtroom.cases.labelled import LabelledTask
-from courtroom.datasets.forms.criminal import term_in_words
-from courtroom.errors import CaseError
 from tests.desk import Desk
 from tests.real import FOLDER, needs_real_data
 
@@ -140,24 +138,6 @@ def test_lecard_gives_queries_candidates_and_relevance(desk: Desk) -> None:
     assert desk.datasets.row("set", "query-1325").case.gold.charges == ("诈骗", "信用卡诈骗")
 
 
-@pytest.mark.parametrize(
-    ("text", "months", "kind"),
-    [
-        ("判处有期徒刑三年二个月", 38, ""),
-        ("判处拘役一个月，缓刑二个月", 1, ""),
-        ("有期徒刑二十年零六个月", 246, ""),
-        ("判处死刑，缓期二年执行", 0, "death_penalty"),
-        ("判处无期徒刑，剥夺政治权利终身", 0, "life_imprisonment"),
-        ("判处罚金人民币五千元", 0, ""),
-    ],
-)
-def test_terms_in_words_are_months(text: str, months: int, kind: str) -> None:
-    assert term_in_words(text) == {**MONTHS, "imprisonment": months, **({kind: True} if kind else {})}
-    assert term_in_words("无") is None, "it is not on record"
-    with pytest.raises(CaseError, match="names no term"):
-        term_in_words("若干时日")
-
-
 @needs_real_data
 def test_real_records_are_named_by_task_and_item(desk: Desk) -> None:
     done = desk.take(FOLDER / "lawbench")
@@ -193,16 +173,3 @@ def test_casehold_points_into_its_own_endings(desk: Desk) -> None:
     assert labels(desk) == ["A", "E", None]
     assert "B) holding b" in task(desk).items[0].text
     assert "`label` is 5" in done.problems[0].message
-
-
-def test_samples_of_inspect_have_their_options_letters(desk: Desk) -> None:
-    chat = [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "Which?"}]
-    rows = [
-        {"input": "What is 1+1?", "choices": ["1", "2"], "target": "B", "id": "one"},
-        {"input": chat, "choices": ["yes", "no"], "target": ["yes"], "metadata": {"a": 1}},
-        {"input": "Bad?", "choices": ["yes", "no"], "target": "Z"},
-    ]
-    done = desk.take(desk.write("samples.jsonl", rows))
-    assert labels(desk) == ["B", "A"]
-    assert task(desk).question == "Which of the options is right?"
-    assert "none of the letters A to B" in done.problems[0].message

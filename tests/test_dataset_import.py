@@ -16,7 +16,7 @@ import pytest
 from courtroom.cases.labelled import LabelledTask
 from courtroom.courthouse import Courthouse
 from courtroom.datasets.draft import CHUNK_ROWS
-from courtroom.datasets.importing import Order, Stopped
+from courtroom.datasets.importing import Order
 from courtroom.datasets.selection import Selection
 from courtroom.errors import CourtroomError
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
@@ -194,11 +194,7 @@ def test_damaged_files_keep_what_can_be_read(desk: Desk, name: str, content: Any
         ("a.zip", b"PK", "no ZIP file"),
         ("a.jsonl", '{"colour": "red"}\n', "its fields (`colour`) are of no form that is known"),
         ("a.csv", "text,label\na,fear\n", "fewer than two labels"),
-        (
-            "a.csv",
-            "text,label\na,so\nb,no\nc,So\n",
-            "“So” (a.csv, line 4) and “so” (a.csv, line 2) look alike",
-        ),
+        ("a.csv", "text,label\na,so\nb,no\nc,So\n", "“So” (a.csv, line 4) and “so” (a.csv, line 2) look alike"),
     ],
 )
 def test_a_source_without_any_record_is_refused_in_words(desk: Desk, name: str, content: Any, said: str) -> None:
@@ -209,39 +205,9 @@ def test_a_source_without_any_record_is_refused_in_words(desk: Desk, name: str, 
     assert desk.datasets.pending() == []
 
 
-def test_columns_under_other_names_are_found_when_they_are_named(desk: Desk) -> None:
-    source = desk.write("a.csv", "Tweet,Feeling,label\nso good,joy,x\nso bad,fear,x\n")
-    for columns, told in (
-        ({}, "line 2: its fields .* such as --rename Tweet=text"),
-        ({"Truth": "label"}, "has no column “Truth” to rename. Its columns are: Tweet, Feeling, label"),
-    ):
-        with pytest.raises(CourtroomError, match=told):
-            desk.take(source, columns=columns)
-    assert desk.datasets.newest() == []
-    desk.take(source, columns={"Tweet": "text", "Feeling": "label"})
-    assert texts(desk) == [("so good", "joy"), ("so bad", "fear")], "it takes the place of the one that had the name"
-
-
 def records(desk: Desk, count: int) -> Path:
     """The last hundred repeat the first."""
     return desk.write("cail.jsonl", [fact(n % (count - 100)) for n in range(count)])
-
-
-def test_a_stopped_import_goes_on_where_it_was(desk: Desk) -> None:
-    lines = [f'{{"text": "t{n}", "label": "{"ab"[n % 2]}"}}' if n % 10 else "{" for n in range(2 * CHUNK_ROWS)]
-    source = desk.write("x.jsonl", "\n".join(lines) + "\n")
-    order, told = Order(source=str(source), name="set"), []
-    with pytest.raises(Stopped):
-        desk.run(order, lambda *step: told.append(step), lambda: True)
-    assert [step[0] for step in told] == [CHUNK_ROWS - CHUNK_ROWS // 10]
-    (job,) = desk.datasets.pending()
-    assert (job.name, Order.model_validate_json(job.order)) == ("set", order)
-    told.clear()
-    done = desk.run(order, lambda *step: told.append(step))
-    bad = CHUNK_ROWS // 5
-    assert told[-1] == (2 * CHUNK_ROWS - bad, bad, 1.0)
-    assert (done.counts.read, done.counts.left_out, done.counts.rows) == (2 * CHUNK_ROWS, bad, 2 * CHUNK_ROWS - bad)
-    assert done.info.version == desk.take(source, name="unbroken").info.version
 
 
 def die(last: int, taken: int, *_: float) -> None:

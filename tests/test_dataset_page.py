@@ -8,7 +8,6 @@ from streamlit.testing.v1 import AppTest
 
 from courtroom.cases.labelled import LabelledTask
 from courtroom.courthouse import Courthouse
-from courtroom.datasets.importing import Import, Order, Stopped
 from tests import pages
 from tests.pages import NASTY, house, texts
 from tests.test_dataset_import import fact
@@ -113,17 +112,6 @@ def test_doubtful_rows_are_counted_and_can_be_taken_out(house: Courthouse, tmp_p
     assert [row.case.real_outcome() for row in house.datasets.rows("mine")] == ["yes", "", "no"]
     assert "2 rows were taken out, as their text has several outcomes." in written(app)
     assert not [button for button in app.button if button.label.startswith("Take out")]
-
-
-def test_an_import_that_was_interrupted_can_be_gone_on_with(house: Courthouse, tmp_path: Path) -> None:  # noqa: F811
-    source = tmp_path / "cail.jsonl"
-    source.write_text("".join(json.dumps(fact(n)) + "\n" for n in range(700)))
-    with pytest.raises(Stopped):
-        Import(house.datasets, house.media, Order(source=str(source), name="cail"), stopped=lambda: True).run()
-    app = shown()
-    assert "was interrupted after 500 rows" in texts(app).replace("\\", "")
-    press(app, "Go on", house)
-    assert house.datasets.info("cail").count == 700
 
 
 def test_only_files_of_the_owners_folder_are_offered(house: Courthouse, tmp_path: Path) -> None:  # noqa: F811

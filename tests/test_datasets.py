@@ -1,6 +1,5 @@
 """Datasets in the store: versions, rows, splits, examples, statistics, checks."""
 
-import re
 from collections import Counter
 from pathlib import Path
 
@@ -11,9 +10,8 @@ from courtroom.cases.criminal import CriminalCase, Gold
 from courtroom.cases.dispute import CATEGORIES, Dispute, Evidence, JuryRecord, Transaction
 from courtroom.cases.labelled import Labelled, LabelledTask
 from courtroom.datasets import Datasets, Row, Selection
-from courtroom.datasets.statistics import ALL, examine, measure
+from courtroom.datasets.statistics import examine
 from courtroom.errors import CourtroomError
-from courtroom.figures.experiment import draw_rows
 from courtroom.settings import Settings
 from courtroom.store.opening import open_store
 
@@ -54,16 +52,6 @@ def test_rows_come_back_as_they_were_in_order(datasets: Datasets) -> None:
     assert [one.id for one in back] == [f"c-{n}" for n in range(600)]
     assert [one.id for one in datasets.rows("cases", wanted=Selection(split="test", limit=2))] == ["c-1", "c-3"]
     assert [one.id for one in datasets.rows("cases", wanted=Selection(category="theft", limit=2))] == ["c-0", "c-3"]
-
-
-def test_a_sample_depends_on_its_seed_and_keeps_the_order(datasets: Datasets) -> None:
-    datasets.add("cases", [row(criminal(n)) for n in range(100)])
-    drawn = [one.id for one in datasets.rows("cases", wanted=Selection(sample=10, seed=1))]
-    assert drawn == [one.id for one in datasets.rows("cases", wanted=Selection(sample=10, seed=1))]
-    assert drawn != [one.id for one in datasets.rows("cases", wanted=Selection(sample=10, seed=2))]
-    assert drawn == sorted(drawn, key=lambda name: int(name[2:]))
-    assert len(set(drawn)) == 10
-    assert len(list(datasets.rows("cases", wanted=Selection(sample=500)))) == 100
 
 
 def test_the_version_is_the_contents_and_an_older_one_stays(datasets: Datasets) -> None:
@@ -133,25 +121,6 @@ def test_splits_are_alike_in_category_and_votes(datasets: Datasets) -> None:
         whole = sum(counts[split, category, votes] for split in share)
         for split, part in share.items():
             assert abs(counts[split, category, votes] - part * whole) <= 1.5
-
-
-def test_statistics_count_each_split_and_are_drawn(datasets: Datasets) -> None:
-    datasets.add("disputes", [row(dispute(n, *((17, 0) if n % 2 else (9, 8)))) for n in range(12)])
-    datasets.split("disputes", parts={"train": 1, "test": 1})
-    found = measure(datasets, "disputes")
-    whole = found.counts[ALL]
-    assert (whole.rows, whole.known, whole.outcomes) == (12, 12, {"buyer": 12})
-    assert whole.margins == {"near tie": 6, "clear": 0, "large": 6}
-    assert {split: counts.rows for split, counts in found.counts.items()} == {ALL: 12, "train": 6, "test": 6}
-
-    for figure in (draw_rows(found, what) for what in ("categories", "outcomes", "lengths", "margins", "votes")):
-        axis = "x" if figure.data[0].orientation == "h" else "y"
-        assert {bar.name for bar in figure.data} == {"train", "test"}
-        assert sum(sum(getattr(bar, axis)) for bar in figure.data) == 12
-    datasets.add("cases", [row(criminal(n, "<b>bold</b>"), split="<i>s</i>") for n in range(2)])
-    assert not re.search(
-        "<[bi]>", draw_rows(measure(datasets, "cases"), "categories").to_json().replace("\\u003c", "<")
-    )
 
 
 def test_leaks_and_contradictions_are_found(datasets: Datasets) -> None:

@@ -5,9 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from courtroom.courthouse import Courthouse
 from courtroom.settings import DATA
-from courtroom.shell import forks
 from tests.driving import house, shell
 
 __all__ = ["house"]  # a fixture
@@ -27,18 +25,3 @@ def test_a_recipe_brings_its_bundled_dataset(home: Path) -> None:
     assert found["cells"] == 160
     (line,) = shell("datasets", "list").splitlines()
     assert line.startswith("sample-trials\t")
-
-
-def test_a_paused_what_if_ends_like_a_paused_run(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    small = ["--set", "jury_size=3", "--set", "rounds=1", "--set", "examination=shared"]
-    run = json.loads(shell("run", "oak-table", *small, "--json"))["run"]
-    paused = json.loads(shell("run", "oak-table", *small, "--set", "tie=seller", "--until", "evidence", "--json"))
-    assert paused["status"] == "paused"
-
-    def stopped(house: Courthouse, name: str) -> None:
-        house.experiments.pause(name)
-        house.experiments.wait(name)
-
-    monkeypatch.setattr(forks, "follow", stopped)
-    told = json.loads(shell("what-if", run, "--vary", "rounds=1,2", "--json", code=0))
-    assert told["status"] == "paused"

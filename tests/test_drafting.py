@@ -12,13 +12,12 @@ from courtroom.cases.criminal import Trial
 from courtroom.cases.drafts import Draft, Drafts, missing
 from courtroom.cases.papers import read_papers
 from courtroom.courthouse import Courthouse
-from courtroom.errors import CourtroomError
 from courtroom.models.connections import Connections
 from courtroom.models.spec import ModelSpec
 from courtroom.questions.drafting import drafted
 from tests.openai_server import OpenAIServer, texts_of
 from tests.pages import house, page, press, texts
-from tests.papers import ORDER, complaint, mail, picture, word
+from tests.papers import ORDER, complaint, word
 
 __all__ = ["house"]
 
@@ -133,26 +132,6 @@ def test_instruction_in_a_paper_is_quoted_and_has_no_effect(server: OpenAIServer
     assert lines.count("# What you are asked") == 1
     assert [one.place for one in draft.pieces] == ["out", ""]
     assert draft.refused[1:] == ("order.docx does not say “The seller is right in all.”: it was not taken over.",)
-
-
-def test_pictures_go_along_and_are_left_out_for_a_blind_model(server: OpenAIServer, tmp_path: Path) -> None:
-    papers = {"a.eml": mail("See the photo.", photo_png=picture("dry"))}
-    for blind in (False, True):
-        server.blind = blind
-        draft = asked(server, tmp_path, papers, answer([(2, "", "claimant")]))
-        assert [one.place for one in draft.pieces] == ["", "buyer"]
-        sent = json.dumps(server.bodies[-1]["messages"])
-        assert ("image_url" in sent, "that you can't see" in sent) == (not blind, blind)
-
-
-def test_answer_that_is_no_draft_is_asked_for_again(server: OpenAIServer, tmp_path: Path) -> None:
-    papers = {"a.txt": b"It leaks."}
-    assert (
-        asked(server, tmp_path, papers, "I would rather not.", answer([(1, "", "claimant")])).values["title"]
-        == "The kettle"
-    )
-    with pytest.raises(CourtroomError, match="answered 2 times, and no answer was a draft"):
-        asked(server, tmp_path, papers, "I would rather not.")
 
 
 def test_draft_of_a_model_is_seen_corrected_and_saved(house: Courthouse, server: OpenAIServer) -> None:

@@ -19,7 +19,6 @@ WATCHED = {"jury_size": 5, "examination": "shared", "rounds": 2, "consensus": 1.
 ENDED: dict[str, tuple[str, str, dict[str, Any]]] = {
     "juris": ("juris", "meeting-mill-museum", {}),
     "courtroom-llm": ("courtroom-llm", "message-feeling", {}),
-    "jurisagents": ("jurisagents", "criminal-ring-road", {}),
     "cyberjurors": ("cyberjurors", "phone-battery", FULL),
     "seven": ("cyberjurors", "phone-battery", {"jury_size": 7, "examination": "shared"}),
     "usual": ("cyberjurors", "oak-table", {}),

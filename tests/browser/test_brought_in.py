@@ -6,7 +6,6 @@ import json
 import re
 import zipfile
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -17,15 +16,12 @@ from starlette.responses import Response
 from starlette.types import ASGIApp
 
 from courtroom.cases.files import read_upload
-from courtroom.cases.kinds import parse_case
 from courtroom.courthouse import Courthouse
 from courtroom.errors import CourtroomError
-from courtroom.settings import Settings
 from pages.parts.shared.protocol import Headers
-from tests.attacks.test_files import dispute, photo, signed
+from tests.attacks.test_files import dispute, photo
 from tests.browser.site import Site
 from tests.browser.test_hearing import settled
-from tests.full_store import full_store
 from tests.pictures import clip, png
 
 ELSEWHERE = "http://canary.example"
@@ -122,28 +118,6 @@ def test_real_pictures_and_videos_with_a_page_behind_them_are_shown_and_nothing_
         assert shown.goto(address).ok
         opened.holds(shown)
         shown.close()
-
-
-def test_a_run_file_whose_case_is_svg_and_html_is_shown_as_text(site: Site, page: Page, tmp_path: Path) -> None:
-    with closing(Courthouse(Settings(home=full_store()[0]))) as house:
-        document = json.loads(house.files.export(full_store()[1])[1])
-    case, run = document["case"], document["run"]
-    case["title"] = SVG[:190]
-    media = {"id": "m", "kind": "image", "file": "x.svg", "sha256": "a" * 64, "description": HTML}
-    case["evidence"][0] |= {"text": SVG, "media": [media]}
-    run |= {"title": SVG[:190], "case_hash": parse_case(case).content_hash(), "id": "brought-in", "reason": HTML}
-    (tmp_path / "run.json").write_bytes(signed(document))
-    watch = Watch(page, site.url)
-    page.goto(f"{site.url}/runs")
-    page.get_by_test_id("stPopoverButton").filter(has_text="Import run").click()
-    page.locator('input[type="file"]').set_input_files(tmp_path / "run.json")
-    page.get_by_test_id("stPopoverBody").get_by_role("button", name="Import", exact=True).click()
-    page.wait_for_url("**/deliberation?run=import-*")
-    expect(page.get_by_text("onload", exact=False).first).to_be_visible()
-    watch.holds(page)
-    page.goto(f"{site.url}/runs")
-    expect(page.get_by_text("Import run")).to_be_visible()
-    watch.holds(page)
 
 
 async def asked_for(app: ASGIApp, address: str) -> httpx.Response:

@@ -79,8 +79,6 @@ def test_pages_pictures_and_links_work_under_the_path(there: tuple[str, str, str
             wrong.append(f"{response.status} {response.url}")
 
     page.on("response", look)
-    page.on("websocket", lambda socket: socket.on("socketerror", lambda error: wrong.append(f"{socket.url} {error}")))
-    page.on("pageerror", lambda error: wrong.append(str(error)))
     page.goto(f"{url}/")
     assert page.locator("img").first.evaluate(WIDTH) > 0
     settled(page)

@@ -67,10 +67,9 @@ def seated(page: Page, site: Site, procedure: str) -> None:
     page.set_viewport_size({"width": 1440, "height": 900})
 
 
-@pytest.mark.parametrize("procedure", ["juris", "jurisagents"])
-def test_every_seat_is_in_the_room_and_nothing_is_cut_off(site: Site, page: Page, procedure: str) -> None:
-    """Candidates with a jury in rows, and a bench; jury and judges at their tables are in the next tests."""
-    seated(page, site, procedure)
+def test_every_seat_is_in_the_room_and_nothing_is_cut_off(site: Site, page: Page) -> None:
+    """Candidates with a jury in rows; jury and judges at their tables are in the next tests."""
+    seated(page, site, "juris")
 
 
 def test_while_answers_stream_in_there_are_sentences_and_nothing_is_lost_when_they_are_in(
