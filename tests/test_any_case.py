@@ -10,11 +10,10 @@ from courtroom.cases.case import Case
 from courtroom.courthouse import Courthouse
 from courtroom.declarations.setup import Setup
 from courtroom.engine.record import Record
-from courtroom.experiments.what_if import evidence_left_out, knobs_turned, singly
 from courtroom.language import speaking
 from courtroom.report import as_html
 from courtroom.room.scene import scene
-from tests.driving import done, drive, house
+from tests.driving import drive, house
 from tests.samples import sample
 from tests.test_questions import ANSWERS, bridge
 
@@ -82,13 +81,3 @@ def test_any_case_is_heard_stepped_forked_exported_and_drawn(house: Courthouse, 
             assert scene(record, found)
     for view in found.views:
         view.drawn(record)
-
-
-@pytest.mark.parametrize(("procedure", "case"), EVERY[::3])
-def test_what_if_changes_anything(house: Courthouse, procedure: str, case: str) -> None:
-    record = heard(house, procedure, case)
-    variants = singly(evidence_left_out(record.case)[:1], tuple(knobs_turned(record.setup))[:1])
-    assert len(variants) == 3
-    found = done(house, house.experiments.what_ifs.experiment(record.run.id, variants, (0,)))
-    assert found.kept.status == "done", found.kept.reason
-    assert [row.state for row in found.rows] == ["done"] * 3

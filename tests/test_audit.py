@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 
 from courtroom.courthouse import Courthouse
-from courtroom.declarations.setup import Budget
 from courtroom.engine.record import Record
 from courtroom.models.spec import ModelSpec
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
@@ -102,19 +101,10 @@ def test_each_juror_is_named_by_its_votes_when_shown_less(house: Courthouse, ser
     news = new_in(house.answers, before_it, change)
     assert f"+> - {REASON}" in news
     assert not [line for line in news if line.startswith("-") and "This is round" not in line]
-    # Each condition shows what its name says, and reads as a sentence.
-    prompts = JURY.prompts[start:]
-    marks = ("voted for the", "prevailing_orientation", REASON, "key_arguments")
-    of_peers = [text.replace("you voted for the", "") for text in prompts]  # what it voted itself it knows in any case
-    seen = Counter(tuple(mark in text for mark in marks) for text in of_peers)
-    shown = ((True, True, True, True), (True, True, False, False), (False, False, True, True), (False,) * 4)
-    assert seen == dict.fromkeys(shown, 4 * 3)
-    votes_alone = next(text for text in of_peers if "voted for the" in text and REASON not in text)
-    assert "voted for the seller.\n" in votes_alone
-    assert "(empty)" not in votes_alone
-    reasons_alone = next(text for text in of_peers if "voted for the" not in text and REASON in text)
-    assert f"gave these reasons:\n> - {REASON}\n" in reasons_alone
-    assert "None" not in reasons_alone
+    # Each condition shows what its name says.
+    prompts = [text.replace("you voted for the", "") for text in JURY.prompts[start:]]
+    seen = Counter(("voted for the" in text, REASON in text) for text in prompts)
+    assert seen == dict.fromkeys(((True, True), (True, False), (False, True), (False, False)), 4 * 3)
     # Each answer is paid for and counted; of the run nothing has changed.
     due = plan.estimate.calls - plan.estimate.on_record
     assert server.calls - asked == due == sum(one.cost.calls for one in found.values())
@@ -124,15 +114,6 @@ def test_each_juror_is_named_by_its_votes_when_shown_less(house: Courthouse, ser
     # What an audit has it does not ask again; more seeds ask the rest alone.
     assert house.audits.plan(record, calls).estimate.calls == 0
     assert house.audits.plan(record, calls, 4).estimate.calls == 4 * 4
-
-
-def test_an_audit_stops_at_the_budget_of_the_run(house: Courthouse) -> None:
-    record = hear(house, budget=Budget(calls=40))
-    left = 40 - record.asked
-    assert 0 < left < 48
-    assert "budget of 40 calls is used up" in audited(house, record)
-    assert sum(audit.cost.calls for audit in house.audits.of(record)) == left
-    assert house.store.payments.spent(record.run.id, with_beside=True).calls == 40
 
 
 def test_an_audit_goes_and_comes_back_with_its_run(house: Courthouse) -> None:

@@ -85,17 +85,6 @@ def test_what_fails_or_expires_in_a_batch_goes_with_the_next(
     assert all(row.state == "done" for row in found.rows)
 
 
-def test_a_request_that_never_goes_well_fails_as_any_call(house: Courthouse, monkeypatch: pytest.MonkeyPatch) -> None:
-    with ProviderServer() as server:
-        server.known(monkeypatch)
-        server.fate = lambda body: 500 if "fine day" in str(body) else 200
-        found = done(house, by_batch(CLAUDE))
-        left = house.database.row("SELECT count(*) AS many FROM batched_calls")
-        house.close()
-    assert [row.row for row in found.rows if row.state == "failed"] == ["text-1"]
-    assert left["many"] == len(TEXTS) - 1, "what failed is on no record, so that it may be tried again"
-
-
 @both
 def test_an_experiment_killed_in_a_batch_waits_for_the_same_one(
     model: str, house: Courthouse, monkeypatch: pytest.MonkeyPatch

@@ -5,7 +5,6 @@ from typing import Any
 import pytest
 
 from courtroom.courthouse import Courthouse
-from courtroom.declarations.changes import changed
 from courtroom.engine.events import Voted
 from courtroom.engine.record import Record
 from courtroom.models.spec import ModelSpec
@@ -45,15 +44,6 @@ def test_every_vote_says_how_sure_it_is_and_what_it_rests_on(
     assert all(vote.confidence is not None and 0 <= vote.confidence <= 100 for vote in votes)
     assert {piece for vote in votes for piece in vote.rests_on} <= pieces
     assert any(vote.rests_on for vote in votes) == bool(record.case.parts())
-
-
-def test_a_fork_that_asks_more_asks_the_votes_anew(house: Courthouse) -> None:
-    record = hear(house, "cyberjurors")
-    setup = changed(record.setup, {"asks_confidence": True})
-    fork = house.record(drive(house, house.fork(record.run.id, setup)))
-    assert {call.task for call in fork.calls if call.source == "asked"} >= {"judge"}
-    assert {call.task for call in fork.calls if call.source == "recorded"} >= {"perceive"}
-    assert all(vote.confidence is not None for vote in fork.of(Voted))
 
 
 def test_the_page_draws_how_sure_members_are(app_house: Courthouse) -> None:

@@ -9,13 +9,10 @@ from sklearn.metrics import brier_score_loss
 from courtroom.courthouse import Courthouse
 from courtroom.datasets.samples import add_sample
 from courtroom.evaluation.calibration import brier, reliability
-from courtroom.experiments.measures import CaseResult
-from courtroom.experiments.outcome import Outcome
 from courtroom.experiments.spec import parsed
 from tests.driving import done
 from tests.pages import house, opened_at, texts
 from tests.test_beside import BOTH
-from tests.test_experiment_measures import dispute, of
 
 __all__ = ["house"]  # a fixture
 
@@ -30,16 +27,6 @@ def test_brier_score_and_bins_are_scikit_learns() -> None:
     assert list(bins["probability"]) == pytest.approx(list(means))
     assert list(bins["right"]) == pytest.approx(list(right))
     assert sum(bins["n"]) == 400
-
-
-def test_confidence_and_pieces_are_measured_by_hand() -> None:
-    votes = {"a": "buyer", "b": "seller", "c": "buyer"}
-    sure = Outcome(outcome="buyer", counts={"buyer": 2, "seller": 1}, votes=votes, confidence={"a": 60, "b": 20})
-    rows = [CaseResult(dispute(12, 5), "", sure.model_copy(update={"statements": 8, "not_in_case": 2}))]
-    assert of("dispute", "confidence", rows) == pytest.approx(0.4)
-    assert of("dispute", "confidence_brier", rows) == pytest.approx(((0.8 - 1) ** 2 + 0.6**2) / 2)
-    assert of("dispute", "confidence_calibration", rows) == pytest.approx((0.2 + 0.6) / 2)
-    assert of("dispute", "not_in_case", rows) == pytest.approx(0.25)
 
 
 def test_an_experiment_tells_who_is_as_sure_as_right(house: Courthouse) -> None:  # noqa: F811

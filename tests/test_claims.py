@@ -10,11 +10,7 @@ from typing import Any
 import pytest
 
 from courtroom.courthouse import Courthouse
-from courtroom.engine.record import Record
-from courtroom.evaluation.claims import Claim, not_in_file, way
-from courtroom.evaluation.movement import movement
 from courtroom.models.spec import ModelSpec
-from courtroom.settings import Settings
 from tests.driving import shell
 from tests.openai_server import OpenAIServer
 from tests.pages import house as app_house
@@ -25,37 +21,6 @@ __all__ = ["app_house"]  # a fixture
 SHELF = gzip.decompress((Path(__file__).parent / "recorded" / "invented-shelf.json.gz").read_bytes())
 """A hearing in which a juror invents a shelf, and two put it right whom she can't hear."""
 CHECKER = ModelSpec(id="openai/checker", temperature=0.0)
-
-
-@pytest.fixture(scope="module")
-def recorded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Courthouse]:
-    with_recordings = Courthouse(Settings(home=tmp_path_factory.mktemp("recorded")))
-    yield with_recordings
-    with_recordings.close()
-
-
-@pytest.fixture(scope="module")
-def shelf(recorded: Courthouse) -> Record:
-    return recorded.record(recorded.files.take_in(SHELF))
-
-
-def by_rules(house: Courthouse, record: Record) -> tuple[Claim, ...]:
-    return not_in_file(record, house.answers.of(record.run))
-
-
-def test_the_invented_shelf_is_found_without_a_model(recorded: Courthouse, shelf: Record) -> None:
-    (found,) = by_rules(recorded, shelf)
-    assert (found.vote.member, found.words, found.why) == ("juror-12", "Yes, in cans, on one shelf.", "denied")
-    assert found.passage.startswith("Petrol was kept in the shed")
-
-
-def test_the_way_of_the_shelf_is_told_member_by_member(recorded: Courthouse, shelf: Record) -> None:
-    procedure, answers = recorded.procedures["mock-jury"], recorded.answers.of(shelf.run)
-    went = way(movement(shelf, procedure, answers), *by_rules(recorded, shelf))
-    names = {member.id: member.name for member in shelf.members}
-    denied = {names[member] for member, role in went.roles.items() if role == "denied"}
-    assert denied == {"Elena Popescu", "Sofia Lindqvist", "Grace Okafor"}
-    assert not went.author_heard, "she follows neither of the two who put it right"
 
 
 class Checker:

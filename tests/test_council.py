@@ -3,9 +3,8 @@
 import pytest
 
 from courtroom.courthouse import Courthouse
-from courtroom.declarations.blocks import Table, Text
 from courtroom.engine.interventions import Overrule
-from courtroom.procedures.council.procedure import COUNCIL, CouncilSetup
+from courtroom.procedures.council.procedure import CouncilSetup
 from courtroom.procedures.council.ranks import LETTERS, Rank, agreement, mean_ranks, ranked
 from courtroom.procedures.council.tasks import RankAnswers
 from tests.asked import asked as prompts_of
@@ -50,19 +49,6 @@ def test_nobody_is_told_whose_an_answer_is(house: Courthouse) -> None:
         assert len(ranking) == 4
         for one in asked_of:
             assert not any(word in one.text() for word in ("member-", "Member 1"))
-
-
-def test_the_view_shows_ranks_agreement_and_biases(house: Courthouse) -> None:
-    run = drive(house, house.new_run("council", bridge(3), CouncilSetup(), 0))
-    (view,) = COUNCIL.views
-    who, told, biases, _ = view.drawn(house.record(run))[""]
-    assert isinstance(who, Table)
-    assert isinstance(told, Text)
-    assert isinstance(biases, Table)
-    assert len(who.rows) == 4
-    assert all(sum(str(cell).startswith("(") for cell in row) == 1 for row in who.rows)
-    assert "Kendall's W is " in told.body
-    assert [name for name, _ in biases.rows] == ["Shown earlier", "Long", "One's own (in places)"]
 
 
 def test_the_chairs_groups_are_what_is_voted_on(house: Courthouse) -> None:

@@ -90,18 +90,6 @@ def test_simucourt_keeps_criminal_cases_alone(desk: Desk) -> None:
     assert "`类别` is “民事”" in problem.message
 
 
-def test_simucourts_appeals_are_read_without_the_first_courts_judgment(desk: Desk) -> None:
-    appeal = {
-        "序号": 1, "类别": "刑事", "审理程序": "二审", "上诉人": "（原审被告人）张某", "上诉请求": "请求改判缓刑",
-        "一审法院认定事实": FACTS, "一审法院意见": "其行为已构成盗窃罪", "一审法院审判结果": "判处拘役二个月", "本院二审查明事实": "事实一致。",
-        "引用法律条文1": "《中华人民共和国刑法》第二百六十四条、第五十二条", "刑事_罪名": "上诉人犯盗窃罪", "刑事_刑期": "判处拘役一个月",
-    }  # fmt: skip
-    desk.take(desk.write("SimuCourt(2).json", [appeal]))
-    (row,), (known,) = desk.rows(), gold(desk)
-    assert (row.case.defendants, row.case.facts) == (("张某",), f"{FACTS}\n请求改判缓刑\n事实一致。")
-    assert (known["relevant_articles"], known["term_of_imprisonment"]["imprisonment"]) == ((264, 52), 1)
-
-
 def test_simcourt_takes_the_statement_with_the_masked_penalty(desk: Desk) -> None:
     stated = "被告人李某甲醉酒驾驶。建议判处拘役"
     known = {"term": 3.0, "fine": 2000.0, "reprieve": 0.0, "charge": ["危险驾驶罪"], "result": "判决如下：拘役三个月。"}

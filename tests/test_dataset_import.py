@@ -143,18 +143,6 @@ def doubtful(desk: Desk) -> Path:
     return desk.write("x.csv", "text,label\n" + "".join(f'"{text}",{label}\n' for text, label in rows))
 
 
-@pytest.mark.usefixtures("either_database")
-def test_an_import_ends_with_counts_that_the_dataset_keeps(desk: Desk) -> None:
-    counts = desk.take(doubtful(desk)).counts
-    assert (counts.read, counts.rows, counts.left_out) == (9, 7, 2)
-    (why,) = counts.why
-    assert (why.records, why.places) == (2, ("x.csv, line 9", "x.csv, line 10"))
-    assert why.reason.startswith("it lacks its text")
-    assert (counts.blank, counts.blanks, counts.contradictory, counts.repeated) == (1, ("x.csv, line 6",), 1, 3)
-    assert (counts.near, counts.compared) == (2, 7)  # with both rows of the first text
-    assert desk.datasets.counts("set") == counts
-
-
 def test_each_bad_record_is_named_by_file_and_line(desk: Desk) -> None:
     lines = [json.dumps(fact(n), ensure_ascii=False) for n in range(6)]
     lines[1] = '{"fact": "cut'

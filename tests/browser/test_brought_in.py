@@ -1,10 +1,8 @@
 """SVG and HTML in files of strangers, in a real browser: refused, or shown as pictures and text; nothing of it runs."""
 
 import asyncio
-import io
 import json
 import re
-import zipfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -19,7 +17,7 @@ from courtroom.cases.files import read_upload
 from courtroom.courthouse import Courthouse
 from courtroom.errors import CourtroomError
 from pages.parts.shared.protocol import Headers
-from tests.attacks.test_files import dispute, photo
+from tests.attacks.test_files import dispute, photo, zipped
 from tests.browser.site import Site
 from tests.browser.test_hearing import settled
 from tests.pictures import clip, png
@@ -55,18 +53,10 @@ def piece(name: str, number: int) -> dict[str, Any]:
     return {**photo("photo.png"), "id": f"buyer-{number}", "text": SVG, "media": media}
 
 
-def packed(case: dict[str, Any], files: dict[str, bytes]) -> bytes:
-    out = io.BytesIO()
-    with zipfile.ZipFile(out, "w") as archive:
-        for name, data in {"case.json": json.dumps(case).encode(), **files}.items():
-            archive.writestr(name, data)
-    return out.getvalue()
-
-
 def test_what_is_no_picture_is_refused_and_not_kept(house: Courthouse) -> None:
     before = house.media.names()
     for name, content in REFUSED.items():
-        source = packed(dispute(evidence=[piece(name, 1)]), {name: content})
+        source = zipped(("case.json", json.dumps(dispute(evidence=[piece(name, 1)])).encode()), (name, content))
         with pytest.raises(CourtroomError, match=rf"^.*{re.escape(name)}.*\Z"):  # one line
             house.library.add(*read_upload("a.zip", source))
     assert house.media.names() == before
@@ -96,7 +86,7 @@ def test_real_pictures_and_videos_with_a_page_behind_them_are_shown_and_nothing_
     whole = {"a.png": png((30, 20)), "b.mp4": clip(tmp_path / "b.mp4").read_bytes()}
     files = {name: data + HTML.encode() for name, data in whole.items()}
     case = dispute(evidence=[piece(name, number) for number, name in enumerate(files)])
-    (tmp_path / "case.zip").write_bytes(packed(case, files))
+    (tmp_path / "case.zip").write_bytes(zipped(("case.json", json.dumps(case).encode()), *files.items()))
     watch = Watch(page, site.url)
     page.goto(site.url)
     settled(page)

@@ -1,4 +1,4 @@
-"""The first minute: a recorded hearing is played, what would change it is asked, a recorded fork stands beside it."""
+"""The first minute, in an app under a path: a recorded hearing is played, what would change it is asked, a recorded fork stands beside it."""
 
 import re
 from pathlib import Path
@@ -16,7 +16,8 @@ NOTICE = ABOUT_RECORDINGS[RECORDING]
 
 
 def test_a_recording_is_played_and_its_forks_are_compared(studio: Studio, page: Page, tmp_path: Path) -> None:
-    with forked_app(tmp_path / "home", {"COURTROOM_RECORDINGS": str(studio.folder)}) as app:
+    with forked_app(tmp_path / "home", {"COURTROOM_RECORDINGS": str(studio.folder)}, path="/court") as app:
+        assert app.url.endswith("/court")
         page.goto(app.url)
         expect(page.get_by_text(NOTICE)).to_be_visible()
         page.get_by_role("button", name="Watch this hearing").click()
