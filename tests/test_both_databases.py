@@ -108,8 +108,8 @@ def open_pages(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
         ("what_if", {"experiment": what_if.id}, {}),
         ("experiments", {"experiment": experiment.id}, {}),
         ("experiments", {}, {"experiments-part": "Datasets"}),
-        *(("deliberation", {"run": run}, {f"tab-{run}": tab}) for tab in ("Members", "Calls", "Family")),
-        *(("compare", both, {"tab-compare": tab}) for tab in ("What differs", "Answers", "Looked up", "Family")),
+        *(("deliberation", {"run": run}, {f"tab-{run}": tab}) for tab in ("Calls", "Family")),
+        *(("compare", both, {"tab-compare": tab}) for tab in ("What differs", "Looked up")),
     ]
     for name, query, chosen in shown:
         page(name, chosen, **query)
