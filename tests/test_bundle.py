@@ -32,7 +32,7 @@ def bundle(tmp_path_factory: pytest.TempPathFactory) -> Path:
     house = Courthouse(Settings(home=folder / "home"))
     (recipe,) = [one for one in recipes() if one.name == "first"]
     add_sample(house.datasets, house.library, recipe.experiment.dataset.name)
-    experiment = adapted(recipe.experiment, sample=6, repeats=1)
+    experiment = adapted(recipe.experiment, sample=12, repeats=1)
     first, second, *others = experiment.arms
     odd = second.model_copy(update={"name": "50 % & one_judge | $x$ <b>"})
     write_bundle(done(house, experiment.model_copy(update={"arms": (first, odd, *others)})), house, folder / "out")
@@ -61,7 +61,7 @@ def test_every_number_of_the_paper_stands_in_its_data(bundle: Path) -> None:
     beats = Counter((pair["measure"], arm) for pair in results["pairs"] if pair["holds"] for arm in pair["arms"])
     known |= {str(many) for count in beats.values() for many in range(1, count + 1)}
     methods = NUMBER.findall((bundle / "methods.md").read_text())
-    assert {"4", "6", "24"} <= set(methods), "arms, cases and cells"
+    assert {"4", "12", "48"} <= set(methods), "arms, cases and cells"
     assert len(methods) > 12
     table = re.sub(r"(?m)^%.*|\\(?:begin|end|parbox|resizebox)\{.*?\}\S*", "", (bundle / "table.tex").read_text())
     numbers = NUMBER.findall(table.replace(r"\%", "%").replace(r"\!", ""))
