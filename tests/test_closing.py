@@ -9,7 +9,6 @@ import pytest
 
 from courtroom.cases.case import Case
 from courtroom.courthouse import Courthouse
-from courtroom.knowledge.search import Search
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
 from courtroom.settings import Settings
 from tests.driving import drive, until
@@ -39,7 +38,6 @@ def test_a_courthouse_that_is_closed_leaves_nothing_open(tmp_path: Path, monkeyp
         for number in range(4):
             house = Courthouse(Settings(home=tmp_path / str(number)))  # Chroma shares what it has open of one home
             heard(house, number, model={"id": "openai/any"})
-            house.runner.do(house.knowledge.answer(Search(collection="statutes", text="theft", k=1))).result()
             house.close()
             until(lambda: not server.open, "the server to be done")
             if number:  # at the first, much is loaded that stays
