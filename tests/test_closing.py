@@ -1,4 +1,4 @@
-"""What a process leaves open when it closes, and how long its loop stands still while it works."""
+"""What a process leaves open when it closes."""
 
 import gc
 import os
