@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.driving import shell as in_this_process
+
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "tests" / "packages" / "tender"
 BIDS = (("North", 900, "Delivered in May."), ("South", 950, "Delivered in March."), ("West", 800, "Used parts."))
@@ -42,7 +44,7 @@ def shell(*arguments: str, at: Path, path: str) -> subprocess.CompletedProcess[s
 
 def test_the_check_hears_a_case_of_ones_own(site: Path, tmp_path: Path) -> None:
     path = f"{site / 'site'}{os.pathsep}{ROOT}"
-    shell("new-procedure", "two-judges", "--to", str(tmp_path / "new"), at=tmp_path, path=path)
+    in_this_process("new-procedure", "two-judges", "--to", str(tmp_path / "new"))
     check = ("procedures", "check", str(tmp_path / "new"), "--case")
     heard = shell(*check, str(ROOT / "data/cases/oak-table/case.json"), at=tmp_path, path=path)
     assert heard.stdout.endswith("two-judges: ok\n"), heard.stderr
@@ -81,4 +83,3 @@ def test_a_kind_of_another_package_is_heard_and_without_it_told_of_and_kept(site
     shown = shell("show", run, at=tmp_path, path=str(ROOT))
     assert "“tender” is not known" in shown.stderr
     assert "Traceback" not in shown.stderr
-    assert "school-chairs" in shell("cases", at=tmp_path, path=path).stdout
