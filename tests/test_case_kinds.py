@@ -71,7 +71,7 @@ def test_a_kind_that_can_not_be_used_leaves_the_others_alone(site: Path, tmp_pat
     assert "is no class below Case" in told[2]
 
 
-def test_a_kind_of_another_package_is_heard_and_without_it_told_of_and_kept(site: Path, tmp_path: Path) -> None:
+def test_a_kind_of_another_package_is_heard_and_without_it_told_of(site: Path, tmp_path: Path) -> None:
     path = f"{site / 'site'}{os.pathsep}{ROOT}"
     heard = shell("run", str(site / "tender.json"), "--procedure", "mock-jury", "--json", at=tmp_path, path=path)
     told = json.loads(heard.stdout)
