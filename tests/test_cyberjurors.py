@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from courtroom.cases.dispute import Dispute, Evidence
+from courtroom.cases.dispute import Dispute, Evidence, PrecedentBatch
 from courtroom.courthouse import Courthouse
 from courtroom.engine.interventions import AddEvidence
 from courtroom.engine.record import Record
@@ -21,6 +21,7 @@ from courtroom.models.wire import to_wire
 from courtroom.panel.follow_graph import FollowGraph
 from courtroom.procedures.cyberjurors.procedure import CYBERJURORS
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
+from courtroom.procedures.distillation.procedure import DistillationSetup
 from courtroom.settings import Settings
 from tests import pictures
 from tests.asked import leaves
@@ -62,6 +63,7 @@ def test_each_juror_examines_for_itself_and_only_once_over_all_rounds(house: Cou
     assert " ".join(stage.path for stage in record.stages) == "evidence precedents round-1 round-2 round-3 verdict"
     shared = hear(house, examination="shared", consensus=1.0)
     assert tasks(shared) == {"extract": 1, "select": 3, "perceive": 5, "analyse": 1, "judge": 15, "summarise": 3}
+    assert tasks(hear(house, examination="shared", grounding_rounds=2))["perceive"] == 2 * 2, "so many for each side"
     assert {call.member for call in shared.calls if call.task == "perceive"} == {"examiner"}
 
 
@@ -90,9 +92,10 @@ def test_a_variant_asks_what_its_row_in_the_paper_says(
     assert bool(record.retrievals) == (variant == "cyberjurors")
 
 
-def test_rules_are_in_the_prompt_from_the_variant_rules_on(house: Courthouse, jury: Jury) -> None:
+def test_rules_are_in_the_prompt_from_the_variant_rules_on(house: Courthouse, jury: Jury, case: Dispute) -> None:
     for variant in ("baseline", "rules"):
         hear(house, variant=variant)
+        assert all(one.text in text_of(jury.asked[-1]) for one in (*case.chat, *case.evidence)), "the whole case"
         assert ("Rules for the verdict" in text_of(jury.asked[-1])) is (variant == "rules")
 
 
@@ -105,6 +108,7 @@ def test_discussion_ends_when_the_majority_exceeds_the_threshold_not_at_it(house
 def test_who_abstains_counts_among_those_who_could_agree(house: Courthouse, jury: Jury) -> None:
     jury.votes = lambda request: "neither" if request.tag.endswith("juror-01") else "buyer"
     assert len(hear(house, consensus=0.8).tallies) == 3  # 4 of 5, although 4 of the 4 who voted
+    assert len(hear(house, consensus=0.8, empty_seats=(1,)).tallies) == 1, "an empty seat does not count"
 
 
 def test_the_summary_after_the_last_round_is_the_rationale_of_the_verdict(house: Courthouse, jury: Jury) -> None:
@@ -295,7 +299,33 @@ def test_earlier_clues_come_with_what_was_seen_and_what_it_argues(house: Courtho
     for name, earlier in (("select", "looked_at"), ("perceive", "before")):
         later = next(r for r in asked(jury, name) if r.task.side == "buyer" and getattr(r.task, earlier))
         wanted = [finding["description"], finding["benefit_analysis"], first["sufficiency_reason"]]
+        wanted += [first["evidence_summary"], record.case.transaction.product, record.case.chat[-1].text]
         assert all(text in text_of(later) for text in wanted), name
+
+
+def test_examinations_that_differ_by_sampling_alone_are_asked_once_when_cold(house: Courthouse, jury: Jury) -> None:
+    def examined(seed: int, **knobs: Any) -> int:
+        jury.asked.clear()
+        record = hear(house, jury_size=3, rounds=1, seed=seed, **knobs)
+        assert len(asked(jury, "judge")) == 3
+        assert bool([note for note in record.notes if "asked once" in note]) == (len(asked(jury, "extract")) < 3)
+        return len(asked(jury, "extract"))
+
+    cold, other = ModelSpec(id="cold", vision="no", temperature=0), ModelSpec(id="other", vision="no", temperature=0)
+    assert examined(1) == 3
+    assert examined(2, model=cold) == 1
+    assert examined(3, model=cold, members={"juror-02": other}) == 2
+    assert examined(4, model=cold, persona_examines=True) == 3
+
+
+@pytest.mark.parametrize("variant", ["baseline", "rules", "sr-cot", "iv-cot", "iv-cot-lite"])
+def test_a_single_model_is_not_told_of_a_jury_a_clerk_or_norms(
+    house: Courthouse, jury: Jury, case: Dispute, variant: str
+) -> None:
+    late = Evidence(id="seller-9", side="seller", text="A receipt was found behind the sofa.", late=True)
+    hear(house, with_evidence(case, *case.evidence, late), variant=variant, rules=())
+    words = " ".join(text_of(request) for request in jury.asked).lower()
+    assert not any(word in words for word in ("jury", "juror", "clerk", "norm that", "norms", "vote"))
 
 
 @pytest.mark.parametrize("order", ["paper", "reasons-first"])
@@ -336,15 +366,23 @@ def test_a_dispute_never_meets_the_precedent_that_was_made_of_it(house: Courthou
     assert not any("decided just this case" in text_of(request) for request in jury.asked)
 
 
-def test_a_precedent_without_norms_takes_the_place_of_none_that_has_some(house: Courthouse, case: Dispute) -> None:
+def test_a_precedent_without_norms_takes_the_place_of_none_that_has_some(
+    house: Courthouse, jury: Jury, case: Dispute
+) -> None:
     text = dispute_text(case)
     bare = [
-        precedent.model_copy(update={"id": f"bare-{n}", "dispute": f"{text}\n{n}", "norms": ()})
+        precedent.model_copy(update={"id": f"bare-{n}", "dispute": f"{text}\n{n}", "norms": (), "category": "Other"})
         for n, precedent in enumerate(house.knowledge.precedents.all()[:6])
     ]
     house.knowledge.precedents.add(bare)
     hits = found(hear(house, jury_size=2, precedents=3))
     assert [bool(hit.record["norms"]) for hit in hits] == [True] * 3
+    batch = PrecedentBatch(id="b", title="B", precedents=tuple(bare[:2]))
+    distilled = drive(house, house.new_run("distillation", batch, DistillationSetup(), 0))
+    first, second = house.record(distilled).retrievals
+    assert all(hit.record["norms"] for hit in (*first.hits, *second.hits))
+    assert second.hits[0].id == "bare-0", "the norms distilled before are in view"
+    assert {text_of(one).count("Category") for one in asked(jury, "reflect")} == {0}, "it is not said to be Other"
 
 
 def test_a_precedent_is_the_whole_dispute_with_its_chat_and_what_its_media_show(case: Dispute) -> None:
@@ -355,4 +393,6 @@ def test_a_precedent_is_the_whole_dispute_with_its_chat_and_what_its_media_show(
     text = precedent.dispute
     assert text.count("The battery is weak.") == 400
     told = [*(one.text for one in (*case.chat, *case.evidence[1:])), *(one.description for one in case.media())]
+    deal = case.transaction
+    told += [case.category, deal.product, deal.condition, deal.description, deal.order_state]
     assert all(one in text for one in told)
