@@ -4,6 +4,7 @@ import gzip
 import json
 import os
 import re
+import shutil
 import signal
 from functools import partial
 from hashlib import sha256
@@ -282,10 +283,20 @@ def test_the_shell_takes_out_doubtful_rows(desk: Desk) -> None:
 
 
 BY_WORDS = ("--set", "embedding=hashed-ngrams")
+DISPUTES = ("camera-fungus", "concert-tickets", "down-jacket", "game-account", "oak-table", "phone-battery")
 
 
-def test_norms_are_distilled_by_the_embedding_that_was_said(house: Courthouse, monkeypatch: pytest.MonkeyPatch) -> None:
-    shell("import", str(ROOT / "data" / "cases"), "--name", "disputes")
+def disputes(folder: Path, many: int) -> str:
+    """A folder with so many of the bundled disputes."""
+    for name in DISPUTES[:many]:
+        shutil.copytree(ROOT / "data" / "cases" / name, folder / "disputes" / name)
+    return str(folder / "disputes")
+
+
+def test_norms_are_distilled_by_the_embedding_that_was_said(
+    house: Courthouse, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shell("import", disputes(tmp_path, 4), "--name", "disputes")
     with pytest.raises(CourtroomError, match="--set embedding=local/longformer as in the paper"):
         shell("precedents", "disputes")
     assert house.store.runs() == []
@@ -299,8 +310,8 @@ def test_norms_are_distilled_by_the_embedding_that_was_said(house: Courthouse, m
     assert {len(one.hits) for one in retrievals[2:]} == {2}
 
 
-def test_a_split_of_disputes_becomes_a_base_of_precedents(house: Courthouse) -> None:
-    shell("import", str(ROOT / "data" / "cases"), "--name", "My_Disputes")
+def test_a_split_of_disputes_becomes_a_base_of_precedents(house: Courthouse, tmp_path: Path) -> None:
+    shell("import", disputes(tmp_path, 6), "--name", "My_Disputes")
     shell("split", "My_Disputes", "--parts", "train=1,test=1")
     told = shell("precedents", "My_Disputes", "--split", "train", *BY_WORDS)
     train, test = (
