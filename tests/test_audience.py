@@ -57,7 +57,7 @@ def test_only_phones_take_part_and_only_so_many(house: Courthouse, monkeypatch: 
     with pytest.raises(VoteRefused, match="characters"):
         house.audiences.argue(run, BEFORE, ADA, "x" * (LONGEST + 1))
     house.audiences.argue(run, BEFORE, ADA, "  Look at\nthe seal. ")
-    (one,) = (one.argument for one in house.audiences.arguments(run))
+    (one,) = house.audiences.arguments(run)
     assert (one.text, one.choice, one.phone) == ("Look at the seal.", "buyer", ADA)
     with pytest.raises(VoteRefused, match="your own"):
         house.audiences.like(run, one.number, ADA, True)
@@ -92,7 +92,7 @@ def test_nobody_empties_the_audience_of_anothers_run(house: Courthouse) -> None:
     live.vote(token, ADA, BEFORE, "buyer", "203.0.113.7")
     live.vote(token, BEN, BEFORE, "buyer", "203.0.113.8")
     live.argue(token, ADA, BEFORE, "The seal was whole.", "203.0.113.7")
-    live.like(token, house.audiences.arguments(run)[0].argument.number, BEN, True, "203.0.113.8")
+    live.like(token, house.audiences.arguments(run)[0].number, BEN, True, "203.0.113.8")
     with acts(Account(id="else", access=Access.RUN)), pytest.raises(Forbidden):
         live.empty(token)
     assert house.audiences.voters(run) == 2

@@ -210,7 +210,7 @@ def exported(audiences: AudienceStore, run: str) -> ExportedAudience | None:
     if audience is None:
         return None
     votes, likes, arguments = audiences.votes(run), audiences.likes(run), audiences.arguments(run)
-    phones = [vote.phone for vote in votes] + [one.argument.phone for one in arguments] + [like.phone for like in likes]
+    phones = [vote.phone for vote in votes] + [one.phone for one in arguments] + [like.phone for like in likes]
     numbers = {phone: number for number, phone in enumerate(dict.fromkeys(phones), start=1)}
     return ExportedAudience(
         made=audience.made,
@@ -225,7 +225,7 @@ def exported(audiences: AudienceStore, run: str) -> ExportedAudience | None:
                 liked_by=tuple(numbers[like.phone] for like in likes if like.argument == one.number),
                 **one.model_dump(include={"poll", "choice", "at", "text"}),
             )
-            for one in (liked.argument for liked in arguments)
+            for one in arguments
         ),
     )
 

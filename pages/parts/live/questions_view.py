@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
-from typing import Any, TypedDict
+from typing import Any
 
 import pandas as pd
 import streamlit as st
@@ -26,14 +26,6 @@ from courtroom.questions.marks import HIGHEST, LOWEST, Mark, agreement
 from pages.parts.shared.house import your_name
 from pages.parts.shared.models_form import model_picker, out_of_reach, typed_keys
 from pages.parts.shared.shown import count, errors_shown, html_of, inert, literal, many, moment, money, placed, table
-
-
-class ByMarks(TypedDict):
-    """Filters of the list of runs."""
-
-    tag: str
-    reviewer: str
-    starred: bool
 
 
 def marks_view(house: Courthouse, run: str, target: str) -> None:
@@ -81,7 +73,7 @@ def keep_mark(who: str, keep: Callable[[], object]) -> None:
         st.rerun()
 
 
-def marks_filter(house: Courthouse) -> ByMarks:
+def marks_filter(house: Courthouse) -> dict[str, Any]:
     """Filters by tag, reviewer and star, where there are marks; and how far reviewers agree."""
     reviewers = house.marks.reviewers()
     if not reviewers:
@@ -225,32 +217,29 @@ def start_beside(
     if st.session_state.get(f"planned-{key}") != choice:
         return []
     with errors_shown():
-        if begun := _start(house, asks, plan(), f"start-{key}", label):
+        plans = plan()
+        for why in dict.fromkeys(why for one in plans for why in one.left_out):
+            st.caption(f":material/info: {literal(why)}")
+        plans = [one for one in plans if one.questions]
+        if not plans:
+            st.caption(_("There is nothing to ask: these answers are there already, or nothing was said to ask about."))
+            return []
+        estimates = [one.estimate for one in plans]
+        prices = [house.price(one) for one in estimates]
+        tokens = sum(load.prompt_tokens + load.completion_tokens for one in estimates for load in one.loads)
+        values = {
+            "ask": many(sum(one.calls - one.on_record for one in estimates), "call"),
+            "on_record": sum(one.on_record for one in estimates),
+            "tokens": count(tokens),
+            "price": literal(money(None if None in prices else sum(filter(None, prices)))),
+        }
+        text = _("{ask} to be asked, {on_record} on record; about {tokens} tokens, {price}.", **values)
+        st.caption(text + " " + _("It stops at the run's budget."))
+        if st.button(_(label), type="primary", key=f"start-{key}"):
+            begun = [asks.start(one, typed_keys()) for one in plans]
             del st.session_state[f"planned-{key}"]
             return begun
     return []
-
-
-def _start(
-    house: Courthouse, asks: Plans[Any], plans: Sequence[Plan[Any]], key: str, label: str
-) -> list[Future[AskedBeside]]:
-    for why in dict.fromkeys(why for plan in plans for why in plan.left_out):
-        st.caption(f":material/info: {literal(why)}")
-    plans = [plan for plan in plans if plan.questions]
-    if not plans:
-        st.caption(_("There is nothing to ask: these answers are there already, or nothing was said to ask about."))
-        return []
-    estimates = [plan.estimate for plan in plans]
-    prices = [house.price(one) for one in estimates]
-    values = {
-        "ask": many(sum(one.calls - one.on_record for one in estimates), "call"),
-        "on_record": sum(one.on_record for one in estimates),
-        "tokens": count(sum(load.prompt_tokens + load.completion_tokens for one in estimates for load in one.loads)),
-        "price": literal(money(None if None in prices else sum(filter(None, prices)))),
-    }
-    text = _("{ask} to be asked, {on_record} on record; about {tokens} tokens, {price}.", **values)
-    st.caption(text + " " + _("It stops at the run's budget."))
-    return [asks.start(plan, typed_keys()) for plan in plans] if st.button(_(label), type="primary", key=key) else []
 
 
 def check_view(house: Courthouse, record: Record) -> None:
