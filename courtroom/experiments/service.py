@@ -111,11 +111,16 @@ class Experiments:
 
     @needs(Access.RUN)
     def drafts(
-        self, experiment: Experiment, changes: Sequence[Change], who: str = "", spec: ModelSpec | None = None
+        self,
+        experiment: Experiment,
+        changes: Sequence[Change],
+        who: str = "",
+        spec: ModelSpec | None = None,
+        keys: Mapping[str, str] | None = None,
     ) -> Drafts:
         """Draft an experiment's cases with one thing about the parties changed, by each change; nothing is heard. What
         is approved goes into `with_mirror`. See `mirror.drafts`."""
-        return drafts(self._house, self.cases(experiment), changes, who, spec, experiment.budget)
+        return drafts(self._house, self.cases(experiment), changes, who, spec, experiment.budget, keys)
 
     def cases(self, experiment: Experiment) -> list[Case]:
         """Return the cases that an experiment tests; bundled ones are taken in as its dataset."""

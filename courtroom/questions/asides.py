@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import secrets
 import time
-from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Annotated, Literal
@@ -12,11 +11,7 @@ from typing import Annotated, Literal
 from pydantic import Field, TypeAdapter
 
 from courtroom.access import Access, Resource, needs
-from courtroom.declarations.setup import Budget, Setup
-from courtroom.engine.court import RunInput
 from courtroom.engine.events import Called
-from courtroom.engine.procedure import Procedure
-from courtroom.engine.record import Record
 from courtroom.questions.audience import LONGEST, MOST_PHONES, AudienceStore
 from courtroom.questions.marks import Mark, MarkStore
 from courtroom.sharing import changing, listed, may_see
@@ -162,18 +157,6 @@ def cost(calls: Iterable[Called]) -> Cost:
         for call in calls
         if call.asked
     )
-
-
-def budget(procedure: Procedure, record: Record) -> Budget:
-    """The run's budget as it is now: a person may have raised it."""
-    at = RunInput(procedure, record.case, record.setup, record.run.seed, record.interventions)
-    setup: Setup = at.at(len(record.stages)).setup
-    return setup.budget
-
-
-def failures(asides: Iterable[Aside]) -> Counter[str]:
-    """How often each question, by its path, had no answer."""
-    return Counter(one.called.path for one in asides if one.called.value is None)
 
 
 LAST = 32_503_680_000.0

@@ -2,32 +2,25 @@
 
 from __future__ import annotations
 
-import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import date
-from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import Field
 
 from courtroom.cases.drafts import LEFT_OUT, Draft, DraftPiece, title_of
+from courtroom.declarations.setup import Setup
 from courtroom.errors import CourtroomError
 from courtroom.media.medium import Medium
 from courtroom.media.store import MediaStore
-from courtroom.models.capabilities import Capabilities
-from courtroom.models.connections import Connections
-from courtroom.models.errors import CannotSee
-from courtroom.models.pool import ModelPool
-from courtroom.models.prompts import answer_form
 from courtroom.models.rendering import quote
-from courtroom.models.repair import InvalidAnswer, read_answer
-from courtroom.models.request import Message, Reply, Request
 from courtroom.models.spec import ModelSpec
-from courtroom.models.task import Answer, Label, Longest, Paragraph, Point, Sentence, Task
-from courtroom.questions.beside import prompt
+from courtroom.models.task import Answer, Label, Longest, Paragraph, Point, Sentence
+from courtroom.questions.beside import TaskInWords, ask_for_nobodys_run, by_role, prompt
 
-ATTEMPTS = 2
-"""How often a model is asked whose answer does not fit."""
+if TYPE_CHECKING:
+    from courtroom.courthouse import Courthouse
+
 MAX_QUOTED = 200
 """Characters of a passage that a remark quotes."""
 Whose = Literal["claimant", "respondent", "both", "neither"]
@@ -109,15 +102,18 @@ class PaperShown(Answer):
     medium: Medium | None = None
 
 
-class DraftCase(Task[CaseDraft]):
+class DraftCase(TaskInWords[CaseDraft]):
     """Which case do these papers make?"""
 
     name = "draft-case"
     title = "Draft of a case"
     papers: tuple[PaperShown, ...]
 
-    def parts(self, *, sees: bool) -> tuple[str | Medium, ...]:
-        """The papers in order, each text quoted, then what is asked."""
+    def media(self) -> tuple[Medium, ...]:
+        return tuple(paper.medium for paper in self.papers if paper.medium)
+
+    def before(self, *, sees: bool) -> tuple[str | Medium, ...]:
+        """The papers in order, each text quoted."""
         parts: list[str | Medium] = ["# The papers\n"]
         for paper in self.papers:
             parts.append(f"## Piece {paper.number}\n\n{quote(f'From: {paper.source}')}\n")
@@ -125,65 +121,44 @@ class DraftCase(Task[CaseDraft]):
                 parts.append(paper.medium if sees else "A picture or video that you can't see.\n")
             if paper.text:
                 parts.append(f"{quote(paper.text)}\n")
-        return (*parts, prompt("draft-case"))
+        return tuple(parts)
+
+    def text(self) -> str:
+        return prompt("draft-case")
 
 
-async def drafted(
+def drafted(
+    house: Courthouse,
     draft: Draft,
     spec: ModelSpec,
     medium: Callable[[DraftPiece], bytes],
-    keep: Callable[[str], None],
-    connections: Connections,
+    keys: Mapping[str, str] | None = None,
 ) -> Draft:
     """Have a model draft a case, and return the draft with what stands in the papers.
 
     Args:
         medium: gives the picture or video of a piece.
-        keep: is given each answer as it came.
+        keys: what the person typed who asks.
 
     Raises:
         CourtroomError: the model can't be asked, or no answer of it fits.
     """
-    with tempfile.TemporaryDirectory() as folder:
-        media = MediaStore(Path(folder))
-        task = DraftCase(papers=tuple(_shown(piece, medium, media) for piece in draft.pieces))
-        model = ModelPool(media, connections)
-        try:
-            sees = await Capabilities(connections=connections).sees(spec)
-            for attempt in range(ATTEMPTS):
-                try:
-                    reply = await model.answer(_request(spec, task, attempt, sees=sees))
-                except CannotSee:
-                    sees = False
-                    reply = await model.answer(_request(spec, task, attempt, sees=False))
-                keep(reply.text)
-                if (answer := _read(reply)) is not None:
-                    return applied(draft, answer)
-        finally:
-            await model.close()
-    raise CourtroomError(f"{spec.id} has answered {ATTEMPTS} times, and no answer was a draft. Choose another model.")
+    task = DraftCase(papers=tuple(_shown(piece, medium, house.media) for piece in draft.pieces))
+    asked = by_role("drafter", task, spec, Setup(), f"{draft.id}/{draft.version}")
+    outcome = ask_for_nobodys_run(house, "case-drafts", [asked], keys)
+    (called,) = outcome.calls
+    if called is None or called.value is None:
+        raise CourtroomError(called.error if called else outcome.stopped)
+    return applied(draft, CaseDraft.model_validate(called.value))
 
 
 def _shown(piece: DraftPiece, medium: Callable[[DraftPiece], bytes], media: MediaStore) -> PaperShown:
-    source, shown = " ".join(piece.source.split()), None
+    shown = None
     if piece.file:
         kept = media.keep({piece.file: medium(piece)})[piece.file]
         name = f"piece-{piece.number}"
         shown = Medium(id=name, kind=piece.kind, file=piece.file, sha256=kept.sha256, views=kept.views)
-    return PaperShown(number=piece.number, source=source, text=piece.text, medium=shown)
-
-
-def _request(spec: ModelSpec, task: DraftCase, attempt: int, *, sees: bool) -> Request:
-    role = prompt("draft-role")
-    parts = (*task.parts(sees=sees), answer_form(task.form, spec.room))
-    return Request(spec, (Message("system", (role,)), Message("user", parts)), task, f"draft-{attempt}")
-
-
-def _read(reply: Reply) -> CaseDraft | None:
-    try:
-        return CaseDraft.model_validate(read_answer(reply.text, CaseDraft, reply.finish).model_dump())
-    except InvalidAnswer:
-        return None
+    return PaperShown(number=piece.number, source=" ".join(piece.source.split()), text=piece.text, medium=shown)
 
 
 def applied(draft: Draft, answer: CaseDraft) -> Draft:

@@ -13,7 +13,6 @@ from courtroom.experiments.results import ExperimentResults
 from courtroom.experiments.spec import Experiment
 from courtroom.figures.experiment import draw_mirror
 from courtroom.language import _, translated
-from courtroom.models.keys import KEYS
 from courtroom.models.offline import NOTICE
 from courtroom.models.spec import OFFLINE, ModelSpec
 from courtroom.questions.mirror import KINDS, USUAL, Change, Mirrored, texts
@@ -54,12 +53,8 @@ def mirror_form(house: Courthouse, experiment: Experiment) -> Experiment | None:
     wanted = (experiment.digest, changes, who, spec)
     if st.button(_("Show what would be changed"), icon=":material/compare:", disabled=not changes):
         with errors_shown(), st.spinner(_("Rewriting ...")):
-            token = KEYS.set(typed_keys())
-            try:
-                model = ModelSpec.model_validate(spec) if spec else None
-                drafted = house.experiments.drafts(experiment, changes, who.strip(), model)
-            finally:
-                KEYS.reset(token)
+            model = ModelSpec.model_validate(spec) if spec else None
+            drafted = house.experiments.drafts(experiment, changes, who.strip(), model, typed_keys())
             st.session_state["mirror-drafts"] = (wanted, drafted)
     kept = st.session_state.get("mirror-drafts")
     if kept is None or kept[0] != wanted:

@@ -26,7 +26,8 @@ from courtroom.language import N_, _, translated
 from courtroom.models.offline import NOTICE
 from courtroom.models.spec import OFFLINE
 from courtroom.questions.asides import Cost
-from courtroom.questions.audit import MEANINGS, MOST_SEEDS, SEEDS, AuditPlan, auditable
+from courtroom.questions.audit import MEANINGS, MOST_SEEDS, SEEDS, auditable
+from courtroom.questions.beside import Plan
 from pages.parts.experiments.mirror import mirror_view
 from pages.parts.live.questions_view import ABOUT_AUDITS, start_beside
 from pages.parts.shared.controls import bell_view, status_badge
@@ -85,18 +86,18 @@ def audits_view(house: Courthouse, results: ExperimentResults) -> None:
         with st.container(horizontal=True, vertical_alignment="bottom"):
             each = st.number_input(_("Runs of each arm"), 1, MAX_AUDITED_RUNS, 3, key="audits-runs", width=160)
             seeds = st.number_input(_("Answers in each way"), 1, MOST_SEEDS, SEEDS, key="audits-seeds", width=160)
-        choice = (results.kept.id, each, seeds)
-        if start_beside(
+        choice, waiting = (results.kept.id, each, seeds), f"audits-{results.kept.id}"
+        start_beside(
             house,
             house.audits,
             "audits",
             choice,
+            waiting,
             lambda: [_plan(house, run, seeds) for run in first_runs(results.rows, each)],
-        ):
-            st.rerun()
+        )
 
 
-def _plan(house: Courthouse, run: str, seeds: int) -> AuditPlan:
+def _plan(house: Courthouse, run: str, seeds: int) -> Plan:
     record = house.record(run)
     procedure = house.procedures[record.run.procedure]
     return house.audits.plan(record, [one.call.path for one in auditable(procedure, record)], seeds)
