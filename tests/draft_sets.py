@@ -38,16 +38,14 @@ def checked(name: str, papers: PaperSet, draft: Draft) -> bool:
     texts = [piece.text for piece in kept if not piece.file]
     texts += [line.partition(": ")[2] for line in draft.values.get("chat", "").splitlines()]
     there = sum(flat(text) in whole for text in texts)
-    sides = dict(zip(("claimant", "respondent"), PLACES.get(draft.kind, ()), strict=False))
+    sides = PLACES.get(draft.kind, {})
     due = [
         (piece, sides[side])
         for piece in kept
         for begin, side in papers.whose.items()
         if piece.source.startswith(begin) and sides
     ]
-    wrong = [
-        f"{piece.source} at {piece.place}" for piece, side in due if piece.place not in (side, PLACES[draft.kind][2])
-    ]
+    wrong = [f"{piece.source} at {piece.place}" for piece, side in due if piece.place not in (side, sides["both"])]
     wrong += [f"nothing of {begin}" for begin in papers.whose if not any(one.source.startswith(begin) for one in kept)]
     taken = [*texts, *(str(value) for value in draft.values.values())]
     obeyed = bool(papers.order) and any(papers.order[:30] in flat(text) for text in taken)

@@ -52,6 +52,10 @@ class ConditionCounts(Strict):
     """As many had no answer."""
 
     @property
+    def asked(self) -> int:
+        return self.again + self.other + self.missing
+
+    @property
     def share(self) -> Fraction:
         """The share of the verdict among the answers, 0 to 1, exactly; there must be one."""
         return Fraction(self.again, self.again + self.other)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Mapping
 from datetime import date
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -24,11 +25,11 @@ if TYPE_CHECKING:
 MAX_QUOTED = 200
 """Characters of a passage that a remark quotes."""
 Whose = Literal["claimant", "respondent", "both", "neither"]
-PLACES: dict[str, tuple[str, str, str]] = {
-    "dispute": ("buyer", "seller", "description"),
-    "trial": ("proof", "defence", "facts"),
+PLACES: dict[str, dict[Whose, str]] = {
+    "dispute": {"claimant": "buyer", "respondent": "seller", "both": "description"},
+    "trial": {"claimant": "proof", "respondent": "defence", "both": "facts"},
 }
-"""By the kind of case, what a piece of the claimant, of the respondent and of both is given to."""
+"""By the kind of case, what a piece of each is given to; in other kinds all have one place."""
 OWN_WORDS = {
     "dispute": {"claim": "claim", "facts": "transaction.description"},
     "trial": {"claim": "charge", "facts": "facts"},
@@ -158,13 +159,13 @@ def _shown(piece: DraftPiece, medium: Callable[[DraftPiece], bytes], media: Medi
         kept = media.keep({piece.file: medium(piece)})[piece.file]
         name = f"piece-{piece.number}"
         shown = Medium(id=name, kind=piece.kind, file=piece.file, sha256=kept.sha256, views=kept.views)
-    return PaperShown(number=piece.number, source=" ".join(piece.source.split()), text=piece.text, medium=shown)
+    return PaperShown(number=piece.number, source=_folded(piece.source), text=piece.text, medium=shown)
 
 
 def applied(draft: Draft, answer: CaseDraft) -> Draft:
     """Return a draft with what a model made of it: a person's words stay, what the papers do not say is refused."""
     values, kind = dict(draft.values), draft.kind
-    if not any(values.get(name) for name in ("title", *_written(kind))):  # nobody has written anything yet
+    if not any(values.get(name) for name in _written(kind)):  # nobody has written anything yet
         kind = answer.kind if answer.kind in OWN_WORDS else "trial"
         values |= {"matter": answer.kind} if kind == "trial" else {}
     refused: list[str] = []
@@ -174,7 +175,7 @@ def applied(draft: Draft, answer: CaseDraft) -> Draft:
         given |= {"category": "Other", **_stated(draft, answer, refused)}
     fresh = {name: value for name, value in given.items() if value and not values.get(name)}
     draft = draft.model_copy(update={"kind": kind, "values": {**values, **fresh}})
-    own = [title_of(draft.case_kind, name) for name in fresh if name in ("title", *_written(kind))]
+    own = [title_of(draft.case_kind, name) for name in fresh if name in _written(kind)]
     if own:
         refused.append(f"In the model's own words, to be compared with the papers: {' · '.join(own)}.")
     pieces = _pieces(draft, answer, refused)
@@ -183,7 +184,7 @@ def applied(draft: Draft, answer: CaseDraft) -> Draft:
 
 
 def _written(kind: str) -> tuple[str, ...]:
-    return tuple(OWN_WORDS.get(kind, {}).values())
+    return ("title", *OWN_WORDS.get(kind, {}).values())
 
 
 def _stated(draft: Draft, answer: CaseDraft, refused: list[str]) -> dict[str, Any]:
@@ -192,9 +193,8 @@ def _stated(draft: Draft, answer: CaseDraft, refused: list[str]) -> dict[str, An
     for stated in answer.stated:
         if _standing(draft, stated.piece, stated.words, refused) and (value := _value(stated, refused)) is not None:
             given[STATED[stated.what]] = value
-    sides = {"claimant": "buyer", "respondent": "seller"}
     lines = (one for one in answer.chat if _standing(draft, one.piece, one.text, refused))
-    return {**given, "chat": "\n".join(f"{sides[one.whose]}: {' '.join(one.text.split())}" for one in lines)}
+    return {**given, "chat": "\n".join(f"{PLACES['dispute'][one.whose]}: {_folded(one.text)}" for one in lines)}
 
 
 def _value(stated: Stated, refused: list[str]) -> str | float | None:
@@ -237,23 +237,17 @@ def _standing(draft: Draft, number: int, text: str, refused: list[str]) -> Draft
 def _pieces(draft: Draft, answer: CaseDraft, refused: list[str]) -> tuple[DraftPiece, ...]:
     """The pieces in their order, each cut to the passages that were named of it."""
     pictures = {piece.number for piece in draft.pieces if piece.file}
-    passages: dict[int, list[DraftPiece]] = {}
-    for drafted_piece in answer.pieces:
-        number = drafted_piece.piece
-        text = "" if number in pictures else drafted_piece.text.strip()
+    places: dict[Whose, str] = {"neither": LEFT_OUT, **PLACES.get(draft.kind, {})}
+    passages = defaultdict[int, list[DraftPiece]](list)
+    for one in answer.pieces:
+        number = one.piece
+        text = "" if number in pictures else one.text.strip()
         if piece := _standing(draft, number, text, refused):
-            changes = {"place": _place(draft, drafted_piece.whose), **({"text": text} if text else {})}
-            passages.setdefault(number, []).append(piece.model_copy(update=changes))
-    ordered = (one for piece in draft.pieces for one in passages.get(piece.number, [piece]))
+            place = places.get(one.whose, next(iter(draft.places)))
+            passages[number].append(piece.model_copy(update={"place": place, "text": text or piece.text}))
+    ordered = (part for piece in draft.pieces for part in passages.get(piece.number, [piece]))
     begin = max((piece.number for piece in draft.pieces), default=0) + 1
-    return tuple(one.model_copy(update={"number": number}) for number, one in enumerate(ordered, start=begin))
-
-
-def _place(draft: Draft, whose: Whose) -> str:
-    if whose == "neither":
-        return LEFT_OUT
-    first = next(iter(draft.places))
-    return PLACES.get(draft.kind, (first, first, first))[("claimant", "respondent", "both").index(whose)]
+    return tuple(part.model_copy(update={"number": number}) for number, part in enumerate(ordered, start=begin))
 
 
 def _folded(text: str) -> str:

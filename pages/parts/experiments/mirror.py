@@ -81,7 +81,7 @@ def _read(drafted: Drafts, cases: Mapping[str, Case]) -> Drafts:
                     st.caption(_("Stays as it is, and counts for nothing here."))
                 if draft.left:
                     st.warning("\n".join(f"- {literal(line)}" for line in draft.left), icon=":material/visibility:")
-                edits = st.toggle(_("Put it right by hand"), key=f"{key}-edits") if not draft.other_order else False
+                edits = not draft.other_order and st.toggle(_("Put it right by hand"), key=f"{key}-edits")
                 before, after = texts(case), {**texts(case), **draft.texts}
                 for path, text in before.items():
                     if edits:
@@ -115,8 +115,6 @@ def mirror_view(results: ExperimentResults) -> None:
     for line in told(found):
         st.markdown(f"- {literal(line)}")
     st.plotly_chart(draw_mirror(found, st.context.theme.type or "light"), key="mirror-figure")
-    share = st.column_config.NumberColumn
-    forms = {
-        name: share(translated(name), format="percent") for name in ("changed", "again", "difference", "from", "to")
-    }
-    table(pd.DataFrame(lines(found)), {**forms, "p": share("p", format="%.3f")})
+    forms = {**dict.fromkeys(("changed", "again", "difference", "from", "to"), "percent"), "p": "%.3f"}
+    columns = {name: st.column_config.NumberColumn(translated(name), format=form) for name, form in forms.items()}
+    table(pd.DataFrame(lines(found)), columns)
