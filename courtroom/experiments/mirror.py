@@ -9,6 +9,7 @@ from itertools import product
 from statistics import fmean
 from typing import TYPE_CHECKING
 
+from courtroom.access import Access, needs
 from courtroom.cases.case import Case
 from courtroom.declarations.setup import Budget
 from courtroom.errors import CourtroomError
@@ -33,6 +34,7 @@ AGAIN = N_("heard again, unchanged")
 NO_LIMIT = Budget()
 
 
+@needs(Access.RUN)
 def drafts(
     house: Courthouse,
     cases: Iterable[Case],
@@ -42,7 +44,8 @@ def drafts(
     budget: Budget = NO_LIMIT,
     keys: Mapping[str, str] | None = None,
 ) -> Drafts:
-    """Draft cases with each change; a case that a change leaves as it is has a draft too.
+    """Draft cases with each change, nothing is heard; a case that a change leaves as it is has a draft too. What is
+    approved goes into `with_mirror`.
 
     Args:
         who: of whom something is changed; see `mirrored`.

@@ -162,6 +162,7 @@ def ask_beside(
     return runner.do(ask())
 
 
+@needs(Access.RUN)
 def ask_for_nobodys_run(
     house: Courthouse, what: str, questions: Sequence[Asked[Any]], keys: Mapping[str, str] | None
 ) -> AskedBeside:

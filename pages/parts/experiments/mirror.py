@@ -8,7 +8,7 @@ import streamlit as st
 from courtroom.access import signed
 from courtroom.cases.case import Case
 from courtroom.courthouse import Courthouse
-from courtroom.experiments.mirror import Drafts, lines, told, with_mirror
+from courtroom.experiments.mirror import Drafts, drafts, lines, told, with_mirror
 from courtroom.experiments.results import ExperimentResults
 from courtroom.experiments.spec import Experiment
 from courtroom.figures.experiment import draw_mirror
@@ -54,7 +54,8 @@ def mirror_form(house: Courthouse, experiment: Experiment) -> Experiment | None:
     if st.button(_("Show what would be changed"), icon=":material/compare:", disabled=not changes):
         with errors_shown(), st.spinner(_("Rewriting ...")):
             model = ModelSpec.model_validate(spec) if spec else None
-            drafted = house.experiments.drafts(experiment, changes, who.strip(), model, typed_keys())
+            cases = house.experiments.cases(experiment)
+            drafted = drafts(house, cases, changes, who.strip(), model, experiment.budget, typed_keys())
             st.session_state["mirror-drafts"] = (wanted, drafted)
     kept = st.session_state.get("mirror-drafts")
     if kept is None or kept[0] != wanted:

@@ -1,7 +1,7 @@
 """What a person says of a run and asks about it: marks; why this vote, in an audit; anything, in an interview."""
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future
 from functools import partial
 from typing import Any, TypedDict
@@ -126,9 +126,9 @@ def waits(key: str, text: str) -> bool:
 @st.fragment(run_every=LOOK_S)
 def _look(key: str, text: str) -> None:
     asked: Sequence[Future[AskedBeside]] = st.session_state.get(key, ())
-    if all(one.done() for one in asked):
+    if not (left := sum(not one.done() for one in asked)):
         st.rerun()
-    st.caption(f":material/hourglass: {literal(text)}")
+    st.caption(f":material/hourglass: {literal(text)}" + (f" ({left:d})" if len(asked) > 1 else ""))
 
 
 def audit_view(house: Courthouse, record: Record, call: Called, *, place: str = "call") -> None:
@@ -180,8 +180,7 @@ def _audit(house: Courthouse, record: Record, this: audits.Audited, can: Sequenc
         told = literal(", ".join(f"{share:.0%} {name}" for name, share in audits.shares(found).items()))
         st.caption(_("Of the {found} votes of this run that were audited: {told}.", found=len(found), told=told))
     st.caption(_(ABOUT_AUDITS))
-    waiting = f"audit-{run}"
-    if waits(waiting, _("The questions of the audit are being asked.")) or _asks_nobody(house, record):
+    if waits(f"audit-{run}", _("The questions of the audit are being asked.")) or _asks_nobody(house, record):
         return
     with st.container(horizontal=True, vertical_alignment="bottom"):
         key = f"seeds-{place}-{this.call.path}"
@@ -199,7 +198,7 @@ def _audit(house: Courthouse, record: Record, this: audits.Audited, can: Sequenc
     if may(Access.RUN):
         choice, key = (run, calls, seeds, voices), f"{place}-{this.call.path}"
         plan = partial(house.audits.plan, record, calls, seeds, voices=voices)
-        start_beside(house, house.audits, key, choice, waiting, lambda: [plan()])
+        start_beside(house, house.audits, key, choice, f"audit-{run}", lambda: [plan()])
 
 
 def start_beside(
@@ -208,7 +207,7 @@ def start_beside(
     key: str,
     choice: object,
     waiting: str,
-    plan: Callable[[], Sequence[Plan]],
+    plan: Callable[[], Iterable[Plan]],
     label: str = N_("Start the audit"),
 ) -> None:
     """Say what questions of this choice would take, once a person asks that, with a button that puts them.
@@ -222,11 +221,10 @@ def start_beside(
     if st.session_state.get(planned) != choice:
         return
     with errors_shown():
-        plans = plan()
-        for why in dict.fromkeys(why for one in plans for why in one.left_out):
+        every = list(plan())
+        for why in dict.fromkeys(why for one in every for why in one.left_out):
             st.caption(f":material/info: {literal(why)}")
-        plans = [one for one in plans if one.questions]
-        if not plans:
+        if not (plans := [one for one in every if one.questions]):
             st.caption(_("There is nothing to ask: these answers are there already, or nothing was said to ask about."))
             return
         estimates = [one.estimate for one in plans]
