@@ -199,14 +199,13 @@ class Audit(Strict):
 
 def auditable(procedure: Procedure, record: Record) -> tuple[Audited, ...]:
     """Return the votes that can be audited: changes of sides; all where nobody votes twice. A person's is left out."""
-    found = (
-        (vote, call, peers)
+    return tuple(
+        Audited(vote, call, peers)
         for vote in record.of(Voted)
         if vote.choice is not None and (vote.changed or not record.votes_move)
         for peers in procedure.peers
-        if (call := record.call(_path_of(vote, peers))) is not None
+        if (call := record.call(_path_of(vote, peers))) and call.value is not None and call.keys
     )
-    return tuple(Audited(*one) for one in found if one[1].value is not None and one[1].keys)
 
 
 def why_none(procedure: Procedure, record: Record, member: str | None = None) -> str:
@@ -225,24 +224,24 @@ def results(procedure: Procedure, record: Record, samples: Sequence[Sample]) -> 
     """What the audits of a run have found, in the order of the votes; votes that were not audited are left out."""
     found = []
     for one in auditable(procedure, record):
-        mine = [sample for sample in samples if (sample.audited, sample.key) == (one.call.path, one.call.keys[-1])]
-        if not mine or one.vote.choice is None:
+        vote, call = one.vote, one.call
+        mine = [sample for sample in samples if (sample.audited, sample.key) == (call.path, call.keys[-1])]
+        if not mine or vote.choice is None:
             continue
-        given = count(mine, one.vote.choice)
+        given = count(mine, vote.choice)
         counts = {condition: answers for (condition, without), answers in given.items() if not without}
-        found.append(
-            Audit(
-                call=one.call.path,
-                member=one.vote.member,
-                stage=one.vote.stage,
-                before=one.vote.before,
-                after=one.vote.choice,
-                name=name(counts, changed=one.vote.changed),
-                counts=counts,
-                voices={without: answers for (_, without), answers in given.items() if without},
-                cost=cost(sample.called for sample in mine),
-            )
+        audit = Audit(
+            call=call.path,
+            member=vote.member,
+            stage=vote.stage,
+            before=vote.before,
+            after=vote.choice,
+            name=name(counts, changed=vote.changed),
+            counts=counts,
+            voices={without: answers for (_, without), answers in given.items() if without},
+            cost=cost(sample.called for sample in mine),
         )
+        found.append(audit)
     return tuple(found)
 
 

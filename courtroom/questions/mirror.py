@@ -329,12 +329,7 @@ def _new_name(case: Case, value: str, gender: str) -> str:
 def _other(match: re.Match[str], text: str, exchanged: Mapping[str, str]) -> str:
     """The word of the other gender: `her` is `his` before a thing of hers, and `his` is `hers` where none follows."""
     word, alone = match[0].lower(), PATTERNS["alone"].match(text, match.end()) is not None
-    if word == "her" and not alone:
-        other = "his"
-    elif word == "his" and not alone:
-        other = "her"
-    else:
-        other = exchanged[word]
+    other = exchanged[word] if alone else {"her": "his", "his": "her"}.get(word, exchanged[word])
     return other.capitalize() if match[0][0].isupper() else other
 
 
