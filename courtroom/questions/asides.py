@@ -148,14 +148,9 @@ class Cost(Strict):
 def cost(calls: Iterable[Called]) -> Cost:
     """What calls beside a run took; answers that were on record took nothing."""
     return Cost.sum_of(
-        Cost(
-            calls=call.asked,
-            tokens=call.prompt_tokens + call.completion_tokens,
-            money=call.cost,
-            estimated=call.estimated,
-        )
-        for call in calls
-        if call.asked
+        Cost(calls=one.asked, tokens=one.prompt_tokens + one.completion_tokens, money=one.cost, estimated=one.estimated)
+        for one in calls
+        if one.asked
     )
 
 

@@ -340,7 +340,9 @@ def _ask(house: Courthouse, drafts: Drafts, draft: Draft) -> None:
 
 def _draft(house: Courthouse, drafts: Drafts, draft: Draft) -> None:
     _ask(house, drafts, draft)
-    changed = _with_kind(draft)
+    kinds = {name: kind.kind_title for name, kind in case_kinds().items() if kind.asks}
+    key = f"draft-{draft.id}-{draft.version}-kind"
+    changed = draft.model_copy(update={"kind": one_of(_("What kind"), list(kinds), key, draft.kind, kinds.__getitem__)})
     above, below = st.container(), st.container()
     read = any(piece.source for piece in draft.pieces)  # what was just read stands first
     with below if read else above:
@@ -373,13 +375,6 @@ def _end(drafts: Drafts, draft: Draft) -> None:
     del st.query_params["draft"]
     st.session_state.pop("papers_told", None)
     st.session_state["form_closed"] = True
-
-
-def _with_kind(draft: Draft) -> Draft:
-    kinds = [name for name, kind in case_kinds().items() if kind.asks]
-    key = f"draft-{draft.id}-{draft.version}-kind"
-    kind = one_of(_("What kind"), kinds, key, draft.kind, lambda name: case_kinds()[name].kind_title)
-    return draft.model_copy(update={"kind": kind})
 
 
 def _with_fields(draft: Draft) -> Draft:
