@@ -12,8 +12,7 @@ from pydantic import Field
 from courtroom.cases.drafts import LEFT_OUT, Draft, DraftPiece, title_of
 from courtroom.declarations.setup import Setup
 from courtroom.errors import CourtroomError
-from courtroom.media.medium import Medium
-from courtroom.media.store import MediaStore
+from courtroom.media.medium import Medium, with_kept
 from courtroom.models.rendering import quote
 from courtroom.models.spec import ModelSpec
 from courtroom.models.task import Answer, Label, Longest, Paragraph, Point, Sentence
@@ -94,32 +93,26 @@ class CaseDraft(Answer):
     kind: Literal["dispute", "criminal", "civil", "question"]
 
 
-class PaperShown(Answer):
-    """A piece as it is put to the model."""
-
-    number: int
-    source: Sentence
-    text: str = ""
-    medium: Medium | None = None
-
-
 class DraftCase(TaskInWords[CaseDraft]):
     """Which case do these papers make?"""
 
     name = "draft-case"
     title = "Draft of a case"
-    papers: tuple[PaperShown, ...]
+    papers: tuple[DraftPiece, ...]
+    pictures: tuple[Medium, ...] = ()
+    """And videos."""
 
     def media(self) -> tuple[Medium, ...]:
-        return tuple(paper.medium for paper in self.papers if paper.medium)
+        return self.pictures
 
     def before(self, *, sees: bool) -> tuple[str | Medium, ...]:
         """The papers in order, each text quoted."""
+        shown = {picture.id: picture for picture in self.pictures} if sees else {}
         parts: list[str | Medium] = ["# The papers\n"]
         for paper in self.papers:
-            parts.append(f"## Piece {paper.number}\n\n{quote(f'From: {paper.source}')}\n")
-            if paper.medium is not None:
-                parts.append(paper.medium if sees else "A picture or video that you can't see.\n")
+            parts.append(f"## Piece {paper.number}\n\n{quote(f'From: {_folded(paper.source)}')}\n")
+            if paper.file:
+                parts.append(shown.get(f"piece-{paper.number}", "A picture or video that you can't see.\n"))
             if paper.text:
                 parts.append(f"{quote(paper.text)}\n")
         return tuple(parts)
@@ -144,22 +137,16 @@ def drafted(
     Raises:
         CourtroomError: the model can't be asked, or no answer of it fits.
     """
-    task = DraftCase(papers=tuple(_shown(piece, medium, house.media) for piece in draft.pieces))
+    with_file = [piece for piece in draft.pieces if piece.file]
+    pictures = tuple(Medium(id=f"piece-{one.number}", kind=one.kind, file=one.file) for one in with_file)
+    kept = house.media.keep({one.file: medium(one) for one in with_file})
+    task = DraftCase(papers=draft.pieces, pictures=with_kept(pictures, kept))
     asked = by_role("drafter", task, spec, Setup(), f"{draft.id}/{draft.version}")
     outcome = ask_for_nobodys_run(house, "case-drafts", [asked], keys)
     (called,) = outcome.calls
     if called is None or called.value is None:
         raise CourtroomError(called.error if called else outcome.stopped)
     return applied(draft, CaseDraft.model_validate(called.value))
-
-
-def _shown(piece: DraftPiece, medium: Callable[[DraftPiece], bytes], media: MediaStore) -> PaperShown:
-    shown = None
-    if piece.file:
-        kept = media.keep({piece.file: medium(piece)})[piece.file]
-        name = f"piece-{piece.number}"
-        shown = Medium(id=name, kind=piece.kind, file=piece.file, sha256=kept.sha256, views=kept.views)
-    return PaperShown(number=piece.number, source=_folded(piece.source), text=piece.text, medium=shown)
 
 
 def applied(draft: Draft, answer: CaseDraft) -> Draft:

@@ -80,35 +80,31 @@ class Mirrored(Strict):
         return bool(self.texts or self.other_order)
 
 
-def texts(case: Case) -> dict[str, str]:
-    """Return the texts of a case that members may read, by their paths; positions count from 1."""
+def _spoken(case: Case) -> Iterator[tuple[str, str, str]]:
+    """The texts of a case that members may read: path, text, and which side says it; empty where none does."""
 
-    def walk(value: Any, path: tuple[str, ...]) -> Iterable[tuple[str, str]]:
+    def walk(value: Any, path: tuple[str, ...], side: str) -> Iterator[tuple[str, str, str]]:
         if isinstance(value, dict):
+            side = value.get("side") or value.get("speaker") or side
             for name, part in value.items():
-                yield from walk(part, (*path, name))
+                yield from walk(part, (*path, name), side or _WORDS["mouths"].get(name, ""))
         elif isinstance(value, list):
             for number, part in enumerate(value, start=1):
-                yield from walk(part, (*path, str(number)))
+                yield from walk(part, (*path, str(number)), side)
         elif isinstance(value, str) and value and field_of(".".join(path)) in READ:
-            yield ".".join(path), value
+            yield ".".join(path), value, side
 
-    return dict(walk(case.model_dump(mode="json", exclude={"jury"}), ()))
+    return walk(case.model_dump(mode="json", exclude={"jury"}), (), "")
+
+
+def texts(case: Case) -> dict[str, str]:
+    """Return the texts of a case that members may read, by their paths; positions count from 1."""
+    return {path: text for path, text, _ in _spoken(case)}
 
 
 def field_of(path: str) -> str:
     """Return the name of the field in which a text stands."""
     return next(name for name in reversed(path.split(".")) if not name.isdigit())
-
-
-def mouth(case: Case, path: str) -> str:
-    """Return which side says a text; empty where none does."""
-    part: Any = case.model_dump(mode="json")
-    for name in path.split("."):
-        if isinstance(part, dict) and (said_by := part.get("side") or part.get("speaker")):
-            return str(said_by)
-        part = part[int(name) - 1] if isinstance(part, list) else part[name]
-    return next((side for field, side in _WORDS["mouths"].items() if field in path.split(".")), "")
 
 
 def with_texts(case: CaseT, rewritten: Mapping[str, str]) -> CaseT:
@@ -216,22 +212,21 @@ class _Person:
 def _person(case: Case, who: str) -> _Person | None:
     told = list(texts(case).items())
     whole = "\n".join(text for path, text in told if field_of(path) not in ("title", "wants", "options"))
-    named = who if who.lower() not in PARTIES else ""
     if not who:
         first = next((text for path, text in told if field_of(path) in ("defendants", "name")), "")
         in_chinese = PATTERNS["named_zh"].search(whole)
-        named = first or (in_chinese[1] if in_chinese else _first_name(whole))
-    if not named:
-        party = next((one for one in ((who,) if who else PARTIES) if re.search(_loose(one), whole)), "")
+        who = first or (in_chinese[1] if in_chinese else _first_name(whole))
+    party = next((one for one in ((who,) if who else PARTIES) if re.search(_loose(one), whole)), "")
+    if not who or who.lower() in PARTIES:
         return _Person(party, {party: "party"}) if party else None
-    if named.lower().startswith("the "):
-        return _Person(named, {named: "party"})
-    forms = {named: "full"}
-    if match := FULL_NAME.fullmatch(named):
+    if who.lower().startswith("the "):
+        return _Person(who, {who: "party"})
+    forms = {who: "full"}
+    if match := FULL_NAME.fullmatch(who):
         forms |= {match[2]: "family", match[1]: "given"}
     if getattr(case, "matter", case.kind) == "criminal":
         forms |= {form: "party" for form, side in PARTIES.items() if side == "defendant"}
-    return _Person(named, forms)
+    return _Person(who, forms)
 
 
 def _first_name(text: str) -> str:
@@ -343,11 +338,11 @@ def _stated(case: Case, person: _Person, change: Change) -> Mirrored:
     is changed."""
     first = "full" if person.is_named else "party"
     own = re.compile("|".join(_loose(form) for form, part in person.forms.items() if part == first) + "(?!'s|’s|的)")
-    done: list[str] = []
+    sides, done = {path: side for path, _, side in _spoken(case)}, list[str]()
 
     def rule(path: str, text: str) -> Iterator[Edit | str]:
         match = None if field_of(path) in NAMES_ONLY or done else own.search(text)
-        if match is None or (person.side and mouth(case, path) not in ("", person.side)):
+        if match is None or (person.side and sides[path] not in ("", person.side)):
             return
         done.append(path)
         at = match.end()
