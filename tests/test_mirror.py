@@ -122,6 +122,11 @@ def test_shorter_pleadings_keep_each_piece_and_number() -> None:
     }
 
 
+def test_a_length_is_a_number() -> None:
+    with pytest.raises(CourtroomError, match="Say to how many percent"):
+        texts_after(THEFT, "length=half")
+
+
 def test_words_of_ones_own_are_exchanged_whole() -> None:
     after, _ = texts_after(THEFT, "words=bicycle>piano; Ina>Ida")
     assert after["title"] == "The piano"

@@ -21,7 +21,7 @@ from courtroom.experiments.spec import Arm, Experiment, parsed
 from courtroom.experiments.table import CellRow, Pair, gap, grouped, number, p_value, pairs
 from courtroom.language import N_
 from courtroom.models.spec import OFFLINE, PERSON, ModelSpec
-from courtroom.questions.beside import ask_for_nobodys_run
+from courtroom.questions.beside import ask_outside_runs
 from courtroom.questions.mirror import Change, Mirrored, mirrored
 from courtroom.questions.rewriting import rewriting, rewritten
 
@@ -68,7 +68,7 @@ def drafts(
     if spec is None or spec.id in (OFFLINE, PERSON):
         raise CourtroomError("Choose a language model that rewrites: the offline model can't.")
     asked = [rewriting(case, change.value, spec, budget) for change, case in to_rewrite]
-    told = ask_for_nobodys_run(house, "mirror-drafts", asked, keys)
+    told = ask_outside_runs(house, "mirror-drafts", asked, keys)
     for (change, case), called in zip(to_rewrite, told.calls, strict=True):
         found[change.title][case.id] = rewritten(case, called, told.stopped)
     return found

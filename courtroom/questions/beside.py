@@ -163,7 +163,7 @@ def ask_beside(
 
 
 @needs(Access.RUN)
-def ask_for_nobodys_run(
+def ask_outside_runs(
     house: Courthouse, what: str, questions: Sequence[Asked[Any]], keys: Mapping[str, str] | None
 ) -> AskedBeside:
     """Ask what belongs to no run, all within one budget; it counts in the month of the person who acts.

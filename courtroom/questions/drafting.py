@@ -16,7 +16,7 @@ from courtroom.media.medium import Medium, with_kept
 from courtroom.models.rendering import quote
 from courtroom.models.spec import ModelSpec
 from courtroom.models.task import Answer, Label, Longest, Paragraph, Point, Sentence
-from courtroom.questions.beside import TaskInWords, ask_for_nobodys_run, by_role, prompt
+from courtroom.questions.beside import TaskInWords, ask_outside_runs, by_role, prompt
 
 if TYPE_CHECKING:
     from courtroom.courthouse import Courthouse
@@ -142,7 +142,7 @@ def drafted(
     kept = house.media.keep({one.file: medium(one) for one in with_file})
     task = DraftCase(papers=draft.pieces, pictures=with_kept(pictures, kept))
     asked = by_role("drafter", task, spec, Setup(), f"{draft.id}/{draft.version}")
-    outcome = ask_for_nobodys_run(house, "case-drafts", [asked], keys)
+    outcome = ask_outside_runs(house, "case-drafts", [asked], keys)
     (called,) = outcome.calls
     if called is None or called.value is None:
         raise CourtroomError(called.error if called else outcome.stopped)

@@ -129,9 +129,11 @@ def mirrored(case: Case, change: Change, who: str = "") -> Mirrored:
         return Mirrored(other_order=case.in_other_order() != case)
     if change.kind == "length":
         pleaded = PLEADINGS | ({"facts"} if case.kind == "criminal" else frozenset())
-        percent = int(change.value)
+        if not change.value.isdecimal():
+            raise CourtroomError("Say to how many percent of their length pleadings are cut, such as 50.")
         return _rewritten(
-            case, lambda path, text: _shorter(text, percent if path.partition(".")[0] in pleaded else 100)
+            case,
+            lambda path, text: _shorter(text, int(change.value)) if path.partition(".")[0] in pleaded else iter(()),
         )
     if change.kind == "words":
         pairs = [pair.partition(">") for pair in change.value.split(";")]

@@ -28,7 +28,7 @@ from courtroom.experiments.hypotheses import Hypothesis
 from courtroom.experiments.mirror import drafts
 from courtroom.experiments.spec import Experiment
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
-from courtroom.questions.beside import ask_for_nobodys_run
+from courtroom.questions.beside import ask_outside_runs
 from courtroom.settings import Settings
 from courtroom.sharing import share
 from tests.driving import drive
@@ -207,7 +207,7 @@ def test_each_method_says_what_access_it_needs(house: Courthouse) -> None:
 def test_nobody_does_by_a_service_what_the_role_forbids(house: Courthouse, people: dict[Access, Account]) -> None:
     found = guarded(house)
     assert len(found) > 60
-    for method in (*found.values(), drafts, ask_for_nobodys_run):
+    for method in (*found.values(), drafts, ask_outside_runs):
         for account in (NOBODY, *(one for access, one in people.items() if access < method.needs)):
             with acts(account), pytest.raises(Forbidden):
                 method()  # the access is asked for before anything else, even what it is called with
