@@ -144,5 +144,5 @@ if record.run.verdict:
 tabs_view(house, procedure, run, family=len(family_ids) > 1)
 
 st.divider()
-st.caption(spent_in_words(record, *record.tokens, record.run.wall_s))
+st.caption(spent_in_words(record))
 room.pace().drew(time.thread_time() - began)

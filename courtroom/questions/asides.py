@@ -195,7 +195,7 @@ def exported(audiences: AudienceStore, run: str) -> ExportedAudience | None:
         liked_by[like.argument].append(numbers[like.phone])
     arguments = [
         ExportedArgument(voter=numbers[one.phone], liked_by=tuple(liked_by[one.number]), **one.model_dump(include=told))
-        for one in (liked.argument for liked in audiences.arguments(run))
+        for one in audiences.arguments(run)
     ]
     made, closed = audience.made, audience.closed
     return ExportedAudience(made=made, closed=closed, votes=tuple(votes), arguments=tuple(arguments))

@@ -12,14 +12,14 @@ from courtroom.access import acting_account, acts
 from courtroom.engine.events import Called, Voted
 from courtroom.engine.record import Record
 from courtroom.errors import CourtroomError
-from courtroom.evaluation.claims import Claim, nearest, not_in_file, plain, shown_to_all, statement
+from courtroom.evaluation.claims import Claim, nearest, not_in_file, shown_to_all, statement
 from courtroom.models.rendering import quote
 from courtroom.models.request import digest_text
 from courtroom.models.spec import OFFLINE, PERSON, ModelSpec
 from courtroom.models.task import Answer, Label, Longest, Sentence
 from courtroom.questions.asides import Check
 from courtroom.questions.beside import Plan, Plans, Question, TaskInWords, by_role, prompt
-from courtroom.text.words import words
+from courtroom.text.words import plain, words
 
 ABOUT_TOKENS = 120
 """An answer to one question is about so long."""

@@ -84,7 +84,7 @@ def result(house: Courthouse, name: str, before: Mapping[str, Payment] | None = 
         name = record.ballot_name(path)
         votes.append({"ballot": name, **place, **tally.counts, "abstained": tally.abstained})
     prompt, completion = record.tokens
-    more = {name: value for name in ("cached", "batched", "estimated") if (value := getattr(record, name))}
+    more = {name: value for name in ("cached", "batched", "estimated") if (value := getattr(record.spent, name))}
     run = record.run
     # What letters of a question's options stand for; elsewhere a vote says in words what it is for.
     options = {one.name: one.title for one in record.case.choices if len(one.name) == 1}
@@ -95,7 +95,7 @@ def result(house: Courthouse, name: str, before: Mapping[str, Payment] | None = 
         "case": run.case_id,
         "status": "paused" if run.status == "running" else run.status,
         "reason": run.reason,
-        "verdict": run.verdict.outcome if run.verdict else None,
+        "verdict": run.outcome,
         "summary": run.verdict.summary if run.verdict else "",
         **({"options": options} if options else {}),
         "note": run.verdict.note if run.verdict else "",

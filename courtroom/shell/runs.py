@@ -160,29 +160,8 @@ Written = Annotated[Path, Option(help="FILE.json, .html, .md, .docx; of the vote
 
 def export(run: str, to: Written) -> None:
     """Write a run as JSON, as an HTML report that opens without the app, as Markdown or Word; or its votes."""
-    from courtroom import report  # slow to import: only to write one
-    from courtroom.experiments.written import csv_of
-
     with opened() as house:
-        record = house.record(run)
-        given = record, house.procedures[record.run.procedure], house.answers.of(record.run)
-        match to.suffix:
-            case ".json":
-                content: str | bytes = house.files.export(run)[1]
-            case ".html":
-                sure = " ".join(filter(None, (house.experiments.repeats.sentence(run), house.worth(run))))
-                content = report.as_html(*given[:2], house.answers, house.media, house.beside.of(run), sure=sure)
-            case ".md":
-                content = report.as_markdown(*given[:2])
-            case ".docx":
-                content = report.as_docx(*given[:2])
-            case ".csv":
-                content = csv_of(report.votes_in_long_form(*given))
-            case ".parquet":
-                content = report.votes_in_long_form(*given).to_parquet()
-            case _:
-                raise CourtroomError("--to needs a file name that ends in .json, .html, .md, .docx, .csv or .parquet.")
-        write(to, content)
+        write(to, house.files.written(run, to.suffix))
         print(to)
 
 

@@ -11,7 +11,7 @@ import streamlit as st
 
 from courtroom.access import Access, Resource, may
 from courtroom.courthouse import Courthouse
-from courtroom.evaluation.yardstick import Line, Yardstick, applies, of_runs
+from courtroom.evaluation.yardstick import Yardstick, applies, of_runs
 from courtroom.experiments.breakdown import Breakdown
 from courtroom.experiments.bundle import zipped
 from courtroom.experiments.canary import MAX_CALLS, USUAL_CALLS
@@ -474,26 +474,9 @@ def yardstick_view(house: Courthouse, kept: StoredExperiment) -> None:
             "People: juries with a known first ballot and verdict, real and mock mixed, without death-penalty cases."
         )
         st.caption(text + " " + _("Of these runs, a hung jury counts as one that found nothing proven."))
-    table(pd.DataFrame([_row(line) for line in found.lines]))
+    table(pd.DataFrame(line.in_words() for line in found.lines))
     data = json.dumps(found.as_data(), ensure_ascii=False, indent=1)
     download(house, _("As JSON"), data, f"{kept.name}-yardstick.json", Resource(kind="experiment", id=kept.id))
-
-
-def _row(line: Line) -> dict[str, str]:
-    def shown(value: float | None) -> str:
-        return "–" if value is None else f"{100 * value:.0f} %" if line.percent else f"{value:.2f}"
-
-    def within(value: float | None, low: float | None, high: float | None, n: int | None) -> str:
-        ends = f" ({shown(low)} – {shown(high)})" if low is not None else ""
-        return shown(value) + ends + (f", n = {n:,}" if n else "")
-
-    return {
-        "measure": translated(line.title),
-        "these runs": within(line.value, line.low, line.high, line.n),
-        "people": within(line.people, line.people_low, line.people_high, line.people_n),
-        "p": "–" if line.p is None else "< 0.001" if line.p < 0.001 else f"{line.p:.3f}",
-        "source": line.source,
-    }
 
 
 @st.cache_resource(max_entries=8, show_spinner=False)

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future
 from functools import partial
-from typing import Any, TypedDict
+from typing import Any
 
 import pandas as pd
 import streamlit as st
@@ -27,14 +27,6 @@ from courtroom.questions.marks import HIGHEST, LOWEST, Mark, agreement
 from pages.parts.shared.house import your_name
 from pages.parts.shared.models_form import model_picker, out_of_reach, typed_keys
 from pages.parts.shared.shown import count, errors_shown, html_of, inert, literal, many, moment, money, placed, table
-
-
-class ByMarks(TypedDict):
-    """Filters of the list of runs."""
-
-    tag: str
-    reviewer: str
-    starred: bool
 
 
 def marks_view(house: Courthouse, run: str, target: str) -> None:
@@ -82,7 +74,7 @@ def keep_mark(who: str, keep: Callable[[], object]) -> None:
         st.rerun()
 
 
-def marks_filter(house: Courthouse) -> ByMarks:
+def marks_filter(house: Courthouse) -> dict[str, Any]:
     """Filters by tag, reviewer and star, where there are marks; and how far reviewers agree."""
     reviewers = house.marks.reviewers()
     if not reviewers:

@@ -72,7 +72,8 @@ def block_view(block: Block, procedure: Procedure, key: str, *, per_row: int = P
     elif isinstance(block, Diff):
         st.html(diff_html(block.before, block.after))
     elif isinstance(block, Marked):
-        st.html(marked_html(block, procedure))
+        choices = {choice.name: choice for choice in procedure.choices}  # spans are underlaid in their colours
+        st.html(html_of("marked", parts=list(runs(block)), choices=choices))
         inert(block.caption, small=True)
     elif isinstance(block, Beside):
         columns = st.columns(len(block.blocks), gap="large") if per_row > 1 else [st.container() for _ in block.blocks]
@@ -81,11 +82,6 @@ def block_view(block: Block, procedure: Procedure, key: str, *, per_row: int = P
                 block_view(part, procedure, f"{key}-{place}", per_row=per_row)
     else:
         _cards(block, per_row)
-
-
-def marked_html(marked: Marked, procedure: Procedure) -> str:
-    """HTML for a text with its spans underlaid in the colours of their choices."""
-    return html_of("marked", parts=list(runs(marked)), choices={choice.name: choice for choice in procedure.choices})
 
 
 def diff_html(before: str, after: str) -> str:
