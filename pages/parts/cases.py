@@ -35,7 +35,7 @@ from pages.parts.shared.share_view import download, share_popover
 from pages.parts.shared.shown import declared, errors_shown, html_of, in_columns, inert, literal, one_of, uploader
 
 
-def medium_view(house: Courthouse, medium: Medium, *, key: str = "", described: bool = True) -> None:
+def medium_view(house: Courthouse, medium: Medium, *, key: str = "") -> None:
     try:
         if medium.sha256 is None:
             st.caption(_(":material/broken_image: The file of {id} is missing.", id=literal(medium.id)))
@@ -55,7 +55,7 @@ def medium_view(house: Courthouse, medium: Medium, *, key: str = "", described: 
                     column.image(frame.jpeg, caption=clock(frame.timestamp_s), alt=clock(frame.timestamp_s))
     except MediaError as error:
         st.warning(literal(error))
-    if described and medium.description:
+    if medium.description:
         inert(medium.description, small=True, faint=True)
 
 

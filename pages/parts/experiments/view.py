@@ -11,7 +11,7 @@ import streamlit as st
 
 from courtroom.access import Access, Resource, may
 from courtroom.courthouse import Courthouse
-from courtroom.evaluation.yardstick import Yardstick, applies, of_runs
+from courtroom.evaluation.yardstick import Yardstick, of_runs
 from courtroom.experiments.breakdown import Breakdown
 from courtroom.experiments.bundle import zipped
 from courtroom.experiments.canary import MAX_CALLS, USUAL_CALLS
@@ -447,7 +447,7 @@ ALL_ARMS = "All arms"
 def yardstick_chosen(house: Courthouse, kept: StoredExperiment) -> bool:
     """Whether a reader wants the runs beside people; nobody is asked where no arm votes."""
     arms = (house.procedures.get(arm.procedure) for arm in kept.experiment.arms)
-    if not any(procedure and applies(procedure) for procedure in arms):
+    if not any(role.votes for procedure in arms if procedure for role in procedure.roles):
         return False
     return one_of(_("Show"), PARTS, f"yardstick-part-{kept.id}", PARTS[0]) == PARTS[1]
 
