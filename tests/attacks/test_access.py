@@ -77,7 +77,7 @@ READS: dict[str, str] = {
     "MonthlyBudgets": "of of_run",
     "Repeats": "found sentence",
     "Recordings": "family of",
-    "RunFiles": "export",
+    "RunFiles": "export written",
     "RunStore": (
         "asked_at case demand_seen each ended events family_ids incomplete is_driven is_there kin pulse "
         "recorded retrieval root run runs setup status steering stems_from together under_way"
