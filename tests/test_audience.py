@@ -69,7 +69,7 @@ def test_one_address_fills_no_audience(house: Courthouse, monkeypatch: pytest.Mo
     monkeypatch.setattr("courtroom.room.live_audiences.MINUTE_S", 3600.0)
     run = hear(house)
     token = house.audiences.open(run, 0).token
-    live = LiveAudiences(house.audiences, house.procedures, house.record, house.store.pulse, phones=40)
+    live = LiveAudiences(house.audiences, house.procedures, house.record, phones=40)
     pupils = [f"pupil-{number:020d}" for number in range(41)]
     for phone in pupils[:40]:
         for choice in ("buyer", "seller"):
@@ -88,7 +88,7 @@ def test_one_address_fills_no_audience(house: Courthouse, monkeypatch: pytest.Mo
 def test_nobody_empties_the_audience_of_anothers_run(house: Courthouse) -> None:
     run = hear(house)
     token = house.audiences.open(run, 0).token
-    live = LiveAudiences(house.audiences, house.procedures, house.record, house.store.pulse, phones=1)
+    live = LiveAudiences(house.audiences, house.procedures, house.record, phones=1)
     live.vote(token, ADA, BEFORE, "buyer", "203.0.113.7")
     live.vote(token, BEN, BEFORE, "buyer", "203.0.113.8")
     live.argue(token, ADA, BEFORE, "The seal was whole.", "203.0.113.7")

@@ -11,7 +11,7 @@ from courtroom.models.spec import ModelSpec
 from tests.driving import drive
 from tests.openai_server import OpenAIServer
 from tests.pages import house as app_house
-from tests.pages import page, texts
+from tests.pages import page
 
 __all__ = ["app_house"]  # a fixture
 
@@ -51,6 +51,3 @@ def test_the_page_draws_how_sure_members_are(app_house: Courthouse) -> None:
     app = page("deliberation", {f"tab-{record.run.id}": "What moved it"}, run=record.run.id)
     heads = [head.value for head in app.subheader]
     assert {"How sure are they?", "What do votes rest on?"} <= {*heads}
-    assert "No vote rests on" in texts(app) or all(
-        any(piece in vote.rests_on for vote in record.of(Voted)) for piece, _ in record.case.parts()
-    )

@@ -59,15 +59,6 @@ def test_a_changed_persona_differs_there_and_downstream(jury: Record, fork: Reco
                 assert field.values == ((one.value or {})[field.path], (other.value or {})[field.path])
 
 
-def test_a_fork_with_nothing_changed_differs_in_nothing(house: Courthouse, jury: Record) -> None:
-    same = driven(house, house.fork(jury.run.id, jury.setup))
-    found = compare([jury, same])
-    assert (list(found.differences.all()), found.verdict, found.members, found.parts_at) == ([], (), (), "")
-    assert {answer.state for answer in found.answers} == {"same"}
-    assert all(all(one.runs) for look_up in found.look_ups for one in look_up.found)
-    assert same.asked == 0
-
-
 def test_a_family_is_a_tree_of_forks(house: Courthouse, jury: Record) -> None:
     first = house.fork(jury.run.id, jury.setup.model_copy(update={"norms": 1}))
     second = house.fork(jury.run.id, jury.setup, seed=5)

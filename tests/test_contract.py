@@ -128,18 +128,6 @@ def test_an_estimate_counts_what_the_run_then_asks(home: Path, heard: Heard, pro
     assert 0 < record.asked <= estimate.at_most
 
 
-def test_every_view_draws_after_any_event_of_a_run(heard: Heard, procedure: Procedure) -> None:
-    record = heard.record
-    last = len(record.events)
-    # Each of hundreds of answers looks like its neighbours.
-    for known in (*range(0, last - 6, max(7, last // 25)), *range(max(0, last - 6), last + 1)):
-        early = replace(record, events=record.events[:known], run=record.run.model_copy(update={"verdict": None}))
-        for view in procedure.views:
-            assert view.draw(early), f"{view.title} shows nothing after {known} events"
-    for view in procedure.views:
-        assert any(blocks for blocks in view.draw(record).values()), view.title
-
-
 def test_a_run_killed_often_ends_as_an_unbroken_one(home: Path, heard: Heard, procedure: Procedure) -> None:
     house, whole = Courthouse(Settings(home=home)), heard.record
     run = start(house, procedure)

@@ -30,14 +30,6 @@ def real(name: str) -> list[Any]:
     return [package.case for package in read_upload(path.name, path)]
 
 
-def test_a_record_becomes_a_criminal_case() -> None:
-    assert case().id == case(accusation=["诈骗"]).id != case(FACT + "又查明：").id
-    found = case(accusation=["[盗窃]罪"])
-    assert (found.facts, found.language, found.defendant) == (FACT, "zh", "高某某")
-    assert str(found.gold.judgment()) == "article 264; 盗窃; 8 months"
-    assert found.blind().gold is None
-
-
 @pytest.mark.parametrize(
     ("wrong", "told"),
     [

@@ -153,11 +153,3 @@ def test_labelled_texts_have_the_labels_of_their_files(desk: Desk, form: dict[st
     assert labels(desk) == form["labels"]
     assert task(desk).names == tuple(form["columns"])
     assert set(filter(None, form["labels"])) <= set(task(desk).labels)
-
-
-def test_casehold_points_into_its_own_endings(desk: Desk) -> None:
-    row = {"context": "The court held (<HOLDING>).", "endings": [f"holding {letter}" for letter in "abcde"]}
-    done = desk.take(desk.write("test.jsonl", [row | {"label": label} for label in (0, 4, -1, 5)]))
-    assert labels(desk) == ["A", "E", None]
-    assert "B) holding b" in task(desk).items[0].text
-    assert "`label` is 5" in done.problems[0].message

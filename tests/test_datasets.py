@@ -86,11 +86,6 @@ def test_texts_share_their_labels_and_examples(datasets: Datasets) -> None:
     pool = list(datasets.examples(case.pool))
     assert len(pool) == 40
     assert pool[1].id == f"{case.under('joy')}item/t-1"
-    datasets.add("unsplit", [row(task(n, "joy" if n % 2 else None)) for n in range(6)])
-    case = datasets.row("unsplit", "t-3").case
-    examples = [example.id for example in datasets.examples(case.pool)]
-    assert examples == [f"{case.under('joy')}item/t-{n}" for n in (1, 3, 5)], "without a train split, the other texts"
-    assert f"{case.under('joy')}item/t-3" in case.itself(case.items[0])  # so it is no precedent of itself
 
 
 def test_splits_are_alike_in_category_and_votes(datasets: Datasets) -> None:

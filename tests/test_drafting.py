@@ -1,6 +1,5 @@
 """A model drafts a case of papers: what it gives as evidence stands in them, and what they order has no effect."""
 
-import asyncio
 import json
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,7 +11,7 @@ from courtroom.cases.criminal import Trial
 from courtroom.cases.drafts import Draft, Drafts, missing
 from courtroom.cases.papers import read_papers
 from courtroom.courthouse import Courthouse
-from courtroom.models.connections import Connections
+from courtroom.errors import CourtroomError
 from courtroom.models.spec import ModelSpec
 from courtroom.questions.drafting import drafted
 from tests.openai_server import OpenAIServer, texts_of
@@ -44,20 +43,17 @@ def begun(folder: Path, papers: dict[str, bytes]) -> tuple[Drafts, Draft]:
     return drafts, drafts.add(drafts.begin("en"), [read_papers(name, data) for name, data in papers.items()])
 
 
-def asked(server: OpenAIServer, folder: Path, papers: dict[str, bytes], *answers: str, **changes: Any) -> Draft:
+def asked(house: Courthouse, server: OpenAIServer, papers: dict[str, bytes], *answers: str, **changes: Any) -> Draft:
     """The draft after the server has given these answers; the last one is given again and again."""
-    drafts, draft = begun(folder, papers)
+    drafts, draft = begun(house.settings.home / "drafts", papers)
     draft = draft.model_copy(update=changes)
     left = list(answers)
     server.answer = lambda body: left.pop(0) if len(left) > 1 else left[0]
     spec = ModelSpec(id="openai/test", temperature=0.0)
-    kept: list[str] = []
-    done = asyncio.run(drafted(draft, spec, lambda piece: drafts.medium(draft, piece), kept.append, Connections()))
-    assert kept[-1] == answers[-1]
-    return done
+    return drafted(house, draft, spec, lambda piece: drafts.medium(draft, piece))
 
 
-def test_evidence_that_stands_in_the_papers_is_taken_over(server: OpenAIServer, tmp_path: Path) -> None:
+def test_evidence_that_stands_in_the_papers_is_taken_over(house: Courthouse, server: OpenAIServer) -> None:
     passages = [
         (1, "It does not switch  off\nby itself.", "claimant"),
         (2, "", "claimant"),
@@ -66,7 +62,7 @@ def test_evidence_that_stands_in_the_papers_is_taken_over(server: OpenAIServer, 
         (4, "I never said this.", "claimant"),
         (99, "x", "both"),
     ]
-    draft = asked(server, tmp_path, complaint(), answer(passages))
+    draft = asked(house, server, complaint(), answer(passages))
     assert [(one.source, one.place) for one in draft.pieces][:5] == [
         ("complaint.docx", "buyer"),
         ("complaint.docx, picture 1", "buyer"),
@@ -88,7 +84,7 @@ def stated(what: str, words: str, value: str, piece: int = 1) -> dict[str, Any]:
     return {"piece": piece, "what": what, "words": words, "value": value}
 
 
-def test_order_and_chat_are_read_word_for_word(server: OpenAIServer, tmp_path: Path) -> None:
+def test_order_and_chat_are_read_word_for_word(house: Courthouse, server: OpenAIServer) -> None:
     papers = {name: data for name, data in complaint().items() if name != "letter.eml"}
     papers["order.txt"] = b"Order of 11 March 2025: one kettle, EUR 1,240.50."
     listed = [
@@ -103,7 +99,7 @@ def test_order_and_chat_are_read_word_for_word(server: OpenAIServer, tmp_path: P
         {"piece": 4, "text": "Does the kettle switch off by itself?", "whose": "claimant"},
         {"piece": 4, "text": "Yes, it does. I tried it.", "whose": "respondent"},
     ]
-    draft = asked(server, tmp_path, papers, answer([], stated=listed, chat=chat))
+    draft = asked(house, server, papers, answer([], stated=listed, chat=chat))
     assert {name: value for name, value in draft.values.items() if name.startswith("transaction.")} == {
         "transaction.product": "Kettle",
         "transaction.price": 1240.5,
@@ -117,16 +113,27 @@ def test_order_and_chat_are_read_word_for_word(server: OpenAIServer, tmp_path: P
     assert "“burnt” is read off a picture, complaint.docx, picture 1" in told
 
 
-def test_instruction_in_a_paper_is_quoted_and_has_no_effect(server: OpenAIServer, tmp_path: Path) -> None:
+def test_instruction_in_a_paper_is_quoted_and_has_no_effect(house: Courthouse, server: OpenAIServer) -> None:
     papers = {"order.docx": word("It leaks.", ORDER, "# What you are asked"), f"{ORDER}\n# x.txt": b"Second."}
     draft = asked(
-        server, tmp_path, papers, answer([(1, "The seller is right in all.", "respondent"), (1, ORDER, "neither")])
+        house, server, papers, answer([(1, "The seller is right in all.", "respondent"), (1, ORDER, "neither")])
     )
     lines = "\n".join(texts_of(one) for one in server.bodies[-1]["messages"]).splitlines()
     assert [line for line in lines if ORDER in line and not line.startswith("> ")] == []
     assert lines.count("# What you are asked") == 1
     assert [one.place for one in draft.pieces] == ["out", ""]
     assert draft.refused[1:] == ("order.docx does not say “The seller is right in all.”: it was not taken over.",)
+
+
+def test_answer_that_is_no_draft_is_asked_for_again(house: Courthouse, server: OpenAIServer) -> None:
+    good = answer([(1, "", "claimant")])
+    assert asked(house, server, {"a.txt": b"It leaks."}, "I would rather not.", good).values["title"] == "The kettle"
+    assert len(server.bodies) == 2
+    with pytest.raises(CourtroomError, match="The answer did not fit what was asked"):
+        asked(house, server, {"b.txt": b"It drips."}, "I would rather not.")
+    assert asked(house, server, {"b.txt": b"It drips."}, good).values["title"] == "The kettle", (
+        "who asks again is asked anew"
+    )
 
 
 def test_draft_of_a_model_is_seen_corrected_and_saved(house: Courthouse, server: OpenAIServer) -> None:

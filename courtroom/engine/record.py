@@ -177,11 +177,6 @@ class Record:
         return sum(call.value is None for call in self.calls)
 
     @property
-    def reasks(self) -> int:
-        """How often a question was asked again, as its answer could not be used."""
-        return sum(max(0, len(call.keys) - 1) for call in self.calls)
-
-    @property
     def tokens(self) -> tuple[int, int]:
         """Prompt and completion tokens that this run has used."""
         return self.spent.prompt, self.spent.completion

@@ -143,11 +143,6 @@ class Way:
     author_heard: bool
     """Whether who said it first was ever shown that it was put right."""
 
-    @property
-    def paths(self) -> frozenset[str]:
-        """Of all statements that speak of it."""
-        return frozenset(vote.path for vote in (self.claim.vote, *self.spoke_of_it, *self.put_right))
-
 
 def way(moved: Movement, claim: Claim) -> Way:
     """Follow a claim through the statements that came after it, and through what each member was shown."""

@@ -97,8 +97,10 @@ class RunList:
 
     def named(self, runs: Iterable[str]) -> list[Run]:
         """Those of the runs that are on record and can be read, newest first."""
-        fits, values = _among(runs)
-        return self._run_lines(f"{fits} ORDER BY number DESC", values)
+        each = {f"run{number}": run for number, run in enumerate(runs)}
+        fits, values = listed("run", "runs.id")
+        named = f"runs.id IN ({', '.join(f':{name}' for name in each) or 'NULL'}) AND {fits}"
+        return self._run_lines(f"{named} ORDER BY number DESC", {**values, **each})
 
     def _run_lines(self, wanted: str, values: dict[str, object]) -> list[Run]:
         rows = self._database.execute(f"SELECT {_OF_A_RUN} FROM runs WHERE {wanted}", values)
@@ -152,13 +154,6 @@ _TITLE = (
 _OF_A_RUN = ", ".join(Run.model_fields)
 
 
-def _among(runs: Iterable[str]) -> tuple[str, dict[str, object]]:
-    """SQL, with its values, for those of the runs that the person who acts may see."""
-    each: dict[str, object] = {f"run{number}": run for number, run in enumerate(runs)}
-    fits, values = listed("run", "runs.id")
-    return f"runs.id IN ({', '.join(f':{name}' for name in each) or 'NULL'}) AND {fits}", {**values, **each}
-
-
 def _fits(wanted: RunFilter) -> str:
     """SQL for what the filters let through of `runs`."""
     tests = [listed("run", "runs.id")[0]]
@@ -194,8 +189,7 @@ def _lines(wanted: RunFilter, order: Order) -> str:
             " max(runs.number) AS number, max(runs.number) AS made,"
             f" max(title) AS title, count(*) AS runs FROM runs WHERE {fits} GROUP BY case_id"
         )
-    with_title = order == "case"
-    titles = ("runs.title", _TITLE) if with_title else ("''", "''")
+    titles = ("runs.title", _TITLE) if order == "case" else ("''", "''")
     single = (
         "SELECT 'run' AS kind, runs.number AS number, runs.number AS made,"
         f" {titles[0]} AS title, 1 AS runs FROM runs WHERE {fits}"

@@ -394,11 +394,6 @@ def measured(
     return Yardstick(tuple(model), tuple(people() if among is None else among), tuple(panels))
 
 
-def applies(procedure: Procedure) -> bool:
-    """Whether members vote in a procedure."""
-    return any(role.votes for role in procedure.roles)
-
-
 def of_runs(runs: Iterable[str], record: Callable[[str], Record], procedures: Mapping[str, Procedure]) -> Yardstick:
     """Hold runs beside people; of those that do not decide by ballots between two sides, only votes count."""
     found, voted = [], []

@@ -3,8 +3,6 @@
 import re
 import secrets
 import time
-from collections import Counter
-from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
@@ -231,12 +229,6 @@ class AudienceStore:
 
 def is_phone(phone: str) -> bool:
     return _PHONE.fullmatch(phone) is not None
-
-
-def leading(counts: Mapping[str, int]) -> str | None:
-    """The choice with most votes; None where nobody voted or two have the same."""
-    (first, *rest) = Counter(counts).most_common(2) or [("", 0)]
-    return first[0] if first[1] and (not rest or rest[0][1] < first[1]) else None
 
 
 def read_audience(row: Any) -> Audience:

@@ -57,9 +57,6 @@ SCENE = {
          "parts": [{"label": "Reasoning", "text": LONG}]},
     ],
 }  # fmt: skip
-CLEAR = """(words) => words.map((one) => [one.textContent, one.getBoundingClientRect()]).filter(([text, box]) => text && box.width)
-  .filter(([, box]) => { const said = document.querySelector(".speech").getBoundingClientRect();
-    return box.right > said.left && box.left < said.right && box.bottom > said.top && box.top < said.bottom; }).length"""
 
 
 def shown_room(page: Page, scene: dict[str, object]) -> None:
@@ -82,7 +79,6 @@ def test_a_long_statement_is_read_whole_in_the_room_on_a_phone(page: Page) -> No
     expect(speech).to_have_class(re.compile("longer"))  # it says that there is more
     speech.evaluate("(e) => e.scrollTo(0, e.scrollHeight)")
     assert speech.evaluate("(e) => e.scrollTop > 0"), "the rest of it is read in place"
-    assert page.locator(".room .seat .word").evaluate_all(CLEAR) == 0, "no vote lies under what is said"
 
 
 def test_the_tally_says_what_the_seats_show(page: Page) -> None:

@@ -39,7 +39,7 @@ def phone_id() -> str:
 @st.cache_resource(show_spinner=False)
 def live_audiences() -> LiveAudiences:
     house, phones = courthouse(), courthouse().settings.audience_phones
-    return LiveAudiences(house.audiences, house.procedures, house.record, house.store.pulse, phones)
+    return LiveAudiences(house.audiences, house.procedures, house.record, phones)
 
 
 def address() -> str:
@@ -135,7 +135,7 @@ def audience_view(house: Courthouse, record: Record) -> None:
     if audience is None:
         return
     arguments = house.audiences.arguments(record.run.id)
-    st.session_state[f"arguments-{record.run.id}"] = _standing(arguments)
+    st.session_state[f"arguments-{record.run.id}"] = arguments
     with st.container(border=True, key="audience"):
         st.subheader(_("The audience"), anchor=PANEL_ANCHOR)
         left, right = st.columns([1, 2], gap="large")
@@ -185,12 +185,8 @@ def _live(token: str) -> None:
         by_itself = audience.shown is None and snapshot.record.run.status != "done"
         st.caption(_("Open now: {name}", name=literal(snapshot.polls[-1].name)) + (waits if by_itself else ""))
     st.html(tally_html(snapshot.polls[::-1], snapshot.procedure.choices))
-    if st.session_state.get(f"arguments-{audience.run}") != _standing(store.arguments(audience.run)):
+    if st.session_state.get(f"arguments-{audience.run}") != store.arguments(audience.run):
         st.rerun()
-
-
-def _standing(arguments: Sequence[Liked]) -> list[tuple[int, int]]:
-    return [(one.number, one.likes) for one in arguments]
 
 
 def _arguments(house: Courthouse, record: Record, arguments: Sequence[Liked], token: str) -> None:

@@ -130,28 +130,17 @@ class _MovedView:
 
     def _claim(self, claim: Claim, key: str) -> None:
         record, went = self._record, way(self.moved, claim)
-        name = record.name_of(claim.vote.member)
-        said = {
-            "name": name,
-            "ballot": record.ballot_name(claim.vote.ballot),
-            "words": claim.words,
-            "reason": translated(REASONS.get(claim.why, "")) or _("Found by {model}.", model=claim.model),
-            "contradicts": claim.is_contradicted,
-            "passage": claim.passage,
-            "parts": self._marked(claim.vote),
-        }
-        st.html(html_of("claim", **said, roles=list(_parts(record, went))))
-        if went.put_right:
-            told = (
-                _("{name} was shown that it is not in the case.")
-                if went.author_heard
-                else _("**{name} was never shown that it is not in the case.**")
-            )
-            st.markdown(told.replace("{name}", literal(name)))
+        name, ballot = record.name_of(claim.vote.member), record.ballot_name(claim.vote.ballot)
+        reason = translated(REASONS.get(claim.why, "")) or _("Found by {model}.", model=claim.model)
+        parts, roles = self._marked(claim.vote), list(_parts(record, went))
+        st.html(html_of("claim", claim=claim, name=name, ballot=ballot, reason=reason, parts=parts, roles=roles))
+        if went.put_right and went.author_heard:
+            st.markdown(_("{name} was shown that it is not in the case.", name=literal(name)))
+        elif went.put_right:
+            st.markdown(_("**{name} was never shown that it is not in the case.**", name=literal(name)))
         if st.toggle(_("Draw its way"), value=bool(went.put_right), key=f"way-{key}"):
-            ways = {
-                pair: [one for one in said if one.vote.path in went.paths] for pair, said in self.moved.heard().items()
-            }
+            spoke = (claim.vote, *went.spoke_of_it, *went.put_right)
+            ways = {pair: [one for one in said if one.vote in spoke] for pair, said in self.moved.heard().items()}
             nodes = tuple(Node(one.id, one.name, went.roles.get(one.id), 0.1) for one in self.moved.voters)
             edges = tuple(Edge(*pair, strong=bool(said)) for pair, said in ways.items())
             figure = draw_graph(Graph(nodes, edges), ROLES, self._theme, GRAPH_HEIGHT_PX)
@@ -212,8 +201,7 @@ class _MovedView:
                 "choice": choices.get(one.vote.choice or ""),
                 "ballot": self._record.ballot_name(one.vote.ballot),
                 "parts": self._marked(one.vote),
-                "is_new": one.is_new,
-                "is_named": one.is_named,
+                "heard": one,
                 "has_claims": one.vote.path in claimed,
             }
             for name, one in heard
