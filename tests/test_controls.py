@@ -6,9 +6,6 @@ from courtroom.courthouse import Courthouse
 from courtroom.datasets.samples import add_sample
 from courtroom.errors import CourtroomError
 from courtroom.experiments.spec import TITLES, adapted, parsed
-from tests.pages import house
-
-__all__ = ["house"]  # a fixture
 
 
 def test_a_panel_has_its_controls_and_the_samples_take_as_many_tokens(house: Courthouse) -> None:
