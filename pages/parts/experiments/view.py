@@ -26,9 +26,10 @@ from courtroom.language import N_, _, translated
 from courtroom.models.offline import NOTICE
 from courtroom.models.spec import OFFLINE
 from courtroom.questions.asides import Cost
-from courtroom.questions.audit import MEANINGS, MOST_SEEDS, SEEDS, AuditPlan, auditable
+from courtroom.questions.audit import MEANINGS, MOST_SEEDS, SEEDS, auditable
+from courtroom.questions.beside import Plan
 from pages.parts.experiments.mirror import mirror_view
-from pages.parts.live.questions_view import ABOUT_AUDITS, start_beside
+from pages.parts.live.questions_view import ABOUT_AUDITS, start_beside, waits
 from pages.parts.shared.controls import bell_view, status_badge
 from pages.parts.shared.house import CHOSEN, open_run
 from pages.parts.shared.knobs import budget_fields
@@ -48,7 +49,6 @@ from pages.parts.shared.shown import (
     table,
 )
 
-LOOK_S = 1.0
 MAX_AUDITED_RUNS = 50
 
 
@@ -67,39 +67,22 @@ def audits_view(house: Courthouse, results: ExperimentResults) -> None:
         else:
             st.caption(_("No change of sides in these runs was audited yet."))
         st.caption(_(ABOUT_AUDITS))
-        runs, under_way = first_runs(results.rows, MAX_AUDITED_RUNS), house.audits.under_way
-
-        def left() -> int:
-            return sum(run in under_way and not under_way[run].done() for run in runs)
-
-        @st.fragment(run_every=LOOK_S)
-        def look() -> None:
-            if not (now := left()):
-                st.rerun()
-            st.caption(_(":material/hourglass: {left} still being audited.", left=many(now, "run")))
-
-        if going_on := left():
-            look()
-        if going_on or not may(Access.RUN):
+        waiting, runs = f"audits-{results.kept.id}", first_runs(results.rows, MAX_AUDITED_RUNS)
+        going_on = (house.audits.under_way.get(run) for run in runs)
+        st.session_state.setdefault(waiting, [one for one in going_on if one and not one.done()])  # by anybody
+        if waits(waiting, _("The questions of the audit are being asked.")) or not may(Access.RUN):
             return
         with st.container(horizontal=True, vertical_alignment="bottom"):
             each = st.number_input(_("Runs of each arm"), 1, MAX_AUDITED_RUNS, 3, key="audits-runs", width=160)
             seeds = st.number_input(_("Answers in each way"), 1, MOST_SEEDS, SEEDS, key="audits-seeds", width=160)
-        choice = (results.kept.id, each, seeds)
-        if start_beside(
-            house,
-            house.audits,
-            "audits",
-            choice,
-            lambda: [_plan(house, run, seeds) for run in first_runs(results.rows, each)],
-        ):
-            st.rerun()
 
+        def plan(run: str) -> Plan:
+            record = house.record(run)
+            changes = auditable(house.procedures[record.run.procedure], record)
+            return house.audits.plan(record, [one.call.path for one in changes], seeds)
 
-def _plan(house: Courthouse, run: str, seeds: int) -> AuditPlan:
-    record = house.record(run)
-    procedure = house.procedures[record.run.procedure]
-    return house.audits.plan(record, [one.call.path for one in auditable(procedure, record)], seeds)
+        choice, chosen = (results.kept.id, each, seeds), first_runs(results.rows, each)
+        start_beside(house, house.audits, "audits", choice, waiting, lambda: map(plan, chosen))
 
 
 def canary_view(house: Courthouse, kept: StoredExperiment) -> None:
