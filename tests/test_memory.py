@@ -77,6 +77,9 @@ def test_a_session_of_over_sixty_cases_has_all_phases_and_replays_to_the_same_me
         after = Directive.model_validate(change.after)
         assert not house.knowledge.memory.buffer.get(after.contrasting[-1]).correct
         assert house.knowledge.memory.standards.get(after.supporting[-1]) is not None
+    for taught in (taught for taught in lessons if taught.phase == "merge"):
+        *gone, made = taught.changes
+        assert made.after["confidence"] == pytest.approx(min(1, sum(one.before["confidence"] for one in gone)))
     for taught in reversed(lessons):
         house.knowledge.lessons.undo(taught.seq)
     assert kept(house) == {}, "undone backwards to its beginning"
@@ -330,6 +333,8 @@ async def test_a_contrast_is_of_a_correct_and_an_incorrect_trajectory_with_the_s
     base.memory.buffer.add([unverified, elsewhere])
     assert await due(base, phase="refinement", of="standard-till", threshold=1) == []  # right, but not verified
     assert await due(base, phase="refinement", of="standard-shelf", threshold=1) == []
+    base.memory.buffer.add([wrong("twin", "A bag was emptied.", "The alarm rang at the door.")])
+    assert await due(base, phase="refinement", of="standard-shelf", threshold=0.9) == []  # the same reasoning
     base.memory.buffer.add([wrong("coin", "A coin was swapped.", "The victim was deceived.")])
     pair = ["d-theft", "standard-shelf", "standard-coin"]
     assert await due(base, phase="refinement", of="standard-shelf", threshold=1) == pair
