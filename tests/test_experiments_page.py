@@ -2,12 +2,10 @@
 
 from functools import partial
 
-import pytest
 from streamlit.testing.v1 import AppTest
 
 from courtroom.courthouse import Courthouse
-from courtroom.datasets.samples import PREFIX, add_sample
-from courtroom.experiments.spec import recipes
+from courtroom.datasets.samples import add_sample
 from tests.docs import ROOT
 from tests.driving import done
 from tests.pages import house, opened_at, texts
@@ -47,15 +45,6 @@ def test_in_an_empty_install_each_way_to_begin_leads_on(house: Courthouse) -> No
     house.experiments.pause(kept.id)
     house.experiments.wait(kept.id, 60)
     assert (kept.name, len(kept.experiment.arms)) == ("first", 4)
-
-
-@pytest.mark.parametrize("name", [one.name for one in recipes() if one.experiment.dataset.name.startswith(PREFIX)])
-def test_a_recipe_whose_cases_are_here_can_be_started(name: str, house: Courthouse) -> None:  # noqa: F811
-    app = opened()
-    press(app, "experiment-to-Recipes")
-    press(app, f"recipe-{name}")
-    assert "No dataset of its kind is here" not in unmarked(app)
-    assert app.button(key="experiment-start")
 
 
 def test_every_recipe_is_offered_for_other_cases(house: Courthouse) -> None:  # noqa: F811

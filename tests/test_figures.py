@@ -51,32 +51,6 @@ def test_figures_of_claims_are_what_the_command_gives() -> None:
             assert found == known[0].strip("| ").split(" | ")[1 : 1 + len(found)]
 
 
-def test_no_figure_of_claims_is_worse_than_it_may_be() -> None:
-    """Also where twice the error of the simulation is allowed for."""
-    for table in bench_claims.tables():
-        for line in published(table.title):
-            cells = line.strip("| ").split(" | ")
-            rows = [100.0 if cell == "–" else float(cell.split()[0]) for cell in cells[1:]]
-            if "False claims" in table.title:
-                arms, many = (24 if "24" in table.title else 2), int(cells[0])
-                error = 100 * (0.05 * 0.95 / bench_claims.many_of(arms, many)) ** 0.5
-                assert max(rows) <= 5 + 2 * error, line
-            elif "holds the truth" in table.title and int(cells[0]) >= 5:
-                error = 100 * (0.07 * 0.93 / bench_claims.many_of(2, int(cells[0]))) ** 0.5
-                skewed = [place for place, name in enumerate(table.head[1:]) if "skewed" in name]
-                kept = [cell for place, cell in enumerate(rows) if int(cells[0]) >= 20 or place not in skewed]
-                assert min(kept) >= 93 - 2 * error, line
-            elif "against none" in table.title:
-                assert max(rows) < 0.05
-
-
-@pytest.mark.parametrize("arm", ["JurisAgents, offline", "VERDICT, offline"])
-def test_default_look_ups_find_at_least_what_bm25_finds(arm: str) -> None:
-    rows = (line.strip("| ").split(" | ") for line in published("199 criminal cases of CAIL2018"))
-    of = {name: [float(cell.split()[0]) for cell in cells] for name, *cells in rows}
-    assert all(mine >= words for mine, words in zip(of[arm], of["BM25 alone"], strict=True))
-
-
 @needs_real_data
 def test_figures_of_public_texts_are_what_the_command_gives(house: Courthouse) -> None:
     task = measure_texts.public_set(FOLDER / "classification", measure_texts.SETS["BoolQ"])

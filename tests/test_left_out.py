@@ -8,7 +8,6 @@ from courtroom.courthouse import Courthouse
 from courtroom.media.medium import without_media
 from tests.asked import asked, media_of
 from tests.driving import shell
-from tests.pages import page, press
 
 CASE = "phone-battery"
 
@@ -58,12 +57,3 @@ def test_the_shell_takes_it_and_the_offline_model_obeys(house: Courthouse, visio
     assert ("Going by its description" in said) == described
     assert any("offline is asked on the texts alone" in note for note in record.notes) == (not described)
     assert any(call.described for call in record.calls) == described
-
-
-def test_the_setup_page_offers_it(house: Courthouse) -> None:
-    app = page("setup", {"setup_section": "Models"})
-    next(box for box in app.selectbox if box.label == "Can see pictures").set_value("left-out").run()
-    press(app, "Start")
-    (run,) = house.store.runs()
-    assert house.record(run.id).setup.model.vision == "left-out"
-    house.runner.wait(run.id, 60)

@@ -19,9 +19,7 @@ from courtroom.engine.run import Control
 from courtroom.experiments.what_if import evidence_left_out
 from courtroom.models.spec import ModelSpec
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
-from courtroom.room.player import Scenes
 from courtroom.settings import Settings
-from pages.parts.live.room_view import AWAY_S, LOOKS_SHARE, SHARE, Pace
 from tests.app_server import forked_app
 from tests.benchmarks.app_session import Session
 from tests.driving import done, drive
@@ -67,24 +65,6 @@ def test_a_run_is_read_once_for_all_who_look(bench: Bench) -> None:
     assert second.notes == (*first.notes, "Mind the leg.")
 
 
-def test_an_unreadable_run_is_read_again(bench: Bench) -> None:
-    run = bench.hear().run.id
-    wrong: list[Exception] = [ValueError("no")]
-
-    def record(of: str) -> Record:
-        if wrong:
-            raise wrong.pop()
-        return bench.runner.record(of)
-
-    latest = LatestRecords(record, bench.store)
-    with pytest.raises(ValueError, match="no"):
-        latest.of(run)
-    assert latest.of(run).run.id == run
-    bench.store.delete(run)
-    with pytest.raises(NoSuchRun):
-        latest.of(run)
-
-
 def test_what_one_has_read_is_kept_from_strangers(bench: Bench) -> None:
     ada, ben = (Account(id=name, name=name, access=Access.RUN) for name in ("ada", "ben"))
     latest = LatestRecords(bench.runner.record, bench.store)
@@ -97,36 +77,6 @@ def test_what_one_has_read_is_kept_from_strangers(bench: Bench) -> None:
     budget = record.setup.budget.model_copy(update={"calls": 99})
     bench.store.replace_setup(record.run.id, record.setup.model_copy(update={"budget": budget}))
     assert latest.of(record.run.id).setup.budget.calls == 99
-
-
-def test_each_state_of_a_run_has_one_scene(bench: Bench) -> None:
-    record, scenes = bench.hear(), Scenes()
-    procedure = bench.procedures["toy"].about(record.case)
-    first = scenes.of(record, procedure)
-    assert scenes.of(record, procedure) is first
-    assert first.text.startswith("{")
-    bench.store.add(record.run.id, [Noted(path="note", stage="", text="Mind the leg.")])
-    again = bench.runner.record(record.run.id)
-    assert scenes.of(again, procedure).version != first.version
-
-
-def test_pages_come_less_often_the_more_look_on() -> None:
-    clock = [100.0]
-    pace = Pace(lambda: clock[0])
-    pace.drew(0.1)
-    assert pace.page_s == pace.look_s == 0.0, "nobody looks on yet"
-    pace.looked("0", 0.002)
-    assert (pace.page_s, pace.look_s) == pytest.approx((0.1 / SHARE, 0.002 / LOOKS_SHARE))
-    for number in range(50):
-        pace.looked(str(number), 0.002)
-    assert (pace.page_s, pace.look_s) == pytest.approx((50 * 0.1 / SHARE, 50 * 0.002 / LOOKS_SHARE))
-    clock[0] += AWAY_S + 1
-    pace.looked("0", 0.002)
-    assert pace.page_s == pytest.approx(0.1 / SHARE), "the others have left"
-    pace = Pace(lambda: clock[0])
-    pace.drew(5.0)
-    pace.looked("0", 0.002)
-    assert pace.page_s < 1.0, "the first page, which loads a lot, does not keep the second one waiting for long"
 
 
 def test_a_look_draws_what_came_and_a_page_what_changed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -276,7 +276,7 @@ def test_a_link_that_was_made_up_opens_nothing(name: str, house: Courthouse) -> 
 
 
 @pytest.mark.parametrize("name", FOR_ALL)
-@pytest.mark.parametrize("access", list(Access))
+@pytest.mark.parametrize("access", [Access.LOOK, Access.RUN])
 def test_each_role_sees_each_page_without_a_fault(access: Access, name: str, people: dict[Access, Account]) -> None:
     visit(access.name.lower(), name)
 

@@ -1,7 +1,7 @@
 """Run files that were made up, with hashes that fit: nothing of them counts as what was heard here, and nobody else's is touched."""
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -11,10 +11,7 @@ import pytest
 from courtroom.access import Access, Account, Resource, acts
 from courtroom.courthouse import Courthouse
 from courtroom.errors import CourtroomError
-from courtroom.evaluation.run_list import RunFilter, RunList
 from courtroom.experiments.sequential_test import repeat_id
-from courtroom.experiments.spec import Arm, Cases, Experiment
-from courtroom.experiments.what_if import BASE
 from courtroom.report import run_file
 from courtroom.report.run_file import imported_id
 from courtroom.settings import Settings
@@ -123,29 +120,6 @@ def test_a_forged_repeat_counts_for_nothing(house: Courthouse) -> None:
     assert house.experiments.repeats.found(run) is None
     with pytest.raises(CourtroomError, match="was imported from a file"):
         house.experiments.repeats.go(run)
-
-
-def test_a_what_if_on_an_imported_run_hears_its_base_here(house: Courthouse) -> None:
-    run = house.files.take_in(forged(house, "there"))
-    arms = (Arm(**BASE.model_dump(), procedure="cyberjurors"),)
-    spec = Experiment(name="what-if", title="Table", dataset=Cases(run=run), arms=arms, seeds=(5,))
-    name = house.experiments.begin(spec)
-    house.experiments.wait(house.experiments.go(name))
-    (cell,) = house.experiments.store.cells(name)
-    record = house.record(cell.run)
-    assert (record.run.imported, record.run.parent) == (None, run)
-    assert record.run.verdict
-    assert record.run.verdict.summary != "FORGED"
-
-
-def test_imported_runs_are_left_out_where_panels_are_counted(house: Courthouse) -> None:
-    house.files.take_in(forged(house, "there"))
-    listed = RunList(house.database)
-    wanted: list[Callable[[], list[str]]] = [
-        lambda: listed.runs(RunFilter(status="done"), 9),
-        lambda: listed.runs(RunFilter(status="done", made_here=True), 9),
-    ]
-    assert [one() for one in wanted] == [[imported_id("there")], []]
 
 
 def test_a_forged_parent_draws_no_run_into_another_family(house: Courthouse) -> None:

@@ -28,27 +28,21 @@ THERE = "http://127.0.0.1:9/v1"
 CANARY = "canary-of-the-owner-1"
 
 NAMES = (
-    "api_base", "base_url", "api_key", "azure_ad_token", "api_version", "organization", "headers", "extra_headers",
-    "default_headers", "extra_body", "extra_query", "client", "custom_llm_provider", "model", "messages", "fallbacks",
-    "context_window_fallback_dict", "mock_response", "aws_bedrock_runtime_endpoint", "aws_region_name", "vertex_location",
-    "vertex_credentials", "region_name", "proxy", "ssl_verify", "transport", "http_client", "litellm_credential_name",
-    "metadata", "callbacks", "success_callback", "logger_fn", "cache", "deployment_id", "hf_model_name", "stream",
-    "num_retries", "max_retries", "timeout", "drop_params", "use_litellm_proxy", "allowed_openai_params", "user", "API_BASE",
-    "api_base ", "seed.api_base", "thinking", "tools", "web_search_options", "response_format", "n", "",
+    "api_base", "base_url", "api_key", "extra_headers", "extra_body", "client", "custom_llm_provider", "model", "fallbacks",
+    "aws_bedrock_runtime_endpoint", "proxy", "ssl_verify", "http_client", "callbacks", "timeout", "API_BASE", "api_base ",
+    "seed.api_base", "thinking", "tools", "n", "",
 )  # fmt: skip
 IDS = (
-    f"openai/{THERE}", f"custom_openai/{THERE}", f"huggingface/{THERE}", f"oobabooga/{THERE}", THERE, "oobabooga/x",
-    "custom_openai/x", "openai_like/x", "aiohttp_openai/x", "huggingface/x/y", "sagemaker/x", "sagemaker_chat/x",
-    "bedrock/arn:aws:bedrock:us-east-1:1:provisioned-model/x", "bedrock/evil.example/x", "vertex_ai/x", "baseten/x",
-    "triton/x", "predibase/x", "petals/x", "a2a/x", "github_copilot/x", "chatgpt/x", "gemini/../../x", "openai/a b",
-    "openai/a?api_base=x", "openai/a#x", "openai/a\\b", "openai/a%2e%2e", "openai/a\nb", "https:/evil.example/x", "openai/{x}",
+    f"openai/{THERE}", f"huggingface/{THERE}", THERE, "oobabooga/x", "custom_openai/x", "openai_like/x", "sagemaker/x",
+    "bedrock/arn:aws:bedrock:us-east-1:1:provisioned-model/x", "bedrock/evil.example/x", "github_copilot/x", "gemini/../../x",
+    "openai/a b", "openai/a?api_base=x", "openai/a#x", "openai/a%2e%2e", "openai/a\nb", "https:/evil.example/x", "openai/{x}",
 )  # fmt: skip
 CONNECTIONS = (THERE, "//evil.example", "../lab", "lab http://evil.example", "a/b", " ", "{lab}")
 
 HOSTILE: list[dict[str, Any]] = [
     *({"extra": {name: THERE}} for name in NAMES),
-    *({"extra": {name: value}} for name in ("seed", "top_k") for value in (THERE, True, ["x"])),
-    *({"extra": {"stop": value}} for value in (["x"] * 9, "x" * 101)),
+    *({"extra": {"seed": value}} for value in (THERE, True, ["x"])),
+    {"extra": {"stop": ["x"] * 9}},
     {"extra": {"reasoning_effort": THERE}},
     {"extra": {"api_base": {"nested": THERE}}},
     *({"id": model} for model in IDS),
@@ -105,8 +99,6 @@ def test_the_shell_refuses_it(spec: dict[str, Any], house: Courthouse, tmp_path:
     setting = f"model={json.dumps(spec)}"
     for words in (
         ["run", "oak-table", "--set", setting],
-        ["run", "oak-table", "--model", spec.get("id", THERE), "--set", setting],
-        ["fork", run, "--set", setting],
         ["fork", run, "--set", setting, "--from", "round 1"],
         ["fork", run, "--intervene", str(actions)],
         ["what-if", run, "--vary", f"model=[{json.dumps(spec)}]"],
@@ -129,7 +121,7 @@ def test_an_intervention_is_refused(spec: dict[str, Any], house: Courthouse) -> 
     assert house.store.interventions.of(run) == ()
 
 
-@pytest.mark.parametrize("name", ["nobody-lists-it", "openai", "OPENAI_API_KEY", "connections"])
+@pytest.mark.parametrize("name", ["nobody-lists-it", "OPENAI_API_KEY"])
 def test_a_connection_that_is_not_there_stops_the_run_with_one_sentence(name: str, house: Courthouse) -> None:
     row = house.store.run(heard(house, jury_size=2, model={"id": "openai/any", "connection": name, "vision": "no"}))
     assert row.status == "failed"
@@ -149,8 +141,8 @@ def button(app: AppTest, label: str) -> Any:
 
 
 LINKS = (
-    *({"setup": hostile_setup(spec)} for spec in FEW),
-    *("{", "[]", "null", '{"setup": []}', '{"setup": {"nothing": 1}}', '{"seed": "x"}', '{"seed": -1}', "[" * 100_000),
+    {"setup": hostile_setup(FEW[0])},
+    *("{", '{"setup": []}', '{"seed": -1}', "[" * 100_000),
     {"setup": {"prompts": {"judge": "x" * 500_000}}},
 )
 
@@ -194,11 +186,6 @@ def test_a_saved_setup_that_is_hostile_is_not_loaded(house: Courthouse) -> None:
         assert app.session_state["drafts"]["cyberjurors"].values == CyberJurorsSetup().model_dump(mode="json")
 
 
-def test_no_address_can_be_typed_in_a_browser(house: Courthouse) -> None:
-    app = setup_page(section="Models")
-    assert not [box.label for box in app.text_input if "BASE" in box.label or "ddress" in box.label]
-
-
 # --- the store of an earlier version --------------------------------------------------------------------------------
 
 
@@ -229,16 +216,12 @@ def test_an_old_run_with_an_address_in_it_is_shown_as_it_was_and_not_driven(hous
 
 OPENAI = '[connections.lab]\nprovider = "openai"\n'
 FILES = (
-    "",
     "not = [toml",
-    "[connections]\nlab = 3",
     OPENAI,
     f'{OPENAI}address = "ftp://x"\nkey = "s3cret-of-lab"',
     f'{OPENAI}address = "http://u:s3cret-of-lab@x/v1"',
-    f'{OPENAI}address = "http://x/v1?key=s3cret-of-lab"',
     '[connections.lab]\nprovider = "bedrock"\naddress = "http://x/v1"',
     f'{OPENAI}address = "http://x/v1"\nkye = "s3cret-of-lab"',
-    '[connections."a/b"]\nprovider = "openai"\naddress = "http://x/v1"',
 )
 
 
