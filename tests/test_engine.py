@@ -1,6 +1,5 @@
 """The engine, driven by a scripted model; what a procedure sees of the court, and nothing else."""
 
-import asyncio
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import replace
@@ -31,35 +30,6 @@ def gone_on(bench: Bench, run: str) -> str:
     bench.runner.go(run, Control())
     bench.runner.wait(run, 10)
     return str(bench.store.status(run))
-
-
-def test_every_answer_of_a_finished_run_is_on_record(bench: Bench) -> None:
-    record = bench.hear()
-    assert (record.run.status, record.run.verdict.outcome) == ("done", "buyer")
-    assert [stage.path for stage in record.stages] == ["round-1", "round-2", "verdict"]
-    assert [call.path for call in record.calls_of("juror-02")] == ["round-1/juror-02/vote", "round-2/juror-02/vote"]
-    assert all(bench.answers.reply(key) for call in record.calls for key in call.keys)
-    assert (record.asked, record.recorded, record.failed) == (6, 0, 0)
-    assert record.tokens == (60, 6)
-    assert record.cost == pytest.approx(0.06)
-
-
-@pytest.mark.parametrize("at_once", [False, True], ids=["paused", "stopped"])
-def test_a_halted_run_keeps_answers_that_still_arrive(bench: Bench, at_once: bool) -> None:
-    bench.model.hold = asyncio.Event()
-    run = bench.start()
-    bench.runner.go(run)
-    assert bench.model.asked.wait(10)
-    (bench.runner.stop if at_once else bench.runner.pause)(run)
-    assert not (at_once and bench.runner.drives(run))
-    assert bench.store.run(run).status == "paused"
-    bench.let_go(run)
-    record = bench.runner.record(run)
-    assert record.run.status == "paused"
-    assert 0 < len(bench.model.history) < 6
-    assert at_once or len(record.calls) == len(bench.model.history)
-    assert gone_on(bench, run) == "done"
-    assert len(bench.model.history) == 6
 
 
 @pytest.mark.parametrize(

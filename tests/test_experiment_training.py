@@ -210,20 +210,6 @@ def test_a_training_goes_on_without_a_case_that_is_not_answered(house: Courthous
     assert house.experiments.try_again(name) == 0, "what came after would have learned otherwise"
 
 
-def test_a_case_that_teaches_nothing_stops_the_experiment(house: Courthouse) -> None:
-    found = done(house, spec(arms=[{**ARMS[0], "set": {"budget.calls": 2}}]))
-    name = found.kept.id
-    assert found.kept.status == "paused"
-    assert found.kept.reason.startswith(f"The training of learns stopped at the case {TRAINED[0]}: ")
-    assert {row.state for row in found.rows} == {"waiting"}, "nothing is tested on half of it"
-    cell = next(house.experiments.store.cells(name))
-    setup = house.store.setup(cell.run, VerdictSetup)
-    house.store.replace_setup(cell.run, setup.model_copy(update={"budget": VerdictSetup().budget}))
-    house.experiments.go(name)
-    house.experiments.wait(name, 60)
-    assert TRAINED[1] in house.experiments.store.experiment(name).reason, "it went on with the next case"
-
-
 @pytest.mark.parametrize(
     ("given", "why"),
     [

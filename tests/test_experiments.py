@@ -13,9 +13,7 @@ from typing import Any
 import pandas as pd
 import pytest
 from scipy.stats import ttest_rel
-from typer.testing import CliRunner
 
-from courtroom.__main__ import app
 from courtroom.cases.criminal import CriminalCase, Gold
 from courtroom.cases.labelled import Labelled, LabelledTask
 from courtroom.courthouse import Courthouse
@@ -78,16 +76,6 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def house(home: Path, tmp_path: Path) -> Courthouse:
     return Courthouse(Settings(home=shutil.copytree(home, tmp_path / "home")))
-
-
-def test_a_file_says_all_of_an_experiment(tmp_path: Path) -> None:
-    file = tmp_path / "feelings.toml"
-    given = {"repeats": 2, "budget": {"money": 1.5}, "gain_over": {"three judges": "one judge"}, "hypotheses": [BETTER]}
-    file.write_text(as_toml(spec(measures=("accuracy",), **given)))
-    assert read_toml(file) == spec(measures=("accuracy",), **given)
-    file.write_text(f'{HEAD}[[arm]]\nname = "x"\npredictions = "answers.csv"\n')
-    read = read_toml(file)
-    assert (read.dataset.name, read.arms[0].predictions) == ("b", str(tmp_path / "answers.csv"))
 
 
 HEAD = 'name = "a"\ndataset = "b"\n'
@@ -374,27 +362,6 @@ def test_unreadable_predictions_are_refused_with_their_line(
         file.write_text(text)
     with pytest.raises(CourtroomError, match=why):
         house.experiments.begin(spec(arms=[{"name": "m", "predictions": str(file)}]))
-
-
-def test_the_shell_says_why_cells_fail_and_keeps_their_dataset(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("COURTROOM_HOME", str(tmp_path / "home"))
-    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
-    (tmp_path / "weather.csv").write_text("text,label\nIt rains,bad\nThe sun is out,good\nWho knows,odd\n")
-    file = tmp_path / "weather.toml"
-    arm = {"procedure": "courtroom-llm", "set": SINGLE}
-    arms = [{**arm, "name": "here"}, {**arm, "name": "gone", "model": "openai/gpt-4o"}]
-    file.write_text(as_toml(spec(name="weather", dataset={"name": "weather"}, arms=arms)))
-    do = CliRunner().invoke
-    made = do(app, ["datasets", "import", str(tmp_path / "weather.csv"), "--name", "weather", "--labels", "good,bad"])
-    assert "weather.csv, line 4: `label`: “odd” is not in the label set (good, bad)." in made.stderr
-    ran = do(app, ["experiment", "run", str(file)])
-    assert ran.exit_code == 1
-    assert "| here |" in ran.stdout
-    assert "gone: 2 failed. " in ran.stderr
-    assert "OPENAI_API_KEY" in ran.stderr
-    gone = do(app, ["datasets", "delete", "weather"])
-    assert isinstance(gone.exception, CourtroomError)
-    assert str(gone.exception).startswith("Experiments rest on “weather”: weather-")
 
 
 def test_the_shell_runs_a_file_and_writes_results(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,7 +8,6 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
-from datetime import date
 from pathlib import Path
 
 import chromadb
@@ -19,12 +18,10 @@ from courtroom.courthouse import Courthouse
 from courtroom.errors import CourtroomError
 from courtroom.knowledge.embedding import DIMENSIONS, CachedEmbedding, HashedNgrams, Vectors
 from courtroom.knowledge.index import (
-    NOTHING,
     VECTORS_AT_ONCE,
     Changed,
     Entry,
     Facets,
-    Filter,
     VectorIndex,
     WordIndex,
     line,
@@ -288,18 +285,6 @@ async def test_an_embedding_of_another_size_is_made_anew(tmp_path: Path) -> None
         assert (await index.nearest(records, "a parcel that is late", 1))[0][0] == "b"
 
 
-async def test_a_search_is_narrowed_to_a_category_and_to_days(tmp_path: Path) -> None:
-    (index, folders), records = graph(tmp_path), Fixed(MANY)
-    only = Filter(category="Odd", since=date(2026, 1, 3), until=date(2026, 1, 5))
-    wanted = {f"r{n}" for n in range(len(MANY)) if n % 2 and 2 <= n % 28 <= 4}
-    found = {name for name, _ in await index.nearest(records, "item3", 2000, only=only)}
-    assert found <= wanted
-    assert len(found) > len(wanted) * 0.9, "a graph may miss a few that are far away"
-    any_of = " ".join(f"thing{n}" for n in range(7))
-    assert {name for name, _ in await WordIndex(folders, "things").closest(records, any_of, 2000, only)} == wanted
-    folders.close()
-
-
 async def test_damaged_words_are_indexed_anew(tmp_path: Path) -> None:
     records = Fixed(MANY)
     with closing(IndexFolders(Settings(home=tmp_path))) as folders:
@@ -345,14 +330,6 @@ async def test_a_folder_that_cannot_be_made_and_a_server_that_is_down_are_named_
         at_server = VectorIndex(IndexFolders(settings), "things", HashedNgrams())
         with pytest.raises(CourtroomError, match=r"The Chroma server at 127\.0\.0\.1:\d+ does not answer\. Start it"):
             await at_server.nearest(Fixed({"a": "a kettle"}), "kettle", 1)
-
-
-async def test_searches_at_once_bring_a_new_index_up_to_date_once(tmp_path: Path) -> None:
-    (index, folders), records = graph(tmp_path), Fixed({f"r{n}": f"item{n}" for n in range(20)})
-    found = await asyncio.gather(*(index.nearest(records, "item7", 1) for _ in range(8)))
-    assert {hits[0][0] for hits in found} == {"r7"}
-    assert records.reads == [NOTHING]
-    folders.close()
 
 
 class ChromaServer:

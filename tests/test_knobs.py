@@ -9,10 +9,8 @@ from courtroom.courthouse import Courthouse
 from courtroom.datasets.samples import add_sample
 from courtroom.declarations.changes import value_at
 from courtroom.experiments.spec import parsed
-from tests.asked import asked
-from tests.docs import ROOT
 from tests.driving import done, house
-from tests.write_prompts import FOLDER, JURY, KNOBS, OFF, SEVEN, under
+from tests.write_prompts import FOLDER, KNOBS, OFF, under
 
 __all__ = ["house"]  # a fixture
 
@@ -54,23 +52,3 @@ def test_two_arms_of_a_knob_run_offline_and_ask_otherwise(house: Courthouse, nam
         setup = house.record(house.experiments.runs(found.kept.id, arm)[0]).setup
         assert all(begins_with(value_at(setup, path), value) for path, value in {**small, **given}.items())
         assert (SAID[name] in under(house, procedure, given)) is (arm == "on")
-
-
-LOTS = "sides were given by lot: those votes say nothing of what anybody thinks."
-
-
-@pytest.mark.parametrize(("procedure", "task", "small"), [("mock-jury", "vote", JURY), ("cyberjurors", "judge", SEVEN)])
-def test_votes_by_lot_are_told_as_lots(house: Courthouse, procedure: str, task: str, small: dict[str, object]) -> None:
-    for lot in (3, None):
-        given = asked(house, procedure, {**small, "first_votes": lot})
-        votes = [(one.task.round, one.text()) for one in given if one.task.name == task]
-        first = min(number for number, _ in votes)
-        assert all((LOTS in text) == (lot is not None and number == first) for number, text in votes)
-        assert not [text for _, text in votes if LOTS in text and "Where you change sides" in text]
-        clerk = [one.text() for one in given if one.task.name == "summarise"]
-        assert [text for text in clerk if "sides were given by lot" in text] == (clerk[:1] if lot else [])
-
-
-def test_each_knob_has_a_row_in_the_documentation() -> None:
-    told = (ROOT / "docs" / "procedures.md").read_text(encoding="utf-8")
-    assert not [path for _, changes in KNOBS.values() for path in changes if f"| `{path}` |" not in told]

@@ -6,9 +6,8 @@ import pytest
 
 from courtroom.cases.files import read_upload
 from courtroom.cases.labelled import LONGEST, Document, LabelledTask
-from courtroom.cases.readers.tables import NumberedLabels, task_from_rows, task_from_text
+from courtroom.cases.readers.tables import NumberedLabels
 from courtroom.errors import CaseError
-from courtroom.text.table import TableRow
 
 
 def read(name: str, text: str | bytes) -> LabelledTask | Document:
@@ -29,16 +28,6 @@ def read(name: str, text: str | bytes) -> LabelledTask | Document:
 def test_what_cannot_be_read_is_said_with_the_files_name(name: str, text: str | bytes, said: str) -> None:
     with pytest.raises(CaseError, match=f"^{name}.*{re.escape(said)}"):
         read(name, text)
-
-
-def test_a_blank_label_takes_nothing_from_another_column() -> None:
-    labels = [{"text": "b", "label": "yes", "class": "x"}, {"text": "c", "label": "no", "class": "y"}]
-    rows = [{"text": "a", "class": "no"}, *labels]
-    table = "text,label,class\na,,no\nb,yes,x\nc,no,y\n"
-    as_rows = [TableRow(f"line {number}", row) for number, row in enumerate(rows)]
-    for found in (task_from_text(table).fields, task_from_rows(as_rows).fields, task_from_rows(as_rows[::-1]).fields):
-        assert {item["text"]: item["label"] for item in found["items"]} == {"a": None, "b": "yes", "c": "no"}
-        assert found["labels"] == ["no", "yes"]
 
 
 def test_a_blind_task_tells_no_label() -> None:

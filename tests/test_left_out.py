@@ -5,28 +5,10 @@ import json
 import pytest
 
 from courtroom.courthouse import Courthouse
-from courtroom.media.medium import without_media
 from tests.asked import asked, media_of
 from tests.driving import shell
 
 CASE = "phone-battery"
-
-
-def test_a_record_may_be_without_media_and_one_member_asked_on_texts_alone(house: Courthouse) -> None:
-    case = house.library.case(CASE)
-    left = without_media(case)
-    assert list(left.media()) == []
-    assert [piece.text for piece in left.evidence] == [piece.text for piece in case.evidence]
-    assert left.chat is case.chat
-    assert without_media(left) is left
-
-    def shown(**members: object) -> int:
-        changes = {"variant": "jury", "jury_size": 2, "model": {"vision": "yes"}, "examination": "own"}
-        every = asked(house, "cyberjurors", {**changes, "members": members}, case)
-        return sum(len(media_of(one)) for one in every)
-
-    one_of_two = shown(**{"juror-02": {"id": "openai/somebodys-own", "vision": "left-out"}})
-    assert shown() == 2 * one_of_two > 0
 
 
 @pytest.mark.parametrize("variant", ["baseline", "iv-cot"])

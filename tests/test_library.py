@@ -10,7 +10,7 @@ from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileMan
 from streamlit.testing.v1 import AppTest
 
 from courtroom.cases.dispute import Dispute
-from courtroom.cases.files import Package, read_each, read_upload, write_json, write_zip
+from courtroom.cases.files import Package, read_upload, write_json, write_zip
 from courtroom.cases.library import Library
 from courtroom.courthouse import Courthouse
 from courtroom.errors import CaseError
@@ -107,18 +107,6 @@ def test_a_deleted_case_can_be_restored(library: Library) -> None:
 def lines(count: int, *bad: str) -> bytes:
     first, *others = records(count).decode().splitlines()
     return "\n".join((first, *bad, *others)).encode()
-
-
-def test_each_record_is_read_by_itself() -> None:
-    found = list(read_each("cail.jsonl", lines(2, "not json", '{"kind": "nothing"}', '{"fact": "x"}')))
-    assert [type(one) for one in found] == [Package, CaseError, CaseError, CaseError, Package]
-    places = [str(one).split(":")[0].split(" is ")[0] for one in found[1:4]]
-    assert places == [f"cail.jsonl, line {number}" for number in (2, 3, 4)]
-    with pytest.raises(CaseError, match="line 2"):
-        read_upload("cail.jsonl", lines(2, "not json"))
-    for name in ("cases.txt", "cases.json", "cases.jsonl", "cases.zip"):
-        with pytest.raises(CaseError):
-            list(read_each(name, b"\xff\xfe"))
 
 
 def uploaded(name: str, data: bytes, labels: str = "") -> AppTest:

@@ -19,9 +19,8 @@ from courtroom.media.store import MediaStore
 from courtroom.models import failures
 from courtroom.models.errors import ModelError
 from courtroom.models.limits import Limits, Slot
-from courtroom.models.local import LocalServers, _Process, _Server
 from courtroom.models.pool import ModelPool
-from courtroom.models.request import Message, Reply, Request
+from courtroom.models.request import Reply, Request
 from tests.openai_server import OpenAIServer, refusal
 from tests.say import question, there
 
@@ -198,31 +197,3 @@ async def test_calls_of_one_server_do_not_slow_those_of_another(tmp_path: Path) 
         assert all(isinstance(one, ModelError) for one in await failed)
         assert pool.limits.limiters[("test", "openai/bad")]._adapted == 1
     assert good._adapted == math.inf
-
-
-async def test_an_idle_process_of_a_small_model_takes_the_call_that_it_has_read_most_of() -> None:
-    servers, order = LocalServers(), list[tuple[str, str]]()
-    servers._servers["local/small.gguf"] = _Server([_Process(None, name) for name in ("one", "two")])  # type: ignore[arg-type]
-
-    async def ask(begin: str, name: str, until: asyncio.Event) -> None:
-        message = Message("user", (begin * 500, name))
-        async with servers.turn("local/small.gguf", [message]):
-            order.append((servers.address("local/small.gguf"), name))
-            await until.wait()
-
-    first, second, at_once = asyncio.Event(), asyncio.Event(), asyncio.Event()
-    at_once.set()
-    async with asyncio.TaskGroup() as group:
-        group.create_task(ask("a", "a-1", first))
-        group.create_task(ask("b", "b-1", second))
-        await asyncio.sleep(0)
-        given_up = group.create_task(ask("b", "b-0", at_once))
-        for name in ("a-2", "b-2", "b-3"):
-            group.create_task(ask(name[0], name, at_once))
-        await asyncio.sleep(0)
-        given_up.cancel()
-        second.set()
-        await asyncio.sleep(0)
-        first.set()
-    assert order[:3] == [("one/v1", "a-1"), ("two/v1", "b-1"), ("two/v1", "b-2")]
-    assert sorted(order[3:]) == [("one/v1", "a-2"), ("two/v1", "b-3")]

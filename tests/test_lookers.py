@@ -1,8 +1,7 @@
 """Who looks on costs next to nothing: a run is read once for all who do, and no page asks again what can't change any more."""
 
-import asyncio
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -13,17 +12,10 @@ from streamlit.runtime.scriptrunner_utils.script_run_context import ScriptRunCon
 from courtroom.access import Access, Account, acts
 from courtroom.courthouse import Courthouse, LatestRecords
 from courtroom.engine.errors import NoSuchRun
-from courtroom.engine.events import Noted, StageBegan
+from courtroom.engine.events import Noted
 from courtroom.engine.record import Record
-from courtroom.engine.run import Control
 from courtroom.experiments.what_if import evidence_left_out
-from courtroom.models.spec import ModelSpec
-from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
-from courtroom.settings import Settings
-from tests.app_server import forked_app
-from tests.benchmarks.app_session import Session
 from tests.driving import done, drive
-from tests.openai_server import OpenAIServer
 from tests.pages import heard, house, opened_at, page
 from tests.toy import Bench
 
@@ -77,36 +69,6 @@ def test_what_one_has_read_is_kept_from_strangers(bench: Bench) -> None:
     budget = record.setup.budget.model_copy(update={"calls": 99})
     bench.store.replace_setup(record.run.id, record.setup.model_copy(update={"budget": budget}))
     assert latest.of(record.run.id).setup.budget.calls == 99
-
-
-def test_a_look_draws_what_came_and_a_page_what_changed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    setup = CyberJurorsSetup(model=ModelSpec(id="openai/any", vision="no"), jury_size=1, rounds=1)
-    house = Courthouse(Settings(home=tmp_path))
-    run = house.new_run("cyberjurors", house.library.case("oak-table"), setup, 0)
-    house.store.set_status(run, "running")  # as if its process had died: the app goes on with it
-
-    async def until(done: Callable[[], object]) -> None:
-        while not done():
-            await asyncio.sleep(0.02)
-
-    async def looks(url: str) -> list[int]:
-        one = Session(url, ("deliberation", {"run": run}))
-        await one.open()
-        await until(lambda: len(one.ticks) > 1)
-        ticks = [*one.ticks]
-        house.store.add(run, [StageBegan(path="later", stage="later", index=9, stage_kind="round", name="Later")])
-        await until(lambda: one.drawn > 1)
-        before = one.drawn
-        house.store.set_control(run, Control(paused=True))
-        await until(lambda: one.drawn > before)
-        await one.leave()
-        return ticks
-
-    with OpenAIServer(delay=LONG_S) as server:
-        server.known(monkeypatch)
-        with forked_app(tmp_path) as app:
-            ticks = asyncio.run(asyncio.wait_for(looks(app.url), 60))
-    assert set(ticks) == {2}, "the pulse in its block, and no controls"
 
 
 def finished(house: Courthouse) -> dict[str, dict[str, str]]:

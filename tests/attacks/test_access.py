@@ -7,7 +7,7 @@ access it needs, or it is listed below as one that changes nothing, is opened by
 import ast
 import inspect
 from collections.abc import Callable, Iterator
-from contextlib import closing, nullcontext
+from contextlib import nullcontext
 from contextvars import Context
 from functools import cached_property
 from pathlib import Path
@@ -225,11 +225,6 @@ def test_only_a_server_refuses_who_is_unknown(is_server: bool, tmp_path: Path, m
     house.close()
 
 
-def test_a_program_within_a_server_opens_it_to_nobody(house: Courthouse, tmp_path: Path) -> None:
-    with closing(Courthouse(Settings(home=tmp_path))), pytest.raises(Forbidden):
-        Context().run(house.setups.save, "mine", {})
-
-
 def test_what_rests_on_the_guard_of_another_is_refused_too(house: Courthouse, people: dict[Access, Account]) -> None:
     case = house.library.case("oak-table")
     setup = house.procedures["cyberjurors"].setup()
@@ -260,19 +255,16 @@ def test_no_page_calls_what_is_the_engines_alone(house: Courthouse) -> None:
     assert [one for one in called if not one.endswith(".resume_interrupted")] == []  # for the server, as it opens
 
 
-@pytest.mark.parametrize("name", FOR_ALL)
-def test_who_has_not_signed_in_comes_to_no_page(name: str, house: Courthouse) -> None:
-    app = visit("", name)
-    assert [button.label for button in app.button] == ["Sign in"]
-    for kind in ("selectbox", "text_input", "number_input", "toggle", "download_button"):
-        assert not app.get(kind)
-
-
-@pytest.mark.parametrize("name", BY_LINK)
-def test_a_link_that_was_made_up_opens_nothing(name: str, house: Courthouse) -> None:
-    app = visit("", **{name: "no-such-link"})
-    assert "leads to no" in texts(app)
-    assert {button.key for button in app.button} == {"switch-language"}
+def test_who_has_not_signed_in_comes_to_no_page_and_opens_nothing_by_a_link_made_up(house: Courthouse) -> None:
+    for name in FOR_ALL:
+        app = visit("", name)
+        assert [button.label for button in app.button] == ["Sign in"], name
+        for kind in ("selectbox", "text_input", "number_input", "toggle", "download_button"):
+            assert not app.get(kind), name
+    for name in BY_LINK:
+        app = visit("", **{name: "no-such-link"})
+        assert "leads to no" in texts(app)
+        assert {button.key for button in app.button} == {"switch-language"}
 
 
 @pytest.mark.parametrize("name", FOR_ALL)

@@ -3,7 +3,6 @@
 import asyncio
 import os
 import signal
-import sqlite3
 import threading
 import time
 from collections.abc import Iterator
@@ -14,7 +13,6 @@ import pytest
 
 from courtroom.courthouse import Courthouse
 from courtroom.experiments.what_if import singly, values
-from courtroom.knowledge.imports import BATCH
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
 from courtroom.settings import Settings
 from courtroom.shell.options import follow
@@ -25,7 +23,7 @@ from tests.driving import until
 from tests.openai_server import OpenAIServer
 from tests.postgres_server import PostgresServer
 from tests.test_closing import heard
-from tests.test_knowledge import opened, records
+from tests.test_knowledge import opened
 from tests.toy import Bench, Scripted, side_by_member
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning:chromadb.*", "ignore::ResourceWarning")
@@ -182,36 +180,6 @@ def test_a_disconnected_driver_writes_only_its_answers(
 def name_of(address: str) -> str:
     """The name of a database in its address."""
     return address.partition("@/")[2].partition("?")[0]
-
-
-def test_a_foreign_lock_does_not_stop_the_loop(bench: Bench) -> None:
-    run = bench.start()
-    bench.model.hold = asyncio.Event()
-    bench.runner.go(run)
-    assert bench.model.asked.wait(30)
-    with closing(sqlite3.connect(bench.database.at, isolation_level=None)) as locking:
-        locking.execute("BEGIN IMMEDIATE")
-        bench.runner.call(bench.model.hold.set)
-        until(lambda: bench.writers[-1]._queue, "a write to wait")
-        assert bench.runner.do(asyncio.sleep(0, "on time")).result(10) == "on time"
-    bench.runner.wait(run, 60)
-    assert bench.store.status(run) == "done"
-
-
-def test_a_killed_import_leaves_nothing(tmp_path: Path) -> None:
-    total = 3 * BATCH
-    file = tmp_path / "many.jsonl"
-    file.write_bytes(records(total))
-    environment = {**os.environ, "COURTROOM_HOME": str(tmp_path / "home")}
-    words = ("knowledge", "import", str(file), "--into", "cases")
-    with forks.Fork(forks.shell, *words, environment=environment) as process:
-        assert b"Taking in" in process.until([f"Taking in {n} of".encode() for n in range(BATCH, total, BATCH)])
-        process.kill()
-    knowledge, _ = opened(tmp_path / "home")
-    assert len(knowledge.of("cases", "imported")) in (0, total)
-    done = forks.run(*words, environment=environment)
-    assert done.returncode == 0, done.stderr
-    assert len(knowledge.of("cases", "imported")) == total
 
 
 STATUTE = '{"number": %d, "text": "Whoever takes thing %d is punished.", "charges": ["taking %d"]}\n'

@@ -15,7 +15,7 @@ from courtroom.declarations.changes import changed
 from courtroom.engine.interventions import ChangeSetup
 from courtroom.errors import CourtroomError
 from courtroom.models.connections import Connections
-from courtroom.models.spec import EXTRAS, ModelSpec
+from courtroom.models.spec import ModelSpec
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
 from tests.attacks.trap import Trap
 from tests.driving import drive
@@ -71,20 +71,22 @@ def hostile_setup(spec: dict[str, Any]) -> dict[str, Any]:
 # --- the setup itself -------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("where", ["model", "roles", "members"])
 @pytest.mark.parametrize("spec", HOSTILE, ids=lambda spec: json.dumps(spec)[:70])
-def test_a_setup_says_nothing_of_where_a_key_goes(spec: dict[str, Any], where: str) -> None:
-    given = spec if where == "model" else {"juror": spec}
-    with pytest.raises(ValidationError):
-        CyberJurorsSetup.model_validate({where: given})
+def test_a_setup_says_nothing_of_where_a_key_goes(spec: dict[str, Any]) -> None:
+    for given in ({"model": spec}, {"roles": {"juror": spec}}, {"members": {"juror": spec}}):
+        with pytest.raises(ValidationError):
+            CyberJurorsSetup.model_validate(given)
 
 
 def test_what_changes_how_a_model_draws_its_words_may_be_given() -> None:
     good = {"seed": 1, "stop": ["END"], "min_p": 0.1, "reasoning_effort": "low", "thinking_budget": 1000}
-    assert set(good) <= set(EXTRAS)
     assert ModelSpec(id="openai/any", extra=good).problem() == ""
-    names = ("openrouter/meta-llama/llama-3:free", "ollama/hf.co/x/Y-GGUF:Q4_K_M", "openai//models/x", "gpt-4o-mini")
-    names += ("openai/ft:gpt-4o:o::1",)
+    names = (
+        "openrouter/meta-llama/llama-3:free",
+        "ollama/hf.co/x/Y-GGUF:Q4_K_M",
+        "gpt-4o-mini",
+        "openai/ft:gpt-4o:o::1",
+    )
     assert [ModelSpec(id=name).problem() for name in names] == [""] * len(names)
 
 
@@ -92,7 +94,9 @@ def test_what_changes_how_a_model_draws_its_words_may_be_given() -> None:
 
 
 @pytest.mark.parametrize("spec", FEW, ids=["address", "id", "connection"])
-def test_the_shell_refuses_it(spec: dict[str, Any], house: Courthouse, tmp_path: Path, capfd: Any) -> None:
+def test_the_shell_and_an_intervention_refuse_it(
+    spec: dict[str, Any], house: Courthouse, tmp_path: Path, capfd: Any
+) -> None:
     run = heard(house, jury_size=2, rounds=1, examination="shared")
     actions = tmp_path / "interventions.json"
     actions.write_text(json.dumps([{"kind": "change", "key": "model", "value": spec}]))
@@ -107,10 +111,6 @@ def test_the_shell_refuses_it(spec: dict[str, Any], house: Courthouse, tmp_path:
             shell(words, standalone_mode=False)
         assert one_sentence(refused.value), words
     assert CANARY not in "".join(capfd.readouterr())
-
-
-@pytest.mark.parametrize("spec", FEW, ids=["address", "id", "connection"])
-def test_an_intervention_is_refused(spec: dict[str, Any], house: Courthouse) -> None:
     run = house.new_run("cyberjurors", house.library.case("oak-table"), CyberJurorsSetup(jury_size=2), 0)
     *_, (name, value) = spec.items()
     changes = {"model": spec, f"model.{name}": value, "roles.juror": spec, "members.juror-01": spec}
@@ -121,8 +121,8 @@ def test_an_intervention_is_refused(spec: dict[str, Any], house: Courthouse) -> 
     assert house.store.interventions.of(run) == ()
 
 
-@pytest.mark.parametrize("name", ["nobody-lists-it", "OPENAI_API_KEY"])
-def test_a_connection_that_is_not_there_stops_the_run_with_one_sentence(name: str, house: Courthouse) -> None:
+def test_a_connection_that_is_not_there_stops_the_run_with_one_sentence(house: Courthouse) -> None:
+    name = "OPENAI_API_KEY"
     row = house.store.run(heard(house, jury_size=2, model={"id": "openai/any", "connection": name, "vision": "no"}))
     assert row.status == "failed"
     assert row.reason.startswith(f"There is no connection “{name}” on this server.")
@@ -147,12 +147,21 @@ LINKS = (
 )
 
 
-@pytest.mark.parametrize("link", LINKS, ids=lambda link: str(link)[:40])
-def test_a_hostile_link_is_refused_in_a_sentence_and_changes_nothing(link: object, house: Courthouse) -> None:
-    app = setup_page(link)
-    assert [error.value for error in app.error if "The setup in this link is not used" in error.value]
-    assert app.session_state["drafts"]["cyberjurors"].values == CyberJurorsSetup().model_dump(mode="json")
-    assert button(app, "Use these settings") is None
+def test_a_hostile_link_or_saved_setup_is_refused_in_a_sentence_and_changes_nothing(house: Courthouse) -> None:
+    plain = CyberJurorsSetup().model_dump(mode="json")
+    for link in LINKS:
+        app = setup_page(link)
+        assert [error.value for error in app.error if "The setup in this link is not used" in error.value]
+        assert app.session_state["drafts"]["cyberjurors"].values == plain
+        assert button(app, "Use these settings") is None
+    house.setups.save("nice", {"procedure": "cyberjurors", "seed": 0, "setup": hostile_setup(FEW[0])})
+    house.setups.save("odd", {"procedure": "cyberjurors", "setup": [1]})
+    app = setup_page(section="Save and share")
+    for name in ("nice", "odd"):
+        app.button(key=f"load-{name}").click().run()
+        assert not app.exception
+        assert app.error
+        assert app.session_state["drafts"]["cyberjurors"].values == plain
 
 
 def test_what_a_link_changes_is_shown_before_anything_can_be_started(house: Courthouse) -> None:
@@ -173,17 +182,6 @@ def test_what_a_link_changes_is_shown_before_anything_can_be_started(house: Cour
     assert again.session_state["drafts"]["cyberjurors"].values["model"]["id"] == "openai/dear"
     assert not button(again, "Start").disabled
     assert house.store.runs() == []
-
-
-def test_a_saved_setup_that_is_hostile_is_not_loaded(house: Courthouse) -> None:
-    house.setups.save("nice", {"procedure": "cyberjurors", "seed": 0, "setup": hostile_setup(FEW[0])})
-    house.setups.save("odd", {"procedure": "cyberjurors", "setup": [1]})
-    app = setup_page(section="Save and share")
-    for name in ("nice", "odd"):
-        app.button(key=f"load-{name}").click().run()
-        assert not app.exception
-        assert app.error
-        assert app.session_state["drafts"]["cyberjurors"].values == CyberJurorsSetup().model_dump(mode="json")
 
 
 # --- the store of an earlier version --------------------------------------------------------------------------------
@@ -225,14 +223,14 @@ FILES = (
 )
 
 
-@pytest.mark.parametrize("text", FILES)
-def test_a_wrong_connections_file_is_told_in_a_sentence_without_its_keys(text: str, tmp_path: Path) -> None:
+def test_a_wrong_connections_file_is_told_in_a_sentence_without_its_keys(tmp_path: Path) -> None:
     path = tmp_path / "connections.toml"
-    path.write_text(text)
-    with pytest.raises(CourtroomError) as refused:
-        Connections.read(path)
-    assert one_sentence(refused.value)
-    assert "s3cret" not in str(refused.value)
+    for text in FILES:
+        path.write_text(text)
+        with pytest.raises(CourtroomError) as refused:
+            Connections.read(path)
+        assert one_sentence(refused.value)
+        assert "s3cret" not in str(refused.value)
 
 
 def test_connections_are_read_from_toml_json_and_secrets(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

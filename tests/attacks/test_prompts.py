@@ -95,14 +95,6 @@ def test_an_edited_prompt_fails_its_run_in_one_sentence_that_names_it(attack: st
     assert bench.hear(ToySetup(size=2, rounds=1)).run.status == "done"
 
 
-def test_what_is_wrong_in_a_part_is_told_of_the_prompt_and_of_the_part(tmp_path: Path) -> None:
-    with closing(Bench(tmp_path)) as bench:
-        (tmp_path / "vote.md.j2").write_text(own('{% import "_part" as part %}{{ part.said() }}'))
-        (tmp_path / "_part.md.j2").write_text("{% macro said() %}well{% endmacro %}")
-        record = bench.hear(ToySetup(rounds=1, prompts={"_part": "{% macro said() %}{{ 1 / 0 }}{% endmacro %}"}))
-    assert "“vote” with the edited “_part” can't be used: division by zero." in record.run.reason
-
-
 @pytest.mark.usefixtures("quick")
 def test_other_runs_go_on_while_a_prompt_loops_and_the_looping_run_can_be_stopped(bench: Bench) -> None:
     loops = [bench.start(ToySetup(prompts={"vote": own(LOOP)}), seed=seed) for seed in range(2)]
@@ -160,9 +152,8 @@ def test_the_setup_page_tells_what_is_wrong(tmp_path: Path, monkeypatch: pytest.
 
 
 @pytest.mark.usefixtures("quick")
-@pytest.mark.parametrize("attack", ["half a million expressions", "many signs"])
-def test_looking_whether_a_text_is_a_template_is_bounded(attack: str) -> None:
-    assert one_sentence(why_no_template("vote", ATTACKS[attack]), "vote")
+def test_looking_whether_a_text_is_a_template_is_bounded() -> None:
+    assert one_sentence(why_no_template("vote", ATTACKS["half a million expressions"]), "vote")
 
 
 @pytest.mark.skipif(not Path("/proc/self/limits").exists(), reason="this system does not tell a process's limits")

@@ -243,13 +243,6 @@ async def test_waiting_messages_take_bounded_room() -> None:
     waiting.clear()
 
 
-async def test_a_new_servers_first_message_is_looked_at(site: AppServer) -> None:
-    async with tab(site.url) as nobody:
-        await nobody.send(file_urls_request={"request_id": "1", "file_names": ["a"], "session_id": "none"})
-        await nobody.heard()
-        assert [one.WhichOneof("type") for one in nobody.answers] == ["heartbeat_ack"]
-
-
 async def test_pages_that_ask_for_files_take_bounded_ones(site: AppServer, house: Courthouse) -> None:
     async with tab(site.url) as nobody, tab(site.url, claims("bea")) as bea:
         await nobody.open("knowledge")

@@ -183,16 +183,6 @@ def test_flipped_bits_never_end_in_a_traceback(home: Path, shell: Shell, seed: i
         assert (code in (0, 1), "Traceback" in err) == (True, False)
 
 
-def test_a_table_whose_name_is_no_text_is_told(home: Path, shell: Shell) -> None:
-    data = (home / STORE).read_bytes()
-    assert b"CREATE TABLE rewinds" in data
-    damaged = data.replace(b"CREATE TABLE rewinds", b"CREATE TABLx rewinds").replace(b"rewinds", b"re\xceinds")
-    (home / STORE).write_bytes(damaged)
-    for word in ("runs", "doctor"):
-        code, out, err = shell(home, word)
-        assert (code, "damaged" in out + err, "Traceback" in err) == (1, True, False)
-
-
 def wal_of_another(log: Path) -> None:
     other = log.parent.parent / "other"
     with closing(sqlite3.connect(other)) as db:
