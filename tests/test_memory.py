@@ -77,6 +77,9 @@ def test_a_session_of_over_sixty_cases_has_all_phases_and_replays_to_the_same_me
         after = Directive.model_validate(change.after)
         assert not house.knowledge.memory.buffer.get(after.contrasting[-1]).correct
         assert house.knowledge.memory.standards.get(after.supporting[-1]) is not None
+    for taught in (taught for taught in lessons if taught.phase == "merge"):
+        *gone, made = taught.changes
+        assert made.after["confidence"] == pytest.approx(min(1, sum(one.before["confidence"] for one in gone)))
     for taught in reversed(lessons):
         house.knowledge.lessons.undo(taught.seq)
     assert kept(house) == {}, "undone backwards to its beginning"

@@ -18,8 +18,8 @@ from courtroom.engine.events import Noted
 from courtroom.engine.record import Record
 from courtroom.errors import CourtroomError
 from courtroom.knowledge.bases import bundled_statutes
-from courtroom.knowledge.memory import Directive, Standard
-from courtroom.knowledge.search import Fetch
+from courtroom.knowledge.memory import Directive, Recall, Standard
+from courtroom.knowledge.search import Fetch, Search
 from courtroom.language import catalogue, speaking
 from courtroom.law import Both, Judgment, Statute, Term
 from courtroom.models.request import Request
@@ -122,7 +122,9 @@ def test_an_article_of_the_assistants_own_is_fetched_with_its_text(house: Courth
     statutes.append(Statute(number=1, text=Both(en=CASE.facts)))
     house.knowledge.of("statutes", "mine").add(statutes)
     model.history.clear()
-    hear(house, model, base="mine", statutes=1)
+    record = hear(house, model, base="mine", statutes=1, ranking="dense")
+    (coarse, *_) = [one.query for one in record.retrievals if isinstance(one.query, Search)]
+    assert (coarse.text, coarse.mode, coarse.k) == ("Drunk.\nBeat a stranger with a bottle at a stall.", "dense", 1)
     (draft,) = model.prompts("draft")
     texts = [draft.index(f"Text {n}.") for n in (0, 9, 12)]
     assert texts == sorted(texts), "a number brings all its texts"
@@ -185,7 +187,12 @@ def test_a_merge_in_a_hearing_of_another_language_says_which_one_counts(
 def test_one_judge_alone_has_the_memory_and_is_not_told_of_a_panel(house: Courthouse) -> None:
     remember(house)
     model = Panel()
-    hear(house, model, variant="no-agents")
+    record = hear(house, model, variant="no-agents", precedents=2)
+    recalled = [one.query for one in record.retrievals if isinstance(one.query, Recall)]
+    assert [(one.collection, one.k, one.text) for one in recalled] == [
+        ("standards", 2, CASE.facts),
+        ("directives", 3, CASE.facts),
+    ]
     (text,) = model.prompts()
     assert all(part in text for part in ("A bottle was broken on a table.", "Who beats a stranger in public"))
     assert not re.findall("panel|presiding|supervisor|draft|clerk|assistant", text.lower())

@@ -306,7 +306,7 @@ ATTACKS: dict[str, Attack] = {
     "an endless line": Attack(forever(b"x" * 40_000, b"data: "), RUNAWAY, told=False),
     "600 kB of braces": Attack(say('{"a":' * 120_000), "nested too deeply", max_tokens=50_000),
     "100 MB in one chunk": Attack(one_chunk, RUNAWAY, told=False),
-    "letter by letter": Attack(either(say(GOOD), forever(event(piece("a")), pause=0.05)), told=False, timeout_s=0.6),
+    "letter by letter": Attack(either(say(GOOD), forever(event(piece("a")), pause=0.05)), told=False, timeout_s=5),
     "drop by drop": Attack(forever(b" ", pause=0.05), LATE, told=False, timeout_s=0.1),
     "silence": Attack(lambda asked: asyncio.sleep(60), LATE, told=False, timeout_s=0.1),
     "cut in the middle": Attack(begun(), GARBLED, told=False),
