@@ -27,26 +27,6 @@ def press(app: AppTest, key: str) -> None:
     assert not app.exception, app.exception
 
 
-def test_in_an_empty_install_each_way_to_begin_leads_on(house: Courthouse) -> None:  # noqa: F811
-    app = opened()
-    assert [one.value for one in app.title] == ["Experiments"]
-    assert "No experiment yet" in texts(app)
-    press(app, "experiment-to-New")
-    assert "No dataset has cases with a known outcome" in texts(app)
-    press(app, "sample-sample-disputes")
-    assert app.selectbox(key="experiment-dataset").value == "sample-disputes"
-    assert [(info.name, info.count) for info in house.datasets.newest()] == [("sample-disputes", 13)]
-    app = opened()
-    press(app, "experiment-first")
-    assert "After Courtroom" in texts(app)
-    assert {info.name for info in house.datasets.newest()} == {"sample-disputes", "sample-question-answered"}
-    press(app, "experiment-start")
-    (kept,) = house.experiments.store.experiments()
-    house.experiments.pause(kept.id)
-    house.experiments.wait(kept.id, 60)
-    assert (kept.name, len(kept.experiment.arms)) == ("first", 4)
-
-
 def test_every_recipe_is_offered_for_other_cases(house: Courthouse) -> None:  # noqa: F811
     add_sample(house.datasets, house.library, "sample-criminal-cases")
     app = opened()

@@ -1,7 +1,6 @@
 """Hypotheses that are locked before the first answer, and what the results say of each."""
 
 import json
-from pathlib import Path
 
 import pytest
 
@@ -11,9 +10,9 @@ from courtroom.evaluation import significance
 from courtroom.evaluation.intervals import Interval
 from courtroom.experiments.hypotheses import Hypothesis, Preregistration, findings
 from courtroom.experiments.measures import measures_of
-from courtroom.experiments.spec import Experiment, as_toml, read_toml
+from courtroom.experiments.spec import Experiment
 from courtroom.experiments.table import ALL, Pair
-from tests.driving import done, shell
+from tests.driving import done
 from tests.test_experiments import BETTER, spec, texts
 
 
@@ -92,13 +91,3 @@ def test_a_hypothesis_is_held_not_shown_or_refuted(
     )  # fmt: skip
     (found,) = findings(locked(experiment), experiment.hypotheses, [pair], experiment.digest, "p")
     assert found.state == state
-
-
-def test_the_shell_locks_a_files_hypotheses(house: Courthouse, tmp_path: Path) -> None:
-    file = tmp_path / "feelings.toml"
-    file.write_text(as_toml(spec(hypotheses=[BETTER])))
-    told = json.loads(shell("experiment", "lock", str(file), "--json"))
-    assert (len(told["digest"]), told["hypotheses"][0]["than"]) == (64, "one judge")
-    done(house, read_toml(file))
-    shown = shell("experiment", "results", "feelings")
-    assert "- accuracy: three judges is higher than one judge, with 6 cases: " in shown

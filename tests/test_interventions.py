@@ -161,18 +161,6 @@ def test_two_people_at_once_lose_nothing_and_do_nothing_twice(house: Courthouse)
     assert [one.number for one in house.record(run).interventions] == [1, 2, 3, 4, 5, 6]
 
 
-def test_jurors_come_and_go_by_another_server_too(house: Courthouse, tmp_path: Path) -> None:
-    run = paused_before(house)
-    assert house.runner.drives(run)
-    other_server = Courthouse(Settings(home=tmp_path))
-    other_server.interventions.intervene(run, ChangeSetup(key="empty_seats", value=[4]))
-    other_server.interventions.intervene(run, ChangeSetup(key="jury_size", value=6))
-    record = on(other_server, run)
-    assert record.run.status == "done"
-    assert sorted(record.ballots["round-1"]) == [f"juror-{n:02d}" for n in (1, 2, 3, 4, 5)]
-    assert sorted(record.ballots["round-2"]) == [f"juror-{n:02d}" for n in (1, 2, 3, 5, 6)]
-
-
 def waiting(house: Courthouse, run: str, count: int = 1) -> None:
     """Until so many questions wait."""
     while len(house.people.waiting(run)) < count:

@@ -13,7 +13,7 @@ from streamlit.testing.v1 import AppTest
 
 from courtroom.courthouse import Courthouse
 from courtroom.experiments.what_if import singly, values
-from courtroom.language import PLACE, _, ngettext, path_of, speaking, translated
+from courtroom.language import PLACE, _, path_of, speaking, translated
 from courtroom.procedures import PROCEDURES
 from courtroom.report import as_html
 from courtroom.room.player import read, words
@@ -123,14 +123,6 @@ def test_every_translation_has_the_places_of_its_text() -> None:
         if text and (not set(PLACE.findall(text)) <= wanted or wanted - set(PLACE.findall(text)) - {"number"}):
             wrong.append(f"{one!r}: {text!r}")
     assert not wrong, "correct their translations in the catalogue: " + "\n".join(wrong)
-
-
-def test_what_has_no_translation_is_shown_in_english_and_numbers_have_their_forms() -> None:
-    assert _("A new text with {count} rows", count=3) == "A new text with 3 rows"
-    assert translated("A new text of the engine") == "A new text of the engine"
-    assert ngettext("{number} run", "{number} runs", 1) == "1 次运行"
-    with speaking("en"):
-        assert [ngettext("{number} run", "{number} runs", number) for number in (1, 2)] == ["1 run", "2 runs"]
 
 
 def test_no_page_glues_a_sentence_that_could_not_be_translated() -> None:

@@ -1,4 +1,4 @@
-"""Who looks on costs next to nothing: a run is read once for all who do, and no page asks again what can't change any more."""
+"""Who looks on costs next to nothing: a run is read once for all who do."""
 
 import threading
 from collections.abc import Iterator
@@ -6,17 +6,13 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from streamlit.runtime.scriptrunner import script_runner
-from streamlit.runtime.scriptrunner_utils.script_run_context import ScriptRunContext
 
 from courtroom.access import Access, Account, acts
-from courtroom.courthouse import Courthouse, LatestRecords
+from courtroom.courthouse import LatestRecords
 from courtroom.engine.errors import NoSuchRun
 from courtroom.engine.events import Noted
 from courtroom.engine.record import Record
-from courtroom.experiments.what_if import evidence_left_out
-from tests.driving import done, drive
-from tests.pages import heard, house, opened_at, page
+from tests.pages import house
 from tests.toy import Bench
 
 __all__ = ["house"]  # a fixture
@@ -69,47 +65,3 @@ def test_what_one_has_read_is_kept_from_strangers(bench: Bench) -> None:
     budget = record.setup.budget.model_copy(update={"calls": 99})
     bench.store.replace_setup(record.run.id, record.setup.model_copy(update={"budget": budget}))
     assert latest.of(record.run.id).setup.budget.calls == 99
-
-
-def finished(house: Courthouse) -> dict[str, dict[str, str]]:
-    """Every page with what its address holds; nothing in the store goes on."""
-    run = heard(house, jury_size=2, rounds=1)
-    record = house.record(run)
-    fork = drive(house, house.fork(run, record.setup))
-    variants = evidence_left_out(record.case)[:2]
-    what_if = done(house, house.experiments.what_ifs.experiment(run, variants, (0,))).kept.id
-    seat = house.people.seat(run, "juror-01").token
-    audience = house.audiences.open(run, 0).token
-    house.audiences.close(run)
-    return {
-        "cases": {},
-        "setup": {"fork": run},
-        "deliberation": {"run": run},
-        "knowledge": {},
-        "what_if": {"experiment": what_if},
-        "runs": {},
-        "compare": {"runs": f"{run},{fork}"},
-        "seat": {"seat": seat},
-        "audience": {"audience": audience},
-    }
-
-
-def test_no_page_draws_itself_anew_where_all_is_finished(house: Courthouse, monkeypatch: pytest.MonkeyPatch) -> None:
-    timers: list[float] = []
-    enqueue = ScriptRunContext.enqueue
-
-    def watched(self: ScriptRunContext, message: object) -> None:
-        if message.WhichOneof("type") == "auto_rerun":  # type: ignore[attr-defined]
-            timers.append(message.auto_rerun.interval)  # type: ignore[attr-defined]
-        enqueue(self, message)  # type: ignore[arg-type]
-
-    addresses = finished(house)
-    collected: list[object] = []
-    monkeypatch.setattr(ScriptRunContext, "enqueue", watched)
-    monkeypatch.setattr(script_runner.gc, "collect", collected.append)
-    for name, query in addresses.items():
-        alone = name in ("cases", "seat", "audience")
-        app = page(**query) if alone else opened_at(name, **query)
-        assert app.main.children, name
-        assert not timers, name
-        assert not collected, f"{name}: a look for news on a page that waits must not walk the whole heap"

@@ -29,7 +29,6 @@ from courtroom.cases.files import Package, read_each, read_folder, read_upload
 from courtroom.courthouse import Courthouse
 from courtroom.datasets.importing import Order
 from courtroom.datasets.source import parts
-from courtroom.declarations.changes import read_value
 from courtroom.errors import CaseError, CourtroomError
 from courtroom.experiments.written import csv_of
 from courtroom.models.request import digest_text
@@ -37,7 +36,6 @@ from courtroom.panel.personas import checked, read_panel, write_csv
 from courtroom.report import run_file
 from courtroom.report.run_file import hash_of
 from courtroom.settings import Settings
-from courtroom.shell.forks import read_actions
 from courtroom.text.files import cell_text
 from tests.driving import house
 from tests.full_store import full_store
@@ -97,12 +95,6 @@ def test_json_that_is_meant_to_hurt_is_refused(house: Courthouse, bomb: str) -> 
         refused(house.imports.check, into, "a.jsonl", data)
     report = house.imports.import_precedents(bomb.encode())
     assert (report.taken, bool(report.problems)) == ((), True)
-
-
-def test_what_can_be_no_value_is_text_in_the_shell() -> None:
-    for bomb in (MANY_DIGITS, DEEP):
-        assert read_value(bomb) == bomb
-        refused(read_actions, bomb)
 
 
 @pytest.mark.parametrize("encoding", ["utf-16-le", "gb18030", "latin-1"])

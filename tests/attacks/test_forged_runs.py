@@ -41,11 +41,6 @@ def forged(house: Courthouse, run: str, **head: Any) -> bytes:
     return signed(document)
 
 
-def told(house: Courthouse, experiment: str) -> list[tuple[str, str | None]]:
-    rows = house.experiments.results(experiment).rows
-    return [(row.state, row.outcome and row.outcome.outcome) for row in rows]
-
-
 def is_genuine(house: Courthouse, experiment: str) -> None:
     """Its only cell has the result of its own case, for nothing."""
     (cell,) = house.experiments.store.cells(experiment)
@@ -94,22 +89,6 @@ def taken_by_the_first_release(house: Courthouse, run: str) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(run_file, "imported_id", str)
         house.files.take_in(forged(house, run))
-
-
-def test_a_forged_cell_of_an_older_store_fails_its_cell(house: Courthouse) -> None:
-    name = experiment_of(house, None)
-    (cell,) = house.experiments.store.cells(name)
-    taken_by_the_first_release(house, cell.run)
-    house.experiments.wait(house.experiments.go(name))
-    ((state, outcome),) = told(house, name)
-    (cell,) = house.experiments.store.cells(name)
-    assert (state, outcome) == ("failed", None)
-    assert "was imported from a file" in cell.reason
-    assert house.experiments.store.took(name) == {}, "what it says it has cost is not spent"
-    house.store.delete(cell.run)
-    house.experiments.try_again(name)
-    house.experiments.wait(name)
-    is_genuine(house, name)
 
 
 def test_a_forged_repeat_counts_for_nothing(house: Courthouse) -> None:

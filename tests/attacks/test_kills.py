@@ -12,8 +12,6 @@ from pathlib import Path
 import pytest
 
 from courtroom.courthouse import Courthouse
-from courtroom.experiments.what_if import singly, values
-from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
 from courtroom.settings import Settings
 from courtroom.shell.options import follow
 from courtroom.store.opening import open_store
@@ -85,18 +83,6 @@ def test_who_waits_for_a_run_takes_over_from_the_dead(bench: Bench) -> None:
         waiting.join(60)
     assert not waiting.is_alive()
     assert bench.store.run(run).status == "done"
-
-
-def test_who_waits_for_a_what_if_takes_it_over(house: Courthouse, tmp_path: Path) -> None:
-    run, lab = heard(house), house.experiments
-    what_if = lab.begin(lab.what_ifs.experiment(run, singly(values(CyberJurorsSetup, "rounds", [2])), (0,)))
-    lab.store.set_status(what_if, "running")
-    with locked(tmp_path, f"experiment {what_if}") as other:
-        settled = lab.settled(what_if)
-        assert lab.resume_interrupted() == []
-        other.kill()
-        settled.result(60)
-    assert lab.store.status(what_if) == "done"
 
 
 @pytest.mark.usefixtures("either_database")

@@ -123,17 +123,15 @@ def paused(house: Courthouse) -> str:
 
 
 @pytest.mark.usefixtures("quick")
-def test_a_fork_and_its_estimate_end_in_the_sentence(house: Courthouse, paused: str) -> None:
-    setup = house.record(paused).setup.model_copy(update={"prompts": {"judge": own(LOOP)}})
+def test_a_fork_its_estimate_and_an_intervention_with_such_a_prompt_end_in_the_sentence(
+    house: Courthouse, paused: str
+) -> None:
+    setup = house.record(paused).setup
+    looping = setup.model_copy(update={"prompts": {"judge": own(LOOP)}})
     with pytest.raises(PromptError, match="“judge” can't be used: it takes too much time"):
-        house.estimate("cyberjurors", house.library.case("oak-table"), setup, 0, paused)
-    run = drive(house, house.fork(paused, setup))
-    assert one_sentence(house.store.run(run).reason, "judge")
-
-
-@pytest.mark.usefixtures("quick")
-def test_an_intervention_with_such_a_prompt_ends_in_the_sentence(house: Courthouse, paused: str) -> None:
-    run = drive(house, house.fork(paused, house.record(paused).setup), Control(stage="round 1"))
+        house.estimate("cyberjurors", house.library.case("oak-table"), looping, 0, paused)
+    assert one_sentence(house.store.run(drive(house, house.fork(paused, looping))).reason, "judge")
+    run = drive(house, house.fork(paused, setup), Control(stage="round 1"))
     made = house.interventions.intervene(run, ChangeSetup(key="prompts.judge", value=own(LOOP)))
     drive(house, run)
     assert one_sentence(house.store.run(run).reason, "judge")

@@ -23,9 +23,9 @@ from courtroom.media.store import MediaStore
 from courtroom.models import failures
 from courtroom.models.card import load
 from courtroom.models.errors import ModelError
-from courtroom.models.pool import BROKEN_STREAMS, ModelPool
+from courtroom.models.pool import ModelPool
 from courtroom.models.spec import ModelSpec
-from tests.attacks.hostile_server import ATTACKS, LATE, USAGE, Attack, HostileServer, cut_streams, say
+from tests.attacks.hostile_server import ATTACKS, LATE, USAGE, Attack, HostileServer, say
 from tests.openai_server import OpenAIServer, _completion
 from tests.say import ask, question, there
 from tests.toy import CASE, Bench, ToySetup
@@ -160,17 +160,6 @@ def test_where_all_members_meet_it_the_run_stops_with_a_plain_sentence(heard: He
 def test_the_loop_goes_on_and_memory_stays_small_under_all_of_it(heard: Heard) -> None:
     assert max(heard.pauses) < 100 * heard.million
     assert heard.grown < 2**29
-
-
-async def test_who_breaks_streams_is_asked_for_whole_answers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(failures, "backoff_s", lambda number: 0.0)
-    with HostileServer({"cut": cut_streams}) as server:
-        model = ModelPool(MediaStore(tmp_path), there(server))
-        for n in range(8):
-            asked = question(tag=str(n), id="openai/cut", connection="test")
-            assert "buyer" in (await model.answer(asked, lambda text: None)).text
-    streamed = [body.get("stream", False) for body in server.bodies["cut"]]
-    assert (len(streamed), sum(streamed)) == (8 + BROKEN_STREAMS, BROKEN_STREAMS)
 
 
 def test_an_answer_that_was_cut_is_asked_for_with_more_room_and_not_told_to_be_shorter(heard: Heard) -> None:
