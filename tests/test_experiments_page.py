@@ -95,21 +95,6 @@ def test_one_setting_is_varied_over_arms_and_models(house: Courthouse) -> None: 
     assert str(cells["run"][0]).startswith("deliberation?run=cell-")
 
 
-def test_failed_cells_are_tried_again_from_the_page(house: Courthouse) -> None:
-    house.datasets.add("feelings", rows())
-    poor = {**SINGLE, "budget.calls": 1, "structure": "multiple", "judges": 3}
-    arms = [{"name": "poor", "procedure": "courtroom-llm", "set": poor}]
-    found = done(house, spec(arms=arms, dataset={"name": "feelings", "limit": 2}))
-    assert {row.state for row in found.rows} == {"failed"}
-    app = opened(experiment=found.kept.id)
-    assert "2 cells failed" in texts(app)
-    assert "poor, 2 cells: " in unmarked(app)
-    assert app.dataframe[0].value["reason"][0] in unmarked(app)
-    press(app, "experiment-again")
-    house.experiments.wait(found.kept.id, 60)
-    assert {row.state for row in house.experiments.rows(found.kept.id)} == {"failed"}
-
-
 def test_the_page_raises_a_budget_and_deletes_an_experiment(house: Courthouse) -> None:  # noqa: F811
     house.datasets.add("feelings", rows())
     arms = [{"name": "one judge", "procedure": "courtroom-llm", "set": SINGLE}]

@@ -3,7 +3,6 @@
 from itertools import product
 from pathlib import Path
 
-import av
 import pytest
 from PIL import Image, ImageFont
 
@@ -11,7 +10,6 @@ from courtroom.courthouse import Courthouse
 from courtroom.errors import CourtroomError
 from courtroom.film import film, length, poster, scene_to_film, storyboard
 from courtroom.film import picture as pictures
-from courtroom.film.film import PICTURES_A_SECOND
 from courtroom.film.picture import SIZES, Painter, fitted
 from courtroom.film.storyboard import CHARACTERS_A_SECOND, Shot
 from courtroom.language import speaking
@@ -54,20 +52,6 @@ def test_nothing_is_cut_off(scenes: dict[str, RoomScene], shape: pictures.Shape,
                 assert len(rows) * size * pictures.LINE_HEIGHT <= down
                 assert size >= 20 or shot.kind == "verdict"
             assert Painter(scene, shape, "dark").picture(shots[-1]).size == SIZES[shape]
-
-
-def test_an_mp4_is_h264_with_the_seconds_of_its_storyboard(scenes: dict[str, RoomScene], tmp_path: Path) -> None:
-    scene, told = scenes["three rounds"], []
-    shots = storyboard(scene, 20)
-    file = tmp_path / "film.mp4"
-    film(scene, shots, file, progress=told.append)
-    with av.open(str(file)) as container:
-        stream = container.streams.video[0]
-        assert stream.codec_context.name == "h264"
-        assert (stream.width, stream.height) == SIZES["wide"]
-        assert sum(1 for _frame in container.decode(stream)) == pytest.approx(length(shots) * PICTURES_A_SECOND, abs=1)
-    assert told == sorted(told)
-    assert told[-1] == pytest.approx(1)
 
 
 def test_a_gif_shows_the_moments_that_are_kept(scenes: dict[str, RoomScene], tmp_path: Path) -> None:

@@ -26,8 +26,7 @@ from courtroom.knowledge.index import (
     WordIndex,
     line,
 )
-from courtroom.knowledge.index_folders import WHOLE, IndexFolders, sizes
-from courtroom.knowledge.search import Knowledge
+from courtroom.knowledge.index_folders import WHOLE, IndexFolders
 from courtroom.settings import Settings
 from courtroom.store.opening import open_store
 from courtroom.upkeep import doctor
@@ -191,17 +190,6 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     with Fork(closest_of_many, home) as first:
         assert first.finish().stdout.strip() == "r42"
     return home / "chroma"
-
-
-async def test_a_folder_of_somebody_else_is_made_anew(tmp_path: Path) -> None:
-    foreign = tmp_path / "chroma"
-    with chromadb.PersistentClient(str(foreign)) as client:
-        client.create_collection("things", embedding_function=None).add(ids=["x"], embeddings=[[1.0, 2.0]])
-    (foreign / WHOLE).write_bytes(sizes(foreign))
-    index, folders = graph(tmp_path)
-    assert (await index.nearest(Fixed(MANY), QUERY, 1))[0][0] == "r42"
-    folders.close()
-    assert held(foreign, "things") == {*MANY}
 
 
 async def test_what_a_killed_process_has_half_written_is_made_anew(tmp_path: Path, built: Path) -> None:
@@ -402,16 +390,3 @@ async def test_what_one_process_took_in_another_does_not_embed_again(tmp_path: P
     assert len(embedding.texts) == 4
     known = server.client().get_collection("shared", embedding_function=None)
     assert {*known.get()["ids"]} == {*records.texts}
-
-
-async def test_a_collection_that_was_deleted_is_made_anew_from_the_store(tmp_path: Path, server: ChromaServer) -> None:
-    settings = server.settings(tmp_path)
-    of, client = Knowledge(open_store(settings.database), settings), server.client()
-    precedents = of.precedents
-    query = precedents.all()[3].title
-    first = await precedents.search(query, 3)
-    assert client.get_collection("precedents", embedding_function=None).count() >= len(precedents)
-    client.delete_collection("precedents")
-    assert [one.record.id for one in await precedents.search(query, 3)] == [one.record.id for one in first]
-    assert client.get_collection("precedents", embedding_function=None).count() >= len(precedents)
-    of.close()

@@ -41,14 +41,6 @@ def test_a_blind_task_tells_no_label() -> None:
     assert read("a.csv", "text,label\nso good,sadness\nso bad,joy\n").pool_name != whole.pool_name
 
 
-def test_a_pasted_table_is_a_task() -> None:
-    named = read("notes.md", "# The heading\n\nA first sentence. A second one.")
-    assert (named.title, named.language) == ("The heading", "en")
-    assert read("文.txt", "今天下雨。路很滑。").language == "zh"
-    pasted = LabelledTask.made({"id": "mine", "title": "Mine", "items": "text,label\nso good,joy\nso bad,sadness"}, ())
-    assert (pasted.id, pasted.title, pasted.labels) == ("mine", "Mine", ("joy", "sadness"))
-
-
 PAIR = "sentence1\tsentence2\tlabel\tidx\n"
 
 

@@ -210,10 +210,11 @@ def varied(house: Courthouse) -> dict[str, Any]:
     return {"run": run, "compared": f"{run},{fork}", "what-if": what_if.kept.id}
 
 
-@pytest.mark.parametrize("lang", ["en", "zh"])
-@pytest.mark.parametrize(
-    "name", ["", "setup", "knowledge", "what_if", "experiments", "runs", "compare", "deliberation"]
-)
+NAMED = ("", "setup", "knowledge", "what_if", "experiments", "runs", "compare", "deliberation")
+"""Pages on which settings stand."""
+
+
+@pytest.mark.parametrize(("name", "lang"), [*((name, "zh") for name in NAMED), ("setup", "en"), ("what_if", "en")])
 def test_a_page_names_settings_in_words_and_shows_no_escape(varied: dict[str, Any], name: str, lang: str) -> None:
     with speaking(lang):
         query = {"run": varied["run"]} if name == "deliberation" else {}

@@ -131,19 +131,6 @@ async def test_waiting_for_a_turn_counts_neither_for_the_time_out_nor_for_the_la
     assert all(reply.latency_s < 1.5 and reply.attempts == 1 for reply in replies)
 
 
-async def test_a_call_that_is_cancelled_while_it_waits_leaves_its_place(tmp_path: Path) -> None:
-    async with clocked(tmp_path, delay=0.2) as (server, pool):
-        calls = [asyncio.create_task(pool.answer(request)) for request in questions(4, concurrency=1)]
-        while not server.open:
-            await asyncio.sleep(0.01)
-        for call in calls[1:3]:
-            call.cancel()
-        done = await asyncio.gather(*calls, return_exceptions=True)
-        await asked(pool, *questions(1, "1", concurrency=1))
-    assert [isinstance(one, Reply) for one in done] == [True, False, False, True]
-    assert len(server.came) == 3
-
-
 # --- a server that is slow ----------------------------------------------------------------------------------------
 
 

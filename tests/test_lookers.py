@@ -1,8 +1,6 @@
 """Who looks on costs next to nothing: a run is read once for all who do."""
 
-import threading
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -10,8 +8,6 @@ import pytest
 from courtroom.access import Access, Account, acts
 from courtroom.courthouse import LatestRecords
 from courtroom.engine.errors import NoSuchRun
-from courtroom.engine.events import Noted
-from courtroom.engine.record import Record
 from tests.pages import house
 from tests.toy import Bench
 
@@ -25,32 +21,6 @@ def bench(tmp_path: Path) -> Iterator[Bench]:
     bench = Bench(tmp_path / "home")
     yield bench
     bench.close()
-
-
-def test_a_run_is_read_once_for_all_who_look(bench: Bench) -> None:
-    run = bench.hear().run.id
-    many, read = 20, list[str]()
-    together = threading.Barrier(many)
-
-    def record(of: str) -> Record:
-        read.append(of)
-        return bench.runner.record(of)
-
-    latest = LatestRecords(record, bench.store)
-
-    def look(_: int) -> Record:
-        together.wait()
-        return latest.of(run)
-
-    with ThreadPoolExecutor(many) as sessions:
-        first, *others = sessions.map(look, range(many))
-        assert len(read) == 1
-        assert all(one is first for one in others)
-        bench.store.add(run, [Noted(path="note", stage="", text="Mind the leg.")])
-        second, *others = sessions.map(look, range(many))
-    assert len(read) == 2
-    assert all(one is second for one in others)
-    assert second.notes == (*first.notes, "Mind the leg.")
 
 
 def test_what_one_has_read_is_kept_from_strangers(bench: Bench) -> None:

@@ -25,7 +25,6 @@ from courtroom.store.connection import FULL, LOCKED, UNWRITABLE
 from courtroom.store.opening import open_store
 from tests import forks
 from tests.driving import drive, until
-from tests.test_knowledge import opened, records
 from tests.toy import CASE, Bench, Scripted
 
 LONG = "The kettle stayed cold. " * 2000
@@ -141,7 +140,7 @@ def test_a_file_that_may_not_grow_holds_the_answers(tmp_path: Path) -> None:
 def small_disk(tmp_path: Path) -> Iterator[Path]:
     disk = tmp_path / "disk"
     disk.mkdir()
-    done = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=128m", "tmpfs", disk], capture_output=True)
+    done = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=4m", "tmpfs", disk], capture_output=True)
     if done.returncode:
         pytest.skip("no small disk can be mounted here")
     yield disk
@@ -194,16 +193,3 @@ def test_a_full_disk_keeps_no_half_case(small_disk: Path, room: int) -> None:
     ballast.unlink()
     library.add(package)
     assert len(files_in(small_disk / "media") - before) == 2
-
-
-def test_a_file_is_imported_once_there_is_room(small_disk: Path) -> None:
-    knowledge, imports = opened(small_disk / "home")
-    knowledge.of("cases").all()
-    ballast = leave(small_disk, 20_000)
-    file = imports.check("cases", "many.jsonl", records(2000))
-    with pytest.raises(CourtroomError, match=r"^The disk is full: make room; then import the file again\.$"):
-        asyncio.run(imports.run(file))
-    assert len(knowledge.of("cases", "imported")) == 0
-    ballast.unlink()
-    asyncio.run(imports.run(file))
-    assert len(knowledge.of("cases", "imported")) == 2000

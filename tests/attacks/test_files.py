@@ -24,14 +24,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from courtroom import report
-from courtroom.cases.files import Package, read_each, read_folder, read_upload
+from courtroom.cases.files import read_folder, read_upload
 from courtroom.courthouse import Courthouse
 from courtroom.datasets.importing import Order
 from courtroom.datasets.source import parts
 from courtroom.errors import CaseError, CourtroomError
 from courtroom.experiments.written import csv_of
-from courtroom.models.request import digest_text
 from courtroom.panel.personas import checked, read_panel, write_csv
 from courtroom.report import run_file
 from courtroom.report.run_file import hash_of
@@ -43,7 +41,6 @@ from tests.full_store import full_store
 __all__ = ["house"]  # a fixture
 
 MANY_DIGITS = "9" * 5_000
-DEEP = "[" * 100_000
 DEEP_OBJECT = '{"a":' * 100_000
 HUGE = "x" * 2_000_000
 
@@ -95,26 +92,6 @@ def test_json_that_is_meant_to_hurt_is_refused(house: Courthouse, bomb: str) -> 
         refused(house.imports.check, into, "a.jsonl", data)
     report = house.imports.import_precedents(bomb.encode())
     assert (report.taken, bool(report.problems)) == ((), True)
-
-
-@pytest.mark.parametrize("encoding", ["utf-16-le", "gb18030", "latin-1"])
-@pytest.mark.parametrize("name", ["a.json", "a.csv"])
-def test_another_encoding_is_read_right_and_told_or_refused(name: str, encoding: str) -> None:
-    body = "grün und schön" if encoding == "latin-1" else "盗窃他人手机一部"
-    text = json.dumps(dispute(title=body), ensure_ascii=False) if "json" in name else f"text,label\n{body},x\nb,y\n"
-    (package,) = read_upload(name, text.encode(encoding))
-    assert body in package.case.model_dump_json()
-    assert package.remarks[0].startswith("The file was read as ")
-
-
-@pytest.mark.parametrize("name", ["a.json", "a.jsonl"])
-@pytest.mark.parametrize("bad", ['{"fact": }', MANY_DIGITS, DEEP, '{"fact": 3}', "\x00"])
-def test_a_bad_line_is_told_and_the_others_are_read(name: str, bad: str) -> None:
-    for place in (0, 2) if bad == '{"fact": }' else (2,):
-        rows = [cail(1), cail(2), cail(3)]
-        found = list(read_each(name, lines(*rows[:place], bad, *rows[place:])))
-        assert [isinstance(one, Package) for one in found] == [number != place for number in range(4)]
-        assert f"{name}, line {place + 1}" in str(found[place])
 
 
 FORMULAS = (*('=HYPERLINK("http://evil.example")', "-2+3", "@SUM(A1)", "\t=1+1", "\r=1+1", "'=1+1"),)
@@ -174,7 +151,6 @@ def test_a_zip_that_is_meant_to_hurt_is_refused(data: bytes, tmp_path: Path, mon
 
 # --- files of runs --------------------------------------------------------------------------------------------
 
-NASTY = "<script>alert('x')</script> ![x](http://evil.example/x.png) {{ 7*7 }}"
 Document = dict[str, Any]
 Change = Callable[[Document], object]
 
@@ -324,32 +300,12 @@ def test_runs_that_are_forks_of_each_other_are_refused(document: Document, house
             house.files.take_in(signed(other))
 
 
-def test_markup_in_a_file_is_shown_as_text(document: Document, house: Courthouse) -> None:
-    made = deepcopy(document)
-    made["run"] |= {"id": "nasty", "reason": NASTY, "origin": "<b>input</b>"}
-    made["run"]["verdict"]["summary"] = NASTY
-    made["marks"][0]["comment"] = NASTY
-    entry = made["answers"][last(made, "call")["keys"][-1]]
-    entry["reply"]["text"] = NASTY
-    made["parts"][digest_text(NASTY)] = NASTY
-    entry["request"]["messages"].append(["user", [digest_text(NASTY)]])
-    run = house.files.take_in(signed(made))
-    record = house.record(run)
-    page = report.as_html(record, house.procedures["cyberjurors"], house.answers, house.media, house.beside.of(run))
-    assert "<script>alert(" not in page
-    assert "&lt;script&gt;alert(" in page
-    assert "<b>input" not in page
-
-
 # --- files that are more than they seem, after all that may not raise how much memory this process once held -----
 
 
-def dictionary_bomb(nested: bool) -> bytes:
+def dictionary_bomb() -> bytes:
     """Parquet of a few bytes: one long text, to which thousands of rows refer."""
-    places = pa.array([0] * 4_000, pa.int32())
-    column: pa.Array = pa.DictionaryArray.from_arrays(places, ["x" * 2**20])
-    if nested:
-        column = pa.ListArray.from_arrays(pa.array([0, 4_000], pa.int32()), column)
+    column = pa.DictionaryArray.from_arrays(pa.array([0] * 4_000, pa.int32()), ["x" * 2**20])
     return parquet(pa.table({"text": column, "label": ["yes"] * len(column)}))
 
 
@@ -382,13 +338,12 @@ BOMBS: dict[str, Callable[[], bytes]] = {
     "rows.jsonl.gz": lambda: gzip.compress((b'{"text": "' + b"a" * 100_000 + b'", "label": "b"}\n') * 1_000),
     "one line.jsonl.gz": lambda: gzip.compress(b'{"text": "' + b"x" * 200_000_000),
     "newlines.jsonl": lambda: b"\n" * 20_000_000,
-    "dictionary.parquet": lambda: dictionary_bomb(nested=False),
-    "dictionary in a list.parquet": lambda: dictionary_bomb(nested=True),
+    "dictionary.parquet": dictionary_bomb,
     "nulls.parquet": lambda: parquet(pa.table({"text": pa.nulls(200_000_000)})),
     "footer that lies.parquet": lambda: footer_that_lies(pa.array(["x" * 100_000_000])),
     "nulls.arrow": lambda: arrow(pa.table({"text": pa.nulls(200_000_000)})),
     "packed.arrow": lambda: arrow(pa.table({"text": ["x" * 100_000_000]}), "zstd"),
-    "parquet in zip.zip": lambda: zipped(("a.parquet", dictionary_bomb(nested=False))),
+    "parquet in zip.zip": lambda: zipped(("a.parquet", dictionary_bomb())),
 }
 
 
@@ -405,7 +360,7 @@ def photo(file: str) -> dict[str, Any]:
     return {"id": "buyer-1", "side": "buyer", "text": "x", "media": [{"id": "m1", "kind": "image", "file": file}]}
 
 
-def test_no_link_is_followed_out_of_its_folder(house: Courthouse, tmp_path: Path) -> None:
+def test_no_link_and_no_path_is_followed_out_of_its_folder(tmp_path: Path) -> None:
     folder = tmp_path / "data"
     folder.mkdir()
     row = '{"text": "%s", "label": "%s"}\n'
@@ -414,18 +369,9 @@ def test_no_link_is_followed_out_of_its_folder(house: Courthouse, tmp_path: Path
     (folder / "b.jsonl").symlink_to(tmp_path / "secret.jsonl")
     (folder / "c.jsonl").symlink_to(folder / "a.jsonl")
     assert [part.name for part in parts(folder)] == ["a.jsonl", "c.jsonl"]
-    (folder / "case.json").write_text(json.dumps(dispute(evidence=[photo("photo.png")])))
     (tmp_path / "secret.png").write_bytes(b"\x89PNG\r\n\x1a\n")
     (folder / "photo.png").symlink_to(tmp_path / "secret.png")
-    assert read_folder(folder).files == {}
-
-
-def test_a_case_that_names_a_file_outside_gets_none(tmp_path: Path) -> None:
-    (tmp_path / "secret.png").write_bytes(b"\x89PNG\r\n\x1a\n")
-    folder = tmp_path / "case"
-    folder.mkdir()
-    for name in ("../secret.png", str(tmp_path / "secret.png")):
+    for name in ("photo.png", "../secret.png", str(tmp_path / "secret.png")):
         (folder / "case.json").write_text(json.dumps(dispute(evidence=[photo(name)])))
         with suppress(CaseError):
-            (package,) = read_upload("case", folder)
-            assert package.files == {}
+            assert read_folder(folder).files == {}

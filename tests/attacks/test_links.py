@@ -78,18 +78,6 @@ def test_a_setup_says_nothing_of_where_a_key_goes(spec: dict[str, Any]) -> None:
             CyberJurorsSetup.model_validate(given)
 
 
-def test_what_changes_how_a_model_draws_its_words_may_be_given() -> None:
-    good = {"seed": 1, "stop": ["END"], "min_p": 0.1, "reasoning_effort": "low", "thinking_budget": 1000}
-    assert ModelSpec(id="openai/any", extra=good).problem() == ""
-    names = (
-        "openrouter/meta-llama/llama-3:free",
-        "ollama/hf.co/x/Y-GGUF:Q4_K_M",
-        "gpt-4o-mini",
-        "openai/ft:gpt-4o:o::1",
-    )
-    assert [ModelSpec(id=name).problem() for name in names] == [""] * len(names)
-
-
 # --- each way in ------------------------------------------------------------------------------------------------
 
 
