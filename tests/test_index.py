@@ -5,7 +5,6 @@ import shutil
 import socket
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
@@ -21,7 +20,6 @@ from courtroom.knowledge.index import (
     VECTORS_AT_ONCE,
     Changed,
     Entry,
-    Facets,
     VectorIndex,
     WordIndex,
     line,
@@ -30,16 +28,13 @@ from courtroom.knowledge.index_folders import WHOLE, IndexFolders
 from courtroom.settings import Settings
 from courtroom.store.opening import open_store
 from courtroom.upkeep import doctor
-from tests.app_server import free_port
+from tests.app_server import answers, free_port
 from tests.forks import Fork
 from tests.test_knowledge import Counting, knowledge
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::ResourceWarning")
 
-MANY = {
-    f"r{n}": f"item{n} thing{n % 7} parcel{n * 31 % 1009} {'ace' if n == 42 else 'bee' if n == 43 else ''}"
-    for n in range(1100)
-}
+MANY = {f"r{n}": f"item{n} thing{n % 7} parcel{n * 31 % 1009} {'ace' if n == 42 else ''}" for n in range(1100)}
 QUERY = "item42 thing0 parcel293"
 
 
@@ -50,7 +45,6 @@ class Fixed:
         self._kept = {name: (text, 1) for name, text in texts.items()}
         self._removed: dict[str, int] = {}
         self._version = 1
-        self.reads: list[int] = []
 
     def put(self, **texts: str) -> None:
         self._version += 1
@@ -69,15 +63,10 @@ class Fixed:
         return {name: text for name, (text, _) in self._kept.items()}
 
     def changed(self, since: int) -> Changed:
-        self.reads.append(since)
         versions = self._removed | {name: version for name, (_, version) in self._kept.items()}
         touched = frozenset(name for name, version in versions.items() if version > since)
         texts = ((name, text) for name, (text, version) in self._kept.items() if version > since)
-        return Changed(touched, [Entry(name, (text,), line(text), self.facets(name)) for name, text in texts])
-
-    def facets(self, name: str) -> Facets:
-        number = int("".join(filter(str.isdigit, name)) or 0)
-        return {f"category={'even' if number % 2 == 0 else 'odd'}": True, "day": 20260100 + number % 28 + 1}
+        return Changed(touched, [Entry(name, (text,), line(text), {}) for name, text in texts])
 
 
 def closest_of_many(folder: Path) -> None:
@@ -90,10 +79,6 @@ def closest_of_many(folder: Path) -> None:
 def graph(folder: Path) -> tuple[VectorIndex, IndexFolders]:
     folders = IndexFolders(Settings(home=folder))
     return VectorIndex(folders, "things", HashedNgrams()), folders
-
-
-def word_index(folder: Path) -> WordIndex:
-    return WordIndex(IndexFolders(Settings(home=folder)), "things")
 
 
 async def exact(text: str, texts: dict[str, str]) -> dict[str, float]:
@@ -286,7 +271,7 @@ async def test_an_index_from_after_the_records_is_made_anew(tmp_path: Path) -> N
     """A backup was put back."""
     newer = Fixed(MANY)
     newer.put(later="ace ace")
-    (index, folders), words = graph(tmp_path), word_index(tmp_path)
+    (index, folders), words = graph(tmp_path), WordIndex(IndexFolders(Settings(home=tmp_path)), "things")
     assert (await words.closest(newer, "ace", 3))[0][0] == "later"
     assert (await index.nearest(newer, "ace ace", 1))[0][0] == "later"
     assert [name for name, _ in await words.closest(Fixed(MANY), "ace", 3)] == ["r42"]
@@ -314,79 +299,47 @@ async def test_a_folder_that_cannot_be_made_and_a_server_that_is_down_are_named_
         await WordIndex(folders, "things").closest(Fixed(MANY), "item7", 1)
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))  # bound, but nobody listens
-        settings = Settings(home=tmp_path / "at-server", chroma_host="127.0.0.1", chroma_port=taken.getsockname()[1])
-        at_server = VectorIndex(IndexFolders(settings), "things", HashedNgrams())
+        down = at_server(tmp_path / "at-server", taken.getsockname()[1], HashedNgrams())
         with pytest.raises(CourtroomError, match=r"The Chroma server at 127\.0\.0\.1:\d+ does not answer\. Start it"):
-            await at_server.nearest(Fixed({"a": "a kettle"}), "kettle", 1)
+            await down.nearest(Fixed({"a": "a kettle"}), "kettle", 1)
 
 
-class ChromaServer:
-    """`chroma run` over a folder, on a port that it keeps when it is started again."""
-
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
-        self.port = free_port()
-        self._process: subprocess.Popen[bytes] | None = None
-
-    def start(self) -> None:
-        command = Path(sys.executable).with_name("chroma")
-        given = ("--path", str(self._folder), "--host", "127.0.0.1", "--port", str(self.port))
-        written = self._folder.with_suffix(".log")
-        with written.open("ab") as log:
-            self._process = subprocess.Popen([command, "run", *given], stdout=log, stderr=log, cwd=self._folder.parent)
-        while not self._answers():
-            assert self._process.poll() is None, written.read_text()
-            time.sleep(0.05)
-
-    def stop(self) -> None:
-        if self._process is not None:
-            self._process.kill()
-            self._process.wait()
-
-    def settings(self, home: Path) -> Settings:
-        return Settings(home=home, chroma_host="127.0.0.1", chroma_port=self.port)
-
-    def client(self) -> chromadb.ClientAPI:
-        quiet = chromadb.config.Settings(anonymized_telemetry=False)
-        return chromadb.HttpClient("127.0.0.1", self.port, settings=quiet)
-
-    def _answers(self) -> bool:
-        with socket.socket() as door:
-            return door.connect_ex(("127.0.0.1", self.port)) == 0
+@pytest.fixture
+def port(tmp_path: Path) -> Iterator[int]:
+    """Where `chroma run` answers."""
+    at, written = free_port(), tmp_path / "chroma.log"
+    words = ("run", "--path", str(tmp_path / "kept"), "--host", "127.0.0.1", "--port", str(at))
+    command = Path(sys.executable).with_name("chroma")
+    with written.open("wb") as log, subprocess.Popen([command, *words], stdout=log, stderr=log, cwd=tmp_path) as server:
+        answers(f"http://127.0.0.1:{at}", "/api/v2/heartbeat", server.poll, written)
+        yield at
+        server.kill()
 
 
-@pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ChromaServer]:
-    server = ChromaServer(tmp_path_factory.mktemp("chroma") / "kept")
-    server.start()
-    yield server
-    server.stop()
+def at_server(home: Path, port: int, embedding: HashedNgrams) -> VectorIndex:
+    return VectorIndex(
+        IndexFolders(Settings(home=home, chroma_host="127.0.0.1", chroma_port=port)), "shared", embedding
+    )
 
 
-def take_in(home: Path, port: int, name: str) -> None:
+def take_in(home: Path, port: int) -> None:
     """Has the server hold many records, from a process of its own."""
-    settings = Settings(home=home, chroma_host="127.0.0.1", chroma_port=port)
-    index = VectorIndex(IndexFolders(settings), name, HashedNgrams())
-    print(asyncio.run(index.nearest(Fixed(MANY), QUERY, 1))[0][0])
+    print(asyncio.run(at_server(home, port, HashedNgrams()).nearest(Fixed(MANY), QUERY, 1))[0][0])
 
 
-def cosines(found: list[tuple[str, float]]) -> list[float]:
-    return [cosine for _, cosine in found]
-
-
-async def test_what_one_process_took_in_another_does_not_embed_again(tmp_path: Path, server: ChromaServer) -> None:
-    with Fork(take_in, tmp_path / "one", server.port, "shared") as first:
+async def test_what_one_process_took_in_another_does_not_embed_again(tmp_path: Path, port: int) -> None:
+    with Fork(take_in, tmp_path / "one", port) as first:
         done = first.finish()
         assert done.stdout.strip() == "r42", done.stderr
     embedding, records = Counting(), Fixed(MANY)
-    index = VectorIndex(IndexFolders(server.settings(tmp_path / "two")), "shared", embedding)
+    index = at_server(tmp_path / "two", port, embedding)
     found = await index.nearest(records, QUERY, 10)
     assert len(embedding.texts) == 1, "the query alone"
     true = await exact(QUERY, MANY)
-    assert [true[name] for name, _ in found] == pytest.approx(cosines(found), abs=2e-6)
+    assert [true[name] for name, _ in found] == pytest.approx([cosine for _, cosine in found], abs=2e-6)
     records.put(r42="a kettle", new="item42 thing0")
     records.take_out("r49")
     await index.nearest(records, QUERY, 10)
     assert len(embedding.texts) == 4
-    known = server.client().get_collection("shared", embedding_function=None)
-    assert {*known.get()["ids"]} == {*records.texts}
+    client = chromadb.HttpClient("127.0.0.1", port, settings=chromadb.config.Settings(anonymized_telemetry=False))
+    assert {*client.get_collection("shared", embedding_function=None).get()["ids"]} == {*records.texts}

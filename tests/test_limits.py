@@ -58,8 +58,8 @@ class Clocked(OpenAIServer):
 class NotedLimits(Limits):
     """Limits that note each turn they give."""
 
-    def __init__(self, came: list[tuple[float, int]], minute_s: float = MINUTE_S) -> None:
-        super().__init__(minute_s)
+    def __init__(self, came: list[tuple[float, int]]) -> None:
+        super().__init__(MINUTE_S)
         self._came = came
 
     @asynccontextmanager
@@ -70,10 +70,10 @@ class NotedLimits(Limits):
 
 
 @asynccontextmanager
-async def clocked(folder: Path, minute_s: float = MINUTE_S, **given: Any) -> AsyncIterator[tuple[Clocked, ModelPool]]:
+async def clocked(folder: Path, **given: Any) -> AsyncIterator[tuple[Clocked, ModelPool]]:
     """A server, and the pool of a process that asks it."""
     with Clocked(**given) as server:
-        pool = ModelPool(MediaStore(folder), there(server), NotedLimits(server.came, minute_s))
+        pool = ModelPool(MediaStore(folder), there(server), NotedLimits(server.came))
         await pool.warm()
         yield server, pool
 
@@ -143,6 +143,12 @@ async def test_a_server_with_two_slots_gives_each_answer_once_though_most_wait_l
     assert [reply.attempts for reply in replies] == [1] * 60
     assert server.stats()["repeated"] == 0
     assert lowered < 60
+
+
+async def test_an_answer_may_take_longer_than_the_time_out(tmp_path: Path) -> None:
+    async with clocked(tmp_path, delay=2.0) as (server, pool):
+        reply = await pool.answer(questions(1, timeout_s=1.0)[0])
+    assert reply.attempts == len(server.came) == 1
 
 
 async def test_a_call_that_the_server_has_lost_is_asked_again_though_it_answers_others(tmp_path: Path) -> None:

@@ -203,13 +203,12 @@ async def reset(asked: Asked) -> None:
     asked.writer.transport.abort()
 
 
-def begun(stays: float = 0.0, length: int | None = None) -> Mode:
+def begun(length: int | None = None) -> Mode:
     """Ends in the middle, orderly, perhaps with less than the length that was given."""
 
     async def send(asked: Asked) -> None:
         await asked.head(length=length)
         await asked.send(event(piece(GOOD[:20])) if asked.streams else b'{"id": "c", "choices": [{"index"')
-        await asyncio.sleep(stays)
 
     return send
 
