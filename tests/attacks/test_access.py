@@ -7,7 +7,7 @@ access it needs, or it is listed below as one that changes nothing, is opened by
 import ast
 import inspect
 from collections.abc import Callable, Iterator
-from contextlib import nullcontext
+from contextlib import closing, nullcontext
 from contextvars import Context
 from functools import cached_property
 from pathlib import Path
@@ -223,6 +223,11 @@ def test_only_a_server_refuses_who_is_unknown(is_server: bool, tmp_path: Path, m
         Context().run(house.setups.save, "mine", {})  # whoever tests is said to be the server, by another fixture
     assert ("mine" in house.setups.names()) != is_server
     house.close()
+
+
+def test_a_program_within_a_server_opens_it_to_nobody(house: Courthouse, tmp_path: Path) -> None:
+    with closing(Courthouse(Settings(home=tmp_path))), pytest.raises(Forbidden):
+        Context().run(house.setups.save, "mine", {})
 
 
 def test_what_rests_on_the_guard_of_another_is_refused_too(house: Courthouse, people: dict[Access, Account]) -> None:

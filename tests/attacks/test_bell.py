@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from pydantic import SecretStr
 
-from courtroom.access import Access, acts
+from courtroom.access import NOBODY, Access, Forbidden, acts
 from courtroom.courthouse import Courthouse
 from courtroom.settings import Settings
 from tests.bell_servers import Hook, mailbox
@@ -64,6 +64,17 @@ def test_a_run_of_another_rings_nobody_else(tmp_path: Path, monkeypatch: pytest.
             house.bell.close()
         assert [to for to, _ in box.mails] == [["bob@example.org"]]
         assert [one["link"].endswith(run) for one in told(hook)] == [True]
+
+
+def test_who_may_not_look_can_not_ask_to_be_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with closed_house(tmp_path, monkeypatch) as house:
+        ann = person(house, "ann", Access.RUN)
+        with acts(ann):
+            house.accounts.ring(True)
+        house.accounts.give(ann.id, Access.NONE)
+        assert house.accounts.rings(ann.id) is None
+        with acts(NOBODY), pytest.raises(Forbidden):
+            house.accounts.ring(True)
 
 
 def test_no_password_goes_to_a_mail_server_without_tls(tmp_path: Path) -> None:

@@ -1,9 +1,6 @@
 """Run files that were made up, with hashes that fit: nothing of them counts as what was heard here, and nobody else's is touched."""
 
 import json
-from collections.abc import Iterator
-from contextlib import closing
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,19 +11,12 @@ from courtroom.errors import CourtroomError
 from courtroom.experiments.sequential_test import repeat_id
 from courtroom.report import run_file
 from courtroom.report.run_file import imported_id
-from courtroom.settings import Settings
 from courtroom.sharing import owned
 from tests.attacks.test_files import signed
 from tests.driving import drive
 from tests.test_sharing import ADA, BO, SMALL, experiment_of, shown
 
 EVE = Account(id="eve", name="Eve", access=Access.RUN)
-
-
-@pytest.fixture
-def house(tmp_path: Path) -> Iterator[Courthouse]:
-    with closing(Courthouse(Settings(home=tmp_path))) as house:
-        yield house
 
 
 def forged(house: Courthouse, run: str, **head: Any) -> bytes:

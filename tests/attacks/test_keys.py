@@ -6,6 +6,7 @@ import logging
 import socket
 from collections.abc import Iterator
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -214,6 +215,12 @@ async def test_what_streams_in_shows_no_part_of_a_key(tmp_path: Path, monkeypatc
     assert not any(start in text.encode() for text in shown for start in starts)
 
 
+def test_two_servers_with_one_models_name_share_no_answer() -> None:
+    keys = {question(connection=name).key for name in ("", "lab", "other")}
+    keys |= {replace(question(), address=address).key for address in ("http://a/v1", "http://b/v1")}
+    assert len(keys) == 5
+
+
 async def test_a_forgotten_key_is_scrubbed_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: Any) -> None:
     held = {"OPENAI_API_KEY": f"{MARK}-typed and forgotten"}
     KEYS.set(held)
@@ -281,6 +288,22 @@ def test_a_typed_key_is_forgotten_with_an_intervention_a_stop_and_the_end(bench:
     assert bench.model.spent == [MINE] * 3 + [{}] * (len(bench.model.spent) - 3)
     assert len(bench.model.spent) > 3
     assert bench.runner._active == {}, "and with them their keys"
+
+
+def test_who_starts_a_run_that_has_just_ended_starts_it_anew(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    run, obey = bench.start(ToySetup(rounds=2)), bench.runner._obey
+    bench.runner.go(run, Control(upto=0), MINE)
+    bench.runner.wait(run, 10)
+
+    async def obey_late(*given: Any) -> bool:
+        await bench.runner._release(run)
+        return await obey(*given)
+
+    monkeypatch.setattr(bench.runner, "_obey", obey_late)
+    bench.runner.go(run, keys=YOURS)
+    bench.runner.wait(run, 10)
+    assert bench.store.status(run) == "done"
+    assert bench.model.spent == [MINE] * 3 + [YOURS] * 3
 
 
 def test_a_typed_key_is_not_spent_by_way_of_another_server(bench: Bench) -> None:

@@ -219,3 +219,15 @@ def test_a_wrong_connections_file_is_told_in_a_sentence_without_its_keys(tmp_pat
             Connections.read(path)
         assert one_sentence(refused.value)
         assert "s3cret" not in str(refused.value)
+
+
+def test_connections_are_read_from_toml_json_and_secrets(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    lab = {"provider": "openai", "address": "http://lab/v1", "key_from": "LAB_KEY"}
+    path = tmp_path / "c.json"
+    path.write_text(json.dumps({"connections": {"lab": lab}}))
+    own = {"provider": "ollama", "address": "http://own:11434", "key": "k-123456"}
+    secrets = {"own": own, "sql": {"url": "sqlite://"}}
+    monkeypatch.setenv("LAB_KEY", "l-123456")
+    found = Connections.read(path, secrets)
+    assert {name: one.secret for name, one in found.items()} == {"own": "k-123456", "lab": "l-123456"}
+    assert "k-123456" not in repr(found["own"])

@@ -245,6 +245,9 @@ async def test_waiting_messages_take_bounded_room() -> None:
 
 async def test_pages_that_ask_for_files_take_bounded_ones(site: AppServer, house: Courthouse) -> None:
     async with tab(site.url) as nobody, tab(site.url, claims("bea")) as bea:
+        await nobody.send(file_urls_request={"request_id": "1", "file_names": ["a"], "session_id": "none"})
+        await nobody.heard()
+        assert [one.WhichOneof("type") for one in nobody.answers] == ["heartbeat_ack"], "a new server looks at it too"
         await nobody.open("knowledge")
         await bea.open()
         assert await bea.upload(b"{}") == 400, "the page has no uploader"
