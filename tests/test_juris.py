@@ -14,7 +14,7 @@ from courtroom import report
 from courtroom.__main__ import app
 from courtroom.cases.labelled import Document
 from courtroom.courthouse import Courthouse
-from courtroom.declarations.blocks import Diff, Marked, Table, runs
+from courtroom.declarations.blocks import Marked, Table, runs
 from courtroom.declarations.changes import changed, merged
 from courtroom.engine.record import Record
 from courtroom.evaluation.summaries import completeness, conciseness, faithfulness
@@ -294,19 +294,6 @@ def test_variants_leave_out_what_they_say(house: Courthouse) -> None:
     alone = write(house, panel(), variant="generator-b", roles=ASSESSOR)
     assert {call.member for call in alone.calls} == {"generator-b", "assessor"}
     assert alone.run.verdict.summary == GOOD
-
-
-def test_views_show_each_ballot_with_support_critiques_and_what_the_editor_changes(house: Courthouse) -> None:
-    said = {"ballot": lambda task: {"vote": place(task, "B" if task.seat == 1 else "A")}}
-    record = write(house, panel(**said, edit={"sentences": [f"{GOOD} 0 1 2"]}))
-    beside, support, critiques = views.ballots(record)["Sentence 1"]
-    assert [part.title for part in beside.blocks] == [
-        "Candidate A · 80% supported · 4 votes", "Candidate B · 80% supported · 1 vote",
-    ]  # fmt: skip
-    assert (GOOD, "A") in [(text, span.choice) for text, span in runs(support) if span]
-    assert len(critiques.rows) == 5
-    (diff,) = shown(Diff, views.summary, record)
-    assert (diff.before, diff.after) == (f"{GOOD} 0 {GOOD} 1 {GOOD} 2", f"{GOOD} 0 1 2")
 
 
 CHECKS = [checked(2, "out-of-context error", "Nobody speaks of penguins."), checked(1, "no error")]

@@ -13,7 +13,7 @@ from courtroom.judging.criminal import candidates
 from courtroom.knowledge.bases import origins
 from courtroom.knowledge.collection import Collection, Mode
 from courtroom.knowledge.embedding import HashedNgrams, Vectors
-from courtroom.knowledge.imports import BATCH, Imports
+from courtroom.knowledge.imports import Imports
 from courtroom.knowledge.index_folders import IndexFolders
 from courtroom.knowledge.memory import Directive
 from courtroom.knowledge.search import Draw, Fetch, Knowledge, Rank, Search
@@ -166,19 +166,6 @@ def records(count: int) -> bytes:
     known = {"relevant_articles": [264], "accusation": ["theft"]}
     metas = ({**known, "term_of_imprisonment": {"imprisonment": n % 36 + 1}} for n in range(count))
     return "\n".join(json.dumps({"fact": fact, "meta": meta}) for fact, meta in zip(facts, metas, strict=True)).encode()
-
-
-async def test_referred_precedents_are_taken_in_once_however_often_they_are_imported(tmp_path: Path) -> None:
-    knowledge, imports = opened(tmp_path)
-    told: list[tuple[str, int, int]] = []
-    for _ in range(2):
-        file = imports.check("cases", "cail.jsonl", records(450))
-        await imports.run(file, lambda *step: told.append(step))
-        assert file.total == 450
-    assert len(knowledge.of("cases", "imported")) == 450
-    assert [done for what, done, _ in told if what == "Taking in"][:3] == [BATCH, 2 * BATCH, 450]
-    found = await knowledge.of("cases", "imported").search("item449 shop5", 1)
-    assert "item449" in found[0].record.facts
 
 
 LAW = [

@@ -18,7 +18,6 @@ import pytest
 from aiohttp import web
 
 from courtroom.courthouse import Courthouse
-from courtroom.media.medium import Medium
 from courtroom.media.store import MediaStore
 from courtroom.models import failures
 from courtroom.models.capabilities import CONTEXT, Capabilities
@@ -128,12 +127,6 @@ async def test_what_is_refused_is_told_and_not_tried_again(tmp_path: Path, monke
         assert server.calls == 1
     with pytest.raises(ModelError, match="nowhere-x names no provider"):
         await ModelPool(MediaStore(tmp_path)).answer(question(id="nowhere-x", attempts=1))
-    lost = Medium(id="photo", kind="image", file="a.png", sha256="0" * 64)
-    with OpenAIServer() as server:
-        monkeypatch.setenv("OPENAI_API_BASE", server.url)
-        with pytest.raises(ModelError, match="missing from the store"):
-            await ModelPool(MediaStore(tmp_path)).answer(question(lost))
-        assert server.calls == 0
 
 
 # --- servers as they are --------------------------------------------------------------------------------------
