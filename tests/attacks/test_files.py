@@ -94,7 +94,7 @@ def test_json_that_is_meant_to_hurt_is_refused(house: Courthouse, bomb: str) -> 
     assert (report.taken, bool(report.problems)) == ((), True)
 
 
-FORMULAS = (*('=HYPERLINK("http://evil.example")', "-2+3", "@SUM(A1)", "\t=1+1", "\r=1+1", "'=1+1"),)
+FORMULAS = ('=HYPERLINK("http://evil.example")', "-2+3", "@SUM(A1)", "\t=1+1", "\r=1+1", "'=1+1")
 
 
 @pytest.mark.parametrize("formula", FORMULAS)
