@@ -66,7 +66,10 @@ class Fixed:
         versions = self._removed | {name: version for name, (_, version) in self._kept.items()}
         touched = frozenset(name for name, version in versions.items() if version > since)
         texts = ((name, text) for name, (text, version) in self._kept.items() if version > since)
-        return Changed(touched, [Entry(name, (text,), line(text), {"category=Other": True}) for name, text in texts])
+        return Changed(
+            touched,
+            [Entry(name, (text,), line(text), {"category=Other": True, "day": 20260101}) for name, text in texts],
+        )
 
 
 def closest_of_many(folder: Path) -> None:
