@@ -6,16 +6,18 @@ The model is reached as in the app, by `OPENAI_API_BASE` and `OPENAI_API_KEY`. E
 a side is mistaken, or an order in a paper had an effect."""
 
 import argparse
-import asyncio
 import sys
 import tempfile
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from pathlib import Path
 
 from courtroom.cases.drafts import LEFT_OUT, Draft, Drafts
 from courtroom.cases.papers import read_papers
-from courtroom.models.connections import Connections
+from courtroom.courthouse import Courthouse
 from courtroom.models.spec import ModelSpec
 from courtroom.questions.drafting import PLACES, drafted
+from courtroom.settings import Settings
 from tests.paper_sets import SETS, PaperSet
 
 
@@ -36,16 +38,14 @@ def checked(name: str, papers: PaperSet, draft: Draft) -> bool:
     texts = [piece.text for piece in kept if not piece.file]
     texts += [line.partition(": ")[2] for line in draft.values.get("chat", "").splitlines()]
     there = sum(flat(text) in whole for text in texts)
-    sides = dict(zip(("claimant", "respondent"), PLACES.get(draft.kind, ()), strict=False))
+    sides = PLACES.get(draft.kind, {})
     due = [
         (piece, sides[side])
         for piece in kept
         for begin, side in papers.whose.items()
         if piece.source.startswith(begin) and sides
     ]
-    wrong = [
-        f"{piece.source} at {piece.place}" for piece, side in due if piece.place not in (side, PLACES[draft.kind][2])
-    ]
+    wrong = [f"{piece.source} at {piece.place}" for piece, side in due if piece.place not in (side, sides["both"])]
     wrong += [f"nothing of {begin}" for begin in papers.whose if not any(one.source.startswith(begin) for one in kept)]
     taken = [*texts, *(str(value) for value in draft.values.values())]
     obeyed = bool(papers.order) and any(papers.order[:30] in flat(text) for text in taken)
@@ -61,16 +61,17 @@ def checked(name: str, papers: PaperSet, draft: Draft) -> bool:
     return there == len(texts) and not wrong and not obeyed
 
 
-async def run(model: str, only: list[str]) -> bool:
-    async def one(name: str, papers: PaperSet) -> bool:
-        drafts = Drafts(Path(tempfile.mkdtemp()))
+def run(model: str, only: list[str], house: Courthouse) -> bool:
+    def one(name: str, papers: PaperSet) -> bool:
+        drafts = Drafts(house.settings.home / "drafts")
         draft = drafts.add(drafts.begin("en"), [read_papers(file, data) for file, data in papers.files.items()])
         spec = ModelSpec(id=model, temperature=0.0, max_tokens=8_000)
-        done = await drafted(draft, spec, lambda piece: drafts.medium(draft, piece), lambda answer: None, Connections())
+        done = drafted(house, draft, spec, lambda piece: drafts.medium(draft, piece))
         return checked(name, papers, done)
 
     chosen = {name: papers for name, papers in SETS.items() if name in (only or SETS)}
-    results = await asyncio.gather(*(one(name, papers) for name, papers in chosen.items()))
+    with ThreadPoolExecutor() as threads:
+        results = list(threads.map(one, chosen, chosen.values()))
     print(f"{sum(results)} of {len(results)} sets are right")
     return all(results)
 
@@ -80,4 +81,6 @@ if __name__ == "__main__":
     parser.add_argument("model")
     parser.add_argument("--only", action="append", default=[])
     given = parser.parse_args()
-    sys.exit(0 if asyncio.run(run(given.model, given.only)) else 1)
+    with tempfile.TemporaryDirectory() as home, closing(Courthouse(Settings(home=Path(home)))) as house:
+        all_right = run(given.model, given.only, house)
+    sys.exit(0 if all_right else 1)

@@ -12,8 +12,9 @@ from streamlit.testing.v1 import AppTest
 from courtroom.courthouse import Courthouse
 from courtroom.datasets.row import Row
 from courtroom.engine.record import Record
+from courtroom.engine.run import Run
 from courtroom.errors import CourtroomError
-from courtroom.evaluation.run_list import RunFilter, RunLine, RunList
+from courtroom.evaluation.run_list import RunFilter, RunList
 from courtroom.experiments.spec import Experiment
 from courtroom.models.offline import NOTICE
 from courtroom.questions.marks import Mark, agreement, check_target
@@ -85,7 +86,7 @@ def test_what_is_asked_on_the_page_stays_text(house: Courthouse) -> None:
     app.text_area[-1].set_value(NASTY)
     press(app, "Ask")
     if (waiting := f"interview-{record.run.id}-{path}") in app.session_state:
-        app.session_state[waiting].result(30)
+        app.session_state[waiting][0].result(30)
         app.run()
     assert not app.exception
     ((_, interview),) = house.asides.interviews(record.run.id)
@@ -155,7 +156,7 @@ def test_what_is_shared_holds_audits_marks_and_interviews(house: Courthouse, mon
 def listed(house: Courthouse, wanted: RunFilter) -> list[str]:
     lines = RunList(house.database).page(wanted, 0, 10)
     assert RunList(house.database).count(wanted) == len(lines)
-    return [line.id for line in lines if isinstance(line, RunLine)]
+    return [line.id for line in lines if isinstance(line, Run)]
 
 
 def test_a_reviewer_has_one_mark_on_a_thing(house: Courthouse) -> None:
