@@ -1,6 +1,5 @@
 """A store of the last version before Alembic is taken over: nothing is lost, and its runs replay. New stores have the same tables."""
 
-import json
 import shutil
 import sqlite3
 import subprocess
@@ -18,11 +17,8 @@ from sqlalchemy.pool import NullPool
 
 from courtroom import __version__
 from courtroom.courthouse import Courthouse
-from courtroom.declarations.blocks import Table
 from courtroom.errors import StoreError
 from courtroom.procedures import PROCEDURES
-from courtroom.procedures.juris.views import jurors
-from courtroom.report.run_file import hash_of
 from courtroom.settings import Settings
 from courtroom.store import schema
 from courtroom.store.opening import open_store
@@ -132,21 +128,6 @@ def test_a_run_that_the_first_release_exported_is_shown_and_forked(tmp_path: Pat
     house.close()
     assert record.run.status == fork.run.status == "done", fork.run.reason
     assert [stage.path for stage in fork.stages] == [stage.path for stage in record.stages]
-
-
-def test_ballots_by_letter_are_shown_without_a_place(tmp_path: Path) -> None:
-    house = Courthouse(Settings(home=tmp_path))
-    with zipfile.ZipFile(EXPORTED) as exported:
-        document = json.loads(exported.read("juris.json"))
-    for call in (one for one in document["events"] if one["kind"] == "call" and one["task"] == "ballot"):
-        call["value"] = {"critique_a": "Long.", "critique_b": "Short.", "vote": "A"}
-    del document["sha256"]
-    signed = {**document, "sha256": hash_of(document)}
-    record = house.record(house.files.take_in(json.dumps(signed).encode()))
-    house.close()
-    (table,) = jurors(record)[""]
-    assert isinstance(table, Table)
-    assert {row[table.columns.index("For the first it read")] for row in table.rows} == {None}
 
 
 def killed(work: str, home: Path, *given: str) -> list[str]:

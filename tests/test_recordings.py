@@ -4,7 +4,6 @@ import json
 import shlex
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 
 import pytest
@@ -12,16 +11,15 @@ import pytest
 from courtroom import report
 from courtroom.courthouse import Courthouse
 from courtroom.declarations.changes import changed
-from courtroom.engine.run import ABOUT_RECORDINGS, FORK_OF_RECORDING, RECORDING
+from courtroom.engine.run import ABOUT_RECORDINGS, RECORDING
 from courtroom.errors import CourtroomError
 from courtroom.film.picture import Painter
-from courtroom.models.request import Request
 from courtroom.models.spec import OFFLINE
 from courtroom.questions.marks import Mark
 from courtroom.room import scene
 from courtroom.settings import Settings
 from tests.docs import blocks
-from tests.driving import drive, shell
+from tests.driving import shell
 from tests.openai_server import OpenAIServer
 
 PAGE = "docs/recordings.md"
@@ -123,18 +121,6 @@ def test_a_fork_asks_what_the_change_touches_and_nothing_else(studio: Studio, ho
     assert here.on_record == asked.on_record, "as many as where it was recorded, though no connection is listed here"
 
 
-def test_a_fork_is_answered_by_a_stand_in_where_nothing_is_on_record(house: Courthouse) -> None:
-    run = house.files.play(house.recordings[0])
-    record = house.record(run)
-    setup = changed(house.with_stand_in(record.setup, OFFLINE), {"jury.5.traits": ["impulsive"]})
-    heard = house.record(drive(house, house.fork(run, setup)))
-    assert heard.run.status == "done", heard.run.reason
-    assert heard.run.origin == FORK_OF_RECORDING
-    assert heard.recorded > 0
-    assert {call.model for call in heard.calls} == {"openai/claude", "offline"}
-    assert len(heard.answered_by) == 2, "that answers are mixed is said"
-
-
 def test_the_shell_forks_a_recording_with_a_stand_in(
     house: Courthouse, studio: Studio, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -162,19 +148,3 @@ def test_each_hearing_that_comes_along_still_has_all_its_answers(tmp_path: Path)
         lacking[recording.file.name] = estimate.calls - estimate.on_record
     house.close()
     assert not any(lacking.values()), lacking
-
-
-def test_answers_are_found_that_an_old_store_keeps_by_address(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    setup = {"model": {"id": "openai/claude", "connection": "claude"}, "jury_size": 3, "rounds": 1}
-    with OpenAIServer() as server:
-        listed = {"claude": {"provider": "openai", "address": server.url}}
-        house = Courthouse(Settings(home=tmp_path), connections=listed)
-        case, kind = house.library.case("phone-battery"), house.procedures["cyberjurors"].setup
-        with monkeypatch.context() as before:
-            before.setattr("courtroom.engine.exchange.Request", partial(Request, by_address=True))
-            run = drive(house, house.new_run("cyberjurors", case, kind.model_validate(setup), 0))
-        asked = server.calls
-        again = house.record(drive(house, house.fork(run, house.record(run).setup)))
-        house.close()
-    assert again.run.status == "done"
-    assert (server.calls, again.asked) == (asked, 0)

@@ -19,16 +19,14 @@ from courtroom.engine.interventions import ChangeSetup, InterventionRefused
 from courtroom.engine.procedure import Procedure
 from courtroom.errors import CourtroomError
 from courtroom.models.apart import PromptError
-from courtroom.procedures import PROCEDURES, Outside, Procedures
-from courtroom.procedures.cyberjurors.procedure import CYBERJURORS
+from courtroom.procedures import PROCEDURES, Outside
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
-from courtroom.procedures.debate.procedure import DEBATE, Argue, Argument, DebateSetup
+from courtroom.procedures.debate.procedure import DEBATE, Argue, Argument
 from courtroom.procedures.registration import RegistrationError, mistakes, register
 from courtroom.report.page import as_html
 from courtroom.settings import Settings
 from courtroom.shell.procedures import check_package, lay_out, tried
 from pages.parts.shared.shown import literal
-from tests import driving
 from tests.driving import drive
 from tests.pages import page
 from tests.test_pages import put
@@ -95,14 +93,6 @@ def test_an_edited_prompt_without_its_question_is_refused_everywhere(house: Cour
     assert house.interventions.planned(house.record(run), [ChangeSetup(key="prompts", value=asking)])
 
 
-def test_an_edited_prompt_whose_blocks_are_empty_asks_nobody(house: Courthouse) -> None:
-    setup = DebateSetup(rounds=1, prompts={"argue": "{% block own %}{% if false %}Argue.{% endif %}{% endblock %}"})
-    run = drive(house, house.new_run("debate", house.library.case("oak-table"), setup, 0))
-    record = house.record(run)
-    assert "“argue” can't be used: nothing stands in its blocks" in record.run.reason
-    assert not record.calls
-
-
 def test_the_setup_page_tells_what_can_not_be_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COURTROOM_HOME", str(tmp_path))
     monkeypatch.chdir(ROOT)
@@ -164,18 +154,6 @@ def test_an_authors_error_is_shown_in_full_on_demand(tmp_path: Path) -> None:
     assert "court.setup.tempo" in full.stderr
 
 
-def test_a_new_procedure_is_laid_out_once(tmp_path: Path) -> None:
-    driving.shell("new-procedure", "two-judges", "--to", str(tmp_path / "new"))
-    for name, folder, why in (
-        ("three-judges", "new", "holds something already. Name another folder with --to"),
-        ("Two Judges", "other", "Use small letters"),
-        ("debate", "other", "There is a procedure"),
-    ):
-        with pytest.raises(CourtroomError, match=why):
-            lay_out(name, tmp_path / folder, PROCEDURES)
-    assert not (tmp_path / "other").exists()
-
-
 PACKAGE = Path(__file__).parent / "packages" / "mediation"
 """Written from docs/write-a-procedure.md alone."""
 Hear = Callable[..., tuple[Courthouse, Record]]
@@ -217,16 +195,6 @@ def test_mediation_ends_in_agreement_or_deadlock(mediation: Procedure, hear: Hea
     assert all(isinstance(refund, int) for row in table.rows for refund in row[1:])
 
 
-def test_an_outcome_may_be_a_text_beside_no_other_jury(mediation: Procedure, hear: Hear, tmp_path: Path) -> None:
-    _, record = hear(mediation)
-    assert record.case.real_counts()
-    assert mediation.real_counts(record.case) == {}
-    assert CYBERJURORS.real_counts(record.case) == record.case.real_counts()
-    code = 'await court.stage("R", "round"); return Verdict(outcome="Put off until May")'
-    _, record = hear(with_code(mediation, tmp_path, code))
-    assert record.run.status == "done", record.run.reason
-
-
 VOTE = 'court.vote(court.member("buyer"), '
 
 
@@ -234,8 +202,6 @@ VOTE = 'court.vote(court.member("buyer"), '
     ("code", "told"),
     [
         (f'{VOTE}"".join(["y", "es"]))', "“yes” is no declared choice. Use one of agreement, deadlock, or add it."),
-        (f'{VOTE}"deadlock"); court.tally(["agreement"], 0)', "“deadlock” is voted for, but not counted here."),
-        ('return Verdict(outcome="Agreement")', "To decide for a declared choice, write its name, “agreement”."),
         ('return Verdict(outcome="agreement", counts={"yes": 2})', "`counts` has “yes”, which is no declared choice."),
     ],
 )
@@ -292,14 +258,3 @@ def test_the_check_of_a_package_hears_each_preset(
     code.write_text(code.read_text() + "\n\nclass Open(\n")
     with pytest.raises(CourtroomError, match=rf"{code}, line \d+: SyntaxError: '\(' was never closed"):
         check_package(tmp_path / "open-judges")
-
-
-def test_a_procedure_that_is_not_there_is_told(house: Courthouse) -> None:
-    procedures = Procedures(PROCEDURES, {"late": "The procedure “late” of late 1.0 can't be used: it is late."})
-    with pytest.raises(CourtroomError, match="^The procedure “late” of late 1.0 can't be used: it is late.$"):
-        procedures["late"]
-    with pytest.raises(CourtroomError, match="There is no procedure “lat”. Known: .*debate.* it is late.$"):
-        procedures["lat"]
-    assert procedures.get("late") is None
-    with pytest.raises(CourtroomError, match=r"A run takes a case: `library\.case\(ID\)`"):
-        house.new_run("debate", house.library.cases()[0], PROCEDURES["debate"].setup(), 0)  # type: ignore[arg-type]

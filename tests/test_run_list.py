@@ -10,8 +10,7 @@ import pytest
 
 from courtroom import report
 from courtroom.courthouse import Courthouse
-from courtroom.evaluation.run_list import ExperimentLine, RunFilter, RunLine, RunList, run_table
-from courtroom.experiments.spec import Experiment
+from courtroom.evaluation.run_list import ExperimentLine, RunFilter, RunLine, RunList
 from courtroom.store.database import Database
 from tests.full_store import kept_what_if
 from tests.pages import heard, house, opened_at, page, press, texts
@@ -162,13 +161,12 @@ MOST = 5
 def run(house: Courthouse, monkeypatch: pytest.MonkeyPatch) -> str:
     """One that was heard, among more than are offered at once."""
     monkeypatch.setattr("pages.parts.shared.differences.MAX_OFFERED", MOST)
-    monkeypatch.setattr("pages.parts.experiments.list.PAGE", MOST)
     run = heard(house, **SMALL)
     copies(house, run, 2 * MOST)
     return run
 
 
-@pytest.mark.parametrize("name", ["compare", "what_if", "runs"])
+@pytest.mark.parametrize("name", ["compare", "runs"])
 def test_a_page_reads_no_more_of_many_runs(house: Courthouse, run: str, rows_read: list[int], name: str) -> None:
     counts = []
     copies(house, run, 30, 2 * MOST)
@@ -197,38 +195,3 @@ def test_a_run_is_found_by_a_search_or_address(house: Courthouse, run: str) -> N
     assert app.selectbox[0].value == run
     app.text_input(key="what-if-search").set_value("no such run").run()
     assert app.selectbox[0].value == run, "the chosen one stays"
-
-
-def test_the_list_of_experiments_has_pages(house: Courthouse, run: str, rows_read: list[int]) -> None:
-    arm = {"name": "one", "procedure": "cyberjurors", "set": SMALL}
-    experiment = Experiment.model_validate({"name": "first", "dataset": {"name": "one"}, "arms": [arm]})
-    first = house.experiments.store.create(experiment, "dispute", ())
-    counts = []
-    for start in (0, 10):
-        for number in range(start, start + 10):
-            house.database.connection.execute(
-                "INSERT INTO experiments (id, name, body, kind, status, created)"
-                " SELECT id || ?, name || ?, body, kind, status, created FROM experiments WHERE id = ?",
-                (f"-{number}", f"-{number}", first),
-            )
-        page("experiments")
-        rows_read[0] = 0
-        app = page("experiments")
-        counts.append(rows_read[0])
-        assert len(app.dataframe[0].value) == MOST
-    assert counts[0] == counts[1]
-    app.pagination(key="experiments-page").set_value(5).run()
-    assert not app.exception
-    assert list(app.dataframe[0].value["Experiment"]) == ["first"]
-
-
-def test_the_selected_runs_stand_in_one_table(house: Courthouse) -> None:
-    run, other = heard(house, **SMALL), heard(house, **{**SMALL, "jury_size": 5})
-    records = [house.record(one) for one in (run, other)]
-    rows = run_table(records)
-    assert [row["jury_size"] for row in rows] == ["3", "5"]
-    assert [row["verdict"] for row in rows] == [one.run.verdict.outcome for one in records]  # type: ignore[union-attr]
-    assert all(row["share"] > 0.5 and "rounds" not in row for row in rows)
-    app = page("runs")
-    choose(app, *listed(app))
-    assert all({*table.value["run"]} == {other, run} for table in app.dataframe)

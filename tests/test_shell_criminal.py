@@ -54,9 +54,7 @@ def refused(told: tuple[int, str, str]) -> str:
 @pytest.mark.parametrize(
     ("procedure", "changes", "ask", "serve"),
     [
-        ("jurisagents", ("appeal=false",), 0, 3),
         ("jurisagents", ("precedents=0",), 6, 2),  # another first judgment reaches all that comes after it
-        ("verdict", ("turns=1",), 0, 5),  # the first draft passed, so that the limit was never met
         ("verdict", ("statutes=3",), 4, 1),  # the clerk's points alone don't depend on it
     ],
 )
@@ -98,27 +96,6 @@ def test_a_fork_or_run_that_can_not_be_is_told_and_closes_what_it_opened(shell: 
     assert "can't be written" in refused(shell("export", run, "--to", str(tmp_path / "file" / "run.json")))
     refused(shell("resume", run, "--until", "nope"))
     assert (set(threading.enumerate()) - before[0], logging.getLogger("courtroom").handlers) == (set(), before[1])
-
-
-@pytest.mark.parametrize("until", ["analysis", "pre-adjudication"])
-def test_a_run_pauses_after_a_stage_named_by_kind_or_title(shell: Shell, until: str) -> None:
-    paused = result(shell("run", "criminal-bus-wallet", "--procedure", "verdict", "--until", until, "--json"))
-    assert (paused["status"], paused["stages"]) == ("paused", ["Pre-adjudication"])
-    second = result(shell("resume", paused["run"], "--until", "turn 1", "--json"))
-    assert second["stages"] == ["Pre-adjudication", "Turn 1"]
-    done = result(shell("resume", paused["run"], "--json"))
-    assert (done["status"], done["asked"]) == ("done", 1)
-
-
-def test_a_result_counts_ballots_and_where_there_are_rounds_rounds(shell: Shell) -> None:
-    jury = ("--set", "jury_size=3", "--set", "rounds=2", "--set", "consensus=1", "--set", "examination=shared")
-    discussed = result(shell("run", "oak-table", *jury, "--json"))
-    assert (discussed["rounds"], discussed["ballots"]) == (2, 2)
-    assert [(vote["ballot"], vote["round"]) for vote in discussed["votes"]] == [("Round 1", 1), ("Round 2", 2)]
-    written = result(shell("run", "story-ferry-clock", "--set", "longest=3", "--json"))
-    assert (written["procedure"], "rounds" in written) == ("juris", False)
-    assert written["ballots"] == len(written["votes"]) > 0
-    assert not [vote for vote in written["votes"] if "round" in vote]
 
 
 def precedent(number: int) -> str:
@@ -230,19 +207,3 @@ def test_training_data_is_written_in_the_two_forms_that_trl_reads(shell: Shell, 
     assert written("one", right)["verdict"] == "1 demonstrations, 0 preference pairs"
     assert (tmp_path / "one" / "dpo.jsonl").read_text() == ""
     assert written("other", wrong)["verdict"] == "0 demonstrations, 1 preference pairs"
-
-
-def test_training_data_that_can_not_be_is_told_in_a_sentence(shell: Shell, tmp_path: Path) -> None:
-    folder = str(tmp_path / "data")
-    assert "Hear some cases first" in refused(shell("align", "--to", folder))
-    run = heard(shell, procedure="jurisagents")
-    assert "no VERDICT run with a first draft" in refused(shell("align", run, "--to", folder))
-    assert "rounds" in refused(shell("align", heard(shell), "--to", folder, "--set", "rounds=-1"))
-    assert "no VERDICT run with a first draft" in refused(shell("align", "--to", folder, "--teacher", "another/model"))
-    assert "There is no run “nope”" in refused(shell("align", "nope", "--to", folder))
-    heard(shell)
-    (tmp_path / "file").write_text("")
-    assert "can't be written" in refused(shell("align", "--to", str(tmp_path / "file")))
-    assert not (tmp_path / "data").exists()
-    code, _, err = shell("align")
-    assert (code, err.splitlines()[-1]) == (2, "Error: Missing option '--to'.")

@@ -12,8 +12,7 @@ from aiohttp import web
 
 from courtroom.courthouse import Courthouse
 from courtroom.errors import CourtroomError
-from courtroom.evaluation.significance import Series, State, ends, series
-from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
+from courtroom.evaluation.significance import Series, series
 from pages.parts.shared.shown import literal
 from tests.docs import ROOT
 from tests.driving import shell
@@ -59,22 +58,6 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[OpenAIServer]:
 )
 def test_the_sequential_test_by_hand(same: list[bool], found: Series) -> None:
     assert series(same) == found
-
-
-def test_the_fewest_repeats_are_known() -> None:
-    for before in ([], [True] * 5, [True] * 16, [False], [False, True, False]):
-        now = series(before)
-        ends = [n for n in range(1, 40) for hit in (True, False) if series([*before, *[hit] * n]).state != "open"]
-        assert now.fewest == min(ends)
-    assert series([True] * 18).fewest == 0
-
-
-@pytest.mark.parametrize(("share", "wrong"), [(0.95, "refuted"), (0.8, "shown"), (0.97, "refuted"), (0.6, "shown")])
-def test_a_wrong_answer_is_as_rare_as_it_says(share: float, wrong: State) -> None:
-    """By adding up all series of 300 repeats, not by chance."""
-    found = ends(share, 300)
-    assert found[wrong] <= 0.05 / 0.95
-    assert found["open"] < 0.01
 
 
 def test_no_repeat_is_made_twice(house: Courthouse) -> None:
@@ -153,14 +136,3 @@ def test_a_repeat_that_fails_is_said_and_gone_on_with(house: Courthouse, server:
     assert re.match(r"The repeat repeat-\w+ is \w+\. .* Run the command again to go on with it\.", found.reason)
     assert house.experiments.repeats.go(run).found.state == "shown"
     assert server.calls == 1 + 3 + 18
-
-
-def test_what_cannot_be_repeated_is_refused(house: Courthouse, server: OpenAIServer) -> None:
-    waiting = house.new_run("cyberjurors", house.library.case("oak-table"), CyberJurorsSetup(jury_size=1), 0)
-    with pytest.raises(CourtroomError, match="no verdict yet"):
-        house.experiments.repeats.go(waiting)
-    made = benched(house, "juris", "news-night-bus", jury_size=1, longest=3)
-    with pytest.raises(CourtroomError, match="decides nothing"):
-        house.experiments.repeats.go(made)
-    with pytest.raises(CourtroomError, match="What a repeat costs is not known"):
-        house.experiments.repeats.go(heard(house, "openai/nobody-knows-its-price"), budget=1.0)

@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import re
 import subprocess
 import sys
 from dataclasses import replace
@@ -14,24 +13,21 @@ import pytest
 
 from courtroom.cases.criminal import CriminalCase, DraftBatch, Gold
 from courtroom.courthouse import Courthouse
-from courtroom.engine.events import Noted
 from courtroom.engine.record import Record
 from courtroom.errors import CourtroomError
 from courtroom.knowledge.bases import bundled_statutes
 from courtroom.knowledge.memory import Directive, Standard
 from courtroom.knowledge.search import Fetch
-from courtroom.language import catalogue, speaking
 from courtroom.law import Both, Judgment, Statute, Term
 from courtroom.models.request import Request
 from courtroom.models.schema import schema_of
 from courtroom.models.spec import ModelSpec
 from courtroom.procedures import PROCEDURES
 from courtroom.procedures.check_templates import unseen
-from courtroom.procedures.verdict import views
-from courtroom.procedures.verdict.alignment import AlignmentSetup, adapter, first_drafts, preferences, supervised, valid
+from courtroom.procedures.verdict.alignment import AlignmentSetup, adapter, first_drafts, preferences, supervised
 from courtroom.procedures.verdict.setup import VerdictSetup
 from courtroom.procedures.verdict.tasks import Advice, Consolidate, DraftJudgment, ReflectOnDraft
-from courtroom.procedures.verdict.train import Adapter, accumulated, fitting, train
+from courtroom.procedures.verdict.train import Adapter, fitting
 from tests.asked import Asked, asked
 from tests.driving import drive
 from tests.toy import Scripted, text_of
@@ -180,15 +176,6 @@ def test_a_merge_in_a_hearing_of_another_language_says_which_one_counts(
     messages = asyncio.run(first.prompts.render(task, sees=False))
     told = "Write in Chinese (简体中文), the language of what stands below, and not in that of the case at hand."
     assert (told in Asked(first.prompts, task, messages).text()) == is_told
-
-
-def test_one_judge_alone_has_the_memory_and_is_not_told_of_a_panel(house: Courthouse) -> None:
-    remember(house)
-    model = Panel()
-    hear(house, model, variant="no-agents")
-    (text,) = model.prompts()
-    assert all(part in text for part in ("A bottle was broken on a table.", "Who beats a stranger in public"))
-    assert not re.findall("panel|presiding|supervisor|draft|clerk|assistant", text.lower())
 
 
 def test_without_a_memory_no_prompt_speaks_of_one(house: Courthouse) -> None:
@@ -354,18 +341,6 @@ def test_a_pair_has_the_prompt_as_it_was_asked_first(house: Courthouse) -> None:
     assert [message["role"] for message in pair["prompt"]] == ["system", "user"]
 
 
-def test_a_judgment_against_the_passed_draft_is_no_standard(house: Courthouse) -> None:
-    hear(house, Panel(rejections=0), learning={"on": True})  # 234 passes, and 293 is decided
-    assert house.knowledge.memory.buffer.get("standard-stall") is not None
-    assert house.knowledge.memory.standards.get("standard-stall") is None
-
-
-def test_a_real_article_that_the_look_up_missed_is_valid(house: Courthouse) -> None:
-    (draft,) = first_drafts([hear(house, Panel())])
-    draft = draft.model_copy(update={"statutes": ()})
-    assert (valid(293, draft), valid(234, draft)) == (True, False)
-
-
 def test_a_right_first_draft_becomes_a_demonstration_and_a_wrong_correction_nothing(house: Courthouse) -> None:
     model = Panel(rejections=0)
 
@@ -454,41 +429,3 @@ def test_rows_too_long_to_train_on_are_left_out_and_counted(capsys: pytest.Captu
     assert fitting([pair], Words(), 60) == [pair]
     with pytest.raises(CourtroomError, match="No row is short enough"):
         fitting([pair], Words(), 20)
-
-
-def test_all_devices_together_come_to_the_batch(monkeypatch: pytest.MonkeyPatch) -> None:
-    for devices, batch, steps in ((1, 64, 64), (4, 64, 16), (6, 64, 11), (8, 4, 1)):
-        monkeypatch.setenv("WORLD_SIZE", str(devices))
-        assert accumulated(batch) == steps
-
-
-def test_what_is_not_there_to_train_on_or_with_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for number, (only, demonstrations, pairs) in enumerate((("", 0, 0), ("sft", 0, 2), ("dpo", 2, 0))):
-        with pytest.raises(CourtroomError, match="neither demonstrations nor pairs"):
-            train(exported(tmp_path / str(number), demonstrations, pairs), tmp_path / "out", only=only)
-    with pytest.raises(CourtroomError, match="courtroom align --to"):
-        train(tmp_path, tmp_path / "out")
-    monkeypatch.setitem(sys.modules, "transformers", None)
-    with pytest.raises(CourtroomError, match=r"pip install \"courtroom\[training\]\""):
-        train(exported(tmp_path / "more"), tmp_path / "out")
-
-
-def test_a_run_whose_memory_holds_nothing_says_so_at_its_start(house: Courthouse) -> None:
-    record = hear(house, Panel())
-    assert [note.text for note in record.of(Noted)][0].startswith("The memory holds nothing: no member is shown")
-    assert not any("memory" in note.text for note in hear(house, Panel(), variant="no-memory").of(Noted))
-
-
-def test_an_added_article_that_the_base_lacks_is_told_of_in_the_flow(house: Courthouse) -> None:
-    record = hear(house, Panel(articles=(234, 67)))
-    (step,) = [step for step in views.flow(record)[""][0].steps if step.title == "Statute shortlist"]
-    assert step.body == "Article 234; not in the knowledge base, so nobody is shown it: 67"
-
-
-def test_a_draft_on_a_chinese_page_keeps_its_explanation_as_it_is(house: Courthouse) -> None:
-    record = hear(house, Panel(explanation="邱某驾驶货车闯红灯致人死亡，血液酒精含量为0mg/100ml。"))
-    with speaking("zh"):
-        (step, *_) = [step for step in views.flow(record)[""][0].steps if step.title.startswith("Draft")]
-        assert catalogue("zh").recognised(step.body) == "第 234 条"
-        (draft, *_) = views.turns(record)["Turn 1"]
-        assert catalogue("zh").recognised(draft.body) == f"第 234 条\n{step.items[0]}"

@@ -2,16 +2,13 @@
 
 from collections.abc import Sequence
 from types import SimpleNamespace
-from typing import get_args
 
 import pytest
-from pydantic import ValidationError
 
 from courtroom.cases.criminal import CriminalCase
 from courtroom.cases.dispute import Evidence
 from courtroom.courthouse import Courthouse
 from courtroom.declarations.changes import changed
-from courtroom.declarations.knobs import leaves
 from courtroom.engine.run import Run
 from courtroom.errors import CaseError, CourtroomError
 from courtroom.evaluation.movement import movement
@@ -19,11 +16,9 @@ from courtroom.experiments import what_if
 from courtroom.experiments.outcome import Outcome
 from courtroom.experiments.spec import Arm, Cases, Experiment, Variant
 from courtroom.experiments.store import StoredCell
-from courtroom.panel.follow_graph import FollowGraph, GraphKind
 from courtroom.procedures import PROCEDURES
-from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup, without_one
+from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
 from courtroom.procedures.jurisagents.setup import JurisAgentsSetup
-from courtroom.procedures.verdict.setup import VerdictSetup
 from tests import toy
 from tests.driving import drive
 from tests.samples import sample
@@ -69,61 +64,17 @@ def test_members_evidence_and_rules_are_left_out_in_turn() -> None:
     assert list(what_if.left_out(PROCEDURES["jurisagents"], JurisAgentsSetup(), CASE, 0)) == ["evidence"]
 
 
-def test_a_plan_holds_each_run_once() -> None:
-    rounds = what_if.values(CyberJurorsSetup, "rounds", [3, 2, 2])  # 3 rounds and 3 jurors is how it was
-    found = planned(what_if.singly(rounds, what_if.values(CyberJurorsSetup, "jury_size", [3])), (0, 1, 0))
-    assert [arm.name for arm in found.arms] == ["as it was", "Rounds at most (T): 2"]
-    assert found.seeds == (0, 1)
-    with pytest.raises(CourtroomError, match="Nothing would change"):
-        planned(what_if.singly(what_if.values(CyberJurorsSetup, "rounds", [3])), (0,))
-    assert len(planned(what_if.singly(), (0, 1)).arms) == 1
-
-
-@pytest.mark.parametrize("kind", [*get_args(GraphKind), "by hand"])
-@pytest.mark.parametrize("size", [6, 8])
-def test_another_jury_size_says_what_it_draws_anew(kind: str, size: int) -> None:
-    graph = {"edges": ((0, 1), (5, 2))} if kind == "by hand" else {"kind": kind}
-    base = CyberJurorsSetup(jury_size=7, graph=FollowGraph.model_validate(graph)).complete(CASE, 3)
-    (variant,) = what_if.values(CyberJurorsSetup, "jury_size", [size])
-    made = what_if.applied(variant, base, CASE)[0].complete(CASE, 3)
-    both = min(size, 7)
-    before, after = ({edge for edge in one.graph.edges or () if max(edge) < both} for one in (base, made))
-    assert made.jury[:both] == base.jury[:both]
-    assert (len(made.jury), made.graph.seats) == (size, None)
-    (arm,) = planned((variant,), (0, 1), base).arms
-    if kind == "ring" and size == 8:
-        assert arm.name == "8 jurors, with edges drawn anew"
-    else:
-        assert before == after
-        assert arm.name == f"{size} jurors"
-
-
 @pytest.mark.parametrize(
     ("variant", "told"),
     [
         (Variant(name="rounds=0", kind="knob", set={"rounds": 0}), "rounds=0: rounds: must be at least 1"),
         (Variant(name="x", kind="knob", set={"no_such_knob": 1}), "no_such_knob: is not a known field"),
-        (Variant(name="x", kind="knob", set={"jury.9.traits": []}), "must be a position from 1 to"),
         (Variant(name="x", kind="evidence", without=("buyer-9",)), "no evidence buyer-9"),
     ],
 )
 def test_a_variant_that_does_not_fit_is_told(variant: Variant, told: str) -> None:
     with pytest.raises(CourtroomError, match=told):
         planned((what_if.BASE, variant), (0,))
-
-
-def test_near_values_stay_within_bounds() -> None:
-    fields = CyberJurorsSetup.model_fields
-    assert what_if.near(fields["rounds"], 1) == [2]
-    assert what_if.near(fields["rounds"], 10) == [9]
-    assert what_if.near(fields["precedents"], 3) == [0, 2, 4]
-    assert what_if.near(fields["precedents"], 0) == [1]
-    assert what_if.near(fields["consensus"], 0.9) == [0.7, 1.0]
-    assert what_if.near(fields["examination"], "own") == ["shared"]
-    assert what_if.near(JurisAgentsSetup.model_fields["appeal"], True) == [False]
-    assert what_if.near(fields["jury"], ()) == []
-    five = PROCEDURES["courtroom-llm"].setup(judges=5)
-    assert [v.set["judges"] for v in what_if.knobs_turned(five) if "judges" in v.set] == [3, 7]
 
 
 @pytest.mark.parametrize("name", [name for name in PROCEDURES if name not in ("distillation", "alignment")])
@@ -139,14 +90,6 @@ def test_everything_that_is_proposed_fits(name: str, house: Courthouse) -> None:
         new, heard = what_if.applied(variant, setup, case)
         assert (new, heard) != (setup, case)
         procedure.prepare(heard, new, 0)
-
-
-def test_knobs_beside_the_matter_are_left_alone() -> None:
-    turned = {path for variant in what_if.knobs_turned(SETUP.complete(CASE, 0)) for path in variant.set}
-    assert turned >= {"variant", "rounds", "graph.kind", "graph.density", "tie", "jury_size"}
-    assert not any(path.startswith(("model", "budget", "quorum", "reasks")) for path in turned)
-    assert not [path for path, _ in leaves(VerdictSetup) if path.startswith("learning")]
-    assert "graph.seed" not in dict(leaves(CyberJurorsSetup))
 
 
 def cell(arm: int, seed: int, outcome: str | None, buyer: int = 0, seller: int = 0) -> StoredCell:
@@ -209,29 +152,6 @@ def test_a_juror_left_out_takes_nobodys_words_along(house: Courthouse) -> None:
     fork = house.record(drive(house, house.fork(base.run.id, ring)))
     heard = movement(fork, CYBERJURORS, house.answers.of(fork.run)).heard([*fork.ballots][-1])
     assert heard.keys() == {("juror-01", "juror-02"), ("juror-04", "juror-05"), ("juror-05", "juror-01")}
-
-
-def test_every_seat_but_the_last_can_be_left_empty() -> None:
-    setup = CyberJurorsSetup(jury_size=3, empty_seats=(2,))
-    assert without_one(setup) == {"juror-01": {"empty_seats": (2, 1)}, "juror-03": {"empty_seats": (2, 3)}}
-    assert without_one(CyberJurorsSetup(jury_size=1)) == {}
-    assert without_one(CyberJurorsSetup(variant="baseline")) == {}
-    with pytest.raises(ValidationError, match="every seat would be empty"):
-        CyberJurorsSetup(jury_size=2, empty_seats=(1, 2))
-
-
-@pytest.mark.parametrize(
-    ("changes", "redrawn"),
-    [
-        ({"graph.kind": "ring"}, True),
-        ({"graph.density": 0.9}, True),
-        ({"rounds": 1}, False),
-        ({"graph.kind": "ring", "graph.edges": [[0, 1]]}, False),
-    ],
-)
-def test_another_kind_of_graph_has_other_edges(changes: dict[str, object], redrawn: bool) -> None:
-    complete = CyberJurorsSetup(jury_size=5).complete(CASE, 0)
-    assert (changed(complete, changes).graph.edges is None) is redrawn
 
 
 def test_evidence_left_out_was_never_submitted(house: Courthouse) -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from courtroom.courthouse import Courthouse
 from courtroom.errors import CourtroomError
-from courtroom.experiments.spec import Experiment, as_toml, parsed, read_toml
+from courtroom.experiments.spec import Experiment
 from courtroom.experiments.what_if import evidence_left_out, left_out, results, singly, values
 from courtroom.figures.experiment import draw_flips, draw_shares, draw_swings
 from courtroom.models.keys import KEYS
@@ -130,33 +130,6 @@ def test_a_what_if_is_paused_gone_on_with_and_deleted(house: Courthouse, held: H
         house.experiments.store.experiment(name)
 
 
-def test_a_what_if_can_be_a_file(house: Courthouse, tmp_path: Path) -> None:
-    run = heard(house)
-    experiment = everything(house, run, (0, 3))
-    file = tmp_path / "what-if.toml"
-    file.write_text(as_toml(experiment), encoding="utf-8")
-    assert read_toml(file) == experiment
-    name = house.experiments.begin(read_toml(file))
-    assert name == experiment.id
-    house.store.delete(run)
-    house.experiments.go(name)
-    house.experiments.wait(name, 30)
-    kept = house.experiments.store.experiment(name)
-    assert kept.status == "paused"
-    assert f"There is no run “{run}” here" in kept.reason
-
-
-def test_forks_keep_to_the_procedure_of_their_run(house: Courthouse) -> None:
-    given = {"name": "x", "dataset": {"run": heard(house)}, "arms": [{"name": "a", "procedure": "verdict"}]}
-    with pytest.raises(CourtroomError, match="cyberjurors"):
-        house.experiments.begin(parsed(given, "x"))
-    with pytest.raises(CourtroomError, match="either a dataset or a run"):
-        parsed({**given, "dataset": {"run": "r", "name": "d"}}, "x")
-    run = house.new_run("cyberjurors", house.library.case("oak-table"), CyberJurorsSetup(), 0)
-    with pytest.raises(CourtroomError, match="no verdict yet"):
-        one_round(house, run)
-
-
 def test_proposed_changes_fit_the_budget_cheapest_first(house: Courthouse) -> None:
     run = heard(house)
     whole = house.experiments.what_ifs.propose(run, 10_000)
@@ -171,9 +144,8 @@ def test_proposed_changes_fit_the_budget_cheapest_first(house: Courthouse) -> No
     assert takes.calls <= 30
 
 
-@pytest.mark.parametrize("procedure", ["jurisagents", "verdict"])
-def test_a_bench_is_asked_without_each_sentence(house: Courthouse, procedure: str) -> None:
-    run = benched(house, procedure)
+def test_a_bench_is_asked_without_each_sentence(house: Courthouse) -> None:
+    run = benched(house, "verdict")
     variants = singly(evidence_left_out(house.record(run).case))
     experiment = house.experiments.what_ifs.experiment(run, variants, (0,))
     before = len(house.knowledge.memory.standards)
@@ -281,20 +253,19 @@ def test_what_is_chosen_is_estimated_and_run(house: Courthouse) -> None:
     assert len(app.dataframe[1].value) == 2 * len(what_if.experiment.arms)
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_figures_show_what_the_results_say(theme: str) -> None:
+def test_figures_show_what_the_results_say() -> None:
     cells = [
         cell(0, 0, "buyer", 7, 3), cell(0, 1, "buyer", 6, 4),
         cell(1, 0, "seller", 2, 8), cell(1, 1, "seller", 3, 7),
         cell(2, 0, "buyer", 8, 2),
     ]  # fmt: skip
     found = results(PLAN, cells)
-    swings = draw_swings(found, CYBERJURORS.choices, theme).data[0]
+    swings = draw_swings(found, CYBERJURORS.choices).data[0]
     assert [label.split(" ", 1)[1] for label in swings.y] == ["without buyer-1", "without juror-01"]
     assert list(swings.x) == pytest.approx([-40, 10])
     assert swings.text[0] == "-40 · 2 of 2 flipped"
-    shares = draw_shares(found, CYBERJURORS.choices, theme).data[0]
+    shares = draw_shares(found, CYBERJURORS.choices).data[0]
     assert list(shares.x) == [1, 0, 1]
     assert shares.error_x.arrayminus[0] == pytest.approx(1 - found.rows[0].shares["buyer"].low)
-    flips = draw_flips(found, theme).data[0]
+    flips = draw_flips(found).data[0]
     assert (list(flips.x), list(flips.text)) == ([1.0], ["2 of 2"])
