@@ -9,11 +9,10 @@ import pytest
 from PIL import Image
 
 from courtroom.errors import MediaError
-from courtroom.media import videos
 from courtroom.media.sent import inspect_image
 from courtroom.media.store import MediaStore
-from courtroom.media.videos import inspect_video, sample_frames
-from tests.pictures import clip, png, vary
+from courtroom.media.videos import inspect_video
+from tests.pictures import clip, png
 
 
 @pytest.fixture
@@ -122,16 +121,6 @@ def test_thirty_frames_at_most_spread_evenly_over_the_video(store: MediaStore, t
     bright = [shown(frame.jpeg).convert("L").resize((1, 1)).getpixel((0, 0)) for frame in frames]
     assert bright == sorted(bright)
     assert bright[-1] - bright[0] > 150
-
-
-def test_frames_are_sampled_by_time_and_too_many_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    path = tmp_path / "varying.mp4"
-    path.write_bytes(vary(clip(tmp_path / "even.mp4", frames=20).read_bytes(), [(10, 1), (10, 5)]))
-    inspect_video(path, path.name)
-    assert [frame.timestamp_s for frame in sample_frames(path, path.name, 6)] == [0, 1, 2, 3.5, 4.5, 5.5]
-    monkeypatch.setattr(videos, "MAX_VIDEO_FRAMES", 10)
-    with pytest.raises(MediaError, match="more than 10 frames. Cut it"):
-        inspect_video(clip(tmp_path / "a.mp4"), "a.mp4")
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,7 @@ from courtroom.knowledge.memory import Directive, Due, MemoryView, Parts, Recall
 from courtroom.knowledge.memory_view import TaggedUnits, activated
 from courtroom.knowledge.search import Hit, Knowledge
 from courtroom.law import Judgment, Term, term_class
-from courtroom.procedures.verdict.learning import Trajectory, confidence, shared_anchor
+from courtroom.procedures.verdict.learning import Trajectory, confidence
 from courtroom.procedures.verdict.setup import Learning, VerdictSetup
 from courtroom.procedures.verdict.tasks import DraftJudgment, FinalJudgment, Turn
 from courtroom.settings import Settings
@@ -177,12 +177,6 @@ def test_confidence_goes_with_what_was_right(
     went, standard = trajectory(judged, drafts, passed, hits), judged_by([judged], [real])
     asyncio.run(confidence(Hearing(), went, standard, archived=passed and judged == real))
     assert moved == moves
-
-
-def test_the_anchor_is_the_article_that_the_standards_share() -> None:
-    assert shared_anchor([judged_by((264, 25), (25, 264)), judged_by((264, 25), (25, 264))]) == 264
-    assert shared_anchor([judged_by((25, 264), (25, 264)), judged_by((264,), (264,))]) == 264
-    assert shared_anchor([judged_by((67, 264, 25), (25, 264)), judged_by((264,), (25, 264))]) == 264
 
 
 THEFT = Judgment(relevant_articles=(264,), charges=("theft",))

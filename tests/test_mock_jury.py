@@ -127,23 +127,6 @@ def test_what_jurors_see_of_each_other(house: Courthouse, monkeypatch: pytest.Mo
     assert all(one.vote for task in free for one in task.heard)
 
 
-@pytest.mark.parametrize(("whose", "sizes"), [("all", {12}), ("heard", {0, 2}), ("nobody", {0})])
-def test_the_count_is_shown_to_those_who_may_see_it(
-    house: Courthouse, monkeypatch: pytest.MonkeyPatch, whose: str, sizes: set[int]
-) -> None:
-    asked = script(monkeypatch, None)
-    graph = {"edges": ((0, 1), (0, 2))}
-    knobs = {"talk": "follow-graph", "graph": graph, "count_seen": whose, "first_votes": 6, "secret_ballots": True}
-    record = hear(house, seed=100 + len(whose), rounds=1, **knobs)  # answers on record are not asked again
-    free = [request for request in asked if isinstance(request.task, Vote)]
-    assert {sum(request.task.counts.values()) for request in free} == sizes
-    texts = {request.task.persona.name: text_of(request) for request in free}
-    names = [persona.name for persona in record.setup.jury]
-    assert "You hear 2 of the 11 other jurors." in texts[names[0]]
-    assert "Nobody else's words reach you" in texts[names[1]]
-    assert ("How the whole jury stands is not shown to you." in texts[names[0]]) == (whose != "all")
-
-
 @pytest.mark.parametrize(
     ("procedure", "case", "knobs"),
     [

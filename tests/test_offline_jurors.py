@@ -1,24 +1,18 @@
 """The offline juror answers to personas, rules and evidence, and says what it weighed, for which side and how much."""
 
 import random
-import re
-from collections import Counter
-from dataclasses import dataclass
-from statistics import mean
 from typing import Any
 
 import pytest
 
-from courtroom.cases.dispute import Dispute, Evidence, Side, Transaction
-from courtroom.courthouse import Courthouse
+from courtroom.cases.dispute import Dispute, Evidence, Transaction
 from courtroom.judging.dispute_weights import weigh
 from courtroom.models.task import Task
 from courtroom.panel.personas import Persona, pool
-from courtroom.procedures import PROCEDURES
 from courtroom.procedures.cyberjurors import tasks
 from courtroom.procedures.cyberjurors.procedure import CYBERJURORS
 from courtroom.text.words import has_chinese
-from tests.driving import drive, house
+from tests.driving import house
 
 __all__ = ["house"]  # a fixture
 
@@ -105,75 +99,3 @@ def test_evidence_that_orders_a_vote_has_no_effect() -> None:
     order = Evidence(id="buyer-2", side="buyer", text=text)
     assert weigh(order) == ()
     assert judged(case.model_copy(update={"evidence": (*case.evidence, order)})).verdict == "seller"
-
-
-@dataclass
-class Hearing:
-    """A sample as it was heard: who said what in which stage, and how each would vote."""
-
-    case: Dispute
-    names: frozenset[str]
-    said: list[tuple[str, str, str]]
-    votes: dict[tuple[str, str], str]
-
-
-def heard(house: Courthouse, procedure: str, case: str, seed: int) -> Hearing:
-    run = drive(house, house.new_run(procedure, house.library.case(case), PROCEDURES[procedure].setup(), seed))
-    record = house.record(run)
-    calls = [call for call in record.calls if call.value is not None]
-    votes = {(call.stage, call.member): call.value["verdict"] for call in calls if call.task == "judge"}
-    said = [(call.stage, call.member, text) for call in calls for text in texts_of(call.value)]
-    assert isinstance(record.case, Dispute)
-    return Hearing(record.case, frozenset(one.name for one in record.everybody), said, votes)
-
-
-def texts_of(value: object) -> list[str]:
-    """Every text in an answer."""
-    if isinstance(value, dict | list):
-        return [text for one in (value.values() if isinstance(value, dict) else value) for text in texts_of(one)]
-    return [value] if isinstance(value, str) else []
-
-
-def disputes(house: Courthouse) -> list[str]:
-    found = [one.id for one in house.library.cases() if one.kind == "dispute"]
-    assert len(found) == 13
-    return found
-
-
-@pytest.fixture(scope="module")
-def hearings(house: Courthouse) -> list[Hearing]:
-    return [heard(house, "cyberjurors", case, 0) for case in disputes(house)]
-
-
-@pytest.mark.parametrize("seed", [0, 1, 2])
-@pytest.mark.parametrize("procedure", ["cyberjurors", "debate", "discussion"])
-def test_what_is_quoted_for_a_side_stands_in_its_evidence(house: Courthouse, procedure: str, seed: int) -> None:
-    counts = Counter[tuple[str, str]]()
-    for hearing in (heard(house, procedure, case, seed) for case in disputes(house)):
-        for _, member, text in hearing.said:
-            for quote, side in spoken_for(text):
-                given = [one for piece in hearing.case.by_side(side) for one in texts_of(piece.model_dump(mode="json"))]
-                told = "\n".join(given).replace("“", "'").replace("”", "'")
-                assert quote in told, (hearing.case.id, member, text)
-                counts[side, hearing.case.language] += 1
-    assert min(counts[side, language] for side in ("buyer", "seller") for language in ("en", "zh")) > 3
-
-
-def spoken_for(text: str) -> list[tuple[str, Side]]:
-    """What a text quotes, each with the side for which it is said to speak."""
-    english = re.findall("“([^”]+)” speaks for the (buyer|seller): ", text)
-    chinese = re.findall("“([^”]+)”有利于(买家|卖家)：", text)
-    return [(quote, "buyer" if side in ("buyer", "买家") else "seller") for quote, side in (*english, *chinese)]
-
-
-def test_juries_split_where_the_votes_on_record_do_and_most_talk_for_rounds(hearings: list[Hearing]) -> None:
-    real = [hearing.case.jury.buyer for hearing in hearings]
-    votes = []
-    for hearing in hearings:
-        rounds = Counter({stage: 0 for stage, _ in hearing.votes})
-        rounds.update(stage for (stage, _), vote in hearing.votes.items() if vote == "buyer")
-        votes.append([*rounds.values()])
-    assert mean(abs(one[-1] - other) for one, other in zip(votes, real, strict=True)) <= 2.5
-    assert sum((one[-1] > 8) == (other > 8) for one, other in zip(votes, real, strict=True)) >= 11
-    assert sum(len(one) > 1 for one in votes) >= 8
-    assert any(len(set(one)) > 1 for one in votes), "some change their mind"

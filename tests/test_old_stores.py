@@ -2,8 +2,6 @@
 
 import shutil
 import sqlite3
-import subprocess
-import sys
 import zipfile
 from contextlib import closing
 from pathlib import Path
@@ -85,22 +83,6 @@ def test_a_postgresql_store_of_before_is_taken_over_and_an_older_one_refused(on_
         database.close()
     with pytest.raises(StoreError, match="development version before 1.0.0"):
         open_store(address)
-
-
-def test_a_store_of_this_version_is_opened_without_writing_and_without_sqlalchemy(tmp_path: Path) -> None:
-    open_store(tmp_path / STORE).close()
-    before = (tmp_path / STORE).read_bytes()
-    with closing(sqlite3.connect(tmp_path / STORE, isolation_level=None)) as held:
-        held.execute("BEGIN IMMEDIATE")  # another process writes
-        open_store(tmp_path / STORE).close()
-    assert before == (tmp_path / STORE).read_bytes()
-    assert not list(tmp_path.glob("*.bak"))
-    code = (
-        "import sys; from pathlib import Path; from courtroom.store.opening import open_store; "
-        "open_store(Path(sys.argv[1])).close(); print({'sqlalchemy', 'alembic'} & {*sys.modules})"
-    )
-    command = [sys.executable, "-c", code, tmp_path / STORE]
-    assert subprocess.check_output(command, cwd=ROOT, text=True) == "set()\n"
 
 
 def test_a_store_of_the_first_release_is_upgraded_and_keeps_its_imports(tmp_path: Path) -> None:

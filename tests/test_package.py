@@ -1,6 +1,5 @@
 """Courtroom as a package: built, installed into an environment of its own, run in an empty folder."""
 
-import ast
 import json
 import os
 import re
@@ -10,7 +9,6 @@ import sysconfig
 import tomllib
 import urllib.request
 import zipfile
-from importlib.metadata import PathDistribution
 from pathlib import Path
 from typing import Any
 
@@ -98,27 +96,6 @@ def test_an_installed_courtroom_opens_the_app_in_an_empty_folder(installed: Path
     title, buttons = do(installed / "python", "-c", FIRST_PAGE, where=tmp_path).split()
     assert title == "Courtroom"
     assert int(buttons) > 10
-
-
-def test_the_wheel_asks_for_what_the_code_imports(wheel: Path, tmp_path: Path) -> None:
-    zipfile.ZipFile(wheel).extractall(tmp_path)
-    (folder,) = tmp_path.glob("*.dist-info")
-    wanted = {Requirement(line).name.lower().replace("_", "-") for line in PathDistribution(folder).requires or ()}
-    files = [*ROOT.glob("courtroom/**/*.py"), *ROOT.glob("pages/**/*.py"), ROOT / "app.py"]
-    nodes = [node for path in files for node in ast.walk(ast.parse(path.read_text()))]
-    imported = {alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names}
-    imported |= {str(node.module) for node in nodes if isinstance(node, ast.ImportFrom)}
-    outside = {name.split(".")[0] for name in imported} - {*sys.stdlib_module_names, "courtroom", "pages"}
-    other = {
-        "PIL": "pillow",
-        "bs4": "beautifulsoup4",
-        "cv2": "opencv-python-headless",
-        "docx": "python-docx",
-        "pptx": "python-pptx",
-        "sklearn": "scikit-learn",
-        "yaml": "pyyaml",
-    }
-    assert {other.get(name, name.replace("_", "-")) for name in outside} <= wanted
 
 
 def test_public_names_are_there_and_importing_courtroom_alone_loads_nothing_heavy() -> None:

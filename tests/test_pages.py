@@ -10,7 +10,6 @@ from streamlit.testing.v1 import AppTest
 from courtroom.courthouse import Courthouse
 from courtroom.declarations.setup import Budget
 from courtroom.engine.run import Control
-from courtroom.errors import CaseError
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
 from tests.driving import until
 from tests.pages import benched, heard, house, page, press, texts
@@ -89,17 +88,6 @@ def test_a_knob_that_is_turned_can_be_undone_and_is_in_the_run(house: Courthouse
     press(app, "Start")
     (run,) = house.store.runs()
     assert len(house.store.setup(run.id, CyberJurorsSetup).jury) == 3
-
-
-def test_one_members_whole_chain_is_shown_also_what_was_examined_for_it(house: Courthouse) -> None:
-    run = heard(house)
-    app = page("deliberation", {"run": run, "member": "juror-02"})
-    for title in ("Focus extraction", "Clue perception", "Adversarial analysis", "Verdict"):
-        assert title in texts(app)
-    run = heard(house, examination="shared")
-    app = page("deliberation", {"run": run, "member": "juror-02"})
-    assert "Examined once for the whole panel" in texts(app)
-    assert "Clue perception" in texts(app)
 
 
 def test_a_spent_budget_can_be_raised_on_the_page(house: Courthouse) -> None:
@@ -209,24 +197,6 @@ def test_a_link_opens_the_case_and_the_procedure_that_it_was_made_for(house: Cou
     assert app.session_state["case"] == "oak-table", "another one can be chosen"
 
 
-def test_an_uploaded_case_is_found_by_its_content_and_told_where_it_is_missing_or_no_name(house: Courthouse) -> None:
-    table = house.library.case("oak-table")
-    mine = house.library.restore(table.model_copy(update={"id": "mine", "title": "My table"}))
-    name = house.library.name_in_link(mine)
-    assert "mine" not in name
-    assert house.library.name_in_link(table) == "oak-table"
-    assert page("setup", setup=link(case=name)).session_state["case"] == "mine"
-    house.library.delete("mine")
-    app = page("setup", setup=link(case=name))
-    assert "The case of this link is not in this install" in texts(app)
-    assert app.session_state["case"] != "mine"
-    app = page("setup", setup=link(case=["oak-table"]))
-    assert "This is not a setup" in texts(app)
-    for wrong in ("nope", "sha256:", "sha256:0", "../../etc/passwd", "<script>", "", "mine"):
-        with pytest.raises(CaseError, match=r"is not in this install.*\.$"):
-            house.library.linked(wrong)
-
-
 @pytest.mark.parametrize(
     ("data", "told"),
     [
@@ -239,11 +209,3 @@ def test_a_setup_file_that_would_be_guessed_at_is_refused(house: Courthouse, dat
     next(one for one in app.file_uploader if one.label == "Load a setup from JSON").upload("a.json", data).run()
     press(app, "Load this file")
     assert told in texts(app).replace("\\", "")
-
-
-def test_the_shared_link_and_file_name_the_case_and_a_saved_setup_does_not(house: Courthouse) -> None:
-    app = page("setup", {"setup_section": "Save and share", "case": "camera-fungus"})
-    assert "camera-fungus" in "".join(code.value for code in app.code)
-    field(app, "text_input", "Name").set_value("plain")
-    press(app, "Save")
-    assert "case" not in house.setups.load("plain")

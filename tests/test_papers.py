@@ -8,8 +8,6 @@ from typing import Any
 import pytest
 from PIL import Image
 
-from courtroom.cases.files import read_upload
-from courtroom.cases.labelled import Document
 from courtroom.cases.papers import Piece, read_papers
 from courtroom.errors import CaseError
 from tests.papers import (
@@ -18,7 +16,6 @@ from tests.papers import (
     complaint,
     mail,
     picture,
-    saved_as,
     sheets,
     slides,
     telegram,
@@ -70,15 +67,6 @@ def test_workbook_gives_a_piece_for_each_sheet() -> None:
     assert pieces("a.xlsx", wide) == [("a.xlsx, sheet A", "lamp")], "what it says of its size need not be so"
 
 
-def test_slides_give_their_texts_and_pictures() -> None:
-    assert pieces("a.pptx", slides("Claim", "Answer", shown=picture("lamp"))) == [
-        ("a.pptx, slide 1", "Claim"),
-        ("a.pptx, slide 2", "Answer"),
-        ("a.pptx, slide 1", "PNG 360x200"),
-        ("a.pptx, slide 2", "PNG 360x200"),
-    ]
-
-
 def test_rtf_and_html_give_their_text() -> None:
     assert pieces("a.rtf", rb"{\rtf1\ansi\ansicpg936 The lamp \'b5\'c6 broke.\par}") == [
         ("a.rtf", "The lamp 灯 broke.\n")
@@ -111,15 +99,6 @@ def test_phones_and_scanners_pictures_become_png(ending: str, form: str) -> None
     papers = read_papers(f"a.{ending}", picture("lamp", form))
     assert [size(one) for one in papers.pieces] == ["PNG 360x200"]
     assert papers.remarks == (f"a.{ending} was turned into PNG, which models take.",)
-
-
-def test_each_page_of_a_tiff_is_a_picture() -> None:
-    data = saved_as(Image.new("1", (30, 40)), "TIFF", [Image.new("L", (50, 60)), Image.new("CMYK", (70, 80))])
-    assert pieces("a.tiff", data) == [
-        ("a.tiff, page 1", "PNG 30x40"),
-        ("a.tiff, page 2", "PNG 50x60"),
-        ("a.tiff, page 3", "PNG 70x80"),
-    ]
 
 
 def test_chats_come_word_for_word() -> None:
@@ -185,12 +164,3 @@ def test_letters_within_letters_end_somewhere() -> None:
     papers = read_papers("a.eml", data)
     assert len(papers.pieces) == 4
     assert "lies too deep in other files" in papers.remarks[0]
-
-
-def test_word_file_is_a_document_to_summarise() -> None:
-    (package,) = read_upload("a.docx", word("The river rose.", shown=picture("river")))
-    assert isinstance(package.case, Document)
-    assert "The river rose." in package.case.text
-    assert package.remarks == ("Pictures in a.docx are no part of a document, and were left out: 1.",)
-    with pytest.raises(CaseError, match="holds only pictures"):
-        read_upload("a.pptx", slides("", shown=picture("river")))

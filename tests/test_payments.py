@@ -4,7 +4,6 @@ Payments after a kill, a stop, a budget, a failure that is asked again; budgets 
 """
 
 import asyncio
-import itertools
 import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -29,9 +28,8 @@ from courtroom.models.request import Reply, Request, Usage
 from courtroom.models.spec import ModelSpec
 from courtroom.settings import Settings
 from tests import forks
-from tests.driving import until
 from tests.kills import die_when
-from tests.openai_server import OpenAIServer, refusal
+from tests.openai_server import OpenAIServer
 from tests.test_resilience import environment, record_of, result, runs
 from tests.toy import CASE, Bench, Scripted, ToySetup, side_by_member
 
@@ -220,31 +218,6 @@ def test_members_at_once_do_not_overshoot_a_token_budget(tmp_path: Path) -> None
         assert held.server.calls < 3 * JURY
         assert held.bench.go_on(record.run.id, Budget(tokens=1_000_000)).run.status == "done"
         assert held.server.calls == 3 * JURY
-
-
-def test_calls_that_fail_give_back_what_was_reserved(tmp_path: Path) -> None:
-    number = itertools.count()
-    with hearings(
-        tmp_path,
-        answer=lambda body: (
-            refusal(400, "Content policy violation: the prompt was blocked") if next(number) < 12 else None
-        ),
-    ) as held:
-        record = held.hear(budget=Budget(tokens=2_000), max_tokens=64)
-        assert record.run.status == "paused"
-        assert record.failed == 12
-        assert is_used_up(2_000, tokens(record), 20)
-
-
-def test_a_run_that_waits_for_room_is_stopped(tmp_path: Path) -> None:
-    with hearings(tmp_path, delay=0.3) as held:
-        run = held.planned(budget=Budget(tokens=6_000), rounds=1, max_tokens=3_000)
-        held.bench.runner.go(run)
-        until(lambda: held.server.open, "a call")
-        held.bench.runner.stop(run)
-        assert held.bench.store.status(run) == "paused"
-        held.server.delay = 0.0
-        assert held.bench.go_on(run).run.status == "done"
 
 
 def granted(spent: Spent, need: Need, budget: Budget) -> Reserved:

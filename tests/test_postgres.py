@@ -6,7 +6,6 @@ import re
 import shutil
 import sqlite3
 from collections import Counter
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
 
@@ -24,7 +23,7 @@ from courtroom.store.database import Database
 from courtroom.store.opening import open_store
 from courtroom.store.postgres import from_plain, to_plain
 from courtroom.store.schema import columns_of_tables
-from courtroom.upkeep.backup import NOT_MOVED, copy_as_file, move, restore
+from courtroom.upkeep.backup import NOT_MOVED, copy_as_file, restore
 from courtroom.upkeep.doctor import examine
 from tests import forks
 from tests.docs import ROOT
@@ -48,23 +47,6 @@ def test_any_text_comes_back_from_postgresql_as_it_was(text: str) -> None:
     assert "\0" not in plain
     plain.encode()
     assert from_plain(plain) == text
-
-
-def test_a_transaction_keeps_out_writers_but_no_readers(database: Database) -> None:
-    def parts() -> int:
-        return int(database.connection.execute("SELECT count(*) FROM parts").fetchone()[0])
-
-    def write_alone() -> int:
-        database.connection.execute("INSERT INTO parts VALUES ('other', 'x')")
-        return parts()
-
-    with ThreadPoolExecutor() as threads:
-        with database.transaction() as db:
-            db.execute("INSERT INTO parts VALUES ('mine', 'x')")
-            other = threads.submit(write_alone)
-            assert threads.submit(parts).result(60) == 0
-            assert not other.done()
-        assert other.result(60) == 2, "after the transaction's"
 
 
 def test_a_transaction_is_undone_as_a_whole(database: Database) -> None:
@@ -236,15 +218,6 @@ def rows(path: Path) -> dict[str, list[tuple[object, ...]]]:
         }
     assert sum(map(len, found.values())) > 100
     return found
-
-
-def test_what_arrives_changed_is_not_kept(tmp_path: Path, database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
-    source = open_store(tmp_path / "first.sqlite")
-    source.connection.execute("INSERT INTO parts VALUES ('a', 'whole')")
-    monkeypatch.setattr("courtroom.upkeep.backup._storable", lambda value, target: value and value[:3])
-    with pytest.raises(StoreError, match="otherwise than they were"):
-        move(source, database)
-    assert database.connection.execute("SELECT count(*) FROM parts").fetchone()[0] == 0
 
 
 def test_a_servers_backup_is_of_one_moment(tmp_path: Path, on_postgres: str, database: Database) -> None:

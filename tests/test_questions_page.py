@@ -9,12 +9,10 @@ import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from courtroom.courthouse import Courthouse
-from courtroom.datasets.row import Row
 from courtroom.engine.record import Record
-from courtroom.experiments.spec import Experiment
 from courtroom.models.offline import NOTICE
 from courtroom.questions.marks import Mark
-from tests.driving import answered_by, done
+from tests.driving import answered_by
 from tests.pages import NASTY, benched, house, page, press, texts
 from tests.scripted_jury import Jury
 
@@ -103,28 +101,6 @@ def test_a_mark_is_found_on_the_page_runs(house: Courthouse) -> None:
     assert {*app.dataframe[0].value["run"]} == {marked.run.id, other.run.id}
     next(toggle for toggle in app.toggle if toggle.label == "With a star").set_value(True).run()
     assert list(app.dataframe[0].value["run"]) == [marked.run.id]
-
-
-def test_the_page_of_an_experiment_says_what_changes_were(house: Courthouse) -> None:
-    cases = [house.library.case(name) for name in ("phone-battery", "oak-table")]
-    house.datasets.add("disputes", [Row(id=case.id, case=case) for case in cases])
-    arms = [{"name": "three jurors", "procedure": "cyberjurors", "set": SMALL}]
-    spec = Experiment.model_validate({"name": "changes", "dataset": {"name": "disputes"}, "arms": arms})
-    app = page("experiments", experiment=done(house, spec).kept.id)
-    assert "No change of sides in these runs was audited yet." in texts(app)
-    app.number_input(key="audits-seeds").set_value(1)
-    app.button(key="estimate-audits").click().run()
-    assert "8 calls to be asked, 0 on record" in texts(app)
-    assert not house.asides.audited()
-    app.button(key="start-audits").click().run()
-    for audit in house.audits.under_way.values():
-        audit.result(30)
-    app.run()
-    assert not app.exception, app.exception
-    table = next(frame.value for frame in app.dataframe if "votes audited" in frame.value)
-    assert table.to_dict("records") == [{"arm": "three jurors", "runs": 2, "votes audited": 2, "instability": "100%"}]
-    app.button(key="estimate-audits").click().run()
-    assert "There is nothing to ask" in texts(app)
 
 
 def test_what_is_shared_holds_audits_marks_and_interviews(house: Courthouse, monkeypatch: pytest.MonkeyPatch) -> None:

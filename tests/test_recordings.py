@@ -8,15 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from courtroom import report
 from courtroom.courthouse import Courthouse
 from courtroom.declarations.changes import changed
-from courtroom.engine.run import ABOUT_RECORDINGS, RECORDING
+from courtroom.engine.run import RECORDING
 from courtroom.errors import CourtroomError
-from courtroom.film.picture import Painter
 from courtroom.models.spec import OFFLINE
 from courtroom.questions.marks import Mark
-from courtroom.room import scene
 from courtroom.settings import Settings
 from tests.docs import blocks
 from tests.driving import shell
@@ -79,15 +76,6 @@ def test_one_click_takes_in_a_hearing_with_its_forks(studio: Studio, house: Cour
     assert house.files.play(first) == run, "a second click opens the same"
     house.store.delete(run)
     assert house.files.play(first) == run, "whoever deletes it finds it again"
-
-
-def test_a_recording_says_everywhere_who_answered(house: Courthouse) -> None:
-    run = house.files.play(house.recordings[0])
-    record, notice = house.record(run), ABOUT_RECORDINGS[RECORDING]
-    procedure = house.procedures[record.run.procedure]
-    assert notice in report.as_html(record, procedure, house.answers, house.media)
-    assert json.loads(house.files.export(run)[1])["run"]["origin"] == RECORDING
-    assert Painter(scene(record, procedure.about(record.case)), "wide", "light").notice == notice
 
 
 def test_a_recording_is_neither_continued_nor_learned_from(house: Courthouse) -> None:

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from courtroom import Record, Text, View, procedures
+from courtroom import Record, View, procedures
 from courtroom.courthouse import Courthouse
 from courtroom.engine.interventions import ChangeSetup, InterventionRefused
 from courtroom.engine.procedure import Procedure
@@ -23,7 +23,6 @@ from courtroom.procedures import PROCEDURES, Outside
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
 from courtroom.procedures.debate.procedure import DEBATE, Argue, Argument
 from courtroom.procedures.registration import RegistrationError, mistakes, register
-from courtroom.report.page import as_html
 from courtroom.settings import Settings
 from courtroom.shell.procedures import check_package, lay_out, tried
 from pages.parts.shared.shown import literal
@@ -141,19 +140,6 @@ def test_a_broken_package_leaves_other_procedures_alone(tmp_path: Path) -> None:
     assert "Traceback" in (tmp_path / "home/courtroom.log").read_text()
 
 
-def test_an_authors_error_is_shown_in_full_on_demand(tmp_path: Path) -> None:
-    installed(tmp_path, "two-judges", "    judge = court", "    court.setup.tempo\n    judge = court")
-    run = ("run", "phone-battery", "--procedure", "two-judges")
-    short, full = shell(*run, at=tmp_path), shell("--traceback", *run, at=tmp_path)
-    assert (short.returncode, full.returncode) == (1, 1)
-    told = short.stdout + short.stderr
-    assert f"{tmp_path / 'home' / 'courtroom.log'} has the rest" in told
-    assert "AttributeError: 'TwoJudgesSetup' object has no attribute 'tempo'" in told
-    assert "Traceback" not in short.stderr
-    assert "has no attribute 'tempo'" in full.stderr
-    assert "court.setup.tempo" in full.stderr
-
-
 PACKAGE = Path(__file__).parent / "packages" / "mediation"
 """Written from docs/write-a-procedure.md alone."""
 Hear = Callable[..., tuple[Courthouse, Record]]
@@ -213,18 +199,6 @@ def test_a_name_that_is_no_choice_stops_the_run(
     assert record.run.reason.startswith(f"{tmp_path / 'changed_code.py'}, line ")
     assert told in record.run.reason
     assert "server and keys" not in record.run.reason
-
-
-def test_a_view_that_fails_is_named_with_its_line(mediation: Procedure, hear: Hear) -> None:
-    def draw(record: Record) -> dict[str, tuple[Text, ...]]:
-        return {"": (Text(record.run.verdict.details["missing"]),)}  # type: ignore[union-attr]
-
-    broken = replace(mediation, views=(View("broken", "Broken", "", "", draw),))
-    house, record = hear(broken)
-    (told,) = broken.views[0].blocks(record)[""]
-    assert told.body.startswith("The view “Broken” can't be drawn. ")
-    assert f"{__file__}, line {draw.__code__.co_firstlineno + 1}: KeyError: 'missing'. Mend it there." in told.body
-    assert "KeyError" in as_html(record, broken, house.answers, house.media)
 
 
 def test_the_check_finds_what_no_prompt_shows(mediation: Procedure, tmp_path: Path) -> None:

@@ -1,13 +1,10 @@
 """Prompts as a model is sent them, kept as files that a reviewer reads."""
 
 import json
-import random
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Any, get_args
 
-import llguidance
-import numpy as np
 import pytest
 from pydantic import BaseModel
 from pydantic.json_schema import SkipJsonSchema
@@ -21,7 +18,6 @@ from courtroom.judging.jurors import Reasons
 from courtroom.knowledge.bases import from_dispute
 from courtroom.law import Term
 from courtroom.models.offline import OfflineModel
-from courtroom.models.repair import read_answer
 from courtroom.models.request import Reply, Request, Watch
 from courtroom.models.schema import schema_of, shown_form
 from courtroom.models.spec import ModelSpec
@@ -175,9 +171,6 @@ def test_what_is_asked_is_the_same_whatever_the_outcome_was(tmp_path: Path, name
 
 STRICT = {"type", "description", "enum", "properties", "required", "additionalProperties", "items", "anyOf"}
 BOUNDS = {"minimum", "maximum", "minItems", "maxItems", "pattern"}
-BYTES = llguidance.LLTokenizer("byte")
-LONG = 200
-"""After so many bytes a walk takes whatever ends a text, a list or the answer."""
 
 
 @pytest.fixture(scope="module", params=list(PROCEDURES))
@@ -220,12 +213,6 @@ def test_a_schema_keeps_the_order_thinks_first_and_fits_the_strict_subset(forms:
                     decided = decided or name
 
 
-def test_what_a_server_may_decode_under_a_schema_is_a_valid_answer(forms: list[type[BaseModel]]) -> None:
-    for form in forms:
-        text = decoded(schema_of(form), random.Random(0))
-        assert isinstance(read_answer(text, form, "stop"), form), text
-
-
 def test_how_long_an_answer_may_be_belongs_to_the_model() -> None:
     class Told(Answer):
         points: Points
@@ -265,25 +252,6 @@ def parts(schema: Any) -> Iterator[dict[str, Any]]:
     items = [schema["items"]] if "items" in schema else []
     for part in (*schema.get("properties", {}).values(), *schema.get("anyOf", ()), *items):
         yield from parts(part)
-
-
-def decoded(schema: str, draw: random.Random) -> str:
-    """A text of tokens drawn at random from those that the engine allows, until it allows none but the end."""
-    grammar = llguidance.LLMatcher.grammar_from_json_schema(schema, overrides={"whitespace_flexible": False})
-    matcher = llguidance.LLMatcher(BYTES, grammar)
-    assert not matcher.get_error(), matcher.get_error()
-    out = bytearray()
-    while not matcher.is_stopped():
-        allowed = np.flatnonzero(np.unpackbits(np.frombuffer(matcher.compute_bitmask(), np.uint8), bitorder="little"))
-        plain = [token for token in allowed if 32 <= token < 127 and token != ord("\\")] or list(allowed)
-        ends = [token for token in plain if token in b'"]}']
-        token = int(draw.choice(ends if ends and (len(out) > LONG or draw.random() < 0.1) else plain))
-        if BYTES.eos_token in allowed and (len(out) > LONG or plain == [BYTES.eos_token]):
-            break
-        out.append(token)
-        matcher.consume_token(token)
-        assert len(out) < 20_000, "the schema has no end"
-    return out.decode()
 
 
 @pytest.mark.parametrize("room", ["tight", "generous"])

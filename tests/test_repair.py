@@ -175,22 +175,6 @@ def test_what_is_meant_for_certain_is_read(change: dict[str, object], read: dict
     assert answer == Verdict.model_validate({**VERDICT, **read})
 
 
-@pytest.mark.parametrize(
-    ("change", "why"),
-    [
-        ({"months": "80%"}, "^months: it must be a whole number, in figures alone$"),
-        ({"sure": "hardly"}, "^sure: it must be true or false$"),
-        ({"reasons": [None]}, "^reasons.0: it must be a text$"),
-        ({"vote": "buyer or seller"}, "^vote: it must be 'buyer' or 'seller'$"),
-        ({"reasons": None}, "^reasons: .*at least 1 item"),
-    ],
-    ids=str,
-)
-def test_what_is_not_certain_is_asked_again_in_plain_words(change: dict[str, object], why: str) -> None:
-    with pytest.raises(InvalidAnswer, match=why):
-        read_answer(json.dumps({**VERDICT, **change}), Verdict, "stop")
-
-
 @pytest.mark.parametrize("after", ["", " \n" * 500])
 def test_a_whole_answer_is_read_although_it_is_called_cut(after: str) -> None:
     assert read_answer(LATE.model_dump_json() + after, Opinion, "length") == LATE

@@ -16,7 +16,6 @@ from courtroom.settings import Settings
 from tests.driving import drive, shell
 from tests.full_store import SMALL, full_store
 from tests.pages import house as house_here
-from tests.pages import page, texts
 
 __all__ = ["house_here"]  # a fixture
 
@@ -92,17 +91,3 @@ def test_the_shell_imports_what_it_has_exported(there: Courthouse, tmp_path: Pat
     assert shell("runs").splitlines()[-1].endswith("\timported")
     with pytest.raises(CourtroomError, match="can only be read"):
         shell("resume", here)
-
-
-def test_pages_offer_no_way_to_continue_an_import(there: Courthouse, house_here: Courthouse) -> None:
-    run, fork = (house_here.files.take_in(written(there, one)) for one in full_store()[1:])
-    app = page("runs")
-    assert set(app.dataframe[0].value["Note"]) == {"imported"}
-    for tab in ("Members", "Votes"):
-        app = page("deliberation", {"run": fork, f"tab-{fork}": tab})
-        assert "can only be read" in texts(app)
-        keys = {button.key for button in app.button}
-        assert "do-fork" in keys or not house_here.record(fork).events
-        assert not keys & {"do-run", "do-step", "do-pause", "do-stop"}
-        assert "Intervene" not in [box.label for box in app.expander]
-    assert texts(page("compare", {"compared": f"{run},{fork}"})).count("imported") == 2

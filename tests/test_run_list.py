@@ -13,7 +13,7 @@ from courtroom.courthouse import Courthouse
 from courtroom.evaluation.run_list import ExperimentLine, RunFilter, RunLine, RunList
 from courtroom.store.database import Database
 from tests.full_store import kept_what_if
-from tests.pages import heard, house, opened_at, page, press, texts
+from tests.pages import heard, house, page, press, texts
 from tests.test_pages import choose, field, keys, listed, put
 
 __all__ = ["house"]  # a fixture
@@ -180,18 +180,3 @@ def test_a_page_reads_no_more_of_many_runs(house: Courthouse, run: str, rows_rea
     if name == "runs":
         assert len(listed(app)) == 50
         assert counts[0] < 300
-
-
-def test_a_run_is_found_by_a_search_or_address(house: Courthouse, run: str) -> None:
-    oldest = f"{run}-00000"
-    (choice,) = opened_at("compare", runs=f"{run},{oldest}").multiselect
-    assert len(choice.options) == MOST + 2
-    assert choice.value == [run, oldest]
-    app = page("compare")
-    assert len(app.multiselect[0].options) == MOST
-    app.text_input(key="compare-search").set_value(oldest).run()
-    assert [option.rpartition(" ")[2] for option in app.multiselect[0].options] == [oldest]
-    app = opened_at("what_if", base=run)
-    assert app.selectbox[0].value == run
-    app.text_input(key="what-if-search").set_value("no such run").run()
-    assert app.selectbox[0].value == run, "the chosen one stays"

@@ -115,10 +115,3 @@ def test_a_script_that_can_not_be_followed_is_refused(house: Courthouse) -> None
     setup = changed(house.procedures["mock-jury"].setup(), {"script.members": 1})
     with pytest.raises(CourtroomError, match="Give the question options"):
         house.new_run("mock-jury", QUESTION.model_copy(update={"options": ()}), setup, 0)
-
-
-def test_nobody_interviews_a_scripted_member(house: Courthouse) -> None:
-    record = hear(house, "mock-jury", rounds=0, **SCRIPT)
-    call = next(one for one in record.calls if one.model == "script")
-    with pytest.raises(CourtroomError, match="says only what was written for it"):
-        house.interviews.ask(record, call, "Why?")

@@ -20,7 +20,6 @@ from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
 from courtroom.questions.marks import Mark
 from courtroom.settings import DATA
 from courtroom.sharing import DAY, HOUR, ActionFilter, ActionLog, Links, NoSuchLink
-from tests.driving import drive
 from tests.full_store import kept_what_if
 
 ADA = Account(id="ada", name="Ada", access=Access.RUN)
@@ -133,20 +132,6 @@ def test_things_belong_to_nobody_without_sign_in(house: Courthouse) -> None:
     refused(BO, NoSuchRun, lambda: house.store.run(private))
 
 
-def test_nobody_sees_a_deleted_run_nor_own_things_without_access(house: Courthouse) -> None:
-    run = Resource(kind="run", id=run_of(house, None))
-    with acts(LOOKS):
-        assert sharing.may_see(house.database, run)
-    house.store.delete(run.id)
-    with acts(LOOKS):
-        assert not sharing.may_see(house.database, run)
-    own = Resource(kind="run", id=run_of(house, ADA))
-    for access in (Access.NONE, Access.LOOK):
-        with acts(ADA.model_copy(update={"access": access})):
-            assert sharing.may_see(house.database, own) == (access is Access.LOOK)
-            assert not sharing.may_change(house.database, own)
-
-
 def test_a_private_run_is_as_if_it_were_not_there(either: Courthouse) -> None:
     run, listed_runs = run_of(either), RunList(either.database)
     marked = Mark(reviewer="Ada", star=True, tags=("odd",))
@@ -201,20 +186,6 @@ def test_others_read_a_shared_run_and_fork_it(house: Courthouse) -> None:
     refused(BO, Forbidden, lambda: links.make(its, HOUR), lambda: links.end(link))
     assert links.opened(token) == its
     refused(ADA, NoSuchRun, lambda: house.store.run(fork))
-
-
-def test_an_imported_run_is_its_importers(house: Courthouse) -> None:
-    run = drive(house, run_of(house, None))
-    name, content = house.files.export(run)
-    assert name == f"{run}.json"
-    house.store.delete(run)
-    taken = {}
-    for person, other in ((ADA, BO), (BO, ADA)):
-        with acts(person):
-            taken[person.id] = house.files.take_in(content.encode())
-        refused(other, NoSuchRun, lambda run=taken[person.id]: house.store.run(run))  # type: ignore[misc]
-        refused(person, CourtroomError, lambda: house.files.take_in(content.encode()), why="is here already")
-    assert len({run, *taken.values()}) == 3
 
 
 def test_runs_of_an_experiment_follow_it(house: Courthouse) -> None:

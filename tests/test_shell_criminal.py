@@ -1,8 +1,6 @@
 """The shell around the criminal benches: forks, knowledge base, training data; what is wrong is told in a sentence."""
 
 import json
-import logging
-import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -73,29 +71,6 @@ def test_a_fork_asks_what_its_estimate_says_and_no_more(
     assert told == f"{ask} calls would be asked, {serve} are served from the record.{why}\n"
     fork = result(shell("fork", run, *words, "--json"))
     assert (fork["status"], fork["asked"], fork["recorded"]) == ("done", ask, serve)
-
-
-def test_a_fork_or_run_that_can_not_be_is_told_and_closes_what_it_opened(shell: Shell, tmp_path: Path) -> None:
-    run = heard(shell)
-    before = set(threading.enumerate()), list(logging.getLogger("courtroom").handlers)
-    assert "There is no run “nope”" in refused(shell("fork", "nope", "--estimate"))
-    assert "KEY=VALUE" in refused(shell("fork", run, "--set", "turns"))
-    assert "no stage" in refused(shell("fork", run, "--from", "round 9"))
-    assert "no such file" in refused(shell("fork", run, "--intervene", "nowhere.json"))
-    assert "at most 10" in refused(shell("fork", run, "--set", "turns=99", "--estimate", "--json"))
-    assert "not a known field" in refused(shell("fork", run, "--set", "nope=1"))
-    assert "has no parts" in refused(shell("fork", run, "--set", "model.id.x=1"))
-    assert shell("runs")[1].count("\n") == 1
-    sentence = refused(shell("run", "criminal-bus-wallet", "--procedure", "cyberjurors"))
-    assert all(part in sentence for part in ("of the kind “criminal”", "jurisagents, verdict"))
-    assert "no procedure “nope”" in refused(shell("run", "criminal-bus-wallet", "--procedure", "nope"))
-    words = ("run", "criminal-bus-wallet", "--procedure", "verdict", "--until", "nope")
-    assert "Stages are: Pre-adjudication, Turn" in refused(shell(*words))
-    assert "ends in .json, .html" in refused(shell("export", run, "--to", str(tmp_path / "run.txt")))
-    (tmp_path / "file").write_text("")
-    assert "can't be written" in refused(shell("export", run, "--to", str(tmp_path / "file" / "run.json")))
-    refused(shell("resume", run, "--until", "nope"))
-    assert (set(threading.enumerate()) - before[0], logging.getLogger("courtroom").handlers) == (set(), before[1])
 
 
 def precedent(number: int) -> str:

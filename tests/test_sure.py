@@ -13,11 +13,9 @@ from aiohttp import web
 from courtroom.courthouse import Courthouse
 from courtroom.errors import CourtroomError
 from courtroom.evaluation.significance import Series, series
-from pages.parts.shared.shown import literal
-from tests.docs import ROOT
 from tests.driving import shell
 from tests.openai_server import Answer, OpenAIServer, answer_for
-from tests.pages import benched, page
+from tests.pages import benched
 
 PRICED = "openai/gpt-4o-mini"
 
@@ -82,24 +80,6 @@ def test_no_repeat_is_made_twice(house: Courthouse) -> None:
     assert house.experiments.repeats.found(run) == found
     with pytest.raises(CourtroomError):
         shell("experiment", "certainty", run, "--budget", "0")
-
-
-def test_the_most_repeats_end_it(house: Courthouse, monkeypatch: pytest.MonkeyPatch) -> None:
-    run = heard(house)
-    found = house.experiments.repeats.go(run, most=4)
-    assert (found.found.state, found.found.of) == ("open", 4)
-    assert found.reason == "There are 4 repeats, and 4 are wanted at most."
-    assert house.experiments.repeats.go(run, most=2).found.of == 4
-    sentence = (
-        "How sure is this verdict? It is not decided whether the outcome is the same with at least 95 %: "
-        "4 of 4 repeats with other seeds came to the same outcome."
-    )
-    assert house.experiments.repeats.sentence(run) == sentence
-    shell("export", run, "--to", str(house.settings.home / "run.html"))
-    assert sentence in (house.settings.home / "run.html").read_text()
-    monkeypatch.chdir(ROOT)
-    shown = page("deliberation", run=run)
-    assert literal(sentence) in [caption.value for caption in shown.caption]
 
 
 def test_a_server_that_wavers_refutes_it_soon(house: Courthouse, server: OpenAIServer) -> None:

@@ -1,7 +1,6 @@
 """The doctor says what is wrong and mends it. A backup, also one while runs go on, holds everything; killed, it leaves what is whole."""
 
 import asyncio
-import json
 import os
 import shutil
 import signal
@@ -25,7 +24,7 @@ from courtroom.settings import Settings
 from courtroom.store.opening import open_store
 from courtroom.store.schema import REVISION
 from courtroom.store.sqlite import check
-from courtroom.upkeep import backup, doctor, stored_rows
+from courtroom.upkeep import backup, doctor
 from courtroom.upkeep.doctor import examine
 from courtroom.upkeep.health import CheckResult
 from tests import forks
@@ -109,23 +108,6 @@ def test_a_damaged_picture_is_set_aside_and_a_missing_one_told_with_its_case(hom
     assert "missing" in told
 
 
-def test_rows_that_are_set_aside_are_whole_in_the_file(home: Path) -> None:
-    change(home, "UPDATE cases SET body = CAST(x'7bff' AS TEXT)")
-    wrong(home, mend=True)
-    (aside,) = home.glob("set-aside-*.json")
-    (entry,) = json.loads(aside.read_text())
-    assert (entry["table"], entry["row"]["id"]) == ("cases", "mine")
-    assert entry["row"]["body"].encode("utf-8", "surrogateescape") == b"{\xff"
-
-
-def test_settings_that_nothing_reads_are_told_with_what_was_meant(monkeypatch: pytest.MonkeyPatch) -> None:
-    told = list(doctor.variables({"COURTROOM_EMBEDING": "x", "COURTROOM_REAL_DATA": "y", "PATH": "z"}))
-    assert [one.state for one in told] == ["wrong"]
-    assert "do you mean COURTROOM_EMBEDDING?" in told[0].sentence
-    monkeypatch.setenv("COURTROOM_CHROMA_PORT", "many")
-    assert "COURTROOM_CHROMA_PORT has a value that does not fit" in list(doctor.variables())[-1].sentence
-
-
 @pytest.mark.parametrize(("answer", "state"), [(200, "fine"), (401, "wrong")])
 def test_a_configured_server_is_asked_once_and_no_key_is_told(answer: int, state: str) -> None:
     with Answering(lambda path: answer) as server:
@@ -184,25 +166,6 @@ def test_the_doctor_of_an_older_store_changes_nothing_unless_told(home: Path) ->
     assert wrong(home, mend=True)["schema"].state == "mended"
     assert list(home.glob(f"*.before-{REVISION}.bak"))
     assert wrong(home) == {}
-
-
-def test_the_doctor_says_how_far_it_is_and_reads_no_row_for_strays(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("courtroom.upkeep.stored_rows.STEP", 1)
-    seen: dict[str, int] = {}
-    found = list(examine(Settings(home=home), progress=seen.__setitem__))
-    assert {one.state for one in found} == {"fine"}
-    parts = "libraries settings servers folder disk store schema rows media indexes"
-    assert {one.about.partition(":")[0] for one in found} >= set(parts.split())
-    assert seen["rows: events"] > 50
-    assert {"store", "rows: answers", "strays: payments"} <= seen.keys()
-    house = Courthouse(Settings(home=home))
-    sent: list[str] = []
-    house.database.connection.set_trace_callback(sent.append)
-    list(stored_rows.belonging(house, False, lambda about, done: None))
-    of_events = next(sql for sql in sent if " FROM events " in sql)
-    plan = [step for *_, step in house.database.connection.execute(f"EXPLAIN QUERY PLAN {of_events}")]
-    assert "SCAN events" not in plan, plan
-    assert any(step.startswith("SCAN events USING COVERING INDEX") for step in plan), plan
 
 
 def test_a_store_that_answers_is_healthy_a_damaged_one_is_not(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

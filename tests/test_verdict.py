@@ -1,6 +1,5 @@
 """VERDICT: draft, verify, revise; who sees what; the ablations; the export for training an expert."""
 
-import asyncio
 import json
 import subprocess
 import sys
@@ -23,15 +22,13 @@ from courtroom.models.request import Request
 from courtroom.models.schema import schema_of
 from courtroom.models.spec import ModelSpec
 from courtroom.procedures import PROCEDURES
-from courtroom.procedures.check_templates import unseen
 from courtroom.procedures.verdict.alignment import AlignmentSetup, adapter, first_drafts, preferences, supervised
 from courtroom.procedures.verdict.setup import VerdictSetup
-from courtroom.procedures.verdict.tasks import Advice, Consolidate, DraftJudgment, ReflectOnDraft
+from courtroom.procedures.verdict.tasks import Advice, DraftJudgment, ReflectOnDraft
 from courtroom.procedures.verdict.train import Adapter, fitting
-from tests.asked import Asked, asked
 from tests.driving import drive
 from tests.toy import Scripted, text_of
-from tests.verdict_questions import LANGUAGES, file_of, questions, rendered
+from tests.verdict_questions import LANGUAGES, file_of, rendered
 
 QUARRELS = "picking quarrels and provoking trouble"
 CASE = CriminalCase(
@@ -131,17 +128,6 @@ def test_a_question_is_refused_before_it_is_on_record(house: Courthouse) -> None
     assert house.store.runs() == []
 
 
-def test_the_ablations_leave_out_what_they_name(house: Courthouse) -> None:
-    tasks = {}
-    for variant in ("no-memory", "no-directives", "no-agents"):
-        record = hear(house, Panel(rejections=0), variant=variant)
-        tasks[variant] = ({call.task for call in record.calls}, {r.path.rsplit("/", 1)[1] for r in record.retrievals})
-    assert tasks["no-memory"][1].isdisjoint({"standards", "directives"})
-    assert "standards" in tasks["no-directives"][1]
-    assert "directives" not in tasks["no-directives"][1]
-    assert tasks["no-agents"] == ({"alone"}, {"statutes", "memory", "standards", "directives"})
-
-
 SUSPENDED = {
     "relevant_articles": [293],
     "accusation": [QUARRELS],
@@ -165,17 +151,6 @@ def test_a_fuller_judgment_of_verdict_can_suspend_and_acquit(
     model.reply = lambda request: decided if request.task.name in ("preside", "alone") else model.said(request)
     verdict = hear(house, model, variant=variant, fuller=True).run.verdict
     assert told in f"{verdict.outcome}: {verdict.summary}"
-
-
-@pytest.mark.parametrize(("language", "is_told"), [("zh", True), ("en", False)])
-def test_a_merge_in_a_hearing_of_another_language_says_which_one_counts(
-    house: Courthouse, language: str, is_told: bool
-) -> None:
-    (first, *_) = asked(house, "verdict")  # in English
-    task = Consolidate(language=language, anchor=264, charges=("theft",), directives=("One.", "Another."))
-    messages = asyncio.run(first.prompts.render(task, sees=False))
-    told = "Write in Chinese (简体中文), the language of what stands below, and not in that of the case at hand."
-    assert (told in Asked(first.prompts, task, messages).text()) == is_told
 
 
 def test_without_a_memory_no_prompt_speaks_of_one(house: Courthouse) -> None:
@@ -359,11 +334,6 @@ def test_a_right_first_draft_becomes_a_demonstration_and_a_wrong_correction_noth
     record = taught(385)
     assert preferences(record, house.answers) == supervised(record, house.answers) == ""
     assert record.run.verdict.outcome == "0 demonstrations, 0 preference pairs"
-
-
-@pytest.mark.parametrize("question", questions(), ids=lambda one: one.task.name)
-def test_every_input_with_a_memory_in_view_changes_what_is_sent(question: Asked) -> None:
-    assert asyncio.run(unseen(question.prompts.fresh, [question.task], set())) == []
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

@@ -82,23 +82,6 @@ def test_what_is_doubtful_is_reported(changes: dict[str, Any], remark: str) -> N
     assert any(remark in told for told in remarks), remarks
 
 
-def test_evidence_and_votes_may_have_several_forms() -> None:
-    bare = {name: value for name, value in ENGLISH.items() if name != "votes" and not name.endswith("_evidence")}
-    mixed = [{"role": "seller", "text": "Whole."}, {"role": "buyer", "text": "Cracked."}]
-    for evidence in (mixed, {"buyer": ["Cracked."], "seller": "Whole."}):
-        case = read({**bare, "evidence": evidence}).case
-        assert {piece.id: piece.text for piece in case.evidence} == {"buyer-1": "Cracked.", "seller-1": "Whole."}
-    counted = {"buyer_votes": 12, "seller_votes": 5, "opinions": [{"side": "seller", "reason": "Thin."}]}
-    case = read({**bare, **counted, "evidence": mixed}).case
-    assert [piece.id for piece in case.evidence] == ["seller-1", "buyer-1"]
-    assert case.real_counts() == {"buyer": 12, "seller": 5}
-    assert [(opinion.side, opinion.text) for opinion in case.jury.opinions] == [("seller", "Thin.")]
-    reasons = {"buyer": ["clear", "plain"], "seller": [{"reason": "weak"}]}
-    one_by_one: tuple[Any, ...] = (["buyer", "buyer", "seller"], [0, 0, 1], ["买家", "买家", "卖家"])
-    for votes in (*one_by_one, {"buyer": 2, "seller": "1"}, reasons):
-        assert read({**ENGLISH, "votes": votes}).case.real_counts() == {"buyer": 2, "seller": 1}, votes
-
-
 @pytest.mark.parametrize(
     ("votes", "winner", "counts"),
     [

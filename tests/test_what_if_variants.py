@@ -5,12 +5,11 @@ from types import SimpleNamespace
 
 import pytest
 
-from courtroom.cases.criminal import CriminalCase
 from courtroom.cases.dispute import Evidence
 from courtroom.courthouse import Courthouse
 from courtroom.declarations.changes import changed
 from courtroom.engine.run import Run
-from courtroom.errors import CaseError, CourtroomError
+from courtroom.errors import CourtroomError
 from courtroom.evaluation.movement import movement
 from courtroom.experiments import what_if
 from courtroom.experiments.outcome import Outcome
@@ -62,19 +61,6 @@ def test_members_evidence_and_rules_are_left_out_in_turn() -> None:
     assert (crossed[2].without, crossed[2].set) == (("seller-1",), {"rounds": 1})
     assert list(what_if.left_out(CYBERJURORS, SETUP, CASE, 0)) == ["jurors", "evidence", "rules"]
     assert list(what_if.left_out(PROCEDURES["jurisagents"], JurisAgentsSetup(), CASE, 0)) == ["evidence"]
-
-
-@pytest.mark.parametrize(
-    ("variant", "told"),
-    [
-        (Variant(name="rounds=0", kind="knob", set={"rounds": 0}), "rounds=0: rounds: must be at least 1"),
-        (Variant(name="x", kind="knob", set={"no_such_knob": 1}), "no_such_knob: is not a known field"),
-        (Variant(name="x", kind="evidence", without=("buyer-9",)), "no evidence buyer-9"),
-    ],
-)
-def test_a_variant_that_does_not_fit_is_told(variant: Variant, told: str) -> None:
-    with pytest.raises(CourtroomError, match=told):
-        planned((what_if.BASE, variant), (0,))
 
 
 @pytest.mark.parametrize("name", [name for name in PROCEDURES if name not in ("distillation", "alignment")])
@@ -152,30 +138,3 @@ def test_a_juror_left_out_takes_nobodys_words_along(house: Courthouse) -> None:
     fork = house.record(drive(house, house.fork(base.run.id, ring)))
     heard = movement(fork, CYBERJURORS, house.answers.of(fork.run)).heard([*fork.ballots][-1])
     assert heard.keys() == {("juror-01", "juror-02"), ("juror-04", "juror-05"), ("juror-05", "juror-01")}
-
-
-def test_evidence_left_out_was_never_submitted(house: Courthouse) -> None:
-    case = house.library.case("oak-table")
-    names = [name for name, _ in case.parts()]
-    assert names == [piece.id for piece in case.evidence]
-    less = case.without(names[0])
-    assert [piece.text for piece in less.evidence] == [piece.text for piece in case.evidence[1:]]
-    assert [piece.id for piece in less.evidence] == [name for name in names if name != "buyer-2"], "no gap"
-    assert less.content_hash() != case.content_hash()
-    bare = case.without(*names)
-    setup = CyberJurorsSetup(jury_size=3, rounds=1)
-    assert house.store.status(drive(house, house.new_run("cyberjurors", bare, setup, 0))) == "done"
-    with pytest.raises(CaseError, match="no evidence buyer-99"):
-        case.without("buyer-99")
-
-
-def test_sentences_of_the_facts_are_left_out_alone() -> None:
-    case = CriminalCase(id="x", title="x", facts="He came.  He took it! He took it! 他走了。他卖了它。")
-    assert [name for name, _ in case.parts()] == ["facts-1", "facts-2", "facts-3", "facts-4", "facts-5"]
-    assert case.without("facts-1").facts == "He took it! He took it! 他走了。他卖了它。"
-    assert case.without("facts-3", "facts-4").facts.split() == ["He", "came.", "He", "took", "it!", "他卖了它。"]
-    assert CriminalCase(id="x", title="x", facts="One sentence.").parts() == ()
-    with pytest.raises(CaseError, match="Nothing would be left"):
-        case.without(*(name for name, _ in case.parts()))
-    with pytest.raises(CaseError, match="no part facts-9"):
-        case.without("facts-9")

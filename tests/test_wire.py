@@ -95,14 +95,3 @@ def test_what_findings_name_is_shown_and_a_video_at_their_moments() -> None:
     assert key_media(KETTLE, clues({"media_index": 0}), None) == (PHOTO,)
     at = [{"media_index": 1, "timestamp": t} for t in ("00:09", "00:05", "00:05")]
     assert key_media(KETTLE, clues(*at), None) == (CLIP.model_copy(update={"moments": (5.5, 9.5)}),)
-
-
-def test_where_the_number_is_limited_the_most_important_are_shown() -> None:
-    found = clues(
-        {"media_index": 0, "importance": "low"},
-        {"media_index": 1, "timestamp": "00:05", "importance": "medium"},
-        {"media_index": 1, "timestamp": "00:07", "importance": "high"},
-    )
-    shown = [key_media(KETTLE, found, limit) for limit in (0, 1, 2, 3, None)]
-    both = ["None", "None@5.5,7.5"]
-    assert [[medium.shown for medium in media] for media in shown] == [[], ["None@7.5"], both[1:], both, both]

@@ -14,7 +14,7 @@ import pytest
 
 from courtroom.courthouse import Courthouse
 from courtroom.datasets.samples import add_sample
-from courtroom.evaluation.effective_votes import FEWEST, Panel, effective, persona_share
+from courtroom.evaluation.effective_votes import FEWEST, effective
 from courtroom.evaluation.yardstick import Deliberation, Yardstick, deliberation, measured, of_runs, people
 from courtroom.experiments.spec import adapted, recipe
 from courtroom.language import speaking, translated
@@ -98,22 +98,6 @@ def test_page_and_shell_show_one_curve(house: Courthouse, tmp_path: Path) -> Non
 def test_panels_of_a_known_correlation_are_worth_what_it_says(known: float, worth: float) -> None:
     panels = [simulated("copies one", 60, 17, known, 0.5, random.Random(seed)) for seed in range(12)]
     assert fmean(effective(votes)[0].value for votes in panels) == pytest.approx(worth, rel=0.15)
-
-
-def test_votes_that_all_agree_say_nothing_of_their_worth() -> None:
-    assert effective([(f"case {number}", {"a": 0, "b": 0}) for number in range(20)]) is None
-    alike, *_ = effective([(f"case {number}", dict.fromkeys("abcde", number % 2)) for number in range(20)])
-    assert alike.value == alike.low == 1 < alike.high
-
-
-def test_who_the_juror_is_counts_or_not() -> None:
-    draw, who = random.Random(0), [f"juror {number}" for number in range(12)]
-    apart = [Panel(f"case {case}", ({one: int(place % 3 == 0) for place, one in enumerate(who)},)) for case in range(9)]
-    assert persona_share(apart) == pytest.approx((1, 1 / 401, 108), abs=0.01)
-    alike = [Panel(f"case {case % 3}", ({one: draw.randrange(2) for one in who},)) for case in range(9)]
-    share, p, _ = persona_share(alike)
-    assert share < 0.2
-    assert p > 0.05
 
 
 def test_a_verdict_says_what_its_votes_are_worth(house: Courthouse) -> None:
