@@ -7,6 +7,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 PAGES = (*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").glob("*.md")), ROOT / "data" / "README.md")
+PAPERS = sorted((ROOT / "docs" / "papers").glob("*.md"))
+"""Tables of what each paper says, in which a row names the test that would notice."""
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 INLINE = re.compile(r"`([^`\n]+)`")
 COMMAND = re.compile(r"(?:[A-Z_]+=\S+ )*(?:python -m |courtroom |streamlit |pip |docker |uv )\S.*")

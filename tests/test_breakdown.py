@@ -61,6 +61,8 @@ def test_classes_of_votes_and_rounds_stand_in_their_order() -> None:
         return breakdown(CELLS, ["a", "b"], ACCURACY, FEATURES[feature]).labels
 
     assert labels("rounds") == ("1", "2", "3")
+    named = [replace(one, category=("Home", "Fashion")[one.number % 2]) for one in CELLS]
+    assert breakdown(named, ["a", "b"], ACCURACY, FEATURES["category"]).labels == ("Fashion", "Home")
     assert labels("real-votes") == ("17:0", "13:4", "9:8", "8:9")
     assert labels("split") == ("17:0", "13:4", "9:8"), "whoever won"
     assert labels("votes") == ("17:0", "10:7", "3:14", "0:17")

@@ -203,12 +203,13 @@ def test_no_member_is_given_the_known_label_of_the_text_it_hears_nor_a_copy_of_t
 def test_a_baseline_gives_the_label_alone_and_a_judge_its_reason_first_unless_the_setup_says_otherwise(
     house: Courthouse, structure: str, reasons: str, reasoned: bool
 ) -> None:
-    model = court()
+    model = court(classify=lambda request: {"label": "fear" if request.tag.endswith("3") else "joy"})
     record = hear(house, model, structure=structure, judges=3, reasons=reasons, explain=False)
     asked = asked_for(model, "judge", "classify")
     if structure in ("single", "multiple"):
         assert Counter(call.task for call in record.calls) == {"classify": len(asked)}, "no sides are asked"
         assert len(asked) == (1 if structure == "single" else 3)
+        assert [one.label for one in asked[0].task.similar] == list(TASK.labels), "without a trial each is in question"
     assert {"reason" in json.loads(schema_of(request.task.form))["properties"] for request in asked} == {reasoned}
     assert ("your reason in" in text_of(asked[0])) is reasoned
     assert {bool(vote.reasons) for vote in record.ballots["judgment/a"].values()} == {reasoned}
@@ -330,7 +331,7 @@ def test_passages_have_so_many_words_together_and_stand_as_in_the_text() -> None
 def test_a_judge_is_told_of_similar_cases_only_where_there_are_some(house: Courthouse, structure: str) -> None:
     """And a baseline of no court."""
     decides = "judge" if structure == "sequential" else "classify"
-    for shots in (0, 1):
+    for shots in (0, 3):
         model = court()
         hear(house, model, structure=structure, judges=1, shots=shots)
         assert ("similar cases" in text_of(asked_for(model, decides)[0]).lower()) is bool(shots)

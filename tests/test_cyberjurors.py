@@ -72,6 +72,7 @@ def test_each_juror_examines_for_itself_and_only_once_over_all_rounds(house: Cou
     assert " ".join(stage.path for stage in record.stages) == "evidence precedents round-1 round-2 round-3 verdict"
     shared = hear(house, examination="shared", consensus=1.0)
     assert tasks(shared) == {"extract": 1, "select": 3, "perceive": 5, "analyse": 1, "judge": 15, "summarise": 3}
+    assert tasks(hear(house, examination="shared", grounding_rounds=2))["perceive"] == 2 * 2, "so many for each side"
     assert {call.member for call in shared.calls if call.task == "perceive"} == {"examiner"}
 
 
@@ -100,9 +101,10 @@ def test_a_variant_asks_what_its_row_in_the_paper_says(
     assert bool(record.retrievals) == (variant == "cyberjurors")
 
 
-def test_rules_are_in_the_prompt_from_the_variant_rules_on(house: Courthouse, jury: Jury) -> None:
+def test_rules_are_in_the_prompt_from_the_variant_rules_on(house: Courthouse, jury: Jury, case: Dispute) -> None:
     for variant in ("baseline", "rules"):
         hear(house, variant=variant)
+        assert all(one.text in text_of(jury.asked[-1]) for one in (*case.chat, *case.evidence)), "the whole case"
         assert ("Rules for the verdict" in text_of(jury.asked[-1])) is (variant == "rules")
 
 
@@ -115,6 +117,7 @@ def test_discussion_ends_when_the_majority_exceeds_the_threshold_not_at_it(house
 def test_who_abstains_counts_among_those_who_could_agree(house: Courthouse, jury: Jury) -> None:
     jury.votes = lambda request: "neither" if request.tag.endswith("juror-01") else "buyer"
     assert len(hear(house, consensus=0.8).tallies) == 3  # 4 of 5, although 4 of the 4 who voted
+    assert len(hear(house, consensus=0.8, empty_seats=(1,)).tallies) == 1, "an empty seat does not count"
 
 
 def test_the_summary_after_the_last_round_is_the_rationale_of_the_verdict(house: Courthouse, jury: Jury) -> None:
@@ -404,6 +407,7 @@ def test_earlier_clues_come_with_what_was_seen_and_what_it_argues(house: Courtho
     for name, earlier in (("select", "looked_at"), ("perceive", "before")):
         later = next(r for r in asked(jury, name) if r.task.side == "buyer" and getattr(r.task, earlier))
         wanted = [finding["description"], finding["benefit_analysis"], first["sufficiency_reason"]]
+        wanted += [first["evidence_summary"], record.case.transaction.product, record.case.chat[-1].text]
         assert all(text in text_of(later) for text in wanted), name
 
 
@@ -525,6 +529,8 @@ def test_a_precedent_is_the_whole_dispute_with_its_chat_and_what_its_media_show(
     text = precedent.dispute
     assert text.count("The battery is weak.") == 400
     told = [*(one.text for one in (*case.chat, *case.evidence[1:])), *(one.description for one in case.media())]
+    deal = case.transaction
+    told += [case.category, deal.product, deal.condition, deal.description, deal.order_state]
     assert all(one in text for one in told)
 
 

@@ -28,7 +28,7 @@ from courtroom.panel.personas import sample_panel, write_csv
 from courtroom.settings import Settings, variables
 from courtroom.store.opening import open_store
 from tests.app_server import app_server
-from tests.docs import PAGES, ROOT, anchors, blocks, commands, links
+from tests.docs import PAGES, PAPERS, ROOT, anchors, blocks, commands, links
 from tests.driving import shell as run
 from tests.driving import until
 from tests.openai_server import OpenAIServer
@@ -263,8 +263,11 @@ def test_a_program_that_the_documentation_shows_runs(
     assert PRINTS[page] in f"\n{capsys.readouterr().out}"
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
-def test_every_link_leads_somewhere(page: Path) -> None:
+@pytest.mark.parametrize("page", [*PAGES, *PAPERS], ids=lambda page: str(page.relative_to(ROOT)))
+def test_every_link_leads_somewhere_and_every_test_that_is_named_is_there(page: Path) -> None:
+    named = set(re.findall(r"`(test_\w+)`", page.read_text(encoding="utf-8")))
+    code = "\n".join(file.read_text(encoding="utf-8") for file in (ROOT / "tests").rglob("*.py")) if named else ""
+    assert named <= set(re.findall(r"def (test_\w+)\(", code))
     for link in links(page):
         if link.startswith(("https://", "http://")):
             continue

@@ -294,6 +294,7 @@ def test_a_generator_is_told_the_length_unless_it_is_given_what_the_paper_gives(
     generates = asked(model, "generate")
     assert all(("of 3 sentences" in text) is told for text in generates)
     assert all("Accepted so far: " in text for text in generates)
+    assert [text.count(f"> {GOOD} 0\n") for text in generates] == [0, 0, 1, 1, 1, 1], "both read what was accepted"
 
 
 def test_under_paper_jurors_read_the_two_candidates_alone(house: Courthouse) -> None:
@@ -302,7 +303,8 @@ def test_under_paper_jurors_read_the_two_candidates_alone(house: Courthouse) -> 
     model = panel()
     record = write(house, model, **knobs)
     assert record.run.status == "done"
-    assert not [text for text in asked(model, "generate") if "passages" in text or '"evidence"' in text]
+    beyond = re.compile(r'passages|"evidence"|jury|juror|rival|other generator')
+    assert not [text for text in asked(model, "generate") if beyond.search(text)]
     assert not [text for text in asked(model, "ballot") if "ccepted" in text]
     model = panel()
     write(house, model)

@@ -113,7 +113,8 @@ def test_the_assistant_looks_up_ten_statutes_and_charges_dense_and_five_preceden
 
 def test_each_role_sees_what_the_paper_gives_it(house: Courthouse) -> None:
     model = Court()
-    hear(house, model)
+    seated = {one.role for one in hear(house, model).members}
+    assert seated == {"junior", "senior", "chief", "assistant", "defendant", "counsel"}
     seen = [(request.task.name, text_of(request)) for request in model.history]
     facts = "took a telephone worth 2,600 yuan from a café table"
     assert {name for name, text in seen if facts in text} == {"extract", "summarise", "respond", "petition"}
@@ -191,6 +192,7 @@ def test_the_second_instance_has_its_own_summary_and_look_ups_and_knows_the_appe
     assert texts == {"retrieval": first, "second-instance": f"{first} He confessed."}
     for text in map(text_of, model.history[5:]):
         assert "Appellant:\n> Mr Duan" in text
+        assert "A shorter term." in text, "the whole petition"
         assert "of the second instance" in text
     model = Court(upholds=True)
     record = hear(house, model, first_judgment="chief")

@@ -76,9 +76,26 @@ def test_a_session_of_over_sixty_cases_has_all_phases_and_replays_to_the_same_me
         after = Directive.model_validate(change.after)
         assert not house.knowledge.memory.buffer.get(after.contrasting[-1]).correct
         assert house.knowledge.memory.standards.get(after.supporting[-1]) is not None
+    for taught in (taught for taught in lessons if taught.phase == "merge"):
+        *gone, made = taught.changes
+        assert made.after["confidence"] == pytest.approx(min(1, sum(one.before["confidence"] for one in gone)))
     for taught in reversed(lessons):
         house.knowledge.lessons.undo(taught.seq)
     assert kept(house) == {}, "undone backwards to its beginning"
+
+
+def test_only_verified_and_right_trajectories_are_archived(house: Courthouse) -> None:
+    right = CASES[1]
+    record = hear(house, right)
+    archived = house.knowledge.memory.standards.get("standard-precedent-002")
+    final = record.call("final-adjudication/presiding/preside")
+    # The facts, not the clerk's points.
+    assert archived.text == f"{right.facts}\n{archived.reasoning}\n{archived.verdict}"
+    assert archived.reasoning.endswith(final.value["thought"])
+    wrong = right.model_copy(update={"id": "wrong", "gold": Gold(relevant_articles=(385,), charges=("受贿",))})
+    hear(house, wrong)
+    assert house.knowledge.memory.standards.get("standard-wrong") is None
+    assert house.knowledge.memory.buffer.get("standard-wrong") is not None
 
 
 @pytest.mark.parametrize("months", [0, 8, 300])
@@ -273,6 +290,16 @@ async def due(base: Knowledge, **query: object) -> list[str]:
     return [hit.id for hit in await base.answer(Due.model_validate(query))]
 
 
+async def test_what_is_due_depends_on_labels_counts_and_thresholds(base: Knowledge) -> None:
+    assert await due(base, phase="induction", of="standard-bus", count=2) == ["standard-bus", "standard-metro"]
+    assert await due(base, phase="induction", of="standard-bus", count=3) == []
+    assert await due(base, phase="induction", of="nobody", count=1) == []
+    assert await due(base, phase="pruning", threshold=0.3) == ["d-fraud"]
+    assert await due(base, phase="merge", threshold=0.99) == []
+    base.memory.directives.add([base.memory.directives.get("d-theft").model_copy(update={"id": "d-again"})])
+    assert sorted(await due(base, phase="merge", threshold=0.99)) == ["d-again", "d-theft"]
+
+
 def wrong(name: str, facts: str, reasoning: str, gold: Judgment = THEFT, verdict: Judgment = FRAUD) -> Standard:
     return Standard(id=f"standard-{name}", case=name, facts=facts, reasoning=reasoning, verdict=verdict, gold=gold)
 
@@ -392,3 +419,18 @@ async def test_a_large_memory_finds_what_comparing_every_record_finds(monkeypatc
     for one, other in zip(by_signs, every, strict=True):
         for (_, parts), (_, exact) in zip(one, other, strict=True):
             assert parts.model_dump() == pytest.approx(exact.model_dump(), abs=1e-5)
+
+
+def test_only_clusters_that_changed_are_looked_for_anew() -> None:
+    view = MemoryView()
+    texts = {"a": (264, [1.0, 0.0]), "b": (264, [0.9, 0.4]), "c": (266, [1.0, 0.0]), "d": (266, [0.0, 1.0])}
+    for name, (law, vector) in texts.items():
+        view.put("directives", Directive(id=name, text=name, anchor=law), np.array(vector, np.float32))
+    assert [one.id for one in view.near_duplicates(0.8)] == ["a", "b"]
+    view.remove("directives", "a")
+    assert view.near_duplicates(0.8) == []
+    view.put("directives", Directive(id="d", text="d", anchor=266, confidence=0.2), np.array([1.0, 0.1], np.float32))
+    assert [one.id for one in view.near_duplicates(0.8)] == ["c", "d"]
+    assert [one.id for one in view.weak(0.3)] == ["d"]
+    view.remove("directives", "d")
+    assert view.weak(0.3) == view.near_duplicates(0.8) == []

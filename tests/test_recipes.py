@@ -44,6 +44,9 @@ SMALL: dict[str, dict[str, Any]] = {
     "mock-jury": {"rounds": 1},
 }
 
+TEXT_ONLY = {"DeepSeek-V3", "Qwen-Plus", "GPT-5.2-Chat", "GLM-4", "Dolphin3.0-R1-24B", "Llama-2-13B", "ChatEval"}
+"""Rows of CyberJurors' table 2 that are asked on texts alone (C.1)."""
+
 PRINTED = json.loads((ROOT / "tests" / "inputs" / "printed.json").read_text(encoding="utf-8"))
 """The rows and columns of each, in the order of its paper; what a recipe leaves out is in docs/reproduce.md."""
 
@@ -94,7 +97,7 @@ def test_a_recipe_fits_and_is_documented(file: Path, house: Courthouse) -> None:
         if arm.procedure == "courtroom-llm" or arm.set.get("variant") in looking_up.get(arm.procedure, ()):
             (preset,) = [one for one in house.procedures[arm.procedure].presets if one.title.startswith("Paper, with")]
             assert arm.set.get("embedding") == preset.changes["embedding"], "compares texts as its paper does"
-        assert arm.name != "ChatEval" or arm.set["model.vision"] == "left-out", "is asked on texts alone"
+        assert arm.name not in TEXT_ONLY or arm.set["model.vision"] == "left-out", "is asked on texts alone"
 
 
 def test_the_time_of_a_jury_is_that_of_its_calls_alone(house: Courthouse) -> None:
@@ -242,6 +245,10 @@ def test_arms_differ_from_a_paper_as_their_names_say(file: Path, house: Courthou
         if procedure.name == "verdict":  # not the paper's: for an encoder whose cosines are high
             assert (setup.tau, setup.learning.divergence, setup.learning.alike) == (0.6, 0.85, 0.9)
     tables = {experiment.arms[place].name: setup for place, setup in setups.items()}
+    if file.stem == "verdict-table-3":
+        drafting = {name: {one.spec(role, role).id for role in ("judge", "presiding")} for name, one in tables.items()}
+        taught = {name for name, ids in drafting.items() if "hosted_vllm/verdict-expert" in ids}
+        assert taught == tables.keys() - {"Vanilla", "w/o expert"}
     if one := tables.get("DeepSeek"):
         for name in ("embedding", "statutes", "ranking", "base"):
             assert getattr(one, name) == getattr(tables["VERDICT"], name)

@@ -1,6 +1,7 @@
 """VERDICT: draft, verify, revise; who sees what; the ablations; the export for training an expert."""
 
 import json
+import re
 import subprocess
 import sys
 from dataclasses import replace
@@ -15,8 +16,8 @@ from courtroom.courthouse import Courthouse
 from courtroom.engine.record import Record
 from courtroom.errors import CourtroomError
 from courtroom.knowledge.bases import bundled_statutes
-from courtroom.knowledge.memory import Directive, Standard
-from courtroom.knowledge.search import Fetch
+from courtroom.knowledge.memory import Directive, Recall, Standard
+from courtroom.knowledge.search import Fetch, Search
 from courtroom.law import Both, Judgment, Statute, Term
 from courtroom.models.request import Request
 from courtroom.models.schema import schema_of
@@ -115,7 +116,9 @@ def test_an_article_of_the_assistants_own_is_fetched_with_its_text(house: Courth
     statutes.append(Statute(number=1, text=Both(en=CASE.facts)))
     house.knowledge.of("statutes", "mine").add(statutes)
     model.history.clear()
-    hear(house, model, base="mine", statutes=1)
+    record = hear(house, model, base="mine", statutes=1, ranking="dense")
+    (coarse, *_) = [one.query for one in record.retrievals if isinstance(one.query, Search)]
+    assert (coarse.text, coarse.mode, coarse.k) == ("Drunk.\nBeat a stranger with a bottle at a stall.", "dense", 1)
     (draft,) = model.prompts("draft")
     texts = [draft.index(f"Text {n}.") for n in (0, 9, 12)]
     assert texts == sorted(texts), "a number brings all its texts"
@@ -151,6 +154,20 @@ def test_a_fuller_judgment_of_verdict_can_suspend_and_acquit(
     model.reply = lambda request: decided if request.task.name in ("preside", "alone") else model.said(request)
     verdict = hear(house, model, variant=variant, fuller=True).run.verdict
     assert told in f"{verdict.outcome}: {verdict.summary}"
+
+
+def test_one_judge_alone_has_the_memory_and_is_not_told_of_a_panel(house: Courthouse) -> None:
+    remember(house)
+    model = Panel()
+    record = hear(house, model, variant="no-agents", precedents=2)
+    recalled = [one.query for one in record.retrievals if isinstance(one.query, Recall)]
+    assert [(one.collection, one.k, one.text) for one in recalled] == [
+        ("standards", 2, CASE.facts),
+        ("directives", 3, CASE.facts),
+    ]
+    (text,) = model.prompts()
+    assert all(part in text for part in ("A bottle was broken on a table.", "Who beats a stranger in public"))
+    assert not re.findall("panel|presiding|supervisor|draft|clerk|assistant", text.lower())
 
 
 def test_without_a_memory_no_prompt_speaks_of_one(house: Courthouse) -> None:

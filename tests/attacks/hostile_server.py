@@ -334,7 +334,7 @@ ATTACKS: dict[str, Attack] = {
     "600 kB of braces": Attack(say('{"a":' * 120_000), "nested too deeply", max_tokens=50_000),
     "a remark in braces 10,000 times": Attack(say("{a}" * 10_000), NO_JSON, max_tokens=3_000),
     "100 MB in one chunk": Attack(one_chunk, RUNAWAY, told=False),
-    "letter by letter": Attack(either(say(GOOD), forever(event(piece("a")), pause=0.05)), told=False, timeout_s=0.6),
+    "letter by letter": Attack(either(say(GOOD), forever(event(piece("a")), pause=0.05)), told=False, timeout_s=5),
     "drop by drop": Attack(forever(b" ", pause=0.05), LATE, told=False, timeout_s=0.1),
     "silence": Attack(lambda asked: asyncio.sleep(60), LATE, told=False, timeout_s=0.1),
     "stalled": Attack(begun(stays=60), LATE, told=False, timeout_s=0.1),
