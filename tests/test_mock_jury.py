@@ -63,8 +63,8 @@ def test_clear_cases_are_decided_each_its_way_and_close_ones_begin_divided(house
         purse = hear(house, f"trial-market-purse{language}", seed)
         assert (cellar.run.verdict.outcome, purse.run.verdict.outcome) == ("guilty", "not-guilty")
     for case in ("trial-boatyard-fire", "trial-bakery-oven"):
-        firsts = [first(hear(house, f"{case}{language}", seed)) for seed in range(4)]
-        assert sum(2 <= next(iter(counts.values())) <= 10 for counts in firsts) >= 3
+        firsts = [first(hear(house, f"{case}{language}", seed)) for seed in range(8)]
+        assert sum(2 <= next(iter(counts.values())) <= 10 for counts in firsts) >= 6
 
 
 def test_the_standard_is_by_the_matter_and_a_stricter_one_convicts_less(house: Courthouse) -> None:

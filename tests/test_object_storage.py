@@ -46,19 +46,6 @@ def url(s3: str) -> str:
     return f"{s3}/{uuid4().hex[:8]}"
 
 
-def test_what_one_machine_keeps_another_finds(url: str, tmp_path: Path) -> None:
-    one = MediaStore(tmp_path / "one", ObjectStorage(url))
-    sha256 = one.take(BIG, "a.png")
-    assert one.take(BIG, "again.png") == sha256
-    assert one.names() == ObjectStorage(url).names() == [f"{sha256}.png"]
-    two = MediaStore(tmp_path / "two", ObjectStorage(url))
-    assert two.path(sha256).read_bytes() == BIG
-    ObjectStorage(url).delete(f"{sha256}.png")
-    assert two.path(sha256).read_bytes() == BIG, "there is a copy"
-    with pytest.raises(MediaError, match="missing from the store"):
-        MediaStore(tmp_path / "three", ObjectStorage(url)).path(sha256)
-
-
 def test_half_a_file_is_named_and_never_shown_until_it_is_brought_in_again(url: str, tmp_path: Path) -> None:
     settings = Settings(home=tmp_path / "home", media=url)
     Courthouse(settings).close()

@@ -25,7 +25,6 @@ from tests import forks, kills
 from tests.driving import drive
 from tests.full_store import BEFORE, RELEASED, SMALL, STORE, as_before, full_store
 
-ROOT = Path(__file__).parents[1]
 EXPORTED = Path(__file__).parent / "recorded" / "first-release.zip"
 """A small run of each procedure as the first release exported it; in the debate's, a ruling was overruled."""
 

@@ -71,14 +71,6 @@ def test_one_hearing_of_each_kind_can_be_watched_before_and_after_the_first_run(
     assert "juris" in {run.procedure for run in house.store.runs()}
 
 
-def test_an_unknown_case_or_run_is_told_in_a_sentence_and_without_one_where_to_begin(house: Courthouse) -> None:
-    assert "There is no case" in texts(page(case="nope"))
-    assert "There is no run" in texts(page("deliberation", {"run": "nope"}))
-    app = page("deliberation")
-    assert "No hearing is chosen" in texts(app)
-    assert "Pick a case" in [button.label for button in app.button]
-
-
 def test_a_knob_that_is_turned_can_be_undone_and_is_in_the_run(house: Courthouse) -> None:
     app = page("setup")
     put(app, "number_input", "Jurors", 3)

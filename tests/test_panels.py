@@ -2,10 +2,8 @@
 
 import json
 from collections import Counter
-from collections.abc import Callable
 from pathlib import Path
-from statistics import fmean
-from typing import Any, get_args
+from typing import get_args
 
 import networkx as nx
 import pytest
@@ -21,7 +19,7 @@ from courtroom.figures.graph import draw_graph, draw_standards
 from courtroom.knowledge.memory import Standard
 from courtroom.law import Judgment
 from courtroom.panel.follow_graph import FollowGraph, GraphKind, build
-from courtroom.panel.personas import drawn_panel, likeness, read_panel, sample_panel, write_csv
+from courtroom.panel.personas import drawn_panel, read_panel, sample_panel, write_csv
 from tests.driving import shell
 from tests.pages import house, page, press, texts
 
@@ -182,27 +180,6 @@ def test_nobody_follows_fewer_than_the_least(size: int, density: float, seed: in
     graph = build(FollowGraph(density=density, least=least), sample_panel(size, 0), seed)
     assert min(degree for _, degree in graph.out_degree) >= min(least, size - 1)
     assert graph.number_of_edges() >= round(density * size * (size - 1))
-
-
-PANEL = sample_panel(51, 0)
-
-
-@pytest.mark.parametrize(
-    ("kind", "density", "of"),
-    [
-        ("small-world", 0.1, lambda graph: nx.average_clustering(graph.to_undirected())),
-        ("scale-free", 0.25, lambda graph: max(degree for _, degree in graph.in_degree)),
-        ("homophily", 0.1, lambda graph: fmean(likeness(PANEL[k], PANEL[j]) for k, j in graph.edges)),
-    ],
-)
-def test_each_kind_of_graph_has_more_of_what_it_is_named_for_than_one_by_lot(
-    kind: GraphKind, density: float, of: Callable[[Any], float]
-) -> None:
-    made, by_lot = (
-        fmean(of(build(FollowGraph(kind=one, density=density), PANEL, seed)) for seed in range(5))
-        for one in (kind, "random")
-    )
-    assert made > 1.5 * by_lot
 
 
 def test_edges_that_are_given_are_the_graph_but_for_seats_that_do_not_exist() -> None:

@@ -56,17 +56,6 @@ def test_word_file_keeps_words_tables_and_pictures_in_order() -> None:
     assert "headers and footers were not taken over" in read_papers("a.docx", data).remarks[0]
 
 
-def test_workbook_gives_a_piece_for_each_sheet() -> None:
-    data = sheets(Deliveries=[["Date", "Item"], ["2025-03-11", "Kettle"]], 说明=[["水壶", 40, None, "x"]])
-    assert pieces("a.xlsx", data) == [
-        ("a.xlsx, sheet Deliveries", "Date | Item\n2025-03-11 | Kettle"),
-        ("a.xlsx, sheet 说明", "水壶 | 40 |  | x"),
-    ]
-    assert "formulas without a result" in read_papers("a.xlsx", sheets(A=[[1, "=1+1"]])).remarks[0]
-    wide = with_member(sheets(A=[["lamp"]]), "xl/worksheets/sheet1.xml", b'ref="A1:XFD1048576"', b'ref="A1"')
-    assert pieces("a.xlsx", wide) == [("a.xlsx, sheet A", "lamp")], "what it says of its size need not be so"
-
-
 def test_rtf_and_html_give_their_text() -> None:
     assert pieces("a.rtf", rb"{\rtf1\ansi\ansicpg936 The lamp \'b5\'c6 broke.\par}") == [
         ("a.rtf", "The lamp 灯 broke.\n")

@@ -5,12 +5,10 @@ from pathlib import Path
 
 from streamlit.testing.v1 import AppTest
 
-from courtroom.cases.criminal import Trial
 from courtroom.cases.dispute import SIDES, Dispute
 from courtroom.cases.drafts import Draft, Drafts, missing
 from courtroom.cases.question import Question
 from courtroom.courthouse import Courthouse
-from tests.asked import asked
 from tests.pages import house, page, press, texts
 from tests.papers import WHATSAPP, complaint, picture
 
@@ -88,26 +86,6 @@ def test_draft_is_there_after_the_page_is_loaded_again(house: Courthouse) -> Non
     assert [piece.place for piece in draft_of(again, house).pieces] == ["buyer", "seller"]
     press(again, "Give the draft up")
     assert "no longer here" in texts(page(draft=old.id))
-
-
-def test_picture_of_a_trial_needs_no_description(house: Courthouse) -> None:
-    app = brought("a.png", papers={"a.png": picture("burnt")})
-    choose(app, "What kind", "trial")
-    give(app, house, "proof")
-    write(app, "Title", "A fire")
-    write(app, "Charge, or what the plaintiff claims", "Arson")
-    write(app, "Facts that both sides agree on, or a summary of the whole", "The shed burnt.")
-    write(app, "Instructions of the judge on the law, if any", "Fire set on purpose is arson.")
-    press(app, "Save the case")
-    case = house.library.case("a-fire")
-    assert isinstance(case, Trial)
-    assert case.proof == ("[a.png]",)
-    (shown,) = case.media()
-    assert shown.sha256
-    prompt = asked(house, "mock-jury", {"jury_size": 2, "rounds": 1}, case)[0]
-    assert "image 0:\n> [a.png]" in prompt.text()
-    assert "The judge's instructions on the law:\n> Fire set on purpose is arson." in prompt.text()
-    assert not list(case.without("proof-1").media())
 
 
 def test_dispute_is_written_by_hand_with_chat_votes_and_rounds(house: Courthouse) -> None:

@@ -18,13 +18,11 @@ from courtroom.courthouse import Courthouse
 from courtroom.declarations.setup import Budget
 from courtroom.engine import budget
 from courtroom.engine.answers import AnswerStore
-from courtroom.engine.budget import Need, Payment, Reserved, Spent, in_sum
+from courtroom.engine.budget import Need, Payment, Reserved, Spent
 from courtroom.engine.errors import BudgetReached
 from courtroom.engine.record import Record
 from courtroom.media.store import MediaStore
-from courtroom.models.errors import ModelError
 from courtroom.models.pool import ModelPool
-from courtroom.models.request import Reply, Request, Usage
 from courtroom.models.spec import ModelSpec
 from courtroom.settings import Settings
 from tests import forks
@@ -113,32 +111,6 @@ def test_a_call_under_way_at_a_stop_counts(bench: Bench) -> None:
     record = bench.runner.record(run)
     assert "25,000 tokens is used up" in record.run.reason
     assert (record.asked, record.tokens) == (3, (30_000, 3))
-
-
-def test_what_a_failed_call_cost_stays(bench: Bench) -> None:
-    def failing(request: Request) -> Exception:
-        failure = ModelError("The server is down.")
-        failure.paid = Reply(text="", usage=Usage(prompt=5, completion=2), cost=0.5, attempts=4)
-        return failure
-
-    bench.model.reply = failing
-    run = bench.hear(ToySetup(rounds=1)).run.id
-    bench.database.connection.execute("DELETE FROM events")
-    record = bench.runner.record(run)
-    assert (record.calls, record.asked, record.tokens, record.cost) == ((), 3, (15, 6), 1.5)
-    assert in_sum(record.paid.values()).attempts == 12
-
-
-def test_payments_stay_with_the_run_that_made_them(
-    bench: Bench,
-) -> None:
-    record = bench.hear()
-    fork = bench.go_on(bench.start(parent=record.run.id))
-    assert (fork.asked, fork.recorded, fork.cost, fork.tokens) == (0, 6, 0, (0, 0))
-    deleted = bench.store.delete(record.run.id)
-    assert bench.database.connection.execute("SELECT count(*) FROM payments").fetchone()[0] == 0
-    bench.store.restore(deleted)
-    assert bench.runner.record(record.run.id).paid == record.paid
 
 
 # --- who failed is asked again ------------------------------------------------------------------------------

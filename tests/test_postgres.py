@@ -23,7 +23,7 @@ from courtroom.store.database import Database
 from courtroom.store.opening import open_store
 from courtroom.store.postgres import from_plain, to_plain
 from courtroom.store.schema import columns_of_tables
-from courtroom.upkeep.backup import NOT_MOVED, copy_as_file, restore
+from courtroom.upkeep.backup import NOT_MOVED
 from courtroom.upkeep.doctor import examine
 from tests import forks
 from tests.docs import ROOT
@@ -169,22 +169,6 @@ def test_another_server_goes_on_and_asks_nothing_twice(tmp_path: Path, database:
     assert asked == recorded(tmp_path / "first") - known
 
 
-def test_a_lock_is_lost_with_its_connection(database: Database, on_postgres: str, postgres: PostgresServer) -> None:
-    other = open_store(SecretStr(on_postgres))
-    lock, same = other.lock("a"), database.lock("a")
-    assert (lock.take(), same.take(), other.lock("a").take()) == (True, False, False)
-    assert database.is_locked("a")
-    lock.release()
-    assert not database.is_locked("a")
-    assert same.take()
-    end_connections(database, postgres)  # as when the process is gone
-    assert not database.is_locked("a")
-    assert lock.take()
-    with database.transaction(driving=True) as db:
-        db.execute("INSERT INTO parts VALUES ('a', '')")
-    assert not same.held, "it was noticed"
-
-
 def test_a_full_store_comes_back_the_same(
     tmp_path: Path, postgres: PostgresServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -218,19 +202,3 @@ def rows(path: Path) -> dict[str, list[tuple[object, ...]]]:
         }
     assert sum(map(len, found.values())) > 100
     return found
-
-
-def test_a_servers_backup_is_of_one_moment(tmp_path: Path, on_postgres: str, database: Database) -> None:
-    database.connection.execute("INSERT INTO parts VALUES ('before', 'whole')")
-    other = open_store(SecretStr(on_postgres))
-
-    def write(table: str, done: int) -> None:
-        other.connection.execute("INSERT INTO parts VALUES ('meanwhile', '') ON CONFLICT DO NOTHING")
-
-    copy_as_file(database, tmp_path / "copy.sqlite", write)
-    copy = open_store(tmp_path / "copy.sqlite")
-    names = "SELECT hash FROM parts ORDER BY hash"
-    assert [row["hash"] for row in copy.connection.execute(names)] == ["before"]
-    assert [row["hash"] for row in other.connection.execute(names)] == ["before", "meanwhile"]
-    with pytest.raises(StoreError, match="Unset it"):
-        restore(Settings(home=tmp_path), tmp_path / "backup.zip")

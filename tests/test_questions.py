@@ -19,7 +19,7 @@ from courtroom.experiments.measures import CaseResult, measures_of, wanted
 from courtroom.experiments.outcome import Outcome
 from courtroom.experiments.what_if import evidence_left_out, singly
 from tests.asked import asked as prompts_of
-from tests.driving import done, drive, house, shell
+from tests.driving import done, drive, house
 from tests.pages import house as pages_house
 from tests.pages import opened_at, page, press, texts
 from tests.pictures import png
@@ -150,24 +150,3 @@ def test_what_if_page_of_a_question_speaks_of_its_answers(pages_house: Courthous
     columns = {str(name) for table in shown.dataframe for name in table.value.columns}
     assert {"share_a", "share_b", "share_c", "agreement", "votes_A"} <= columns
     assert not re.search(r"\b(buyer|seller|guilty|plaintiff)\b", texts(shown))
-
-
-EXPERIMENT = """
-name = "bridges"
-title = "Which panel is more of one mind?"
-dataset = "bridges"
-arm = [{ name = "discussion", procedure = "discussion" }, { name = "debate", procedure = "debate" }]
-"""
-
-
-def test_experiment_hears_a_dataset_of_questions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("COURTROOM_HOME", str(tmp_path / "home"))
-    monkeypatch.chdir(tmp_path)
-    cases = [bridge(options).model_copy(update={"id": f"bridge-{options}"}) for options in (2, 3, 0)]
-    Path("bridges.jsonl").write_text("\n".join(case.model_dump_json() for case in cases))
-    Path("bridges.toml").write_text(EXPERIMENT)
-    shell("datasets", "import", "bridges.jsonl", "--name", "bridges")
-    table = shell("experiment", "run", "bridges.toml")
-    assert "Votes for answer C" in table
-    assert "Votes for answer D" not in table
-    assert "Agreement" in table

@@ -89,20 +89,6 @@ def test_what_is_asked_on_the_page_stays_text(house: Courthouse) -> None:
     assert NOTICE in texts(app)
 
 
-def test_a_mark_is_found_on_the_page_runs(house: Courthouse) -> None:
-    marked, other = heard(house), heard(house)
-    app = page("deliberation", run=marked.run.id)
-    app.text_input(key=f"reviewer-{marked.run.id}-").set_value("Ada").run()
-    next(toggle for toggle in app.toggle if toggle.label == "Star").set_value(True)
-    press(app, "Keep this mark")
-    assert [(mark.reviewer, mark.star) for mark in house.marks.of(marked.run.id)] == [("Ada", True)]
-    house.marks.put(other.run.id, Mark(reviewer="Ben", tags=("odd",)))
-    app = page("runs")
-    assert {*app.dataframe[0].value["run"]} == {marked.run.id, other.run.id}
-    next(toggle for toggle in app.toggle if toggle.label == "With a star").set_value(True).run()
-    assert list(app.dataframe[0].value["run"]) == [marked.run.id]
-
-
 def test_what_is_shared_holds_audits_marks_and_interviews(house: Courthouse, monkeypatch: pytest.MonkeyPatch) -> None:
     record = heard(house)
     run = record.run.id

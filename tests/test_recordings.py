@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 from courtroom.courthouse import Courthouse
-from courtroom.declarations.changes import changed
 from courtroom.engine.run import RECORDING
 from courtroom.errors import CourtroomError
 from courtroom.models.spec import OFFLINE
@@ -93,20 +92,6 @@ def test_a_file_that_only_says_it_is_a_recording_is_not_trusted(studio: Studio, 
     imported = elsewhere.record(elsewhere.files.take_in(file)).run
     assert not imported.is_recording
     elsewhere.close()
-
-
-def test_a_fork_asks_what_the_change_touches_and_nothing_else(studio: Studio, house: Courthouse) -> None:
-    run = house.files.play(house.recordings[0])
-    record = house.record(run)
-    same = house.estimate(record.run.procedure, record.case, record.setup, record.run.seed, run)
-    assert (same.calls, same.on_record) == (len(record.calls), len(record.calls))
-    other = changed(record.setup, {"jury.5.traits": ["impulsive"]})
-    here = house.estimate(record.run.procedure, record.case, other, record.run.seed, run)
-    there = Courthouse(Settings(home=studio.home, recordings=studio.folder))
-    asked = there.estimate(record.run.procedure, record.case, other, record.run.seed, run)
-    there.close()
-    assert 0 < here.calls - here.on_record < here.calls
-    assert here.on_record == asked.on_record, "as many as where it was recorded, though no connection is listed here"
 
 
 def test_the_shell_forks_a_recording_with_a_stand_in(

@@ -142,14 +142,3 @@ def test_a_fork_with_one_persona_changed_asks_one_verdict_anew_and_looks_at_noth
         third = [call for call in record_of(tmp_path, late["run"]).calls if call.asked]
         assert {call.stage for call in third} == {"round-3"}
         assert [call.path for call in third if call.task == "judge"] == ["round-3/juror-05/judge"]
-
-
-def test_interventions_from_a_file_hold_in_the_fork(tmp_path: Path) -> None:
-    run = result(forked(tmp_path, "", "run", "oak-table", *SETUP, "--set", "examination=shared", "--json"))["run"]
-    actions = tmp_path / "interventions.json"
-    verdict = {"verdict": "buyer", "reasoning": ["So decided."]}
-    actions.write_text(json.dumps([{"kind": "overrule", "path": "round-1/juror-02/judge", "value": verdict}]))
-    fork = result(forked(tmp_path, "", "fork", run, "--intervene", str(actions), "--who", "Ada", "--json"))
-    record = record_of(tmp_path, fork["run"])
-    assert record.ballots["round-1"]["juror-02"].reasons == ("So decided.",)
-    assert [(one.who, one.index) for one in record.interventions] == [("Ada", 2)]

@@ -61,20 +61,6 @@ def test_every_call_and_vote_is_a_moment_of_sentences_at_a_seat(house: Courthous
     assert not [text for text in texts if text.lstrip().startswith(("{", "[")) or '":' in text]
 
 
-def test_moments_come_after_those_that_were_there_and_jurors_with_whom_they_follow(house: Courthouse) -> None:
-    record = heard(house, "cyberjurors")
-    whole = shown(house, record).moments
-    for cut in range(0, len(record.events), 7):
-        part = Record(record.run.model_copy(update={"verdict": None}), record.case, record.setup, record.events[:cut])
-        before = shown(house, part).moments
-        assert whole[: len(before)] == before
-    edges: Any = record.setup.model_dump()["graph"]["edges"]
-    follows = {seat.id: set(seat.follows) for seat in shown(house, record).seats}
-    assert edges
-    for one, other in edges:
-        assert f"juror-{other + 1:02d}" in follows[f"juror-{one + 1:02d}"]
-
-
 ANSWER: Mapping[str, Any] = {
     "reasoning": ["The battery holds 71 % only.", "The listing promised 92 %, which nobody measured."],
     "degree": "strong",

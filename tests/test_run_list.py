@@ -14,7 +14,7 @@ from courtroom.evaluation.run_list import ExperimentLine, RunFilter, RunLine, Ru
 from courtroom.store.database import Database
 from tests.full_store import kept_what_if
 from tests.pages import heard, house, page, press, texts
-from tests.test_pages import choose, field, keys, listed, put
+from tests.test_pages import choose, field, listed, put
 
 __all__ = ["house"]  # a fixture
 
@@ -81,22 +81,6 @@ def test_the_list_is_filtered_ordered_and_paged_by_the_database(house: Courthous
     assert ids(RunFilter(procedure="verdict")) == []
     outcome = house.store.run(run).verdict
     assert runs.count(RunFilter(text=outcome.outcome, status="done")) == 9
-
-
-def test_chosen_runs_are_compared_up_to_four_and_no_other_is_taken_for_them(house: Courthouse) -> None:
-    run = heard(house, **SMALL)
-    copies(house, run, 60)
-    app = page("runs")
-    choose(app, f"{run}-00059", f"{run}-00058")
-    press(app, "Compare 2 runs")
-    assert app.title[0].value == "Compare"
-    assert app.session_state["compared"] == f"{run}-00059,{run}-00058"
-    app = page("runs")
-    choose(app, *listed(app)[:5])
-    assert field(app, "button", "Compare 5 runs").disabled
-    app.get("pagination")[0].set_value(2).run()
-    assert len(listed(app)) == 11
-    assert not keys(app, "delete-selected")
 
 
 def test_selected_runs_are_marked_and_deleted_together(house: Courthouse) -> None:

@@ -59,17 +59,6 @@ def test_a_scripted_member_says_what_is_written(house: Courthouse, procedure: st
     assert not any("scripted" in text for text in asked), "and are not told"
 
 
-def test_who_is_scripted_is_drawn_and_more_keep_their_seats(house: Courthouse) -> None:
-    few, more, other = (
-        set(scripted(hear(house, "mock-jury", seed, rounds=0, **{"script.members": number})))
-        for number, seed in ((2, 0), (4, 0), (2, 1))
-    )
-    assert few < more
-    assert few != other
-    named = hear(house, "mock-jury", rounds=0, **{"script.members": 1, "script.seats": [3]})
-    assert scripted(named) == ["juror-03"]
-
-
 @pytest.mark.parametrize(
     ("script", "ballot", "heard", "vote"),
     [

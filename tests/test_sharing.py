@@ -252,37 +252,6 @@ def test_a_private_case_is_as_if_it_were_not_there(house: Courthouse) -> None:
         assert library.case("mine")
 
 
-def test_a_deleted_cases_id_brings_no_owner_along(house: Courthouse) -> None:
-    links = Links(house.database)
-    with acts(ADA):
-        house.library.add(package())
-        token = links.make(Resource(kind="case", id="mine"), DAY)
-        gone = house.library.delete("mine")
-    with acts(BO):
-        house.library.add(package("Bo's table"))
-    refused(ADA, NoSuchLink, lambda: links.opened(token))
-    refused(ADA, CaseError, lambda: house.library.case("mine"))
-    with acts(ADA):
-        assert house.library.restore(gone).id == "mine-2"
-        assert house.library.mine() == {"mine-2"}
-
-
-def test_datasets_are_their_makers(house: Courthouse) -> None:
-    with acts(ADA):
-        add_dataset(house, "ours")
-    with acts(BO):
-        assert not house.datasets.newest()
-        assert not house.datasets.versions("ours")
-    refused(BO, CourtroomError, lambda: next(house.datasets.rows("ours")), why="There is no dataset")
-    refused(BO, Forbidden, lambda: add_dataset(house, "ours"))
-    with acts(ADA):
-        house.datasets.split("ours", parts={"all": 1})
-        house.datasets.delete("ours")
-    with acts(BO):
-        add_dataset(house, "ours")
-        assert [one.name for one in house.datasets.newest()] == ["ours"]
-
-
 def test_a_link_opens_one_thing_to_read_until_it_expires(house: Courthouse) -> None:
     run, other = run_of(house), run_of(house)
     now, its = [1000.0], Resource(kind="run", id=run)

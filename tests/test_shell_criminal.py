@@ -95,25 +95,6 @@ def test_precedents_are_imported_and_found(shell: Shell, tmp_path: Path) -> None
     assert line.split("\t")[0] == rows[0]["id"]
 
 
-def test_statutes_are_imported_and_found(shell: Shell, tmp_path: Path) -> None:
-    file = tmp_path / "law.jsonl"
-    file.write_text(json.dumps({"number": 400, "text": "Whoever lets a zither out of custody ..."}))
-    into = ("--into", "statutes", "--base", "prc")
-    assert "“statutes” of “prc”" in shell("knowledge", "import", str(file), *into)[1]
-    (row,) = result(shell("knowledge", "search", "zither", "--base", "prc", "--mode", "bm25", "--k", "1", "--json"))
-    assert (row["id"], row["bm25_rank"]) == ("400", 1)
-    assert result(shell("knowledge", "search", "zither", "--mode", "bm25", "--json")) == []
-    bundled, prc = result(shell("knowledge", "bases", "--json"))
-    assert (bundled["base"], bundled["files"], prc["holds"]["statutes"]) == ("bundled", [], 1)
-    file.write_text(json.dumps({"number": 401, "text": "Whoever ..."}))
-    shell("knowledge", "import", str(file), *into, "--replace")
-    assert shell("knowledge", "bases")[1].splitlines()[1:] == [
-        "prc\t1 statutes\t0 charges\t0 cases\t0 precedents",
-        "\tlaw.jsonl: 1 records, put in place of what was there",
-    ]
-    assert "1 records of “statutes.prc”" in shell("knowledge", "reindex", "statutes.prc")[1]
-
-
 def test_a_collection_is_indexed_anew_and_what_can_not_be_is_told(shell: Shell, tmp_path: Path) -> None:
     code, out, _ = shell("knowledge", "reindex", "charges")
     assert (code, "records of “charges” are indexed with" in out) == (0, True)
@@ -132,38 +113,6 @@ def test_a_collection_is_indexed_anew_and_what_can_not_be_is_told(shell: Shell, 
     assert "some words" in refused(shell("knowledge", "search", " "))
     code, out, err = shell("knowledge", "search", "a wallet", "--k", "0")
     assert (code, out, "'--k'" in err.splitlines()[-1]) == (2, "", True)
-
-
-TRAINING = ("--set", "learning.on=true", "--set", "learning.terms=false")
-
-
-def test_a_lesson_is_listed_and_undone_once(shell: Shell) -> None:
-    heard(shell)
-    assert shell("knowledge", "lessons") == (0, "", "")  # a run that is no training run teaches nothing
-    run = heard(shell, *TRAINING)
-    number, phase, by, why = shell("knowledge", "lessons")[1].removesuffix("\n").split("\t")
-    assert (phase, by, why) == ("archive", run, "Verified and right: a standard.")
-    assert result(shell("knowledge", "search", "扒窃", "--in", "standards", "--json"))
-    assert shell("knowledge", "undo", number) == (0, f"Step {number} is undone.\n", "")
-    assert "archive (undone)" in shell("knowledge", "lessons")[1]
-    assert result(shell("knowledge", "search", "扒窃", "--in", "standards", "--json")) == []
-    assert "undone already" in refused(shell("knowledge", "undo", number))
-    assert "no learning step 99" in refused(shell("knowledge", "undo", "99"))
-
-
-def test_the_memory_is_named_listed_and_brought_back(shell: Shell) -> None:
-    heard(shell, *TRAINING)
-    code, out, _ = shell("knowledge", "snapshot", "one")
-    name, digest = out.strip().split("\t")
-    assert (code, name, len(digest)) == (0, "one", 64)
-    assert [line.split("\t")[0] for line in shell("knowledge", "snapshots")[1].splitlines()] == ["empty", "one"]
-    assert shell("knowledge", "restore", "empty")[0] == 0
-    rows = {row["name"]: row for row in result(shell("knowledge", "snapshots", "--json"))}
-    assert (rows["one"]["digest"], rows["one"]["standards"], rows["empty"]["standards"]) == (digest, 1, 0)
-    assert "holds another memory" in refused(shell("knowledge", "snapshot", "one"))
-    assert shell("knowledge", "restore", "one")[0] == 0
-    assert shell("knowledge", "snapshot", "one") == (0, out, "")
-    assert "no snapshot “two”" in refused(shell("knowledge", "restore", "two"))
 
 
 def test_training_data_is_written_in_the_two_forms_that_trl_reads(shell: Shell, tmp_path: Path) -> None:

@@ -79,17 +79,6 @@ def test_a_stand_in_answers_where_the_model_timed_out(house: Courthouse, server:
     assert server.calls > 0
 
 
-def test_a_fork_is_served_what_the_stand_in_answered(house: Courthouse, server: OpenAIServer) -> None:
-    record, calls = heard(house, members=HALF), server.calls
-    fork = house.record(drive(house, house.fork(record.run.id, record.setup)))
-    assert (fork.asked, server.calls) == (0, calls)
-    assert {call.path: (call.value, call.instead_of) for call in fork.calls} == {
-        call.path: (call.value, call.instead_of) for call in record.calls
-    }
-    heard(house, members=HALF, rounds=2)  # another run: the model is asked itself again
-    assert server.calls > calls
-
-
 def test_an_experiment_says_what_stand_ins_answered(house: Courthouse) -> None:
     arms = [
         {"name": name, "procedure": "cyberjurors", "set": {**SMALL, "members": members}}
@@ -117,33 +106,6 @@ def test_an_unreadable_answer_goes_to_the_stand_in(house: Courthouse, server: Op
     again = fork.call("round-1/juror-03/judge")
     assert again is not None
     assert (again.keys, fork.asked) == (call.keys, 0)
-
-
-def test_what_can_not_be_asked_here_is_served_or_stood_in_for(
-    house: Courthouse, server: OpenAIServer, tmp_path: Path
-) -> None:
-    server.faults = 0.0
-    record = heard(house, model={**SLOW, "timeout_s": 60})
-    house.close()
-    elsewhere, calls = Courthouse(Settings(home=tmp_path)), server.calls  # whose owner lists no connection
-    try:
-        setup = elsewhere.with_stand_in(record.setup, OFFLINE)
-        assert setup.model.otherwise == OFFLINE
-        same = elsewhere.record(drive(elsewhere, elsewhere.fork(record.run.id, setup)))
-        assert (same.run.status, same.asked) == ("done", 0), same.run.reason
-        assert {call.model for call in same.calls} == {"openai/slow"}
-        more = setup.model_copy(update={"jury_size": 5, "jury": ()})
-        estimate = elsewhere.estimate("cyberjurors", record.case, more, 0, record.run.id)
-        other = elsewhere.record(drive(elsewhere, elsewhere.fork(record.run.id, more)))
-        assert (other.run.status, server.calls) == ("done", calls), other.run.reason
-        assert {(call.model, call.instead_of) for call in other.calls} == {
-            ("openai/slow", ""),
-            (OFFLINE, "openai/slow"),
-        }
-        assert elsewhere.price(estimate) == 0.0
-        assert sum(estimate.anew.values()) == other.asked
-    finally:
-        elsewhere.close()
 
 
 # --- who is missing -------------------------------------------------------------------------------------------

@@ -6,7 +6,6 @@ scikit-learn.
 
 import math
 import random
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -15,16 +14,9 @@ from statsmodels.stats.contingency_tables import cochrans_q
 from statsmodels.stats.inter_rater import fleiss_kappa
 from statsmodels.stats.multitest import multipletests
 
-from courtroom.cases.case import Case
-from courtroom.cases.labelled import Labelled, LabelledTask
 from courtroom.evaluation import significance
 from courtroom.evaluation.intervals import CaseSums, Interval, of_difference, of_measure, of_share
 from courtroom.evaluation.lawbench import term_score
-from courtroom.experiments.measures import measures_of
-from courtroom.experiments.outcome import Outcome
-from courtroom.experiments.results import CHANCE, MOST_FREQUENT, guesses
-from courtroom.experiments.table import CellRow, grouped, table
-from courtroom.experiments.written import latex, markdown
 from courtroom.law import LONGEST, Term, term_class
 
 RANDOM = random.Random(4)
@@ -179,33 +171,3 @@ def test_the_log_distance_is_that_of_lawbench(predicted: int | None, real: int, 
 )  # fmt: skip
 def test_there_are_eleven_classes_of_terms(term: Term, expected: int) -> None:
     assert term_class(term) == expected
-
-
-def row(number: int, case: Case, outcome: Outcome) -> CellRow:
-    return CellRow(number, "arm", case.id, case, "", 0, "", "done", "", outcome)
-
-
-def test_values_below_a_guess_are_marked() -> None:
-    rows = []
-    for number, (label, answer) in enumerate(zip("aaaabbc", "abcabca", strict=True)):
-        item = Labelled(id=f"t-{number}", text="It rains.", label=label)
-        case = LabelledTask(id=item.id, title="t", labels=("a", "b", "c"), items=(item,))
-        details = {"results": [{"id": item.id, "label": answer}]}
-        rows.append(row(number, case, Outcome(outcome=answer, details=details)))
-    measures = [measures_of("labelled")[name] for name in ("accuracy", "macro_f1")]
-    groups = grouped(rows, False)
-    found = {one.name: one.values for one in guesses(groups, measures)}
-    assert found[MOST_FREQUENT]["accuracy"] == pytest.approx(4 / 7)
-    of_a = 2 * 4 / 7 / (1 + 4 / 7)  # the two other labels have an F1 of 0
-    assert found[MOST_FREQUENT]["macro_f1"] == pytest.approx(of_a / 3)
-    assert found[CHANCE] == {"accuracy": pytest.approx(1 / 3)}
-    made = replace(table(groups, rows, ["arm"], measures), guesses=tuple(guesses(groups, measures)))
-    (line,) = made.lines
-    assert line.values["accuracy"].value == pytest.approx(3 / 7)
-    assert made.below(line, measures[0])
-    text = markdown(made)
-    assert "42.9 %" in text
-    assert " ↓ |" in text
-    assert f"| {MOST_FREQUENT} | 57.1 % |" in text
-    assert MOST_FREQUENT in latex(made)
-    assert "↓" not in latex(made)

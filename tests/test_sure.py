@@ -2,7 +2,6 @@
 wavers."""
 
 import json
-import re
 from collections.abc import Callable, Iterator
 from itertools import chain, repeat
 from typing import Any
@@ -103,16 +102,3 @@ def test_a_budget_ends_it_and_a_larger_one_goes_on(house: Courthouse, server: Op
     further = house.experiments.repeats.go(run, budget=1000 * each)
     assert (further.found.state, further.found.of) == ("shown", 18)
     assert server.calls == asked + 18 - found.found.of
-
-
-def test_a_repeat_that_fails_is_said_and_gone_on_with(house: Courthouse, server: OpenAIServer) -> None:
-    def refused() -> web.Response:
-        return web.json_response({"error": {"message": "no such model"}}, status=404)
-
-    server.answer = wavers("buyer", refused, refused, refused, "buyer")
-    run = heard(house, PRICED)
-    found = house.experiments.repeats.go(run)
-    assert found.found.of == 0
-    assert re.match(r"The repeat repeat-\w+ is \w+\. .* Run the command again to go on with it\.", found.reason)
-    assert house.experiments.repeats.go(run).found.state == "shown"
-    assert server.calls == 1 + 3 + 18

@@ -4,7 +4,6 @@ import csv
 import io
 import json
 from collections.abc import Callable
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -325,36 +324,3 @@ def test_any_bytes_under_any_ending_give_rows_or_a_sentence(desk: Desk, data: by
     except CourtroomError as refused:
         said.append(str(refused))
     assert all(name in one for one in said)
-
-
-FORMS = (
-    "kind title evidence votes fact meta facts labels criminals_info input choices endings context query ridx pid qw"
-)
-FIELDS = ("text", "label", "sentence", "target", *FORMS.split(" "))
-VALUES = st.recursive(
-    st.one_of(
-        st.none(),
-        st.booleans(),
-        st.integers(-3, 10**20),
-        st.floats(),
-        st.sampled_from(["", "a", "joy", "nan", "\ud800"]),
-    ),
-    lambda within: st.one_of(
-        st.lists(within, max_size=3), st.dictionaries(st.sampled_from(FIELDS), within, max_size=3)
-    ),
-    max_leaves=6,
-)
-
-
-@given(
-    rows=st.lists(st.dictionaries(st.sampled_from(FIELDS), VALUES, max_size=5), min_size=1, max_size=4),
-    array=st.booleans(),
-)
-@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_any_fields_with_any_values_give_rows_or_a_sentence(desk: Desk, rows: list[Any], array: bool) -> None:
-    name = "any.json" if array else "any.jsonl"
-    data = (json.dumps(rows) if array else "\n".join(map(json.dumps, rows))).encode()
-    with suppress(CourtroomError):
-        assert all(isinstance(found, Package | CaseError) for found in read_each(name, data))
-    with suppress(CourtroomError):
-        assert desk.take(desk.write(name, data)).taken

@@ -22,7 +22,6 @@ from courtroom.media.medium import KeptFile
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
 from courtroom.settings import Settings
 from courtroom.store.opening import open_store
-from courtroom.store.schema import REVISION
 from courtroom.store.sqlite import check
 from courtroom.upkeep import backup, doctor
 from courtroom.upkeep.doctor import examine
@@ -30,7 +29,7 @@ from courtroom.upkeep.health import CheckResult
 from tests import forks
 from tests.attacks.test_files import link, zipped
 from tests.driving import drive, shell, until
-from tests.full_store import STORE, as_before, full_store
+from tests.full_store import STORE, full_store
 from tests.openai_server import OpenAIServer
 from tests.server_thread import WebServer
 
@@ -157,15 +156,6 @@ class Answering(WebServer):
     async def _answer(self, request: web.Request) -> web.Response:
         self.seen.append(request.path)
         return web.Response(status=self.status(request.path), headers={"Location": "http://127.0.0.1:9/elsewhere"})
-
-
-def test_the_doctor_of_an_older_store_changes_nothing_unless_told(home: Path) -> None:
-    as_before(home / STORE)
-    assert set(wrong(home)) == {"schema"}
-    assert not list(home.glob("*.bak"))
-    assert wrong(home, mend=True)["schema"].state == "mended"
-    assert list(home.glob(f"*.before-{REVISION}.bak"))
-    assert wrong(home) == {}
 
 
 def test_a_store_that_answers_is_healthy_a_damaged_one_is_not(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

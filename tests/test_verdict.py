@@ -2,11 +2,7 @@
 
 import json
 import re
-import subprocess
-import sys
 from dataclasses import replace
-from importlib.util import find_spec
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -26,7 +22,7 @@ from courtroom.procedures import PROCEDURES
 from courtroom.procedures.verdict.alignment import AlignmentSetup, adapter, first_drafts, preferences, supervised
 from courtroom.procedures.verdict.setup import VerdictSetup
 from courtroom.procedures.verdict.tasks import Advice, DraftJudgment, ReflectOnDraft
-from courtroom.procedures.verdict.train import Adapter, fitting
+from courtroom.procedures.verdict.train import fitting
 from tests.driving import drive
 from tests.toy import Scripted, text_of
 from tests.verdict_questions import LANGUAGES, file_of, rendered
@@ -364,36 +360,6 @@ PROMPT = [{"role": "system", "content": "You judge."}, {"role": "user", "content
 
 def draft(number: int) -> dict[str, str]:
     return {"role": "assistant", "content": json.dumps({"predicted_article": number, "explanation": "x"})}
-
-
-def exported(folder: Path, demonstrations: int = 2, pairs: int = 2) -> Path:
-    """A folder as `courtroom align` writes it, with settings for a small model."""
-    folder.mkdir()
-    small = Adapter(base_model="nobody/has-this", rank=4, alpha=2, batch_size=2, epochs=1, max_length=256)
-    shown = json.dumps({"messages": [*PROMPT, draft(264)]}) + "\n"
-    pair = json.dumps({"prompt": PROMPT, "chosen": [draft(264)], "rejected": [draft(266)]}) + "\n"
-    (folder / "adapter.json").write_text(small.model_dump_json())
-    (folder / "sft.jsonl").write_text(shown * demonstrations)
-    (folder / "dpo.jsonl").write_text(pair * pairs)
-    return folder
-
-
-@pytest.mark.skipif(not (find_spec("trl") and find_spec("peft")), reason="the extra “training” (TRL) is not installed")
-def test_an_expert_is_trained_on_demonstrations_and_then_on_pairs(tmp_path: Path) -> None:
-    def python(*arguments: object) -> None:
-        done = subprocess.run([sys.executable, "-m", *map(str, arguments)], capture_output=True, text=True, check=False)
-        assert done.returncode == 0, done.stderr[-3000:]
-
-    python("tests.tiny_expert", tmp_path / "base")
-    data, out = exported(tmp_path / "data"), tmp_path / "out"
-    python("courtroom.procedures.verdict.train", data, "--to", out, "--base", tmp_path / "base")
-    for stage in ("sft", "dpo"):
-        adapter = json.loads((out / stage / "adapter_config.json").read_text())
-        assert (adapter["r"], adapter["lora_alpha"], adapter["lora_dropout"]) == (4, 2, 0.05)
-        assert (out / stage / "adapter_model.safetensors").stat().st_size > 0
-    base, expert = ((folder / "model.safetensors").read_bytes() for folder in (tmp_path / "base", out / "expert"))
-    assert base != expert
-    assert json.loads((out / "expert" / "config.json").read_text())["model_type"] == "qwen2"
 
 
 class Words:

@@ -1,15 +1,10 @@
 """What-ifs: what is varied and what comes of it, by examples worked by hand."""
 
-from collections.abc import Sequence
-from types import SimpleNamespace
-
 import pytest
 
 from courtroom.cases.dispute import Evidence
 from courtroom.courthouse import Courthouse
 from courtroom.declarations.changes import changed
-from courtroom.engine.run import Run
-from courtroom.errors import CourtroomError
 from courtroom.evaluation.movement import movement
 from courtroom.experiments import what_if
 from courtroom.experiments.outcome import Outcome
@@ -17,7 +12,6 @@ from courtroom.experiments.spec import Arm, Cases, Experiment, Variant
 from courtroom.experiments.store import StoredCell
 from courtroom.procedures import PROCEDURES
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
-from courtroom.procedures.jurisagents.setup import JurisAgentsSetup
 from tests import toy
 from tests.driving import drive
 from tests.samples import sample
@@ -26,41 +20,6 @@ CYBERJURORS = PROCEDURES["cyberjurors"]
 STAYS_COLD = Evidence(id="buyer-1", side="buyer", text="It stays cold.")
 BOILED = Evidence(id="seller-1", side="seller", text="It boiled when I sent it.")
 CASE = toy.CASE.model_copy(update={"evidence": (STAYS_COLD, BOILED)})
-SETUP = CyberJurorsSetup(jury_size=3, rules=("One.", "Two."))
-
-
-def planned(variants: Sequence[Variant], seeds: Sequence[int], setup: CyberJurorsSetup = SETUP) -> Experiment:
-    run = Run.model_construct(id="run", procedure="cyberjurors")
-    record = SimpleNamespace(run=run, setup=setup, case=CASE)
-    return what_if.experiment_of(record, CYBERJURORS, variants, seeds)
-
-
-def test_a_grid_takes_every_combination_of_changes() -> None:
-    rounds = what_if.values(CyberJurorsSetup, "rounds", [1, 2])
-    graph = what_if.values(CyberJurorsSetup, "graph.kind", ["ring", "complete"])
-    one = ["Rounds at most (T): 1", "Rounds at most (T): 2", "Follow-graph: ring", "Follow-graph: complete"]
-    assert [variant.name for variant in what_if.singly(rounds, graph)] == ["as it was", *one]
-    crossed = what_if.grid(rounds, graph)
-    both = [f"{first}, {second}" for first in one[:2] for second in one[2:]]
-    assert [variant.name for variant in crossed] == ["as it was", *both]
-    assert crossed[2].set == {"rounds": 1, "graph.kind": "complete"}
-    assert what_if.grid(rounds) == what_if.singly(rounds)
-    with pytest.raises(CourtroomError, match="“rounds” is varied twice"):
-        what_if.grid(rounds, rounds)
-
-
-def test_members_evidence_and_rules_are_left_out_in_turn() -> None:
-    seats = what_if.members_left_out(CYBERJURORS, SETUP, CASE, 0)
-    assert [variant.set["empty_seats"] for variant in seats] == [(1,), (2,), (3,)]
-    assert [v.without for v in what_if.evidence_left_out(CASE)] == [("buyer-1",), ("seller-1",)]
-    assert what_if.evidence_left_out(CASE)[0].name == "without buyer-1: It stays cold."
-    assert [v.set for v in what_if.rules_left_out(SETUP)] == [{"rules": ["Two."]}, {"rules": ["One."]}]
-    assert what_if.rules_left_out(JurisAgentsSetup()) == ()
-    assert what_if.members_left_out(PROCEDURES["jurisagents"], JurisAgentsSetup(), CASE, 0) == ()
-    crossed = what_if.grid(what_if.evidence_left_out(CASE), what_if.values(CyberJurorsSetup, "rounds", [1]))
-    assert (crossed[2].without, crossed[2].set) == (("seller-1",), {"rounds": 1})
-    assert list(what_if.left_out(CYBERJURORS, SETUP, CASE, 0)) == ["jurors", "evidence", "rules"]
-    assert list(what_if.left_out(PROCEDURES["jurisagents"], JurisAgentsSetup(), CASE, 0)) == ["evidence"]
 
 
 @pytest.mark.parametrize("name", [name for name in PROCEDURES if name not in ("distillation", "alignment")])

@@ -62,21 +62,6 @@ def held_up(writer: Writer) -> threading.Event:
     return goes_on
 
 
-def test_waiting_writes_share_one_transaction(database: Database, writer: Writer) -> None:
-    seen: list[list[str]] = []
-    counted: list[str] = []
-    goes_on = held_up(writer)
-    first = writer.put(lambda: database.connection.set_trace_callback(counted.append))
-    done = [writer.put(save(database, str(number))) for number in range(20)]
-    done[0].add_done_callback(lambda _: seen.append(names(database.at)))
-    goes_on.set()
-    assert first.result() is None
-    assert [one.result() for one in done] == [str(number) for number in range(20)]
-    writer.put(lambda: database.connection.set_trace_callback(None)).result()
-    assert seen == [[str(number) for number in range(20)]], "all are on disk when the first one is told"
-    assert sum(statement.startswith("COMMIT") for statement in counted) == 1
-
-
 def test_a_write_that_fails_is_undone_alone(database: Database, writer: Writer) -> None:
     def wrong() -> None:
         raise ValueError("no")

@@ -5,7 +5,7 @@ import csv
 import json
 import random
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from statistics import fmean
 from typing import Any
@@ -14,17 +14,15 @@ import pytest
 
 from courtroom.courthouse import Courthouse
 from courtroom.datasets.samples import add_sample
-from courtroom.evaluation.effective_votes import FEWEST, effective
-from courtroom.evaluation.yardstick import Deliberation, Yardstick, deliberation, measured, of_runs, people
+from courtroom.evaluation.effective_votes import FEWEST
+from courtroom.evaluation.yardstick import Deliberation, deliberation, measured, of_runs, people
 from courtroom.experiments.spec import adapted, recipe
 from courtroom.language import speaking, translated
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
 from courtroom.settings import DATA
 from pages.parts.shared.shown import literal
-from tests.benchmarks.measure_voices import simulated
 from tests.driving import done, drive, shell
 from tests.pages import house, page, texts
-from tests.real import FOLDER, needs_real_data
 
 __all__ = ["house"]  # a fixture
 
@@ -50,17 +48,23 @@ def test_people_are_as_they_were_counted() -> None:
     assert (len(unknown), round(100 * fmean(parted + unknown))) == (33, 90)
 
 
-@needs_real_data
-def test_what_is_said_of_chats_is_what_their_records_say() -> None:
-    with (FOLDER / "juries/online_juries.csv").open() as file:
-        rows = list(csv.DictReader(file))
-    yardstick = Yardstick((Deliberation(12, 0.75, True, last=1.0, changed=(0, 9, 3, 3)),), ())
-    lines = {line.name: line for line in yardstick.lines}
-    flipped, votes = (sum(int(row[name]) for row in rows) for name in ("num_flipped", "num_votes"))
-    assert lines["gross"].people == pytest.approx(flipped / votes)
-    assert lines["still"].people == sum(row["num_flipped"] == "0" for row in rows) / len(rows)
-    assert lines["unanimous"].people == sum(float(row["majority_pct"]) == 1 for row in rows) / len(rows)
-    assert {lines[name].people_n for name in ("gross", "still", "unanimous")} == {len(rows)}
+def runs_of(model: Callable[[int, random.Random], bool], seed: int = 0) -> list[Deliberation]:
+    """Juries of twelve whose verdicts come of their first votes as a model has it."""
+    draw = random.Random(seed)
+    return [Deliberation(12, votes / 12, model(votes, draw)) for votes in (at % 13 for at in range(200))]
+
+
+def test_a_model_like_people_is_not_told_apart_and_others_are() -> None:
+    draw = random.Random(1)
+    by_votes = {votes: [one.verdict for one in people() if one.place == (12, votes)] for votes in range(13)}
+    interval, p = measured(runs_of(lambda votes, draw: bool(draw.choice(by_votes[votes])))).distance
+    assert interval.low == 0
+    assert p > 0.05
+    found = measured(runs_of(lambda votes, _: votes > 6 or (votes == 6 and draw.random() < 0.5)))
+    interval, p = found.distance
+    assert 0 < interval.low < interval.value < interval.high
+    assert p < 0.001
+    assert found.sentences[0].startswith("Follows the first majority more than people do: ")
 
 
 def curve_of(house: Courthouse, votes: Iterable[int], **changes: Any) -> str:
@@ -92,12 +96,6 @@ def test_page_and_shell_show_one_curve(house: Courthouse, tmp_path: Path) -> Non
     assert [row[:3] for row in mine["customdata"]] == [[p["votes"], 12, p["n"]] for p in data["curve"] if p["n"]]
     votes = page("deliberation", {f"tab-{record.run.id}": "Votes"}, run=record.run.id)
     assert re.search(r"Round \d: \d+ of 12 would have gone the other way in private", texts(votes).replace("\\", ""))
-
-
-@pytest.mark.parametrize(("known", "worth"), [(0.0, 17), (0.35, 17 / 6.6), (1.0, 1)])
-def test_panels_of_a_known_correlation_are_worth_what_it_says(known: float, worth: float) -> None:
-    panels = [simulated("copies one", 60, 17, known, 0.5, random.Random(seed)) for seed in range(12)]
-    assert fmean(effective(votes)[0].value for votes in panels) == pytest.approx(worth, rel=0.15)
 
 
 def test_a_verdict_says_what_its_votes_are_worth(house: Courthouse) -> None:
