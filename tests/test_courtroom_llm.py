@@ -250,6 +250,7 @@ def test_a_run_compares_texts_by_the_embedding_of_its_setup(house: Courthouse, m
     assert record.run.status == "done", record.run.reason
     assert {found.embedding for found in record.retrievals} == {"openai/any-embedding"}
     assert {found.embedding for found in own.retrievals} == {""}
+    assert {found.query.mode for found in own.retrievals} == {"dense"}
     assert {found.key for found in record.retrievals}.isdisjoint(found.key for found in own.retrievals)
     assert house.estimate("courtroom-llm", TASK, record.setup, 1).calls > 0, "an estimate asks no such server"
     fork = house.fork(record.run.id, record.setup)  # the server is gone: what was seen is on record

@@ -505,10 +505,12 @@ def test_a_dispute_never_meets_the_precedent_that_was_made_of_it(house: Courthou
     assert not any("decided just this case" in text_of(request) for request in jury.asked)
 
 
-def test_a_precedent_without_norms_takes_the_place_of_none_that_has_some(house: Courthouse, case: Dispute) -> None:
+def test_a_precedent_without_norms_takes_the_place_of_none_that_has_some(
+    house: Courthouse, jury: Jury, case: Dispute
+) -> None:
     text = dispute_text(case)
     bare = [
-        precedent.model_copy(update={"id": f"bare-{n}", "dispute": f"{text}\n{n}", "norms": ()})
+        precedent.model_copy(update={"id": f"bare-{n}", "dispute": f"{text}\n{n}", "norms": (), "category": "Other"})
         for n, precedent in enumerate(house.knowledge.precedents.all()[:6])
     ]
     house.knowledge.precedents.add(bare)
@@ -519,6 +521,7 @@ def test_a_precedent_without_norms_takes_the_place_of_none_that_has_some(house: 
     first, second = house.record(distilled).retrievals
     assert all(hit.record["norms"] for hit in (*first.hits, *second.hits))
     assert second.hits[0].id == "bare-0", "the norms distilled before are in view"
+    assert {text_of(one).count("Category") for one in asked(jury, "reflect")} == {0}, "it is not said to be Other"
 
 
 def test_a_precedent_is_the_whole_dispute_with_its_chat_and_what_its_media_show(case: Dispute) -> None:

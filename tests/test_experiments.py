@@ -30,6 +30,7 @@ from courtroom.experiments.spec import Experiment, as_toml, parsed, read_toml
 from courtroom.experiments.table import sentence
 from courtroom.experiments.written import markdown
 from courtroom.figures.experiment import draw_frontier, draw_matrix, draw_values, frontier, matrix_cases, run_of
+from courtroom.models.request import Reply, Request, Watch
 from courtroom.procedures.courtroom_llm.setup import CourtroomLLMSetup
 from courtroom.settings import Settings
 from courtroom.upkeep.doctor import examine
@@ -246,8 +247,13 @@ def test_a_failed_cell_has_a_reason_and_is_tried_again(house: Courthouse) -> Non
     assert sum(row.state == "done" for row in again.rows if row.arm == "poor") == 5
 
 
+class Slow(Jury):
+    async def answer(self, request: Request, watch: Watch | None = None) -> Reply:
+        return (await super().answer(request, watch)).model_copy(update={"latency_s": 0.5})
+
+
 def test_a_knob_without_effect_leaves_an_arms_tokens_alone(house: Courthouse) -> None:
-    answered_by(house, Jury())
+    answered_by(house, Slow())
     arms = [
         {"name": name, "procedure": "courtroom-llm", "model": "scripted", "set": {**SINGLE, "hearings": hearings}}
         for name, hearings in (("as it is", 5), ("with a dead knob", 3))
@@ -255,6 +261,7 @@ def test_a_knob_without_effect_leaves_an_arms_tokens_alone(house: Courthouse) ->
     found = done(house, spec(arms=arms, at_once=1))
     spent = [found.table.spent[arm] for arm in found.arms]
     assert spent[0].tokens == spent[1].tokens > 0, "both arms do the same work"
+    assert spent[0].seconds == spent[1].seconds > 0, "in the same time, though one found its answers on record"
     paid = house.experiments.store.took(found.kept.id)
     assert sorted(cost.tokens for cost in paid.values()) == [0, spent[0].tokens], "one of them paid for both"
     head, _, *lines = markdown(found.table).splitlines()

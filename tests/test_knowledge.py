@@ -1,6 +1,7 @@
 """The knowledge base on a real Chroma and a real SQLite: collections, look-ups, and imports that are whole or not at all."""
 
 import json
+import math
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from courtroom.knowledge.bases import origins
 from courtroom.knowledge.collection import Collection, Mode, fuse
 from courtroom.knowledge.embedding import HashedNgrams, Vectors
 from courtroom.knowledge.imports import BATCH, Imports
+from courtroom.knowledge.index import terms
 from courtroom.knowledge.index_folders import IndexFolders
 from courtroom.knowledge.lessons import Adjust, Lesson, Put, Remove
 from courtroom.knowledge.memory import Directive
@@ -85,6 +87,11 @@ async def test_the_text_on_the_matter_comes_first_in_each_ranking(tmp_path: Path
         assert found[0].record.id == expected
         assert (found[0].scores.dense_rank, found[0].scores.bm25_rank) == (1, 1)
         assert found[0].scores.fused == pytest.approx(2 / 61, abs=1e-6)
+    (found, *_) = await base.search("pocket bus", 1, mode)  # each in one of four texts, once
+    words = [terms(text) for text in TEXTS.values()]
+    length = len(words[0]) / (sum(map(len, words)) / 4)
+    by_hand = 2 * math.log(1 + 3.5 / 1.5) * 2.2 / (1 + 1.2 * (0.25 + 0.75 * length))  # k1 = 1.2, b = 0.75
+    assert found.scores.bm25 == pytest.approx(by_hand, abs=1e-4)
 
 
 async def test_what_is_taken_out_or_changed_is_no_longer_found_as_it_was(tmp_path: Path) -> None:

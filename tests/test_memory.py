@@ -312,6 +312,8 @@ async def test_a_contrast_is_of_a_correct_and_an_incorrect_trajectory_with_the_s
     base.memory.buffer.add([unverified, elsewhere])
     assert await due(base, phase="refinement", of="standard-till", threshold=1) == []  # right, but not verified
     assert await due(base, phase="refinement", of="standard-shelf", threshold=1) == []
+    base.memory.buffer.add([wrong("twin", "A bag was emptied.", "The alarm rang at the door.")])
+    assert await due(base, phase="refinement", of="standard-shelf", threshold=0.9) == []  # the same reasoning
     base.memory.buffer.add([wrong("coin", "A coin was swapped.", "The victim was deceived.")])
     pair = ["d-theft", "standard-shelf", "standard-coin"]
     assert await due(base, phase="refinement", of="standard-shelf", threshold=1) == pair

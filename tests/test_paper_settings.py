@@ -52,6 +52,7 @@ NUMBERS: dict[str, dict[str, object]] = {
     "courtroom-llm": {
         **{"judges": 5, "shots": 1, "hearings": 5, "model.temperature": 0.5, "model.id": "openai/gpt-4o"},
         **{"embedding": "local/en-core-web-sm", "cases_of": "both labels", "argument_sentences": 1},
+        "roles.prosecutor.temperature": 0.5,
     },
     "jurisagents": {
         **{"statutes": 10, "charges": 10, "precedents": 5, "ranking": "dense", "appeal": True, "reasons": False},

@@ -161,6 +161,7 @@ def test_one_judge_alone_has_the_memory_and_is_not_told_of_a_panel(house: Courth
         ("standards", 2, CASE.facts),
         ("directives", 3, CASE.facts),
     ]
+    assert {"article:293", "charge:寻衅滋事"} <= set(recalled[0].tags), "of the candidate statutes"
     (text,) = model.prompts()
     assert all(part in text for part in ("A bottle was broken on a table.", "Who beats a stranger in public"))
     assert not re.findall("panel|presiding|supervisor|draft|clerk|assistant", text.lower())
