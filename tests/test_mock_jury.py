@@ -113,20 +113,6 @@ def test_a_set_first_ballot_is_drawn_and_binds_nobody(house: Courthouse, monkeyp
     assert len(hear(house, first_votes=12).tallies) == 2, "one free ballot follows at least"
 
 
-def test_what_jurors_see_of_each_other(house: Courthouse, monkeypatch: pytest.MonkeyPatch) -> None:
-    asked = script(monkeypatch, None)
-    hear(house, first_votes=5, rounds=1, secret_ballots=True)
-    free = [request.task for request in asked if isinstance(request.task, Vote)]
-    assert all(len(task.heard) == 11 and all(one.vote is None for one in task.heard) for task in free)
-    assert all(task.counts == {"guilty": 5, "not-guilty": 7} for task in free)
-    asked.clear()
-    edges = hear(house, first_votes=5, rounds=1, talk="follow-graph").setup.graph.edges
-    free = [request.task for request in asked if isinstance(request.task, Vote)]
-    assert all(not task.counts and len(task.heard) >= 2 for task in free), "votes are told by their names"
-    assert sum(len(task.heard) for task in free) == len(edges) < 12 * 11
-    assert all(one.vote for task in free for one in task.heard)
-
-
 @pytest.mark.parametrize(
     ("procedure", "case", "knobs"),
     [

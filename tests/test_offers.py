@@ -3,8 +3,6 @@
 import json
 import re
 import struct
-import subprocess
-import sys
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
@@ -115,26 +113,6 @@ def test_the_files_that_hold_a_model_are_offered_with_their_context_and_named_wi
     assert not ModelSpec(id="local/small.gguf").problem()
     with pytest.raises(ValueError, match="holds no address"):
         ModelSpec(id="local/../small.gguf")
-
-
-async def test_runs_share_one_process_which_ends_after_them(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    started: list[subprocess.Popen[str]] = []
-
-    def start(file: local.ModelFile, threads: int) -> subprocess.Popen[str]:
-        loaded = [sys.executable, "-c", "print('http://127.0.0.1:1', flush=True); input()"]
-        started.append(subprocess.Popen(loaded, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True))
-        return started[-1]
-
-    for name, value in {"_started": start, "find_spec": lambda package: True, "SMALL": 0, "IDLE_S": 0}.items():
-        monkeypatch.setattr(local, name, value)
-    servers, loading = LocalServers(), set[str]()
-    async with servers.asked("local/small.gguf", loading), servers.asked("local/small.gguf", loading):
-        assert servers.processes() == [process.pid for process in started]
-        server = servers._servers["local/small.gguf"]
-    assert server.idle is not None
-    server.idle.join()
-    assert not servers.processes()
-    assert [process.poll() is not None for process in started] == [True]
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ from courtroom.figures.graph import draw_graph, draw_standards
 from courtroom.knowledge.memory import Standard
 from courtroom.law import Judgment
 from courtroom.panel.follow_graph import FollowGraph, GraphKind, build
-from courtroom.panel.personas import drawn_panel, read_panel, sample_panel, write_csv
+from courtroom.panel.personas import drawn_panel, read_panel, sample_panel
 from tests.driving import shell
 from tests.pages import house, page, press, texts
 
@@ -142,21 +142,6 @@ def test_a_panel_is_saved_seated_renamed_and_deleted_with_undo_on_setup(house: C
     assert house.panels.names() == ["neighbours"]
     app.button(key="undo-deleted_panel").click().run()
     assert house.panels.load("three") == sample_panel(3, 5)
-
-
-def test_the_shell_keeps_panels_and_seats_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("COURTROOM_HOME", str(tmp_path / "home"))
-    file, out = tmp_path / "three.csv", tmp_path / "out.yaml"
-    file.write_text(write_csv(sample_panel(3, 5)))
-    assert shell("panels", "import", str(file)) == "three\t3\n"
-    shell("panels", "rename", "three", "neighbours")
-    assert shell("panels") == "neighbours\t3\n"
-    shell("panels", "export", "neighbours", "--to", str(out))
-    assert read_panel("out.yaml", out.read_bytes())[0] == sample_panel(3, 5)
-    heard = json.loads(shell("run", "oak-table", "--panel", "neighbours", "--set", "rounds=1", "--json"))
-    assert heard["members"] == 4, "three jurors and a clerk"
-    shell("panels", "delete", "neighbours")
-    assert shell("panels") == ""
 
 
 KINDS = get_args(GraphKind)

@@ -179,17 +179,6 @@ def test_a_mark_that_is_not_in_the_text_is_told(kind: str) -> None:
     assert "page 1: marks such as lines through a text" in read(pdf(lines("It was paid."), fields=[mark]))[1][0]
 
 
-def test_a_picture_within_a_drawn_part_is_told() -> None:
-    writer = PdfWriter(clone_from=io.BytesIO(pdf(b"/Fm1 Do " + lines("Words."))))
-    resources = writer.pages[0]["/Resources"]
-    part = stream(SCAN, Type="/XObject", Subtype="/Form", BBox=[0.0, 0.0, 595.0, 842.0])
-    part[NameObject("/Resources")] = resources
-    resources["/XObject"][NameObject("/Fm1")] = writer._add_object(part)  # type: ignore[index]
-    out = io.BytesIO()
-    writer.write(out)
-    assert "pictures that members will not see" in read(out.getvalue())[1][0]
-
-
 def test_what_was_chosen_reads_as_the_page_shows_it() -> None:
     chosen = named(Type="/Annot", Subtype="/Widget", FT="/Ch", T="colour", V="r", Opt=[["r", "Red"], ["b", "Blue"]])
     signed = named(Type="/Annot", Subtype="/Widget", FT="/Sig", T="signed", V=named(Type="/Sig", Name="Ann Lee"))

@@ -61,16 +61,6 @@ def test_a_transaction_is_undone_as_a_whole(database: Database) -> None:
     assert not database.connection.in_transaction
     assert database.connection.execute("SELECT count(*) FROM parts").fetchone()[0] == 0
 
-    def passed_over() -> None:
-        with database.transaction() as db:
-            db.execute("INSERT INTO parts VALUES ('a', 'x')")
-            with pytest.raises(ServerError):
-                db.execute("INSERT INTO parts VALUES ('a', 'x')")
-
-    with pytest.raises(ServerError, match="had failed"):
-        passed_over()
-    assert database.connection.execute("SELECT count(*) FROM parts").fetchone()[0] == 0
-
 
 def end_connections(database: Database, postgres: PostgresServer) -> None:
     """As a server does that is started anew."""

@@ -1,7 +1,6 @@
 """A question is a case; discussion, debate, mock jury and council hear any case with options."""
 
 import json
-import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -15,13 +14,10 @@ from courtroom.cases.case import Case
 from courtroom.cases.question import Party, Piece, Question, options_in
 from courtroom.courthouse import Courthouse
 from courtroom.errors import CaseError
-from courtroom.experiments.measures import CaseResult, measures_of, wanted
-from courtroom.experiments.outcome import Outcome
-from courtroom.experiments.what_if import evidence_left_out, singly
 from tests.asked import asked as prompts_of
-from tests.driving import done, drive, house
+from tests.driving import drive, house
 from tests.pages import house as pages_house
-from tests.pages import opened_at, page, press, texts
+from tests.pages import page, press, texts
 from tests.pictures import png
 
 __all__ = ["house", "pages_house"]  # fixtures
@@ -129,24 +125,3 @@ def test_the_shell_asks_a_question(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     wrong = CliRunner().invoke(app, ["ask", BRIDGE, "--option", "yes"])
     assert isinstance(wrong.exception, CaseError)
     assert "two to six answers" in str(wrong.exception)
-
-
-def test_measures_of_questions_are_shares_and_agreement() -> None:
-    row = CaseResult(bridge(3), "", Outcome(outcome="A", counts={"A": 3, "B": 1, "C": 0}))
-    values = {name: one.each(row) for name, one in measures_of("question").items() if one.each}
-    assert [values[f"share_{letter}"] for letter in "abcd"] == [0.75, 0.25, 0.0, None]
-    assert values["agreement"] == 0.5
-    assert measures_of("question")["share_d"].missing([row]) == "No question here has an answer after C."
-    proposed = CaseResult(bridge(0), "", Outcome(outcome="Close it.", counts={"A": 1, "B": 1}))
-    assert measures_of("question")["share_b"].each(proposed) == 0.5
-    assert [one.name for one in wanted("question", ())][-1] == "agreement"
-
-
-def test_what_if_page_of_a_question_speaks_of_its_answers(pages_house: Courthouse) -> None:
-    run = heard(pages_house, "mock-jury", bridge(3))
-    variants = singly(evidence_left_out(pages_house.record(run).case))
-    kept = done(pages_house, pages_house.experiments.what_ifs.experiment(run, variants, (0,))).kept
-    shown = opened_at("what_if", experiment=kept.id)
-    columns = {str(name) for table in shown.dataframe for name in table.value.columns}
-    assert {"share_a", "share_b", "share_c", "agreement", "votes_A"} <= columns
-    assert not re.search(r"\b(buyer|seller|guilty|plaintiff)\b", texts(shown))

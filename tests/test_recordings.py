@@ -10,7 +10,6 @@ import pytest
 
 from courtroom.courthouse import Courthouse
 from courtroom.engine.run import RECORDING
-from courtroom.errors import CourtroomError
 from courtroom.models.spec import OFFLINE
 from courtroom.questions.marks import Mark
 from courtroom.settings import Settings
@@ -75,13 +74,6 @@ def test_one_click_takes_in_a_hearing_with_its_forks(studio: Studio, house: Cour
     assert house.files.play(first) == run, "a second click opens the same"
     house.store.delete(run)
     assert house.files.play(first) == run, "whoever deletes it finds it again"
-
-
-def test_a_recording_is_neither_continued_nor_learned_from(house: Courthouse) -> None:
-    run = house.files.play(house.recordings[0])
-    with pytest.raises(CourtroomError, match="stays as it was recorded"):
-        house.runner.go(run)
-    assert house.store.ended("cyberjurors") == []
 
 
 def test_a_file_that_only_says_it_is_a_recording_is_not_trusted(studio: Studio, house: Courthouse) -> None:

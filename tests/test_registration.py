@@ -13,22 +13,19 @@ from typing import Any
 
 import pytest
 
-from courtroom import Record, View, procedures
+from courtroom import Record, View
 from courtroom.courthouse import Courthouse
 from courtroom.engine.interventions import ChangeSetup, InterventionRefused
 from courtroom.engine.procedure import Procedure
 from courtroom.errors import CourtroomError
 from courtroom.models.apart import PromptError
-from courtroom.procedures import PROCEDURES, Outside
+from courtroom.procedures import PROCEDURES
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
 from courtroom.procedures.debate.procedure import DEBATE, Argue, Argument
 from courtroom.procedures.registration import RegistrationError, mistakes, register
 from courtroom.settings import Settings
 from courtroom.shell.procedures import check_package, lay_out, tried
-from pages.parts.shared.shown import literal
 from tests.driving import drive
-from tests.pages import page
-from tests.test_pages import put
 
 ROOT = Path(__file__).parents[1]
 UNASKED = "“judge” can't be used: line 1: it has neither the block `shared` nor the block `own`"
@@ -90,20 +87,6 @@ def test_an_edited_prompt_without_its_question_is_refused_everywhere(house: Cour
         house.interventions.intervene(run, ChangeSetup(key="prompts", value=prompts))
     asking = {"judge": "{% block own %}Vote.{% endblock %}"}
     assert house.interventions.planned(house.record(run), [ChangeSetup(key="prompts", value=asking)])
-
-
-def test_the_setup_page_tells_what_can_not_be_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("COURTROOM_HOME", str(tmp_path))
-    monkeypatch.chdir(ROOT)
-    broken = {"late-judges": "The procedure “late-judges” of late-judges 0.1.0 can't be used: it is late."}
-    monkeypatch.setattr(procedures, "OUTSIDE", Outside(PROCEDURES, broken=broken))
-    app = page("setup", {"setup_section": "Prompts"})
-    told = f"{broken['late-judges']} {tmp_path / 'courtroom.log'} has the rest."
-    assert [warning.value for warning in app.warning] == [literal(told)]
-    put(app, "selectbox", "Prompt", "judge")
-    put(app, "text_area", "Text", "Vote.")
-    (told,) = [error.value for error in app.error]
-    assert told.startswith(literal(f"The prompt {UNASKED}"))
 
 
 def installed(folder: Path, name: str, old: str = "", new: str = "") -> None:

@@ -9,7 +9,6 @@ from streamlit.testing.v1 import AppTest
 
 from courtroom.access import NOBODY, Access, Account, Resource, acting_account, acts
 from courtroom.courthouse import Courthouse
-from courtroom.engine.errors import NoSuchRun
 from courtroom.errors import CourtroomError
 from courtroom.sharing import DAY, ActionFilter, ActionLog, Links, owned
 from pages.parts.shared.house import courthouse
@@ -122,18 +121,6 @@ def test_a_hearing_that_somebody_starts_goes_on_without_the_person(house: Courth
     (run,) = house.store.runs()
     house.runner.wait(run.id)
     assert house.store.run(run.id).status == "done"
-
-
-def test_an_experiment_of_a_person_goes_to_its_end(house: Courthouse, bea: Account) -> None:
-    experiment = experiment_of(house, bea)
-    with acts(bea):
-        house.experiments.go(experiment)
-        house.experiments.wait(experiment, 60)
-        (cell,) = house.experiments.store.cells(experiment)
-        assert (cell.state, cell.reason) == ("done", "")
-        assert house.record(cell.run).run.status == "done"
-    with acts(person(house, "cy", Access.RUN)), pytest.raises(NoSuchRun):
-        house.record(cell.run)
 
 
 def test_its_owner_says_who_sees_a_run_and_who_did_what_can_be_read(house: Courthouse, bea: Account) -> None:

@@ -96,18 +96,6 @@ def test_an_experiment_says_what_stand_ins_answered(house: Courthouse) -> None:
     assert row.outcome.stood_in >= 2
 
 
-def test_an_unreadable_answer_goes_to_the_stand_in(house: Courthouse, server: OpenAIServer) -> None:
-    server.faults, server.answer = 0.0, lambda body: "I would rather not."
-    record = heard(house, members={"juror-03": {**SLOW, "timeout_s": 60, "otherwise": OFFLINE}}, reasks=1)
-    call = record.call("round-1/juror-03/judge")
-    assert call is not None
-    assert (call.model, call.instead_of, len(call.keys)) == (OFFLINE, "openai/slow", 3)
-    fork = house.record(drive(house, house.fork(record.run.id, record.setup)))
-    again = fork.call("round-1/juror-03/judge")
-    assert again is not None
-    assert (again.keys, fork.asked) == (call.keys, 0)
-
-
 # --- who is missing -------------------------------------------------------------------------------------------
 
 SILENT = {f"juror-0{seat}": SLOW for seat in (3, 4)}

@@ -18,7 +18,6 @@ from aiohttp import web
 from courtroom.courthouse import Courthouse
 from courtroom.errors import StoreError
 from courtroom.knowledge.search import Knowledge
-from courtroom.media.medium import KeptFile
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
 from courtroom.settings import Settings
 from courtroom.store.opening import open_store
@@ -88,23 +87,6 @@ def test_what_is_wrong_is_told_and_mended(harm: Callable[[Path], None], home: Pa
     assert {one.state for one in told.values()} == {"wrong"}
     assert {one.state for one in wrong(home, mend=True).values()} == {"mended"}, "it was left as it was before"
     assert wrong(home) == {}
-
-
-def test_a_damaged_picture_is_set_aside_and_a_missing_one_told_with_its_case(home: Path) -> None:
-    next((home / "media").iterdir()).write_bytes(b"GIF89a")
-    assert "is damaged" in wrong(home)["media"].sentence
-    wrong(home, mend=True)
-    assert len(list((home / "media").glob("*.damaged"))) == 1
-    assert wrong(home) == {}, "it was a sample's"
-    house = Courthouse(Settings(home=home))
-    case = next(house.library.case(one.id) for one in house.library.cases() if one.images)
-    change(home, "DELETE FROM snapshots WHERE hash NOT IN (SELECT case_hash FROM runs)")
-    mine = case.model_copy(update={"id": "mine-too", "title": "With a picture"})
-    house.library.restore(mine.with_media({next(iter(mine.media())).file: KeptFile(sha256="0" * 64)}))
-    house.close()
-    told = wrong(home)["media"].sentence
-    assert "With a picture" in told
-    assert "missing" in told
 
 
 @pytest.mark.parametrize(("answer", "state"), [(200, "fine"), (401, "wrong")])

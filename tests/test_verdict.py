@@ -223,18 +223,6 @@ def test_reasons_come_before_decisions_but_where_the_paper_has_it_otherwise(hous
     assert fields("verify", reasons_first=True) == ["suggestions", "need_rejudge"]
 
 
-def test_the_views_show_turns_with_flags_feedback_and_a_diff(house: Courthouse) -> None:
-    record = hear(house, Panel(rejections=1), learning={"on": True}, beta=0.2)
-    views = {view.name: view.draw(record) for view in PROCEDURES["verdict"].views}
-    assert list(views["turns"]) == ["Turn 1", "Turn 2"]
-    assert "rejected" in str(views["turns"]["Turn 1"])
-    assert all(part in str(views["turns"]["Turn 2"]) for part in ("passed", "Diff(before='Article 234\\n"))
-    assert "Archive" in str(views["learning"])
-    assert "Judgment on record" in str(views["judgment"])
-    assert "0.4 IoU + 0.2 Topo + 0.3 SemSim" in str(views["memory"])
-    assert "Digest" in str(views["memory"]["Snapshot"])
-
-
 def aligned(house: Courthouse, model: Panel, *records: Record, rounds: int = 3) -> Record:
     batch = DraftBatch(id="drafts", title="Drafts", drafts=tuple(first_drafts(records)))
     setup = AlignmentSetup(model=ModelSpec(id="scripted"), rounds=rounds)

@@ -129,20 +129,6 @@ def test_a_what_if_is_paused_gone_on_with_and_deleted(house: Courthouse, held: H
         house.experiments.store.experiment(name)
 
 
-def test_proposed_changes_fit_the_budget_cheapest_first(house: Courthouse) -> None:
-    run = heard(house)
-    whole = house.experiments.what_ifs.propose(run, 10_000)
-    calls = [wanted for _, wanted in whole]
-    assert calls == sorted(calls)
-    assert {variant.kind for variant, _ in whole} == {"knob", "member", "evidence", "rule"}
-    some = house.experiments.what_ifs.propose(run, 30)
-    assert some == whole[: len(some)]
-    assert sum(calls[: len(some)]) <= 30 < sum(calls[: len(some) + 1])
-    chosen = singly(tuple(variant for variant, _ in some))
-    takes = house.experiments.estimate(house.experiments.what_ifs.experiment(run, chosen, (0,)))
-    assert takes.calls <= 30
-
-
 def test_a_typed_key_is_spent_on_its_own_what_if(house: Courthouse, held: Held) -> None:
     run, mine = heard(house), {"OPENAI_API_KEY": "mine-123456"}
     for seed, keys in ((1, mine), (2, None)):
