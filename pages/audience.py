@@ -13,7 +13,7 @@ from courtroom.room.live_audiences import Poll
 from pages.parts.cases import medium_view
 from pages.parts.live import audience_view
 from pages.parts.shared.house import courthouse, heading, opens
-from pages.parts.shared.shown import STYLES, inert, literal
+from pages.parts.shared.shown import STYLES, html_of, inert, literal
 
 LOOK_S = 3.0
 BEST, NEWEST = 4, 4
@@ -85,10 +85,10 @@ def arguments_view() -> None:
     if not snapshot.arguments:
         return
     best, others = snapshot.arguments[:BEST], snapshot.arguments[BEST:]
-    latest = sorted(others, key=lambda one: one.argument.number, reverse=True)[:NEWEST]
+    latest = sorted(others, key=lambda one: one.number, reverse=True)[:NEWEST]
     liked = live.audiences.liked_by(run, phone)
     st.markdown(_("**What the audience says**"))
-    for argument in (one.argument for one in (*best, *latest)):
+    for argument in (*best, *latest):
         side, number, on = choices.get(argument.choice), argument.number, argument.number in liked
         with st.container(border=True, gap="xsmall"):
             own = _(", your argument") if argument.phone == phone else ""
@@ -122,12 +122,12 @@ heading(snapshot.record.run.title)
 st.caption(_("You follow this hearing. Your votes stand next to those of its members, and change nothing in it."))
 if refused := st.session_state.pop("refused", ""):
     st.warning(literal(refused))
-st.html(audience_view.case_html(snapshot.record.case))
+st.html(html_of("said", sections=list(audience_view.all_of(snapshot.record.case)), folds=()))
 media = list(snapshot.record.case.media())
 if media and st.toggle(_("Pictures and videos of the case ({media})", media=len(media))):
     for medium in media:
         medium_view(house, medium, key="audience")
-st.html(audience_view.sides_css(snapshot.procedure.choices))
+st.html(html_of("sides", choices=snapshot.procedure.choices))
 if closed:
     st.info(_("The audience is closed. Thank you."), icon=":material/check_circle:")
 else:
@@ -135,7 +135,7 @@ else:
 counted = snapshot.polls if closed else snapshot.polls[:-1]
 if counted:
     st.subheader(_("The votes so far"))
-    st.html(audience_view.tally_html(counted, snapshot.procedure.choices, "Members"))
+    st.html(audience_view.tally_html(counted, snapshot.procedure.choices))
 verdict = snapshot.record.run.verdict
 if closed and verdict and not snapshot.to_come:
     outcome = choices[verdict.outcome].title if verdict.outcome in choices else verdict.outcome

@@ -33,7 +33,7 @@ def live() -> None:
 
 
 live()
-beside.run_cards(house, comparison, procedures)
+beside.run_cards(house, records, procedures)
 with st.container(horizontal=True, vertical_alignment="center"):
     st.markdown(beside.in_a_sentence(comparison, records))
     with st.popover(_("Share")):

@@ -117,8 +117,7 @@ with top:
     steer()
     live()
 at = back()
-wanted = st.query_params.get("moment", "")
-start = room.end_of_stage(drawn.scene, record, at) if at != NOW else room.moment_of(drawn.scene, wanted)
+start = room.place_of(drawn.scene, record, at, st.query_params.get("moment", ""))
 room.room_view(record, procedure, start, play=st.session_state.get("play") == run)
 for warning in record.setup.warnings():
     st.caption(f":material/warning: {literal(warning)}")
@@ -144,5 +143,5 @@ if record.run.verdict:
 tabs_view(house, procedure, run, family=len(family_ids) > 1)
 
 st.divider()
-st.caption(spent_in_words(record, *record.tokens, record.run.wall_s))
+st.caption(spent_in_words(record))
 room.pace().drew(time.thread_time() - began)

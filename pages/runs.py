@@ -1,7 +1,7 @@
 """Runs: all hearings, a page at a time; those of an experiment or a case are one line; import of a run's file."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal
+from typing import Any
 
 import pandas as pd
 import streamlit as st
@@ -9,11 +9,11 @@ import streamlit as st
 from courtroom import report
 from courtroom.access import Access, may
 from courtroom.courthouse import Courthouse
-from courtroom.engine.run import ABOUT_RECORDINGS
+from courtroom.engine.run import ABOUT_RECORDINGS, Run
 from courtroom.engine.store import Deleted
 from courtroom.errors import Unreadable
 from courtroom.evaluation.comparison import MAX_COMPARED_RUNS
-from courtroom.evaluation.run_list import CaseLine, ExperimentLine, Order, RunFilter, RunLine, RunList, run_table
+from courtroom.evaluation.run_list import GroupLine, Order, RunFilter, RunList, run_table
 from courtroom.evaluation.turnout import turnout
 from courtroom.experiments.written import csv_of
 from courtroom.language import N_, _, translated
@@ -52,23 +52,20 @@ def said_view(house: Courthouse, words: str) -> None:
     number = f"{len(found)}{'+' if len(found) == MAX_FOUND else ''}"
     with st.expander(_("Said {number} times", number=number), icon=":material/forum:"):
         for said in found:
-            key = f"{said.run}-{said.path}"
+            key = f"{said.run}-{said.call.path}"
             with st.container(horizontal=True, vertical_alignment="center", key=f"said-{key}"):
-                name = house.record(said.run).name_of(said.member)
+                name = house.record(said.run).name_of(said.call.member)
                 st.html(html_of("found", said=said, name=name), width="stretch")
                 if st.button(_("Open the moment"), key=f"moment-{key}", type="tertiary"):
-                    st.switch_page("pages/deliberation.py", query_params={"run": said.run, "moment": said.path})
+                    st.switch_page("pages/deliberation.py", query_params={"run": said.run, "moment": said.call.path})
 
 
 DELETED = "deleted_runs"
 WITHIN = "runs-within"
-"""The part of the list that is shown by itself, in the session: one of `Part`, and an id."""
-
-Part = Literal["case", "experiment"]
-Group = ExperimentLine | CaseLine
+"""The part of the list that is shown by itself, in the session: the kind and the id of a group."""
 
 
-def run_row(house: Courthouse, line: RunLine, marked: Short, missing: str) -> dict[str, Any]:
+def run_row(house: Courthouse, line: Run, marked: Short, missing: str) -> dict[str, Any]:
     """What the table says of a run. `missing`: who has no vote."""
     known = procedure_of(house, line.id, line.procedure)
     change = fork_name(house, line.id, line.parent)
@@ -85,11 +82,11 @@ def run_row(house: Courthouse, line: RunLine, marked: Short, missing: str) -> di
     }
 
 
-def group_row(house: Courthouse, line: Group) -> dict[str, Any]:
+def group_row(house: Courthouse, line: GroupLine) -> dict[str, Any]:
     """What the table says of all runs of an experiment or a case."""
     values = {"runs": many(line.runs, "run"), "title": line.title}
     row = {"When": moment(line.created), "run": line.id}
-    if isinstance(line, CaseLine):
+    if line.kind == "case":
         return {"Case": _("{runs} on “{title}”", **values), **row}
     row["State"] = line.status.capitalize()
     if not line.parent:
@@ -100,10 +97,10 @@ def group_row(house: Courthouse, line: Group) -> dict[str, Any]:
     return {"Case": case, "Procedure": known.title if known else "", **row}
 
 
-def chosen_bar(house: Courthouse, chosen: Sequence[RunLine | Group]) -> None:
+def chosen_bar(house: Courthouse, chosen: Sequence[Run | GroupLine]) -> None:
     """What can be done with the lines that are chosen."""
-    runs = [line.id for line in chosen if isinstance(line, RunLine)]
-    installed = all(line.procedure in house.procedures for line in chosen if isinstance(line, RunLine))
+    runs = [line.id for line in chosen if isinstance(line, Run)]
+    installed = all(line.procedure in house.procedures for line in chosen if isinstance(line, Run))
     with st.container(horizontal=True, vertical_alignment="center"):
         if len(chosen) == 1:
             _one(chosen[0], installed=installed)
@@ -134,20 +131,19 @@ def chosen_bar(house: Courthouse, chosen: Sequence[RunLine | Group]) -> None:
                 st.rerun(scope="app")
 
 
-def _one(line: RunLine | Group, *, installed: bool) -> None:
-    part: Part = "case" if isinstance(line, CaseLine) else "experiment"
-    if not isinstance(line, CaseLine) and st.button(_("Open"), key="open", type="primary", disabled=not installed):
-        if isinstance(line, RunLine):
+def _one(line: Run | GroupLine, *, installed: bool) -> None:
+    if isinstance(line, Run):
+        if st.button(_("Open"), key="open", type="primary", disabled=not installed):
             open_run(line.id)
-        open_experiment(line.id, what_if=bool(line.parent))
-    about = _("List these runs alone, to filter, mark or select them.")
-    if isinstance(line, RunLine):
         return
+    if line.kind == "experiment" and st.button(_("Open"), key="open", type="primary"):
+        open_experiment(line.id, what_if=bool(line.parent))
 
     def show_runs() -> None:  # before the page is drawn: the number of a list that is drawn can't be set
-        st.session_state[WITHIN] = (part, line.id)
+        st.session_state[WITHIN] = (line.kind, line.id)
         st.session_state["runs-page"] = 1
 
+    about = _("List these runs alone, to filter, mark or select them.")
     if st.button(_("Show runs"), key="show-runs", help=about, on_click=show_runs):
         st.rerun(scope="app")
 
@@ -246,7 +242,7 @@ def listing() -> None:
     found = listed.page(wanted, (page - 1) * PAGE, PAGE, order)
     unreadable_rows([line for line in found if isinstance(line, Unreadable)])
     lines = [line for line in found if not isinstance(line, Unreadable)]
-    runs = [line for line in lines if isinstance(line, RunLine)]
+    runs = [line for line in lines if isinstance(line, Run)]
     marks = house.marks.short(line.id for line in runs)
     done = [line.id for line in runs if line.outcome and line.procedure in house.procedures]
     missing: Mapping[str, str] = {
@@ -254,7 +250,7 @@ def listing() -> None:
     }
     rows = [
         run_row(house, line, marks.get(line.id, Short()), missing.get(line.id, ""))
-        if isinstance(line, RunLine)
+        if isinstance(line, Run)
         else group_row(house, line)
         for line in lines
     ]

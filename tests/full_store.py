@@ -59,7 +59,7 @@ def full_store() -> tuple[Path, str, str]:
     for phone in ("a" * 20, "b" * 20):
         house.audiences.vote(run, "", phone, "buyer")
     house.audiences.argue(run, "", "a" * 20, "The seal was broken.")
-    house.audiences.like(run, house.audiences.arguments(run)[0].argument.number, "b" * 20, True)
+    house.audiences.like(run, house.audiences.arguments(run)[0].number, "b" * 20, True)
     db = house.database.connection
     db.execute("INSERT INTO spending (account, month, money) VALUES ('7', '2026-11', 0.5)")
     house.accounts.arrive(Identity(issuer="https://id.example", subject="7", name="Ada", email="ada@example.org"))

@@ -54,14 +54,14 @@ def test_an_argument_stands_for_a_vote_and_is_liked(house: Courthouse) -> None:
             house.audiences.argue(run, BEFORE, ADA, text)
     house.audiences.argue(run, BEFORE, ADA, "  Look at\nthe seal. ")
     house.audiences.argue(run, BEFORE, BEN, "x" * LONGEST)
-    first, second = (one.argument for one in house.audiences.arguments(run))
+    first, second = house.audiences.arguments(run)
     assert (first.text, first.choice, first.phone) == ("Look at the seal.", "buyer", ADA)
     for phone, why in ((BEN, "your own"), (EVE, "Vote first")):
         with pytest.raises(VoteRefused, match=why):
             house.audiences.like(run, second.number, phone, True)
     for _ in range(2):
         house.audiences.like(run, second.number, ADA, True)
-    assert [(one.argument.phone, one.likes) for one in house.audiences.arguments(run)] == [(BEN, 1), (ADA, 0)]
+    assert [(one.phone, one.likes) for one in house.audiences.arguments(run)] == [(BEN, 1), (ADA, 0)]
     house.audiences.argue(run, BEFORE, BEN, "Something else.")  # votes were for what it said before
     assert [one.likes for one in house.audiences.arguments(run)] == [0, 0]
 
@@ -86,7 +86,7 @@ def test_one_address_fills_no_audience(house: Courthouse, monkeypatch: pytest.Mo
     monkeypatch.setattr("courtroom.room.live_audiences.MINUTE_S", 3600.0)
     run = hear(house)
     token = house.audiences.open(run, 0).token
-    live = LiveAudiences(house.audiences, house.procedures, house.record, house.store.pulse, phones=40)
+    live = LiveAudiences(house.audiences, house.procedures, house.record, phones=40)
     pupils = [f"pupil-{number:020d}" for number in range(41)]
     for phone in pupils[:40]:
         for choice in ("buyer", "seller"):
@@ -109,11 +109,11 @@ def test_one_address_fills_no_audience(house: Courthouse, monkeypatch: pytest.Mo
 def test_nobody_empties_the_audience_of_anothers_run(house: Courthouse) -> None:
     run = hear(house)
     token = house.audiences.open(run, 0).token
-    live = LiveAudiences(house.audiences, house.procedures, house.record, house.store.pulse, phones=1)
+    live = LiveAudiences(house.audiences, house.procedures, house.record, phones=1)
     live.vote(token, ADA, BEFORE, "buyer", "203.0.113.7")
     live.vote(token, BEN, BEFORE, "buyer", "203.0.113.8")
     live.argue(token, ADA, BEFORE, "The seal was whole.", "203.0.113.7")
-    live.like(token, house.audiences.arguments(run)[0].argument.number, BEN, True, "203.0.113.8")
+    live.like(token, house.audiences.arguments(run)[0].number, BEN, True, "203.0.113.8")
     with acts(Account(id="else", access=Access.RUN)), pytest.raises(Forbidden):
         live.empty(token)
     assert house.audiences.voters(run) == 2
@@ -128,7 +128,7 @@ def test_an_audience_goes_with_its_run_and_comes_back(house: Courthouse) -> None
     for poll, phone, choice in ((BEFORE, ADA, "seller"), ("round-1", ADA, "buyer"), ("round-1", BEN, "seller")):
         house.audiences.vote(run, poll, phone, choice)
     house.audiences.argue(run, "round-1", ADA, "<b>Bold</b> as brass.")
-    house.audiences.like(run, house.audiences.arguments(run)[0].argument.number, BEN, True)
+    house.audiences.like(run, house.audiences.arguments(run)[0].number, BEN, True)
     record, before = house.record(run), house.beside.of(run)
     written = report.as_json(record, house.answers, before)
     assert ADA not in written
@@ -174,13 +174,13 @@ def test_phones_vote_in_the_round_that_is_open(house: Courthouse) -> None:
     ben.text_area(key="argument").set_value(NASTY[:LONGEST])
     press(ben, "Send my argument")
     (one,) = house.audiences.arguments(run)
-    assert one.argument.text == " ".join(NASTY[:LONGEST].split())
-    assert f"like-{one.argument.number}" not in [button.key for button in ben.button]
+    assert one.text == " ".join(NASTY[:LONGEST].split())
+    assert f"like-{one.number}" not in [button.key for button in ben.button]
     eve = opened(token, EVE)
     assert "<script>" not in shown(eve)
     eve.button(key="vote-1").click().run()
     for likes in (1, 0):
-        eve.button(key=f"like-{one.argument.number}").click().run()
+        eve.button(key=f"like-{one.number}").click().run()
         assert house.audiences.arguments(run)[0].likes == likes
     # A phone that has not looked since votes in a round that is closed.
     ada.button(key="vote-0").click().run()

@@ -162,8 +162,8 @@ def test_an_audit_goes_and_comes_back_with_its_run(house: Courthouse) -> None:
     assert first.call not in {audit.call for audit in house.audits.of(replace(record, events=events))}
     (one, *_) = house.asides.samples(record.run.id)
     failed = one.model_copy(update={"choice": None})
-    assert naming.count([failed, one], "seller" if one.choice == "buyer" else "buyer")[one.condition].missing == 0
-    assert naming.count([one, failed], "buyer")[one.condition].missing == 1, "the last answer counts"
+    assert naming.count([failed, one], "seller" if one.choice == "buyer" else "buyer")[one.condition, ""].missing == 0
+    assert naming.count([one, failed], "buyer")[one.condition, ""].missing == 1, "the last answer counts"
     kept = house.asides.of(record.run.id)
     assert len(kept) == 16
     deleted = house.store.delete(record.run.id)

@@ -73,9 +73,9 @@ def test_calls_that_are_ready_go_out_together_at_half_the_price(
     assert estimates[1] == pytest.approx(2 * estimates[0])
     half = price(model, by_batch=True)
     for record in records:
-        assert "tokens by batch, at half the price" in spent_in_words(record, *record.tokens, 1.0)
-        assert record.batched == sum(record.tokens)
-        assert record.cost == pytest.approx(half.of(*record.tokens, record.cached))
+        assert "tokens by batch, at half the price" in spent_in_words(record)
+        assert record.spent.batched == sum(record.tokens)
+        assert record.cost == pytest.approx(half.of(*record.tokens, record.spent.cached))
 
 
 @both

@@ -164,9 +164,12 @@ def test_a_model_finds_it_and_copies_word_for_word(house: Courthouse, server: Op
 def test_a_check_shows_the_case_and_nobody_elses_words(house: Courthouse, server: OpenAIServer) -> None:
     record = house.record(house.files.take_in(SHELF))
     plan = house.checks.plan(record, CHECKER)
-    for vote, asked in plan.questions.values():
+    said = {f"{vote.path}/check": vote for vote in record.of(Voted)}
+    for asked in (question.asked for question in plan.questions):
         assert isinstance(asked.task, CheckStatement)
         assert "logged 14 kilometres away" in asked.task.shown
+        vote = said[asked.path.rpartition("/")[0]]
+        assert statement(vote) in asked.task.statement
         others = (other for other in record.of(Voted) if other != vote)
         assert not any(statement(other) in asked.task.shown for other in others)
 

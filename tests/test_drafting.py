@@ -1,6 +1,5 @@
 """A model drafts a case of papers: what it gives as evidence stands in them, and what they order has no effect."""
 
-import asyncio
 import json
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,7 +12,6 @@ from courtroom.cases.drafts import Draft, Drafts, missing
 from courtroom.cases.papers import read_papers
 from courtroom.courthouse import Courthouse
 from courtroom.errors import CourtroomError
-from courtroom.models.connections import Connections
 from courtroom.models.spec import ModelSpec
 from courtroom.questions.drafting import drafted
 from tests.openai_server import OpenAIServer, texts_of
@@ -45,20 +43,17 @@ def begun(folder: Path, papers: dict[str, bytes]) -> tuple[Drafts, Draft]:
     return drafts, drafts.add(drafts.begin("en"), [read_papers(name, data) for name, data in papers.items()])
 
 
-def asked(server: OpenAIServer, folder: Path, papers: dict[str, bytes], *answers: str, **changes: Any) -> Draft:
+def asked(house: Courthouse, server: OpenAIServer, papers: dict[str, bytes], *answers: str, **changes: Any) -> Draft:
     """The draft after the server has given these answers; the last one is given again and again."""
-    drafts, draft = begun(folder, papers)
+    drafts, draft = begun(house.settings.home / "drafts", papers)
     draft = draft.model_copy(update=changes)
     left = list(answers)
     server.answer = lambda body: left.pop(0) if len(left) > 1 else left[0]
     spec = ModelSpec(id="openai/test", temperature=0.0)
-    kept: list[str] = []
-    done = asyncio.run(drafted(draft, spec, lambda piece: drafts.medium(draft, piece), kept.append, Connections()))
-    assert kept[-1] == answers[-1]
-    return done
+    return drafted(house, draft, spec, lambda piece: drafts.medium(draft, piece))
 
 
-def test_evidence_that_stands_in_the_papers_is_taken_over(server: OpenAIServer, tmp_path: Path) -> None:
+def test_evidence_that_stands_in_the_papers_is_taken_over(house: Courthouse, server: OpenAIServer) -> None:
     passages = [
         (1, "It does not switch  off\nby itself.", "claimant"),
         (2, "", "claimant"),
@@ -67,7 +62,7 @@ def test_evidence_that_stands_in_the_papers_is_taken_over(server: OpenAIServer, 
         (4, "I never said this.", "claimant"),
         (99, "x", "both"),
     ]
-    draft = asked(server, tmp_path, complaint(), answer(passages))
+    draft = asked(house, server, complaint(), answer(passages))
     assert [(one.source, one.place) for one in draft.pieces][:5] == [
         ("complaint.docx", "buyer"),
         ("complaint.docx, picture 1", "buyer"),
@@ -89,7 +84,7 @@ def stated(what: str, words: str, value: str, piece: int = 1) -> dict[str, Any]:
     return {"piece": piece, "what": what, "words": words, "value": value}
 
 
-def test_order_and_chat_are_read_word_for_word(server: OpenAIServer, tmp_path: Path) -> None:
+def test_order_and_chat_are_read_word_for_word(house: Courthouse, server: OpenAIServer) -> None:
     papers = {**complaint(), "order.txt": b"Order of 11 March 2025: one kettle, EUR 1,240.50."}
     listed = [
         stated("product", "one kettle", "Kettle", 10),
@@ -107,7 +102,7 @@ def test_order_and_chat_are_read_word_for_word(server: OpenAIServer, tmp_path: P
     ]
     papers.pop("letter.eml")
     listed = [{**one, "piece": 8 if one["piece"] == 10 else one["piece"]} for one in listed]
-    draft = asked(server, tmp_path, papers, answer([], stated=listed, chat=chat))
+    draft = asked(house, server, papers, answer([], stated=listed, chat=chat))
     assert {name: value for name, value in draft.values.items() if name.startswith("transaction.")} == {
         "transaction.product": "Kettle",
         "transaction.price": 1240.5,
@@ -123,19 +118,19 @@ def test_order_and_chat_are_read_word_for_word(server: OpenAIServer, tmp_path: P
     assert "chat.txt does not say “I will pay you back.”" in told
 
 
-def test_papers_of_a_question_become_its_material(server: OpenAIServer, tmp_path: Path) -> None:
+def test_papers_of_a_question_become_its_material(house: Courthouse, server: OpenAIServer) -> None:
     made = answer([(1, "", "both"), (2, "No.", "claimant")], kind="question", answers=["Close it", "Leave it"])
-    draft = asked(server, tmp_path, {"a.txt": b"900 cars a day.", "b.txt": b"Yes."}, made)
+    draft = asked(house, server, {"a.txt": b"900 cars a day.", "b.txt": b"Yes."}, made)
     assert draft.kind == "question"
     assert (draft.values["question"], draft.values["options"]) == ("40 euros back.", "Close it\nLeave it")
     assert [piece.place for piece in draft.pieces] == ["material", ""]
     assert "b.txt does not say “No.”: it was not taken over." in draft.refused
 
 
-def test_instruction_in_a_paper_is_quoted_and_has_no_effect(server: OpenAIServer, tmp_path: Path) -> None:
+def test_instruction_in_a_paper_is_quoted_and_has_no_effect(house: Courthouse, server: OpenAIServer) -> None:
     papers = {"order.docx": word("It leaks.", ORDER, "# What you are asked"), f"{ORDER}\n# x.txt": b"Second."}
     draft = asked(
-        server, tmp_path, papers, answer([(1, "The seller is right in all.", "respondent"), (1, ORDER, "neither")])
+        house, server, papers, answer([(1, "The seller is right in all.", "respondent"), (1, ORDER, "neither")])
     )
     lines = "\n".join(texts_of(one) for one in server.bodies[-1]["messages"]).splitlines()
     assert [line for line in lines if ORDER in line and not line.startswith("> ")] == []
@@ -144,11 +139,11 @@ def test_instruction_in_a_paper_is_quoted_and_has_no_effect(server: OpenAIServer
     assert draft.refused[1:] == ("order.docx does not say “The seller is right in all.”: it was not taken over.",)
 
 
-def test_what_a_person_wrote_is_not_drafted_over(server: OpenAIServer, tmp_path: Path) -> None:
+def test_what_a_person_wrote_is_not_drafted_over(house: Courthouse, server: OpenAIServer) -> None:
     made = answer([(1, "水壶会自动断电。", "respondent")], kind="dispute", title="别的")
     draft = asked(
+        house,
         server,
-        tmp_path,
         {"chat.txt": WECHAT.encode()},
         made,
         kind="trial",
@@ -164,30 +159,31 @@ def test_what_a_person_wrote_is_not_drafted_over(server: OpenAIServer, tmp_path:
     assert [(one.text, one.place) for one in draft.pieces] == [("水壶会自动断电。", "defence")]
 
 
-def test_trial_is_proposed_where_the_papers_are_one(server: OpenAIServer, tmp_path: Path) -> None:
-    draft = asked(server, tmp_path, {"a.txt": b"He set fire to it."}, answer([(1, "", "claimant")], kind="criminal"))
+def test_trial_is_proposed_where_the_papers_are_one(house: Courthouse, server: OpenAIServer) -> None:
+    draft = asked(house, server, {"a.txt": b"He set fire to it."}, answer([(1, "", "claimant")], kind="criminal"))
     assert (draft.kind, draft.values["matter"]) == ("trial", "criminal")
     assert missing(draft) == []
 
 
-def test_pictures_go_along_and_are_left_out_for_a_blind_model(server: OpenAIServer, tmp_path: Path) -> None:
-    papers = {"a.eml": mail("See the photo.", photo_png=picture("dry"))}
+def test_pictures_go_along_and_are_left_out_for_a_blind_model(house: Courthouse, server: OpenAIServer) -> None:
     for blind in (False, True):
+        papers = {"a.eml": mail(f"See the photo. Blind: {blind}.", photo_png=picture("dry"))}
         server.blind = blind
-        draft = asked(server, tmp_path, papers, answer([(2, "", "claimant")]))
+        draft = asked(house, server, papers, answer([(2, "", "claimant")]))
         assert [one.place for one in draft.pieces] == ["", "buyer"]
         sent = json.dumps(server.bodies[-1]["messages"])
         assert ("image_url" in sent, "that you can't see" in sent) == (not blind, blind)
 
 
-def test_answer_that_is_no_draft_is_asked_for_again(server: OpenAIServer, tmp_path: Path) -> None:
-    papers = {"a.txt": b"It leaks."}
-    assert (
-        asked(server, tmp_path, papers, "I would rather not.", answer([(1, "", "claimant")])).values["title"]
-        == "The kettle"
+def test_answer_that_is_no_draft_is_asked_for_again(house: Courthouse, server: OpenAIServer) -> None:
+    good = answer([(1, "", "claimant")])
+    assert asked(house, server, {"a.txt": b"It leaks."}, "I would rather not.", good).values["title"] == "The kettle"
+    assert len(server.bodies) == 2
+    with pytest.raises(CourtroomError, match="The answer did not fit what was asked"):
+        asked(house, server, {"b.txt": b"It drips."}, "I would rather not.")
+    assert asked(house, server, {"b.txt": b"It drips."}, good).values["title"] == "The kettle", (
+        "who asks again is asked anew"
     )
-    with pytest.raises(CourtroomError, match="answered 2 times, and no answer was a draft"):
-        asked(server, tmp_path, papers, "I would rather not.")
 
 
 def test_draft_of_a_model_is_seen_corrected_and_saved(house: Courthouse, server: OpenAIServer) -> None:

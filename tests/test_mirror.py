@@ -119,6 +119,11 @@ def test_shorter_pleadings_keep_each_piece_and_number() -> None:
     }
 
 
+def test_a_length_is_a_number() -> None:
+    with pytest.raises(CourtroomError, match="Say to how many percent"):
+        texts_after(THEFT, "length=half")
+
+
 def test_words_of_ones_own_are_exchanged_whole() -> None:
     after, _ = texts_after(THEFT, "words=bicycle>piano; Ina>Ida")
     assert after["title"] == "The piano"
@@ -185,7 +190,7 @@ def test_a_run_is_mirrored_against_its_own_seeds(house: Courthouse) -> None:
     )
     run = drive(house, house.new_run("mock-jury", row.case, setup, 3))
     base = house.experiments.what_ifs.as_it_was(run, 2)
-    drafted = house.experiments.drafts(base, [change_of("order"), change_of("gender")])
+    drafted = drafts(house, house.experiments.cases(base), [change_of("order"), change_of("gender")])
     found = done(house, with_mirror(base, drafted, "Ada"))
     cells = list(house.experiments.store.cells(found.kept.id))
     assert [(cell.arm, cell.seed) for cell in cells] == [(0, 3), (1, 5), (2, 5), (3, 5), (0, 4), (1, 6), (2, 6), (3, 6)]
@@ -197,7 +202,7 @@ def test_a_run_is_mirrored_against_its_own_seeds(house: Courthouse) -> None:
     assert heard.run.parent == run
     assert "with his bag" in heard.case.proof[0]  # type: ignore[attr-defined]
     with pytest.raises(CourtroomError, match="Nothing would be changed in any of the cases"):
-        with_mirror(base, house.experiments.drafts(base, [change_of("words=nowhere>x")]))
+        with_mirror(base, drafts(house, house.experiments.cases(base), [change_of("words=nowhere>x")]))
 
 
 def test_letters_of_a_question_stand_for_the_same_answers(house: Courthouse) -> None:

@@ -47,7 +47,7 @@ def test_who_heard_whom_is_the_follow_graph_of_the_run(recorded: Courthouse, fil
     assert ways == {(ids[follower], ids[followed]) for follower, followed in graph.edges}
     assert len(found.changes) == sum(vote.changed for votes in record.ballots.values() for vote in votes.values()) > 0
     for member in found.never_heard_other_side:
-        for seen in found.votes[member.id]:
+        for seen in found.of(member):
             assert set(seen.sides()) <= {seen.vote.before or seen.vote.choice}
 
 

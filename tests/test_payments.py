@@ -80,7 +80,7 @@ def test_what_killed_processes_paid_is_counted(tmp_path: Path) -> None:
         assert sum(call.asked for call in record.calls) == server.calls
         assert record.tokens == (server.prompt_tokens, completion)
         assert done["asked"] == server.calls - 3, "the command counts what it asked itself"
-        told = {"prompt": server.prompt_tokens, "completion": completion, "cached": record.cached}
+        told = {"prompt": server.prompt_tokens, "completion": completion, "cached": record.spent.cached}
         assert done["tokens"] == told
 
 

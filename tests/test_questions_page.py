@@ -80,7 +80,7 @@ def test_what_is_asked_on_the_page_stays_text(house: Courthouse) -> None:
     app.text_area[-1].set_value(NASTY)
     press(app, "Ask")
     if (waiting := f"interview-{record.run.id}-{path}") in app.session_state:
-        app.session_state[waiting].result(30)
+        app.session_state[waiting][0].result(30)
         app.run()
     assert not app.exception
     ((_, interview),) = house.asides.interviews(record.run.id)

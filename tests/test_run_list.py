@@ -10,7 +10,8 @@ import pytest
 
 from courtroom import report
 from courtroom.courthouse import Courthouse
-from courtroom.evaluation.run_list import ExperimentLine, RunFilter, RunLine, RunList
+from courtroom.engine.run import Run
+from courtroom.evaluation.run_list import GroupLine, RunFilter, RunList
 from courtroom.store.database import Database
 from tests.full_store import kept_what_if
 from tests.pages import heard, house, page, press, texts
@@ -65,7 +66,7 @@ def test_the_list_is_filtered_ordered_and_paged_by_the_database(house: Courthous
     runs = RunList(house.database)
 
     def ids(wanted: RunFilter = RunFilter(), *given: Any) -> list[str]:  # noqa: B008
-        return [line.id for line in runs.page(wanted, *(given or (0, 25))) if isinstance(line, RunLine)]
+        return [line.id for line in runs.page(wanted, *(given or (0, 25))) if isinstance(line, Run)]
 
     everything = [*(f"{run}-{number:05d}" for number in reversed(range(9))), run]
     assert ids() == everything, "by their making, though each copy's clock was behind"
@@ -117,8 +118,8 @@ def test_the_runs_of_a_what_if_are_one_line(house: Courthouse) -> None:
     setup = house.record(run).setup
     forks = [house.fork(run, setup, run=cell.run) for cell in house.experiments.store.cells(what_if) if cell.run]
     lines = RunList(house.database).page(RunFilter(), 0, 25)
-    assert [type(line) for line in lines] == [ExperimentLine, RunLine, RunLine]
-    assert (lines[0].id, lines[0].parent, lines[0].runs) == (what_if, run, 3)
+    assert [type(line) for line in lines] == [GroupLine, Run, Run]
+    assert (lines[0].kind, lines[0].id, lines[0].parent, lines[0].runs) == ("experiment", what_if, run, 3)
     assert RunList(house.database).count(RunFilter()) == 3
     app = page("runs")
     assert app.dataframe[0].value["Case"][0].startswith("3 runs of the what-if on")

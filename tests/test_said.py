@@ -32,7 +32,7 @@ def test_what_was_said_is_found_with_its_place(house: Courthouse) -> None:
     record = played(house)
     path, said = statement(record)
     words = said[20:60]
-    found = next(one for one in search_said(house.database, f" {words.upper()} ", 50) if one.path == path)
+    found = next(one for one in search_said(house.database, f" {words.upper()} ", 50) if one.call.path == path)
     assert (found.run, found.words) == (record.run.id, words.strip())
     assert found.before + found.words + found.after in said
     for nowhere in ("a phrase that nobody in this run has said", "  ", "%", record.calls[0].keys[0]):

@@ -600,7 +600,7 @@ def test_a_budget_of_tokens_binds_where_none_are_told(house: Courthouse, monkeyp
     record = house.record(ran["run"])
     assert ran["status"] == "paused", "a shell asks for whole answers"
     assert 0 < sum(record.tokens) <= 2_500, record.run.reason
-    assert record.estimated
+    assert record.spent.estimated
 
 
 @pytest.mark.parametrize("is_told", [True, False])

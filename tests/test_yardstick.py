@@ -34,8 +34,9 @@ def test_people_are_as_they_were_counted() -> None:
     among = people()
     assert len(among) == 2_018
     for size, wins in WINS.items():
-        points = [point for point in measured([Deliberation(size, 0.5, True)]).curve if point.size == size]
-        assert [100 * point.people_wins / point.people_n for point in points] == pytest.approx(wins, abs=0.6)
+        curve = measured([Deliberation(size, 0.5, True)]).curve
+        assert list(curve["size"]) == [size] * len(wins)
+        assert list(100 * curve["people_wins"] / curve["people_n"]) == pytest.approx(wins, abs=0.6)
     even = [one.verdict for one in among if one.even]
     assert (len(even), round(100 * sum(map(bool, even)) / len(even))) == (340, 24)
     parted = [one.prevails for one in among if not one.even]

@@ -152,7 +152,7 @@ def rewriting(house: Courthouse) -> str:
     """What a model is asked that puts a change into a case."""
     told = tuple(text for path, text in texts(house.library.case("trial-market-purse")).items() if path != "title")
     task = RewriteCase(change="The defendant is a man, Paul Voss.", texts=told)
-    role = prompt("rewrite-role")
+    role = prompt("rewriter")
     asked_for = answer_form(task.form, "generous")
     return f"########## {task.title} ({task.name})\n===== system\n{role}\n===== user\n{task.text()}{asked_for}"
 

@@ -219,11 +219,6 @@ class Drafts:
         self.save(draft)
         return draft
 
-    def keep_answer(self, draft: Draft, answer: str) -> None:
-        """Keep what a model has answered as it came: it was paid for."""
-        with (self._folder / draft.id / "answers.jsonl").open("a", encoding="utf-8") as file:
-            file.write(json.dumps(answer, ensure_ascii=False) + "\n")
-
     def medium(self, draft: Draft, piece: DraftPiece) -> bytes:
         return (self._folder / draft.id / piece.file).read_bytes()
 

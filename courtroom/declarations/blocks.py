@@ -56,6 +56,7 @@ class Graph:
     edges: tuple[Edge, ...]
     title: str = ""
     caption: str = ""
+    directed: bool = True
 
 
 @dataclass(frozen=True)

@@ -165,7 +165,7 @@ class Record:
 
     @property
     def asked(self) -> int:
-        return self._spent.calls
+        return self.spent.calls
 
     @property
     def recorded(self) -> int:
@@ -177,37 +177,18 @@ class Record:
         return sum(call.value is None for call in self.calls)
 
     @property
-    def reasks(self) -> int:
-        """How often a question was asked again, as its answer could not be used."""
-        return sum(max(0, len(call.keys) - 1) for call in self.calls)
-
-    @property
-    def estimated(self) -> bool:
-        """Whether a provider did not count the tokens of a call, so that tokens and cost are about so many."""
-        return self._spent.estimated
-
-    @property
     def tokens(self) -> tuple[int, int]:
         """Prompt and completion tokens that this run has used."""
-        return self._spent.prompt, self._spent.completion
-
-    @property
-    def cached(self) -> int:
-        """Of the prompt tokens, those that a provider read from its cache."""
-        return self._spent.cached
-
-    @property
-    def batched(self) -> int:
-        """Tokens of the calls that went by a provider's batch."""
-        return self._spent.batched
+        return self.spent.prompt, self.spent.completion
 
     @property
     def cost(self) -> float | None:
         """US dollars that this run has spent; None where a price is unknown."""
-        return self._spent.cost
+        return self.spent.cost
 
     @cached_property
-    def _spent(self) -> Payment:
+    def spent(self) -> Payment:
+        """What all of its calls were billed."""
         return in_sum(self.paid.values())
 
 

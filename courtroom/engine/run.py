@@ -75,6 +75,10 @@ class Run(Strict):
     """The id of its parent there."""
 
     @property
+    def outcome(self) -> str | None:
+        return self.verdict.outcome if self.verdict else None
+
+    @property
     def is_recording(self) -> bool:
         """Whether it came with Courtroom, so that its answers can be trusted."""
         return self.imported is not None and self.origin == RECORDING

@@ -139,7 +139,7 @@ class RunStore:
         if row is None:
             raise NoSuchRun(run)
         self.demand_seen(run)
-        return _run(row)
+        return read_run(row)
 
     @needs(Access.RUN)
     def changing(self, run: str, action: Action, detail: str = "") -> Run:
@@ -159,7 +159,7 @@ class RunStore:
         """Read every run in the order in which they were made; of one whose row is damaged, what is wrong."""
         fits, values = listed("run", "runs.id")
         for row in self._database.each(f"SELECT * FROM runs WHERE {fits} ORDER BY number", values):
-            (good, bad) = read_all([row], _run)
+            (good, bad) = read_all([row], read_run)
             yield from good
             yield from bad
 
@@ -204,7 +204,7 @@ class RunStore:
         """The run, what it was forked from, and all that was forked from any of these; oldest first."""
         fits, values = listed("run", "runs.id")
         query = f"{FAMILY} SELECT * FROM runs WHERE id IN (SELECT id FROM tree) AND {fits} ORDER BY number"
-        return read_all(self._database.execute(query, {**values, "run": run}), _run)[0]
+        return read_all(self._database.execute(query, {**values, "run": run}), read_run)[0]
 
     def family_ids(self, run: str) -> frozenset[str]:
         """Return the ids of the run's family, as far as the person who acts sees it; see `kin`."""
@@ -452,7 +452,8 @@ def _control(text: str) -> Control | None:
         return None
 
 
-def _run(row: StoredRow) -> Run:
+def read_run(row: StoredRow) -> Run:
+    """Return a run as it is listed, from a row with its columns. Raises `Unreadable`: they are damaged."""
     values = {name: row[name] for name in Run.model_fields}
     values["reason"] = SAID.get(values["reason"], values["reason"])
     apart = [name for name in ("control", "verdict") if values[name]]

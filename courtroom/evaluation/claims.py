@@ -8,7 +8,7 @@ import re
 import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import cache
 from itertools import combinations
 from typing import Literal
 
@@ -18,10 +18,9 @@ from courtroom.engine.record import Record
 from courtroom.evaluation.movement import Movement, question
 from courtroom.evaluation.turnout import call_of
 from courtroom.settings import DATA
-from courtroom.text.words import has_chinese, sentences, strings, words
+from courtroom.text.words import has_chinese, plain, sentences, strings, words
 
 Why = Literal["number", "denied", "model"]
-_NOT_IN_WORDS = re.compile(r"[\W_]+")
 _WORDS = tomllib.loads((DATA / "claims.toml").read_text(encoding="utf-8"))
 _NOT_IN_FILE = re.compile(_WORDS["not_in_file"])
 _POINTS_BACK = re.compile(r"\b(?:it|that|this|these|those|they)\b", re.IGNORECASE)
@@ -144,11 +143,6 @@ class Way:
     author_heard: bool
     """Whether who said it first was ever shown that it was put right."""
 
-    @property
-    def paths(self) -> frozenset[str]:
-        """Of all statements that speak of it."""
-        return frozenset(vote.path for vote in (self.claim.vote, *self.spoke_of_it, *self.put_right))
-
 
 def way(moved: Movement, claim: Claim) -> Way:
     """Follow a claim through the statements that came after it, and through what each member was shown."""
@@ -157,25 +151,18 @@ def way(moved: Movement, claim: Claim) -> Way:
     speak = [vote for vote in later if claim.stands_in(statement(vote))]
     right = tuple(vote for vote in speak if any(map(claim.stands_in, _denials(statement(vote)))))
     spoke = tuple(vote for vote in speak if vote not in right)
-    heard = {member: {one.vote.path for seen in votes for one in seen.heard} for member, votes in moved.votes.items()}
     carried, righted = {vote.path for vote in (claim.vote, *spoke)}, {vote.path for vote in right}
+    shown_to = {one.id: {heard.vote.path for seen in moved.of(one) for heard in seen.heard} for one in moved.voters}
     roles: dict[str, Role] = {}
-    for member in moved.voters:
-        shown = heard.get(member.id, set())
+    for member, shown in shown_to.items():
         if shown & carried:
-            roles[member.id] = "heard-both" if shown & righted else "heard"
+            roles[member] = "heard-both" if shown & righted else "heard"
         else:
-            roles[member.id] = "heard-denial" if shown & righted else "heard-neither"
+            roles[member] = "heard-denial" if shown & righted else "heard-neither"
     roles |= dict.fromkeys((vote.member for vote in spoke), "spoke")
     roles |= dict.fromkeys((vote.member for vote in right), "denied")
     roles[claim.vote.member] = "said"
-    return Way(claim, spoke, right, roles, bool(heard.get(claim.vote.member, set()) & righted))
-
-
-@lru_cache(maxsize=512)
-def plain(text: str) -> str:
-    """A text in small letters, without anything but its words."""
-    return _NOT_IN_WORDS.sub(" ", text.casefold()).strip()
+    return Way(claim, spoke, right, roles, bool(shown_to.get(claim.vote.member, set()) & righted))
 
 
 def _denials(said: str) -> Iterator[str]:

@@ -8,16 +8,14 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any, Literal, TypeVar
 
-from pydantic import Field
-
 from courtroom.cases.case import Case
 from courtroom.declarations.changes import leaves
 from courtroom.declarations.setup import Setup
-from courtroom.engine.events import Called, Retrieved, Source, Tallied, Verdict
+from courtroom.engine.events import Called, Retrieved, Source, Tallied, Voted
 from courtroom.engine.interventions import Intervention
 from courtroom.engine.procedure import Procedure
 from courtroom.engine.record import Record
-from courtroom.engine.run import Run, Status
+from courtroom.engine.run import Run
 from courtroom.engine.store import RunStore
 from courtroom.errors import CourtroomError
 from courtroom.knowledge.search import Hit
@@ -55,50 +53,12 @@ class Differences(Strict):
         return ((kind, difference) for kind in type(self).model_fields for difference in getattr(self, kind))
 
 
-class RunFacts(Strict):
-    """One run in short, so far."""
-
-    run: str
-    title: str
-    procedure: str
-    case: str
-    seed: int
-    status: Status
-    parent: str | None
-    origin: str
-    imported: bool
-    verdict: Verdict | None
-    stages: tuple[str, ...]
-    members: int
-    calls: int
-    asked: int
-    recorded: int
-    failed: int
-    prompt_tokens: int
-    completion_tokens: int
-    cached: int = Field(default=0, exclude_if=lambda tokens: not tokens)
-    """Of the prompt tokens, those that a provider read from its cache."""
-    batched: int = Field(default=0, exclude_if=lambda tokens: not tokens)
-    """Tokens of the calls that went by a provider's batch."""
-    cost: float | None
-    estimated: bool = Field(default=False, exclude_if=lambda estimated: not estimated)
-    """Whether a server did not count its tokens, so that they and the cost are about so much."""
-    wall_s: float
-
-
-class Cast(Strict):
-    """One vote; `choice` None is an abstention."""
-
-    choice: str | None
-    reasons: tuple[str, ...] = ()
-
-
 class MemberVotes(Strict):
     """One member's votes in one ballot; None where it has not voted."""
 
     member: str
     name: str
-    votes: tuple[Cast | None, ...]
+    votes: tuple[Voted | None, ...]
     differs: bool
 
 
@@ -161,7 +121,6 @@ class LookUp(Strict):
 class Comparison(Strict):
     """All of it."""
 
-    runs: tuple[RunFacts, ...]
     differences: Differences
     verdict: tuple[Difference, ...]
     """What differs between the verdicts of the runs that have one."""
@@ -190,7 +149,6 @@ def compare(records: Sequence[Record]) -> Comparison:
     ballots, answers = tuple(_ballots(records)), tuple(_answers(records))
     verdicts = [record.run.verdict and record.run.verdict.model_dump(mode="json") for record in records]
     return Comparison(
-        runs=tuple(_facts(record) for record in records),
         differences=put_in(
             [(record.run, record.case, record.setup) for record in records],
             [record.interventions for record in records],
@@ -234,28 +192,6 @@ def _differences(values: Sequence[Any], path: str = "") -> tuple[Difference, ...
     return tuple(Difference(path=where, values=found) for where, found in leaves(values, path))
 
 
-def _facts(record: Record) -> RunFacts:
-    run = record.run
-    prompt, completion = record.tokens
-    of_run = ("title", "procedure", "seed", "status", "parent", "origin", "verdict")
-    return RunFacts(
-        run=run.id,
-        case=run.case_id,
-        imported=run.is_unverified,
-        **{name: getattr(run, name) for name in of_run},
-        **{
-            name: getattr(record, name)
-            for name in ("asked", "recorded", "failed", "cached", "batched", "cost", "estimated")
-        },
-        stages=tuple(stage.name for stage in record.stages),
-        members=len(record.members),
-        calls=len(record.calls),
-        prompt_tokens=prompt,
-        completion_tokens=completion,
-        wall_s=round(run.wall_s, 3),
-    )
-
-
 def _aligned(several: Iterable[Mapping[str, T]]) -> dict[str, tuple[T | None, ...]]:
     """Put what has the same path in several runs side by side."""
     runs = list(several)
@@ -288,7 +224,7 @@ def _ballots(records: Sequence[Record]) -> Iterator[BallotComparison]:
         cast = _aligned(record.ballots.get(path, {}) for record in records)
         rows = []
         for member in (member for member in seats if member in cast):
-            votes = tuple(vote and Cast(choice=vote.choice, reasons=vote.reasons) for vote in cast[member])
+            votes = cast[member]
             choices = {vote.choice for vote in votes if vote}
             rows.append(MemberVotes(member=member, name=seats[member], votes=votes, differs=len(choices) > 1))
         tallies = tuple(record.tallies.get(path) for record in records)

@@ -7,9 +7,7 @@ asked.
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
 from courtroom.declarations.setup import Member
 from courtroom.engine.answers import AnswerStore
@@ -17,11 +15,10 @@ from courtroom.engine.events import Called, Voted
 from courtroom.engine.procedure import Procedure
 from courtroom.engine.record import Record
 from courtroom.evaluation.turnout import call_of
-from courtroom.text.words import sentences
+from courtroom.text.words import plain, sentences
 
 MIN_SENTENCE_CHARACTERS = 12
 """A sentence that is shorter could stand in a question by chance."""
-_NOT_IN_WORDS = re.compile(r"[\W_]+")
 
 
 @dataclass(frozen=True)
@@ -45,6 +42,12 @@ class SeatVote:
     """The answer it followed from; None where a person put it in."""
     heard: tuple[Heard, ...]
 
+    @property
+    def heard_against(self) -> bool:
+        """Whether it was shown a reason against the side on which it stood."""
+        stood_for = self.vote.before or self.vote.choice
+        return any(one.vote.choice not in (None, stood_for) for one in self.heard)
+
     def sides(self) -> Counter[str]:
         """How many members it had heard for each choice, by their last words that it was shown."""
         last = {one.vote.member: one.vote.choice for one in self.heard}
@@ -53,56 +56,51 @@ class SeatVote:
 
 @dataclass(frozen=True)
 class Movement:
-    """How the votes of a run moved, seat by seat."""
+    """How the votes of a run moved, as each looked from its seat."""
 
     record: Record
     voters: tuple[Member, ...]
-    votes: Mapping[str, tuple[SeatVote, ...]]
-    """By member, in the order of the ballots."""
-
-    @cached_property
-    def changes(self) -> tuple[SeatVote, ...]:
-        """Changes of sides, in the order in which they were made."""
-        order = {ballot: place for place, ballot in enumerate(self.record.ballots)}
-        changed = [one for votes in self.votes.values() for one in votes if one.vote.changed]
-        return tuple(sorted(changed, key=lambda one: order[one.vote.ballot]))
+    votes: tuple[SeatVote, ...]
+    """Ballot by ballot."""
 
     @property
-    def rows(self) -> list[tuple[Member, SeatVote]]:
-        """Each vote with who gave it, member by member."""
-        return [(member, seen) for member in self.voters for seen in self.votes.get(member.id, ())]
+    def changes(self) -> tuple[SeatVote, ...]:
+        """Changes of sides, in the order in which they were made."""
+        return tuple(seen for seen in self.votes if seen.vote.changed)
 
-    @cached_property
-    def hearers(self) -> dict[str, tuple[str, ...]]:
-        """Ids of those who were shown a member's words at any time, by that member's id."""
-        ways = self.heard()
-        return {one.id: tuple(hearer for hearer, speaker in ways if speaker == one.id) for one in self.voters}
+    def of(self, member: Member) -> list[SeatVote]:
+        """Return a member's votes, in the order of the ballots."""
+        return [seen for seen in self.votes if seen.vote.member == member.id]
 
-    @cached_property
+    def hearers(self, member: Member) -> set[str]:
+        """Return the ids of those who were shown a member's words at any time."""
+        return {seen.vote.member for seen in self.votes for one in seen.heard if one.vote.member == member.id}
+
+    @property
     def never_heard_other_side(self) -> tuple[Member, ...]:
         """Members who, whenever they were asked again, were shown no reason against the side on which they stood."""
-        return tuple(member for member in self._asked_again if not any(map(_heard_against, self.votes[member.id])))
+        return tuple(one for one in self._asked_again if not any(seen.heard_against for seen in self.of(one)))
 
-    @cached_property
+    @property
     def hear_nobody(self) -> tuple[Member, ...]:
         """Members who were asked again and were never shown another's words."""
-        return tuple(member for member in self._asked_again if not any(seen.heard for seen in self.votes[member.id]))
+        return tuple(one for one in self._asked_again if not any(seen.heard for seen in self.of(one)))
 
-    @cached_property
+    @property
     def heard_by_nobody(self) -> tuple[Member, ...]:
         """Members who were asked again, and whose words no other was ever shown."""
-        return tuple(member for member in self._asked_again if not self.hearers[member.id])
+        return tuple(one for one in self._asked_again if not self.hearers(one))
 
     @property
     def _asked_again(self) -> list[Member]:
-        return [member for member in self.voters if len(self.votes.get(member.id, ())) > 1]
+        return [member for member in self.voters if len(self.of(member)) > 1]
 
     def heard(self, ballot: str | None = None) -> dict[tuple[str, str], tuple[Heard, ...]]:
         """What went along each way in a ballot, or in all, each statement once; by hearer and speaker."""
         found: dict[tuple[str, str], dict[str, Heard]] = {}
-        for hearer, votes in self.votes.items():
-            for one in (one for seen in votes if ballot in (None, seen.vote.ballot) for one in seen.heard):
-                found.setdefault((hearer, one.vote.member), {})[one.vote.path] = one
+        for seen in (seen for seen in self.votes if ballot in (None, seen.vote.ballot)):
+            for one in seen.heard:
+                found.setdefault((seen.vote.member, one.vote.member), {})[one.vote.path] = one
         return {way: tuple(said.values()) for way, said in found.items()}
 
 
@@ -121,58 +119,37 @@ def movement(record: Record, procedure: Procedure, answers: AnswerStore) -> Move
     """Read how votes moved. `answers`: as the run's own answers are read, see `AnswerStore.of`."""
     voting_roles = {role.name for role in procedure.roles if role.votes}
     voters = tuple(member for member in record.everybody if member.role in voting_roles)
-    order = {event.path: place for place, (_, event) in enumerate(record.events) if isinstance(event, Called)}
-    spoken = [(place, vote) for place, (_, vote) in enumerate(record.events) if isinstance(vote, Voted)]
-    sentences_of = {vote.path: _known_by(vote) for _, vote in spoken}
-    votes: dict[str, list[SeatVote]] = {}
+    order = {event.path: place for place, (_, event) in enumerate(record.events) if isinstance(event, Called | Voted)}
+    spoken = {vote.path: vote for vote in record.of(Voted)}
+    known = {
+        path: [plain(sentence) for reason in vote.reasons for sentence in sentences(reason)]
+        for path, vote in spoken.items()
+    }
     at_first = ""
+    """What stood in a question from the beginning, such as a piece of evidence that is quoted, tells nothing."""
+    votes: list[SeatVote] = []
     shown_before: dict[str, set[str]] = {}
-    for ballot in record.ballots.values():
-        for vote in ballot.values():
-            call = call_of(record, vote)
-            text = _words(question(answers, call))
-            at_first = at_first or text
-            said = [
-                other
-                for place, other in spoken
-                if other.member != vote.member
-                and call is not None
-                and place < order[call.path]
-                and _stands_in(text, [one for one in sentences_of[other.path] if one not in at_first])
-            ]
-            before = shown_before.get(vote.member, set())
-            mine = "\n".join(vote.reasons)
-            heard = tuple(
-                Heard(one, is_new=one.path not in before, is_named=_names(mine, record.name_of(one.member)))
-                for one in said
-            )
-            shown_before[vote.member] = {one.path for one in said}
-            votes.setdefault(vote.member, []).append(SeatVote(vote, call, heard))
-    return Movement(record, voters, {member: tuple(given) for member, given in votes.items()})
+    for vote in (vote for ballot in record.ballots.values() for vote in ballot.values()):
+        call = call_of(record, vote)
+        text = plain(question(answers, call))
+        at_first = at_first or text
+        said = [
+            other
+            for path, other in spoken.items()
+            if other.member != vote.member
+            and call is not None
+            and order[path] < order[call.path]
+            # All of what was said stands there; a single sentence may be another's quotation.
+            and (new := [one for one in known[path] if len(one) >= MIN_SENTENCE_CHARACTERS and one not in at_first])
+            and all(one in text for one in new)
+        ]
+        before, mine = shown_before.get(vote.member, set()), "\n".join(vote.reasons)
+        heard = (Heard(one, one.path not in before, _names(mine, record.name_of(one.member))) for one in said)
+        votes.append(SeatVote(vote, call, tuple(heard)))
+        shown_before[vote.member] = {one.path for one in said}
+    return Movement(record, voters, tuple(votes))
 
 
 def _names(said: str, name: str) -> bool:
     """Whether a text has somebody's name, or a part of it, as a word."""
-    return bool(name) and (name in said or not set(name.split()).isdisjoint(_NOT_IN_WORDS.split(said)))
-
-
-def _heard_against(seen: SeatVote) -> bool:
-    stood_for = seen.vote.before or seen.vote.choice
-    return any(one.vote.choice not in (None, stood_for) for one in seen.heard)
-
-
-def _known_by(vote: Voted) -> tuple[str, ...]:
-    """The sentences by which a member's words are found in another's question; one that stood there from the beginning, such as
-    a piece of evidence that is quoted, tells nothing."""
-    said = (_words(sentence).strip() for reason in vote.reasons for sentence in sentences(reason))
-    return tuple(one for one in said if len(one) >= MIN_SENTENCE_CHARACTERS)
-
-
-def _stands_in(text: str, said: Sequence[str]) -> bool:
-    """Whether all of what was said stands in a text; a single sentence may be another's quotation."""
-    return bool(said) and all(sentence in text for sentence in said)
-
-
-def _words(text: str) -> str:
-    """A text without anything but its words, so that quotation marks and line breaks of a prompt make no difference."""
-    return _NOT_IN_WORDS.sub(" ", text)
+    return bool(name) and (name in said or not set(name.split()).isdisjoint(re.split(r"[\W_]+", said)))

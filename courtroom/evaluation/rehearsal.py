@@ -5,7 +5,6 @@ It needs no figures of its own for any procedure: it counts what the procedure r
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field, fields
 from typing import Any
 
@@ -13,13 +12,12 @@ from courtroom.cases.case import Case
 from courtroom.declarations.setup import Setup
 from courtroom.engine.budget import Payer
 from courtroom.engine.court import Court, RunInput, hear
-from courtroom.engine.errors import Abstained, NotOnRecord, QuorumLost
-from courtroom.engine.events import Called, Retrieved
+from courtroom.engine.errors import NotOnRecord
+from courtroom.engine.events import Retrieved
 from courtroom.engine.interventions import Intervention
 from courtroom.engine.ledger import Ledger
 from courtroom.engine.procedure import Procedure
-from courtroom.engine.record import Record
-from courtroom.engine.services import Asked, LookUp, Permit, Services
+from courtroom.engine.services import LookUp, Permit, Services
 from courtroom.models.capabilities import Capabilities
 from courtroom.models.card import estimate_prompt_tokens, estimate_tokens
 from courtroom.models.connections import Connections
@@ -167,25 +165,3 @@ class Recorded:
         if (reply := self.on_record(request.key)) is None:
             raise NotOnRecord("This answer is not on record.")
         return reply, False
-
-
-async def replay(
-    procedure: Procedure,
-    record: Record,
-    capabilities: Capabilities,
-    root: str,
-    on_record: Callable[[str], Reply | None],
-    seen: Callable[[str], Retrieved | None],
-) -> Mapping[str, Asked[Any]]:
-    """The questions of a run by path: those alone whose answers are found again under the same keys."""
-    asked: dict[str, Asked[Any]] = {}
-    failed = [call for call in record.calls if call.value is None]
-    ledger = Ledger(record.run.id, root, events=failed, seen=seen)
-    services = Services(ledger, Recorded(on_record), capabilities, asking=lambda one: asked.update({one.path: one}))
-    setup = record.setup.complete(record.case, record.run.seed)
-    run_input = RunInput(procedure, record.case, setup, record.run.seed, record.interventions)
-    court = Court[Any, Any](run_input, services)
-    with suppress(NotOnRecord, QuorumLost, Abstained):  # the run went no further
-        await hear(court, procedure.deliberate)
-    answered = {event.path for event in ledger.new if isinstance(event, Called)}
-    return {path: one for path, one in asked.items() if path in answered}

@@ -6,14 +6,14 @@ from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 from courtroom.access import acting_account
-from courtroom.engine.events import Verdict
 from courtroom.engine.record import Record
-from courtroom.engine.run import Control, Status
+from courtroom.engine.run import Run
+from courtroom.engine.store import read_run
 from courtroom.errors import Unreadable, shown
 from courtroom.evaluation.comparison import put_in
 from courtroom.language import N_
 from courtroom.sharing import listed, own
-from courtroom.store.connection import StoredRow, read, read_all
+from courtroom.store.connection import read, read_all
 from courtroom.store.database import Database
 from courtroom.strict import Strict
 
@@ -27,48 +27,24 @@ ORDERS: dict[Order, str] = {
 case, all runs of a case are one line."""
 
 
-class RunLine(Strict):
-    """A run as listed."""
+class GroupLine(Strict):
+    """All runs of one experiment or case, as one line."""
 
+    kind: Literal["experiment", "case"]
     id: str
     title: str
-    procedure: str
-    status: Status
-    outcome: str | None
     created: float
-    parent: str | None
-    origin: str
-    imported: str | None
-    """The hash of the file that it was imported from, if it was."""
-
-
-class ExperimentLine(Strict):
-    """All runs of one experiment, as one line."""
-
-    id: str
-    title: str
-    parent: str
-    """The run whose forks they are; empty where its cases are a dataset's."""
-    procedure: str
+    """Of a case, its last run."""
+    runs: int
+    """Of those that the filters let through."""
+    parent: str = ""
+    """The run whose forks an experiment's are; empty where its cases are a dataset's."""
+    procedure: str = ""
     """The parent's."""
-    status: str
-    created: float
-    runs: int
-    """Of those that the filters let through."""
+    status: str = ""
 
 
-class CaseLine(Strict):
-    """All runs of one case, as one line."""
-
-    id: str
-    title: str
-    created: float
-    """Of the last one."""
-    runs: int
-    """Of those that the filters let through."""
-
-
-Line = RunLine | ExperimentLine | CaseLine | Unreadable
+Line = Run | GroupLine | Unreadable
 
 
 Whose = Literal["", "mine", "others"]
@@ -115,18 +91,20 @@ class RunList:
         )
         return [str(row["id"]) for row in rows]
 
-    def newest(self, wanted: RunFilter, most: int) -> list[RunLine]:
+    def newest(self, wanted: RunFilter, most: int) -> list[Run]:
         """The newest runs that the filters let through and that can be read, each as a line of its own."""
         return self._run_lines(f"{_fits(wanted)} ORDER BY number DESC LIMIT :most", {**_values(wanted), "most": most})
 
-    def named(self, runs: Iterable[str]) -> list[RunLine]:
+    def named(self, runs: Iterable[str]) -> list[Run]:
         """Those of the runs that are on record and can be read, newest first."""
-        fits, values = _among(runs)
-        return self._run_lines(f"{fits} ORDER BY number DESC", values)
+        each = {f"run{number}": run for number, run in enumerate(runs)}
+        fits, values = listed("run", "runs.id")
+        named = f"runs.id IN ({', '.join(f':{name}' for name in each) or 'NULL'}) AND {fits}"
+        return self._run_lines(f"{named} ORDER BY number DESC", {**values, **each})
 
-    def _run_lines(self, wanted: str, values: dict[str, object]) -> list[RunLine]:
+    def _run_lines(self, wanted: str, values: dict[str, object]) -> list[Run]:
         rows = self._database.execute(f"SELECT {_OF_A_RUN} FROM runs WHERE {wanted}", values)
-        return read_all(rows, _run_line)[0]
+        return read_all(rows, read_run)[0]
 
     def what_is_wanted(self, wanted: RunFilter) -> str:
         """What the case or the experiment is called whose runs are wanted; empty where it is not there."""
@@ -153,26 +131,19 @@ class RunList:
 
     def _line(self, kind: str, number: int, runs: int) -> Line:
         try:
-            if kind == "experiment":
-                return self._experiment(number, runs)
-            if kind == "case":
-                return self._case(number, runs)
-            return _run_line(self._database.row(f"SELECT {_OF_A_RUN} FROM runs WHERE number = ?", (number,)))
+            if kind == "run":
+                return read_run(self._database.row(f"SELECT {_OF_A_RUN} FROM runs WHERE number = ?", (number,)))
+            row = self._database.row(
+                "SELECT case_id AS id, title, created FROM runs WHERE number = ?"
+                if kind == "case"
+                else f"SELECT id, {_TITLE} AS title, parent, status, created,"
+                " coalesce((SELECT procedure FROM runs WHERE runs.id = parent), '') AS procedure"
+                " FROM experiments WHERE number = ?",
+                (number,),
+            )
+            return read(kind, row["id"], lambda: GroupLine.model_validate({**dict(row), "kind": kind, "runs": runs}))
         except Unreadable as error:
             return error
-
-    def _case(self, number: int, runs: int) -> CaseLine:
-        row = self._database.row("SELECT case_id AS id, title, created FROM runs WHERE number = ?", (number,))
-        return read("case of run", row["id"], lambda: CaseLine.model_validate({**dict(row), "runs": runs}))
-
-    def _experiment(self, number: int, runs: int) -> ExperimentLine:
-        row = self._database.row(
-            f"SELECT id, {_TITLE} AS title, parent, status, created,"
-            " coalesce((SELECT procedure FROM runs WHERE runs.id = parent), '') AS procedure"
-            " FROM experiments WHERE number = ?",
-            (number,),
-        )
-        return read("experiment", row["id"], lambda: ExperimentLine.model_validate({**dict(row), "runs": runs}))
 
 
 _TITLE = (
@@ -180,26 +151,7 @@ _TITLE = (
     " ELSE experiments.name END"
 )
 """A what-if is called as its case is."""
-_OF_A_RUN = "id, title, procedure, status, verdict, created, parent, origin, control, imported"
-
-
-def _run_line(row: StoredRow) -> RunLine:
-    fields = dict(row)
-    verdict, control = fields.pop("verdict"), fields.pop("control")
-
-    def parsed() -> RunLine:
-        Control.model_validate_json(control)  # a run that could not be opened is reported here
-        outcome = Verdict.model_validate_json(verdict).outcome if verdict else None
-        return RunLine.model_validate({**fields, "outcome": outcome})
-
-    return read("run", row["id"], parsed)
-
-
-def _among(runs: Iterable[str]) -> tuple[str, dict[str, object]]:
-    """SQL, with its values, for those of the runs that the person who acts may see."""
-    each: dict[str, object] = {f"run{number}": run for number, run in enumerate(runs)}
-    fits, values = listed("run", "runs.id")
-    return f"runs.id IN ({', '.join(f':{name}' for name in each) or 'NULL'}) AND {fits}", {**values, **each}
+_OF_A_RUN = ", ".join(Run.model_fields)
 
 
 def _fits(wanted: RunFilter) -> str:
@@ -237,8 +189,7 @@ def _lines(wanted: RunFilter, order: Order) -> str:
             " max(runs.number) AS number, max(runs.number) AS made,"
             f" max(title) AS title, count(*) AS runs FROM runs WHERE {fits} GROUP BY case_id"
         )
-    with_title = order == "case"
-    titles = ("runs.title", _TITLE) if with_title else ("''", "''")
+    titles = ("runs.title", _TITLE) if order == "case" else ("''", "''")
     single = (
         "SELECT 'run' AS kind, runs.number AS number, runs.number AS made,"
         f" {titles[0]} AS title, 1 AS runs FROM runs WHERE {fits}"

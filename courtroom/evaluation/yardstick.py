@@ -8,7 +8,6 @@ the same first ballots.
 from __future__ import annotations
 
 import csv
-from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property, lru_cache
@@ -26,6 +25,7 @@ from courtroom.settings import DATA
 
 if TYPE_CHECKING:
     import numpy as np
+    import pandas as pd
     from numpy.typing import NDArray
 
 FILE = DATA / "juries" / "first_ballots.csv"
@@ -45,6 +45,8 @@ EVEN = {
 DRAWS, ALPHA = 4_000, 0.05
 STANDARD = "standard of proof"
 """Among the details of a verdict."""
+PLACE = ["size", "votes"]
+"""Names of what is in a place; see `Deliberation`."""
 
 
 @dataclass(frozen=True)
@@ -113,16 +115,15 @@ def deliberation(record: Record, procedure: Procedure) -> Deliberation | None:
         return None
     names = [choice.name for choice in choices]
     begins, ends = (
-        {who: one.choice for who, one in votes.items() if one.choice} for votes in (ballots[0], ballots[-1])
+        {who: one.choice == names[0] for who, one in votes.items() if one.choice} for votes in (ballots[0], ballots[-1])
     )
     if len(begins) < 2 or not ends:
         return None
-    share, last = (sum(vote == names[0] for vote in votes.values()) / len(votes) for votes in (begins, ends))
-    majority = names[share < 0.5]
+    share, last = fmean(begins.values()), fmean(ends.values())
     groups = [
-        [who for who, vote in begins.items() if (vote == majority) is most and who in ends] for most in (True, False)
+        [ends[who] != vote for who, vote in begins.items() if who in ends and (vote == (share >= 0.5)) is most]
+        for most in (True, False)
     ]
-    moved = [sum(ends[who] != begins[who] for who in group) for group in groups]
     outcome = record.run.verdict.outcome
     private = next(reversed(private_votes(record, procedure).values()), {})
     return Deliberation(
@@ -131,10 +132,10 @@ def deliberation(record: Record, procedure: Procedure) -> Deliberation | None:
         verdict=outcome == names[0] if outcome in names else None,
         standard=str(record.run.verdict.details.get(STANDARD, "")),
         last=last,
-        unanimous=len(set(ends.values())) == 1,
+        unanimous=last in (0, 1),
         rounds=len(ballots) - 1,
         dissent=fmean(vote != outcome for vote in private.values()) if outcome in names and private else None,
-        changed=(moved[0], len(groups[0]), moved[1], len(groups[1])),
+        changed=(sum(groups[0]), len(groups[0]), sum(groups[1]), len(groups[1])),
     )
 
 
@@ -157,21 +158,22 @@ class Line:
     p: float | None = None
     percent: bool = True
 
+    def in_words(self) -> dict[str, str]:
+        """Return it as a row of a table, with what is known of people beside it."""
+        people = self._within(self.people, self.people_low, self.people_high, self.people_n)
+        return {
+            "measure": self.title,
+            "these runs": self._within(self.value, self.low, self.high, self.n),
+            "people": people,
+            "p": "–" if self.p is None else "< 0.001" if self.p < 0.001 else f"{self.p:.3f}",
+            "source": self.source,
+        }
 
-@dataclass(frozen=True)
-class Point:
-    """One first ballot of the curve: how often the side that has to prove its case wins from there."""
-
-    size: int
-    votes: int
-    wins: int
-    n: int
-    people_wins: int
-    people_n: int
-
-    def interval(self, of_people: bool = False) -> Interval | None:
-        """The share of wins with Wilson's 95 % interval; None where there is none."""
-        return _wilson(self.people_wins, self.people_n) if of_people else _wilson(self.wins, self.n)
+    def _within(self, value: float | None, low: float | None, high: float | None, n: int | None) -> str:
+        if value is None:
+            return "–"
+        one, *ends = (f"{100 * x:.0f} %" if self.percent else f"{x:.2f}" for x in (value, low, high) if x is not None)
+        return one + (f" ({' – '.join(ends)})" if ends else "") + (f", n = {n:,}" if n else "")
 
 
 @dataclass(frozen=True)
@@ -184,12 +186,18 @@ class Yardstick:
     """Who voted how in these runs, also in those that do not decide between two sides."""
 
     @cached_property
-    def curve(self) -> tuple[Point, ...]:
-        """Every first ballot of the sizes at hand, from none to all."""
+    def curve(self) -> pd.DataFrame:
+        """A row for every first ballot of the sizes at hand: from how many the side with the burden wins, of how many.
+
+        A hung jury is no win, as nothing is proven.
+        """
+        import pandas as pd  # slow to import
+
         sizes = sorted({one.place[0] for one in self.model})
-        mine, theirs = _wins(self.model), _wins(self.among)
-        places = [(size, votes) for size in sizes for votes in range(size + 1)]
-        return tuple(Point(*place, *mine.get(place, (0, 0)), *theirs.get(place, (0, 0))) for place in places)
+        places = pd.MultiIndex.from_tuples([(size, votes) for size in sizes for votes in range(size + 1)], names=PLACE)
+        mine, theirs = (_counted((one.place, one.verdict is True) for one in all_) for all_ in (self.model, self.among))
+        both = mine.reindex(places).join(theirs.add_prefix("people_"))
+        return both.fillna(0).astype(int).reset_index()
 
     @cached_property
     def distance(self) -> tuple[Interval, float] | None:
@@ -202,10 +210,10 @@ class Yardstick:
         """
         import numpy as np
 
-        points = [one for one in self.curve if one.n > 1 and one.people_n > 1]
-        if not points:
+        shared = self.curve.query("n > 1 and people_n > 1")
+        if shared.empty:
             return None
-        wins, n, theirs, of = np.array([(p.wins, p.n, p.people_wins, p.people_n) for p in points], dtype=float).T
+        wins, n, theirs, of = shared[["wins", "n", "people_wins", "people_n"]].to_numpy(float).T
         random = np.random.default_rng(0)
 
         def squared(a: NDArray[np.float64], b: NDArray[np.float64]) -> tuple[Any, Any]:
@@ -237,16 +245,12 @@ class Yardstick:
         said = []
         if line := next((one for one in self.lines if one.name == "majority"), None):
             mine, theirs, p = _percent(line.value), _percent(line.people or 0.0), line.p or 0.0
-            said.append(
-                "No difference from people is shown in how often the first majority prevails: "
-                f"{mine} against {theirs} at the same first ballots, p {_p(p)}."
-                if p >= ALPHA
-                else "Follows the first majority more than people do: "
-                f"{mine} against {theirs} at the same first ballots, p {_p(p)}."
-                if line.value > (line.people or 0.0)
-                else "Follows the first majority less than people do: "
-                f"{mine} against {theirs} at the same first ballots, p {_p(p)}."
-            )
+            told = N_("Follows the first majority less than people do")
+            if p >= ALPHA:
+                told = N_("No difference from people is shown in how often the first majority prevails")
+            elif line.value > (line.people or 0.0):
+                told = N_("Follows the first majority more than people do")
+            said.append(f"{told}: {mine} against {theirs} at the same first ballots, p {_p(p)}.")
         if self.distance:
             one, p = self.distance
             points, low, high = (f"{100 * value:.0f}" for value in (one.value, one.low, one.high))
@@ -270,7 +274,7 @@ class Yardstick:
             "runs": len(self.model),
             "sentences": list(self.sentences),
             "distance": distance,
-            "curve": [asdict(point) for point in self.curve],
+            "curve": self.curve.to_dict("records"),
             "lines": [asdict(line) for line in self.lines],
         }
 
@@ -283,11 +287,10 @@ class Yardstick:
         mine, theirs = (
             _counted((one.place, one.prevails) for one in all_ if not one.even) for all_ in (self.model, self.among)
         )
-        shared = [place for place in mine if place in theirs]
-        if not shared:
+        shared = mine.join(theirs.add_prefix("people_"), how="inner")
+        if shared.empty:
             return None
-        wins, n = np.array([mine[place] for place in shared]).T
-        others, of = np.array([theirs[place] for place in shared]).T
+        wins, n, others, of = shared.to_numpy().T
         random, weights = np.random.default_rng(0), n / n.sum()
         value, their_value = float(wins.sum() / n.sum()), float(weights @ (others / of))
         again = (random.binomial(of, others / of, (DRAWS, len(of))) / of) @ weights
@@ -295,7 +298,7 @@ class Yardstick:
         mixed = random.hypergeometric(both, n + of - both, n, (DRAWS, len(n)))
         gaps = np.abs((mixed / n - (both - mixed) / of) @ weights)
         p = float((1 + (gaps >= abs(value - their_value) - 1e-12).sum()) / (DRAWS + 1))
-        one = _wilson(int(wins.sum()), int(n.sum()))
+        one = wilson(int(wins.sum()), int(n.sum()))
         assert one is not None
         low, high = (float(end) for end in np.quantile(again, (ALPHA / 2, 1 - ALPHA / 2)))
         title = N_("The first majority prevails")
@@ -317,7 +320,7 @@ class Yardstick:
             title = EVEN.get(standard, EVEN[""])
             if standard == "preponderance":
                 known: dict[str, Any] = {"people": 0.5, "source": SYMMETRY, "p": float(binomtest(wins, n, 0.5).pvalue)}
-            elif standard in ("", "reasonable-doubt") and (other := _wilson(hits, len(theirs))):
+            elif standard in ("", "reasonable-doubt") and (other := wilson(hits, len(theirs))):
                 p = float(fisher_exact([[wins, n - wins], [hits, len(theirs) - hits]]).pvalue)
                 known = _beside(other, len(theirs), BALLOTS) | {"p": p}
             else:
@@ -335,9 +338,9 @@ class Yardstick:
         )
         yield _mean("net", N_("Votes that change, net"), net)
         still = sum(changed == 0 for changed, _ in moved)
-        yield _share("still", N_("Juries in which no vote changes"), still, many, _beside(_wilson(97, 348), 348, CHATS))
+        yield _share("still", N_("Juries in which no vote changes"), still, many, _beside(wilson(97, 348), 348, CHATS))
         unanimous = sum(one.unanimous for one in runs)
-        yield _share("unanimous", N_("Unanimous at the end"), unanimous, many, _beside(_wilson(153, 348), 348, CHATS))
+        yield _share("unanimous", N_("Unanimous at the end"), unanimous, many, _beside(wilson(153, 348), 348, CHATS))
         dissent = [one.dissent for one in runs if one.dissent is not None]
         yield _mean(
             "private",
@@ -391,11 +394,6 @@ def measured(
     return Yardstick(tuple(model), tuple(people() if among is None else among), tuple(panels))
 
 
-def applies(procedure: Procedure) -> bool:
-    """Whether members vote in a procedure."""
-    return any(role.votes for role in procedure.roles)
-
-
 def of_runs(runs: Iterable[str], record: Callable[[str], Record], procedures: Mapping[str, Procedure]) -> Yardstick:
     """Hold runs beside people; of those that do not decide by ballots between two sides, only votes count."""
     found, voted = [], []
@@ -408,19 +406,16 @@ def of_runs(runs: Iterable[str], record: Callable[[str], Record], procedures: Ma
     return measured(found, panels=voted)
 
 
-def _counted(pairs: Iterable[tuple[tuple[int, int], bool]]) -> dict[tuple[int, int], tuple[int, int]]:
-    """How often it is true, and of how many, by place."""
-    all_ = list(pairs)
-    of, true = Counter(place for place, _ in all_), Counter(place for place, is_true in all_ if is_true)
-    return {place: (true[place], number) for place, number in of.items()}
+def _counted(pairs: Iterable[tuple[tuple[int, int], bool]]) -> pd.DataFrame:
+    """How often it is true (`wins`), and of how many (`n`), by place."""
+    import pandas as pd  # slow to import
+
+    rows = pd.DataFrame([(*place, is_true) for place, is_true in pairs], columns=[*PLACE, "wins"])
+    return rows.astype(int).groupby(PLACE)["wins"].agg(wins="sum", n="size")
 
 
-def _wins(all_: Iterable[Deliberation]) -> dict[tuple[int, int], tuple[int, int]]:
-    """How often the side that has to prove its case wins; a hung jury is no win, as nothing is proven."""
-    return _counted((one.place, one.verdict is True) for one in all_)
-
-
-def _wilson(hits: int, n: int) -> Interval | None:
+def wilson(hits: int, n: int) -> Interval | None:
+    """A share with Wilson's 95 % interval; None where there is none."""
     from statsmodels.stats.proportion import proportion_confint
 
     if not n:
@@ -436,7 +431,7 @@ def _beside(one: Interval | None, n: int, source: str) -> dict[str, Any]:
 
 
 def _share(name: str, title: str, hits: int, n: int, known: Mapping[str, Any] | None = None) -> Line | None:
-    one = _wilson(hits, n)
+    one = wilson(hits, n)
     return Line(name, title, one.value, one.low, one.high, n, **(known or {})) if one else None
 
 

@@ -25,12 +25,11 @@ from courtroom.engine.record import Record
 from courtroom.engine.services import Asked
 from courtroom.errors import CourtroomError
 from courtroom.evaluation.intervals import CaseSums, of_difference, of_measure
-from courtroom.evaluation.rehearsal import replay
 from courtroom.language import N_
 from courtroom.models.schema import schema_of
 from courtroom.models.spec import NO_SERVER
 from courtroom.questions.asides import Cost, cost
-from courtroom.questions.beside import ask_beside
+from courtroom.questions.beside import ask_beside, replay
 from courtroom.strict import Strict
 
 if TYPE_CHECKING:
@@ -197,16 +196,7 @@ async def _put(house: Courthouse, drawn: Iterable[tuple[str, Record, Called]]) -
     """The questions as they were put; those are left out that can't be put so any more."""
     found = []
     for case, record, call in drawn:
-        run = record.run
-        known = await replay(
-            house.procedures[run.procedure],
-            record,
-            capabilities=house.capabilities,
-            root=house.store.root(run.id),
-            on_record=house.answers.of(run).reply,
-            seen=partial(house.store.retrieval, run.id),
-        )
-        if asked := known.get(call.path):
+        if asked := (await replay(house, record)).get(call.path):
             found.append(Question(case, record, call, asked))
     return found
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import product
 from statistics import fmean
 from typing import TYPE_CHECKING
 
-from courtroom.access import Resource, acting_account
+from courtroom.access import Access, needs
 from courtroom.cases.case import Case
 from courtroom.declarations.setup import Budget
-from courtroom.engine.budget import Spent
 from courtroom.errors import CourtroomError
 from courtroom.evaluation.significance import ALPHA, fewest_cases, holm
 from courtroom.experiments.measures import CaseResult
@@ -20,12 +20,10 @@ from courtroom.experiments.outcome import Outcome
 from courtroom.experiments.spec import Arm, Experiment, parsed
 from courtroom.experiments.table import CellRow, Pair, gap, grouped, number, p_value, pairs
 from courtroom.language import N_
-from courtroom.models.keys import KEYS
 from courtroom.models.spec import OFFLINE, PERSON, ModelSpec
-from courtroom.questions.beside import ask_beside
+from courtroom.questions.beside import ask_outside_runs
 from courtroom.questions.mirror import Change, Mirrored, mirrored
 from courtroom.questions.rewriting import rewriting, rewritten
-from courtroom.sharing import NOBODYS, take
 
 if TYPE_CHECKING:
     from courtroom.courthouse import Courthouse
@@ -33,52 +31,47 @@ if TYPE_CHECKING:
 Drafts = Mapping[str, Mapping[str, Mirrored]]
 """By the title of a change, and by the case's id, how the case would be heard."""
 AGAIN = N_("heard again, unchanged")
-ANY_NUMBER = 10**6
-"""Of failed answers: whoever asks for a draft again has each of them asked anew, once."""
+NO_LIMIT = Budget()
 
 
+@needs(Access.RUN)
 def drafts(
     house: Courthouse,
     cases: Iterable[Case],
     changes: Sequence[Change],
     who: str = "",
     spec: ModelSpec | None = None,
-    budget: Budget | None = None,
+    budget: Budget = NO_LIMIT,
+    keys: Mapping[str, str] | None = None,
 ) -> Drafts:
-    """Draft cases with each change; a case that a change leaves as it is has a draft too.
+    """Draft cases with each change, nothing is heard; a case that a change leaves as it is has a draft too. What is
+    approved goes into `with_mirror`.
 
     Args:
         who: of whom something is changed; see `mirrored`.
-        spec: the model that rewrites, where that is among the changes. Its answers are on record, so that the same is asked
-            and paid for once.
+        spec: the model that rewrites, where that is among the changes.
         budget: what it may spend on all changes together.
+        keys: what the person typed who asks it.
 
     Raises:
         CourtroomError: a model is to rewrite, and none is named.
     """
-    every = list(cases)
-    found: dict[str, dict[str, Mirrored]] = {}
-    spent = Spent()
-    for change in changes:
-        if change.kind != "rewriting":
-            found[change.title] = {case.id: mirrored(case, change, who) for case in every}
-        elif spec is None or spec.id in (OFFLINE, PERSON):
-            raise CourtroomError("Choose a language model that rewrites: the offline model can't.")
+    found: dict[str, dict[str, Mirrored]] = {change.title: {} for change in changes}
+    to_rewrite: list[tuple[Change, Case]] = []
+    for change, case in product(changes, cases):
+        if change.kind == "rewriting":
+            to_rewrite.append((change, case))
         else:
-            asked = [rewriting(case, change.value, spec, budget or Budget()) for case in every]
-            failed = dict.fromkeys((one.path for one in asked), ANY_NUMBER)
-            told = ask_beside(house.runner, _payer(house), asked, failed, keys=KEYS.get(), spent=spent).result()
-            answered = zip(every, told.calls, strict=True)
-            found[change.title] = {case.id: rewritten(case, called, told.stopped) for case, called in answered}
+            found[change.title][case.id] = mirrored(case, change, who)
+    if not to_rewrite:
+        return found
+    if spec is None or spec.id in (OFFLINE, PERSON):
+        raise CourtroomError("Choose a language model that rewrites: the offline model can't.")
+    asked = [rewriting(case, change.value, spec, budget) for change, case in to_rewrite]
+    told = ask_outside_runs(house, "mirror-drafts", asked, keys)
+    for (change, case), called in zip(to_rewrite, told.calls, strict=True):
+        found[change.title][case.id] = rewritten(case, called, told.stopped)
     return found
-
-
-def _payer(house: Courthouse) -> str:
-    """The name under which a person's drafts are paid for, so that they count in that person's month."""
-    person = acting_account()
-    name = f"mirror-drafts-{person.id if person else NOBODYS}"
-    take(house.database, Resource(kind="run", id=name))
-    return name
 
 
 def with_mirror(experiment: Experiment, drafted: Drafts, seen_by: str = "") -> Experiment:

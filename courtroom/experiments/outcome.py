@@ -124,7 +124,7 @@ def of_record(record: Record, answers: AnswerStore) -> Outcome:
         cost=used.cost,
         paid_tokens=sum(record.tokens),
         paid_cost=record.cost,
-        estimated=used.estimated or record.estimated,
+        estimated=used.estimated or record.spent.estimated,
         latency_s=sum(call.latency_s for call in record.calls),
         assessed_s=record.assessed_s,
         wall_s=record.run.wall_s,

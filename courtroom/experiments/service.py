@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping
 from concurrent.futures import Future
 from datetime import UTC, datetime
 from functools import cached_property, partial
@@ -20,7 +20,7 @@ from courtroom.experiments.canary import MAX_CALLS, USUAL_CALLS, Canary, ask_aga
 from courtroom.experiments.driver import DrivenExperiment, cluster_of
 from courtroom.experiments.hypotheses import Preregistration, prompts_hash
 from courtroom.experiments.measures import at_hand, fitting, wanted
-from courtroom.experiments.mirror import Drafts, drafts, is_unread
+from courtroom.experiments.mirror import is_unread
 from courtroom.experiments.outcome import Outcome
 from courtroom.experiments.plan import ExperimentEstimate, Phase, Plan, estimate, memories_of, pinned, rows_of
 from courtroom.experiments.results import ExperimentResults, accounts, answered_by_stand_ins, left_out, sentences
@@ -29,8 +29,6 @@ from courtroom.experiments.spec import ALL, Experiment, with_controls
 from courtroom.experiments.store import ExperimentStore, Status
 from courtroom.experiments.table import CellRow
 from courtroom.experiments.what_if import WhatIfs
-from courtroom.models.spec import ModelSpec
-from courtroom.questions.mirror import Change
 from courtroom.store.connection import StoreLock
 
 if TYPE_CHECKING:
@@ -108,14 +106,6 @@ class Experiments:
         """About what an experiment will take: calls, tokens, money, and how many calls shared answers save. `progress`:
         is called with how many cells are rehearsed, and of how many."""
         return estimate(Plan.of(experiment, self._house), progress)
-
-    @needs(Access.RUN)
-    def drafts(
-        self, experiment: Experiment, changes: Sequence[Change], who: str = "", spec: ModelSpec | None = None
-    ) -> Drafts:
-        """Draft an experiment's cases with one thing about the parties changed, by each change; nothing is heard. What
-        is approved goes into `with_mirror`. See `mirror.drafts`."""
-        return drafts(self._house, self.cases(experiment), changes, who, spec, experiment.budget)
 
     def cases(self, experiment: Experiment) -> list[Case]:
         """Return the cases that an experiment tests; bundled ones are taken in as its dataset."""

@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 from courtroom.datasets.statistics import ALL, LENGTHS, SplitCounts, Statistics
 from courtroom.declarations.parts import Choice
 from courtroom.evaluation.intervals import Interval
-from courtroom.evaluation.yardstick import Yardstick
+from courtroom.evaluation.yardstick import Yardstick, wilson
 from courtroom.experiments.breakdown import Breakdown
 from courtroom.experiments.measures import Measure
 from courtroom.experiments.table import ArmGroup, CellRow, Pair, ResultTable
@@ -315,25 +315,24 @@ def _colour(outcome: str, choices: Sequence[Choice], theme: str) -> str:
 def draw_yardstick(found: Yardstick, theme: str = "light") -> go.Figure:
     """Draw verdicts for the side with the burden of proof by its first votes, with Wilson's 95 % intervals."""
     figure = go.Figure()
-    sizes = sorted({point.size for point in found.curve})
+    sizes = sorted(found.curve["size"].unique())
     for number, size in enumerate(sizes):
-        for of_people in (True, False):
-            points = [
-                (point, one) for point in found.curve if point.size == size and (one := point.interval(of_people))
-            ]
+        for whose, wins, n in ((_("people"), "people_wins", "people_n"), (_("these runs"), "wins", "n")):
+            known = found.curve.loc[(found.curve["size"] == size) & (found.curve[n] > 0), ["votes", wins, n]]
+            shares = [one for one in map(wilson, known[wins], known[n]) if one]
+            of_people = n == "people_n"
             colour = NEUTRAL[theme] if of_people else tone(number, theme)
-            whose = _("people") if of_people else _("these runs")
             figure.add_scatter(
-                x=[point.votes / size for point, _one in points],
-                y=[one.value for _point, one in points],
+                x=known["votes"] / size,
+                y=[one.value for one in shares],
                 mode="lines+markers",
                 name=f"{whose}, {size}" if len(sizes) > 1 else whose,
                 line={"color": colour, "width": 2, "dash": "dot" if of_people else "solid"},
                 marker={"size": 9, "color": colour, "symbol": "square" if of_people else "circle"},
-                error_y=error_bars([one for _point, one in points], colour),
+                error_y=error_bars(shares, colour),
                 customdata=[
-                    [point.votes, size, point.people_n if of_people else point.n, one.low, one.high]
-                    for point, one in points
+                    [votes, size, many, one.low, one.high]
+                    for votes, many, one in zip(known["votes"], known[n], shares, strict=True)
                 ],
                 hovertemplate="%{customdata[0]} / %{customdata[1]}: %{y:.0%} "
                 "(%{customdata[3]:.0%} – %{customdata[4]:.0%}), n = %{customdata[2]}",

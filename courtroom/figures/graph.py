@@ -7,7 +7,7 @@ from functools import lru_cache
 import networkx as nx
 import plotly.graph_objects as go
 
-from courtroom.declarations.blocks import Graph
+from courtroom.declarations.blocks import Edge, Graph, Node
 from courtroom.declarations.parts import Choice
 from courtroom.evaluation.comparison import BallotComparison
 from courtroom.figures.layout import INK, LINE, NEUTRAL, UNNAMED, framed, plain, tone
@@ -37,7 +37,7 @@ def draw_graph(graph: Graph, choices: Sequence[Choice], theme: str = "light", he
             (x0, y0), (x1, y1) = at[edge.source], at[edge.target]
             xs += [x0, x0 + (x1 - x0) * TIP, x1, None]
             ys += [y0, y0 + (y1 - y0) * TIP, y1, None]
-            sizes += [0, 12 if strong else 9, 0, 0]
+            sizes += [0, (12 if strong else 9) if graph.directed else 0, 0, 0]
         colour, width = (INK[theme], 2.5) if strong else (LINE[theme], 1)
         # Arrows are marks of the line itself: an annotation each takes seconds to draw and to write down.
         figure.add_scatter(
@@ -54,13 +54,14 @@ def draw_graph(graph: Graph, choices: Sequence[Choice], theme: str = "light", he
             unselected={"marker": {"opacity": 1}},
             **UNNAMED,
         )
+    arrows = graph.edges if graph.directed else ()
     figure.add_scatter(
-        x=[at[edge.source][0] + (at[edge.target][0] - at[edge.source][0]) * TIP for edge in graph.edges],
-        y=[at[edge.source][1] + (at[edge.target][1] - at[edge.source][1]) * TIP for edge in graph.edges],
+        x=[at[edge.source][0] + (at[edge.target][0] - at[edge.source][0]) * TIP for edge in arrows],
+        y=[at[edge.source][1] + (at[edge.target][1] - at[edge.source][1]) * TIP for edge in arrows],
         mode="markers",
         marker={"size": 14, "opacity": 0},
-        customdata=[f"{edge.source} {edge.target}" for edge in graph.edges],
-        hovertext=[f"{plain(labels[edge.source])} → {plain(labels[edge.target])}" for edge in graph.edges],
+        customdata=[f"{edge.source} {edge.target}" for edge in arrows],
+        hovertext=[f"{plain(labels[edge.source])} → {plain(labels[edge.target])}" for edge in arrows],
         hoverinfo="text",
         showlegend=False,
         unselected={"marker": {"opacity": 0}},
@@ -82,7 +83,9 @@ def draw_graph(graph: Graph, choices: Sequence[Choice], theme: str = "light", he
             textfont={"size": 12, "color": INK[theme]},
             customdata=[node.id for node in nodes],
             hovertext=[
-                "<br>".join(map(plain, (node.label, choice.title if choice else _("no vote"), node.detail)))
+                "<br>".join(
+                    map(plain, filter(None, (node.label, choice.title if choice else _("no vote"), node.detail)))
+                )
                 for node in nodes
             ],
             hoverinfo="text",
@@ -185,36 +188,12 @@ SYMBOLS = ("circle", "square", "diamond", "cross", "triangle-up", "star")
 
 def draw_standards(graph: nx.Graph, standards: Sequence[Standard], theme: str = "light") -> go.Figure:
     """Standards as nodes, coloured and shaped by their labels; links as lines."""
-    groups: dict[str, list[Standard]] = {}
-    for standard in standards:
-        groups.setdefault("; ".join(sorted(standard.gold.charges)) or "no charge", []).append(standard)
-    at = nx.spring_layout(graph, seed=7, k=1.6 / max(1, len(graph)) ** 0.5) if len(graph) else {}
-    figure = go.Figure()
-    xs: list[float | None] = []
-    ys: list[float | None] = []
-    for one, other in graph.edges:
-        xs += [at[one][0], at[other][0], None]
-        ys += [at[one][1], at[other][1], None]
-    figure.add_scatter(
-        x=xs, y=ys, mode="lines", line={"color": LINE[theme], "width": 1}, hoverinfo="skip", showlegend=False
-    )
-    for number, (label, group) in enumerate(sorted(groups.items())):
-        known = [standard for standard in group if standard.id in at]
-        figure.add_scatter(
-            x=[at[standard.id][0] for standard in known],
-            y=[at[standard.id][1] for standard in known],
-            mode="markers",
-            name=plain(label),
-            customdata=[standard.id for standard in known],
-            hovertext=[f"{plain(standard.title or standard.id)}<br>{plain(label)}" for standard in known],
-            hoverinfo="text",
-            marker={
-                "size": 14,
-                "symbol": SYMBOLS[number // 6 % len(SYMBOLS)],
-                "color": tone(number, theme),
-                "line": {"width": 1, "color": INK[theme]},
-            },
-        )
-    figure.update_xaxes(visible=False)
-    figure.update_yaxes(visible=False)
-    return framed(figure, theme, 460)
+    known = [standard for standard in standards if standard.id in graph]
+    labels = {standard.id: "; ".join(sorted(standard.gold.charges)) or "no charge" for standard in known}
+    kinds = [
+        Choice(label, label, number, SYMBOLS[number // 6 % len(SYMBOLS)], "")
+        for number, label in enumerate(sorted({*labels.values()}))
+    ]
+    nodes = tuple(Node(one.id, "", labels[one.id], 0, detail=one.title or one.id) for one in known)
+    edges = tuple(Edge(one, other) for one, other in graph.edges)
+    return draw_graph(Graph(nodes, edges, directed=False), kinds, theme, 460)

@@ -6,10 +6,9 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from courtroom.declarations.parts import Choice
-from courtroom.engine.events import Voted
 from courtroom.engine.record import Record
 from courtroom.figures.layout import INK, LINE, NEUTRAL, UNNAMED, framed, plain, tone
-from courtroom.language import _, translated
+from courtroom.language import _
 
 HIGHEST = 100
 
@@ -18,33 +17,32 @@ def draw_sureness(record: Record, choices: Sequence[Choice], theme: str = "light
     """Draw a line for each member from ballot to ballot. Of two choices one is drawn upwards and the other downwards, so that who
     is surest stands farthest from the middle."""
     sign = {choice.name: -1 if len(choices) == 2 and place else 1 for place, choice in enumerate(choices)}
-    ballots = [plain(translated(record.ballot_name(ballot))) for ballot in record.ballots]
-    figure = go.Figure()
-
-    def height(vote: Voted | None) -> int | None:
-        return sign[vote.choice] * vote.confidence if vote and vote.choice and vote.confidence is not None else None
-
-    for member in (one.id for one in record.everybody):
-        heights = [height(votes.get(member)) for votes in record.ballots.values()]
-        if any(one is not None for one in heights):
-            figure.add_scatter(x=ballots, y=heights, mode="lines", line_color=LINE[theme], line_width=1.5, **UNNAMED)
-    given = [
-        (ballot, vote)
-        for ballot, votes in zip(ballots, record.ballots.values(), strict=True)
+    rows = [
+        (vote.member, ballot, vote.choice, sign[vote.choice] * vote.confidence, vote.changed)
+        for ballot, votes in record.ballots.items()
         for vote in votes.values()
-        if height(vote) is not None
+        if vote.choice in sign and vote.confidence is not None
     ]
-    for choice in choices:
-        mine = [(ballot, vote) for ballot, vote in given if vote.choice == choice.name]
+    given = pd.DataFrame(rows, columns=["member", "ballot", "choice", "height", "changed"])
+    names = {ballot: plain(record.ballot_name(ballot)) for ballot in record.ballots}
+    figure = go.Figure()
+    for _who, mine in given.groupby("member"):
+        heights = mine.set_index("ballot")["height"].reindex([*names])  # a line is broken where nothing was said
         figure.add_scatter(
-            x=[ballot for ballot, _ in mine],
-            y=[height(vote) for _, vote in mine],
+            x=[*names.values()], y=heights, mode="lines", line_color=LINE[theme], line_width=1.5, **UNNAMED
+        )
+    for choice in choices:
+        mine = given[given["choice"] == choice.name]
+        who = mine["member"].map(record.name_of)
+        figure.add_scatter(
+            x=mine["ballot"].map(names),
+            y=mine["height"],
             mode="markers",
-            name=plain(translated(choice.title)),
-            hovertext=[f"{plain(record.name_of(vote.member))}: {vote.confidence}" for _, vote in mine],
+            name=plain(choice.title),
+            hovertext=[f"{plain(name)}: {abs(height)}" for name, height in zip(who, mine["height"], strict=True)],
             hoverinfo="text",
             marker={"size": 12, "symbol": choice.symbol, "color": tone(choice.tone, theme)},
-            marker_line={"width": [3 if vote.changed else 1 for _, vote in mine], "color": INK[theme]},
+            marker_line={"width": 1 + 2 * mine["changed"], "color": INK[theme]},
         )
     low = -HIGHEST if -1 in sign.values() else 0
     marks = list(range(low, HIGHEST + 1, 50))

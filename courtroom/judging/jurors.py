@@ -231,6 +231,5 @@ def other_way(record: Record, private: Mapping[str, Mapping[str, str]]) -> tuple
         return None
     ballot, votes = list(private.items())[-1]
     public = {member: vote.choice for member, vote in record.ballots[ballot].items()}
-    names = {one.id: one.name for one in record.everybody}
-    apart = (names[who] for who, choice in votes.items() if public.get(who) not in (None, choice))
+    apart = (record.name_of(who) for who, choice in votes.items() if public.get(who) not in (None, choice))
     return ballot, len(votes), tuple(apart)

@@ -4,24 +4,21 @@ from __future__ import annotations
 
 import secrets
 import time
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from itertools import count
 from typing import Annotated, Literal
 
 from pydantic import Field, TypeAdapter
 
 from courtroom.access import Access, Resource, needs
-from courtroom.declarations.setup import Budget, Setup
-from courtroom.engine.court import RunInput
 from courtroom.engine.events import Called
-from courtroom.engine.procedure import Procedure
-from courtroom.engine.record import Record
 from courtroom.questions.audience import LONGEST, MOST_PHONES, AudienceStore
 from courtroom.questions.marks import Mark, MarkStore
 from courtroom.sharing import changing, listed, may_see
 from courtroom.store.connection import read
-from courtroom.store.database import Database
+from courtroom.store.database import Database, insert
 from courtroom.strict import Strict
 
 Condition = Literal["same", "votes", "reasons", "neither", "without"]
@@ -100,10 +97,8 @@ class AsideStore:
 
     def take_in(self, run: str, asides: Iterable[tuple[float, Aside]]) -> None:
         """Keep several with their times."""
-        self._database.connection.executemany(
-            "INSERT INTO asides (run, kind, at, body) VALUES (?, ?, ?, ?)",
-            [(run, one.kind, at, one.model_dump_json()) for at, one in asides],
-        )
+        rows = ({"run": run, "kind": one.kind, "at": at, "body": one.model_dump_json()} for at, one in asides)
+        insert(self._database.connection, "asides", rows)
 
     def of(self, run: str) -> tuple[tuple[float, Aside], ...]:
         if not may_see(self._database, Resource(kind="run", id=run)):
@@ -153,27 +148,10 @@ class Cost(Strict):
 def cost(calls: Iterable[Called]) -> Cost:
     """What calls beside a run took; answers that were on record took nothing."""
     return Cost.sum_of(
-        Cost(
-            calls=call.asked,
-            tokens=call.prompt_tokens + call.completion_tokens,
-            money=call.cost,
-            estimated=call.estimated,
-        )
-        for call in calls
-        if call.asked
+        Cost(calls=one.asked, tokens=one.prompt_tokens + one.completion_tokens, money=one.cost, estimated=one.estimated)
+        for one in calls
+        if one.asked
     )
-
-
-def budget(procedure: Procedure, record: Record) -> Budget:
-    """The run's budget as it is now: a person may have raised it."""
-    at = RunInput(procedure, record.case, record.setup, record.run.seed, record.interventions)
-    setup: Setup = at.at(len(record.stages)).setup
-    return setup.budget
-
-
-def failures(asides: Iterable[Aside]) -> Counter[str]:
-    """How often each question, by its path, had no answer."""
-    return Counter(one.called.path for one in asides if one.called.value is None)
 
 
 LAST = 32_503_680_000.0
@@ -206,51 +184,37 @@ class ExportedAudience(Strict):
 
 
 def exported(audiences: AudienceStore, run: str) -> ExportedAudience | None:
+    """Return all of an audience, each phone as a number."""
     audience = audiences.of(run)
     if audience is None:
         return None
-    votes, likes, arguments = audiences.votes(run), audiences.likes(run), audiences.arguments(run)
-    phones = [vote.phone for vote in votes] + [one.argument.phone for one in arguments] + [like.phone for like in likes]
-    numbers = {phone: number for number, phone in enumerate(dict.fromkeys(phones), start=1)}
-    return ExportedAudience(
-        made=audience.made,
-        closed=audience.closed,
-        votes=tuple(
-            ExportedVote(voter=numbers[vote.phone], **vote.model_dump(include={"poll", "choice", "at"}))
-            for vote in votes
-        ),
-        arguments=tuple(
-            ExportedArgument(
-                voter=numbers[one.phone],
-                liked_by=tuple(numbers[like.phone] for like in likes if like.argument == one.number),
-                **one.model_dump(include={"poll", "choice", "at", "text"}),
-            )
-            for one in (liked.argument for liked in arguments)
-        ),
-    )
+    numbers, told = defaultdict[str, int](count(1).__next__), {"poll", "choice", "at", "text"}
+    votes = [ExportedVote(voter=numbers[one.phone], **one.model_dump(include=told)) for one in audiences.votes(run)]
+    liked_by = defaultdict[int, list[int]](list)
+    for like in audiences.likes(run):
+        liked_by[like.argument].append(numbers[like.phone])
+    arguments = [
+        ExportedArgument(voter=numbers[one.phone], liked_by=tuple(liked_by[one.number]), **one.model_dump(include=told))
+        for one in audiences.arguments(run)
+    ]
+    made, closed = audience.made, audience.closed
+    return ExportedAudience(made=made, closed=closed, votes=tuple(votes), arguments=tuple(arguments))
 
 
 def take_in(database: Database, run: str, audience: ExportedAudience) -> None:
     """Keep what a file says of an audience, within a transaction of the caller's; it has a link of its own here."""
-    db = database.connection
-    db.execute(
-        "INSERT INTO audiences (run, token, made, closed) VALUES (?, ?, ?, ?)",
-        (run, secrets.token_urlsafe(18), audience.made, audience.closed),
-    )
-    db.executemany(
-        "INSERT INTO audience_votes (run, poll, phone, choice, at) VALUES (?, ?, ?, ?, ?)",
-        [(run, vote.poll, _phone(vote.voter), vote.choice, vote.at) for vote in audience.votes],
-    )
+    db, token = database.connection, secrets.token_urlsafe(18)
+    insert(db, "audiences", [{"run": run, "token": token, "made": audience.made, "closed": audience.closed}])
+    votes = ({"phone": _phone(one.voter), **one.model_dump(exclude={"voter"})} for one in audience.votes)
+    insert(db, "audience_votes", ({"run": run, **vote} for vote in votes))
     for one in audience.arguments:
         number = db.execute(
             "INSERT INTO audience_arguments (run, poll, phone, choice, text, at)"
             " VALUES (?, ?, ?, ?, ?, ?) RETURNING number",
             (run, one.poll, _phone(one.voter), one.choice, one.text, one.at),
         ).fetchone()["number"]
-        db.executemany(
-            "INSERT INTO audience_likes (argument, run, phone, at) VALUES (?, ?, ?, ?)",
-            [(number, run, _phone(voter), one.at) for voter in one.liked_by],
-        )
+        likes = [{"argument": number, "run": run, "phone": _phone(voter), "at": one.at} for voter in one.liked_by]
+        insert(db, "audience_likes", likes)
 
 
 def _phone(number: int) -> str:

@@ -3,8 +3,6 @@
 import re
 import secrets
 import time
-from collections import Counter
-from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
@@ -54,16 +52,11 @@ class AudienceVote(Strict):
     at: float
 
 
-class AudienceArgument(Strict):
+class AudienceArgument(AudienceVote):
     """What one phone has said in one poll."""
 
     number: int
-    run: str
-    poll: str
-    phone: str
-    choice: str
     text: str = Field(min_length=1, max_length=LONGEST)
-    at: float
 
 
 class Like(Strict):
@@ -75,10 +68,9 @@ class Like(Strict):
     at: float
 
 
-class Liked(Strict):
+class Liked(AudienceArgument):
     """An argument with the number of phones that voted for it."""
 
-    argument: AudienceArgument
     likes: int
 
 
@@ -223,14 +215,8 @@ class AudienceStore:
             "SELECT a.*, (SELECT count(*) FROM audience_likes AS l WHERE l.argument = a.number) AS likes"
             " FROM audience_arguments AS a WHERE run = ? ORDER BY likes DESC, number",
             (run,),
-        ).fetchall()
-        return tuple(
-            Liked(
-                argument=read("argument of an audience", run, partial(fitting, AudienceArgument, row)),
-                likes=row["likes"],
-            )
-            for row in rows
         )
+        return tuple(read("argument of an audience", run, partial(fitting, Liked, row)) for row in rows)
 
     def votes(self, run: str) -> tuple[AudienceVote, ...]:
         rows = self._database.execute("SELECT * FROM audience_votes WHERE run = ? ORDER BY at, poll, phone", (run,))
@@ -243,12 +229,6 @@ class AudienceStore:
 
 def is_phone(phone: str) -> bool:
     return _PHONE.fullmatch(phone) is not None
-
-
-def leading(counts: Mapping[str, int]) -> str | None:
-    """The choice with most votes; None where nobody voted or two have the same."""
-    (first, *rest) = Counter(counts).most_common(2) or [("", 0)]
-    return first[0] if first[1] and (not rest or rest[0][1] < first[1]) else None
 
 
 def read_audience(row: Any) -> Audience:

@@ -1,7 +1,7 @@
 """Audits: why did a member change sides? That one call is asked again under four conditions, a few times each."""
 
 import asyncio
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import unified_diff
@@ -11,19 +11,18 @@ from typing import Any, Literal
 
 from courtroom.access import acting_account, acts
 from courtroom.declarations.parts import Peers
-from courtroom.declarations.setup import Budget
 from courtroom.engine.answers import AnswerStore
 from courtroom.engine.events import Called, Voted
 from courtroom.engine.procedure import Procedure
 from courtroom.engine.record import Record
 from courtroom.engine.services import Asked
 from courtroom.errors import CourtroomError
-from courtroom.evaluation.rehearsal import replay
 from courtroom.media.medium import Medium
 from courtroom.models.request import Message
 from courtroom.models.spec import PERSON
-from courtroom.questions.asides import CONDITIONS, Condition, Cost, Sample, budget, cost
-from courtroom.questions.beside import Plan, Plans
+from courtroom.models.task import Task
+from courtroom.questions.asides import CONDITIONS, Condition, Cost, Sample, cost
+from courtroom.questions.beside import Plan, Plans, Question, replay
 from courtroom.strict import Strict
 
 Name = Literal["instability", "conformity", "persuasion", "both", "own view", "not clear"]
@@ -53,19 +52,26 @@ class ConditionCounts(Strict):
     """As many had no answer."""
 
     @property
+    def asked(self) -> int:
+        return self.again + self.other + self.missing
+
+    @property
     def share(self) -> Fraction:
         """The share of the verdict among the answers, 0 to 1, exactly; there must be one."""
         return Fraction(self.again, self.again + self.other)
 
 
-def count(samples: Iterable[Sample], choice: str) -> dict[Condition, ConditionCounts]:
-    """Count the answers to one audited call by condition; of two to one question the last counts."""
-    last = {(one.condition, one.number): one.choice for one in samples}
-    found: dict[Condition, Counter[str]] = {}
-    for (condition, _), given in last.items():
-        what = "missing" if given is None else "again" if given == choice else "other"
-        found.setdefault(condition, Counter())[what] += 1
-    return {condition: ConditionCounts(**counter) for condition, counter in found.items()}
+Way = tuple[Condition, str]
+"""A condition, and the name of the peer who is left out; empty where none is."""
+
+
+def count(samples: Iterable[Sample], choice: str) -> dict[Way, ConditionCounts]:
+    """Count the answers to one audited call by how it was asked; of two to one question the last counts."""
+    last = {(one.condition, one.without, one.number): one.choice for one in samples}
+    found = defaultdict[Way, Counter[str]](Counter)
+    for (condition, without, _), given in last.items():
+        found[condition, without]["missing" if given is None else "again" if given == choice else "other"] += 1
+    return {way: ConditionCounts(**counter) for way, counter in found.items()}
 
 
 def name(counts: Mapping[Condition, ConditionCounts], *, changed: bool) -> Name:
@@ -120,14 +126,6 @@ VOICE_SEEDS = 6
 SEEDS = 3
 """How often each question of an audit is asked by default."""
 MOST_SEEDS = 20
-SHOWN: Mapping[Condition, tuple[bool, bool]] = {
-    "votes": (True, False),
-    "reasons": (False, True),
-    "neither": (False, False),
-}
-"""Whether votes and reasons of peers are shown; under `same` the task stays as it was."""
-Wanted = tuple[Condition, str, int]
-"""A sample by its condition, the name of the peer who is left out, and its number, from 1."""
 
 
 @dataclass(frozen=True)
@@ -138,11 +136,31 @@ class Audited:
     call: Called
     peers: Peers
 
-    def choice(self, asked: Asked[Any], called: Called) -> str | None:
-        """What the answer to a question of the audit votes for; None where there is no answer."""
-        if called.value is None:
-            return None
-        return self.peers.choice(asked.task, asked.task.answer.model_validate(called.value))
+    def ways(self, task: Task[Any], *, voices: bool) -> dict[Way, Task[Any]]:
+        """Return the call's question as each condition shows it: with votes and reasons of peers, or without."""
+        shown = partial(self.peers.shown, task)
+        ways: dict[Way, Task[Any]] = {
+            ("same", ""): task,
+            ("votes", ""): shown(True, False),
+            ("reasons", ""): shown(False, True),
+            ("neither", ""): shown(False, False),
+        }
+        if voices:
+            ways |= {("without", peer): less for peer, less in self.peers.without(task).items()}
+        return ways
+
+    def sample(self, task: Task[Any], way: Way, number: int, called: Called) -> Sample:
+        """Return what is kept of an answer to the question as it was asked in one way."""
+        given = None if called.value is None else task.answer.model_validate(called.value)
+        return Sample(
+            audited=self.call.path,
+            key=self.call.keys[-1],
+            condition=way[0],
+            without=way[1],
+            number=number,
+            choice=None if given is None else self.peers.choice(task, given),
+            called=called,
+        )
 
 
 class Audit(Strict):
@@ -179,19 +197,15 @@ class Audit(Strict):
         return tuple(peer for peer, is_one in zip(self.voices, carried, strict=True) if is_one)
 
 
-AuditPlan = Plan[tuple[Audited, Wanted]]
-
-
 def auditable(procedure: Procedure, record: Record) -> tuple[Audited, ...]:
     """Return the votes that can be audited: changes of sides; all where nobody votes twice. A person's is left out."""
-    found = (
-        (vote, call, peers)
+    return tuple(
+        Audited(vote, call, peers)
         for vote in record.of(Voted)
         if vote.choice is not None and (vote.changed or not record.votes_move)
         for peers in procedure.peers
-        if (call := record.call(_path_of(vote, peers))) is not None
+        if (call := record.call(_path_of(vote, peers))) and call.value is not None and call.keys
     )
-    return tuple(Audited(*one) for one in found if one[1].value is not None and one[1].keys)
 
 
 def why_none(procedure: Procedure, record: Record, member: str | None = None) -> str:
@@ -210,27 +224,24 @@ def results(procedure: Procedure, record: Record, samples: Sequence[Sample]) -> 
     """What the audits of a run have found, in the order of the votes; votes that were not audited are left out."""
     found = []
     for one in auditable(procedure, record):
-        mine = [sample for sample in samples if (sample.audited, sample.key) == (one.call.path, one.call.keys[-1])]
-        if not mine or one.vote.choice is None:
+        vote, call = one.vote, one.call
+        mine = [sample for sample in samples if (sample.audited, sample.key) == (call.path, call.keys[-1])]
+        if not mine or vote.choice is None:
             continue
-        counts = count([sample for sample in mine if not sample.without], one.vote.choice)
-        peers = dict.fromkeys(sample.without for sample in mine if sample.without)
-        found.append(
-            Audit(
-                call=one.call.path,
-                member=one.vote.member,
-                stage=one.vote.stage,
-                before=one.vote.before,
-                after=one.vote.choice,
-                name=name(counts, changed=one.vote.changed),
-                counts=counts,
-                voices={
-                    peer: count([sample for sample in mine if sample.without == peer], one.vote.choice)["without"]
-                    for peer in peers
-                },
-                cost=cost(sample.called for sample in mine),
-            )
+        given = count(mine, vote.choice)
+        counts = {condition: answers for (condition, without), answers in given.items() if not without}
+        audit = Audit(
+            call=call.path,
+            member=vote.member,
+            stage=vote.stage,
+            before=vote.before,
+            after=vote.choice,
+            name=name(counts, changed=vote.changed),
+            counts=counts,
+            voices={without: answers for (_, without), answers in given.items() if without},
+            cost=cost(sample.called for sample in mine),
         )
+        found.append(audit)
     return tuple(found)
 
 
@@ -240,7 +251,7 @@ def shares(audits: Sequence[Audit]) -> dict[Name, float]:
     return {name: number / len(audits) for name, number in names.most_common()}
 
 
-class Audits(Plans[tuple[Audited, Wanted]]):
+class Audits(Plans):
     """Plans, estimates and makes audits."""
 
     what = "audit"
@@ -248,7 +259,7 @@ class Audits(Plans[tuple[Audited, Wanted]]):
     def of(self, record: Record) -> tuple[Audit, ...]:
         return results(self._procedures[record.run.procedure], record, self._asides.samples(record.run.id))
 
-    def plan(self, record: Record, calls: Collection[str], seeds: int = SEEDS, *, voices: bool = False) -> AuditPlan:
+    def plan(self, record: Record, calls: Collection[str], seeds: int = SEEDS, *, voices: bool = False) -> Plan:
         """Plan audits of the calls at these paths, each of the four questions `seeds` times; nothing is asked.
 
         It works a lot, so it is not for the engine's loop. What an earlier audit has is not asked again.
@@ -264,48 +275,38 @@ class Audits(Plans[tuple[Audited, Wanted]]):
         with acts(acting_account()):  # also in the threads that it starts
             return asyncio.run(self._plan(record, frozenset(calls), seeds, voices=voices))
 
-    def _aside(self, run: str, about: tuple[Audited, Wanted], asked: Asked[Any], called: Called) -> Sample:
-        audited, (condition, without, number) = about
-        return Sample(
-            audited=audited.call.path,
-            key=audited.call.keys[-1],
-            condition=condition,
-            without=without,
-            number=number,
-            choice=audited.choice(asked, called),
-            called=called,
-        )
-
-    async def _plan(self, record: Record, calls: frozenset[str], seeds: int, *, voices: bool) -> AuditPlan:
-        run, procedure = record.run, self._procedures[record.run.procedure]
-        chosen = [one for one in auditable(procedure, record) if one.call.path in calls]
+    async def _plan(self, record: Record, calls: frozenset[str], seeds: int, *, voices: bool) -> Plan:
         have = {
-            (one.audited, one.key, one.condition, one.without, one.number)
-            for one in self._asides.samples(run.id)
+            (one.audited, one.key, (one.condition, one.without), one.number)
+            for one in self._asides.samples(record.run.id)
             if one.called.value is not None
         }
-        root = self._store.root(run.id)
-        seen = partial(self._store.retrieval, run.id)
-        put = await replay(procedure, record, self._capabilities, root, self._answers.of(run).reply, seen)
-        limit = budget(procedure, record)
-        questions: dict[str, tuple[tuple[Audited, Wanted], Asked[Any]]] = {}
-        left_out = []
-        for one in chosen:
-            path = one.call.path
-            if why := _why_not(one, put.get(path)):
+        put = await replay(self._house, record)
+        questions: list[Question] = []
+        left_out: list[str] = []
+        for one in auditable(self._procedures[record.run.procedure], record):
+            path, asked = one.call.path, put.get(one.call.path)
+            if path not in calls:
+                continue
+            why = _why_not(one, asked)
+            if asked is None or why:
                 left_out.append(f"{path}: {why}")
                 continue
-            wanted: list[tuple[Condition, str]] = [(condition, "") for condition in CONDITIONS]
-            if voices:
-                wanted += [("without", peer) for peer in one.peers.without(put[path].task)]
-            for condition, peer in wanted:
+            for way, task in one.ways(asked.task, voices=voices).items():
                 for number in range(1, seeds + 1):
-                    if (path, one.call.keys[-1], condition, peer, number) not in have:
-                        asked = _asked(put[path], one.peers, (condition, peer, number), limit)
-                        questions[asked.path] = (one, (condition, peer, number)), asked
-        tokens = [(asked, audited.call.completion_tokens) for (audited, _), asked in questions.values()]
-        estimate = await self._estimate(run.id, tokens)
-        return AuditPlan(record, questions, estimate, tuple(left_out))
+                    if (path, one.call.keys[-1], way, number) in have:
+                        continue
+                    # Another seed than the run's, so that it draws a sample of its own.
+                    question = replace(
+                        asked,
+                        task=task,
+                        prompts=asked.prompts.fresh,
+                        seed=asked.seed + number,
+                        path="/".join(filter(None, (path, "audit", *way, str(number)))),
+                    )
+                    kept = partial(one.sample, task, way, number)
+                    questions.append(Question(question, kept, one.call.completion_tokens))
+        return await self._planned(record, questions, left_out)
 
 
 def _path_of(vote: Voted, peers: Peers) -> str:
@@ -325,19 +326,3 @@ def _why_not(audited: Audited, asked: Asked[Any] | None) -> str:
     if audited.peers.shown(asked.task, False, False) == asked.task:
         return "The member was shown nothing of its peers."
     return ""
-
-
-def _asked(asked: Asked[Any], peers: Peers, wanted: Wanted, limit: Budget) -> Asked[Any]:
-    """One question of an audit. Its seed is another than the run's, so that it draws a sample of its own."""
-    condition, peer, number = wanted
-    task = peers.shown(asked.task, *SHOWN[condition]) if condition in SHOWN else asked.task
-    task = peers.without(task)[peer] if peer else task
-    step = f"{condition}/{peer}" if peer else condition
-    return replace(
-        asked,
-        task=task,
-        setup=asked.setup.model_copy(update={"budget": limit}),
-        prompts=asked.prompts.fresh,
-        seed=asked.seed + number,
-        path=f"{asked.path}/audit/{step}/{number}",
-    )

@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import asyncio
 from abc import abstractmethod
+from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Future
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from pydantic import BaseModel
 
-from courtroom.access import Access, needs
+from courtroom.access import Access, Resource, acting_account, needs
+from courtroom.declarations.setup import Member, Setup
 from courtroom.engine.budget import Payer, Spent
-from courtroom.engine.errors import BudgetReached
+from courtroom.engine.court import Court, RunInput, hear
+from courtroom.engine.errors import Abstained, BudgetReached, NotOnRecord, QuorumLost
 from courtroom.engine.events import Called
 from courtroom.engine.exchange import Exchange
 from courtroom.engine.ledger import Ledger
@@ -24,11 +28,14 @@ from courtroom.engine.runner import Runner
 from courtroom.engine.services import Asked, Services
 from courtroom.errors import CourtroomError
 from courtroom.evaluation.rehearsal import Estimate, LoadCount, Recorded
+from courtroom.media.medium import Medium
 from courtroom.models.keys import KEYS
 from courtroom.models.prompts import answer_form
 from courtroom.models.request import Message
+from courtroom.models.spec import ModelSpec
 from courtroom.models.task import Room, Task
-from courtroom.questions.asides import Aside, failures
+from courtroom.questions.asides import Aside
+from courtroom.sharing import NOBODYS, take
 
 if TYPE_CHECKING:
     from courtroom.courthouse import Courthouse
@@ -36,7 +43,8 @@ if TYPE_CHECKING:
 Keep = Callable[[Asked[Any], Called], Awaitable[None]]
 """Puts a call on record as soon as it is answered."""
 A = TypeVar("A", bound=BaseModel)
-About = TypeVar("About")
+ANY_NUMBER = 10**6
+"""Of failed answers: each of them is asked anew, once."""
 PROMPTS = Path(__file__).parent / "prompts"
 
 
@@ -51,6 +59,10 @@ class TaskInWords(Task[A]):
     @abstractmethod
     def text(self) -> str:
         """Return the question without the form of its answer."""
+
+    def before(self, *, sees: bool) -> tuple[str | Medium, ...]:
+        """Return what is shown before it, with its pictures."""
+        return ()
 
 
 @dataclass(frozen=True)
@@ -70,7 +82,14 @@ class After:
 
     async def render(self, task: Task[Any], *, sees: bool, room: Room = "generous") -> Sequence[Message]:
         assert isinstance(task, TaskInWords)
-        return *self.messages, Message("user", (task.text() + answer_form(task.form, room),))
+        asked = task.text() + answer_form(task.form, room)
+        return *self.messages, Message("user", (*task.before(sees=sees), asked))
+
+
+def by_role(role: str, task: TaskInWords[A], spec: ModelSpec, setup: Setup, path: str) -> Asked[A]:
+    """Return a question to a model that has no seat in a hearing, behind the prompt of its role."""
+    member = Member(id=role, role=role, name=role.capitalize(), spec=spec)
+    return Asked(member, task, setup, After((Message("system", (prompt(role),)),)), seed=0, path=path, stage="")
 
 
 @dataclass(frozen=True)
@@ -143,7 +162,49 @@ def ask_beside(
     return runner.do(ask())
 
 
-class AsksBeside(Generic[About]):
+@needs(Access.RUN)
+def ask_outside_runs(
+    house: Courthouse, what: str, questions: Sequence[Asked[Any]], keys: Mapping[str, str] | None
+) -> AskedBeside:
+    """Ask what belongs to no run, all within one budget; it counts in the month of the person who acts.
+
+    Answers are on record, so that the same is asked and paid for once; whoever asks again has each that failed asked anew.
+    """
+    person = acting_account()
+    payer = f"{what}-{person.id if person else NOBODYS}"
+    take(house.database, Resource(kind="run", id=payer))
+    failed = dict.fromkeys((one.path for one in questions), ANY_NUMBER)
+    return ask_beside(house.runner, payer, questions, failed, keys=keys, spent=Spent()).result()
+
+
+async def replay(house: Courthouse, record: Record) -> Mapping[str, Asked[Any]]:
+    """The questions of a run by path: those alone whose answers are found again under the same keys."""
+    run, asked = record.run, dict[str, Asked[Any]]()
+    procedure, on_record = house.procedures[run.procedure], Recorded(house.answers.of(run).reply)
+    failed = [call for call in record.calls if call.value is None]
+    seen = partial(house.store.retrieval, run.id)
+    ledger = Ledger(run.id, house.store.root(run.id), events=failed, seen=seen)
+    services = Services(ledger, on_record, house.capabilities, asking=lambda one: asked.update({one.path: one}))
+    setup = record.setup.complete(record.case, run.seed)
+    court = Court[Any, Any](RunInput(procedure, record.case, setup, run.seed, record.interventions), services)
+    with suppress(NotOnRecord, QuorumLost, Abstained):  # the run went no further
+        await hear(court, procedure.deliberate)
+    answered = {event.path for event in ledger.new if isinstance(event, Called)}
+    return {path: one for path, one in asked.items() if path in answered}
+
+
+@dataclass(frozen=True)
+class Question:
+    """A question that is to be asked beside a run."""
+
+    asked: Asked[Any]
+    kept: Callable[[Called], Aside | None]
+    """What is kept of an answer; None where it is on record already."""
+    tokens: int = 0
+    """An answer has about so many."""
+
+
+class AsksBeside:
     """What asks questions beside runs."""
 
     def __init__(self, house: Courthouse) -> None:
@@ -152,36 +213,36 @@ class AsksBeside(Generic[About]):
         self._answers, self._capabilities, self._writer = house.answers, house.capabilities, house.writer
 
     def _ask(
-        self, record: Record, questions: Mapping[str, tuple[About, Asked[Any]]], keys: Mapping[str, str] | None
+        self, record: Record, questions: Iterable[Question], keys: Mapping[str, str] | None
     ) -> Future[AskedBeside]:
-        """Ask questions, by their paths, each with what it is about; each answer is on disk at once."""
-        run = record.run.id
+        """Ask within the run's budget as it is now, for a person may have raised it; each answer is on disk at once."""
+        run, by_path = record.run, {one.asked.path: one for one in questions}
+        at = RunInput(self._procedures[run.procedure], record.case, record.setup, run.seed, record.interventions)
+        budget = at.at(len(record.stages)).setup.budget
 
         async def keep(asked: Asked[Any], called: Called) -> None:
-            if aside := self._aside(run, questions[asked.path][0], asked, called):
-                await self._writer.do(partial(self._asides.add, run, aside))
+            if aside := by_path[asked.path].kept(called):
+                await self._writer.do(partial(self._asides.add, run.id, aside))
 
-        failed = failures(one for _, one in self._asides.of(run))
-        return ask_beside(self._house.runner, record, [asked for _, asked in questions.values()], failed, keep, keys)
-
-    @abstractmethod
-    def _aside(self, run: str, about: About, asked: Asked[Any], called: Called) -> Aside | None:
-        """Return what is kept of an answer; None where it is on record already."""
+        failed = Counter(one.called.path for _, one in self._asides.of(run.id) if one.called.value is None)
+        put = [
+            replace(one.asked, setup=one.asked.setup.model_copy(update={"budget": budget})) for one in by_path.values()
+        ]
+        return ask_beside(self._house.runner, record, put, failed, keep, keys)
 
 
 @dataclass(frozen=True)
-class Plan(Generic[About]):
+class Plan:
     """What is to be asked beside a run."""
 
     record: Record
-    questions: Mapping[str, tuple[About, Asked[Any]]]
-    """By their paths, each with what it is about."""
+    questions: Sequence[Question]
     estimate: Estimate
     left_out: tuple[str, ...] = ()
     """A sentence for each reason why something can't be asked."""
 
 
-class Plans(AsksBeside[About]):
+class Plans(AsksBeside):
     """What plans questions and estimates them before it asks."""
 
     what: ClassVar[str]
@@ -193,7 +254,7 @@ class Plans(AsksBeside[About]):
         """What goes on beside each run, or was the last, in this process."""
 
     @needs(Access.RUN)
-    def start(self, plan: Plan[About], keys: Mapping[str, str] | None = None) -> Future[AskedBeside]:
+    def start(self, plan: Plan, keys: Mapping[str, str] | None = None) -> Future[AskedBeside]:
         """Ask what was planned, within the run's budget."""
         run = plan.record.run.id
         self._asides.changing(run, self.what)
@@ -203,13 +264,15 @@ class Plans(AsksBeside[About]):
         self.under_way[run] = self._ask(plan.record, plan.questions, keys)
         return self.under_way[run]
 
-    async def _estimate(self, run: str, questions: Iterable[tuple[Asked[Any], int]]) -> Estimate:
-        """Estimate what questions take, with their prompts as they will be sent; each with the tokens of its answer."""
-        services = Services(Ledger(run, self._store.root(run)), Recorded(self._answers.reply), self._capabilities)
-        count, calls, found = LoadCount(self._capabilities.connections), 0, 0
-        for asked, tokens in questions:
-            request = await Exchange(services, asked).request()
+    async def _planned(self, record: Record, questions: Sequence[Question], left_out: Iterable[str]) -> Plan:
+        """Estimate what questions take, with their prompts as they will be sent."""
+        services = Services(
+            Ledger(record.run.id, self._store.root(record.run.id)), Recorded(self._answers.reply), self._capabilities
+        )
+        count, found = LoadCount(self._capabilities.connections), 0
+        for one in questions:
+            request = await Exchange(services, one.asked).request()
             is_found = self._answers.reply(request.key) is not None
-            calls, found = calls + 1, found + is_found
-            count.add(request, completion=None if is_found else tokens)
-        return Estimate(count.loads, calls, found)
+            found += is_found
+            count.add(request, completion=None if is_found else one.tokens)
+        return Plan(record, questions, Estimate(count.loads, len(questions), found), tuple(left_out))

@@ -2,24 +2,24 @@
 
 import asyncio
 import re
-from typing import Annotated, Any
+from dataclasses import replace
+from functools import partial
+from typing import Annotated
 
 from pydantic import Field
 
 from courtroom.access import acting_account, acts
-from courtroom.declarations.setup import Member
 from courtroom.engine.events import Called, Voted
 from courtroom.engine.record import Record
-from courtroom.engine.services import Asked
 from courtroom.errors import CourtroomError
-from courtroom.evaluation.claims import Claim, nearest, not_in_file, plain, shown_to_all, statement
+from courtroom.evaluation.claims import Claim, nearest, not_in_file, shown_to_all, statement
 from courtroom.models.rendering import quote
-from courtroom.models.request import Message, digest_text
+from courtroom.models.request import digest_text
 from courtroom.models.spec import OFFLINE, PERSON, ModelSpec
 from courtroom.models.task import Answer, Label, Longest, Sentence
-from courtroom.questions.asides import Check, budget
-from courtroom.questions.beside import After, Plan, Plans, TaskInWords, prompt
-from courtroom.text.words import words
+from courtroom.questions.asides import Check
+from courtroom.questions.beside import Plan, Plans, Question, TaskInWords, by_role, prompt
+from courtroom.text.words import plain, words
 
 ABOUT_TOKENS = 120
 """An answer to one question is about so long."""
@@ -54,7 +54,7 @@ class CheckStatement(TaskInWords[Checked]):
         return f"# The material\n\n{quote(self.shown)}\n\n# The statement\n\n{quote(self.statement)}\n\n{asked}"
 
 
-class Checks(Plans[Voted]):
+class Checks(Plans):
     """Has models check statements."""
 
     what = "check"
@@ -94,7 +94,7 @@ class Checks(Plans[Voted]):
         order = {vote.path: place for place, vote in enumerate(spoken)}
         return tuple(sorted(found.values(), key=lambda claim: order[claim.vote.path]))
 
-    def plan(self, record: Record, spec: ModelSpec) -> Plan[Voted]:
+    def plan(self, record: Record, spec: ModelSpec) -> Plan:
         """Plan a check of every statement that this model has not checked yet; nothing is asked.
 
         Raises:
@@ -102,17 +102,10 @@ class Checks(Plans[Voted]):
         """
         if spec.id in (OFFLINE, PERSON):
             raise CourtroomError("Choose a language model: the rules have looked at everything already.")
-        with acts(acting_account()):  # also in the threads that it starts
-            return asyncio.run(self._plan(record, spec))
-
-    async def _plan(self, record: Record, spec: ModelSpec) -> Plan[Voted]:
-        run, answers = record.run, self._answers.of(record.run)
-        have = {one.called.path for _, one in self._asides.of(run.id) if one.called.value is not None}
-        setup = record.setup.model_copy(update={"budget": budget(self._procedures[run.procedure], record)})
-        member = Member(id="checker", role="checker", name="Checker", spec=spec)
+        answers = self._answers.of(record.run)
+        have = {one.called.path for _, one in self._asides.of(record.run.id) if one.called.value is not None}
         model = digest_text(spec.model_dump_json())[:8]
-        prompts = After((Message("system", (prompt("check-role"),)),))
-        questions: dict[str, tuple[Voted, Asked[Checked]]] = {}
+        questions: list[Question] = []
         without = 0
         for vote in record.of(Voted):
             path = f"{vote.path}/check/{_mark(vote)}-{model}"
@@ -122,13 +115,15 @@ class Checks(Plans[Voted]):
                 without += 1
                 continue
             task = CheckStatement(shown=shown, statement=statement(vote))
-            questions[path] = vote, Asked(member, task, setup, prompts, run.seed, path, vote.stage)
-        estimate = await self._estimate(run.id, [(asked, ABOUT_TOKENS) for _, asked in questions.values()])
+            asked = replace(by_role("checker", task, spec, record.setup, path), seed=record.run.seed, stage=vote.stage)
+            questions.append(Question(asked, partial(_check, vote), ABOUT_TOKENS))
         left_out = (f"{without} statements are left out: a person gave them.",) if without else ()
-        return Plan(record, questions, estimate, left_out)
+        with acts(acting_account()):  # also in the threads that it starts
+            return asyncio.run(self._planned(record, questions, left_out))
 
-    def _aside(self, run: str, about: Voted, asked: Asked[Any], called: Called) -> Check:
-        return Check(statement=_mark(about), called=called)
+
+def _check(vote: Voted, called: Called) -> Check:
+    return Check(statement=_mark(vote), called=called)
 
 
 def standing(words: str, text: str) -> str:

@@ -2,40 +2,33 @@
 
 from __future__ import annotations
 
-import tempfile
-from collections.abc import Callable
+from collections import defaultdict
+from collections.abc import Callable, Mapping
 from datetime import date
-from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import Field
 
 from courtroom.cases.drafts import LEFT_OUT, Draft, DraftPiece, title_of
+from courtroom.declarations.setup import Setup
 from courtroom.errors import CourtroomError
-from courtroom.media.medium import Medium
-from courtroom.media.store import MediaStore
-from courtroom.models.capabilities import Capabilities
-from courtroom.models.connections import Connections
-from courtroom.models.errors import CannotSee
-from courtroom.models.pool import ModelPool
-from courtroom.models.prompts import answer_form
+from courtroom.media.medium import Medium, with_kept
 from courtroom.models.rendering import quote
-from courtroom.models.repair import InvalidAnswer, read_answer
-from courtroom.models.request import Message, Reply, Request
 from courtroom.models.spec import ModelSpec
-from courtroom.models.task import Answer, Label, Longest, Paragraph, Point, Sentence, Task
-from courtroom.questions.beside import prompt
+from courtroom.models.task import Answer, Label, Longest, Paragraph, Point, Sentence
+from courtroom.questions.beside import TaskInWords, ask_outside_runs, by_role, prompt
 
-ATTEMPTS = 2
-"""How often a model is asked whose answer does not fit."""
+if TYPE_CHECKING:
+    from courtroom.courthouse import Courthouse
+
 MAX_QUOTED = 200
 """Characters of a passage that a remark quotes."""
 Whose = Literal["claimant", "respondent", "both", "neither"]
-PLACES: dict[str, tuple[str, str, str]] = {
-    "dispute": ("buyer", "seller", "description"),
-    "trial": ("proof", "defence", "facts"),
+PLACES: dict[str, dict[Whose, str]] = {
+    "dispute": {"claimant": "buyer", "respondent": "seller", "both": "description"},
+    "trial": {"claimant": "proof", "respondent": "defence", "both": "facts"},
 }
-"""By the kind of case, what a piece of the claimant, of the respondent and of both is given to."""
+"""By the kind of case, what a piece of each is given to; in other kinds all have one place."""
 OWN_WORDS = {
     "dispute": {"claim": "claim", "facts": "transaction.description"},
     "trial": {"claim": "charge", "facts": "facts"},
@@ -100,96 +93,66 @@ class CaseDraft(Answer):
     kind: Literal["dispute", "criminal", "civil", "question"]
 
 
-class PaperShown(Answer):
-    """A piece as it is put to the model."""
-
-    number: int
-    source: Sentence
-    text: str = ""
-    medium: Medium | None = None
-
-
-class DraftCase(Task[CaseDraft]):
+class DraftCase(TaskInWords[CaseDraft]):
     """Which case do these papers make?"""
 
     name = "draft-case"
     title = "Draft of a case"
-    papers: tuple[PaperShown, ...]
+    papers: tuple[DraftPiece, ...]
+    pictures: tuple[Medium, ...] = ()
+    """And videos."""
 
-    def parts(self, *, sees: bool) -> tuple[str | Medium, ...]:
-        """The papers in order, each text quoted, then what is asked."""
+    def media(self) -> tuple[Medium, ...]:
+        return self.pictures
+
+    def before(self, *, sees: bool) -> tuple[str | Medium, ...]:
+        """The papers in order, each text quoted."""
+        shown = {picture.id: picture for picture in self.pictures} if sees else {}
         parts: list[str | Medium] = ["# The papers\n"]
         for paper in self.papers:
-            parts.append(f"## Piece {paper.number}\n\n{quote(f'From: {paper.source}')}\n")
-            if paper.medium is not None:
-                parts.append(paper.medium if sees else "A picture or video that you can't see.\n")
+            parts.append(f"## Piece {paper.number}\n\n{quote(f'From: {_folded(paper.source)}')}\n")
+            if paper.file:
+                parts.append(shown.get(f"piece-{paper.number}", "A picture or video that you can't see.\n"))
             if paper.text:
                 parts.append(f"{quote(paper.text)}\n")
-        return (*parts, prompt("draft-case"))
+        return tuple(parts)
+
+    def text(self) -> str:
+        return prompt("draft-case")
 
 
-async def drafted(
+def drafted(
+    house: Courthouse,
     draft: Draft,
     spec: ModelSpec,
     medium: Callable[[DraftPiece], bytes],
-    keep: Callable[[str], None],
-    connections: Connections,
+    keys: Mapping[str, str] | None = None,
 ) -> Draft:
     """Have a model draft a case, and return the draft with what stands in the papers.
 
     Args:
         medium: gives the picture or video of a piece.
-        keep: is given each answer as it came.
+        keys: what the person typed who asks.
 
     Raises:
         CourtroomError: the model can't be asked, or no answer of it fits.
     """
-    with tempfile.TemporaryDirectory() as folder:
-        media = MediaStore(Path(folder))
-        task = DraftCase(papers=tuple(_shown(piece, medium, media) for piece in draft.pieces))
-        model = ModelPool(media, connections)
-        try:
-            sees = await Capabilities(connections=connections).sees(spec)
-            for attempt in range(ATTEMPTS):
-                try:
-                    reply = await model.answer(_request(spec, task, attempt, sees=sees))
-                except CannotSee:
-                    sees = False
-                    reply = await model.answer(_request(spec, task, attempt, sees=False))
-                keep(reply.text)
-                if (answer := _read(reply)) is not None:
-                    return applied(draft, answer)
-        finally:
-            await model.close()
-    raise CourtroomError(f"{spec.id} has answered {ATTEMPTS} times, and no answer was a draft. Choose another model.")
-
-
-def _shown(piece: DraftPiece, medium: Callable[[DraftPiece], bytes], media: MediaStore) -> PaperShown:
-    source, shown = " ".join(piece.source.split()), None
-    if piece.file:
-        kept = media.keep({piece.file: medium(piece)})[piece.file]
-        name = f"piece-{piece.number}"
-        shown = Medium(id=name, kind=piece.kind, file=piece.file, sha256=kept.sha256, views=kept.views)
-    return PaperShown(number=piece.number, source=source, text=piece.text, medium=shown)
-
-
-def _request(spec: ModelSpec, task: DraftCase, attempt: int, *, sees: bool) -> Request:
-    role = prompt("draft-role")
-    parts = (*task.parts(sees=sees), answer_form(task.form, spec.room))
-    return Request(spec, (Message("system", (role,)), Message("user", parts)), task, f"draft-{attempt}")
-
-
-def _read(reply: Reply) -> CaseDraft | None:
-    try:
-        return CaseDraft.model_validate(read_answer(reply.text, CaseDraft, reply.finish).model_dump())
-    except InvalidAnswer:
-        return None
+    with_file = [piece for piece in draft.pieces if piece.file]
+    pictures = tuple(Medium(id=f"piece-{one.number}", kind=one.kind, file=one.file) for one in with_file)
+    kept = house.media.keep({one.file: medium(one) for one in with_file})
+    task = DraftCase(papers=draft.pieces, pictures=with_kept(pictures, kept))
+    asked = by_role("drafter", task, spec, Setup(), f"{draft.id}/{draft.version}")
+    outcome = ask_outside_runs(house, "case-drafts", [asked], keys)
+    (called,) = outcome.calls
+    if called is None or called.value is None:
+        raise CourtroomError(called.error if called else outcome.stopped)
+    return applied(draft, CaseDraft.model_validate(called.value))
 
 
 def applied(draft: Draft, answer: CaseDraft) -> Draft:
     """Return a draft with what a model made of it: a person's words stay, what the papers do not say is refused."""
     values, kind = dict(draft.values), draft.kind
-    if not any(values.get(name) for name in ("title", *_written(kind))):  # nobody has written anything yet
+    if not any(values.get(name) for name in _written(kind)):  # nobody has written anything yet
         kind = answer.kind if answer.kind in OWN_WORDS else "trial"
         values |= {"matter": answer.kind} if kind == "trial" else {}
     refused: list[str] = []
@@ -199,7 +162,7 @@ def applied(draft: Draft, answer: CaseDraft) -> Draft:
         given |= {"category": "Other", **_stated(draft, answer, refused)}
     fresh = {name: value for name, value in given.items() if value and not values.get(name)}
     draft = draft.model_copy(update={"kind": kind, "values": {**values, **fresh}})
-    own = [title_of(draft.case_kind, name) for name in fresh if name in ("title", *_written(kind))]
+    own = [title_of(draft.case_kind, name) for name in fresh if name in _written(kind)]
     if own:
         refused.append(f"In the model's own words, to be compared with the papers: {' · '.join(own)}.")
     pieces = _pieces(draft, answer, refused)
@@ -208,7 +171,7 @@ def applied(draft: Draft, answer: CaseDraft) -> Draft:
 
 
 def _written(kind: str) -> tuple[str, ...]:
-    return tuple(OWN_WORDS.get(kind, {}).values())
+    return ("title", *OWN_WORDS.get(kind, {}).values())
 
 
 def _stated(draft: Draft, answer: CaseDraft, refused: list[str]) -> dict[str, Any]:
@@ -217,9 +180,8 @@ def _stated(draft: Draft, answer: CaseDraft, refused: list[str]) -> dict[str, An
     for stated in answer.stated:
         if _standing(draft, stated.piece, stated.words, refused) and (value := _value(stated, refused)) is not None:
             given[STATED[stated.what]] = value
-    sides = {"claimant": "buyer", "respondent": "seller"}
     lines = (one for one in answer.chat if _standing(draft, one.piece, one.text, refused))
-    return {**given, "chat": "\n".join(f"{sides[one.whose]}: {' '.join(one.text.split())}" for one in lines)}
+    return {**given, "chat": "\n".join(f"{PLACES['dispute'][one.whose]}: {_folded(one.text)}" for one in lines)}
 
 
 def _value(stated: Stated, refused: list[str]) -> str | float | None:
@@ -262,23 +224,17 @@ def _standing(draft: Draft, number: int, text: str, refused: list[str]) -> Draft
 def _pieces(draft: Draft, answer: CaseDraft, refused: list[str]) -> tuple[DraftPiece, ...]:
     """The pieces in their order, each cut to the passages that were named of it."""
     pictures = {piece.number for piece in draft.pieces if piece.file}
-    passages: dict[int, list[DraftPiece]] = {}
-    for drafted_piece in answer.pieces:
-        number = drafted_piece.piece
-        text = "" if number in pictures else drafted_piece.text.strip()
+    places: dict[Whose, str] = {"neither": LEFT_OUT, **PLACES.get(draft.kind, {})}
+    passages = defaultdict[int, list[DraftPiece]](list)
+    for one in answer.pieces:
+        number = one.piece
+        text = "" if number in pictures else one.text.strip()
         if piece := _standing(draft, number, text, refused):
-            changes = {"place": _place(draft, drafted_piece.whose), **({"text": text} if text else {})}
-            passages.setdefault(number, []).append(piece.model_copy(update=changes))
-    ordered = (one for piece in draft.pieces for one in passages.get(piece.number, [piece]))
+            place = places.get(one.whose, next(iter(draft.places)))
+            passages[number].append(piece.model_copy(update={"place": place, "text": text or piece.text}))
+    ordered = (part for piece in draft.pieces for part in passages.get(piece.number, [piece]))
     begin = max((piece.number for piece in draft.pieces), default=0) + 1
-    return tuple(one.model_copy(update={"number": number}) for number, one in enumerate(ordered, start=begin))
-
-
-def _place(draft: Draft, whose: Whose) -> str:
-    if whose == "neither":
-        return LEFT_OUT
-    first = next(iter(draft.places))
-    return PLACES.get(draft.kind, (first, first, first))[("claimant", "respondent", "both").index(whose)]
+    return tuple(part.model_copy(update={"number": number}) for number, part in enumerate(ordered, start=begin))
 
 
 def _folded(text: str) -> str:

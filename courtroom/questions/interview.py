@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator, Mapping
 from concurrent.futures import Future
-from typing import Any
+from functools import partial
 
 from pydantic import Field
 
@@ -19,8 +19,8 @@ from courtroom.models.rendering import quote
 from courtroom.models.request import Message, digest_text
 from courtroom.models.spec import PERSON, SCRIPT
 from courtroom.models.task import Answer, Paragraph
-from courtroom.questions.asides import Interview, budget
-from courtroom.questions.beside import After, AskedBeside, AsksBeside, TaskInWords
+from courtroom.questions.asides import Interview
+from courtroom.questions.beside import After, AskedBeside, AsksBeside, Question, TaskInWords
 from courtroom.text.words import strings
 
 LONGEST = 2_000
@@ -69,7 +69,7 @@ def last_call(record: Record, member: str) -> Called | None:
     return calls[-1] if calls else None
 
 
-class Interviews(AsksBeside[tuple[Called, str]]):
+class Interviews(AsksBeside):
     """Puts persons' questions to members."""
 
     @needs(Access.RUN)
@@ -98,10 +98,9 @@ class Interviews(AsksBeside[tuple[Called, str]]):
         if not calls:
             raise CourtroomError("No model has answered for anybody in this run yet. Ask when somebody has spoken.")
         asks = signed(who).strip() or "somebody"
-        put = [((call, asks), self._asked(record, call, question.strip())) for call in calls]
-        return self._ask(record, {asked.path: (about, asked) for about, asked in put}, keys)
+        return self._ask(record, [self._question(record, call, question.strip(), asks) for call in calls], keys)
 
-    def _asked(self, record: Record, after: Called, question: str) -> Asked[Said]:
+    def _question(self, record: Record, after: Called, question: str, who: str) -> Question:
         member = record.until(record.stage(after.stage).index).member(after.member)  # with the model that it had then
         if not question or len(question) > LONGEST:
             raise CourtroomError(f"Write a question of at most {LONGEST:,} characters.")
@@ -115,16 +114,17 @@ class Interviews(AsksBeside[tuple[Called, str]]):
         answers = self._answers.of(record.run)
         reply = answers.reply(key)
         answered = Message("assistant", (reply.text if reply and reply.text.strip() else "(no answer)",))
-        limit = budget(self._procedures[record.run.procedure], record)
-        return Asked(
+        asked = Asked(
             member=member,
             task=InterviewQuestion(question=question, reasons=_reasons(record, after)),
-            setup=record.setup.model_copy(update={"budget": limit}),
+            setup=record.setup,
             prompts=After((*answers.request(key), answered, *self._before(record.run.id, after, question))),
             seed=record.run.seed,
             path=f"{after.path}/interview/{digest_text(question)[:12]}",
             stage=after.stage,
         )
+        about = {"member": after.member, "after": after.path, "key": key, "who": who, "question": question}
+        return Question(asked, partial(self._interview, record.run.id, about))
 
     def _before(self, run: str, after: Called, question: str) -> Iterator[Message]:
         """What the member was asked there before this question was first put, and what it answered."""
@@ -136,15 +136,12 @@ class Interviews(AsksBeside[tuple[Called, str]]):
             yield Message("user", (InterviewQuestion(question=one.question).text(),))
             yield Message("assistant", (one.answer,))
 
-    def _aside(self, run: str, about: tuple[Called, str], asked: Asked[Any], called: Called) -> Interview | None:
-        assert isinstance(asked.task, InterviewQuestion)
-        after, who = about
+    def _interview(self, run: str, about: Mapping[str, str], called: Called) -> Interview | None:
         answer = called.error if called.value is None else Said.model_validate(called.value).answer
-        asks = {"after": after.path, "key": after.keys[-1], "who": who, "question": asked.task.question}
-        interview = Interview(member=after.member, answer=answer, called=called, **asks)
-        there = {(one.after, one.key, one.question, one.answer) for _, one in self._asides.interviews(run)}
-        is_there = (after.path, interview.key, interview.question, answer) in there
-        return None if is_there and called.value is not None else interview
+        interview = Interview(**about, answer=answer, called=called)
+        told = {"after", "key", "question", "answer"}
+        known = (one.model_dump(include=told) for _, one in self._asides.interviews(run))
+        return None if called.value is not None and interview.model_dump(include=told) in known else interview
 
 
 def _reasons(record: Record, after: Called) -> tuple[str, ...]:

@@ -14,7 +14,7 @@ from courtroom.errors import CourtroomError
 from courtroom.evaluation.significance import krippendorffs_alpha
 from courtroom.sharing import listed, may_see, note
 from courtroom.store.connection import read, read_all
-from courtroom.store.database import Database
+from courtroom.store.database import Database, insert
 from courtroom.store.database import marks as placeholders
 from courtroom.strict import Strict
 
@@ -90,10 +90,9 @@ class MarkStore:
 
     def take_in(self, run: str, marks: Iterable[Mark]) -> None:
         """Keep those of an imported run with their times, within a transaction of the caller's."""
-        self._database.connection.executemany(
-            "INSERT INTO marks (run, target, reviewer, at, body) VALUES (?, ?, ?, ?, ?)",
-            [(run, one.target, one.reviewer, one.at, one.model_dump_json()) for one in marks],
-        )
+        shown = {"target", "reviewer", "at"}
+        rows = ({"run": run, **one.model_dump(include=shown), "body": one.model_dump_json()} for one in marks)
+        insert(self._database.connection, "marks", rows)
 
     def of(self, run: str) -> tuple[Mark, ...]:
         """All marks on a run, its members and its answers, oldest first."""

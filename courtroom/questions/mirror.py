@@ -80,35 +80,31 @@ class Mirrored(Strict):
         return bool(self.texts or self.other_order)
 
 
-def texts(case: Case) -> dict[str, str]:
-    """Return the texts of a case that members may read, by their paths; positions count from 1."""
+def _spoken(case: Case) -> Iterator[tuple[str, str, str]]:
+    """The texts of a case that members may read: path, text, and which side says it; empty where none does."""
 
-    def walk(value: Any, path: tuple[str, ...]) -> Iterable[tuple[str, str]]:
+    def walk(value: Any, path: tuple[str, ...], side: str) -> Iterator[tuple[str, str, str]]:
         if isinstance(value, dict):
+            side = value.get("side") or value.get("speaker") or side
             for name, part in value.items():
-                yield from walk(part, (*path, name))
+                yield from walk(part, (*path, name), side or _WORDS["mouths"].get(name, ""))
         elif isinstance(value, list):
             for number, part in enumerate(value, start=1):
-                yield from walk(part, (*path, str(number)))
+                yield from walk(part, (*path, str(number)), side)
         elif isinstance(value, str) and value and field_of(".".join(path)) in READ:
-            yield ".".join(path), value
+            yield ".".join(path), value, side
 
-    return dict(walk(case.model_dump(mode="json", exclude={"jury"}), ()))
+    return walk(case.model_dump(mode="json", exclude={"jury"}), (), "")
+
+
+def texts(case: Case) -> dict[str, str]:
+    """Return the texts of a case that members may read, by their paths; positions count from 1."""
+    return {path: text for path, text, _ in _spoken(case)}
 
 
 def field_of(path: str) -> str:
     """Return the name of the field in which a text stands."""
     return next(name for name in reversed(path.split(".")) if not name.isdigit())
-
-
-def mouth(case: Case, path: str) -> str:
-    """Return which side says a text; empty where none does."""
-    part: Any = case.model_dump(mode="json")
-    for name in path.split("."):
-        if isinstance(part, dict) and (said_by := part.get("side") or part.get("speaker")):
-            return str(said_by)
-        part = part[int(name) - 1] if isinstance(part, list) else part[name]
-    return next((side for field, side in _WORDS["mouths"].items() if field in path.split(".")), "")
 
 
 def with_texts(case: CaseT, rewritten: Mapping[str, str]) -> CaseT:
@@ -133,15 +129,16 @@ def mirrored(case: Case, change: Change, who: str = "") -> Mirrored:
         return Mirrored(other_order=case.in_other_order() != case)
     if change.kind == "length":
         pleaded = PLEADINGS | ({"facts"} if case.kind == "criminal" else frozenset())
+        if not change.value.isdecimal():
+            raise CourtroomError("Say to how many percent of their length pleadings are cut, such as 50.")
         return _rewritten(
             case,
-            lambda path, text: (_shorter(text, int(change.value)) if path.partition(".")[0] in pleaded else text, []),
+            lambda path, text: _shorter(text, int(change.value)) if path.partition(".")[0] in pleaded else iter(()),
         )
     if change.kind == "words":
         pairs = [pair.partition(">") for pair in change.value.split(";")]
         given = {before.strip(): after.strip() for before, _, after in pairs if before.strip()}
-        pattern = _whole(given)
-        return _rewritten(case, lambda path, text: (pattern.sub(lambda match: given[match[0]], text), []))
+        return _rewritten(case, lambda _, text: _exchanged(text, given))
     person = _person(case, who)
     if person is None:
         return Mirrored(left=("Nobody is named of whom this could be changed.",))
@@ -150,21 +147,39 @@ def mirrored(case: Case, change: Change, who: str = "") -> Mirrored:
     return _stated(case, person, change)
 
 
-def _rewritten(case: Case, rule: Callable[[str, str], tuple[str, list[str]]]) -> Mirrored:
-    """Apply a rule to each text; the same text is changed in the same way wherever it stands."""
+Edit = tuple[int, int, str]
+"""From where to where in a text something else is to stand, and what."""
+
+
+def _rewritten(case: Case, rule: Callable[[str, str], Iterator[Edit | str]]) -> Mirrored:
+    """Apply a rule to each text, by its path; the same text is changed in the same way wherever it stands.
+
+    Args:
+        rule: gives the edits of a text, and a sentence on each thing that it leaves as it was.
+    """
     known: dict[str, str] = {}
     changed: dict[str, str] = {}
     left: list[str] = []
     for path, text in texts(case).items():
         if text not in known or field_of(path) in NAMES_ONLY:
-            known[text], remarks = rule(path, text)
-            left += [f"{path.replace('.', ' ')}: {remark}" for remark in remarks]
+            found = list(rule(path, text))
+            left += [f"{path.replace('.', ' ')}: {one}" for one in found if isinstance(one, str)]
+            known[text] = text
+            for start, end, words in sorted((one for one in found if not isinstance(one, str)), reverse=True):
+                known[text] = known[text][:start] + words + known[text][end:]
         if known[text] != text:
             changed[path] = known[text]
     return Mirrored(texts=changed, left=tuple(left))
 
 
-def _shorter(text: str, percent: int) -> str:
+def _exchanged(text: str, words: Mapping[str, str]) -> Iterator[Edit]:
+    """Exchange words, the longest first, nowhere within a longer word; within Chinese, words have no borders."""
+    forms = sorted(words, key=len, reverse=True)
+    whole = "|".join(re.escape(form) if has_chinese(form) else rf"\b{re.escape(form)}\b" for form in forms)
+    yield from ((*match.span(), words[match[0]]) for match in re.finditer(whole, text) if whole)
+
+
+def _shorter(text: str, percent: int) -> Iterator[Edit]:
     """Leave out the last sentences that hold no number, down to so much of the length; the first one stays."""
     kept = list(sentences(text))
     for sentence in reversed(kept[1:]):
@@ -172,9 +187,9 @@ def _shorter(text: str, percent: int) -> str:
             break
         if re.search(r"\w", sentence) and not re.search(r"\d|[一二三四五六七八九十百千万]", sentence):
             kept.remove(sentence)
-    if len(kept) == len(sentences(text)):
-        return text
-    return ("" if has_chinese(text) else " ").join(kept).removesuffix("；") + ("。" if kept[-1].endswith("；") else "")
+    if len(kept) < len(sentences(text)):
+        rest = ("" if has_chinese(text) else " ").join(kept)
+        yield 0, len(text), rest.removesuffix("；") + ("。" if rest.endswith("；") else "")
 
 
 @dataclass(frozen=True)
@@ -199,22 +214,21 @@ class _Person:
 def _person(case: Case, who: str) -> _Person | None:
     told = list(texts(case).items())
     whole = "\n".join(text for path, text in told if field_of(path) not in ("title", "wants", "options"))
-    named = who if who.lower() not in PARTIES else ""
     if not who:
         first = next((text for path, text in told if field_of(path) in ("defendants", "name")), "")
         in_chinese = PATTERNS["named_zh"].search(whole)
-        named = first or (in_chinese[1] if in_chinese else _first_name(whole))
-    if not named:
-        party = next((one for one in ((who,) if who else PARTIES) if re.search(_loose(one), whole)), "")
+        who = first or (in_chinese[1] if in_chinese else _first_name(whole))
+    party = next((one for one in ((who,) if who else PARTIES) if re.search(_loose(one), whole)), "")
+    if not who or who.lower() in PARTIES:
         return _Person(party, {party: "party"}) if party else None
-    if named.lower().startswith("the "):
-        return _Person(named, {named: "party"})
-    forms = {named: "full"}
-    if match := FULL_NAME.fullmatch(named):
+    if who.lower().startswith("the "):
+        return _Person(who, {who: "party"})
+    forms = {who: "full"}
+    if match := FULL_NAME.fullmatch(who):
         forms |= {match[2]: "family", match[1]: "given"}
     if getattr(case, "matter", case.kind) == "criminal":
         forms |= {form: "party" for form, side in PARTIES.items() if side == "defendant"}
-    return _Person(named, forms)
+    return _Person(who, forms)
 
 
 def _first_name(text: str) -> str:
@@ -226,16 +240,6 @@ def _first_name(text: str) -> str:
 def _loose(form: str) -> str:
     """A pattern for a form, which at the head of a sentence has a capital; within Chinese, words have no borders."""
     return re.escape(form) if has_chinese(form) else rf"\b[{form[0].upper()}{form[0]}]{re.escape(form[1:])}\b"
-
-
-def _whole(forms: Iterable[str]) -> re.Pattern[str]:
-    """A pattern of words, the longest first, nowhere within a longer word."""
-    return re.compile(
-        "|".join(
-            re.escape(form) if has_chinese(form) else rf"\b{re.escape(form)}\b"
-            for form in sorted(forms, key=len, reverse=True)
-        )
-    )
 
 
 def _gender(case: Case, person: _Person) -> Literal["women", "men", ""]:
@@ -284,26 +288,21 @@ def _renamed(case: Case, person: _Person, change: Change) -> Mirrored:
             return _stated(case, person, change.model_copy(update={"value": new}))
     given, _, family = new.rpartition(" ")
     parts = {"full": new, "given": given, "family": family}
-    exchanged = {form: parts[part] for form, part in person.forms.items() if parts.get(part)}
-    pattern = _whole(exchanged) if exchanged else None
+    names = {form: parts[part] for form, part in person.forms.items() if parts.get(part)}
 
-    def rule(path: str, text: str) -> tuple[str, list[str]]:
-        edits, left = [], []
+    def rule(path: str, text: str) -> Iterator[Edit | str]:
         for match, mine in _pronouns(text, person, pronouns) if pronouns else ():
             if mine:
-                edits.append((match.start(), match.end(), _other(match, text, pronouns)))
+                yield *match.span(), _other(match, text, pronouns)
             elif field_of(path) not in NAMES_ONLY:
-                left.append(f"“{match[0]}” was left in “{_around(text, match)}”, where it may be somebody else.")
-        for match in pattern.finditer(text) if pattern else ():
-            alone = person.forms[match[0]] in ("given", "family")
-            before = re.search(r"(\w+) $", text[: match.start()])
+                yield f"“{match[0]}” was left in “{_around(text, match)}”, where it may be somebody else."
+        for start, end, name in _exchanged(text, names):
+            form, before = text[start:end], re.search(r"(\w+) $", text[:start])
+            alone = person.forms[form] in ("given", "family")
             if alone and before and before[1][0].isupper() and before[1].lower() not in TITLES:
-                left.append(f"“{before[1]} {match[0]}” was left: it may be somebody else.")
+                yield f"“{before[1]} {form}” was left: it may be somebody else."
             else:
-                edits.append((match.start(), match.end(), exchanged[match[0]]))
-        for start, end, word in sorted(edits, reverse=True):
-            text = text[:start] + word + text[end:]
-        return text, left
+                yield start, end, name
 
     found = _rewritten(case, rule)
     if gender or change.kind == "gender" or change.value not in ("", *NAMES):
@@ -327,12 +326,7 @@ def _new_name(case: Case, value: str, gender: str) -> str:
 def _other(match: re.Match[str], text: str, exchanged: Mapping[str, str]) -> str:
     """The word of the other gender: `her` is `his` before a thing of hers, and `his` is `hers` where none follows."""
     word, alone = match[0].lower(), PATTERNS["alone"].match(text, match.end()) is not None
-    if word == "her" and not alone:
-        other = "his"
-    elif word == "his" and not alone:
-        other = "her"
-    else:
-        other = exchanged[word]
+    other = exchanged[word] if alone else {"her": "his", "his": "her"}.get(word, exchanged[word])
     return other.capitalize() if match[0][0].isupper() else other
 
 
@@ -346,28 +340,26 @@ def _stated(case: Case, person: _Person, change: Change) -> Mirrored:
     is changed."""
     first = "full" if person.is_named else "party"
     own = re.compile("|".join(_loose(form) for form, part in person.forms.items() if part == first) + "(?!'s|’s|的)")
-    done: list[str] = []
+    sides, done = {path: side for path, _, side in _spoken(case)}, list[str]()
 
-    def rule(path: str, text: str) -> tuple[str, list[str]]:
+    def rule(path: str, text: str) -> Iterator[Edit | str]:
         match = None if field_of(path) in NAMES_ONLY or done else own.search(text)
-        if match is None or (person.side and mouth(case, path) not in ("", person.side)):
-            return text, []
+        if match is None or (person.side and sides[path] not in ("", person.side)):
+            return
         done.append(path)
-        near = re.compile(r"[^.!?。！？]*").match(text, match.end())
-        given = (
-            PATTERNS["age"].search(text, match.end(), near.end() if near else len(text))
-            if change.kind == "age"
-            else None
-        )
-        if given:
-            return text[: given.start()] + change.value + text[given.end() :], []
+        at = match.end()
+        if change.kind == "age":
+            sentence = re.split("[.!?。！？]", text[at:], maxsplit=1)[0]
+            if given := PATTERNS["age"].search(text, at, at + len(sentence)):
+                yield *given.span(), change.value
+                return
         if has_chinese(text):
             known = {one[of]: one[f"{of}_zh"] for one in NAMES.values() for of in ("country", "language")}
             said = f"（{_WORDS['said']['zh'][change.kind].format(known.get(change.value, change.value))}）"
         else:
-            after = "" if text[match.end() : match.end() + 1] in (",", ".", ";", ":") else ","
+            after = "" if text[at : at + 1] in (",", ".", ";", ":") else ","
             said = f", {_WORDS['said']['en'][change.kind].format(change.value)}{after}"
-        return text[: match.end()] + said + text[match.end() :], []
+        yield at, at, said
 
     found = _rewritten(case, rule)
     if not done:

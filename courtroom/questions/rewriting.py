@@ -2,19 +2,19 @@
 
 import re
 from calendar import month_name
-from collections import Counter
+from collections import Counter, defaultdict
 
 from pydantic import Field
 
 from courtroom.cases.case import Case
-from courtroom.declarations.setup import Budget, Member, Setup
+from courtroom.declarations.setup import Budget, Setup
 from courtroom.engine.events import Called
 from courtroom.engine.services import Asked
 from courtroom.models.rendering import quote
-from courtroom.models.request import Message, digest_text
+from courtroom.models.request import digest_text
 from courtroom.models.spec import ModelSpec
 from courtroom.models.task import Answer
-from courtroom.questions.beside import After, TaskInWords, prompt
+from courtroom.questions.beside import TaskInWords, by_role, prompt
 from courtroom.questions.mirror import Mirrored, field_of, texts
 
 
@@ -60,19 +60,17 @@ class RewriteCase(TaskInWords[RewrittenCase]):
 
 def rewriting(case: Case, change: str, spec: ModelSpec, budget: Budget) -> Asked[RewrittenCase]:
     """Return the question to a model that puts a change into a case."""
-    return Asked(
-        member=Member(id="rewriter", role="rewriter", name="Rewriter", spec=spec),
-        task=RewriteCase(change=change, texts=tuple(dict.fromkeys(_told(case).values()))),
-        setup=Setup(budget=budget),
-        prompts=After((Message("system", (prompt("rewrite-role"),)),)),
-        seed=0,
-        path=f"{case.id}/{digest_text(change)[:12]}",
-        stage="",
-    )
+    task = RewriteCase(change=change, texts=tuple(_places(case)))
+    return by_role("rewriter", task, spec, Setup(budget=budget), f"{case.id}/{digest_text(change)[:12]}")
 
 
-def _told(case: Case) -> dict[str, str]:
-    return {path: text for path, text in texts(case).items() if field_of(path) != "title"}
+def _places(case: Case) -> dict[str, list[str]]:
+    """Each text of a case once, and where it stands; titles stay as they are."""
+    places = defaultdict[str, list[str]](list)
+    for path, text in texts(case).items():
+        if field_of(path) != "title":
+            places[text].append(path)
+    return places
 
 
 def rewritten(case: Case, called: Called | None, stopped: str) -> Mirrored:
@@ -83,26 +81,23 @@ def rewritten(case: Case, called: Called | None, stopped: str) -> Mirrored:
     """
     if called is None or called.value is None:
         return Mirrored(left=(called.error if called else stopped,))
-    answer, told = RewrittenCase.model_validate(called.value), _told(case)
-    different = tuple(dict.fromkeys(told.values()))
-    after: dict[str, str] = {}
+    answer, known = RewrittenCase.model_validate(called.value), dict(enumerate(_places(case).items(), start=1))
+    changed: dict[str, str] = {}
     left: list[str] = []
-    places = [next(path for path, text in told.items() if text == known).replace(".", " ") for known in different]
     for one in answer.texts:
-        if not 1 <= one.number <= len(different):
+        if one.number not in known:
             left.append(f"There is no text {one.number}. Not taken over: “{one.text}”")
             continue
-        before = different[one.number - 1]
+        before, places = known[one.number]
         missing, new = numbers(before) - numbers(one.text), numbers(one.text) - numbers(before)
         wrong = [*(f"{number} is missing" for number in missing), *(f"{number} is new" for number in new)]
         if wrong:
-            left.append(f"{places[one.number - 1]}: {', '.join(wrong)}. Not taken over: “{one.text}”")
-        else:
-            after[before] = one.text
+            left.append(f"{places[0].replace('.', ' ')}: {', '.join(wrong)}. Not taken over: “{one.text}”")
+        elif one.text != before:
+            changed |= dict.fromkeys(places, one.text)
     for doubt in answer.doubtful:
-        if 1 <= doubt.number <= len(different):
-            left.append(f"{places[doubt.number - 1]}: the model is not sure of it: {doubt.why}")
-    changed = {path: after[text] for path, text in told.items() if after.get(text, text) != text}
+        if doubt.number in known:
+            left.append(f"{known[doubt.number][1][0].replace('.', ' ')}: the model is not sure of it: {doubt.why}")
     return Mirrored(texts=changed, left=tuple(left))
 
 

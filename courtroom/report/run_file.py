@@ -26,6 +26,7 @@ from courtroom.engine.record import Record
 from courtroom.engine.run import RECORDING, Control, Run
 from courtroom.errors import CourtroomError
 from courtroom.evaluation.comparison import compare
+from courtroom.experiments.written import csv_of
 from courtroom.judging.jurors import private_votes
 from courtroom.models.apart import refuse
 from courtroom.models.request import Reply, digest_text
@@ -34,6 +35,7 @@ from courtroom.questions.asides import Aside, ExportedAudience, KeptBeside
 from courtroom.questions.marks import Mark
 from courtroom.recordings import Recording
 from courtroom.report.page import NOTHING, as_html
+from courtroom.report.transcript import as_docx, as_markdown, votes_in_long_form
 from courtroom.sharing import NOBODYS
 from courtroom.store.connection import REFUSALS
 from courtroom.strict import Strict
@@ -391,6 +393,27 @@ class RunFiles:
     def export(self, run: str) -> tuple[str, str]:
         """Name and content of a run's file, with what is kept beside it."""
         return f"{run}.json", as_json(self._house.record(run), self._answers, self._beside.of(run))
+
+    def written(self, run: str, ending: str) -> str | bytes:
+        """Write a run as a file with this ending: its record, its report, its transcript, or its votes in long form."""
+        record = self._house.record(run)
+        procedure, answers = self._house.procedures[record.run.procedure], self._answers
+        match ending:
+            case ".json":
+                return self.export(run)[1]
+            case ".html":
+                sure = " ".join(filter(None, (self._house.experiments.repeats.sentence(run), self._house.worth(run))))
+                return as_html(record, procedure, answers, self._house.media, self._beside.of(run), sure)
+            case ".md":
+                return as_markdown(record, procedure)
+            case ".docx":
+                return as_docx(record, procedure)
+            case ".csv":
+                return csv_of(votes_in_long_form(record, procedure, answers.of(record.run)))
+            case ".parquet":
+                packed: bytes = votes_in_long_form(record, procedure, answers.of(record.run)).to_parquet()
+                return packed
+        raise CourtroomError("Name a file that ends in .json, .html, .md, .docx, .csv or .parquet.")
 
     @needs(Access.RUN)
     def take_in(self, data: bytes) -> str:

@@ -5,7 +5,6 @@ import io
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Literal
 
@@ -35,12 +34,8 @@ _STYLES: Mapping[Style, str] = {
 _MARKDOWN = re.compile(r"([\\`*_\[\]<>#|~$])")
 
 
-@dataclass(frozen=True)
-class Passage:
-    """A piece of a transcript."""
-
-    style: Style
-    text: str
+Passage = tuple[Style, str]
+"""A piece of a transcript."""
 
 
 def transcript(record: Record, procedure: Procedure) -> Iterator[Passage]:
@@ -55,52 +50,51 @@ def transcript(record: Record, procedure: Procedure) -> Iterator[Passage]:
     def counted(counts: Mapping[str, int]) -> str:
         return ", ".join(f"{titled(side)} {count}" for side, count in counts.items())
 
-    yield Passage("title", record.run.title)
+    yield "title", record.run.title
     for sentence in record.answered_by:
-        yield Passage("aside", translated(sentence))
+        yield "aside", translated(sentence)
     if ended := room.verdict:
         counts = f" ({counted(ended.counts)})" if ended.counts else ""
-        yield Passage("heading", f"{translated(room.ending)}: {translated(ended.outcome)}{counts}")
+        yield "heading", f"{translated(room.ending)}: {translated(ended.outcome)}{counts}"
         for text in (ended.note, *turnout(record), ended.summary):
             if text:
-                yield Passage("text", translated(text))
-    yield Passage("heading", _("The case"))
+                yield "text", translated(text)
+    yield "heading", _("The case")
     for title, text in record.case.sections():
-        yield Passage("speaker", translated(title))
-        yield Passage("text", translated(text))
+        yield "speaker", translated(title)
+        yield "text", translated(text)
     for moment in room.moments:
         who = translated(names.get(moment.member, moment.member))
         match moment.kind:
             case "stage":
-                yield Passage("heading", translated(moment.title))
+                yield "heading", translated(moment.title)
             case "call":
-                yield Passage("speaker", f"{who} · {translated(moment.title)}")
+                yield "speaker", f"{who} · {translated(moment.title)}"
                 for part in moment.parts:
-                    yield Passage("text", translated(part.text))
+                    yield "text", translated(part.text)
                 if facts := "; ".join(f"{translated(one.label)}: {translated(one.value)}" for one in moment.facts):
-                    yield Passage("aside", facts)
+                    yield "aside", facts
             case "vote":
                 choice = titled(moment.choice) if moment.choice else _("abstained")
                 before = moment.before if moment.before not in (None, moment.choice) and moment.choice else None
                 was = _(" (was {before})", before=titled(before)) if before else ""
                 was += _(" (set)") if moment.given == "set" else ""
-                yield Passage("aside", f"{who}: {choice}{was}")
+                yield "aside", f"{who}: {choice}{was}"
             case "tally":
                 ballot = room.ballots.get(moment.ballot, moment.ballot)
-                yield Passage("aside", f"{translated(ballot)}: {counted(moment.counts)}")
+                yield "aside", f"{translated(ballot)}: {counted(moment.counts)}"
             case "act" | "note" | "look":
-                yield Passage("aside", translated(moment.title))
-    yield Passage("heading", _("How it was made"))
-    yield Passage("text", methods(record, procedure))
+                yield "aside", translated(moment.title)
+    yield "heading", _("How it was made")
+    yield "text", methods(record, procedure)
 
 
 def as_markdown(record: Record, procedure: Procedure) -> str:
     """Write the transcript as Markdown, in which no mark of what was said takes effect."""
     written = []
-    for passage in transcript(record, procedure):
-        text = _MARKDOWN.sub(r"\\\1", passage.text)
-        between = "\n> " if passage.style == "text" else " "
-        written.append(_STYLES[passage.style].format(between.join(text.splitlines())))
+    for style, said in transcript(record, procedure):
+        between = "\n> " if style == "text" else " "
+        written.append(_STYLES[style].format(between.join(_MARKDOWN.sub(r"\\\1", said).splitlines())))
     return "\n\n".join(written) + "\n"
 
 
@@ -109,12 +103,12 @@ def as_docx(record: Record, procedure: Procedure) -> bytes:
     from docx import Document  # slow to import: only to write one
 
     document = Document()
-    for passage in transcript(record, procedure):
-        if passage.style in ("title", "heading"):
-            document.add_heading(passage.text, level=0 if passage.style == "title" else 1)
+    for style, text in transcript(record, procedure):
+        if style in ("title", "heading"):
+            document.add_heading(text, level=0 if style == "title" else 1)
         else:
-            said = document.add_paragraph().add_run(passage.text)
-            said.bold, said.italic = passage.style == "speaker", passage.style == "aside"
+            said = document.add_paragraph().add_run(text)
+            said.bold, said.italic = style == "speaker", style == "aside"
     written = io.BytesIO()
     document.save(written)
     return written.getvalue()
@@ -127,8 +121,8 @@ def votes_in_long_form(record: Record, procedure: Procedure, answers: AnswerStor
             "run": record.run.id,
             "ballot": seen.vote.ballot,
             "ballot_name": record.ballot_name(seen.vote.ballot),
-            "member": member.id,
-            "name": member.name,
+            "member": seen.vote.member,
+            "name": record.name_of(seen.vote.member),
             "model": seen.call.model if seen.call else "person",
             "vote": seen.vote.choice,
             "vote_before": seen.vote.before,
@@ -140,7 +134,7 @@ def votes_in_long_form(record: Record, procedure: Procedure, answers: AnswerStor
             "statement": "\n".join(seen.vote.reasons),
             "heard_from": " ".join(dict.fromkeys(one.vote.member for one in seen.heard)),
         }
-        for member, seen in movement(record, procedure, answers).rows
+        for seen in movement(record, procedure, answers).votes
     ]
     return pd.DataFrame(rows)
 

@@ -9,7 +9,8 @@ from ipaddress import ip_address, ip_network
 from courtroom.engine.procedure import Procedure
 from courtroom.engine.record import Record
 from courtroom.questions.audience import BEFORE, Audience, AudienceStore, Liked, VoteRefused
-from courtroom.room.scene import Moment, scene
+from courtroom.room.player import Scenes
+from courtroom.room.scene import Moment
 
 SHARED_BY_PHONES_S = 1.0
 NEW_ARGUMENTS_AFTER_S = 8.0
@@ -63,9 +64,6 @@ class AudienceSnapshot:
 
 @dataclass
 class _Kept:
-    pulse: tuple[object, ...] = ()
-    record: Record | None = None
-    moments: tuple[Moment, ...] = ()
     at: float = -SHARED_BY_PHONES_S
     snapshot: AudienceSnapshot | None = None
     arguments_at: float = -NEW_ARGUMENTS_AFTER_S
@@ -86,11 +84,11 @@ class LiveAudiences:
         audiences: AudienceStore,
         procedures: Mapping[str, Procedure],
         record: Callable[[str], Record],
-        pulse: Callable[[str], tuple[object, ...]],
         phones: int = 100,
     ) -> None:
         self.audiences = audiences
-        self._procedures, self._record, self._pulse = procedures, record, pulse
+        self._procedures, self._record = procedures, record
+        self._scenes = Scenes()
         self._lock = threading.Lock()
         self._kept: dict[str, _Kept] = {}
         self._phones = phones
@@ -167,13 +165,9 @@ class LiveAudiences:
 
     def _read(self, kept: _Kept, audience: Audience) -> AudienceSnapshot:
         run = audience.run
-        pulse = self._pulse(run)
-        if kept.record is None or kept.pulse != pulse:
-            record = self._record(run)
-            procedure = self._procedures[record.run.procedure].about(record.case)
-            kept.pulse, kept.record, kept.moments = pulse, record, scene(record, procedure).moments
-        record = kept.record
+        record = self._record(run)
         procedure = self._procedures[record.run.procedure].about(record.case)
+        told = self._scenes.of(record, procedure).scene.moments
         ballots = list(record.tallies)
         shown = ballots if audience.shown is None else ballots[: audience.shown]
         counts = self.audiences.counts(run)
@@ -186,9 +180,9 @@ class LiveAudiences:
             Poll(BEFORE, "Before the first vote", counts.get(BEFORE, {}), {}),
             *(Poll(path, record.ballot_name(path), own, of.counts, of.abstained) for path, own, of in votes),
         )
-        moments = enumerate(kept.moments, start=1)
+        moments = enumerate(told, start=1)
         ends = [n for n, one in moments if shown and one.kind == "tally" and one.ballot == shown[-1]]
-        said = kept.moments[: max(ends, default=0)]
+        said = told[: max(ends, default=0)]
         kept.snapshot = AudienceSnapshot(audience, record, procedure, polls, len(ballots) - len(shown), said, arguments)
         kept.at = clock
         return kept.snapshot

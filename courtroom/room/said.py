@@ -1,8 +1,6 @@
 """Search in what was said, over all runs."""
 
 import json
-from collections.abc import Iterator
-from contextlib import suppress
 from dataclasses import dataclass
 from itertools import islice
 
@@ -11,6 +9,7 @@ from courtroom.engine.events import Called, read_event
 from courtroom.errors import Unreadable
 from courtroom.room.scene import spoken
 from courtroom.sharing import listed
+from courtroom.store.connection import StoredRow
 from courtroom.store.database import Database
 
 AROUND_CHARACTERS = 110
@@ -24,10 +23,7 @@ class Said:
     run: str
     title: str
     """Of the case that was heard."""
-    path: str
-    """Of the call."""
-    member: str
-    question: str
+    call: Called
     before: str
     words: str
     after: str
@@ -40,11 +36,8 @@ def search_said(database: Database, words: str, most: int) -> list[Said]:
         words: as they were said, capitals apart; blanks at both ends are left out.
         most: so many are returned.
     """
-    words = words.strip()
-    return list(islice(_found(database, words), most)) if words else []
-
-
-def _found(database: Database, words: str) -> Iterator[Said]:
+    if not (words := words.strip()):
+        return []
     fits, values = listed("run", "runs.id")
     person = acting_account()
     rows = database.each(
@@ -58,26 +51,19 @@ def _found(database: Database, words: str) -> Iterator[Said]:
             **values,
         },
     )
-    for row in rows:
-        with suppress(Unreadable):  # the run's own page says what is damaged
-            call = read_event(row["run"], row["body"])
-            assert isinstance(call, Called)
-            texts = [part.text for part in spoken(call.value or {}).parts]
-            text = next((text for text in texts if words.casefold() in text.casefold()), None)
-            if text is not None:
-                yield _said(row["run"], row["title"], call, text, words)
+    return list(islice(filter(None, (_said(row, words) for row in rows)), most))
 
 
-def _said(run: str, title: str, call: Called, text: str, words: str) -> Said:
-    place = text.casefold().find(words.casefold())
-    end = place + len(words)
-    return Said(
-        run=run,
-        title=title,
-        path=call.path,
-        member=call.member,
-        question=call.title,
-        before=text[max(0, place - AROUND_CHARACTERS) : place],
-        words=text[place:end],
-        after=text[end : end + AROUND_CHARACTERS],
-    )
+def _said(row: StoredRow, words: str) -> Said | None:
+    """An answer with the words where they stand in it; None where they do not, as in the name of a field."""
+    try:
+        call = read_event(row["run"], row["body"])
+    except Unreadable:
+        return None  # the run's own page says what is damaged
+    assert isinstance(call, Called)
+    for text in (part.text for part in spoken(call.value or {}).parts):
+        if (place := text.casefold().find(words.casefold())) >= 0:
+            end = place + len(words)
+            around = text[max(0, place - AROUND_CHARACTERS) : place], text[end : end + AROUND_CHARACTERS]
+            return Said(row["run"], row["title"], call, around[0], text[place:end], around[1])
+    return None

@@ -83,15 +83,6 @@ class Moment(Strict):
     """Whether a tally exceeded the share that ends the discussion."""
 
 
-class Speaking(Strict):
-    """A member who answers now, with what has come so far."""
-
-    path: str
-    member: str
-    title: str
-    parts: tuple[SpokenPart, ...] = ()
-
-
 class Ended(Strict):
     """How it ended."""
 
@@ -179,9 +170,10 @@ def scene(record: Record, procedure: Procedure) -> RoomScene:
     )
 
 
-def speaking(open_calls: Mapping[str, OpenCall]) -> tuple[Speaking, ...]:
+def speaking(open_calls: Mapping[str, OpenCall]) -> tuple[Moment, ...]:
+    """Return who answers now, with what has come so far."""
     return tuple(
-        Speaking(path=path, member=call.member, title=call.title, parts=spoken_so_far(call.text).parts)
+        Moment(kind="call", path=path, member=call.member, title=call.title, parts=spoken_so_far(call.text).parts)
         for path, call in open_calls.items()
     )
 

@@ -168,7 +168,7 @@ def mirror(
 
     Nothing is heard yet. What would be changed is printed; who has read it has it heard with `experiment run`.
     """
-    from courtroom.experiments.mirror import with_mirror
+    from courtroom.experiments.mirror import drafts, with_mirror
     from courtroom.experiments.spec import as_toml, read_toml
     from courtroom.models.spec import ModelSpec
     from courtroom.questions.mirror import change_of, texts
@@ -178,7 +178,8 @@ def mirror(
         experiment = read_toml(Path(what)) if Path(what).is_file() else named.what_ifs.as_it_was(what, seeds)
         cases = {case.id: case for case in named.cases(experiment)}
         spec = ModelSpec(id=model) if model else None
-        drafted = named.drafts(experiment, [change_of(text) for text in change], whose, spec)
+        changes = [change_of(text) for text in change]
+        drafted = drafts(house, cases.values(), changes, whose, spec, experiment.budget)
         write(to, as_toml(with_mirror(experiment, drafted)))
     for title, by_case in drafted.items():
         for case, draft in by_case.items():

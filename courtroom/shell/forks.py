@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -16,11 +16,13 @@ from courtroom.cases.checks import explain
 from courtroom.courthouse import Courthouse
 from courtroom.declarations.changes import read_values
 from courtroom.engine.interventions import ACTION, Action, ChangeSetup
+from courtroom.engine.record import Record
 from courtroom.errors import CaseError, CourtroomError
 from courtroom.evaluation import comparison
-from courtroom.evaluation.comparison import APART, BallotComparison, Comparison, RunFacts
+from courtroom.evaluation.comparison import APART, BallotComparison, Comparison
 from courtroom.shell.experiment import follow, print_estimate, progress
 from courtroom.shell.options import Json, Otherwise, Set, opened, pairs, setup_with, tell, tell_warnings, write
+from courtroom.shell.options import result as result_of_run
 from courtroom.shell.runs import drive
 from courtroom.text.files import json_of
 
@@ -33,11 +35,11 @@ LETTERS = "ABCD"
 WIDTH = 80
 
 
-def lines(comparison: Comparison) -> Iterator[str]:
+def lines(comparison: Comparison, records: Sequence[Record]) -> Iterator[str]:
     """Runs by letter, what was put in, votes, and how much of the answers and look-ups is the same."""
-    letters = LETTERS[: len(comparison.runs)]
-    for letter, run in zip(letters, comparison.runs, strict=True):
-        yield f"{letter}  {_described(run)}"
+    letters = LETTERS[: len(records)]
+    for letter, record in zip(letters, records, strict=True):
+        yield f"{letter}  {_described(record)}"
     for kind, difference in comparison.differences.all():
         where = difference.path if difference.path == kind else f"{kind} {difference.path}"
         yield f"{where}: {_values(letters, difference.values)}"
@@ -52,15 +54,21 @@ def lines(comparison: Comparison) -> Iterator[str]:
     yield f"looked up: {sum(found)} in common, {len(found) - sum(found)} not"
 
 
-def _described(run: RunFacts) -> str:
-    facts = [run.run, run.procedure, run.case, f"seed {run.seed}", run.status]
+def _described(record: Record) -> str:
+    run = record.run
+    facts = [run.id, run.procedure, run.case_id, f"seed {run.seed}", run.status]
     facts += [f"fork of {run.parent}"] if run.parent else []
-    facts += ["imported"] if run.imported else []
+    facts += ["imported"] if run.is_unverified else []
     facts += [f"verdict {run.verdict.outcome}"] if run.verdict else []
-    about = "about " if run.estimated else ""
-    cost = "price unknown" if run.cost is None else f"{about}US$ {run.cost:g}"
-    tokens = run.prompt_tokens + run.completion_tokens
-    return ", ".join([*facts, f"{run.asked} asked", f"{run.recorded} from the record", f"{about}{tokens} tokens", cost])
+    about = "about " if record.spent.estimated else ""
+    cost = "price unknown" if record.cost is None else f"{about}US$ {record.cost:g}"
+    facts += [
+        f"{record.asked} asked",
+        f"{record.recorded} from the record",
+        f"{about}{sum(record.tokens)} tokens",
+        cost,
+    ]
+    return ", ".join(facts)
 
 
 def _ballot(letters: str, ballot: BallotComparison) -> str:
@@ -125,8 +133,9 @@ def compare(
 ) -> None:
     """Put runs beside each other: what was put in, votes, answers, what was looked up."""
     with opened() as house:
-        compared = comparison.compare([house.record(run) for run in comparison.checked(runs_)])
-    tell(compared.model_dump(mode="json"), lines(compared), json_)
+        records = [house.record(run) for run in comparison.checked(runs_)]
+        compared, each = comparison.compare(records), [result_of_run(house, one.run.id) for one in records]
+    tell({"runs": each, **compared.model_dump(mode="json")}, lines(compared, records), json_)
 
 
 def what_if(
@@ -275,17 +284,11 @@ def yardstick(
 def _yardstick_lines(found: Yardstick) -> Iterator[str]:
     yield from found.sentences
     yield "first ballot\truns\tproven\tpeople\tproven"
-    for point in found.curve:
-        mine, theirs = (one and f"{one.value:.0%}" for one in (point.interval(), point.interval(of_people=True)))
-        yield f"{point.votes} of {point.size}\t{point.n}\t{mine or '-'}\t{point.people_n}\t{theirs or '-'}"
-    yield "\nmeasure\tvalue\t95 % interval\tn\tpeople\tn\tp\tsource"
-    for line in found.lines:
-        form = ".1%" if line.percent else ".2f"
-        people = "-" if line.people is None else f"{line.people:{form}}"
-        p = "-" if line.p is None else f"{line.p:.2g}"
-        ends = "-" if line.low is None else f"{line.low:{form}} to {line.high:{form}}"
-        cells = f"{line.value:{form}}", ends, str(line.n), people, str(line.people_n or "-"), p, line.source
-        yield "\t".join((line.title, *cells))
+    for size, votes, wins, n, others, of in found.curve.itertuples(index=False):
+        mine, theirs = (f"{hits / many:.0%}" if many else "-" for hits, many in ((wins, n), (others, of)))
+        yield f"{votes} of {size}\t{n}\t{mine}\t{of}\t{theirs}"
+    yield "\nmeasure\tthese runs\tpeople\tp\tsource"
+    yield from ("\t".join(line.in_words().values()) for line in found.lines)
 
 
 def read_actions(text: str) -> list[Action]:

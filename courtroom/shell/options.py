@@ -84,8 +84,8 @@ def result(house: Courthouse, name: str, before: Mapping[str, Payment] | None = 
         name = record.ballot_name(path)
         votes.append({"ballot": name, **place, **tally.counts, "abstained": tally.abstained})
     prompt, completion = record.tokens
-    more = {name: value for name in ("cached", "batched", "estimated") if (value := getattr(record, name))}
-    run = record.run
+    more = {name: value for name in ("cached", "batched", "estimated") if (value := getattr(record.spent, name))}
+    run, reasked = record.run, sum(max(0, len(call.keys) - 1) for call in record.calls)
     # What letters of a question's options stand for; elsewhere a vote says in words what it is for.
     options = {one.name: one.title for one in record.case.choices if len(one.name) == 1}
     return {
@@ -95,7 +95,7 @@ def result(house: Courthouse, name: str, before: Mapping[str, Payment] | None = 
         "case": run.case_id,
         "status": "paused" if run.status == "running" else run.status,
         "reason": run.reason,
-        "verdict": run.verdict.outcome if run.verdict else None,
+        "verdict": run.outcome,
         "summary": run.verdict.summary if run.verdict else "",
         **({"options": options} if options else {}),
         "note": run.verdict.note if run.verdict else "",
@@ -107,9 +107,9 @@ def result(house: Courthouse, name: str, before: Mapping[str, Payment] | None = 
         "votes": votes,
         "asked": sum(new.values()),
         "recorded": sum(len(call.keys) - min(new.get(call.path, 0), len(call.keys)) for call in record.calls),
-        "reasked": sum(max(0, len(call.keys) - 1) for call in record.calls),
+        "reasked": reasked,
         "failed": record.failed,
-        "reasks": record.reasks,
+        "reasks": reasked,
         "tokens": {"prompt": prompt, "completion": completion, **more},
         "cost": record.cost,
         "wall_s": round(run.wall_s, 3),

@@ -89,10 +89,6 @@ class Programs:
     def _link(self, run: str) -> dict[str, str]:
         return {"run": run, "link": f"{self._house.settings.address.rstrip('/')}/deliberation?run={run}"}
 
-    @property
-    def tools(self) -> tuple[Callable[..., Any], ...]:
-        return self.cases, self.procedures, self.hear, self.ask, self.state, self.verdict
-
 
 def server_of(programs: Programs) -> MCPServer:
     """Return the tools as a server of the Model Context Protocol; over HTTP each is `POST /api/NAME` too."""
@@ -116,7 +112,7 @@ def server_of(programs: Programs) -> MCPServer:
 
         return answer
 
-    for tool in programs.tools:
+    for tool in (programs.cases, programs.procedures, programs.hear, programs.ask, programs.state, programs.verdict):
         server.tool()(_in_a_thread(tool))
         server.custom_route(f"/api/{tool.__name__}", methods=["POST"])(answering(tool))
     return server
@@ -136,37 +132,31 @@ def _in_a_thread(tool: Callable[..., Any]) -> Callable[..., Awaitable[Any]]:
     return call
 
 
-class Guarded:
-    """Lets in who has a token, and has each request act as the token's account.
+def app_of(house: Courthouse, account_of: Callable[[str], tuple[Account | None] | None]) -> ASGIApp:
+    """Return the door over HTTP: the protocol at `/mcp`, JSON at `/api`, for who has a token; each acts as its account.
 
     Args:
         account_of: the account of a token, in a tuple, as None there is the server itself; None where the token opens nothing.
     """
+    from starlette.responses import JSONResponse
 
-    def __init__(self, app: ASGIApp, account_of: Callable[[str], tuple[Account | None] | None]) -> None:
-        self._app, self._account_of = app, account_of
+    app = server_of(Programs(house)).streamable_http_app(stateless_http=True, json_response=True)
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        from starlette.responses import JSONResponse
-
+    async def guarded(scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
-            await self._app(scope, receive, send)
+            await app(scope, receive, send)
             return
         given = dict(scope["headers"]).get(b"authorization", b"").decode("latin-1")
         kind, _, token = given.partition(" ")
-        found = await asyncio.to_thread(self._account_of, token) if kind.casefold() == "bearer" else None
+        found = await asyncio.to_thread(account_of, token) if kind.casefold() == "bearer" else None
         if found is None:
             wanted = {"error": "Send `Authorization: Bearer TOKEN`; `courtroom people token` makes one."}
             await JSONResponse(wanted, status_code=401)(scope, receive, send)
             return
         with acts(found[0]):
-            await self._app(scope, receive, send)
+            await app(scope, receive, send)
 
-
-def app_of(house: Courthouse, account_of: Callable[[str], tuple[Account | None] | None]) -> Guarded:
-    """Return the door over HTTP: the protocol at `/mcp`, JSON at `/api`."""
-    server = server_of(Programs(house))
-    return Guarded(server.streamable_http_app(stateless_http=True, json_response=True), account_of)
+    return guarded
 
 
 def mcp(

@@ -4,7 +4,7 @@ import re
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 import typer
 from pydantic import ValidationError
@@ -25,7 +25,7 @@ from courtroom.evaluation.turnout import turnout
 from courtroom.language import speaking
 from courtroom.models.spec import ModelSpec
 from courtroom.questions.asides import Cost, cost
-from courtroom.questions.audit import MEANINGS, MOST_SEEDS, SEEDS, auditable, shares, why_none
+from courtroom.questions.audit import MEANINGS, MOST_SEEDS, SEEDS, Audit, auditable, shares, why_none
 from courtroom.questions.interview import last_call
 from courtroom.questions.marks import HIGHEST, LOWEST, Mark, agreement, check_target
 from courtroom.shell.options import (
@@ -160,29 +160,8 @@ Written = Annotated[Path, Option(help="FILE.json, .html, .md, .docx; of the vote
 
 def export(run: str, to: Written) -> None:
     """Write a run as JSON, as an HTML report that opens without the app, as Markdown or Word; or its votes."""
-    from courtroom import report  # slow to import: only to write one
-    from courtroom.experiments.written import csv_of
-
     with opened() as house:
-        record = house.record(run)
-        given = record, house.procedures[record.run.procedure], house.answers.of(record.run)
-        match to.suffix:
-            case ".json":
-                content: str | bytes = house.files.export(run)[1]
-            case ".html":
-                sure = " ".join(filter(None, (house.experiments.repeats.sentence(run), house.worth(run))))
-                content = report.as_html(*given[:2], house.answers, house.media, house.beside.of(run), sure=sure)
-            case ".md":
-                content = report.as_markdown(*given[:2])
-            case ".docx":
-                content = report.as_docx(*given[:2])
-            case ".csv":
-                content = csv_of(report.votes_in_long_form(*given))
-            case ".parquet":
-                content = report.votes_in_long_form(*given).to_parquet()
-            case _:
-                raise CourtroomError("--to needs a file name that ends in .json, .html, .md, .docx, .csv or .parquet.")
-        write(to, content)
+        write(to, house.files.written(run, to.suffix))
         print(to)
 
 
@@ -245,19 +224,19 @@ def audit(
         chosen = [one for one in auditable(procedure, record) if member in (None, one.vote.member)]
         plan = house.audits.plan(record, [one.call.path for one in chosen], seeds, voices=voices)
         notes = [*plan.left_out, *([] if chosen else filter(None, [why_none(procedure, record, member)]))]
-        told: dict[str, Any]
         if estimate:
-            told = {**_estimated(house, plan.estimate), "notes": notes}
-        else:
-            stopped = house.audits.start(plan).result().stopped if plan.questions else ""
-            found = [one for one in house.audits.of(record) if member in (None, one.member)]
-            told = {
-                "audits": [{**one.model_dump(mode="json"), "carried_by": one.carried_by} for one in found],
-                "shares": {name: round(share, 4) for name, share in shares(found).items()},
-                "cost": Cost.sum_of(one.cost for one in found).model_dump(mode="json"),
-                "notes": [*notes, *filter(None, [stopped])],
-            }
-    tell(told, _lines(told), json_)
+            _tell_estimate(house, plan.estimate, notes, json_)
+            return
+        stopped = house.audits.start(plan).result().stopped if plan.questions else ""
+        found = [one for one in house.audits.of(record) if member in (None, one.member)]
+    notes += filter(None, [stopped])
+    told = {
+        "audits": [{**one.model_dump(mode="json"), "carried_by": one.carried_by} for one in found],
+        "shares": {name: round(share, 4) for name, share in shares(found).items()},
+        "cost": Cost.sum_of(one.cost for one in found).model_dump(mode="json"),
+        "notes": notes,
+    }
+    tell(told, [*_lines(found), *notes], json_)
 
 
 def check(
@@ -273,8 +252,7 @@ def check(
         record = house.record(run)
         plan = house.checks.plan(record, ModelSpec(id=model, temperature=0.0)) if model else None
         if plan and estimate:
-            told = {**_estimated(house, plan.estimate), "notes": plan.left_out}
-            tell(told, _lines(told), json_)
+            _tell_estimate(house, plan.estimate, plan.left_out, json_)
             return
         stopped = house.checks.start(plan).result().stopped if plan and plan.questions else ""
         moved = movement(record, house.procedures[record.run.procedure], house.answers.of(record.run))
@@ -294,32 +272,25 @@ def check(
         tell({"claims": claims, "notes": notes}, [*lines, *notes], json_)
 
 
-def _estimated(house: Courthouse, estimate: Estimate) -> dict[str, Any]:
-    return {
-        "ask": estimate.calls - estimate.on_record,
-        "serve": estimate.on_record,
-        "tokens": sum(load.prompt_tokens + load.completion_tokens for load in estimate.loads),
-        "cost": house.price(estimate),
-    }
+def _tell_estimate(house: Courthouse, estimate: Estimate, notes: Sequence[str], as_json: bool) -> None:
+    ask, serve, cost = estimate.calls - estimate.on_record, estimate.on_record, house.price(estimate)
+    tokens = sum(load.prompt_tokens + load.completion_tokens for load in estimate.loads)
+    price = "price unknown" if cost is None else f"about US$ {cost:.4g}" if cost else "free"
+    line = f"{ask} calls would be asked, {serve} are on record; about {tokens:,} tokens, {price}."
+    values = {"ask": ask, "serve": serve, "tokens": tokens, "cost": cost, "notes": notes}
+    tell(values, [line, *notes], as_json)
 
 
-def _lines(result: dict[str, Any]) -> Iterator[str]:
-    if "ask" in result:
-        cost = result["cost"]
-        price = "price unknown" if cost is None else f"about US$ {cost:.4g}" if cost else "free"
-        asked = f"{result['ask']} calls would be asked, {result['serve']} are on record"
-        yield f"{asked}; about {result['tokens']:,} tokens, {price}."
-    for one in result.get("audits", ()):
-        counts = ((name, of["again"], sum(of.values())) for name, of in one["counts"].items())
-        counted = ", ".join(f"{name} {again} of {all_}" for name, again, all_ in counts)
-        change = f"{one['before']} to {one['after']}" if one["before"] else one["after"]
-        yield f"{one['member']}\t{one['stage']}\t{change}\t{one['name']}\t{counted}"
-        for peer, of in one["voices"].items():
-            yield f"  without {peer}\t{of['again']} of {sum(of.values())}"
-        if one["voices"]:
-            yield f"  carried by {', '.join(one['carried_by']) or 'no single voice'}"
-    yield from (f"{share:.0%} {name}: {MEANINGS[name]}" for name, share in result.get("shares", {}).items())
-    yield from result["notes"]
+def _lines(found: Sequence[Audit]) -> Iterator[str]:
+    for one in found:
+        counted = ", ".join(f"{name} {of.again} of {of.asked}" for name, of in one.counts.items())
+        change = f"{one.before} to {one.after}" if one.before else one.after
+        yield f"{one.member}\t{one.stage}\t{change}\t{one.name}\t{counted}"
+        for peer, of in one.voices.items():
+            yield f"  without {peer}\t{of.again} of {of.asked}"
+        if one.voices:
+            yield f"  carried by {', '.join(one.carried_by) or 'no single voice'}"
+    yield from (f"{share:.0%} {name}: {MEANINGS[name]}" for name, share in shares(found).items())
 
 
 def interview(

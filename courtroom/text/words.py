@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 _CJK = re.compile(r"[\u3400-\u9fff]+")
 _TOKEN = re.compile(r"[\u3400-\u9fff]+|[a-z]+(?:'[a-z]+)?|\d+(?:[.,]\d+)*%?", re.IGNORECASE)
+_NOT_IN_WORDS = re.compile(r"[\W_]+")
 _SENTENCE = re.compile(r"(?<=[.!?])\s+|(?<=[。！？；])|\n+")
 
 STOP_WORDS = frozenset(Path(__file__).with_name("stop_words.txt").read_text(encoding="utf-8").split())
@@ -36,6 +37,12 @@ def word_count(text: str) -> int:
 def sentences(text: str) -> tuple[str, ...]:
     """Sentences in order, white space trimmed, empty ones left out."""
     return tuple(part.strip() for part in _SENTENCE.split(text) if part and part.strip())
+
+
+@lru_cache(maxsize=512)
+def plain(text: str) -> str:
+    """A text in small letters, without anything but its words: quotation marks and line breaks make no difference."""
+    return _NOT_IN_WORDS.sub(" ", text.casefold()).strip()
 
 
 def short(text: str, most: int = 60) -> str:

@@ -1,6 +1,5 @@
 """Cases: one as it is seen; those that a person adds by file, writes in a form, or makes of papers."""
 
-import asyncio
 from collections import Counter
 from collections.abc import Callable, Iterator
 from datetime import date, datetime
@@ -26,8 +25,8 @@ from courtroom.figures.layout import tone
 from courtroom.language import N_, _, language, translated
 from courtroom.media.medium import Medium
 from courtroom.media.videos import clock
-from courtroom.models.keys import KEYS
 from courtroom.models.spec import NO_SERVER, OFFLINE, ModelSpec
+from courtroom.questions.drafting import drafted
 from courtroom.sharing import may_change
 from courtroom.text.encoding import ENCODINGS
 from courtroom.text.languages import language_of
@@ -36,7 +35,7 @@ from pages.parts.shared.share_view import download, share_popover
 from pages.parts.shared.shown import declared, errors_shown, html_of, in_columns, inert, literal, one_of, uploader
 
 
-def medium_view(house: Courthouse, medium: Medium, *, key: str = "", described: bool = True) -> None:
+def medium_view(house: Courthouse, medium: Medium, *, key: str = "") -> None:
     try:
         if medium.sha256 is None:
             st.caption(_(":material/broken_image: The file of {id} is missing.", id=literal(medium.id)))
@@ -56,7 +55,7 @@ def medium_view(house: Courthouse, medium: Medium, *, key: str = "", described: 
                     column.image(frame.jpeg, caption=clock(frame.timestamp_s), alt=clock(frame.timestamp_s))
     except MediaError as error:
         st.warning(literal(error))
-    if described and medium.description:
+    if medium.description:
         inert(medium.description, small=True, faint=True)
 
 
@@ -330,7 +329,8 @@ def _ask(house: Courthouse, drafts: Drafts, draft: Draft) -> None:
             st.caption(_("Choose a language model: the offline model can't read papers."))
         elif st.button(_("Draft the case"), type="primary", icon=":material/edit_note:"):
             with errors_shown(), st.spinner(_("Asking the model ...")):
-                drafts.save(_drafted(house, drafts, draft, ModelSpec.model_validate({**values, **SAMPLED})))
+                spec = ModelSpec.model_validate({**values, **SAMPLED})
+                drafts.save(drafted(house, draft, spec, partial(drafts.medium, draft), typed_keys()))
                 st.rerun()
     if draft.questions:
         st.info(_("The model asks: {questions}", questions=literal(" ".join(draft.questions))), icon=":material/help:")
@@ -338,20 +338,11 @@ def _ask(house: Courthouse, drafts: Drafts, draft: Draft) -> None:
         st.warning(literal(sentence), icon=":material/format_quote:")
 
 
-def _drafted(house: Courthouse, drafts: Drafts, draft: Draft, spec: ModelSpec) -> Draft:
-    from courtroom.questions.drafting import drafted
-
-    token = KEYS.set(typed_keys())
-    try:
-        kept = partial(drafts.medium, draft), partial(drafts.keep_answer, draft)
-        return asyncio.run(drafted(draft, spec, *kept, house.connections))
-    finally:
-        KEYS.reset(token)
-
-
 def _draft(house: Courthouse, drafts: Drafts, draft: Draft) -> None:
     _ask(house, drafts, draft)
-    changed = _with_kind(draft)
+    kinds = {name: kind.kind_title for name, kind in case_kinds().items() if kind.asks}
+    key = f"draft-{draft.id}-{draft.version}-kind"
+    changed = draft.model_copy(update={"kind": one_of(_("What kind"), list(kinds), key, draft.kind, kinds.__getitem__)})
     above, below = st.container(), st.container()
     read = any(piece.source for piece in draft.pieces)  # what was just read stands first
     with below if read else above:
@@ -384,13 +375,6 @@ def _end(drafts: Drafts, draft: Draft) -> None:
     del st.query_params["draft"]
     st.session_state.pop("papers_told", None)
     st.session_state["form_closed"] = True
-
-
-def _with_kind(draft: Draft) -> Draft:
-    kinds = [name for name, kind in case_kinds().items() if kind.asks]
-    key = f"draft-{draft.id}-{draft.version}-kind"
-    kind = one_of(_("What kind"), kinds, key, draft.kind, lambda name: case_kinds()[name].kind_title)
-    return draft.model_copy(update={"kind": kind})
 
 
 def _with_fields(draft: Draft) -> Draft:

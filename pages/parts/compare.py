@@ -9,7 +9,7 @@ import streamlit as st
 from courtroom.courthouse import Courthouse
 from courtroom.declarations.parts import Choice
 from courtroom.engine.errors import NoSuchRun
-from courtroom.engine.events import Called
+from courtroom.engine.events import Called, Voted
 from courtroom.engine.procedure import Procedure
 from courtroom.engine.record import Record
 from courtroom.engine.run import ABOUT_RECORDINGS
@@ -66,28 +66,28 @@ def look_at_runs(runs: list[str]) -> None:
     st.session_state["compared"] = st.query_params["runs"] = ",".join(runs)
 
 
-def run_cards(house: Courthouse, comparison: compared.Comparison, procedures: Sequence[Procedure]) -> None:
-    letters: dict[str | None, str] = {run.run: letter for letter, run in zip(LETTERS, comparison.runs, strict=False)}
-    columns = st.columns(len(comparison.runs), border=True)
-    for column, run, procedure in zip(columns, comparison.runs, procedures, strict=True):
+def run_cards(house: Courthouse, records: Sequence[Record], procedures: Sequence[Procedure]) -> None:
+    letters: dict[str | None, str] = {one.run.id: letter for letter, one in zip(LETTERS, records, strict=False)}
+    for column, record, procedure in zip(st.columns(len(records), border=True), records, procedures, strict=True):
         with column:
-            _card(house, procedure, run, letters)
+            _card(house, procedure, record, letters)
 
 
-def _card(house: Courthouse, procedure: Procedure, run: compared.RunFacts, letters: Mapping[str | None, str]) -> None:
-    letter, parent = letters[run.run], letters.get(run.parent, run.parent)
-    name = " · ".join(filter(None, (letter, run.title, fork_name(house, run.run, run.parent))))
+def _card(house: Courthouse, procedure: Procedure, record: Record, letters: Mapping[str | None, str]) -> None:
+    run = record.run
+    letter, parent = letters[run.id], letters.get(run.parent, run.parent)
+    name = " · ".join(filter(None, (letter, run.title, fork_name(house, run.id, run.parent))))
     st.markdown(f"**{literal(name)}**")
     origin = _(" · a fork of {parent}", parent=literal(parent)) if parent else ""
-    origin += _(" · imported") if run.imported else ""
-    values = {"title": literal(procedure.title), "run": literal(run.run), "seed": run.seed, "origin": origin}
+    origin += _(" · imported") if run.is_unverified else ""
+    values = {"title": literal(procedure.title), "run": literal(run.id), "seed": run.seed, "origin": origin}
     st.caption(_("{title} · run {run} · seed {seed}{origin}", **values))
     if about := ABOUT_RECORDINGS.get(run.origin):
         st.caption(translated(about))
     with st.container(horizontal=True, vertical_alignment="center"):
-        status_badge(run.status, interrupted=house.runner.interrupted(run.run))
-        if run.verdict is None and run.stages:
-            st.caption(_("so far, in {stages}", stages=literal(run.stages[-1])))
+        status_badge(run.status, interrupted=house.runner.interrupted(run.id))
+        if run.verdict is None and record.stages:
+            st.caption(_("so far, in {stages}", stages=literal(record.stages[-1].name)))
     if run.verdict:
         st.html(choice_html(procedure, run.verdict.outcome, "1.5rem"))
         counts = [f"{choice_html(procedure, name)} {number:d}" for name, number in run.verdict.counts.items()]
@@ -95,13 +95,13 @@ def _card(house: Courthouse, procedure: Procedure, run: compared.RunFacts, lette
             st.html("&ensp;".join(counts))
         if run.verdict.note:
             inert(run.verdict.note, small=True, faint=True)
-    st.caption(spent_in_words(run, run.prompt_tokens, run.completion_tokens, run.wall_s))
-    if st.button(_("Open"), key=f"open-{run.run}", icon=":material/gavel:"):
-        open_run(run.run)
+    st.caption(spent_in_words(record))
+    if st.button(_("Open"), key=f"open-{run.id}", icon=":material/gavel:"):
+        open_run(run.id)
 
 
 def in_a_sentence(comparison: compared.Comparison, records: Sequence[Record]) -> str:
-    outcomes = {run.verdict.outcome if run.verdict else None for run in comparison.runs}
+    outcomes = {one.run.outcome for one in records}
     if None in outcomes:
         text = _("Not all are done yet.")
     elif len(outcomes) > 1:
@@ -227,7 +227,6 @@ def views_beside(records: Sequence[Record], procedures: Sequence[Procedure]) -> 
 
 
 def look_ups_beside(comparison: compared.Comparison) -> None:
-    letters = LETTERS[: len(comparison.runs)]
     pairs = [(look_up, one) for look_up in comparison.look_ups for one in look_up.found]
     if not pairs:
         st.info(_("Nothing was looked up in these runs."), icon=":material/search:")
@@ -241,7 +240,7 @@ def look_ups_beside(comparison: compared.Comparison) -> None:
         each = zip(look_up.made, one.runs, strict=True)
         marks = ["✓" if there else "–" if made else _("not looked up") for made, there in each]
         rows.append([look_up.path, look_up.where, said[look_up.same_query], one.title, *marks])
-    columns = ["Look-up", "In", "Looked for the same", "Found", *letters]
+    columns = ["Look-up", "In", "Looked for the same", "Found", *LETTERS[: len(pairs[0][0].made)]]
     table(pd.DataFrame(rows, columns=columns))
 
 
@@ -275,7 +274,7 @@ def votes_beside(comparison: compared.Comparison, procedures: Sequence[Procedure
     marks: dict[str | None, str] = {None: _("○ abstained")}
     marks |= {name: f"{choice.mark} {translated(choice.title)}" for name, choice in choices.items()}
 
-    def cast(vote: compared.Cast | None) -> str:
+    def cast(vote: Voted | None) -> str:
         return marks.get(vote.choice, str(vote.choice)) if vote else ""
 
     rows = [[row.name, *map(cast, row.votes), "≠" if row.differs else ""] for row in ballot.members]

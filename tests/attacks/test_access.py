@@ -25,8 +25,10 @@ from courtroom.engine.interventions import AddNote
 from courtroom.engine.run import Control
 from courtroom.errors import CourtroomError
 from courtroom.experiments.hypotheses import Hypothesis
+from courtroom.experiments.mirror import drafts
 from courtroom.experiments.spec import Experiment
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
+from courtroom.questions.beside import ask_outside_runs
 from courtroom.settings import Settings
 from courtroom.sharing import share
 from tests.driving import drive
@@ -75,7 +77,7 @@ READS: dict[str, str] = {
     "MonthlyBudgets": "of of_run",
     "Repeats": "found sentence",
     "Recordings": "family of",
-    "RunFiles": "export",
+    "RunFiles": "export written",
     "RunStore": (
         "asked_at case demand_seen each ended events family_ids incomplete is_driven is_there kin pulse "
         "recorded retrieval root run runs setup status steering stems_from together under_way"
@@ -205,7 +207,7 @@ def test_each_method_says_what_access_it_needs(house: Courthouse) -> None:
 def test_nobody_does_by_a_service_what_the_role_forbids(house: Courthouse, people: dict[Access, Account]) -> None:
     found = guarded(house)
     assert len(found) > 60
-    for method in found.values():
+    for method in (*found.values(), drafts, ask_outside_runs):
         for account in (NOBODY, *(one for access, one in people.items() if access < method.needs)):
             with acts(account), pytest.raises(Forbidden):
                 method()  # the access is asked for before anything else, even what it is called with
@@ -328,7 +330,7 @@ def test_whatever_an_address_says_a_page_stands(page: str, field: str, run: str,
 
 ANYBODYS = (
     "AccountStore Snapshots Lessons Imports PanelStore SetupStore RunFiles Library.add Library.restore "
-    "Datasets.add Datasets.give_up DatasetImports.run DatasetImports.keep Experiments.begin Experiments.drafts ExperimentStore.delete "
+    "Datasets.add Datasets.give_up DatasetImports.run DatasetImports.keep Experiments.begin ExperimentStore.delete "
     "RunStore.restore Courthouse.new_run Courthouse.take_in MarkStore.put MarkStore.add Capabilities.forget"
 )
 """Make something new, or change what belongs to all, so that the access alone decides; or forget what `Experiments.delete` was allowed to."""

@@ -8,12 +8,11 @@ import streamlit as st
 from courtroom.access import signed
 from courtroom.cases.case import Case
 from courtroom.courthouse import Courthouse
-from courtroom.experiments.mirror import Drafts, lines, told, with_mirror
+from courtroom.experiments.mirror import Drafts, drafts, lines, told, with_mirror
 from courtroom.experiments.results import ExperimentResults
 from courtroom.experiments.spec import Experiment
 from courtroom.figures.experiment import draw_mirror
 from courtroom.language import _, translated
-from courtroom.models.keys import KEYS
 from courtroom.models.offline import NOTICE
 from courtroom.models.spec import OFFLINE, ModelSpec
 from courtroom.questions.mirror import KINDS, USUAL, Change, Mirrored, texts
@@ -54,12 +53,9 @@ def mirror_form(house: Courthouse, experiment: Experiment) -> Experiment | None:
     wanted = (experiment.digest, changes, who, spec)
     if st.button(_("Show what would be changed"), icon=":material/compare:", disabled=not changes):
         with errors_shown(), st.spinner(_("Rewriting ...")):
-            token = KEYS.set(typed_keys())
-            try:
-                model = ModelSpec.model_validate(spec) if spec else None
-                drafted = house.experiments.drafts(experiment, changes, who.strip(), model)
-            finally:
-                KEYS.reset(token)
+            model = ModelSpec.model_validate(spec) if spec else None
+            cases = house.experiments.cases(experiment)
+            drafted = drafts(house, cases, changes, who.strip(), model, experiment.budget, typed_keys())
             st.session_state["mirror-drafts"] = (wanted, drafted)
     kept = st.session_state.get("mirror-drafts")
     if kept is None or kept[0] != wanted:
@@ -86,7 +82,7 @@ def _read(drafted: Drafts, cases: Mapping[str, Case]) -> Drafts:
                     st.caption(_("Stays as it is, and counts for nothing here."))
                 if draft.left:
                     st.warning("\n".join(f"- {literal(line)}" for line in draft.left), icon=":material/visibility:")
-                edits = st.toggle(_("Put it right by hand"), key=f"{key}-edits") if not draft.other_order else False
+                edits = not draft.other_order and st.toggle(_("Put it right by hand"), key=f"{key}-edits")
                 before, after = texts(case), {**texts(case), **draft.texts}
                 for path, text in before.items():
                     if edits:
@@ -120,8 +116,6 @@ def mirror_view(results: ExperimentResults) -> None:
     for line in told(found):
         st.markdown(f"- {literal(line)}")
     st.plotly_chart(draw_mirror(found, st.context.theme.type or "light"), key="mirror-figure")
-    share = st.column_config.NumberColumn
-    forms = {
-        name: share(translated(name), format="percent") for name in ("changed", "again", "difference", "from", "to")
-    }
-    table(pd.DataFrame(lines(found)), {**forms, "p": share("p", format="%.3f")})
+    forms = {**dict.fromkeys(("changed", "again", "difference", "from", "to"), "percent"), "p": "%.3f"}
+    columns = {name: st.column_config.NumberColumn(translated(name), format=form) for name, form in forms.items()}
+    table(pd.DataFrame(lines(found)), columns)

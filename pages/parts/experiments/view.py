@@ -11,7 +11,7 @@ import streamlit as st
 
 from courtroom.access import Access, Resource, may
 from courtroom.courthouse import Courthouse
-from courtroom.evaluation.yardstick import Line, Yardstick, applies, of_runs
+from courtroom.evaluation.yardstick import Yardstick, of_runs
 from courtroom.experiments.breakdown import Breakdown
 from courtroom.experiments.bundle import zipped
 from courtroom.experiments.canary import MAX_CALLS, USUAL_CALLS
@@ -26,9 +26,10 @@ from courtroom.language import N_, _, translated
 from courtroom.models.offline import NOTICE
 from courtroom.models.spec import OFFLINE
 from courtroom.questions.asides import Cost
-from courtroom.questions.audit import MEANINGS, MOST_SEEDS, SEEDS, AuditPlan, auditable
+from courtroom.questions.audit import MEANINGS, MOST_SEEDS, SEEDS, auditable
+from courtroom.questions.beside import Plan
 from pages.parts.experiments.mirror import mirror_view
-from pages.parts.live.questions_view import ABOUT_AUDITS, start_beside
+from pages.parts.live.questions_view import ABOUT_AUDITS, start_beside, waits
 from pages.parts.shared.controls import bell_view, status_badge
 from pages.parts.shared.house import CHOSEN, open_run
 from pages.parts.shared.knobs import budget_fields
@@ -48,7 +49,6 @@ from pages.parts.shared.shown import (
     table,
 )
 
-LOOK_S = 1.0
 MAX_AUDITED_RUNS = 50
 
 
@@ -67,39 +67,22 @@ def audits_view(house: Courthouse, results: ExperimentResults) -> None:
         else:
             st.caption(_("No change of sides in these runs was audited yet."))
         st.caption(_(ABOUT_AUDITS))
-        runs, under_way = first_runs(results.rows, MAX_AUDITED_RUNS), house.audits.under_way
-
-        def left() -> int:
-            return sum(run in under_way and not under_way[run].done() for run in runs)
-
-        @st.fragment(run_every=LOOK_S)
-        def look() -> None:
-            if not (now := left()):
-                st.rerun()
-            st.caption(_(":material/hourglass: {left} still being audited.", left=many(now, "run")))
-
-        if going_on := left():
-            look()
-        if going_on or not may(Access.RUN):
+        waiting, runs = f"audits-{results.kept.id}", first_runs(results.rows, MAX_AUDITED_RUNS)
+        going_on = (house.audits.under_way.get(run) for run in runs)
+        st.session_state.setdefault(waiting, [one for one in going_on if one and not one.done()])  # by anybody
+        if waits(waiting, _("The questions of the audit are being asked.")) or not may(Access.RUN):
             return
         with st.container(horizontal=True, vertical_alignment="bottom"):
             each = st.number_input(_("Runs of each arm"), 1, MAX_AUDITED_RUNS, 3, key="audits-runs", width=160)
             seeds = st.number_input(_("Answers in each way"), 1, MOST_SEEDS, SEEDS, key="audits-seeds", width=160)
-        choice = (results.kept.id, each, seeds)
-        if start_beside(
-            house,
-            house.audits,
-            "audits",
-            choice,
-            lambda: [_plan(house, run, seeds) for run in first_runs(results.rows, each)],
-        ):
-            st.rerun()
 
+        def plan(run: str) -> Plan:
+            record = house.record(run)
+            changes = auditable(house.procedures[record.run.procedure], record)
+            return house.audits.plan(record, [one.call.path for one in changes], seeds)
 
-def _plan(house: Courthouse, run: str, seeds: int) -> AuditPlan:
-    record = house.record(run)
-    procedure = house.procedures[record.run.procedure]
-    return house.audits.plan(record, [one.call.path for one in auditable(procedure, record)], seeds)
+        choice, chosen = (results.kept.id, each, seeds), first_runs(results.rows, each)
+        start_beside(house, house.audits, "audits", choice, waiting, lambda: map(plan, chosen))
 
 
 def canary_view(house: Courthouse, kept: StoredExperiment) -> None:
@@ -464,7 +447,7 @@ ALL_ARMS = "All arms"
 def yardstick_chosen(house: Courthouse, kept: StoredExperiment) -> bool:
     """Whether a reader wants the runs beside people; nobody is asked where no arm votes."""
     arms = (house.procedures.get(arm.procedure) for arm in kept.experiment.arms)
-    if not any(procedure and applies(procedure) for procedure in arms):
+    if not any(role.votes for procedure in arms if procedure for role in procedure.roles):
         return False
     return one_of(_("Show"), PARTS, f"yardstick-part-{kept.id}", PARTS[0]) == PARTS[1]
 
@@ -491,26 +474,9 @@ def yardstick_view(house: Courthouse, kept: StoredExperiment) -> None:
             "People: juries with a known first ballot and verdict, real and mock mixed, without death-penalty cases."
         )
         st.caption(text + " " + _("Of these runs, a hung jury counts as one that found nothing proven."))
-    table(pd.DataFrame([_row(line) for line in found.lines]))
+    table(pd.DataFrame(line.in_words() for line in found.lines))
     data = json.dumps(found.as_data(), ensure_ascii=False, indent=1)
     download(house, _("As JSON"), data, f"{kept.name}-yardstick.json", Resource(kind="experiment", id=kept.id))
-
-
-def _row(line: Line) -> dict[str, str]:
-    def shown(value: float | None) -> str:
-        return "–" if value is None else f"{100 * value:.0f} %" if line.percent else f"{value:.2f}"
-
-    def within(value: float | None, low: float | None, high: float | None, n: int | None) -> str:
-        ends = f" ({shown(low)} – {shown(high)})" if low is not None else ""
-        return shown(value) + ends + (f", n = {n:,}" if n else "")
-
-    return {
-        "measure": translated(line.title),
-        "these runs": within(line.value, line.low, line.high, line.n),
-        "people": within(line.people, line.people_low, line.people_high, line.people_n),
-        "p": "–" if line.p is None else "< 0.001" if line.p < 0.001 else f"{line.p:.3f}",
-        "source": line.source,
-    }
 
 
 @st.cache_resource(max_entries=8, show_spinner=False)

@@ -39,7 +39,7 @@ def phone_id() -> str:
 @st.cache_resource(show_spinner=False)
 def live_audiences() -> LiveAudiences:
     house, phones = courthouse(), courthouse().settings.audience_phones
-    return LiveAudiences(house.audiences, house.procedures, house.record, house.store.pulse, phones)
+    return LiveAudiences(house.audiences, house.procedures, house.record, phones)
 
 
 def address() -> str:
@@ -47,11 +47,6 @@ def address() -> str:
     header = courthouse().settings.address_header
     said = (st.context.headers.get(header) or "").rpartition(",")[2].strip() if header else ""
     return said or st.context.ip_address or ""
-
-
-def case_html(case: Case) -> str:
-    """HTML for all there is to read of a case; nothing of how it was really decided."""
-    return html_of("said", sections=list(_case(case)), folds=())
 
 
 def said_html(moments: Sequence[Moment], record: Record, procedure: Procedure) -> str:
@@ -64,7 +59,8 @@ def said_html(moments: Sequence[Moment], record: Record, procedure: Procedure) -
     return html_of("said", sections=(), folds=[fold for fold in folds if fold[1]], names=names, sides=sides)
 
 
-def _case(case: Case) -> Iterator[tuple[str, str]]:
+def all_of(case: Case) -> Iterator[tuple[str, str]]:
+    """All there is to read of a case; nothing of how it was really decided."""
     yield from case.sections()
     if isinstance(case, Dispute):
         deal = case.transaction
@@ -104,14 +100,9 @@ def qr_png(link: str) -> bytes:
     return picture.getvalue()
 
 
-def tally_html(polls: Sequence[Poll], choices: Sequence[Choice], members: str) -> str:
+def tally_html(polls: Sequence[Poll], choices: Sequence[Choice]) -> str:
     """HTML for the polls, a bar for the audience and one for the members in each."""
-    return html_of("tally", polls=polls, choices=choices, members=members, before=BEFORE)
-
-
-def sides_css(choices: Sequence[Choice]) -> str:
-    """A style sheet that gives each button of a vote the colour of its choice."""
-    return html_of("sides", choices=choices)
+    return html_of("tally", polls=polls, choices=choices, before=BEFORE)
 
 
 LOOK_S = 1.5
@@ -144,7 +135,7 @@ def audience_view(house: Courthouse, record: Record) -> None:
     if audience is None:
         return
     arguments = house.audiences.arguments(record.run.id)
-    st.session_state[f"arguments-{record.run.id}"] = _standing(arguments)
+    st.session_state[f"arguments-{record.run.id}"] = arguments
     with st.container(border=True, key="audience"):
         st.subheader(_("The audience"), anchor=PANEL_ANCHOR)
         left, right = st.columns([1, 2], gap="large")
@@ -193,13 +184,9 @@ def _live(token: str) -> None:
         waits = _(" · The next round opens when the members have voted: go on with Step or Run above.")
         by_itself = audience.shown is None and snapshot.record.run.status != "done"
         st.caption(_("Open now: {name}", name=literal(snapshot.polls[-1].name)) + (waits if by_itself else ""))
-    st.html(tally_html(snapshot.polls[::-1], snapshot.procedure.choices, "Members"))
-    if st.session_state.get(f"arguments-{audience.run}") != _standing(store.arguments(audience.run)):
+    st.html(tally_html(snapshot.polls[::-1], snapshot.procedure.choices))
+    if st.session_state.get(f"arguments-{audience.run}") != store.arguments(audience.run):
         st.rerun()
-
-
-def _standing(arguments: Sequence[Liked]) -> list[tuple[int, int]]:
-    return [(one.argument.number, one.likes) for one in arguments]
 
 
 def _arguments(house: Courthouse, record: Record, arguments: Sequence[Liked], token: str) -> None:
@@ -214,21 +201,21 @@ def _arguments(house: Courthouse, record: Record, arguments: Sequence[Liked], to
         with st.expander(_("{arguments} more", arguments=len(arguments) - 3)):
             for one in arguments[3:50]:
                 _argument(record, one, token)
-    chosen = next((one for one in arguments if one.argument.number == st.session_state.get(f"put-in-{run}")), None)
+    chosen = next((one for one in arguments if one.number == st.session_state.get(f"put-in-{run}")), None)
     if chosen:
         _put_in(house, record, chosen)
 
 
 def _argument(record: Record, one: Liked, token: str) -> None:
-    argument, choices = one.argument, live_audiences().snapshot(token).procedure.choices
-    side = next((choice for choice in choices if choice.name == argument.choice), None)
+    choices = live_audiences().snapshot(token).procedure.choices
+    side = next((choice for choice in choices if choice.name == one.choice), None)
     with st.container(horizontal=True, vertical_alignment="center"):
         st.badge(f"{one.likes:d}", icon=":material/thumb_up:", color="blue")
         if side:
             st.caption(f"{literal(side.mark)} {literal(side.title)}", width="content")
-        inert(argument.text)
-        if st.button(_("Put it in as a note"), key=f"put-in-{argument.number:d}", icon=":material/sticky_note_2:"):
-            st.session_state[f"put-in-{record.run.id}"] = argument.number
+        inert(one.text)
+        if st.button(_("Put it in as a note"), key=f"put-in-{one.number:d}", icon=":material/sticky_note_2:"):
+            st.session_state[f"put-in-{record.run.id}"] = one.number
             st.rerun()
 
 
@@ -241,14 +228,14 @@ def _put_in(house: Courthouse, record: Record, one: Liked) -> None:
         return
     with st.container(border=True):
         st.markdown(_("**A fork of this run in which all members are told the argument**"))
-        inert(one.argument.text)
+        inert(one.text)
         names = {stage.path: stage.name for stage in record.stages}
-        wanted = _first_after(record, one.argument.poll)
+        wanted = _first_after(record, one.poll)
         stages, title = list(names), _("From which stage on")
         stage = st.selectbox(title, stages, stages.index(wanted), format_func=names.__getitem__, width=320)
         with errors_shown():
-            acts = house.interventions.planned(record, [AddNote(text=one.argument.text)], WHO, stage)
-            key, row = f"cost-{run}-{one.argument.number}-{stage}", record.run
+            acts = house.interventions.planned(record, [AddNote(text=one.text)], WHO, stage)
+            key, row = f"cost-{run}-{one.number}-{stage}", record.run
             if (estimate := st.session_state.get(key)) is None:
                 given = row.procedure, record.case, record.setup, row.seed
                 estimate = st.session_state[key] = house.estimate(*given, parent=run, interventions=acts)

@@ -130,28 +130,17 @@ class _MovedView:
 
     def _claim(self, claim: Claim, key: str) -> None:
         record, went = self._record, way(self.moved, claim)
-        name = record.name_of(claim.vote.member)
-        said = {
-            "name": name,
-            "ballot": record.ballot_name(claim.vote.ballot),
-            "words": claim.words,
-            "reason": translated(REASONS.get(claim.why, "")) or _("Found by {model}.", model=claim.model),
-            "contradicts": claim.is_contradicted,
-            "passage": claim.passage,
-            "parts": self._marked(claim.vote),
-        }
-        st.html(html_of("claim", **said, roles=list(_parts(record, went))))
-        if went.put_right:
-            told = (
-                _("{name} was shown that it is not in the case.")
-                if went.author_heard
-                else _("**{name} was never shown that it is not in the case.**")
-            )
-            st.markdown(told.replace("{name}", literal(name)))
+        name, ballot = record.name_of(claim.vote.member), record.ballot_name(claim.vote.ballot)
+        reason = translated(REASONS.get(claim.why, "")) or _("Found by {model}.", model=claim.model)
+        parts, roles = self._marked(claim.vote), list(_parts(record, went))
+        st.html(html_of("claim", claim=claim, name=name, ballot=ballot, reason=reason, parts=parts, roles=roles))
+        if went.put_right and went.author_heard:
+            st.markdown(_("{name} was shown that it is not in the case.", name=literal(name)))
+        elif went.put_right:
+            st.markdown(_("**{name} was never shown that it is not in the case.**", name=literal(name)))
         if st.toggle(_("Draw its way"), value=bool(went.put_right), key=f"way-{key}"):
-            ways = {
-                pair: [one for one in said if one.vote.path in went.paths] for pair, said in self.moved.heard().items()
-            }
+            spoke = (claim.vote, *went.spoke_of_it, *went.put_right)
+            ways = {pair: [one for one in said if one.vote in spoke] for pair, said in self.moved.heard().items()}
             nodes = tuple(Node(one.id, one.name, went.roles.get(one.id), 0.1) for one in self.moved.voters)
             edges = tuple(Edge(*pair, strong=bool(said)) for pair, said in ways.items())
             figure = draw_graph(Graph(nodes, edges), ROLES, self._theme, GRAPH_HEIGHT_PX)
@@ -212,8 +201,7 @@ class _MovedView:
                 "choice": choices.get(one.vote.choice or ""),
                 "ballot": self._record.ballot_name(one.vote.ballot),
                 "parts": self._marked(one.vote),
-                "is_new": one.is_new,
-                "is_named": one.is_named,
+                "heard": one,
                 "has_claims": one.vote.path in claimed,
             }
             for name, one in heard
@@ -261,23 +249,25 @@ def _pieces(procedure: Procedure, record: Record) -> None:
     if not any(vote.rests_on for vote in record.of(Voted)):
         return
     st.subheader(_("What do votes rest on?"))
-    marks = {choice.name: choice.mark for choice in procedure.choices}
-    texts, unused, rows = dict(record.case.parts()), [], []
+    texts = dict(record.case.parts())
     told = {**texts, REST[0]: _("what else is known of the case")}
-    for piece in dict.fromkeys((*texts, *(name for vote in record.of(Voted) for name in vote.rests_on))):
-        row, used = [f"{piece}: {told.get(piece, '')}"], False
-        for votes in record.ballots.values():
-            counts = Counter(vote.choice for vote in votes.values() if vote.choice and piece in vote.rests_on)
-            row.append("  ".join(f"{marks[name]} {counts[name]}" for name in marks if counts[name]) or "–")
-            used = used or bool(counts)
-        rows.append(tuple(row))
-        unused += [] if used else [piece]
+    cast = [vote for votes in record.ballots.values() for vote in votes.values() if vote.choice]
+    counts = Counter((piece, vote.ballot, vote.choice) for vote in cast for piece in vote.rests_on)
+    pieces = dict.fromkeys((*texts, *(piece for piece, _ballot, _choice in counts)))
+
+    def cell(piece: str, ballot: str) -> str:
+        each = ((choice.mark, counts[piece, ballot, choice.name]) for choice in procedure.choices)
+        return "  ".join(f"{mark} {number}" for mark, number in each if number) or "–"
+
+    rows = [
+        (f"{piece}: {told.get(piece, '')}", *(cell(piece, ballot) for ballot in record.ballots)) for piece in pieces
+    ]
     columns = (_("Piece"), *(record.ballot_name(ballot) for ballot in record.ballots))
     block_view(Table(columns, tuple(rows)), procedure, key=f"pieces-{record.run.id}")
     sides = ", ".join(f"{choice.mark} {translated(choice.title)}" for choice in procedure.choices)
     st.caption(_("So many members rest a vote on the piece: {sides}.", sides=literal(sides)))
-    if unused:
-        st.caption(_("No vote rests on: {pieces}.", pieces=literal(", ".join(unused))))
+    if unused := set(pieces) - {piece for piece, _ballot, _choice in counts}:
+        st.caption(_("No vote rests on: {pieces}.", pieces=literal(", ".join(one for one in pieces if one in unused))))
 
 
 def _seats(procedure: Procedure, moved: Movement) -> Table:
@@ -287,14 +277,12 @@ def _seats(procedure: Procedure, moved: Movement) -> Table:
     columns = (N_("member"), N_("first vote"), N_("last vote"), *heard, N_("heard by"), N_("not heard by"))
     rows = []
     for member in moved.voters:
-        if not (seen := moved.votes.get(member.id)):
+        if not (seen := moved.of(member)):
             continue
         votes = (titles.get(one.vote.choice or "", _("abstained")) for one in (seen[0], seen[-1]))
-        sides = [str(seen[-1].sides().get(name, 0)) for name in titles]
+        sides, hearers = seen[-1].sides(), moved.hearers(member)
         others = [one for one in moved.voters if one.id != member.id]
-        by, not_by = (
-            ", ".join(one.name for one in others if (one.id in moved.hearers[member.id]) is hears)
-            for hears in (True, False)
-        )
-        rows.append((member.name, *votes, *sides, by or "–", not_by or "–"))
+        by, not_by = ([one.name for one in others if (one.id in hearers) is hears] for hears in (True, False))
+        counts = (str(sides[name]) for name in titles)
+        rows.append((member.name, *votes, *counts, ", ".join(by) or "–", ", ".join(not_by) or "–"))
     return Table(columns, tuple(rows))

@@ -1,9 +1,10 @@
 """What a person says of a run and asks about it: marks; why this vote, in an audit; anything, in an interview."""
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future
-from typing import Any, TypedDict
+from functools import partial
+from typing import Any
 
 import pandas as pd
 import streamlit as st
@@ -26,14 +27,6 @@ from courtroom.questions.marks import HIGHEST, LOWEST, Mark, agreement
 from pages.parts.shared.house import your_name
 from pages.parts.shared.models_form import model_picker, out_of_reach, typed_keys
 from pages.parts.shared.shown import count, errors_shown, html_of, inert, literal, many, moment, money, placed, table
-
-
-class ByMarks(TypedDict):
-    """Filters of the list of runs."""
-
-    tag: str
-    reviewer: str
-    starred: bool
 
 
 def marks_view(house: Courthouse, run: str, target: str) -> None:
@@ -81,7 +74,7 @@ def keep_mark(who: str, keep: Callable[[], object]) -> None:
         st.rerun()
 
 
-def marks_filter(house: Courthouse) -> ByMarks:
+def marks_filter(house: Courthouse) -> dict[str, Any]:
     """Filters by tag, reviewer and star, where there are marks; and how far reviewers agree."""
     reviewers = house.marks.reviewers()
     if not reviewers:
@@ -107,18 +100,16 @@ LOOK_S = 0.7
 
 def waits(key: str, text: str) -> bool:
     """Whether answers kept in the session are still to come; a failure is shown once they are not."""
-    asked: Future[AskedBeside] | None = st.session_state.get(key)
-    if asked is None:
-        return False
-    if not asked.done():
+    asked: Sequence[Future[AskedBeside]] = st.session_state.get(key, ())
+    if not all(one.done() for one in asked):
         _look(key, text)
         return True
-    del st.session_state[key]
+    st.session_state.pop(key, None)
     with errors_shown():
-        outcome = asked.result()
-        if outcome.stopped:
-            st.warning(literal(outcome.stopped))
-        if failed := [call.error for call in outcome.calls if call is not None and call.error]:
+        outcomes = [one.result() for one in asked]
+        for stopped in dict.fromkeys(one.stopped for one in outcomes if one.stopped):
+            st.warning(literal(stopped))
+        if failed := [call.error for one in outcomes for call in one.calls if call is not None and call.error]:
             number, first = f"{len(failed):d}", literal(failed[0])
             st.warning(_("{failed} questions have no answer. {failed_2}", failed=number, failed_2=first))
     return False
@@ -126,10 +117,10 @@ def waits(key: str, text: str) -> bool:
 
 @st.fragment(run_every=LOOK_S)
 def _look(key: str, text: str) -> None:
-    asked: Future[AskedBeside] | None = st.session_state.get(key)
-    if asked is None or asked.done():
+    asked: Sequence[Future[AskedBeside]] = st.session_state.get(key, ())
+    if not (left := sum(not one.done() for one in asked)):
         st.rerun()
-    st.caption(f":material/hourglass: {literal(text)}")
+    st.caption(f":material/hourglass: {literal(text)}" + (f" ({left:d})" if len(asked) > 1 else ""))
 
 
 def audit_view(house: Courthouse, record: Record, call: Called, *, place: str = "call") -> None:
@@ -196,86 +187,73 @@ def _audit(house: Courthouse, record: Record, this: audits.Audited, can: Sequenc
             ),
         )
     calls = tuple(one.call.path for one in can) if whole else (this.call.path,)
-    choice = (run, calls, seeds, voices)
-    if not may(Access.RUN):
-        return
-    begun = start_beside(
-        house,
-        house.audits,
-        f"{place}-{this.call.path}",
-        choice,
-        lambda: [house.audits.plan(record, calls, seeds, voices=voices)],
-    )
-    if begun:
-        st.session_state[f"audit-{run}"] = begun[0]
-        st.rerun()
+    if may(Access.RUN):
+        choice, key = (run, calls, seeds, voices), f"{place}-{this.call.path}"
+        plan = partial(house.audits.plan, record, calls, seeds, voices=voices)
+        start_beside(house, house.audits, key, choice, f"audit-{run}", lambda: [plan()])
 
 
 def start_beside(
     house: Courthouse,
-    asks: Plans[Any],
+    asks: Plans,
     key: str,
     choice: object,
-    plan: Callable[[], Sequence[Plan[Any]]],
+    waiting: str,
+    plan: Callable[[], Iterable[Plan]],
     label: str = N_("Start the audit"),
-) -> list[Future[AskedBeside]]:
-    """Say what questions of this choice would take, once a person asks that, with a button that puts them; return those put."""
+) -> None:
+    """Say what questions of this choice would take, once a person asks that, with a button that puts them.
+
+    Args:
+        waiting: under what the session keeps what is put; see `waits`.
+    """
+    planned = f"planned-{key}"
     if st.button(_("What would it take?"), key=f"estimate-{key}"):
-        st.session_state[f"planned-{key}"] = choice
-    if st.session_state.get(f"planned-{key}") != choice:
-        return []
+        st.session_state[planned] = choice
+    if st.session_state.get(planned) != choice:
+        return
     with errors_shown():
-        if begun := _start(house, asks, plan(), f"start-{key}", label):
-            del st.session_state[f"planned-{key}"]
-            return begun
-    return []
-
-
-def _start(
-    house: Courthouse, asks: Plans[Any], plans: Sequence[Plan[Any]], key: str, label: str
-) -> list[Future[AskedBeside]]:
-    for why in dict.fromkeys(why for plan in plans for why in plan.left_out):
-        st.caption(f":material/info: {literal(why)}")
-    plans = [plan for plan in plans if plan.questions]
-    if not plans:
-        st.caption(_("There is nothing to ask: these answers are there already, or nothing was said to ask about."))
-        return []
-    estimates = [plan.estimate for plan in plans]
-    prices = [house.price(one) for one in estimates]
-    values = {
-        "ask": many(sum(one.calls - one.on_record for one in estimates), "call"),
-        "on_record": sum(one.on_record for one in estimates),
-        "tokens": count(sum(load.prompt_tokens + load.completion_tokens for one in estimates for load in one.loads)),
-        "price": literal(money(None if None in prices else sum(filter(None, prices)))),
-    }
-    text = _("{ask} to be asked, {on_record} on record; about {tokens} tokens, {price}.", **values)
-    st.caption(text + " " + _("It stops at the run's budget."))
-    return [asks.start(plan, typed_keys()) for plan in plans] if st.button(_(label), type="primary", key=key) else []
+        every = list(plan())
+        for why in dict.fromkeys(why for one in every for why in one.left_out):
+            st.caption(f":material/info: {literal(why)}")
+        if not (plans := [one for one in every if one.questions]):
+            st.caption(_("There is nothing to ask: these answers are there already, or nothing was said to ask about."))
+            return
+        estimates = [one.estimate for one in plans]
+        prices = [house.price(one) for one in estimates]
+        loads = [load for one in estimates for load in one.loads]
+        values = {
+            "ask": many(sum(one.calls - one.on_record for one in estimates), "call"),
+            "on_record": sum(one.on_record for one in estimates),
+            "tokens": count(sum(load.prompt_tokens + load.completion_tokens for load in loads)),
+            "price": literal(money(None if None in prices else sum(filter(None, prices)))),
+        }
+        text = _("{ask} to be asked, {on_record} on record; about {tokens} tokens, {price}.", **values)
+        st.caption(text + " " + _("It stops at the run's budget."))
+        if st.button(_(label), type="primary", key=f"start-{key}"):
+            st.session_state[waiting] = [asks.start(one, typed_keys()) for one in plans]
+            del st.session_state[planned]
+            st.rerun()
 
 
 def check_view(house: Courthouse, record: Record) -> None:
     """A place to have a model of one's choice check all statements against the case."""
-    run = record.run.id
+    key = f"check-{record.run.id}"
     with st.expander(_("Have a model check every statement"), icon=":material/fact_check:"):
         st.caption(
             _(
                 "It is given the case as all members were, and one statement at a time. What it copies is looked for, word for word."
             )
         )
-        if waits(f"check-{run}", _("The statements are being checked.")) or not may(Access.RUN):
+        if waits(key, _("The statements are being checked.")) or not may(Access.RUN):
             return
-        values, _listed = model_picker({"id": OFFLINE}, f"check-{run}-model", house.connections)
+        values, _listed = model_picker({"id": OFFLINE}, f"{key}-model", house.connections)
         if values["id"] in (OFFLINE, PERSON):
             st.caption(_("Choose a language model: the rules have looked at everything already."))
             return
         with errors_shown():
             spec, label = ModelSpec.model_validate({**values, "temperature": 0.0}), N_("Start the check")
-            begun = start_beside(
-                house, house.checks, f"check-{run}", spec, lambda: [house.checks.plan(record, spec)], label
-            )
-            if begun:
-                st.session_state[f"check-{run}"] = begun[0]
-                st.rerun()
+            start_beside(house, house.checks, key, spec, key, lambda: [house.checks.plan(record, spec)], label)
 
 
 def _asks_nobody(house: Courthouse, record: Record) -> bool:
@@ -318,25 +296,37 @@ def ask_all_view(house: Courthouse, record: Record) -> None:
             answers = {one.member: one.answer for one in asked if one.question == last}
             rows = [(record.name_of(member), answer) for member, answer in answers.items()]
             st.html(html_of("prose", table=Table((_("Member"), _("Answer")), tuple(rows))))
-        if waits(f"asked-all-{run}", _("Everybody is being asked.")) or _asks_nobody(house, record):
-            return
-        if sent := _question_form(f"ask-all-{run}", _("Your question to all"), _("Ask everybody")):
-            with errors_shown():
-                st.session_state[f"asked-all-{run}"] = house.interviews.ask(record, None, *sent, typed_keys())
-                st.rerun()
+        words = _("Your question to all"), _("Ask everybody"), _("Everybody is being asked.")
+        _ask(house, record, None, f"asked-all-{run}", *words)
 
 
-def _question_form(key: str, title: str, press: str) -> tuple[str, str] | None:
-    """What is asked, and who asks, once the form is sent; nothing for who may not ask."""
-    if not may(Access.RUN):
-        return None
-    with st.form(key, border=False, clear_on_submit=True):
+def _ask(
+    house: Courthouse,
+    record: Record,
+    after: Called | None,
+    key: str,
+    title: str,
+    press: str,
+    waiting: str,
+    place: str = "",
+) -> None:
+    """A form for a question to a member, as it stood after a call, or to all; nothing for who may not ask.
+
+    Args:
+        key: under what the session keeps what is asked; see `waits`.
+        waiting: what is said until it is answered.
+    """
+    if waits(key, waiting) or _asks_nobody(house, record) or not may(Access.RUN):
+        return
+    with st.form(f"{place}-{key}", border=False, clear_on_submit=True):
         who = your_name(placeholder=_("somebody"))
         question = st.text_area(title, max_chars=LONGEST)
         if not st.form_submit_button(press):
-            return None
+            return
     st.session_state["who"] = who
-    return question, who
+    with errors_shown():
+        st.session_state[key] = [house.interviews.ask(record, after, question, who, typed_keys())]
+        st.rerun()
 
 
 def interview_view(house: Courthouse, record: Record, after: Called | None, *, place: str = "call") -> None:
@@ -359,10 +349,5 @@ def interview_view(house: Courthouse, record: Record, after: Called | None, *, p
                 st.caption(literal(money(one.called.cost, about=one.called.estimated)))
         if after.model == OFFLINE:
             st.caption(f":material/info: {translated(NOTICE)}")
-        waiting = f"interview-{run}-{after.path}"
-        if waits(waiting, _("The question is being asked.")) or _asks_nobody(house, whole):
-            return
-        if sent := _question_form(f"ask-{place}-{run}-{after.path}", _("Your question"), _("Ask")):
-            with errors_shown():
-                st.session_state[waiting] = house.interviews.ask(whole, after, *sent, typed_keys())
-                st.rerun()
+        words = _("Your question"), _("Ask"), _("The question is being asked.")
+        _ask(house, whole, after, f"interview-{run}-{after.path}", *words, place=place)

@@ -127,15 +127,12 @@ def pulse_view(house: Courthouse, record: Record, procedure: Procedure, drawn: D
     return True
 
 
-def end_of_stage(shown: RoomScene, record: Record, index: str) -> int | None:
-    """The place of a stage's last moment, by the stage's index; None where there is no such stage."""
+def place_of(shown: RoomScene, record: Record, index: str, path: str) -> int | None:
+    """The place of a stage's last moment, by the stage's index, else of a call's, by its path; None where there is neither."""
     stage = next((stage.path for stage in record.stages if str(stage.index) == index), None)
-    return max((n for n, moment in enumerate(shown.moments) if moment.stage == stage), default=None)
-
-
-def moment_of(shown: RoomScene, path: str) -> int | None:
-    """The place of the moment at which a call was answered; None where there is none."""
-    return next((n for n, moment in enumerate(shown.moments) if moment.kind == "call" and moment.path == path), None)
+    if stage is not None:
+        return max((n for n, moment in enumerate(shown.moments) if moment.stage == stage), default=None)
+    return next((n for n, one in enumerate(shown.moments) if one.kind == "call" and one.path == path), None)
 
 
 def scene_of(record: Record, procedure: Procedure) -> DrawnScene:

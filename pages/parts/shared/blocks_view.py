@@ -7,7 +7,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from courtroom.declarations.blocks import Beside, Block, Cards, Diff, Flow, Graph, Marked, Table, Text, runs
+from courtroom.declarations.blocks import Beside, Block, Diff, Flow, Graph, Marked, Table, Text, runs
 from courtroom.engine.procedure import Procedure
 from courtroom.figures.graph import draw_graph
 from courtroom.figures.layout import tone
@@ -72,20 +72,18 @@ def block_view(block: Block, procedure: Procedure, key: str, *, per_row: int = P
     elif isinstance(block, Diff):
         st.html(diff_html(block.before, block.after))
     elif isinstance(block, Marked):
-        st.html(marked_html(block, procedure))
+        choices = {choice.name: choice for choice in procedure.choices}  # spans are underlaid in their colours
+        st.html(html_of("marked", parts=list(runs(block)), choices=choices))
         inert(block.caption, small=True)
     elif isinstance(block, Beside):
         columns = st.columns(len(block.blocks), gap="large") if per_row > 1 else [st.container() for _ in block.blocks]
         for place, (column, part) in enumerate(zip(columns, block.blocks, strict=True)):
             with column.container(border=True):
                 block_view(part, procedure, f"{key}-{place}", per_row=per_row)
+    elif not block.cards:
+        st.caption(literal(block.empty))
     else:
-        _cards(block, per_row)
-
-
-def marked_html(marked: Marked, procedure: Procedure) -> str:
-    """HTML for a text with its spans underlaid in the colours of their choices."""
-    return html_of("marked", parts=list(runs(marked)), choices={choice.name: choice for choice in procedure.choices})
+        st.html(html_of("cards", cards=block.cards, per_row=per_row))  # one element for all, as each has its price
 
 
 def diff_html(before: str, after: str) -> str:
@@ -127,13 +125,6 @@ def _table(block: Table) -> None:
         for name in block.shares
     }
     table(pd.DataFrame(block.rows, columns=list(block.columns)), config)
-
-
-def _cards(cards: Cards, per_row: int) -> None:
-    if not cards.cards:
-        st.caption(literal(cards.empty))
-        return
-    st.html(html_of("cards", cards=cards.cards, per_row=per_row))  # one element for all, as each has its price
 
 
 def answer_fields(schema: Mapping[str, Any], value: Mapping[str, Any] | None, key: str) -> dict[str, Any]:

@@ -1,13 +1,11 @@
 """The controls of a run, its bell, links and exports; and a second run with one thing changed."""
 
-from collections.abc import Callable
 from functools import partial
 from itertools import groupby, zip_longest
 from typing import Any, Literal
 
 import streamlit as st
 
-from courtroom import report
 from courtroom.access import Access, Resource, may
 from courtroom.courthouse import Courthouse
 from courtroom.declarations.changes import value_at
@@ -18,7 +16,6 @@ from courtroom.engine.run import BREAKS
 from courtroom.engine.store import READ_ONLY
 from courtroom.experiments.spec import Variant
 from courtroom.experiments.what_if import applied, proposals
-from courtroom.experiments.written import csv_of
 from courtroom.language import _, translated
 from courtroom.room.player import adapter, style
 from courtroom.sharing import may_change
@@ -157,34 +154,25 @@ def _steer(house: Courthouse, run: str, *, idle: bool) -> None:
             do(act)
 
 
-def report_html(house: Courthouse, run: str) -> str:
-    record = house.record(run)
-    sure = " ".join(filter(None, (house.experiments.repeats.sentence(run), house.worth(run))))
-    procedure = house.procedures[record.run.procedure]
-    return report.as_html(record, procedure, house.answers, house.media, house.beside.of(run), sure)
-
-
 def _downloads(house: Courthouse, procedure: Procedure, record: Record, of: Resource) -> None:
     run = record.run.id
-    about = _("One page with everything inside; opens without the app.")
-    html = partial(report_html, house, run)
-    download(house, _("HTML report"), html, f"{run}.html", of, icon=":material/article:", help_=about)
     if record.events and may(Access.RUN):
         film_button(house, procedure, record)
-    files: list[tuple[str, str, str, Callable[[], str | bytes]]] = [
-        (_("JSON"), ".json", "data_object", lambda: house.files.export(run)[1]),
-        (_("Markdown"), ".md", "notes", lambda: report.as_markdown(record, procedure)),
-        (_("Word"), ".docx", "description", lambda: report.as_docx(record, procedure)),
+    files = [
+        (_("HTML report"), ".html", "article", _("One page with everything inside; opens without the app.")),
+        (_("JSON"), ".json", "data_object", None),
+        (_("Markdown"), ".md", "notes", None),
+        (_("Word"), ".docx", "description", None),
     ]
     if record.ballots:
-        votes = partial(report.votes_in_long_form, record, procedure, house.answers.of(record.run))
-        files.append((_("Votes as CSV"), "-votes.csv", "download", lambda: csv_of(votes())))
-        files.append((_("Votes as Parquet"), "-votes.parquet", "download", lambda: votes().to_parquet()))
+        files += [(_("Votes as CSV"), ".csv", "download", None), (_("Votes as Parquet"), ".parquet", "download", None)]
+    for label, ending, icon, about in files:
+        name = f"{run}-votes{ending}" if ending in (".csv", ".parquet") else f"{run}{ending}"
+        written = partial(house.files.written, run, ending)
+        download(house, label, written, name, of, icon=f":material/{icon}:", help_=about)
     for own in procedure.exports:
-        write = partial(own.write, record, house.answers)
-        files.append((declared(own.title), f"-{own.file}", "dataset", write))
-    for label, ending, icon, content in files:
-        download(house, label, content, f"{run}{ending}", of, icon=f":material/{icon}:")
+        content = partial(own.write, record, house.answers)
+        download(house, declared(own.title), content, f"{run}-{own.file}", of, icon=":material/dataset:")
 
 
 MAX_CHANGES_OFFERED = 6

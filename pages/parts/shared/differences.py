@@ -14,10 +14,10 @@ from courtroom.courthouse import Courthouse
 from courtroom.declarations.knobs import choice_in_words, field_at, path_in_words
 from courtroom.declarations.setup import Setup
 from courtroom.engine.procedure import Procedure
-from courtroom.engine.run import Status
+from courtroom.engine.run import Run, Status
 from courtroom.errors import CourtroomError
 from courtroom.evaluation.comparison import Difference, Differences, Relative, forked
-from courtroom.evaluation.run_list import RunFilter, RunLine, RunList
+from courtroom.evaluation.run_list import RunFilter, RunList
 from courtroom.language import _, language, translated
 from courtroom.text.words import changes, short
 from pages.parts.shared.blocks_view import SHORT, diff_html
@@ -187,7 +187,7 @@ def outcome_title(known: Procedure | None, outcome: str | None) -> str:
     return translated(titles.get(outcome, outcome)) if outcome else ""
 
 
-def run_label(house: Courthouse, row: RunLine) -> str:
+def run_label(house: Courthouse, row: Run) -> str:
     """Return a run as an entry of a list to choose from."""
     outcome = outcome_title(procedure_of(house, row.id, row.procedure), row.outcome)
     parts = row.title, fork_name(house, row.id, row.parent), outcome
@@ -198,9 +198,7 @@ MAX_OFFERED = 100
 """A search finds the others."""
 
 
-def runs_to_choose(
-    house: Courthouse, key: str, chosen: Iterable[str], status: Status | None = None
-) -> dict[str, RunLine]:
+def runs_to_choose(house: Courthouse, key: str, chosen: Iterable[str], status: Status | None = None) -> dict[str, Run]:
     """The newest runs by their ids, newest first, and those that are chosen; above them a search where there are more.
 
     Args:

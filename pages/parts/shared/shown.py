@@ -19,7 +19,6 @@ from courtroom.access import Access, may
 from courtroom.engine.events import Called
 from courtroom.engine.record import Record
 from courtroom.errors import CourtroomError, Unreadable
-from courtroom.evaluation.comparison import RunFacts
 from courtroom.language import ENGLISH, N_, _, language, ngettext, translated
 from courtroom.settings import from_environment
 from courtroom.store.connection import FAILURES
@@ -168,17 +167,18 @@ def money(dollars: float | None, *, about: bool = False) -> str:
     return f"${dollars:,.2f}" if dollars >= 0.01 else f"{dollars * 100:.2g} ¢"
 
 
-def spent_in_words(run: Record | RunFacts, prompt: int, completion: int, wall_s: float) -> str:
+def spent_in_words(run: Record) -> str:
     """Return what a run took: calls, tokens, money and time."""
     calls = {"asked": count(run.asked), "recorded": count(run.recorded), "failed": run.failed}
-    tokens = {"prompt": count(prompt, about=run.estimated), "completion": count(completion)}
+    prompt, completion = run.tokens
+    tokens = {"prompt": count(prompt, about=run.spent.estimated), "completion": count(completion)}
     text = _("{asked} calls asked, {recorded} from the record, {failed} failed", **calls)
     text += _(" · {prompt} prompt and {completion} completion tokens", **tokens)
-    if run.cached:
-        text += _(" ({cached} from the provider's cache)", cached=count(run.cached))
-    if run.batched:
-        text += _(" · {batched} tokens by batch, at half the price", batched=count(run.batched))
-    return f"{text} · {literal(money(run.cost, about=run.estimated))} · {duration(wall_s)}"
+    if run.spent.cached:
+        text += _(" ({cached} from the provider's cache)", cached=count(run.spent.cached))
+    if run.spent.batched:
+        text += _(" · {batched} tokens by batch, at half the price", batched=count(run.spent.batched))
+    return f"{text} · {literal(money(run.cost, about=run.spent.estimated))} · {duration(run.run.wall_s)}"
 
 
 def count(number: float, *, about: bool = False) -> str:
