@@ -3,13 +3,10 @@
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
-from unittest.mock import create_autospec
 
 import pytest
-from jinja2 import Environment
 
 from courtroom.courthouse import Courthouse
-from courtroom.models.apart import Apart, PromptError
 from courtroom.models.prompts import Prompts, templates
 from courtroom.models.request import Message
 from courtroom.models.task import Task
@@ -20,7 +17,7 @@ from tests.toy import CASE, CastVote, toy
 __all__ = ["house"]  # a fixture
 
 
-@pytest.mark.parametrize("name", ["cyberjurors", "jurisagents", "verdict", "juris", "courtroom-llm", "distillation"])
+@pytest.mark.parametrize("name", ["cyberjurors", "verdict", "juris"])
 def test_every_prompt_is_the_same_both_ways(name: str, house: Courthouse, monkeypatch: pytest.MonkeyPatch) -> None:
     procedure = house.procedures[name]
     twins: dict[int, tuple[Prompts, Prompts]] = {}
@@ -52,28 +49,3 @@ async def test_objects_print_the_same_both_ways_and_a_case_is_never_read_as_a_te
     here = await Prompts(folder, common).render(task, sees=False)
     assert f"{says} {says}\n" in "".join(str(part) for message in here for part in message.parts)
     assert await Prompts(folder, common, {"vote": text}).render(task, sees=False) == here
-
-
-async def test_an_edited_prompt_is_compiled_in_the_sandbox(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    compiles = create_autospec(Environment.compile, side_effect=Environment.compile)
-    monkeypatch.setattr(Environment, "compile", compiles)
-    folder = toy(tmp_path).prompts
-    edits = {"vote": "{% block own %}{{ ''.__class__.__name__ }}{% endblock %}"}
-    with pytest.raises(PromptError, match="unsafe"):
-        await Prompts(folder, {"case": CASE}, edits).render(CastVote(), sees=False)
-    compiles.assert_not_called()
-    await Prompts(folder, {"case": CASE}).render(CastVote(), sees=False)
-    compiles.assert_called()
-
-
-def test_a_worker_that_has_ended_by_itself_is_followed_by_another_which_ends_with_what_it_was_started_for() -> None:
-    apart = Apart({"a": "{{ x }}"}, {"a": "{{ x }}"}, {"x": 1})
-    assert apart.rendered("whole", "a") == ["1\n"]
-    first = apart._worker
-    first.stdin.close()
-    first.wait(10)
-    assert apart.rendered("whole", "a") == ["1\n"]
-    worker = apart._worker
-    assert worker is not first
-    del apart
-    assert worker.wait(10) != 0

@@ -11,7 +11,6 @@ import pytest
 
 from courtroom.cases.checks import check
 from courtroom.cases.files import read_each, read_folder, read_upload
-from courtroom.datasets.source import parts
 from courtroom.errors import CaseError
 from tests.pictures import png
 
@@ -56,12 +55,8 @@ def errors(data: bytes) -> list[str]:
     [
         ("media/café.png", unicodedata.normalize("NFD", "media/café.png")),
         ("media/photo.png", "media/PHOTO.PNG"),
-        ("media/photo.png", "Media/photo.png"),
         ("media/my%20photo.png", "media/my photo.png"),
-        ("media/my photo.png", "media/my%20photo.png"),
-        ("./media/photo.png", "media/photo.png"),
         ("media\\photo.png", "media/photo.png"),
-        ("media/photo.png", "media\\photo.png"),
         ("media/STRASSE.png", "media/straße.png"),
     ],
 )
@@ -74,16 +69,7 @@ def test_a_name_that_is_written_otherwise_is_found(tmp_path: Path, named: str, t
     assert list(read_folder(tmp_path).files) == [named]
 
 
-@pytest.mark.parametrize(
-    ("name", "encoding"),
-    [
-        ("照片.png", "gbk"),
-        ("照片.png", "utf-8"),
-        ("café.png", "cp1252"),
-        ("写真.png", "shift_jis"),
-        ("사진.png", "euc_kr"),
-    ],
-)
+@pytest.mark.parametrize(("name", "encoding"), [("照片.png", "gbk"), ("照片.png", "utf-8"), ("café.png", "cp1252")])
 def test_a_name_in_the_encoding_of_its_system_is_found(name: str, encoding: str) -> None:
     data = packed({"case.json": case(name), "n" * len(name.encode(encoding)): png()})
     assert errors(without_flag(data, name, encoding)) == []
@@ -141,11 +127,3 @@ def test_a_file_that_no_piece_names_is_told(name: str, is_told: bool) -> None:
     data = packed({"case.json": case("photo.png"), "photo.png": png(), name: b"Paid" if is_told else png()})
     (package,) = read_upload("cases.zip", data)
     assert [f"were left out: {name}." in remark for remark in package.remarks] == [True] * is_told
-
-
-def test_datasets_find_media_in_a_zip_by_the_same_rule(tmp_path: Path) -> None:
-    path = tmp_path / "set.zip"
-    path.write_bytes(packed({"a\\cases.jsonl": case("photo.png"), "a\\Photo.PNG": png()}))
-    (part,) = parts(path)
-    assert part.beside("photo.png") == png()
-    assert part.beside("../photo.png") is None

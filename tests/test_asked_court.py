@@ -8,15 +8,14 @@ import pytest
 
 from courtroom.courthouse import Courthouse
 from courtroom.declarations.changes import changed
-from courtroom.engine.asked_court import NO_MORE, prepared, unanswered, waiting
+from courtroom.engine.asked_court import NO_MORE, waiting
 from courtroom.engine.events import Replied, Voted
-from courtroom.engine.interventions import AddNote, InterventionRefused, ReplyToQuestions
-from courtroom.engine.record import Record
+from courtroom.engine.interventions import ReplyToQuestions
 from courtroom.models.spec import ModelSpec
 from courtroom.room import scene
 from tests.driving import drive, house
 from tests.openai_server import OpenAIServer, answer_for, texts_of
-from tests.pages import NASTY, opened_at, page, press, texts
+from tests.pages import NASTY, page, press, texts
 from tests.pages import house as app_house
 
 __all__ = ["app_house", "house"]  # fixtures
@@ -56,10 +55,6 @@ def begun(house: Courthouse, **knobs: Any) -> str:
     return drive(house, house.new_run("mock-jury", house.library.case(CASE), setup, 0))
 
 
-def asked(record: Record) -> list[str]:
-    return [vote.question for vote in record.of(Voted) if vote.question]
-
-
 @pytest.fixture
 def server(monkeypatch: pytest.MonkeyPatch) -> Any:
     with OpenAIServer(keep_bodies=True) as server:
@@ -92,18 +87,6 @@ def test_a_run_waits_for_a_reply_and_all_are_told_it(house: Courthouse, server: 
     fork = house.record(drive(house, house.fork(run, setup)))
     assert [one.action.kind for one in fork.interventions] == ["reply"]
     assert fork.run.status == "done"
-    _, text = house.files.export(run)
-    house.store.delete(run)
-    again = house.record(house.files.take_in(text.encode()))
-    assert (asked(again), again.interventions) == (asked(record), record.interventions)
-
-
-def test_without_waiting_a_run_goes_on_and_tells_nothing(house: Courthouse, server: OpenAIServer) -> None:
-    server.answer = asking(PLATE)
-    record = house.record(begun(house, asks_court="yes"))
-    assert record.run.status == "done"
-    assert [question.text for question in waiting(record)] == [PLATE]
-    assert not any("put to the court" in said(body) for body in server.bodies)
 
 
 def test_prepared_replies_are_told_and_go_with_forks_and_files(house: Courthouse, server: OpenAIServer) -> None:
@@ -122,9 +105,6 @@ def test_prepared_replies_are_told_and_go_with_forks_and_files(house: Courthouse
     same = house.record(drive(house, house.fork(record.run.id, record.setup)))
     assert [reply.text for reply in same.of(Replied)] == [reply.text for reply in record.of(Replied)]
     assert server.calls == calls, "a fork asks nothing anew"
-    other = changed(record.setup, {"prepared_replies": "plate => The plate ended with 7."})
-    fork = house.record(drive(house, house.fork(record.run.id, other)))
-    assert {reply.text for reply in fork.of(Replied)} == {"The plate ended with 7.", NO_MORE}
     _, text = house.files.export(record.run.id)
     house.store.delete(record.run.id)
     again = house.record(house.files.take_in(text.encode()))
@@ -142,63 +122,6 @@ def test_a_run_that_was_killed_tells_the_same_replies_again(house: Courthouse, s
     # Votes of one stage stand in the order in which their answers came.
     assert {vote.path: vote.choice for vote in again.of(Voted)} == {vote.path: vote.choice for vote in record.of(Voted)}
     assert server.calls == calls
-
-
-def test_who_may_not_ask_is_asked_as_before(house: Courthouse, server: OpenAIServer) -> None:
-    record = house.record(begun(house))
-    assert record.run.status == "done"
-    assert not asked(record)
-    assert not any("question" in vote.model_dump() for vote in record.of(Voted)), "files are as they were before"
-    assert not any("ask the court" in said(body) for body in server.bodies)
-
-
-@pytest.mark.parametrize("procedure", ["mock-jury", "cyberjurors", "discussion"])
-def test_that_the_offline_model_asks_nothing_is_told_where_it_is_set(house: Courthouse, procedure: str) -> None:
-    asks = changed(house.procedures[procedure].setup(), {"asks_court": "yes"})
-    assert any("offline model asks the court nothing" in warning for warning in asks.warnings())
-    for other in ({"asks_court": "no"}, {"model.id": "openai/any"}):
-        silent = changed(asks, other)
-        assert not any("offline model" in warning for warning in silent.warnings())
-
-
-def test_a_reply_is_refused_where_nothing_can_be_told(house: Courthouse, server: OpenAIServer) -> None:
-    done = begun(house, asks_court="yes")
-    with pytest.raises(InterventionRefused, match="has its verdict"):
-        house.interventions.intervene(done, ReplyToQuestions(questions=(PLATE,), text=SAW))
-
-
-@pytest.mark.parametrize(
-    ("lines", "given", "expected"),
-    [
-        ("", [], {}),
-        (f"PLATE => {SAW}", [], {SAW: (PLATE,), NO_MORE: (LIGHT,)}),
-        ("First.\n\nSecond.\nThird.", [], {"First.": (PLATE,), "Second.": (LIGHT,)}),
-        ("First.\nSecond.", ["First."], {"Second.": (PLATE,), NO_MORE: (LIGHT,)}),
-        ("van => a\nsecond", [], {"second": (PLATE,), "a": (LIGHT,)}),
-        ("was light => Dusk.\nlight => b", [], {NO_MORE: (PLATE,), "Dusk.": (LIGHT,)}),
-        ("None.\nplate => p", [NO_MORE], {"p": (PLATE,), "None.": (LIGHT,)}),
-    ],
-)
-def test_prepared_replies_fit_by_words_else_in_order(lines: str, given: list[str], expected: dict[str, Any]) -> None:
-    votes = [
-        Voted(path=f"a/{n}", stage="a", ballot="a", member=f"m-{n}", choice="x", question=question)
-        for n, question in enumerate((PLATE, LIGHT, PLATE.lower(), ""))
-    ]
-    questions = unanswered(votes, [])
-    assert [question.askers for question in questions] == [("m-0", "m-2"), ("m-1",)]
-    assert unanswered(votes[::-1], []) == questions, "votes of a round come in any order"
-    assert prepared(lines, questions, given) == expected
-    assert [question.text for question in unanswered(votes, ["did the neighbour read the number plate"])] == [LIGHT]
-
-
-def test_notes_and_replies_stand_apart_in_a_prompt(house: Courthouse, server: OpenAIServer) -> None:
-    server.answer = asking(PLATE)
-    run = begun(house, asks_court="waits")
-    house.interventions.intervene(run, AddNote(text="Be brief."))
-    house.interventions.intervene(run, ReplyToQuestions(questions=(PLATE,), text=SAW))
-    drive(house, run)
-    text = said(server.bodies[-1])
-    assert text.index("# Told to all by the person") < text.index("> Be brief.") < text.index("# Questions that some")
 
 
 def test_a_person_replies_on_the_page(server: OpenAIServer, app_house: Courthouse) -> None:
@@ -223,9 +146,3 @@ def test_a_person_replies_on_the_page(server: OpenAIServer, app_house: Courthous
     app = page("deliberation", run=run)
     assert SAW.rstrip(".") in texts(app)
     assert not [one for one in app.multiselect if one.label == "Questions"]
-
-
-def test_many_lines_of_replies_are_typed_on_the_page_setup(app_house: Courthouse) -> None:
-    app = opened_at("setup", case=CASE, procedure="mock-jury")
-    labels = {one.label for one in app.text_area}
-    assert "Prepared replies to the court's questions" in labels

@@ -1,7 +1,5 @@
 """The audience of a run: votes and arguments of phones, kept beside the run; the phones' page and the panel beside the room."""
 
-import json
-
 import pytest
 from streamlit.testing.v1 import AppTest
 
@@ -10,7 +8,7 @@ from courtroom.access import Access, Account, Forbidden, acts
 from courtroom.courthouse import Courthouse
 from courtroom.engine.run import Control
 from courtroom.questions.audience import BEFORE, LONGEST, VoteRefused
-from courtroom.room.live_audiences import MAX_SENT_A_MINUTE_AND_PHONE, LiveAudiences, network
+from courtroom.room.live_audiences import MAX_SENT_A_MINUTE_AND_PHONE, LiveAudiences
 from tests.driving import drive
 from tests.pages import NASTY, heard, house, page, press, texts
 
@@ -42,30 +40,6 @@ def shown(app: AppTest) -> str:
     return "\n".join((texts(app), *(str(one.value) for one in app.subheader), *html))
 
 
-def test_an_argument_stands_for_a_vote_and_is_liked(house: Courthouse) -> None:
-    run = hear(house)
-    house.audiences.open(run)
-    for phone in (ADA, BEN):
-        with pytest.raises(VoteRefused, match="Vote first"):
-            house.audiences.argue(run, BEFORE, phone, "Look at the seal.")
-        house.audiences.vote(run, BEFORE, phone, "buyer")
-    for text in ("", "  \n ", "x" * (LONGEST + 1)):
-        with pytest.raises(VoteRefused, match="characters"):
-            house.audiences.argue(run, BEFORE, ADA, text)
-    house.audiences.argue(run, BEFORE, ADA, "  Look at\nthe seal. ")
-    house.audiences.argue(run, BEFORE, BEN, "x" * LONGEST)
-    first, second = house.audiences.arguments(run)
-    assert (first.text, first.choice, first.phone) == ("Look at the seal.", "buyer", ADA)
-    for phone, why in ((BEN, "your own"), (EVE, "Vote first")):
-        with pytest.raises(VoteRefused, match=why):
-            house.audiences.like(run, second.number, phone, True)
-    for _ in range(2):
-        house.audiences.like(run, second.number, ADA, True)
-    assert [(one.phone, one.likes) for one in house.audiences.arguments(run)] == [(BEN, 1), (ADA, 0)]
-    house.audiences.argue(run, BEFORE, BEN, "Something else.")  # votes were for what it said before
-    assert [one.likes for one in house.audiences.arguments(run)] == [0, 0]
-
-
 def test_only_phones_take_part_and_only_so_many(house: Courthouse, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("courtroom.questions.audience.MOST_PHONES", 2)
     run = hear(house)
@@ -78,6 +52,15 @@ def test_only_phones_take_part_and_only_so_many(house: Courthouse, monkeypatch: 
         house.audiences.vote(run, BEFORE, phone, "buyer")
     with pytest.raises(VoteRefused, match="2 people"):
         house.audiences.vote(run, BEFORE, EVE, "buyer")
+    with pytest.raises(VoteRefused, match="Vote first"):
+        house.audiences.argue(run, BEFORE, EVE, "Look at the seal.")
+    with pytest.raises(VoteRefused, match="characters"):
+        house.audiences.argue(run, BEFORE, ADA, "x" * (LONGEST + 1))
+    house.audiences.argue(run, BEFORE, ADA, "  Look at\nthe seal. ")
+    (one,) = house.audiences.arguments(run)
+    assert (one.text, one.choice, one.phone) == ("Look at the seal.", "buyer", ADA)
+    with pytest.raises(VoteRefused, match="your own"):
+        house.audiences.like(run, one.number, ADA, True)
     house.audiences.vote(run, "round-1", ADA, "buyer")
 
 
@@ -99,11 +82,7 @@ def test_one_address_fills_no_audience(house: Courthouse, monkeypatch: pytest.Mo
         live.argue(token, pupils[0], BEFORE, f"Argument {number}", "203.0.113.7")
     with pytest.raises(VoteRefused, match="last minute"):
         live.vote(token, pupils[0], BEFORE, "buyer", "203.0.113.7")
-    monkeypatch.setattr("courtroom.room.live_audiences.MINUTE_S", 0.0)
-    live.vote(token, pupils[0], BEFORE, "buyer", "203.0.113.7")
     assert house.audiences.voters(run) == 42
-    assert network("2001:db8::1") == network("2001:db8::ffff:2") != network("2001:db8:0:1::1")
-    assert network(" 203.0.113.7 ") == "203.0.113.7" != network("unknown")
 
 
 def test_nobody_empties_the_audience_of_anothers_run(house: Courthouse) -> None:
@@ -125,19 +104,13 @@ def test_nobody_empties_the_audience_of_anothers_run(house: Courthouse) -> None:
 def test_an_audience_goes_with_its_run_and_comes_back(house: Courthouse) -> None:
     run = hear(house)
     house.audiences.open(run)
-    for poll, phone, choice in ((BEFORE, ADA, "seller"), ("round-1", ADA, "buyer"), ("round-1", BEN, "seller")):
+    for poll, phone, choice in ((BEFORE, ADA, "seller"), ("round-1", BEN, "seller")):
         house.audiences.vote(run, poll, phone, choice)
-    house.audiences.argue(run, "round-1", ADA, "<b>Bold</b> as brass.")
-    house.audiences.like(run, house.audiences.arguments(run)[0].number, BEN, True)
+    house.audiences.argue(run, "round-1", BEN, "<b>Bold</b> as brass.")
     record, before = house.record(run), house.beside.of(run)
     written = report.as_json(record, house.answers, before)
     assert ADA not in written
-    audience = json.loads(written)["audience"]
-    votes = [(vote["poll"], vote["choice"], vote["voter"]) for vote in audience["votes"]]
-    assert votes == [(BEFORE, "seller", 1), ("round-1", "buyer", 1), ("round-1", "seller", 2)]
-    assert [one["liked_by"] for one in audience["arguments"]] == [[2]]
     html = report.as_html(record, house.procedures["cyberjurors"], house.answers, house.media, before)
-    assert "The audience" in html
     assert "&lt;b&gt;Bold" in html
     assert "<b>Bold" not in html
     deleted = house.store.delete(run)
@@ -162,40 +135,21 @@ def test_phones_vote_in_the_round_that_is_open(house: Courthouse) -> None:
     ada.button(key="vote-0").click().run()
     ada.button(key="vote-1").click().run()  # it changes its mind
     assert house.audiences.counts(run) == {BEFORE: {"seller": 1}}
-    assert ada.button(key="vote-1").proto.type == "primary"
-    assert opened(token).button(key="vote-1").proto.type == "primary"  # loaded again
+    ada.text_area(key="argument").set_value(NASTY[:LONGEST])
+    press(ada, "Send my argument")
     house.audiences.show(run, 1)
     ben = opened(token, BEN)
     assert "What was said" in shown(ben)
-    assert "Round 1" in shown(ben)
+    assert "<script>" not in shown(ben)
     ben.button(key="vote-0").click().run()
     poll = next(iter(house.record(run).tallies))
-    assert house.audiences.counts(run) == {BEFORE: {"seller": 1}, poll: {"buyer": 1}}
-    ben.text_area(key="argument").set_value(NASTY[:LONGEST])
-    press(ben, "Send my argument")
-    (one,) = house.audiences.arguments(run)
-    assert one.text == " ".join(NASTY[:LONGEST].split())
-    assert f"like-{one.number}" not in [button.key for button in ben.button]
-    eve = opened(token, EVE)
-    assert "<script>" not in shown(eve)
-    eve.button(key="vote-1").click().run()
-    for likes in (1, 0):
-        eve.button(key=f"like-{one.number}").click().run()
-        assert house.audiences.arguments(run)[0].likes == likes
     # A phone that has not looked since votes in a round that is closed.
     ada.button(key="vote-0").click().run()
     assert "This round is closed" in shown(ada)
-    assert house.audiences.counts(run)[BEFORE] == {"seller": 1}
+    assert house.audiences.counts(run) == {BEFORE: {"seller": 1}, poll: {"buyer": 1}}
     house.audiences.close(run)
-    done = opened(token)
-    assert "The audience is closed" in shown(done)
-    assert [button.label for button in done.button] == ["中文"]
-    ben.button(key="vote-1").click().run()
     with pytest.raises(VoteRefused, match="closed"):
         house.audiences.vote(run, poll, BEN, "seller")
-    with pytest.raises(VoteRefused, match="closed"):
-        house.audiences.argue(run, poll, BEN, "No.")
-    assert house.audiences.counts(run)[poll] == {"buyer": 1, "seller": 1}
     assert report.as_json(house.record(run), house.answers) == before
 
 
@@ -206,7 +160,7 @@ def test_a_phones_page_leads_nowhere(house: Courthouse) -> None:
     assert not [kept_back for kept_back in (run, "on record of its outcome", "Invented votes") if kept_back in told]
     without = opened(token, "")  # it has not said its id yet
     assert all(button.disabled for button in without.button if (button.key or "").startswith("vote-"))
-    for wrong in ("", token[:-1], f"{token}'--", run, "%"):
+    for wrong in ("", f"{token}'--", run):
         assert "leads to no audience" in shown(opened(wrong))
     house.store.delete(run)
     assert "leads to no audience" in shown(opened(token))
@@ -225,8 +179,3 @@ def test_where_the_run_goes_on_its_ballots_open_the_rounds(house: Courthouse) ->
     closed = shown(opened(token))
     assert "The audience is closed" in closed
     assert "verdict" in closed
-
-
-def test_where_nobody_votes_no_audience_is_invited(house: Courthouse) -> None:
-    run = house.new_run("verdict", house.library.case("criminal-bus-wallet"), house.procedures["verdict"].setup(), 0)
-    assert "do-invite" not in [button.key for button in page("deliberation", run=run).button]

@@ -7,20 +7,17 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from scipy.stats import binomtest
 
 from courtroom.cases.dispute import SIDES
 from courtroom.courthouse import Courthouse
 from courtroom.datasets import Row
 from courtroom.errors import CourtroomError
-from courtroom.experiments.breakdown import FEATURES, breakdown, differing, learning_curve
+from courtroom.experiments.breakdown import FEATURES, breakdown, differing
 from courtroom.experiments.measures import MEASURES
-from courtroom.experiments.outcome import Outcome
 from courtroom.experiments.table import CellRow
-from courtroom.figures.experiment import draw_breakdown
 from tests.driving import shell
 from tests.pages import texts
-from tests.test_experiment_measures import dispute, of, task, voted
+from tests.test_experiment_measures import dispute, voted
 from tests.test_experiments import answers
 from tests.test_experiments_page import opened
 
@@ -39,21 +36,6 @@ CELLS = [
     cell(3, "a", (13, 4), (17, 0)),
     cell(4, "b", (9, 8), (10, 7), 2),
 ]
-
-
-def test_accuracy_by_difficulty_is_that_of_each_class_alone() -> None:
-    found = breakdown(CELLS, ["a", "b"], ACCURACY, FEATURES["difficulty"])
-    assert found.labels == ("large margin", "clear margin", "near tie")
-    told = {(point.arm, point.label): (point.value.value, point.cases, point.share) for point in found.points}
-    assert told == {
-        ("a", "large margin"): (1.0, 1, 0.25),
-        ("a", "clear margin"): (1.0, 1, 0.25),
-        ("a", "near tie"): (0.5, 2, 0.5),
-        ("b", "near tie"): (1.0, 1, 1.0),
-    }
-    (wide,) = [point for point in found.points if (point.arm, point.label) == ("a", "near tie")]
-    exact = binomtest(1, 2).proportion_ci(method="exact")
-    assert (wide.value.low, wide.value.high) == pytest.approx((exact.low, exact.high))
 
 
 def test_classes_of_votes_and_rounds_stand_in_their_order() -> None:
@@ -90,61 +72,6 @@ def test_rounds_are_told_for_each_split_on_record() -> None:
     assert ended == [[1.0, 0.0], [0.0, pytest.approx(2 / 3)], [0.0, pytest.approx(1 / 3)]]
 
 
-def test_one_arms_hearings_tell_which_texts_are_hard() -> None:
-    """So a single model's accuracy on the same ambiguous texts stands beside (Courtroom-LLM, figure 6)."""
-
-    def cell_of(number: int, arm: str, label: str, ambiguous: bool | None) -> CellRow:
-        told = {} if ambiguous is None else {"ambiguous": ambiguous}
-        outcome = Outcome(outcome=label, details={"results": [{"id": "t", "label": label, **told}]})
-        return CellRow(number, arm, f"text-{number}", task("yes"), "", 0, "", "done", "", outcome)
-
-    cells = [cell_of(number, "single", "no" if number < 2 else "yes", None) for number in range(4)]
-    cells += [cell_of(number, "court", "yes", number < 2) for number in range(4)]
-    found = breakdown(cells, ["single", "court"], MEASURES["labelled"]["accuracy"], FEATURES["difficulty"])
-    assert {(point.arm, point.label): point.value.value for point in found.points} == {
-        ("single", "clear text"): 1.0,
-        ("single", "ambiguous text"): 0.0,
-        ("court", "clear text"): 1.0,
-        ("court", "ambiguous text"): 1.0,
-    }
-
-
-def test_accuracy_by_share_adds_up_to_the_calibration_error() -> None:
-    found = breakdown(CELLS, ["a"], ACCURACY, FEATURES["share"])
-    shares = {"80 to 90 %": 14 / 17, "90 to 100 %": 1.0}
-    apart = sum(point.share * abs(point.value.value - shares[point.label]) for point in found.points)
-    assert apart == pytest.approx(of("dispute", "calibration", [one.scored for one in CELLS if one.arm == "a"]))
-
-
-def test_a_learning_curve_is_over_blocks_in_order() -> None:
-    # 20 cases in blocks of five: those after the tenth are right.
-    cells = [cell(number, "a", (17, 0), (17, 0) if number >= 10 else (0, 17)) for number in range(20)]
-    found = learning_curve(list(reversed(cells)), ["a"], ACCURACY)
-    assert found.labels == ("0 to 4", "5 to 9", "10 to 14", "15 to 19")
-    assert [point.value.value for point in found.points] == [0.0, 0.0, 1.0, 1.0]
-    assert {point.cases for point in found.points} == {5}
-    many = [cell(number, "a", (17, 0), (17, 0)) for number in range(95)]
-    assert len(learning_curve(many, ["a"], ACCURACY).points) == 10
-    assert learning_curve(CELLS[:2], ["a"], ACCURACY).labels == ("0", "1")
-
-
-def test_the_figure_shows_what_the_table_says() -> None:
-    found = breakdown(CELLS, ["a", "b"], ACCURACY, FEATURES["rounds"])
-    figure = draw_breakdown(found, "dark")
-    drawn = {
-        (trace.name, found.labels[x]): (y, y - minus, y + plus)
-        for trace in figure.data
-        for x, y, plus, minus in zip(trace.x, trace.y, trace.error_y.array, trace.error_y.arrayminus, strict=True)
-    }
-    assert drawn == {
-        (row["arm"], row["Rounds"]): pytest.approx((row["Accuracy"], row["from"], row["to"])) for row in found.rows()
-    }
-    assert list(figure.layout.xaxis.ticktext) == ["1<br>n = 2", "2<br>n = 1", "3<br>n = 1"]
-    hostile = [replace(one, category=f"<b>{one.number}", arm="<b>a") for one in CELLS]
-    figure = draw_breakdown(breakdown(hostile, ["<b>a"], ACCURACY, FEATURES["category"]))
-    assert "<b>" not in figure.to_json().replace("\\u003c", "<")
-
-
 def test_shell_and_page_draw_a_figure_with_its_numbers(house: Courthouse, tmp_path: Path) -> None:
     """Of an experiment over four disputes, of predictions made elsewhere."""
     real, mine = ((17, 0), (9, 8), (8, 9), (13, 4)), ((17, 0), (3, 14), (0, 17), (17, 0))
@@ -171,8 +98,3 @@ def test_shell_and_page_draw_a_figure_with_its_numbers(house: Courthouse, tmp_pa
     assert "What the results depend on" in texts(app) + " ".join(one.value for one in app.subheader)
     (shown,) = [one.value for one in app.dataframe if "share of cells" in one.value.columns]
     assert list(shown["Difficulty"]) == ["large margin", "clear margin", "near tie"]
-    app.session_state["experiment-by"] = "votes"
-    app.run()
-    assert not app.exception, app.exception
-    (shown,) = [one.value for one in app.dataframe if "share of cells" in one.value.columns]
-    assert list(shown["Votes of the run"]) == ["17:0", "3:14", "0:17"]

@@ -4,28 +4,23 @@ import hashlib
 import io
 import json
 import re
-import shutil
-import subprocess
 import zipfile
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
-from xml.etree import ElementTree
 
 import pytest
-from pypdf import PdfReader
 from rocrate.rocrate import ROCrate
 
 from courtroom.courthouse import Courthouse
 from courtroom.datasets.samples import add_sample
 from courtroom.errors import CourtroomError
-from courtroom.experiments.bundle import engine_for, write_bundle, zipped
-from courtroom.experiments.printed_figures import axis_of, figures_of
-from courtroom.experiments.spec import adapted, read_toml, recipes
+from courtroom.experiments.bundle import write_bundle, zipped
+from courtroom.experiments.spec import adapted, recipes
 from courtroom.settings import Settings
 from tests.driving import done, shell
-from tests.test_experiments import RIGHT, SINGLE, TRIAL, answers, spec, texts
+from tests.test_experiments import RIGHT, SINGLE, answers, spec, texts
 
 NUMBER = re.compile(r"(?<![\w.,-])-?\d+(?:,\d{3})*(?:\.\d+)?(?![\w-])")
 
@@ -37,7 +32,7 @@ def bundle(tmp_path_factory: pytest.TempPathFactory) -> Path:
     house = Courthouse(Settings(home=folder / "home"))
     (recipe,) = [one for one in recipes() if one.name == "first"]
     add_sample(house.datasets, house.library, recipe.experiment.dataset.name)
-    experiment = adapted(recipe.experiment, sample=12, repeats=2)
+    experiment = adapted(recipe.experiment, sample=12, repeats=1)
     first, second, *others = experiment.arms
     odd = second.model_copy(update={"name": "50 % & one_judge | $x$ <b>"})
     write_bundle(done(house, experiment.model_copy(update={"arms": (first, odd, *others)})), house, folder / "out")
@@ -66,7 +61,7 @@ def test_every_number_of_the_paper_stands_in_its_data(bundle: Path) -> None:
     beats = Counter((pair["measure"], arm) for pair in results["pairs"] if pair["holds"] for arm in pair["arms"])
     known |= {str(many) for count in beats.values() for many in range(1, count + 1)}
     methods = NUMBER.findall((bundle / "methods.md").read_text())
-    assert {"4", "12", "96"} <= set(methods), "arms, cases and cells"
+    assert {"4", "12", "48"} <= set(methods), "arms, cases and cells"
     assert len(methods) > 12
     table = re.sub(r"(?m)^%.*|\\(?:begin|end|parbox|resizebox)\{.*?\}\S*", "", (bundle / "table.tex").read_text())
     numbers = NUMBER.findall(table.replace(r"\%", "%").replace(r"\!", ""))
@@ -79,36 +74,10 @@ def test_every_number_of_the_paper_stands_in_its_data(bundle: Path) -> None:
     assert NUMBER.findall("in 1,234.5 cases")[0] not in known, "the check can fail"
 
 
-def test_the_paper_says_what_the_record_has(bundle: Path) -> None:
-    facts = json.loads((bundle / "facts.json").read_text())
-    assert facts["cells"] == {"all": 96, "done": 96, "failed": 0, "waiting": 0}
-    assert [plan["seeds"] for plan in facts["plan"]] == [[0, 1]]
-    assert facts["hypotheses"] == {}
-    assert not (bundle / "hypotheses.json").exists()
-    again = read_toml(bundle / "experiment.toml")
-    assert again.digest == facts["experiment"]["digest"], "the file makes the very same cells"
-    assert again.dataset.version == facts["dataset"]["version"]
-    for path, sha in facts["prompts"]["files"].items():
-        assert hashlib.sha256((bundle / path).read_bytes()).hexdigest() == sha
-    assert re.search(r"(?m)^scipy==\d", (bundle / "requirements.txt").read_text())
-    assert facts["command"] in (bundle / "README.md").read_text()
-
-
-def test_each_item_of_the_checklist_is_answered_or_open(bundle: Path) -> None:
-    text = (bundle / "checklist.md").read_text()
-    rows = {row[0]: row[2] for line in text.splitlines() if len(row := line.strip("| ").split(" | ")) == 3}
-    core = {"A.1", "A.2", "B.1", "B.2", "B.3", "B.4", "B.5", "C.1", "C.2", "D.1", "E.1", "E.2", "F.1", "G.1"}
-    still = [item for item, answer in rows.items() if answer.startswith("**Open.**")]
-    assert {"D.1", "E.1", "G.1"} <= set(still)
-    assert f"({', '.join(still)})" in text
-    assert all(rows[item] for item in core)
-
-
 def test_the_crate_is_read_by_its_own_library(bundle: Path) -> None:
     crate = ROCrate(bundle)
     assert crate.name
     assert crate.root_dataset["datePublished"]
-    assert crate.license["name"] == "No licence is chosen yet"
     files = {path.relative_to(bundle).as_posix() for path in bundle.rglob("*") if path.is_file()}
     listed = {one.id: one for one in crate.data_entities}
     assert {*listed} == files - {"ro-crate-metadata.json"}
@@ -141,52 +110,6 @@ def test_latex_is_balanced_and_uses_only_packages_that_are_named(bundle: Path) -
     assert set(re.findall(r"\{(figures/\S+?)\}", paper)) == figures
     assert r"50 \% \& one\_judge \textbar{} \$x\$ \textless{}b\textgreater{}" in table
     assert "95 \\% intervals" in table
-
-
-def test_text_that_one_program_cannot_set_gets_another() -> None:
-    assert engine_for("one judge – “no”") == ("pdflatex", [])
-    assert engine_for("Zürich") == ("pdflatex", ["fontenc"])
-    assert engine_for("三位法官") == ("xelatex", ["ctex"])
-    assert engine_for("судья") == ("xelatex", ["fontspec"])
-
-
-@pytest.mark.skipif(not shutil.which("pdflatex"), reason="no LaTeX is installed")
-def test_a_stock_latex_sets_the_paper(bundle: Path, tmp_path: Path) -> None:
-    shutil.copytree(bundle, tmp_path / "out")
-    for _ in range(2):
-        told = subprocess.run(
-            ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "paper.tex"],
-            cwd=tmp_path / "out", capture_output=True, text=True, timeout=120, check=False,
-        )  # fmt: skip
-        assert told.returncode == 0, told.stdout[-2000:]
-    assert "Methods" in PdfReader(tmp_path / "out" / "paper.pdf").pages[0].extract_text()
-
-
-def test_each_figure_is_there_as_svg_and_as_pdf(bundle: Path) -> None:
-    drawn = sorted((bundle / "figures").iterdir())
-    assert {"accuracy", "macro-f1"} <= {path.stem for path in drawn}
-    assert {path.stem for path in drawn if path.suffix == ".svg"} == {p.stem for p in drawn if p.suffix == ".pdf"}
-    assert all(ElementTree.parse(path).getroot().tag.endswith("svg") for path in drawn if path.suffix == ".svg")
-    assert all(len(PdfReader(path).pages) == 1 for path in drawn if path.suffix == ".pdf")
-    assert "three judges after a trial" in PdfReader(bundle / "figures" / "accuracy.pdf").pages[0].extract_text()
-
-
-def test_arms_that_differ_in_a_number_are_a_curve(house: Courthouse) -> None:
-    arms = [
-        {"name": f"{many} judges", "procedure": "courtroom-llm", "set": {**TRIAL, "judges": many}} for many in (5, 1, 3)
-    ]
-    alone = {"name": "one judge", "procedure": "courtroom-llm", "set": SINGLE}
-    house.datasets.add("feelings", texts())
-    found = done(house, spec(arms=[*arms, alone], measures=("accuracy",)))
-    axis = axis_of(found.kept.experiment.arms)
-    assert axis is not None
-    path, (places,) = axis[0], axis[1].values()
-    assert (path, places) == ("judges", [(1.0, "1 judges"), (3.0, "3 judges"), (5.0, "5 judges")])
-    (curve,) = [one for one in figures_of(found) if one.name == "accuracy-by-judges"]
-    (points,) = curve.series.values()
-    lines = {line.arm: line.values["accuracy"] for line in found.table.lines}
-    assert [(at, one.value) for at, one in points] == [(n, lines[f"{n} judges"].value) for n in (1, 3, 5)]
-    assert axis_of(found.kept.experiment.arms[:2]) is None, "two places are no curve"
 
 
 def test_a_zip_has_no_path_of_this_machine(house: Courthouse, tmp_path: Path) -> None:

@@ -8,15 +8,11 @@ from sklearn.metrics import brier_score_loss
 
 from courtroom.courthouse import Courthouse
 from courtroom.datasets.samples import add_sample
-from courtroom.evaluation.calibration import MAX_CONFIDENCE, brier, forecasts, of_run, reliability
-from courtroom.experiments.measures import CaseResult, at_hand, measures_of
-from courtroom.experiments.outcome import Outcome, of_record
+from courtroom.evaluation.calibration import brier, reliability
 from courtroom.experiments.spec import parsed
 from tests.driving import done
-from tests.pages import house, opened_at, page, texts
-from tests.test_beside import BOTH, hear
-from tests.test_claims import SHELF
-from tests.test_experiment_measures import dispute, of
+from tests.pages import house, opened_at, texts
+from tests.test_beside import BOTH
 
 __all__ = ["house"]  # a fixture
 
@@ -31,32 +27,6 @@ def test_brier_score_and_bins_are_scikit_learns() -> None:
     assert list(bins["probability"]) == pytest.approx(list(means))
     assert list(bins["right"]) == pytest.approx(list(right))
     assert sum(bins["n"]) == 400
-
-
-def test_a_confidence_of_nothing_is_an_even_chance() -> None:
-    votes = [("buyer", 0), ("seller", MAX_CONFIDENCE), ("buyer", 50), ("buyer", None), (None, 80)]
-    assert forecasts(dispute(12, 5), votes) == ((0.5, True), (1.0, False), (0.75, True))
-    assert forecasts(dispute(12, 5).blind(), votes) == (), "nobody knows what is right"
-
-
-def test_confidence_and_pieces_are_measured_by_hand() -> None:
-    votes = {"a": "buyer", "b": "seller", "c": "buyer"}
-    sure = Outcome(outcome="buyer", counts={"buyer": 2, "seller": 1}, votes=votes, confidence={"a": 60, "b": 20})
-    rows = [CaseResult(dispute(12, 5), "", sure.model_copy(update={"statements": 8, "not_in_case": 2}))]
-    assert of("dispute", "confidence", rows) == pytest.approx(0.4)
-    assert of("dispute", "confidence_brier", rows) == pytest.approx(((0.8 - 1) ** 2 + 0.6**2) / 2)
-    assert of("dispute", "confidence_calibration", rows) == pytest.approx((0.2 + 0.6) / 2)
-    assert of("dispute", "not_in_case", rows) == pytest.approx(0.25)
-    unasked = [CaseResult(dispute(12, 5), "", Outcome(outcome="buyer", counts={"buyer": 2}))]
-    measures = [measures_of("dispute")[name] for name in ("confidence", "confidence_brier", "pieces_used")]
-    there, why = at_hand(measures, unasked)
-    assert (there, len(why)) == ((), 2), "a sentence says which knob asks for it"
-
-
-def test_a_run_says_how_many_statements_leave_the_case(house: Courthouse) -> None:  # noqa: F811
-    record = house.record(house.files.take_in(SHELF))
-    outcome = of_record(record, house.answers)
-    assert (outcome.statements, outcome.not_in_case, outcome.models) == (48, 1, ("openai/reader",))
 
 
 def test_an_experiment_tells_who_is_as_sure_as_right(house: Courthouse) -> None:  # noqa: F811
@@ -79,15 +49,3 @@ def test_an_experiment_tells_who_is_as_sure_as_right(house: Courthouse) -> None:
     shown = opened_at("experiments", experiment=found.kept.id)
     assert "Are they as sure as they are right?" in [head.value for head in shown.subheader]
     assert "asked: Brier score" in texts(shown)
-
-
-def test_a_run_whose_outcome_is_known_is_held_against_it(house: Courthouse) -> None:  # noqa: F811
-    record = hear(house, "cyberjurors", **BOTH)
-    given = of_run(record)
-    assert [right for _, right in given] == [
-        vote.choice == record.case.right[0] for vote in list(record.ballots.values())[-1].values() if vote.choice
-    ]
-    app = page("deliberation", {f"tab-{record.run.id}": "What moved it"}, run=record.run.id)
-    assert "Are they as sure as they are right?" in [head.value for head in app.subheader]
-    trial = hear(house, "mock-jury", **BOTH)
-    assert of_run(trial) == (), "nobody knows whether he did it"

@@ -1,7 +1,6 @@
 """Would it come out today: recorded calls are asked again, of a server whose model and answers change."""
 
 import json
-from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
@@ -17,16 +16,10 @@ from tests.test_experiments import SINGLE, TRIAL, spec, texts
 class Changing:
     """A model of one version that always says *sad*; later of another, that says *glad*."""
 
-    version, label, other, wavers = "judge-2024", "sad", "glad", False
-
-    def __init__(self) -> None:
-        self.asked = Counter[str]()
+    version, label, other = "judge-2024", "sad", "glad"
 
     def __call__(self, body: dict[str, Any]) -> web.Response:
-        key = json.dumps(body["messages"])
-        self.asked[key] += 1
-        label, other = ("glad", "sad") if self.wavers and self.asked[key] % 2 else (self.label, self.other)
-        said = {"features": [], "reason": "So it reads.", "label": label, "first": label, "second": other,
+        said = {"features": [], "reason": "So it reads.", "label": self.label, "first": self.label, "second": self.other,
                 "evidence": ["It"], "argument": "It reads so."}  # fmt: skip
         choice = {"index": 0, "message": {"role": "assistant", "content": json.dumps(said)}, "finish_reason": "stop"}
         usage = {"prompt_tokens": 100, "completion_tokens": 20, "total_tokens": 120}
@@ -55,7 +48,7 @@ def heard(house: Courthouse) -> str:
     return done(house, spec(arms=arms)).kept.id
 
 
-def test_a_model_that_only_wavers_shows_no_change(house: Courthouse, model: Changing) -> None:
+def test_a_model_that_stays_as_it_was_shows_no_change(house: Courthouse) -> None:
     name = heard(house)
     found = house.experiments.canary(name, 12)
     assert (found.wanted, found.asked, found.changed, found.cost.calls, found.stopped) == (12, 12, 0, 24, "")
@@ -69,10 +62,6 @@ def test_a_model_that_only_wavers_shows_no_change(house: Courthouse, model: Chan
     told = shell("experiment", "canary", name, "--calls", "4")
     assert "4 of 4 calls were asked again, each twice." in told
     assert "The models call themselves judge-2024 fp-1, as on record." in told
-    model.wavers = True
-    votes = next(one for one in house.experiments.canary(name, 24).shares if one.kind == "Votes")
-    assert votes.spread[0] < 1.0
-    assert votes.further[1] <= 0
 
 
 def test_another_version_with_other_answers_is_a_change(house: Courthouse, model: Changing) -> None:
@@ -91,17 +80,3 @@ def test_another_version_with_other_answers_is_a_change(house: Courthouse, model
     assert house.experiments.store.experiment(name).experiment.canaries == (first, found)
     told = json.loads(shell("experiment", "results", name, "--json"))
     assert [one["now"] for one in told["canaries"]] == [["judge-2024 fp-1"], ["judge-2026 fp-1"]]
-
-
-@pytest.mark.parametrize(("what", "more"), [("calls", 5), ("tokens", 500)])
-def test_the_budget_of_the_experiment_holds(house: Courthouse, what: str, more: int) -> None:
-    name = heard(house)
-    kept = house.experiments.store.experiment(name).experiment
-    used = sum(getattr(one, what) for one in house.experiments.store.took(name).values())
-    budget = kept.budget.model_copy(update={what: used + more})
-    house.experiments.store.replace(kept.model_copy(update={"budget": budget}))
-    found = house.experiments.canary(name, 12)
-    assert 0 < found.cost.calls <= 5
-    assert found.asked < 12
-    assert "budget" in found.stopped
-    assert house.experiments.canary(name, 12).cost.calls == 0, "what was asked again counts too"

@@ -6,28 +6,9 @@ from pathlib import Path
 import pytest
 
 from courtroom.courthouse import Courthouse
-from courtroom.models.capabilities import Capabilities
-from courtroom.models.spec import OFFLINE, ModelSpec
+from courtroom.models.spec import ModelSpec
 from courtroom.settings import Settings
-from courtroom.store.opening import open_store
-from courtroom.store.writer import Writer
 from tests.driving import shell
-
-
-async def test_a_setting_counts_before_a_card_and_an_unknown_model_is_tried(tmp_path: Path) -> None:
-    database = open_store(tmp_path / "courtroom.sqlite")
-    capabilities = Capabilities(database, Writer(database))
-    for model, vision, sees in (
-        (OFFLINE, "auto", False),
-        (OFFLINE, "yes", False),
-        ("openai/gpt-4o-mini", "auto", True),
-        ("openai/gpt-4o-mini", "no", False),
-        ("openai/gpt-3.5-turbo", "auto", False),
-        ("openai/gpt-3.5-turbo", "yes", True),
-        ("openai/a-model-of-my-own", "auto", True),
-    ):
-        spec = ModelSpec.model_validate({"id": model, "vision": vision})
-        assert await capabilities.sees(spec) is sees, (model, vision)
 
 
 async def test_what_was_found_out_is_shown_and_forgotten_by_command(

@@ -1,29 +1,23 @@
 """Cases in and out as files, files that mean harm, and what the checks find, each with the field and the mend."""
 
-import io
 import json
 import struct
-import tempfile
 import zipfile
 from collections.abc import Mapping
-from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import example, given, settings
-from hypothesis import strategies as st
 
 from courtroom.cases import files as case_files
 from courtroom.cases.checks import check
-from courtroom.cases.dispute import CATEGORIES, SIDES, ChatMessage, Dispute, Evidence, JuryRecord, Transaction
+from courtroom.cases.dispute import Dispute
 from courtroom.cases.files import read_upload, write_json, write_zip
 from courtroom.errors import CaseError
 from courtroom.media.store import MediaStore
 from tests.attacks.test_files import zipped
-from tests.pictures import clip, png
+from tests.pictures import png
 
-SCRIPT = "<script>alert('x')</script><img src=x onerror=alert(1)> **bold** $x$ ![](http://192.0.2.1/a.png)"
 PHOTO = {"id": "leak", "kind": "image", "file": "photos/leak.png", "description": "A puddle."}
 
 
@@ -36,91 +30,6 @@ def case(**changes: Any) -> dict[str, Any]:
 
 def as_json(data: Any) -> bytes:
     return json.dumps(data).encode()
-
-
-text = st.text(max_size=40).map(str.strip)
-title = st.text(min_size=1, max_size=40).filter(str.strip)
-moment = st.none() | st.datetimes(min_value=datetime(1990, 1, 1))
-deal = st.builds(Transaction, product=title, description=text, price=st.floats(0, 1e9), ordered_at=moment)
-votes = st.integers(0, 17)
-opinions = st.lists(st.fixed_dictionaries({"side": st.sampled_from(SIDES), "text": text}), max_size=2)
-
-
-@st.composite
-def disputes(draw: st.DrawFn) -> Dispute:
-    pieces = []
-    for side in SIDES:
-        for number in range(1, draw(st.integers(0, 3)) + 1):
-            name = f"{side}-{number}"
-            media = [
-                {"id": f"{name}-{n}", "kind": "image", "file": f"media/{name}-{n}.png", "description": draw(text)}
-                for n in range(draw(st.integers(0, 2)))
-            ]
-            pieces.append(Evidence(id=name, side=side, text=draw(text), at=draw(moment), media=media))
-    return Dispute(
-        id=draw(st.from_regex(r"[A-Za-z0-9][A-Za-z0-9._-]{0,20}", fullmatch=True)),
-        title=draw(title),
-        category=draw(st.sampled_from(CATEGORIES)),
-        language=draw(st.sampled_from(["en", "zh", "zh-Hant"])),
-        transaction=draw(deal),
-        chat=draw(st.lists(st.builds(ChatMessage, speaker=st.sampled_from(SIDES), text=text, at=moment), max_size=3)),
-        evidence=pieces,
-        jury=draw(st.none() | st.builds(JuryRecord, buyer=votes, seller=votes, opinions=opinions)),
-    )
-
-
-@given(st.lists(disputes(), min_size=1, max_size=3))
-def test_a_dispute_written_in_any_form_reads_back_the_same(several: list[Dispute]) -> None:
-    lines = "\n".join(dispute.model_dump_json() for dispute in several)
-    listed = f"[{lines.replace(chr(10), ',')}]"
-    for name, text in (("cases.jsonl", lines), ("cases.json", listed)):
-        assert [package.case for package in read_upload(name, text.encode())] == several
-    (dispute, *_) = several
-    (package,) = read_upload("case.json", b"\xef\xbb\xbf" + write_json(dispute).encode())
-    assert package.case == dispute, "a byte order mark does no harm"
-    with tempfile.TemporaryDirectory() as folder:
-        store = MediaStore(Path(folder))
-        pictures = {medium.file: png((8, 8 + n)) for n, medium in enumerate(dispute.media())}
-        kept = dispute.with_media(store.keep(pictures))
-        (package,) = read_upload("case.zip", write_zip(kept, store))
-    assert package.case == kept
-    assert package.files == pictures
-
-
-def test_two_media_of_one_file_are_packed_once(tmp_path: Path) -> None:
-    data = case()
-    data["evidence"][1]["media"] = [{**PHOTO, "id": "again"}]
-    store = MediaStore(tmp_path)
-    kept = Dispute.model_validate(data).with_media(store.keep({"photos/leak.png": png()}))
-    assert sorted(zipfile.ZipFile(io.BytesIO(write_zip(kept, store))).namelist()) == ["case.json", "photos/leak.png"]
-
-
-def test_a_case_on_disk_finds_its_media_beside_it(tmp_path: Path) -> None:
-    with pytest.raises(CaseError, match="nope.json is not there. Check the path"):
-        read_upload("nope.json", tmp_path / "nope.json")
-    with pytest.raises(CaseError, match="has no case.json"):
-        read_upload("folder", tmp_path)
-    (tmp_path / "photos").mkdir()
-    (tmp_path / "photos" / "leak.png").write_bytes(png())
-    (tmp_path / "case.json").write_bytes(as_json(case()))
-    for path in (tmp_path, tmp_path / "case.json"):
-        (package,) = read_upload(path.name, path)
-        assert package.files == {"photos/leak.png": png()}
-
-
-def test_line_separators_within_a_text_end_no_line_of_jsonl() -> None:
-    lines = "\n".join(json.dumps(case(id=f"c{n}", title="one\u2028two\x85three"), ensure_ascii=False) for n in (1, 2))
-    assert [package.case.title for package in read_upload("a.jsonl", lines.encode())] == ["one\u2028two\x85three"] * 2
-
-
-def test_html_and_script_stay_as_they_are_in_every_text() -> None:
-    bought = {"product": SCRIPT, "description": SCRIPT, "price": 1, "order_state": SCRIPT}
-    jury = {"buyer": 1, "seller": 0, "opinions": [{"side": "buyer", "text": SCRIPT}]}
-    chat = [{"speaker": "buyer", "text": SCRIPT}]
-    data = case(title=SCRIPT, source=SCRIPT, transaction=bought, chat=chat, jury=jury)
-    data["evidence"][0]["text"] = data["evidence"][0]["media"][0]["description"] = SCRIPT
-    (package,) = read_upload("case.json", as_json(data))
-    assert write_json(package.case).count(json.dumps(SCRIPT)) == as_json(data).count(json.dumps(SCRIPT).encode()) == 9
 
 
 DOUBLED = {"id": "buyer-1", "side": "buyer", "text": "x"}
@@ -139,60 +48,29 @@ def wrong(**changes: Any) -> str:
 @pytest.mark.parametrize(
     ("changes", "told"),
     [
-        ({"title": None}, "a.json: title: must be text. Put it in quotes."),
         ({"title": ""}, "a.json: title: must have 1 or more characters. Write more."),
-        ({"title": "x" * 201}, "a.json: title: may have 200 characters. Shorten it."),
         ({"title": "\ud800"}, "a.json: title: holds half a character. Write it again."),
-        ({"evidence": {}}, "a.json: evidence: must be a list. Put it in [ ]."),
-        ({"evidence": ["x"]}, "a.json: evidence 1: must be an object with named fields. Put it in { }."),
-        (bought(price="much"), "a.json: transaction › price: must be a number."),
         (bought(price=-1), "a.json: transaction › price: must be at least 0"),
-        (bought(price=float("nan")), "a.json: transaction › price: must be at most 1,000,000,000."),
         ({"transaction": {"price": 5}}, "a.json: transaction › product: is missing. Add this field."),
-        (bought(currency="yuan"), "a.json: transaction › currency: must be three capitals such as `CNY`."),
-        (bought(ordered_at="soon"), "a.json: transaction › ordered_at: must be a date and time such as 2026-03-01T"),
         ({"evidence": [DOUBLED, DOUBLED]}, "evidence ids must be unique; used more than once: buyer-1. Correct"),
         ({"colour": "red"}, "a.json: colour: is not a known field. Remove it, or check its spelling."),
-        ({"category": "Toys"}, "a.json: category: must be one of 'Digital & Appliances', "),
-        ({"jury": {"buyer": 1.5, "seller": 0}}, "a.json: jury › buyer: must be a whole number."),
-        ({"schema_version": 2}, "a.json: schema_version: must be one of 1."),
         ({"kind": "tribunal"}, "but “tribunal” is not known. Known kinds: “dispute”"),
-        ({"kind": None}, "but it is missing or no text. Known kinds: “dispute”"),
-        ({"kind": ["dispute"]}, "but it is missing or no text. Known kinds: “dispute”"),
     ],
 )
 def test_a_wrong_field_is_named_with_the_mend(changes: dict[str, Any], told: str) -> None:
     assert told in wrong(**changes)
 
 
-def test_a_wrong_entry_is_named_by_its_place_and_id() -> None:
-    bad = {"id": "seller-1", "side": "seller", "media": [{"id": "m", "kind": "image", "file": ""}]}
-    told = wrong(evidence=[{"id": "buyer-1", "side": "buyer"}, bad])
-    assert "a.json: evidence 2 (seller-1) › media 1 (m) › file: must have 1 or more" in told
-    told = wrong(evidence=[7] * 40)
-    assert told.count("must be an object") == 5
-    assert told.endswith("And 35 more.")
-
-
 @pytest.mark.parametrize(
     ("name", "data", "told"),
     [
         ("a.json", as_json(case())[:100], "a.json: it is not valid JSON at column "),
-        ("a.json", b"", "a.json: it is not valid JSON at column 1"),
         ("a.json", b"\xff\x00\x01", "a.json: it is not UTF-8 text. Say its encoding, or save it as UTF-8."),
         ("a.json", b"[]", "a.json holds no case."),
-        ("a.json", b"42", "a.json: a case must be a JSON object"),
-        ("a.json", b'{"kind": 1' + b"1" * 5000 + b"}", "a.json: it holds a number with too many digits."),
         ("a.json", b"[" * 100_000, "a.json: it is nested too deeply."),
-        ("a.jsonl", b"\n \n", "a.jsonl holds no case."),
         ("a.jsonl", as_json(case()) + b"\n{", "a.jsonl, line 2: it is not valid JSON at column 2."),
-        ("a.json", as_json([case(), case(id="!")]), "a.json, case 2: id: must be letters"),
-        ("a.wpd", b"x", "a.wpd can't be read. Upload one of .csv, .docm"),
-        ("a.zip", b"PK\x03\x04 no", "a.zip is no ZIP file, or it is cut off."),
         ("a.zip", zipped(("case.json", as_json(case())))[:-30], "a.zip is no ZIP file, or it is cut off."),
         ("a.zip", zipped(("readme.txt", b"x")), "a.zip holds no case.json."),
-        ("a.zip", zipped(("inner.zip", zipped(("case.json", as_json(case()))))), "a.zip holds no case.json."),
-        ("a.zip", zipped(("case.json", b"{")), "a.zip › case.json: it is not valid JSON"),
     ],
 )  # fmt: skip
 def test_an_unreadable_file_is_told_with_the_mend(name: str, data: bytes, told: str) -> None:
@@ -201,23 +79,27 @@ def test_an_unreadable_file_is_told_with_the_mend(name: str, data: bytes, told: 
     assert str(caught.value).startswith(told)
 
 
+def test_a_dispute_written_in_any_form_reads_back_the_same(tmp_path: Path) -> None:
+    plain = case(title="one\u2028two\x85<b>三", jury={"buyer": 9, "seller": 8, "opinions": []}, language="zh-Hant")
+    several = [Dispute.model_validate({**plain, "id": name}) for name in ("kettle", "lamp")]
+    lines = "\n".join(one.model_dump_json() for one in several)
+    listed = f"[{lines.replace(chr(10), ',')}]"
+    for name, text in (("cases.jsonl", lines), ("cases.json", listed)):
+        assert [package.case for package in read_upload(name, text.encode())] == several
+    (package,) = read_upload("case.json", b"\xef\xbb\xbf" + write_json(several[0]).encode())
+    assert package.case == several[0], "a byte order mark does no harm"
+    store = MediaStore(tmp_path)
+    kept = several[0].with_media(store.keep({"photos/leak.png": png()}))
+    (package,) = read_upload("case.zip", write_zip(kept, store))
+    assert (package.case, package.files) == (kept, {"photos/leak.png": png()})
+
+
 def test_a_zip_may_hold_several_case_folders() -> None:
     pictures = {"a": png((10, 10)), "b": png((20, 20))}
     cases = [(f"{name}/case.json", as_json(case(id=name))) for name in pictures]
     data = zipped(*cases, *((f"{name}/photos/leak.png", picture) for name, picture in pictures.items()))
     read = {package.case.id: package.files for package in read_upload("a.zip", data)}
     assert read == {name: {"photos/leak.png": picture} for name, picture in pictures.items()}
-
-
-BESIDE = (("notes.json", b"{}"), ("__MACOSX/._case.json", b"\0\5\x16\7"), (".vscode/case.json", b"{}"))
-"""What is no case beside a file `case.json`."""
-
-
-@pytest.mark.parametrize("name", ["case.json", "kettle.json", "./case.json", "in/a/folder/CASE.JSON", "cases.jsonl"])
-def test_the_case_of_a_zip_may_have_any_name(name: str) -> None:
-    beside = BESIDE if name == "case.json" else ()
-    (package,) = read_upload("a.zip", zipped((name, as_json(case())), *beside))
-    assert package.case.id == "kettle"
 
 
 def test_a_member_that_lies_or_is_damaged_is_named() -> None:
@@ -232,13 +114,6 @@ def test_a_member_that_lies_or_is_damaged_is_named() -> None:
         read_upload("a.zip", bytes(data))
 
 
-def test_a_zip_may_hold_2000_files_and_no_more() -> None:
-    members = [("case.json", as_json(case())), *((f"{number}.txt", b"") for number in range(1999))]
-    assert len(read_upload("a.zip", zipped(*members))) == 1
-    with pytest.raises(CaseError, match="a.zip holds 2,001 files; 2,000 are allowed. Split it"):
-        read_upload("a.zip", zipped(*members, ("one-more.txt", b"")))
-
-
 def test_an_upload_may_have_200_megabytes(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     assert case_files.MAX_UPLOAD == 200 * 2**20
     large = tmp_path / "large.json"
@@ -250,25 +125,6 @@ def test_an_upload_may_have_200_megabytes(monkeypatch: pytest.MonkeyPatch, tmp_p
     for name in ("a.json", "a.jsonl", "a.zip"):
         with pytest.raises(CaseError, match="are allowed. Split it"):
             read_upload(name, as_json(case()))
-
-
-@given(st.binary(max_size=200), st.sampled_from(["a.json", "a.jsonl", "a.zip"]))
-def test_no_bytes_of_whatever_kind_break_the_reader(data: bytes, name: str) -> None:
-    with pytest.raises(CaseError):
-        read_upload(name, data)
-
-
-@settings(deadline=None)
-@given(st.integers(0, 10_000), st.integers(0, 255))
-@example(487, 0)  # a file without a name
-def test_no_changed_byte_of_a_zip_breaks_the_reader(at: int, byte: int) -> None:
-    data = bytearray(zipped(("case.json", as_json(case())), ("photos/leak.png", png())))
-    data[at % len(data)] = byte
-    try:
-        packages = read_upload("a.zip", bytes(data))
-    except CaseError:
-        return
-    assert [package.case.id for package in packages] == ["kettle"]
 
 
 DEAL = {"product": "Kettle", "price": 20, "description": "Like new."}
@@ -302,10 +158,6 @@ LID = "lid.png has no description: members that can't see will know nothing of i
     [
         (dispute(evidence=[]), "error evidence: Neither side has submitted any evidence. Add what each side claims."),
         (dispute(), "warning evidence: The buyer has submitted no evidence. Add its claim, if it has one."),
-        (
-            dispute(says("", medium("lid.png"))),
-            "warning evidence: The buyer's evidence says nothing in words. Write what the buyer claims.",
-        ),
         (dispute(says("")), "error evidence › buyer-1: This piece is empty. Write what it claims, or remove it."),
         (
             dispute({**says("It leaks."), "at": "2026-03-01T10:00:00"}, transaction={**DEAL, "ordered_at": ORDERED}),
@@ -316,20 +168,26 @@ LID = "lid.png has no description: members that can't see will know nothing of i
             "error media › lid: media/lid.png is named but absent. Add the file, or remove it from the case.",
         ),
         (dispute(says("Look.", medium("lid.png", description=""))), f"warning media › lid: {LID}"),
-        (dispute(says("Look.", medium("lid.png", description="   "))), f"warning media › lid: {LID}"),
+        (
+            dispute(says("如图，壶盖裂了。")),
+            "warning evidence › buyer-1 › text: The text speaks of a picture, but the buyer has submitted none. "
+            "Add it, or reword.",
+        ),
+        (
+            dispute(says("The crack is in photo3.jpg")),
+            "warning evidence › buyer-1 › text: The text names photo3.jpg, which isn't among the media. "
+            "Add it, or reword.",
+        ),
+        (
+            dispute(
+                says("It leaks."), transaction={**DEAL, "ordered_at": ORDERED, "delivered_at": "2026-03-04T10:00:00"}
+            ),
+            "error transaction › delivered_at: The order is delivered before it was placed. Correct one of the dates.",
+        ),
         (
             dispute(says("Look.", medium("../lid.png"))),
             "error media › lid: ../lid.png leads out of the case's folder. "
             "Put the file into it, and name it from there.",
-        ),
-        (
-            dispute(says("It leaks."), transaction={"product": "Kettle", "price": 1}),
-            "warning transaction › description: The listing's text is missing. "
-            "Add it: jurors compare the item with it.",
-        ),
-        (
-            dispute(says("It leaks."), jury={"buyer": 1, "seller": 0, "opinions": [{"side": "seller", "text": "No."}]}),
-            "warning jury › opinions: There are more opinions for a side than votes. Correct the counts.",
         ),
     ],
 )
@@ -337,95 +195,7 @@ def test_what_is_wrong_is_told_with_the_mend(case: Dispute, told: str) -> None:
     assert told in found(case, {"lid.png": png(), "../lid.png": png()})
 
 
-@pytest.mark.parametrize(
-    ("ordered", "delivered", "wrong"),
-    [
-        ("2026-03-05T10:00:00", "2026-03-04T10:00:00", True),
-        ("2026-03-05T10:00:00", "2026-03-05T10:00:00", False),
-        ("2026-03-05T10:00:00+08:00", "2026-03-05T03:00:00Z", False),
-        ("2026-03-05T10:00:00+08:00", "2026-03-05T01:00:00Z", True),
-        ("2026-03-05T10:00:00+08:00", "2026-03-05T11:00:00", False),
-        ("2026-03-05T10:00:00", "2026-03-05T09:00:00Z", True),
-    ],
-)
-def test_an_order_cannot_be_delivered_before_it_was_placed(ordered: str, delivered: str, wrong: bool) -> None:
-    case = dispute(says("It leaks."), transaction={**DEAL, "ordered_at": ordered, "delivered_at": delivered})
-    told = "error transaction › delivered_at: The order is delivered before it was placed. Correct one of the dates."
-    assert found(case, {}) == ([told] if wrong else [])
-
-
-def test_a_medium_that_is_no_use_is_an_error(tmp_path: Path) -> None:
-    for data, told in (
-        (b"", "lid.png is empty. Export the picture again."),
-        (b"no picture at all ...", "lid.png is no picture that can be read. Save it as PNG or JPEG."),
-    ):
-        assert found(dispute(says("Look.", medium("lid.png"))), {"lid.png": data}) == [f"error media › lid: {told}"]
-    case = dispute(says("Look.", medium("clip.webm", "video")))
-    whole = clip(tmp_path / "clip.webm", codec="VP80").read_bytes()
-    assert check(case, {"clip.webm": whole}) == []
-    (cut,) = found(case, {"clip.webm": whole[: len(whole) // 2]})
-    assert cut.startswith("error media › clip: clip.webm is cut off: it ends at 00:00 but says it lasts 00:02.")
-
-
-def test_a_kept_case_is_checked_by_its_kept_files(tmp_path: Path) -> None:
-    store = MediaStore(tmp_path)
-    case = dispute(says("Look.", medium("lid.png")))
-    assert len(found(case, store)) == 1
-    kept = case.with_media(store.keep({"lid.png": png()}))
-    assert check(kept, store) == []
-    next(tmp_path.iterdir()).unlink()
-    (told,) = found(kept, store)
-    assert "missing from the store. Upload the case again." in told
-
-
-@pytest.mark.parametrize(
-    ("text", "word"),
-    [
-        ("As the photo shows, it leaks.", "picture"),
-        ("如图，壶盖裂了。", "picture"),
-        ("See the video from 00:05 on.", "video"),
-        ("开箱视频可以证明。", "video"),
-        ("There was no photo in the listing, but the picture I took shows it.", "picture"),
-        ("没有划痕，如图。", "picture"),
-        ("It leaks. I have no photo of it.", ""),
-        ("I did not take a photo and never sent any video.", ""),
-        ("我没有拍视频。", ""),
-        ("I pictured it otherwise, and photosynthesis has nothing to do with it.", ""),
-    ],
-)
-def test_a_text_that_speaks_of_an_absent_medium_is_told(text: str, word: str) -> None:
-    told = f"The text speaks of a {word}, but the buyer has submitted none. Add it, or reword."
-    assert found(dispute(says(text)), {}) == ([f"warning evidence › buyer-1 › text: {told}"] if word else [])
-
-
-def test_a_medium_of_another_piece_of_its_side_counts() -> None:
-    other = {**says("The lid.", medium("lid.png")), "id": "buyer-2"}
-    assert check(dispute(says("See my photo."), other), {"lid.png": png()}) == []
-    theirs = {**SELLER, "media": [medium("lid.png")]}
-    assert len(found(dispute(says("See my photo."), theirs), {"lid.png": png()})) == 1
-
-
-@pytest.mark.parametrize(
-    ("text", "missing"),
-    [
-        ("The crack is in photo3.jpg", ["photo3.jpg"]),
-        ("裂缝见photo3.jpg中", ["裂缝见photo3.jpg"]),
-        ("The crack is in LID.PNG.", []),
-        ("裂缝见lid.png中", []),
-        ("Compare lid.png and base-2.png", ["base-2.png"]),
-        ("The listing says v1.2 and costs 3.50", []),
-    ],
-)
-def test_a_file_that_a_text_names_must_exist(text: str, missing: list[str]) -> None:
-    told = "warning evidence › buyer-1 › text: The text names {}, which isn't among the media. Add it, or reword."
-    case = dispute(says(text, medium("media/lid.png")))
-    assert found(case, {"media/lid.png": png()}) == [told.format(name) for name in missing]
-
-
-@pytest.mark.parametrize(
-    ("price", "amount"),
-    [("1.299,00 €", 1299), ("¥1.2万", 12_000)],
-)
+@pytest.mark.parametrize(("price", "amount"), [("1.299,00 €", 1299), ("¥1.2万", 12_000)])
 def test_a_price_is_read_as_its_country_writes_it(price: str, amount: float) -> None:
     record = {"product": "Lamp", "price": price, "buyer_evidence": "It came broken.", "category": "Other"}
     (package,) = read_upload("a.json", json.dumps(record).encode())

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.driving import shell as in_this_process
+
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "tests" / "packages" / "tender"
 BIDS = (("North", 900, "Delivered in May."), ("South", 950, "Delivered in March."), ("West", 800, "Used parts."))
@@ -40,28 +42,14 @@ def shell(*arguments: str, at: Path, path: str) -> subprocess.CompletedProcess[s
     return subprocess.run(command, env=surroundings, cwd=ROOT, capture_output=True, text=True, check=False)
 
 
-@pytest.mark.parametrize("procedure", ["debate", "discussion", "mock-jury", "council"])
-def test_a_kind_of_another_package_is_heard(site: Path, procedure: str) -> None:
-    few = ("--set", "rounds=1") if procedure == "mock-jury" else ()
-    heard = ("run", str(site / "tender.json"), "--procedure", procedure, *few, "--json")
-    done = shell(*heard, at=site, path=f"{site / 'site'}{os.pathsep}{ROOT}")
-    assert done.returncode == 0, done.stderr
-    told = json.loads(done.stdout)
-    assert told["status"] == "done"
-    assert told["verdict"] in ("A", "B", "C", "Hung jury")
-
-
 def test_the_check_hears_a_case_of_ones_own(site: Path, tmp_path: Path) -> None:
     path = f"{site / 'site'}{os.pathsep}{ROOT}"
-    shell("new-procedure", "two-judges", "--to", str(tmp_path / "new"), at=tmp_path, path=path)
+    in_this_process("new-procedure", "two-judges", "--to", str(tmp_path / "new"))
     check = ("procedures", "check", str(tmp_path / "new"), "--case")
     heard = shell(*check, str(ROOT / "data/cases/oak-table/case.json"), at=tmp_path, path=path)
     assert heard.stdout.endswith("two-judges: ok\n"), heard.stderr
     refused = shell(*check, str(site / "tender.json"), at=tmp_path, path=path)
     assert "school-chairs is of the kind “tender”" in refused.stderr
-    code = tmp_path / "new" / "two_judges" / "procedure.py"
-    code.write_text(code.read_text().replace('case_kind="dispute"', 'case_kind="tender"'))
-    assert "No sample is of the kind “tender”" in shell(*check[:-1], at=tmp_path, path=path).stderr
 
 
 def test_a_kind_that_can_not_be_used_leaves_the_others_alone(site: Path, tmp_path: Path) -> None:
@@ -81,18 +69,17 @@ def test_a_kind_that_can_not_be_used_leaves_the_others_alone(site: Path, tmp_pat
     assert "which no other kind has" in told[0]
     assert "has no attribute 'Auction'" in told[1]
     assert "is no class below Case" in told[2]
-    heard = ("run", str(site / "tender.json"), "--procedure", "debate", "--json")
-    assert json.loads(shell(*heard, at=tmp_path, path=path).stdout)["status"] == "done"
 
 
-def test_without_its_package_a_case_is_told_of_and_kept(site: Path, tmp_path: Path) -> None:
+def test_a_kind_of_another_package_is_heard_and_without_it_told_of(site: Path, tmp_path: Path) -> None:
     path = f"{site / 'site'}{os.pathsep}{ROOT}"
-    heard = shell("run", str(site / "tender.json"), "--procedure", "debate", "--json", at=tmp_path, path=path)
-    run = json.loads(heard.stdout)["run"]
+    heard = shell("run", str(site / "tender.json"), "--procedure", "mock-jury", "--json", at=tmp_path, path=path)
+    told = json.loads(heard.stdout)
+    assert told["verdict"] in ("A", "B", "C", "Hung jury")
+    run = told["run"]
     without = shell("cases", at=tmp_path, path=str(ROOT))
     assert "phone-battery" in without.stdout
     assert "“tender” is not known" in without.stderr
     shown = shell("show", run, at=tmp_path, path=str(ROOT))
     assert "“tender” is not known" in shown.stderr
     assert "Traceback" not in shown.stderr
-    assert "school-chairs" in shell("cases", at=tmp_path, path=path).stdout

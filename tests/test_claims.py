@@ -4,23 +4,13 @@ import gzip
 import json
 import re
 from collections.abc import Iterator
-from concurrent.futures import Future
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from courtroom.courthouse import Courthouse
-from courtroom.declarations.setup import Budget
-from courtroom.engine.events import Voted
-from courtroom.engine.record import Record
-from courtroom.errors import CourtroomError
-from courtroom.evaluation.claims import Claim, not_in_file, statement, way
-from courtroom.evaluation.movement import movement
-from courtroom.models.spec import OFFLINE, ModelSpec
-from courtroom.questions.checking import CheckStatement
-from courtroom.settings import Settings
+from courtroom.models.spec import ModelSpec
 from tests.driving import shell
 from tests.openai_server import OpenAIServer
 from tests.pages import house as app_house
@@ -31,87 +21,6 @@ __all__ = ["app_house"]  # a fixture
 SHELF = gzip.decompress((Path(__file__).parent / "recorded" / "invented-shelf.json.gz").read_bytes())
 """A hearing in which a juror invents a shelf, and two put it right whom she can't hear."""
 CHECKER = ModelSpec(id="openai/checker", temperature=0.0)
-
-
-@pytest.fixture(scope="module")
-def recorded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Courthouse]:
-    with_recordings = Courthouse(Settings(home=tmp_path_factory.mktemp("recorded")))
-    yield with_recordings
-    with_recordings.close()
-
-
-@pytest.fixture(scope="module")
-def shelf(recorded: Courthouse) -> Record:
-    return recorded.record(recorded.files.take_in(SHELF))
-
-
-def by_rules(house: Courthouse, record: Record) -> tuple[Claim, ...]:
-    return not_in_file(record, house.answers.of(record.run))
-
-
-def said_instead(record: Record, path: str, words: str) -> Record:
-    """The record as if a member had said something else with its vote."""
-    events = tuple(
-        (
-            at,
-            event.model_copy(update={"reasons": (words,)})
-            if isinstance(event, Voted) and event.path == path
-            else event,
-        )
-        for at, event in record.events
-    )
-    return replace(record, events=events)
-
-
-def test_the_invented_shelf_is_found_without_a_model(recorded: Courthouse, shelf: Record) -> None:
-    (found,) = by_rules(recorded, shelf)
-    assert (found.vote.member, found.words, found.why) == ("juror-12", "Yes, in cans, on one shelf.", "denied")
-    assert found.passage.startswith("Petrol was kept in the shed")
-
-
-def test_the_way_of_the_shelf_is_told_member_by_member(recorded: Courthouse, shelf: Record) -> None:
-    procedure, answers = recorded.procedures["mock-jury"], recorded.answers.of(shelf.run)
-    went = way(movement(shelf, procedure, answers), *by_rules(recorded, shelf))
-    names = {member.id: member.name for member in shelf.members}
-    parts: dict[str, set[str]] = {}
-    for member, role in went.roles.items():
-        parts.setdefault(role, set()).add(names[member])
-    assert parts == {
-        "said": {"Tang Ying"},
-        "denied": {"Elena Popescu", "Sofia Lindqvist", "Grace Okafor"},
-        "spoke": {"Maria Rossi", "Feng Bo"},
-        "heard-denial": {"Linda Moore"},
-        "heard-neither": {"Walter Frank", "Sam Taylor", "Stefan Ionescu", "Huang Rui", "Fatima Haddad"},
-    }
-    assert not went.author_heard, "she follows neither of the two who put it right"
-
-
-def test_the_rules_mark_nothing_in_the_bundled_recordings(recorded: Courthouse) -> None:
-    statements = 0
-    for recording in recorded.recordings:
-        record = recorded.record(recorded.files.play(recording))
-        statements += sum(bool(vote.reasons) for vote in record.of(Voted))
-        assert by_rules(recorded, record) == (), "somebody has read them: each number in them follows from the case"
-    assert statements == 279
-
-
-@pytest.mark.parametrize(  # what follows from two numbers, and sums without their currency, are no invention
-    ("words", "marked"),
-    [
-        ("The phone was logged 16 kilometres away.", ["16 kilometres"]),
-        ("The phone was logged 14 kilometres away.", []),
-        ("Half an hour less eleven minutes leaves 19 minutes.", []),
-        ("The van came 25 minutes before.", ["25 minutes"]),
-        ("The alarm came at 18:40, and 30 % of it burned.", ["30 %", "18:40"]),
-        ("Insured for 180,000 yuan, they say.", []),
-        ("Insured for 240,000 yuan, they say.", ["240,000 yuan"]),
-    ],
-)
-def test_a_number_is_marked_that_nobody_was_given(
-    recorded: Courthouse, shelf: Record, words: str, marked: list[str]
-) -> None:
-    changed = said_instead(shelf, "first-ballot/juror-03", words)
-    assert [one.words for one in by_rules(recorded, changed) if one.why == "number"] == marked
 
 
 class Checker:
@@ -142,10 +51,6 @@ def test_a_model_finds_it_and_copies_word_for_word(house: Courthouse, server: Op
     record = house.record(house.files.take_in(SHELF))
     plan = house.checks.plan(record, CHECKER)
     assert (plan.estimate.calls, plan.estimate.on_record, server.calls) == (48, 0, 0), "a plan asks nothing"
-    under_way = house.checks.under_way[record.run.id] = Future()
-    with pytest.raises(CourtroomError, match="being asked already"):
-        house.checks.start(plan)
-    under_way.cancel()
     outcome = house.checks.start(plan).result(60)
     assert not outcome.stopped
     found = {one.words: one for one in house.checks.of(record) if one.why == "model"}
@@ -161,34 +66,6 @@ def test_a_model_finds_it_and_copies_word_for_word(house: Courthouse, server: Op
     assert not house.checks.plan(record, CHECKER).questions, "what was asked is not asked again"
 
 
-def test_a_check_shows_the_case_and_nobody_elses_words(house: Courthouse, server: OpenAIServer) -> None:
-    record = house.record(house.files.take_in(SHELF))
-    plan = house.checks.plan(record, CHECKER)
-    said = {f"{vote.path}/check": vote for vote in record.of(Voted)}
-    for asked in (question.asked for question in plan.questions):
-        assert isinstance(asked.task, CheckStatement)
-        assert "logged 14 kilometres away" in asked.task.shown
-        vote = said[asked.path.rpartition("/")[0]]
-        assert statement(vote) in asked.task.statement
-        others = (other for other in record.of(Voted) if other != vote)
-        assert not any(statement(other) in asked.task.shown for other in others)
-
-
-def test_a_check_stops_at_the_budget_and_goes_along(house: Courthouse, server: OpenAIServer) -> None:
-    record = house.record(house.files.take_in(SHELF))
-    limited = record.setup.model_copy(update={"budget": Budget(calls=50)})
-    plan = house.checks.plan(replace(record, setup=limited), CHECKER)
-    outcome = house.checks.start(plan).result(60)
-    assert outcome.stopped, "the run's own 48 calls count too"
-    assert server.calls == 2
-    _, text = house.files.export(record.run.id)
-    kept = [one.kind for _, one in house.asides.of(record.run.id)]
-    house.store.delete(record.run.id)
-    house.files.take_in(text.encode())
-    assert [one.kind for _, one in house.asides.of(record.run.id)] == kept
-    assert kept.count("check") == 2
-
-
 def test_the_shell_tells_each_claim_and_who_heard_it(house: Courthouse, server: OpenAIServer) -> None:
     run = house.files.take_in(SHELF)
     (told,) = json.loads(shell("check", run, "--json"))["claims"]
@@ -197,12 +74,6 @@ def test_the_shell_tells_each_claim_and_who_heard_it(house: Courthouse, server: 
     assert json.loads(shell("check", run, "--model", CHECKER.id, "--estimate", "--json"))["ask"] == 48
     found = {one["found_by"] for one in json.loads(shell("check", run, "--model", CHECKER.id, "--json"))["claims"]}
     assert found == {CHECKER.id}
-
-
-def test_the_offline_model_is_not_asked_to_check(house: Courthouse) -> None:
-    record = house.record(house.files.take_in(SHELF))
-    with pytest.raises(CourtroomError, match="Choose a language model"):
-        house.checks.plan(record, ModelSpec(id=OFFLINE))
 
 
 def test_the_page_shows_mark_passage_way_and_voices(app_house: Courthouse) -> None:

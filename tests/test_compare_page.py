@@ -6,9 +6,8 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from courtroom.courthouse import Courthouse
-from courtroom.procedures import PROCEDURES
 from tests.driving import drive
-from tests.pages import heard, house, opened_at, page
+from tests.pages import heard, house, opened_at
 from tests.samples import sample
 from tests.test_experiments_page import unmarked as texts
 
@@ -27,10 +26,7 @@ def compared(runs: str, tab: str | None = None) -> AppTest:
     return opened_at("compare", {"tab-compare": tab} if tab else None, runs=runs)
 
 
-KINDS = {procedure.kinds[0]: name for name, procedure in PROCEDURES.items()}
-
-
-@pytest.mark.parametrize("procedure", KINDS.values())
+@pytest.mark.parametrize("procedure", ["juris", "courtroom-llm"])
 @pytest.mark.slow
 def test_every_tab_is_drawn_for_a_procedure_of_any_kind(house: Courthouse, procedure: str) -> None:
     found = house.procedures[procedure]
@@ -62,22 +58,3 @@ def test_what_differs_is_told_with_its_values(house: Courthouse) -> None:
     assert "judge" not in " ".join(one.label for one in app.expander), "answers are named in words"
     app = compared(f"{run},{fork}", "Answers")
     assert list(app.dataframe[0].value.iloc[0])[:2] == ["Round 1", name]
-    for one in (run, fork):
-        app = page("deliberation", {"run": one, f"tab-{one}": "Family"})
-        family = app.dataframe[-1].value.set_index("run")
-        assert "Personas · 3 · Background" in family.loc[fork, "Run"]
-        assert family.loc[fork, "Changed"].count("Personas · 3 · ") > 1
-
-
-def test_a_missing_run_is_told_and_the_rest_compared(house: Courthouse) -> None:
-    run = heard(house)
-    app = compared(f"{run},nope")
-    assert "There is no run nope here" in texts(app)
-    assert "Choose two to four runs" in texts(app)
-    fork = forked(house, run)
-    app = compared(f"{run},nope,{fork}")
-    assert "Of 51 answers" in texts(app)
-    assert "They part at Round 1 · " in texts(app)
-    app.multiselect[0].set_value([fork, run]).run()  # what is chosen stands in the address
-    assert not app.exception
-    assert app.query_params["runs"] in ([f"{fork},{run}"], f"{fork},{run}")

@@ -1,37 +1,20 @@
-"""Matched controls of a panel: which arms they are, as many tokens, and that they do what their names say."""
+"""Matched controls of a panel: which arms they are, and as many tokens."""
 
 import pytest
 
 from courtroom.courthouse import Courthouse
 from courtroom.datasets.samples import add_sample
 from courtroom.errors import CourtroomError
-from courtroom.experiments.spec import TITLES, adapted, parsed, recipe
-from courtroom.judging.jurors import seated
-from courtroom.panel.personas import sample_panel
-from tests.pages import house, page
-
-__all__ = ["house"]  # a fixture
+from courtroom.experiments.spec import TITLES, adapted, parsed
 
 
-@pytest.mark.parametrize(
-    ("procedure", "knobs", "missing"),
-    [
-        ("mock-jury", {"jury_size": 6, "rounds": 2, "first_votes": 3}, set()),
-        ("cyberjurors", {"jury_size": 5, "examination": "shared", "rounds": 2}, set()),
-        ("discussion", {}, {"placebo"}),
-    ],
-)
-def test_a_panel_has_its_controls_and_the_samples_take_as_many_tokens(
-    house: Courthouse, procedure: str, knobs: dict[str, object], missing: set[str]
-) -> None:
-    dataset = {"mock-jury": "sample-trials"}.get(procedure, "sample-disputes")
-    add_sample(house.datasets, house.library, dataset)
-    arms = [{"name": "panel", "procedure": procedure, "set": knobs}]
-    panel = parsed({"name": "x", "dataset": {"name": dataset, "limit": 2}, "arms": arms}, "x")
+def test_a_panel_has_its_controls_and_the_samples_take_as_many_tokens(house: Courthouse) -> None:
+    add_sample(house.datasets, house.library, "sample-trials")
+    arms = [{"name": "panel", "procedure": "mock-jury", "set": {"jury_size": 6, "rounds": 2, "first_votes": 3}}]
+    panel = parsed({"name": "x", "dataset": {"name": "sample-trials", "limit": 2}, "arms": arms}, "x")
     whole = house.experiments.with_controls(panel)
-    titles = [title for name, title in TITLES.items() if name not in missing]
-    assert [arm.name for arm in whole.arms[1:]] == [f"panel: {title}" for title in titles]
-    values: dict[str, object] = {"model.vision": "no"} | ({"first_votes": None} if "first_votes" in knobs else {})
+    assert [arm.name for arm in whole.arms[1:]] == [f"panel: {title}" for title in TITLES.values()]
+    values = {"model.vision": "no", "first_votes": None}
     tokens = {}
     for arm in whole.arms[:3]:
         counted = adapted(whole, arms=[arm.name], model="counted", values=values)
@@ -40,25 +23,3 @@ def test_a_panel_has_its_controls_and_the_samples_take_as_many_tokens(
     assert tokens["panel: without talk"] <= tokens["panel"]
     with pytest.raises(CourtroomError, match="no arm with a panel"):
         house.experiments.with_controls(whole, ["nobody"])
-
-
-def test_the_recipe_has_them_all_and_the_form_adds_them_by_one_click(house: Courthouse) -> None:
-    found = recipe("talk-or-tokens")
-    assert found is not None
-    add_sample(house.datasets, house.library, "sample-disputes")
-    made = house.experiments.with_controls(adapted(found.experiment, arms=["a debate"]))
-    kept = [arm for arm in found.experiment.arms if arm.name.startswith("a debate")]
-    assert [(arm.name, arm.set) for arm in made.arms] == [(arm.name, arm.set) for arm in kept]
-    at = page("experiments", {"experiments-part": "New", "experiment-arms-dispute": ["Discussion"]})
-    before = len(at.dataframe)
-    at.toggle(key="experiment-controls").set_value(True).run()
-    assert not at.exception
-    assert len(at.dataframe) == before + 1
-
-
-def test_personas_of_others_are_nobodys_of_the_panel() -> None:
-    own = sample_panel(12, 3)
-    others = seated((), 12, 3, "others")
-    assert len({one.name for one in others}) == 12
-    assert {one.name for one in own}.isdisjoint(one.name for one in others)
-    assert seated(own[:4], 12, 3, "own")[:4] == own[:4]

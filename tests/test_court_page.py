@@ -5,10 +5,9 @@ import textwrap
 from pathlib import Path
 from typing import Any
 
-import plotly.graph_objects as go
 import pytest
 
-from courtroom import Court, Procedure, Role, StageKind, Verdict, options
+from courtroom import Court, Procedure, Role, StageKind, Verdict
 from courtroom.courthouse import Courthouse
 from courtroom.procedures.registration import register
 from courtroom.settings import Settings
@@ -85,17 +84,3 @@ def test_the_page_leaves_out_no_method_of_the_court() -> None:
     told = {name for heading in METHODS for name in heading.split(", ")}
     there = {name for name in (*vars(Court), *Court.__annotations__) if not name.startswith("_")}
     assert told == there
-
-
-def test_an_answer_that_breaks_the_tasks_rule_is_refused() -> None:
-    names = module()
-    task = names["Choose"].model_construct(case=None)
-    assert task.problem(names["Advice"](reasons="So.", choice="yes")) == "Name your choice in the reasons."
-    assert task.problem(names["Advice"](reasons="So: yes.", choice="yes")) is None
-
-
-def test_the_symbols_on_the_page_are_plotlys() -> None:
-    for symbol, mark in options.SHAPES:
-        assert f"`{symbol}` {mark}" in re.sub(r"\n", " ", TEXT)
-        go.Scatter(marker={"symbol": symbol})
-    assert module()["DECIDES"]["choices_in"] is options.choices

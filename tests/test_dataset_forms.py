@@ -8,8 +8,6 @@ import pytest
 
 from courtroom.cases.criminal import CriminalCase
 from courtroom.cases.labelled import LabelledTask
-from courtroom.datasets.forms.criminal import term_in_words
-from courtroom.errors import CaseError
 from tests.desk import Desk
 from tests.real import FOLDER, needs_real_data
 
@@ -71,16 +69,6 @@ def test_multiljp_gives_a_row_for_each_defendant(desk: Desk) -> None:
     assert [known["term_of_imprisonment"]["imprisonment"] for known in (one, two)] == [18, 3]
 
 
-def test_mud_gives_a_row_for_each_subject(desk: Desk) -> None:
-    element = [{"object": "公民财产权利", "subjective": "无", "objective": {"act": "殴打", "res": "无"}}]
-    charged = (("<被告人A>", "抢劫罪"), ("<被告人B>", "非法拘禁罪"), ("<被告人A>", "敲诈勒索罪"))
-    labels = [{"subject": subject, "charge": charge, "sub+ob": element} for subject, charge in charged]
-    record = {"uid": "annotator-3", "id": "2759711", "facts": "经审理查明，<被告人A>、<被告人B>……", "labels": labels}
-    desk.take(desk.write("mud.json", [record]))
-    assert [one["charges"] for one in gold(desk)] == [("抢劫", "敲诈勒索"), ("非法拘禁",)]
-    assert [row.case.defendants[0] for row in desk.rows()] == ["被告人A", "被告人B"]
-
-
 def test_simucourt_keeps_criminal_cases_alone(desk: Desk) -> None:
     case = {
         "序号": 1, "案件名": "某人盗窃一审刑事判决书", "类别": "刑事", "案由": "盗窃", "案号": "（2023）某0115刑初1号",
@@ -100,18 +88,6 @@ def test_simucourt_keeps_criminal_cases_alone(desk: Desk) -> None:
     (problem,) = done.problems
     assert problem.place == "SimuCourt(1).json, entry 2"
     assert "`类别` is “民事”" in problem.message
-
-
-def test_simucourts_appeals_are_read_without_the_first_courts_judgment(desk: Desk) -> None:
-    appeal = {
-        "序号": 1, "类别": "刑事", "审理程序": "二审", "上诉人": "（原审被告人）张某", "上诉请求": "请求改判缓刑",
-        "一审法院认定事实": FACTS, "一审法院意见": "其行为已构成盗窃罪", "一审法院审判结果": "判处拘役二个月", "本院二审查明事实": "事实一致。",
-        "引用法律条文1": "《中华人民共和国刑法》第二百六十四条、第五十二条", "刑事_罪名": "上诉人犯盗窃罪", "刑事_刑期": "判处拘役一个月",
-    }  # fmt: skip
-    desk.take(desk.write("SimuCourt(2).json", [appeal]))
-    (row,), (known,) = desk.rows(), gold(desk)
-    assert (row.case.defendants, row.case.facts) == (("张某",), f"{FACTS}\n请求改判缓刑\n事实一致。")
-    assert (known["relevant_articles"], known["term_of_imprisonment"]["imprisonment"]) == ((264, 52), 1)
 
 
 def test_simcourt_takes_the_statement_with_the_masked_penalty(desk: Desk) -> None:
@@ -150,41 +126,6 @@ def test_lecard_gives_queries_candidates_and_relevance(desk: Desk) -> None:
     assert desk.datasets.row("set", "query-1325").case.gold.charges == ("诈骗", "信用卡诈骗")
 
 
-def test_lecard_v2_has_articles_and_grades_in_trec_form(desk: Desk) -> None:
-    desk.write("query/train_query.json", [{"id": 233, "query": "告石……" + FACTS, "fact": FACTS}])
-    told = {"qw": "全文", "fact": "案情。", "reason": "本院认为", "result": "判决"}
-    desk.write("candidate/candidate_55192/11.json", {"pid": 11, **told, "charge": ["盗窃罪"], "article": [264, 67]})
-    desk.write("label/relevence.trec", "233\t0\t11\t2\n233 0 12 0\n")
-    done = desk.take()
-    assert done.info.splits == {"candidates": 1, "queries": 1}
-    assert desk.datasets.relevance("set") == {"query-233": {"candidate-11": 2, "candidate-12": 0}}
-    assert gold(desk) == [{"relevant_articles": (264, 67), "charges": ("盗窃",)}]
-
-
-@pytest.mark.parametrize(
-    ("text", "months", "kind"),
-    [
-        ("死刑缓期二年执行", 0, "death_penalty"),
-        ("判处有期徒刑三年二个月", 38, ""),
-        ("判处拘役一个月，缓刑二个月", 1, ""),
-        ("有期徒刑十一年", 132, ""),
-        ("有期徒刑一年半", 18, ""),
-        ("有期徒刑二十年零六个月", 246, ""),
-        ("管制6个月", 6, ""),
-        ("判处死刑，缓期二年执行", 0, "death_penalty"),
-        ("判处无期徒刑，剥夺政治权利终身", 0, "life_imprisonment"),
-        ("免予刑事处罚", 0, ""),
-        ("单处罚金人民币五千元", 0, ""),
-        ("判处罚金人民币五千元", 0, ""),
-    ],
-)
-def test_terms_in_words_are_months(text: str, months: int, kind: str) -> None:
-    assert term_in_words(text) == {**MONTHS, "imprisonment": months, **({kind: True} if kind else {})}
-    assert term_in_words("无") is None, "it is not on record"
-    with pytest.raises(CaseError, match="names no term"):
-        term_in_words("若干时日")
-
-
 @needs_real_data
 def test_real_records_are_named_by_task_and_item(desk: Desk) -> None:
     done = desk.take(FOLDER / "lawbench")
@@ -205,13 +146,6 @@ def test_documents_come_with_their_summaries(desk: Desk, form: dict[str, Any]) -
     assert (case.text, case.reference, case.domain) == (form["text"], form["summary"], form["domain"])
 
 
-def test_a_folder_of_texts_is_documents(desk: Desk) -> None:
-    desk.write("one.txt", "The river rose in the night. Nobody was hurt.")
-    desk.write("two.md", "# Two\n\nA second text.")
-    desk.take()
-    assert [(row.id, row.case.title) for row in desk.rows()] == [("one", "one"), ("two", "two")]
-
-
 @pytest.mark.parametrize("form", FORMS["labelled"], ids=lambda form: form["file"])
 def test_labelled_texts_have_the_labels_of_their_files(desk: Desk, form: dict[str, Any]) -> None:
     done = desk.take(desk.write(form["file"], form["content"]), names=form["names"])
@@ -219,51 +153,3 @@ def test_labelled_texts_have_the_labels_of_their_files(desk: Desk, form: dict[st
     assert labels(desk) == form["labels"]
     assert task(desk).names == tuple(form["columns"])
     assert set(filter(None, form["labels"])) <= set(task(desk).labels)
-
-
-def test_rows_of_several_labels_are_refused_one_by_one(desk: Desk) -> None:
-    rows = [
-        {"text": ["1. First.", "2. Second."], "labels": ["P1-1"]},
-        {"text": ["Other."], "labels": ["3", "6"]},
-        {"text": ["None."], "labels": []},
-        {"text": ["More."], "labels": ["three"]},
-    ]
-    done = desk.take(desk.write("ecthr.jsonl", rows))
-    assert labels(desk) == ["P1-1", None, "three"]
-    assert task(desk).items[0].text == "1. First.\n2. Second."
-    (problem,) = done.problems
-    assert str(problem).startswith("ecthr.jsonl, line 2: it has 2 labels")
-
-
-def test_casehold_points_into_its_own_endings(desk: Desk) -> None:
-    row = {"context": "The court held (<HOLDING>).", "endings": [f"holding {letter}" for letter in "abcde"]}
-    done = desk.take(desk.write("test.jsonl", [row | {"label": label} for label in (0, 4, -1, 5)]))
-    assert labels(desk) == ["A", "E", None]
-    assert "B) holding b" in task(desk).items[0].text
-    assert "`label` is 5" in done.problems[0].message
-
-
-def test_samples_of_inspect_have_their_options_letters(desk: Desk) -> None:
-    chat = [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "Which?"}]
-    rows = [
-        {"input": "What is 1+1?", "choices": ["1", "2"], "target": "B", "id": "one"},
-        {"input": chat, "choices": ["yes", "no"], "target": ["yes"], "metadata": {"a": 1}},
-        {"input": "Bad?", "choices": ["yes", "no"], "target": "Z"},
-    ]
-    done = desk.take(desk.write("samples.jsonl", rows))
-    assert labels(desk) == ["B", "A"]
-    assert task(desk).question == "Which of the options is right?"
-    assert "none of the letters A to B" in done.problems[0].message
-
-
-def test_a_task_becomes_a_row_for_each_text(desk: Desk) -> None:
-    own = {
-        "kind": "labelled", "id": "t", "title": "T", "labels": ["a", "b"], "question": "Which?",
-        "items": [{"id": "1", "text": "x", "label": "a"}, {"id": "2", "text": "y"}],
-        "examples": [{"id": "1", "text": "z", "label": "b"}],
-    }  # fmt: skip
-    done = desk.take(desk.write("task.json", own), split=None)
-    assert done.info.splits == {"examples": 1}
-    assert labels(desk) == ["a", None, "b"]
-    assert (task(desk).labels, task(desk).question) == (("a", "b"), "Which?")
-    assert [one.text for one in desk.datasets.examples(task(desk).pool)] == ["z"]

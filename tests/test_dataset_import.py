@@ -4,6 +4,7 @@ import gzip
 import json
 import os
 import re
+import shutil
 import signal
 from functools import partial
 from hashlib import sha256
@@ -14,21 +15,18 @@ import pyarrow as pa
 import pytest
 
 from courtroom.cases.labelled import LabelledTask
-from courtroom.cases.readers.tables import NumberedLabels
 from courtroom.courthouse import Courthouse
 from courtroom.datasets.draft import CHUNK_ROWS
-from courtroom.datasets.importing import Order, Stopped
+from courtroom.datasets.importing import Order
 from courtroom.datasets.selection import Selection
-from courtroom.datasets.source import split_of
 from courtroom.errors import CourtroomError
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
 from tests import driving
-from tests.attacks.test_files import arrow, parquet, zipped
+from tests.attacks.test_files import parquet
 from tests.desk import Desk
 from tests.docs import ROOT
 from tests.driving import drive
 from tests.openai_server import OpenAIServer
-from tests.pictures import png
 
 ROWS = [{"text": f"text {n}", "label": "joy" if n % 2 else "fear"} for n in range(6)]
 
@@ -67,15 +65,11 @@ MANY = "".join(
         ("a.jsonl", LINES),
         ("a.jsonl", "\ufeff" + LINES.replace("\n", "\r\n\n")),
         ("a.json", json.dumps(ROWS)),
-        ("a.json", LINES),
-        ("a.json", json.dumps({"data": ROWS})),
         ("a.json", json.dumps({"rows": [{"row_idx": 0, "row": row, "truncated_cells": []} for row in ROWS]})),
         ("a.csv", "text,label\n" + "".join(f'"{row["text"]}",{row["label"]}\n' for row in ROWS)),
         ("a.csv", "label;text\n" + "".join(f"{row['label']};{row['text']}\n" for row in ROWS)),
         ("a.tsv", "Text\tLabel\n" + "".join(f"{row['text']}\t{row['label']}\n" for row in ROWS)),
-        ("a.txt", "".join(f"{row['text']};{row['label']}\n" for row in ROWS)),
         ("a.jsonl.gz", gzip.compress(LINES.encode(), mtime=0)),
-        ("a.parquet", parquet(pa.Table.from_pylist(ROWS))),
         ("a.parquet", parquet(table(["fear", "joy"]))),
     ],
 )
@@ -86,53 +80,6 @@ def test_every_file_form_gives_the_same_rows(desk: Desk, name: str, content: Any
     assert [row.number for row in desk.rows()] == list(range(6))
 
 
-def test_a_long_line_is_a_record_or_holds_them(desk: Desk) -> None:
-    long = [{"text": f"{n} " + "word " * 20_000, "summary": "s"} for n in range(2)]
-    desk.take(desk.write("lines.json", "".join(json.dumps(row) + "\n" for row in long)), name="lines")
-    desk.take(desk.write("object.json", json.dumps({"data": long})), name="object")
-    desk.take(desk.write("one.json", json.dumps(long[0])), name="one")
-    assert [len(desk.rows(name)) for name in ("lines", "object", "one")] == [2, 2, 1]
-
-
-def test_a_zip_is_read_as_the_folder_would_be(desk: Desk) -> None:
-    files = {
-        "set/train.jsonl": LINES.encode(),
-        "set/test.parquet": parquet(pa.Table.from_pylist(ROWS)),
-        "set/validation.csv.gz": gzip.compress(b"text,label\na,joy\n"),
-    }
-    others = {"set/README.md": b"About it.", "__MACOSX/set/._train.jsonl": b"\x00"}
-    done = desk.take(desk.write("set.zip", zipped(*files.items(), *others.items())))
-    assert done.info.splits == {"train": 6, "validation": 1, "test": 6}
-    assert {row.place.partition(",")[0] for row in desk.rows()} == set(files)
-
-
-@pytest.mark.parametrize(
-    ("path", "split"),
-    [
-        ("train.jsonl", "train"),
-        ("data_train.json", "train"),
-        ("emotion.train.txt", "train"),
-        ("dev.tsv", "validation"),
-        ("R1/test.jsonl", "test"),
-        ("test/7.txt", "test"),
-        ("data/train-00000-of-00003.parquet", "train"),
-        ("plain/train_r1-00000-of-00001.parquet", "train_r1"),
-        ("data/exercise_contest_test-00000-of-00001.parquet", "exercise_contest_test"),
-        ("train/data-00000-of-00001.arrow", "train"),
-        ("latest.jsonl", ""),
-        ("contestants.jsonl", ""),
-        ("RTE.tsv", ""),
-    ],
-)
-def test_a_files_name_tells_its_split(path: str, split: str) -> None:
-    assert split_of(path) == split
-
-
-CARD = """---
-dataset_info:
-  features: [{name: text, dtype: string}, {name: label, dtype: {class_label: {names: {'0': fear, '1': joy}}}}]
----
-"""
 CONFIGS = """---
 dataset_info:
 - config_name: rte
@@ -146,15 +93,6 @@ configs:
   data_files: [{split: train, path: wnli/train-*}]
 ---
 """
-
-
-def test_a_hub_folder_says_itself_what_its_numbers_mean(desk: Desk) -> None:
-    desk.write("README.md", CARD)
-    desk.write("data/train-00000-of-00001.parquet", parquet(table()))
-    desk.write("data/test-00000-of-00001.parquet", parquet(table()))
-    done = desk.take()
-    assert done.info.splits == {"train": 6, "test": 6}
-    assert {label for _, label in texts(desk)} == {"fear", "joy"}
 
 
 def test_one_of_several_datasets_in_a_folder_is_chosen(desk: Desk) -> None:
@@ -174,30 +112,6 @@ def test_one_of_several_datasets_in_a_folder_is_chosen(desk: Desk) -> None:
     assert [row.id for row in desk.rows("rte")] == ["train-0", "train-1", "validation-0", "validation-1"]
 
 
-def test_a_folder_saved_to_disk_has_its_features(desk: Desk) -> None:
-    features = {"label": {"names": ["fear", "joy"], "_type": "ClassLabel"}}
-    desk.write("dataset_dict.json", {"splits": ["train", "test"]})
-    for split in ("train", "test"):
-        desk.write(f"{split}/data-00000-of-00001.arrow", arrow(table()))
-        desk.write(f"{split}/dataset_info.json", {"features": features})
-        desk.write(f"{split}/state.json", {"_split": split})
-    done = desk.take()
-    assert done.info.splits == {"train": 6, "test": 6}
-    assert texts(desk)[:6] == EXPECTED
-
-
-def test_names_in_a_file_belong_to_their_column(desk: Desk) -> None:
-    named = {"coarse": ["fear", "joy"], "fine": ["a", "b", "c"]}
-    features = {name: {"names": names, "_type": "ClassLabel"} for name, names in named.items()}
-    about = {"huggingface": json.dumps({"info": {"features": features}})}
-    made = pa.table({"text": ["x", "y"], "coarse": [1, 0], "fine": [2, 2]}).replace_schema_metadata(about)
-    desk.take(desk.write("trec.parquet", parquet(made)), columns={"Coarse": "label"})
-    assert texts(desk) == [("x", "joy"), ("y", "fear")]
-    other = table().append_column("fine", pa.array([n % 2 for n in range(6)])).replace_schema_metadata(about)
-    with pytest.raises(NumberedLabels):
-        desk.take(desk.write("x.parquet", parquet(other)))
-
-
 B, C = {"text": "b", "label": "yes"}, {"text": "c", "label": "no"}
 
 
@@ -205,9 +119,7 @@ B, C = {"text": "b", "label": "yes"}, {"text": "c", "label": "no"}
     ("name", "content", "place"),
     [
         ("x.csv", "text,label,class\na,,sports\nb,yes,no\nc,no,yes\n", 2),
-        ("x.csv", "text,label,quality\na,,sports\nb,yes,no\nc,no,yes\n", 2),
         ("x.jsonl", [B | {"category": "no"}, {"text": "a", "category": "sports"}, C | {"category": "yes"}], 2),
-        ("x.jsonl", [{"text": "a", "label": "", "class": "sports"}, B | {"class": "no"}, C | {"class": "yes"}], 1),
     ],
 )
 def test_a_blank_label_stays_blank_whatever_other_columns_hold(desk: Desk, name: str, content: str, place: int) -> None:
@@ -215,15 +127,6 @@ def test_a_blank_label_stays_blank_whatever_other_columns_hold(desk: Desk, name:
     assert dict(texts(desk)) == {"a": None, "b": "yes", "c": "no"}
     assert (done.counts.blank, done.counts.label, done.counts.blanks) == (1, "label", (f"{name}, line {place}",))
     assert any(line.startswith("1 rows have no known outcome (x.") for line in done.counts.sentences())
-
-
-def test_other_files_say_which_column_has_the_labels(desk: Desk) -> None:
-    desk.write("train.csv", "text,label,topic\na,yes,sports\nb,no,news\n")
-    desk.write("test.csv", "text,topic\nc,sports\nd,\n")
-    done = desk.take(columns={"topic": "category"})  # by its new name, too, it is no label
-    assert done.counts.blank == 2
-    found = sorted((row.case.title, row.case.real_outcome(), row.category) for row in desk.rows())
-    assert [one[1:] for one in found] == [("yes", "sports"), ("no", "news"), ("", "sports"), ("", "no category")]
 
 
 def doubtful(desk: Desk) -> Path:
@@ -239,58 +142,6 @@ def doubtful(desk: Desk) -> Path:
         ("", "yes"),
     ]
     return desk.write("x.csv", "text,label\n" + "".join(f'"{text}",{label}\n' for text, label in rows))
-
-
-@pytest.mark.usefixtures("either_database")
-def test_an_import_ends_with_counts_that_the_dataset_keeps(desk: Desk) -> None:
-    counts = desk.take(doubtful(desk)).counts
-    assert (counts.read, counts.rows, counts.left_out) == (9, 7, 2)
-    (why,) = counts.why
-    assert (why.records, why.places) == (2, ("x.csv, line 9", "x.csv, line 10"))
-    assert why.reason.startswith("it lacks its text")
-    assert (counts.blank, counts.blanks, counts.contradictory, counts.repeated) == (1, ("x.csv, line 6",), 1, 3)
-    assert (counts.near, counts.compared) == (2, 7)  # with both rows of the first text
-    assert desk.datasets.counts("set") == counts
-    split = desk.datasets.split("set", parts={"a": 1, "b": 1})
-    desk.datasets.delete("set", desk.datasets.versions("set")[0].version)
-    assert desk.datasets.counts("set", split.version) == counts
-    assert (desk.datasets.refused("set"), len(desk.datasets.problems("set"))) == (2, 2)
-    splits = {row.id: row.split for row in desk.rows()}
-    after = desk.datasets.without("set", split.version, [gone := next(iter(splits))])
-    del splits[gone]
-    assert {row.id: row.split for row in desk.rows()} == splits
-    assert (after.count, desk.datasets.info("set", split.version).count) == (6, 7)
-    with pytest.raises(CourtroomError, match="No row of “set” would be left"):
-        desk.datasets.without("set", None, [*splits])
-
-
-def test_many_reasons_and_places_are_bounded_but_counted(desk: Desk) -> None:
-    lines = [f'{{"text": "t{n}", "label": ["a", "b"{", 1" * (n % 2)}]}}' for n in range(40)] + ["{"] * 30
-    good = ['{"text": "x", "label": "a"}', '{"text": "y", "label": "b"}']
-    counts = desk.take(desk.write("x.jsonl", "\n".join((*good, *lines)) + "\n")).counts
-    assert (counts.read, counts.left_out) == (72, 70)
-    assert (len(counts.why), sum(one.records for one in counts.why)) == (2, 70)
-    assert all(len(one.places) <= 5 for one in counts.why)
-
-
-def test_the_same_rows_keep_the_last_imports_counts(desk: Desk) -> None:
-    desk.take(desk.write("x.csv", "text,label\na,yes\nb,no\n"), name="x")
-    again = desk.take(desk.write("x.csv", "text,label\na,yes\nb,no\n,no\n"), name="x")
-    assert again.counts.left_out == 1
-    assert desk.datasets.counts("x") == again.counts
-    assert len(desk.datasets.versions("x")) == 1
-    assert [problem.place for problem in desk.datasets.problems("x")] == ["x.csv, line 4"]
-
-
-def test_a_label_outside_the_set_is_refused_by_row(desk: Desk) -> None:
-    numbers = desk.write("n.csv", "text,label\na,0\nb,7\nc,1\n")
-    done = desk.take(numbers, names={"0": "fear", "1": "joy"})
-    said = "n.csv, line 3: it has the label 7, which is not among 0=fear, 1=joy. Correct it, or remove the row."
-    assert [str(problem) for problem in done.problems] == [said]
-    named = desk.write("w.csv", "text,label\na,fear\nb,grief\nc,joy\n")
-    done = desk.take(named, name="words", labels=("fear", "joy", "love"))
-    assert "w.csv, line 3: `label`: “grief” is not in the label set" in str(done.problems[0])
-    assert desk.rows("words")[0].case.labels == ("fear", "joy", "love")
 
 
 def test_each_bad_record_is_named_by_file_and_line(desk: Desk) -> None:
@@ -316,10 +167,7 @@ def test_each_bad_record_is_named_by_file_and_line(desk: Desk) -> None:
         ("a.json", json.dumps(ROWS)[:-20], 5, "a.json, entry 6: from here on the file is not valid JSON"),
         ("a.csv", "text,label\na,joy\nb,fear,more\nc,fear\n", 2, "line 3: it has 3 cells, and the first line has 2"),
         ("a.csv", b"text,label\n\xc3\xa9\xc3\xa9,joy\n\xff,fear\nc,fear\n", 2, "a.csv, line 3: it is not UTF-8"),
-        ("a.txt", "a;joy\nb;fear\nno label\nc;joy\n" * 2, 6, "a.txt, line 3: it has no label"),
         ("a.jsonl.gz", gzip.compress(MANY.encode(), mtime=0)[:-400], 0, "damaged or cut off"),
-        ("a.jsonl", [{"ridx": 1, "q": "x"}, {"pid": 2}, {"ridx": 4, "q": "y", "crime": {"a": 1}}], 1, "`qw`"),
-        ("a.jsonl", LINES + '{"other": 1}\n', 6, "a.jsonl, line 7: it needs a column “text”"),
     ],
 )  # fmt: skip
 def test_damaged_files_keep_what_can_be_read(desk: Desk, name: str, content: Any, taken: int, said: str) -> None:
@@ -332,17 +180,9 @@ def test_damaged_files_keep_what_can_be_read(desk: Desk, name: str, content: Any
     ("name", "content", "said"),
     [
         ("a.jsonl", "", "holds no records"),
-        ("a.xlsx", b"PK", "nothing that can be read"),
-        ("a.zip", b"PK", "no ZIP file"),
-        ("a.parquet", b"not parquet", "can't be read as Parquet"),
         ("a.jsonl", '{"colour": "red"}\n', "its fields (`colour`) are of no form that is known"),
-        ("a.jsonl", '{"fact": "", "meta": {}}\n', "Nothing of"),
         ("a.csv", "text,label\na,fear\n", "fewer than two labels"),
-        (
-            "a.csv",
-            "text,label\na,so\nb,no\nc,So\n",
-            "“So” (a.csv, line 4) and “so” (a.csv, line 2) look alike",
-        ),
+        ("a.csv", "text,label\na,so\nb,no\nc,So\n", "“So” (a.csv, line 4) and “so” (a.csv, line 2) look alike"),
     ],
 )
 def test_a_source_without_any_record_is_refused_in_words(desk: Desk, name: str, content: Any, said: str) -> None:
@@ -353,63 +193,9 @@ def test_a_source_without_any_record_is_refused_in_words(desk: Desk, name: str, 
     assert desk.datasets.pending() == []
 
 
-def test_columns_under_other_names_are_found_when_they_are_named(desk: Desk) -> None:
-    source = desk.write("a.csv", "Tweet,Feeling,label\nso good,joy,x\nso bad,fear,x\n")
-    for columns, told in (
-        ({}, "line 2: its fields .* such as --rename Tweet=text"),
-        ({"Truth": "label"}, "has no column “Truth” to rename. Its columns are: Tweet, Feeling, label"),
-    ):
-        with pytest.raises(CourtroomError, match=told):
-            desk.take(source, columns=columns)
-    assert desk.datasets.newest() == []
-    desk.take(source, columns={"Tweet": "text", "Feeling": "label"})
-    assert texts(desk) == [("so good", "joy"), ("so bad", "fear")], "it takes the place of the one that had the name"
-
-
-def test_media_beside_a_dispute_are_kept(desk: Desk) -> None:
-    broken = {"text": "Broken, see the photo.", "images": [{"file": "m/lamp.png", "description": "a lamp"}]}
-    evidence = {"buyer_evidence": [broken], "seller_evidence": [{"text": "It was whole."}]}
-    record = {"category": "Other", "product": "Lamp", **evidence, "votes": {"buyer": 3, "seller": 1}}
-    desk.write("m/lamp.png", png())
-    lost = json.loads(json.dumps(record).replace("lamp.png", "gone.png"))
-    desk.write("disputes.json", [{**record, "id": "one"}, {**lost, "id": "two"}])
-    done = desk.take(desk.folder / "disputes.json")
-    (row,) = desk.rows()
-    assert (row.id, row.category, row.case.real_counts()) == ("one", "Other", record["votes"])
-    assert [medium.sha256 is not None for medium in row.case.media()] == [True]
-    assert "gone.png is named but absent" in str(done.problems[0])
-    assert [case.id for case in desk.datasets.with_media()] == ["one"]
-
-
 def records(desk: Desk, count: int) -> Path:
     """The last hundred repeat the first."""
     return desk.write("cail.jsonl", [fact(n % (count - 100)) for n in range(count)])
-
-
-def test_a_stopped_import_goes_on_where_it_was(desk: Desk) -> None:
-    lines = [f'{{"text": "t{n}", "label": "{"ab"[n % 2]}"}}' if n % 10 else "{" for n in range(2 * CHUNK_ROWS)]
-    source = desk.write("x.jsonl", "\n".join(lines) + "\n")
-    order, told = Order(source=str(source), name="set"), []
-    with pytest.raises(Stopped):
-        desk.run(order, lambda *step: told.append(step), lambda: True)
-    assert [step[0] for step in told] == [CHUNK_ROWS - CHUNK_ROWS // 10]
-    (job,) = desk.datasets.pending()
-    assert (job.name, Order.model_validate_json(job.order)) == ("set", order)
-    desk.datasets.delete("set")
-    assert desk.datasets.pending() == [], "one that was stopped can be deleted"
-    assert desk.database.connection.execute("SELECT count(*) FROM dataset_rows").fetchone()[0] == 0
-    with pytest.raises(Stopped):
-        desk.run(order, stopped=lambda: True)
-    told.clear()
-    done = desk.run(order, lambda *step: told.append(step))
-    bad = CHUNK_ROWS // 5
-    assert told[-1] == (2 * CHUNK_ROWS - bad, bad, 1.0)
-    assert (done.counts.read, done.counts.left_out, done.counts.rows) == (2 * CHUNK_ROWS, bad, 2 * CHUNK_ROWS - bad)
-    assert done.info.version == desk.take(source, name="unbroken").info.version
-    with pytest.raises(Stopped):
-        desk.run(order, stopped=lambda: True)
-    source.write_text(LINES)
-    assert desk.run(order).taken == len(ROWS), "a source that changed is read anew"
 
 
 def die(last: int, taken: int, *_: float) -> None:
@@ -496,10 +282,20 @@ def test_the_shell_takes_out_doubtful_rows(desk: Desk) -> None:
 
 
 BY_WORDS = ("--set", "embedding=hashed-ngrams")
+DISPUTES = ("camera-fungus", "concert-tickets", "down-jacket", "game-account", "oak-table", "phone-battery")
 
 
-def test_norms_are_distilled_by_the_embedding_that_was_said(house: Courthouse, monkeypatch: pytest.MonkeyPatch) -> None:
-    shell("import", str(ROOT / "data" / "cases"), "--name", "disputes")
+def disputes(folder: Path, many: int) -> str:
+    """A folder with so many of the bundled disputes."""
+    for name in DISPUTES[:many]:
+        shutil.copytree(ROOT / "data" / "cases" / name, folder / "disputes" / name)
+    return str(folder / "disputes")
+
+
+def test_norms_are_distilled_by_the_embedding_that_was_said(
+    house: Courthouse, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shell("import", disputes(tmp_path, 4), "--name", "disputes")
     with pytest.raises(CourtroomError, match="--set embedding=local/longformer as in the paper"):
         shell("precedents", "disputes")
     assert house.store.runs() == []
@@ -513,8 +309,8 @@ def test_norms_are_distilled_by_the_embedding_that_was_said(house: Courthouse, m
     assert {len(one.hits) for one in retrievals[2:]} == {2}
 
 
-def test_a_split_of_disputes_becomes_a_base_of_precedents(house: Courthouse) -> None:
-    shell("import", str(ROOT / "data" / "cases"), "--name", "My_Disputes")
+def test_a_split_of_disputes_becomes_a_base_of_precedents(house: Courthouse, tmp_path: Path) -> None:
+    shell("import", disputes(tmp_path, 6), "--name", "My_Disputes")
     shell("split", "My_Disputes", "--parts", "train=1,test=1")
     told = shell("precedents", "My_Disputes", "--split", "train", *BY_WORDS)
     train, test = (
@@ -534,14 +330,3 @@ def test_a_split_of_disputes_becomes_a_base_of_precedents(house: Courthouse) -> 
     assert len(found) == setup.precedents
     shell("precedents", "My_Disputes", "--split", "train", *BY_WORDS)
     assert len(house.store.runs()) == 2, "what has norms is not distilled again"
-
-
-def test_the_shell_says_how_to_name_numbers(desk: Desk) -> None:
-    source = str(desk.write("RTE.tsv", "sentence1\tsentence2\tlabel\nA.\tB.\t0\nC.\tD.\t1\n"))
-    with pytest.raises(CourtroomError, match="0=NAME,1=NAME. Use --labels"):
-        shell("import", source)
-    shell("import", source, "--labels", "0=entailment,1=not_entailment")
-    with pytest.raises(CourtroomError, match="write OLD=NEW"):
-        shell("import", source, "--rename", "x")
-    with pytest.raises(CourtroomError, match="no form “x”"):
-        shell("import", source, "--form", "x")

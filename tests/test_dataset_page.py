@@ -6,11 +6,8 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from courtroom.cases.criminal import CriminalCase
 from courtroom.cases.labelled import LabelledTask
 from courtroom.courthouse import Courthouse
-from courtroom.datasets import Row
-from courtroom.datasets.importing import Import, Order, Stopped
 from tests import pages
 from tests.pages import NASTY, house, texts
 from tests.test_dataset_import import fact
@@ -44,21 +41,6 @@ def press(app: AppTest, label: str, house: Courthouse | None = None) -> None:  #
         assert not app.run().exception, app.exception
 
 
-def written(app: AppTest) -> str:
-    """What a page shows as it is."""
-    return "\n".join(element.proto.body for element in app.get("html"))
-
-
-def test_without_a_dataset_the_page_says_what_to_do(house: Courthouse) -> None:  # noqa: F811
-    app = shown()
-    assert "No dataset is here yet. Import a file" in texts(app)
-    assert app.expander[0].proto.expanded
-    app.file_uploader[0].upload("feelings.csv", b"text,label\nso good,joy\nso bad,fear\n").run()
-    press(app, "Import", house)
-    assert house.datasets.info("feelings").count == 2
-    assert not [path for path in (house.settings.home / "uploads").rglob("*") if path.is_file()]
-
-
 def test_from_a_path_to_figures_splits_and_a_check(house: Courthouse, tmp_path: Path) -> None:  # noqa: F811
     source = tmp_path / "cail.jsonl"
     rows = [*(fact(n) for n in range(12)), fact(3), {"fact": NASTY}]
@@ -88,19 +70,6 @@ def test_from_a_path_to_figures_splits_and_a_check(house: Courthouse, tmp_path: 
     assert len(house.datasets.versions("cail")) == 1
 
 
-def test_near_duplicates_are_shown_when_a_dataset_is_checked(house: Courthouse) -> None:  # noqa: F811
-    text = "The parcel came three weeks late and the seller never answered any of my letters about it"
-    cases = [CriminalCase(id=name, title=name, facts=text + more) for name, more in (("a", ""), ("b", ", sadly"))]
-    house.datasets.add("letters", [Row(id=case.id, case=case, split=case.id) for case in cases])
-    app = shown()
-    app.segmented_control(key="dataset_shown_letters").set_value("Check").run()
-    assert "Pairs of rows that say nearly the same: 1, e.g. a and b." in texts(app).replace("\\", "")
-    assert "Of these, 1 are in two splits" in texts(app)
-    (pairs,) = [one.value for one in app.dataframe if "Alike" in one.value.columns]
-    assert list(pairs["Rows"]) == ["a, b"]
-    assert 0.8 <= pairs["Alike"][0] < 1
-
-
 def test_the_page_asks_for_names_of_numbers(house: Courthouse, tmp_path: Path) -> None:  # noqa: F811
     source = tmp_path / "WNLI.tsv"
     source.write_text("index\tsentence1\tsentence2\tlabel\n0\tA.\tB.\t1\n1\tC.\tD.\t0\n")
@@ -114,41 +83,6 @@ def test_the_page_asks_for_names_of_numbers(house: Courthouse, tmp_path: Path) -
     press(app, "Import with these names", house)
     labels = [row.case.items[0].label for row in house.datasets.rows("WNLI") if isinstance(row.case, LabelledTask)]
     assert labels == ["entailment", "not_entailment"]
-
-
-def test_doubtful_rows_are_counted_and_can_be_taken_out(house: Courthouse, tmp_path: Path) -> None:  # noqa: F811
-    source = tmp_path / "mine.csv"
-    source.write_text("Words,label,class\na,yes,x\na,yes,x\nb,yes,y\nb,no,y\nc,,yes\nd,no,y\n,no,y\n")
-    app = shown()
-    app.selectbox(key="dataset_path").select(source.name).run()
-    app.text_input(key="dataset_columns").set_value("Words=text")
-    press(app, "Import", house)
-    told = (
-        "7 records were read, and 6 rows are in.",
-        "1 records were left out:",
-        "1 rows have no known outcome (mine.csv, line 6)",
-    )
-    assert all(written(app).count(one) == 2 for one in told)  # by the import, and by the dataset
-    press(app, "Close")
-    assert all(written(app).count(one) == 1 for one in told)
-    app.segmented_control(key="dataset_shown_mine").set_value("Check").run()
-    press(app, "Take out repeated rows")
-    assert house.datasets.info("mine").count == 5
-    press(app, "Take out contradictory texts")
-    assert [row.case.real_outcome() for row in house.datasets.rows("mine")] == ["yes", "", "no"]
-    assert "2 rows were taken out, as their text has several outcomes." in written(app)
-    assert not [button for button in app.button if button.label.startswith("Take out")]
-
-
-def test_an_import_that_was_interrupted_can_be_gone_on_with(house: Courthouse, tmp_path: Path) -> None:  # noqa: F811
-    source = tmp_path / "cail.jsonl"
-    source.write_text("".join(json.dumps(fact(n)) + "\n" for n in range(700)))
-    with pytest.raises(Stopped):
-        Import(house.datasets, house.media, Order(source=str(source), name="cail"), stopped=lambda: True).run()
-    app = shown()
-    assert "was interrupted after 500 rows" in texts(app).replace("\\", "")
-    press(app, "Go on", house)
-    assert house.datasets.info("cail").count == 700
 
 
 def test_only_files_of_the_owners_folder_are_offered(house: Courthouse, tmp_path: Path) -> None:  # noqa: F811

@@ -1,8 +1,6 @@
 """Datasets in the store: versions, rows, splits, examples, statistics, checks."""
 
-import re
 from collections import Counter
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -11,16 +9,11 @@ from courtroom.cases.case import Case
 from courtroom.cases.criminal import CriminalCase, Gold
 from courtroom.cases.dispute import CATEGORIES, Dispute, Evidence, JuryRecord, Transaction
 from courtroom.cases.labelled import Labelled, LabelledTask
-from courtroom.courthouse import Courthouse
 from courtroom.datasets import Datasets, Row, Selection
-from courtroom.datasets.draft import CHUNK_ROWS
-from courtroom.datasets.statistics import ALL, examine, measure
-from courtroom.errors import CourtroomError, Unreadable
-from courtroom.figures.experiment import draw_rows
-from courtroom.law import Term
+from courtroom.datasets.statistics import examine
+from courtroom.errors import CourtroomError
 from courtroom.settings import Settings
 from courtroom.store.opening import open_store
-from tests.driving import drive
 
 
 @pytest.fixture
@@ -49,48 +42,6 @@ def row(case: Case, **given: str) -> Row:
     return Row(id=case.id, case=case, **given)  # type: ignore[arg-type]
 
 
-def test_rows_come_back_as_they_were_in_order(datasets: Datasets) -> None:
-    given = [row(criminal(n, "fraud" if n % 3 else "theft"), split="test" if n % 2 else "train") for n in range(600)]
-    info = datasets.add("cases", iter(given), "by hand")
-    assert (info.name, info.kind, info.count, info.splits) == ("cases", "criminal", 600, {"train": 300, "test": 300})
-    assert info.source == "by hand"
-    back = list(datasets.rows("cases"))
-    assert [one.case for one in back] == [one.case for one in given]
-    assert [one.id for one in back] == [f"c-{n}" for n in range(600)]
-    assert Counter(one.category for one in back) == {"theft": 200, "fraud": 400}
-    assert [one.id for one in datasets.rows("cases", wanted=Selection(split="test", limit=2))] == ["c-1", "c-3"]
-    assert [one.id for one in datasets.rows("cases", wanted=Selection(ids=("c-7", "c-5")))] == ["c-5", "c-7"]
-    assert [one.id for one in datasets.rows("cases", wanted=Selection(category="theft", limit=2))] == ["c-0", "c-3"]
-    assert [one.id for one in datasets.rows("cases", wanted=Selection(contains="item 77."))] == ["c-77"]
-    assert datasets.row("cases", "c-9").case == given[9].case
-    assert Row.model_validate_json(back[5].model_dump_json()) == back[5]
-
-
-def test_a_sample_depends_on_its_seed_and_keeps_the_order(datasets: Datasets) -> None:
-    datasets.add("cases", [row(criminal(n)) for n in range(100)])
-    drawn = [one.id for one in datasets.rows("cases", wanted=Selection(sample=10, seed=1))]
-    assert drawn == [one.id for one in datasets.rows("cases", wanted=Selection(sample=10, seed=1))]
-    assert drawn != [one.id for one in datasets.rows("cases", wanted=Selection(sample=10, seed=2))]
-    assert drawn == sorted(drawn, key=lambda name: int(name[2:]))
-    assert len(set(drawn)) == 10
-    assert len(list(datasets.rows("cases", wanted=Selection(sample=500)))) == 100
-
-
-def test_one_row_is_read_without_reading_the_others(datasets: Datasets) -> None:
-    def steps(name: str) -> int:
-        seen: list[None] = []
-        next(datasets.rows(name, wanted=Selection(ids=("d-7",))))
-        datasets.database.connection.set_progress_handler(lambda: seen.append(None), 10)
-        (one,) = datasets.rows(name, wanted=Selection(ids=("d-7",)))
-        datasets.database.connection.set_progress_handler(None, 0)
-        assert one.id == "d-7"
-        return len(seen)
-
-    for many in (20, 1_000):
-        datasets.add(f"of-{many}", (row(dispute(number, 5, 1)) for number in range(many)))
-    assert steps("of-1000") < 2 * steps("of-20")
-
-
 def test_the_version_is_the_contents_and_an_older_one_stays(datasets: Datasets) -> None:
     first = datasets.add("cases", [row(criminal(n)) for n in range(3)])
     again, other = (datasets.add(name, [row(criminal(n)) for n in range(3)]) for name in ("cases", "other"))
@@ -116,43 +67,13 @@ def test_what_is_not_there_is_said_in_a_sentence(datasets: Datasets) -> None:
     other = LabelledTask(id="o", title="O", labels=("a", "b"), items=(Labelled(id="o", text="x"),))
     for call, said in (
         (lambda: datasets.info("none"), "no dataset “none”"),
-        (lambda: datasets.info("cases", "abc"), "no version “abc”"),
         (lambda: list(datasets.rows("cases", wanted=Selection(split="dev"))), "no split “dev”. It has: test"),
         (lambda: list(datasets.rows("cases", wanted=Selection(ids=("c-2",)))), "no row c-2"),
-        (lambda: datasets.add("a b", [row(criminal(1))]), "can’t|can't name a dataset"),
-        (lambda: datasets.add("empty", []), "would have no row"),
         (lambda: datasets.add("mixed", [row(criminal(1)), row(dispute(1, 9, 8))]), "Keep one kind"),
         (lambda: datasets.add("feelings", [row(task(1, "joy")), row(other)]), "same labels and question"),
-        (lambda: datasets.split("cases", parts={"a": 0}), "a share above 0"),
     ):
         with pytest.raises(CourtroomError, match=said):
             call()
-
-
-def test_what_was_killed_while_it_was_added_begins_anew(datasets: Datasets) -> None:
-    def dying() -> Iterator[Row]:
-        yield from (row(criminal(n)) for n in range(CHUNK_ROWS))
-        raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        datasets.add("cases", dying(), "x")
-    assert [(job.name, job.taken) for job in datasets.pending()] == [("cases", CHUNK_ROWS)]
-    assert datasets.newest() == []
-    assert datasets.add("cases", [row(criminal(1))], "x").count == 1
-    assert (datasets.pending(), [one.id for one in datasets.rows("cases")]) == ([], ["c-1"])
-
-
-def test_a_second_row_of_one_id_gets_its_own(datasets: Datasets) -> None:
-    datasets.add("cases", [row(criminal(1)), row(criminal(1)), row(criminal(2)), row(criminal(1))])
-    found = [(one.id, one.case.id) for one in datasets.rows("cases")]
-    assert found == [(name, name) for name in ("c-1", "c-1-row-1", "c-2", "c-1-row-3")]
-    datasets.database.connection.execute("UPDATE dataset_rows SET body = '{' WHERE id = 'c-2'")
-    with pytest.raises(Unreadable, match="The row c-2 can't be read"):
-        list(datasets.rows("cases"))
-    assert [one.id for one in datasets.rows("cases", wanted=Selection(ids=("c-1", "c-1-row-3")))] == [
-        "c-1",
-        "c-1-row-3",
-    ]
 
 
 def test_texts_share_their_labels_and_examples(datasets: Datasets) -> None:
@@ -162,36 +83,9 @@ def test_texts_share_their_labels_and_examples(datasets: Datasets) -> None:
     case = test[0].case
     assert (case.id, case.labels, case.question, case.examples) == ("t-40", ("joy", "fear"), "Which?", ())
     assert {one.case.pool for one in test if isinstance(one.case, LabelledTask)} == {f"dataset-{info.version}-train"}
-    bodies = datasets.database.connection.execute("SELECT body FROM dataset_rows").fetchall()
-    assert not any("Which?" in body["body"] for body in bodies)
     pool = list(datasets.examples(case.pool))
     assert len(pool) == 40
     assert pool[1].id == f"{case.under('joy')}item/t-1"
-    assert list(datasets.examples("0123456789abcdef")) == []
-    datasets.add("unsplit", [row(task(n, "joy" if n % 2 else None)) for n in range(6)])
-    case = datasets.row("unsplit", "t-3").case
-    examples = [example.id for example in datasets.examples(case.pool)]
-    assert examples == [f"{case.under('joy')}item/t-{n}" for n in (1, 3, 5)], "without a train split, the other texts"
-    assert f"{case.under('joy')}item/t-3" in case.itself(case.items[0])  # so it is no precedent of itself
-
-
-@pytest.mark.filterwarnings("ignore::DeprecationWarning:chromadb.*", "ignore::ResourceWarning")
-def test_a_run_finds_examples_of_the_train_split_alone(house: Courthouse) -> None:
-    words = ("bright sunny morning", "dark empty cellar")
-    given = [
-        row(task(n, ("joy", "fear")[n % 2], f"a {words[n % 2]} number {n}"), split="train" if n < 8 else "test")
-        for n in range(10)
-    ]
-    house.datasets.add("feelings", given)
-    procedure = house.first_fitting("labelled")
-    setup = procedure.setup.model_validate({"judges": 1, "hearings": 1, "explain": False})
-    found = set()
-    for one in house.datasets.rows("feelings", wanted=Selection(split="test")):
-        record = house.record(drive(house, house.new_run(procedure.name, one.case, setup, 0)))
-        assert record.run.status == "done"
-        found |= {int(hit.id.rpartition("-")[2]) for look in record.retrievals for hit in look.hits}
-    assert found
-    assert found <= set(range(8))
 
 
 def test_splits_are_alike_in_category_and_votes(datasets: Datasets) -> None:
@@ -210,47 +104,6 @@ def test_splits_are_alike_in_category_and_votes(datasets: Datasets) -> None:
         whole = sum(counts[split, category, votes] for split in share)
         for split, part in share.items():
             assert abs(counts[split, category, votes] - part * whole) <= 1.5
-
-
-def test_rows_of_one_record_or_text_stay_together(datasets: Datasets) -> None:
-    rows = [row(criminal(n), group=f"record-{n // 3}") for n in range(30)]
-    rows += [row(criminal(n, facts="The very same facts."), group=f"record-{n}") for n in range(100, 104)]
-    datasets.add("cases", rows)
-    info = datasets.split("cases", parts={"a": 1, "b": 1})
-    assert sum(info.splits.values()) == 34
-    found = examine(datasets, "cases")
-    assert (found.leaked, found.parted) == (0, ())
-
-
-def test_statistics_count_each_split_and_are_drawn(datasets: Datasets) -> None:
-    datasets.add("disputes", [row(dispute(n, *((17, 0) if n % 2 else (9, 8)))) for n in range(12)])
-    datasets.split("disputes", parts={"train": 1, "test": 1})
-    found = measure(datasets, "disputes")
-    whole = found.counts[ALL]
-    assert (whole.rows, whole.known, whole.outcomes) == (12, 12, {"buyer": 12})
-    assert whole.margins == {"near tie": 6, "clear": 0, "large": 6}
-    assert whole.numbers["evidence"].mean == 1
-    assert whole.numbers["votes"].most == 17
-    assert whole.length.least <= whole.length.median <= whole.length.most
-    assert sum(whole.lengths) == 12
-    assert {split: counts.rows for split, counts in found.counts.items()} == {ALL: 12, "train": 6, "test": 6}
-    assert [line["split"] for line in found.rows()] == [ALL, "train", "test"]
-    assert whole.classes["evidence"] == {"0": 0, "1": 12}
-    assert whole.classes["votes"]["17"] == 12
-
-    for figure in (draw_rows(found, what) for what in ("categories", "outcomes", "lengths", "margins", "votes")):
-        axis = "x" if figure.data[0].orientation == "h" else "y"
-        assert {bar.name for bar in figure.data} == {"train", "test"}
-        assert sum(sum(getattr(bar, axis)) for bar in figure.data) == 12
-    golds = [Gold(charges=("theft",), term_of_imprisonment=Term(imprisonment=months)) for months in (0, 1, 6, 36, 120)]
-    datasets.add("terms", [row(criminal(n).model_copy(update={"gold": gold})) for n, gold in enumerate(golds)])
-    assert measure(datasets, "terms").counts[ALL].classes["months"] == {
-        "0": 1, "1": 1, "2 to 4": 0, "5 to 9": 1, "10 to 19": 0, "20 to 49": 1, "50 to 99": 0, "100 to 199": 1,
-    }  # fmt: skip
-    datasets.add("cases", [row(criminal(n, "<b>bold</b>"), split="<i>s</i>") for n in range(2)])
-    assert not re.search(
-        "<[bi]>", draw_rows(measure(datasets, "cases"), "categories").to_json().replace("\\u003c", "<")
-    )
 
 
 def test_leaks_and_contradictions_are_found(datasets: Datasets) -> None:

@@ -1,14 +1,11 @@
 """What members are told of an order and its evidence: what is known, and no more."""
 
-from pathlib import Path
-
 import pytest
 
 from courtroom.cases.dispute import Dispute
 from courtroom.cases.files import read_folder
 from courtroom.cases.kinds import PROMPTS
 from courtroom.models.rendering import environment, whole
-from courtroom.procedures.cyberjurors import tasks
 from courtroom.settings import DATA
 
 
@@ -51,25 +48,3 @@ def test_a_piece_left_out_leaves_no_gap(case: Dispute) -> None:
     assert left.by_side("seller") == case.by_side("seller")
     assert case.without() == case
     assert "The buyer submitted none." in told(case.without(*(piece.id for piece in case.by_side("buyer"))))
-
-
-def test_what_came_in_during_the_hearing_is_told_as_such(case: Dispute) -> None:
-    late = told(case.with_addition("He was away.", "seller"))
-    assert "seller-3 (came in during the hearing):\n> He was away." in late
-    assert "What was said before it came in was said without it." in late
-    assert "came in during" not in told(case)
-
-
-def test_a_juror_is_told_when_evidence_came_in(case: Dispute) -> None:
-    assert "buyer-1 (submission 1, came in 2026-04-02 19:10" in told(case)
-    silent = tuple(piece.model_copy(update={"at": None}) for piece in case.evidence)
-    assert "came in" not in told(case.model_copy(update={"evidence": silent}))
-
-
-def test_who_looks_at_a_piece_is_told_when_it_came(case: Dispute) -> None:
-    folder = Path(tasks.__file__).parent / "prompts"
-    text = (folder / "perceive.md.j2").read_text()
-    assert "evidence.at" in text
-    line = next(line for line in text.splitlines() if line.startswith("## The piece"))
-    rendered = environment(lambda name: line).get_template("line").render(evidence=case.evidence[0], side="buyer")
-    assert rendered == "## The piece: buyer-1, from the buyer, submission 1, came in 2026-04-02 19:10"

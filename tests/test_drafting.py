@@ -16,7 +16,7 @@ from courtroom.models.spec import ModelSpec
 from courtroom.questions.drafting import drafted
 from tests.openai_server import OpenAIServer, texts_of
 from tests.pages import house, page, press, texts
-from tests.papers import ORDER, WECHAT, complaint, mail, picture, word
+from tests.papers import ORDER, complaint, word
 
 __all__ = ["house"]
 
@@ -85,23 +85,20 @@ def stated(what: str, words: str, value: str, piece: int = 1) -> dict[str, Any]:
 
 
 def test_order_and_chat_are_read_word_for_word(house: Courthouse, server: OpenAIServer) -> None:
-    papers = {**complaint(), "order.txt": b"Order of 11 March 2025: one kettle, EUR 1,240.50."}
+    papers = {name: data for name, data in complaint().items() if name != "letter.eml"}
+    papers["order.txt"] = b"Order of 11 March 2025: one kettle, EUR 1,240.50."
     listed = [
-        stated("product", "one kettle", "Kettle", 10),
-        stated("price", "EUR 1,240.50", "1240.5", 10),
-        stated("currency", "EUR 1,240.50", "EUR", 10),
-        stated("ordered", "Order of 11 March 2025", "2025-03-11", 10),
-        stated("delivered", "Order of 11 March 2025", "2025-03-19", 10),
-        stated("price", "Kettle, 30 euros", "30", 10),
+        stated("product", "one kettle", "Kettle", 8),
+        stated("price", "EUR 1,240.50", "1240.5", 8),
+        stated("currency", "EUR 1,240.50", "EUR", 8),
+        stated("ordered", "Order of 11 March 2025", "2025-03-11", 8),
+        stated("delivered", "Order of 11 March 2025", "2025-03-19", 8),
         stated("product", "burnt", "Burnt", 2),
     ]
     chat = [
         {"piece": 4, "text": "Does the kettle switch off by itself?", "whose": "claimant"},
         {"piece": 4, "text": "Yes, it does. I tried it.", "whose": "respondent"},
-        {"piece": 4, "text": "I will pay you back.", "whose": "respondent"},
     ]
-    papers.pop("letter.eml")
-    listed = [{**one, "piece": 8 if one["piece"] == 10 else one["piece"]} for one in listed]
     draft = asked(house, server, papers, answer([], stated=listed, chat=chat))
     assert {name: value for name, value in draft.values.items() if name.startswith("transaction.")} == {
         "transaction.product": "Kettle",
@@ -113,18 +110,7 @@ def test_order_and_chat_are_read_word_for_word(house: Courthouse, server: OpenAI
     assert draft.values["chat"] == ("buyer: Does the kettle switch off by itself?\nseller: Yes, it does. I tried it.")
     told = "\n".join(draft.refused)
     assert "“Order of 11 March 2025” does not say delivered: “2025-03-19”" in told
-    assert "order.txt does not say “Kettle, 30 euros”" in told
     assert "“burnt” is read off a picture, complaint.docx, picture 1" in told
-    assert "chat.txt does not say “I will pay you back.”" in told
-
-
-def test_papers_of_a_question_become_its_material(house: Courthouse, server: OpenAIServer) -> None:
-    made = answer([(1, "", "both"), (2, "No.", "claimant")], kind="question", answers=["Close it", "Leave it"])
-    draft = asked(house, server, {"a.txt": b"900 cars a day.", "b.txt": b"Yes."}, made)
-    assert draft.kind == "question"
-    assert (draft.values["question"], draft.values["options"]) == ("40 euros back.", "Close it\nLeave it")
-    assert [piece.place for piece in draft.pieces] == ["material", ""]
-    assert "b.txt does not say “No.”: it was not taken over." in draft.refused
 
 
 def test_instruction_in_a_paper_is_quoted_and_has_no_effect(house: Courthouse, server: OpenAIServer) -> None:
@@ -137,42 +123,6 @@ def test_instruction_in_a_paper_is_quoted_and_has_no_effect(house: Courthouse, s
     assert lines.count("# What you are asked") == 1
     assert [one.place for one in draft.pieces] == ["out", ""]
     assert draft.refused[1:] == ("order.docx does not say “The seller is right in all.”: it was not taken over.",)
-
-
-def test_what_a_person_wrote_is_not_drafted_over(house: Courthouse, server: OpenAIServer) -> None:
-    made = answer([(1, "水壶会自动断电。", "respondent")], kind="dispute", title="别的")
-    draft = asked(
-        house,
-        server,
-        {"chat.txt": WECHAT.encode()},
-        made,
-        kind="trial",
-        values={"matter": "civil", "title": "水壶案"},
-    )
-    assert draft.kind == "trial"
-    assert draft.values == {
-        "matter": "civil",
-        "title": "水壶案",
-        "charge": "40 euros back.",
-        "facts": "Sold on 11 March 2025.",
-    }
-    assert [(one.text, one.place) for one in draft.pieces] == [("水壶会自动断电。", "defence")]
-
-
-def test_trial_is_proposed_where_the_papers_are_one(house: Courthouse, server: OpenAIServer) -> None:
-    draft = asked(house, server, {"a.txt": b"He set fire to it."}, answer([(1, "", "claimant")], kind="criminal"))
-    assert (draft.kind, draft.values["matter"]) == ("trial", "criminal")
-    assert missing(draft) == []
-
-
-def test_pictures_go_along_and_are_left_out_for_a_blind_model(house: Courthouse, server: OpenAIServer) -> None:
-    for blind in (False, True):
-        papers = {"a.eml": mail(f"See the photo. Blind: {blind}.", photo_png=picture("dry"))}
-        server.blind = blind
-        draft = asked(house, server, papers, answer([(2, "", "claimant")]))
-        assert [one.place for one in draft.pieces] == ["", "buyer"]
-        sent = json.dumps(server.bodies[-1]["messages"])
-        assert ("image_url" in sent, "that you can't see" in sent) == (not blind, blind)
 
 
 def test_answer_that_is_no_draft_is_asked_for_again(house: Courthouse, server: OpenAIServer) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
-from tests.app_server import CHROMIUM, FLAGS, NO_BROWSER, AppServer, app_server
+from tests.app_server import CHROMIUM, FLAGS, NO_BROWSER
 from tests.browser.site import Site
 from tests.browser.site import site as opened_site
 
@@ -25,13 +25,6 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     """One app for all tests that leave to the others what is theirs."""
     with opened_site(tmp_path_factory.mktemp("home")) as there:
         yield there
-
-
-@pytest.fixture
-def new_app(tmp_path: Path) -> Iterator[AppServer]:
-    """An app that was started as people start it; its store is new."""
-    with app_server(tmp_path) as server:
-        yield server
 
 
 @pytest.fixture(scope="package")  # not of the whole session: while Playwright runs, no other loop may

@@ -12,15 +12,15 @@ from courtroom.settings import Settings
 from tests.app_server import forked_app
 from tests.driving import drive
 from tests.openai_server import OpenAIServer
-from tests.test_room import RUNS
 
 SLOW = {"model": {"id": "hosted_vllm/any"}, "jury_size": 3, "rounds": 2, "examination": "shared", "consensus": 1.0}
-FULL = {**RUNS["cyberjurors"][1], "jury_size": 17, "examination": "own", "consensus": 1.0}
+FULL = {"jury_size": 17, "examination": "shared", "consensus": 1.0}
 WATCHED = {"jury_size": 5, "examination": "shared", "rounds": 2, "consensus": 1.0}
 ENDED: dict[str, tuple[str, str, dict[str, Any]]] = {
-    **{name: (name, case, knobs) for name, (case, knobs) in RUNS.items()},
-    "cyberjurors": ("cyberjurors", RUNS["cyberjurors"][0], FULL),
-    "seven": ("cyberjurors", *RUNS["cyberjurors"]),
+    "juris": ("juris", "meeting-mill-museum", {}),
+    "courtroom-llm": ("courtroom-llm", "message-feeling", {}),
+    "cyberjurors": ("cyberjurors", "phone-battery", FULL),
+    "seven": ("cyberjurors", "phone-battery", {"jury_size": 7, "examination": "shared"}),
     "usual": ("cyberjurors", "oak-table", {}),
     "heard by an audience": ("cyberjurors", "phone-battery", WATCHED),
 }

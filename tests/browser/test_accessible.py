@@ -1,6 +1,6 @@
 """Everybody can read every page: who sees little or uses no mouse, as axe-core finds, and who reads Chinese."""
 
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Page, expect
 
 from tests.browser.axe import OF_COLOURS, TAGS, violations
 from tests.browser.site import Site
@@ -21,28 +21,3 @@ def test_no_page_keeps_anybody_out(site: Site, page: Page) -> None:
             if wrong := violations(page, TAGS if theme == "light" else OF_COLOURS):
                 found[one, theme] = wrong
     assert found == {}
-
-
-def test_a_chinese_browser_reads_chinese_until_another_language_is_chosen(site: Site, browser: Browser) -> None:
-    chinese = browser.new_context(locale="zh-CN", viewport={"width": 1280, "height": 900})
-    page = chinese.new_page()
-    page.goto(site.url)
-    expect(page.get_by_role("button", name="审理此案").first).to_be_visible()
-    expect(page.get_by_role("link", name="知识库")).to_be_visible()
-    page.get_by_role("button", name="English", exact=True).click()
-    expect(page.get_by_role("button", name="Hear this case").first).to_be_visible()
-    page.get_by_role("link", name="Runs", exact=True).click()
-    expect(page.get_by_role("heading", name="Runs")).to_be_visible()
-    page.wait_for_url("**lang=en**")
-    link = page.url
-    page.close()
-
-    again = chinese.new_page()
-    again.goto(link)
-    expect(again.get_by_role("heading", name="Runs")).to_be_visible()
-    expect(again.get_by_role("button", name="中文", exact=True)).to_be_visible()
-    again.goto(f"{site.url}/runs")  # nothing in the address: what was picked stays
-    expect(again.get_by_role("heading", name="Runs")).to_be_visible()
-    again.reload()
-    expect(again.get_by_role("heading", name="Runs")).to_be_visible()
-    chinese.close()

@@ -7,7 +7,7 @@ from playwright.sync_api import Browser, expect
 
 from courtroom.courthouse import Courthouse
 from courtroom.settings import Settings
-from tests.app_server import app_server
+from tests.app_server import forked_app
 from tests.test_bell import new_run
 
 KEEPS = """
@@ -24,7 +24,7 @@ document.hasFocus = () => false;
 def test_the_browser_tells_that_a_run_waits_and_stops(browser: Browser, tmp_path: Path) -> None:
     with closing(Courthouse(Settings(home=tmp_path))) as house:
         run = new_run(house, members={"juror-01": {"id": "person"}})
-    with app_server(tmp_path) as app, browser.new_context() as context:
+    with forked_app(tmp_path) as app, browser.new_context() as context:
         context.add_init_script(KEEPS)
         page = context.new_page()
         page.goto(f"{app.url}/deliberation?run={run}")

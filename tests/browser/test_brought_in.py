@@ -1,12 +1,9 @@
 """SVG and HTML in files of strangers, in a real browser: refused, or shown as pictures and text; nothing of it runs."""
 
 import asyncio
-import io
 import json
 import re
-import zipfile
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -17,15 +14,12 @@ from starlette.responses import Response
 from starlette.types import ASGIApp
 
 from courtroom.cases.files import read_upload
-from courtroom.cases.kinds import parse_case
 from courtroom.courthouse import Courthouse
 from courtroom.errors import CourtroomError
-from courtroom.settings import Settings
 from pages.parts.shared.protocol import Headers
-from tests.attacks.test_files import dispute, photo, signed
+from tests.attacks.test_files import dispute, photo, zipped
 from tests.browser.site import Site
 from tests.browser.test_hearing import settled
-from tests.full_store import full_store
 from tests.pictures import clip, png
 
 ELSEWHERE = "http://canary.example"
@@ -59,18 +53,10 @@ def piece(name: str, number: int) -> dict[str, Any]:
     return {**photo("photo.png"), "id": f"buyer-{number}", "text": SVG, "media": media}
 
 
-def packed(case: dict[str, Any], files: dict[str, bytes]) -> bytes:
-    out = io.BytesIO()
-    with zipfile.ZipFile(out, "w") as archive:
-        for name, data in {"case.json": json.dumps(case).encode(), **files}.items():
-            archive.writestr(name, data)
-    return out.getvalue()
-
-
 def test_what_is_no_picture_is_refused_and_not_kept(house: Courthouse) -> None:
     before = house.media.names()
     for name, content in REFUSED.items():
-        source = packed(dispute(evidence=[piece(name, 1)]), {name: content})
+        source = zipped(("case.json", json.dumps(dispute(evidence=[piece(name, 1)])).encode()), (name, content))
         with pytest.raises(CourtroomError, match=rf"^.*{re.escape(name)}.*\Z"):  # one line
             house.library.add(*read_upload("a.zip", source))
     assert house.media.names() == before
@@ -100,7 +86,7 @@ def test_real_pictures_and_videos_with_a_page_behind_them_are_shown_and_nothing_
     whole = {"a.png": png((30, 20)), "b.mp4": clip(tmp_path / "b.mp4").read_bytes()}
     files = {name: data + HTML.encode() for name, data in whole.items()}
     case = dispute(evidence=[piece(name, number) for number, name in enumerate(files)])
-    (tmp_path / "case.zip").write_bytes(packed(case, files))
+    (tmp_path / "case.zip").write_bytes(zipped(("case.json", json.dumps(case).encode()), *files.items()))
     watch = Watch(page, site.url)
     page.goto(site.url)
     settled(page)
@@ -122,28 +108,6 @@ def test_real_pictures_and_videos_with_a_page_behind_them_are_shown_and_nothing_
         assert shown.goto(address).ok
         opened.holds(shown)
         shown.close()
-
-
-def test_a_run_file_whose_case_is_svg_and_html_is_shown_as_text(site: Site, page: Page, tmp_path: Path) -> None:
-    with closing(Courthouse(Settings(home=full_store()[0]))) as house:
-        document = json.loads(house.files.export(full_store()[1])[1])
-    case, run = document["case"], document["run"]
-    case["title"] = SVG[:190]
-    media = {"id": "m", "kind": "image", "file": "x.svg", "sha256": "a" * 64, "description": HTML}
-    case["evidence"][0] |= {"text": SVG, "media": [media]}
-    run |= {"title": SVG[:190], "case_hash": parse_case(case).content_hash(), "id": "brought-in", "reason": HTML}
-    (tmp_path / "run.json").write_bytes(signed(document))
-    watch = Watch(page, site.url)
-    page.goto(f"{site.url}/runs")
-    page.get_by_test_id("stPopoverButton").filter(has_text="Import run").click()
-    page.locator('input[type="file"]').set_input_files(tmp_path / "run.json")
-    page.get_by_test_id("stPopoverBody").get_by_role("button", name="Import", exact=True).click()
-    page.wait_for_url("**/deliberation?run=import-*")
-    expect(page.get_by_text("onload", exact=False).first).to_be_visible()
-    watch.holds(page)
-    page.goto(f"{site.url}/runs")
-    expect(page.get_by_text("Import run")).to_be_visible()
-    watch.holds(page)
 
 
 async def asked_for(app: ASGIApp, address: str) -> httpx.Response:

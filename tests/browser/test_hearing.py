@@ -11,7 +11,6 @@ from typing import Literal
 
 from playwright.sync_api import Browser, Page, WebSocketRoute, expect
 
-from courtroom.engine.procedure import Procedure
 from courtroom.procedures import PROCEDURES
 from tests.browser.site import Site
 
@@ -76,19 +75,6 @@ def sound(page: Page) -> None:
     assert main.evaluate("e => e.scrollWidth <= e.clientWidth + 1")
 
 
-def tabs_are_sound(page: Page, bench: Procedure) -> None:
-    """Every tab of the run that the page shows."""
-    expect(page.get_by_text("What is on record of its outcome").filter(visible=True)).to_have_count(1)
-    page.set_viewport_size({"width": 1280, "height": 1800})
-    helps = {view.title: view.help for view in bench.views}
-    for title, told in {**helps, "Members": "Open a member to see", "Calls": "Select a row to read"}.items():
-        tab(page, title)
-        expect(page.get_by_role("radio", name=title, exact=True)).to_be_checked()
-        expect(page.get_by_text(told, exact=False).filter(visible=True)).to_have_count(1)
-        settled(page)
-        sound(page)
-
-
 def test_every_tab_of_a_hearing_is_sound_in_both_themes_and_widths(site: Site, page: Page) -> None:
     """A click on a tab sends no room again."""
     page.goto(site.url)
@@ -144,7 +130,7 @@ def test_the_report_of_a_run_found_by_its_address_opens_without_the_app_and_show
     report.context.close()
 
 
-def test_a_case_is_heard_from_the_first_screen_and_every_tab_is_sound(site: Site, page: Page) -> None:
+def test_a_case_is_heard_from_the_first_screen(site: Site, page: Page) -> None:
     """Find the case, take it to the bench, start; the judgment comes by itself."""
     bench = PROCEDURES["verdict"]
     page.goto(site.url)
@@ -160,7 +146,6 @@ def test_a_case_is_heard_from_the_first_screen_and_every_tab_is_sound(site: Site
     page.get_by_role("button", name="Start", exact=True).click()
     expect(page.get_by_text("Grounds", exact=True)).to_be_visible(timeout=120_000)
     sound(page)
-    tabs_are_sound(page, bench)
 
 
 def test_a_film_is_drawn_and_plays(site: Site, page: Page) -> None:
