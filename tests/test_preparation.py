@@ -63,6 +63,7 @@ def test_labels_have_at_least_and_at_most_so_many_rows(datasets: Datasets) -> No
     datasets.add("cases", [*thefts, last, case(7, (234,), "故意伤害")])
     assert kept(datasets, at_most=3) == ["c-4", "c-5", "c-6", "c-7"], "the last ones, over all splits"
     assert kept(datasets, at_least=2) == [f"c-{number}" for number in range(6)], "robbery and injury have one row each"
+    assert kept(datasets, at_least=7) == [], "without the row of the robbery the thefts are too few"
     assert kept(datasets, at_most=3, at_least=2, split="test") == ["c-5"]
     assert kept(datasets, at_least=2, sample=2, seed=1) == kept(datasets, at_least=2, sample=2, seed=1)
 
@@ -72,6 +73,8 @@ def test_cases_of_an_amended_article_are_left_out(datasets: Datasets) -> None:
     datasets.add("cases", [case(0), case(1, (390, 67)), case(2, (303, 25)), case(3, (17,)), case(4, (264, 17))])
     assert kept(datasets, unchanged_by=["XII"]) == ["c-0", "c-2", "c-3", "c-4"]
     assert kept(datasets, unchanged_by=["XI", "XII"]) == ["c-0", "c-4"], "17 counts where no article defines a crime"
+    datasets.add("cases", [case(0), case(1), case(2, (264, 390))])
+    assert kept(datasets, unchanged_by=["XII"], at_most=1) == ["c-1"], "the last of those that stay"
 
 
 def test_cut_facts_say_that_they_were_cut(datasets: Datasets) -> None:
