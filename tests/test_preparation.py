@@ -14,7 +14,7 @@ from courtroom.datasets.printed import printed_tables
 from courtroom.datasets.selection import CUT_MARK, Preparation, amended
 from courtroom.errors import CourtroomError
 from courtroom.experiments.plan import pinned, rows_of
-from courtroom.experiments.spec import Experiment, parsed
+from courtroom.experiments.spec import parsed
 from courtroom.law import Term
 from courtroom.settings import Settings
 from courtroom.store.opening import open_store
@@ -107,15 +107,6 @@ def test_an_experiment_hears_and_learns_from_what_is_kept(tmp_path: Path) -> Non
     with pytest.raises(CourtroomError, match="Experiments rest on “benchmark”"):
         house.experiments.delete_dataset("benchmark")
     house.close()
-
-
-def test_a_preparation_that_is_not_named_leaves_the_digest_alone() -> None:
-    values = {"name": "a", "dataset": {"name": "b", "split": "test"}, "arms": [{"name": "x", "procedure": "verdict"}]}
-    written = parsed(values, "here")
-    assert written.digest == Experiment.model_validate({**values, "dataset": {**values["dataset"], "cut": None}}).digest
-    fields = ["name", "run", "version", "split", "ids", "limit", "sample", "seed"]
-    assert list(written.dataset.model_dump()) == fields, "as experiments of earlier versions wrote them"
-    assert "complete" not in written.knowledge.model_dump()
 
 
 def test_the_shell_makes_a_dataset_as_a_paper_prepared_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
