@@ -8,12 +8,15 @@ import pytest
 
 from courtroom.cases.case import Case
 from courtroom.courthouse import Courthouse
+from courtroom.datasets.row import Row
 from courtroom.declarations.setup import Setup
 from courtroom.engine.record import Record
+from courtroom.experiments.spec import parsed
+from courtroom.experiments.what_if import evidence_left_out, knobs_turned, singly
 from courtroom.language import speaking
 from courtroom.report import as_html
 from courtroom.room.scene import scene
-from tests.driving import drive, house
+from tests.driving import done, drive, house
 from tests.samples import sample
 from tests.test_questions import ANSWERS, bridge
 
@@ -25,7 +28,8 @@ SMALL: Mapping[str, Mapping[str, Any]] = {
     "discussion": {"turns": 2, "speakers": 3},
     "mock-jury": {"jury_size": 3, "rounds": 1, "first_votes": 2},
 }
-OPTIONS = {"3 options": 3, "no options": 0}
+OPTIONS = {"2 options": 2, "3 options": 3, "6 options": 6, "no options": 0}
+CASES = ("dispute", "trial", *OPTIONS)
 EVERY = [
     *(("council", "trial"), ("council", "no options"), ("debate", "dispute"), ("debate", "no options")),
     *(("discussion", "trial"), ("discussion", "3 options"), ("mock-jury", "dispute"), ("mock-jury", "3 options")),
@@ -81,3 +85,25 @@ def test_any_case_is_heard_stepped_forked_exported_and_drawn(house: Courthouse, 
             assert scene(record, found)
     for view in found.views:
         view.drawn(record)
+
+
+@pytest.mark.parametrize(("procedure", "case"), EVERY[::2])
+def test_what_if_changes_anything(house: Courthouse, procedure: str, case: str) -> None:
+    record = heard(house, procedure, case)
+    variants = singly(evidence_left_out(record.case)[:1], tuple(knobs_turned(record.setup))[:1])
+    assert len(variants) == 3
+    found = done(house, house.experiments.what_ifs.experiment(record.run.id, variants, (0,)))
+    assert found.kept.status == "done", found.kept.reason
+    assert [row.state for row in found.rows] == ["done"] * 3
+
+
+@pytest.mark.parametrize("kind", ["dispute", "trial", "question"])
+def test_an_experiment_compares_all_panels(house: Courthouse, kind: str) -> None:
+    names = [name for name in CASES if name == kind or (kind == "question" and "options" in name)]
+    cases = [case_of(house, name).model_copy(update={"id": name.replace(" ", "-")}) for name in names]
+    house.datasets.add(f"all-{kind}", [Row(id=case.id, case=case) for case in cases])
+    arms = [{"name": name, "procedure": name, "set": dict(changes)} for name, changes in SMALL.items()]
+    given = {"name": f"panels-{kind}", "title": "All panels", "dataset": {"name": f"all-{kind}"}, "arms": arms}
+    found = done(house, parsed(given, "The experiment"))
+    assert found.kept.status == "done", found.kept.reason
+    assert [row.state for row in found.rows] == ["done"] * len(cases) * len(SMALL)

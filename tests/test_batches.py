@@ -21,6 +21,7 @@ from pages.parts.shared.shown import spent_in_words
 from tests.driving import done, shell, until
 from tests.forks import Fork
 from tests.kills import go_on_with_experiment
+from tests.openai_server import refusal
 from tests.provider_server import ProviderServer
 from tests.test_experiments import SINGLE, TEXTS, home, spec
 
@@ -140,6 +141,18 @@ def test_a_call_that_comes_while_its_batch_ends_is_answered_too(
         house.close()
     assert [one.status_code for one in found] == [200, 200]
     assert len(server.batches) == 1
+
+
+@both
+def test_a_batch_that_is_refused_says_why(model: str, house: Courthouse, monkeypatch: pytest.MonkeyPatch) -> None:
+    with ProviderServer() as server:
+        server.known(monkeypatch)
+        server.refuses = lambda: refusal(401, "this key is wrong")
+        found = done(house, by_batch(model))
+        house.close()
+    assert {row.state for row in found.rows} == {"failed"}
+    assert "API_KEY" in found.rows[0].reason
+    assert not server.batches
 
 
 @both

@@ -10,7 +10,11 @@ from typing import Any
 import pytest
 
 from courtroom.courthouse import Courthouse
+from courtroom.engine.events import Voted
+from courtroom.engine.record import Record
+from courtroom.evaluation.claims import Claim, not_in_file
 from courtroom.models.spec import ModelSpec
+from courtroom.settings import Settings
 from tests.driving import shell
 from tests.openai_server import OpenAIServer
 from tests.pages import house as app_house
@@ -21,6 +25,37 @@ __all__ = ["app_house"]  # a fixture
 SHELF = gzip.decompress((Path(__file__).parent / "recorded" / "invented-shelf.json.gz").read_bytes())
 """A hearing in which a juror invents a shelf, and two put it right whom she can't hear."""
 CHECKER = ModelSpec(id="openai/checker", temperature=0.0)
+
+
+@pytest.fixture(scope="module")
+def recorded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Courthouse]:
+    with_recordings = Courthouse(Settings(home=tmp_path_factory.mktemp("recorded")))
+    yield with_recordings
+    with_recordings.close()
+
+
+@pytest.fixture(scope="module")
+def shelf(recorded: Courthouse) -> Record:
+    return recorded.record(recorded.files.take_in(SHELF))
+
+
+def by_rules(house: Courthouse, record: Record) -> tuple[Claim, ...]:
+    return not_in_file(record, house.answers.of(record.run))
+
+
+def test_the_invented_shelf_is_found_without_a_model(recorded: Courthouse, shelf: Record) -> None:
+    (found,) = by_rules(recorded, shelf)
+    assert (found.vote.member, found.words, found.why) == ("juror-12", "Yes, in cans, on one shelf.", "denied")
+    assert found.passage.startswith("Petrol was kept in the shed")
+
+
+def test_the_rules_mark_nothing_in_the_bundled_recordings(recorded: Courthouse) -> None:
+    statements = 0
+    for recording in recorded.recordings:
+        record = recorded.record(recorded.files.play(recording))
+        statements += sum(bool(vote.reasons) for vote in record.of(Voted))
+        assert by_rules(recorded, record) == (), "somebody has read them: each number in them follows from the case"
+    assert statements == 279
 
 
 class Checker:

@@ -16,12 +16,14 @@ from pathlib import Path
 
 import httpx
 import pytest
+import yaml
 from typer.testing import CliRunner
 
 from courtroom.__main__ import app
 from courtroom.accounts import AccountStore, Identity
 from courtroom.models.local import LOCAL_SERVERS
 from courtroom.panel.personas import sample_panel, write_csv
+from courtroom.settings import Settings, variables
 from courtroom.store.opening import open_store
 from tests.app_server import app_server
 from tests.docs import PAGES, PAPERS, ROOT, anchors, blocks, commands, links
@@ -235,6 +237,32 @@ def test_a_program_that_the_documentation_shows_runs(
     assert PRINTS[page] in f"\n{capsys.readouterr().out}"
 
 
+def test_the_container_is_built_from_files_that_are_there() -> None:
+    wanted = {*("app.py", "courtroom", "pages", "data", ".streamlit", "README.md", "LICENSE")}
+    wanted |= {"pyproject.toml", "requirements.lock"}
+    lines = (ROOT / "Dockerfile").read_text().splitlines()
+    assert {word for line in lines if line.startswith("COPY") for word in line.split()[1:-1]} == wanted
+    assert all((ROOT / name).exists() for name in wanted)
+    kept = {line[1:] for line in (ROOT / ".dockerignore").read_text().splitlines() if line.startswith("!")}
+    assert kept == wanted
+
+
+@pytest.mark.parametrize("language", ["python", "jinja"])
+def test_what_the_page_on_writing_a_procedure_shows_stands_in_the_debate_or_a_package(language: str) -> None:
+    packages = ROOT / "tests" / "packages"
+    folders = (ROOT / "courtroom" / "procedures" / "debate", packages / "mediation" / "mediation", packages / "tender")
+    files = [path.read_text() for folder in folders for path in (*folder.rglob("*.py"), *folder.glob("prompts/*"))]
+    shown = blocks("docs/write-a-procedure.md", language)
+    assert shown
+    assert [block for block in shown if not any(block in text for text in files)] == []
+
+
+def test_what_is_kept_is_where_the_documentation_says() -> None:
+    told = (ROOT / "docs" / "install.md").read_text()
+    assert variables() == set(re.findall(r"`(COURTROOM_\w+)`", told))
+    assert os.path.basename(Settings.model_fields["home"].default) == ".courtroom"
+
+
 @pytest.mark.parametrize("page", [*PAGES, *PAPERS], ids=lambda page: str(page.relative_to(ROOT)))
 def test_every_link_leads_somewhere_and_every_test_that_is_named_is_there(page: Path) -> None:
     named = set(re.findall(r"`(test_\w+)`", page.read_text(encoding="utf-8")))
@@ -254,3 +282,19 @@ def test_every_command_is_documented() -> None:
     told = {command.text.split()[1] for command in COMMANDS if command.text.startswith("courtroom ")}
     known = {one.name or (one.callback.__name__ if one.callback else "") for one in app.registered_commands}
     assert known | {group.name for group in app.registered_groups} <= told
+
+
+def test_every_service_is_checked_and_keeps_what_it_has_in_a_volume() -> None:
+    compose = yaml.safe_load((ROOT / "compose.yaml").read_text())
+    services = compose["services"]
+    assert set(services) == {"app", "database", "chroma"}
+    for service in services.values():
+        assert service["healthcheck"]["test"][0] == "CMD"
+        assert service["volumes"][0].split(":")[0] in compose["volumes"]
+    waits = {one: wait["condition"] for one, wait in services["app"]["depends_on"].items()}
+    assert waits == dict.fromkeys(("database", "chroma"), "service_healthy")
+    assert services["app"]["ports"] == ["127.0.0.1:8501:8501"], "there are no accounts"
+    assert all("ports" not in services[one] for one in ("database", "chroma")), "they ask for no person"
+    (locked,) = re.findall(r"^chromadb==(\S+)$", (ROOT / "requirements.lock").read_text(), re.MULTILINE)
+    assert services["chroma"]["image"] == f"chromadb/chroma:{locked}"
+    assert services["app"]["environment"]["COURTROOM_HOME"] == services["app"]["volumes"][0].partition(":")[2]

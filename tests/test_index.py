@@ -1,6 +1,7 @@
 """The index under damage and beside other processes; and its vectors on a Chroma server, shared by processes."""
 
 import asyncio
+import os
 import shutil
 import socket
 import subprocess
@@ -24,7 +25,7 @@ from courtroom.knowledge.index import (
     WordIndex,
     line,
 )
-from courtroom.knowledge.index_folders import WHOLE, IndexFolders
+from courtroom.knowledge.index_folders import WHOLE, IndexFolders, sizes
 from courtroom.settings import Settings
 from courtroom.store.opening import open_store
 from courtroom.upkeep import doctor
@@ -180,6 +181,26 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return home / "chroma"
 
 
+async def test_a_folder_of_somebody_else_or_of_before_is_made_anew(tmp_path: Path, built: Path) -> None:
+    for home, of in (
+        ("foreign", {"precedents": "x"}),
+        ("older", {"things/sealed.json": "{}", "things/0a/header.bin": "x"}),
+    ):
+        for name, content in of.items():
+            (tmp_path / home / "chroma" / name).parent.mkdir(parents=True, exist_ok=True)
+            (tmp_path / home / "chroma" / name).write_text(content)
+    foreign = tmp_path / "foreign-chroma" / "chroma"
+    with chromadb.PersistentClient(str(foreign)) as client:
+        client.create_collection("things", embedding_function=None).add(ids=["x"], embeddings=[[1.0, 2.0]])
+    (foreign / WHOLE).write_bytes(sizes(foreign))
+    for home in ("foreign", "older", "foreign-chroma"):
+        index, folders = graph(tmp_path / home)
+        assert (await index.nearest(Fixed(MANY), QUERY, 1))[0][0] == "r42"
+        folders.close()
+        assert held(tmp_path / home / "chroma", "things") == {*MANY}
+        assert not (tmp_path / home / "chroma" / "things").exists()
+
+
 async def test_what_a_killed_process_has_half_written_is_made_anew(tmp_path: Path, built: Path) -> None:
     shutil.copytree(built, tmp_path / "chroma")
     with Fork(write_and_wait, tmp_path) as writer:  # and is killed
@@ -305,6 +326,16 @@ async def test_a_folder_that_cannot_be_made_and_a_server_that_is_down_are_named_
         down = at_server(tmp_path / "at-server", taken.getsockname()[1], HashedNgrams())
         with pytest.raises(CourtroomError, match=r"The Chroma server at 127\.0\.0\.1:\d+ does not answer\. Start it"):
             await down.nearest(Fixed({"a": "a kettle"}), "kettle", 1)
+
+
+def test_a_first_hearing_writes_its_precedents_to_chroma(tmp_path: Path) -> None:
+    given = {**os.environ, "COURTROOM_HOME": str(tmp_path)}
+    command = [sys.executable, "-m", "courtroom", "run", "vacuum-charging"]
+    done = subprocess.run(command, env=given, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    with chromadb.PersistentClient(str(tmp_path / "chroma")) as client:
+        assert client.get_collection("precedents", embedding_function=None).count() == 48
+    assert len(held(tmp_path / "chroma", "precedents")) == 48
 
 
 @pytest.fixture

@@ -176,6 +176,15 @@ def test_jurors_are_told_range_length_and_a_place_by_lot(house: Courthouse) -> N
     assert {row[-2] for row in agreement.rows} == {1.0}
 
 
+def test_two_sentences_are_no_candidate(house: Courthouse) -> None:
+    model = panel(
+        generate=lambda task: {"sentence": f"{GOOD} {OTHER}" if task.letter == "A" else f"{OTHER} {len(task.accepted)}"}
+    )
+    record = write(house, model)
+    assert all(sentence.startswith(OTHER) for sentence in record.run.verdict.details["accepted"])
+    assert any("holds several sentences; give one" in text for text in asked(model, "generate"))
+
+
 def test_key_facts_are_matched_by_one_who_has_not_seen_the_document(house: Courthouse) -> None:
     model = panel()
     write(house, model, roles=ASSESSOR)

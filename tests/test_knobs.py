@@ -9,6 +9,7 @@ from courtroom.courthouse import Courthouse
 from courtroom.datasets.samples import add_sample
 from courtroom.declarations.changes import value_at
 from courtroom.experiments.spec import parsed
+from tests.docs import ROOT
 from tests.driving import done, house
 from tests.write_prompts import FOLDER, KNOBS, OFF, under
 
@@ -52,3 +53,8 @@ def test_two_arms_of_a_knob_run_offline_and_ask_otherwise(house: Courthouse, nam
         setup = house.record(house.experiments.runs(found.kept.id, arm)[0]).setup
         assert all(begins_with(value_at(setup, path), value) for path, value in {**small, **given}.items())
         assert (SAID[name] in under(house, procedure, given)) is (arm == "on")
+
+
+def test_each_knob_has_a_row_in_the_documentation() -> None:
+    told = (ROOT / "docs" / "procedures.md").read_text(encoding="utf-8")
+    assert not [path for _, changes in KNOBS.values() for path in changes if f"| `{path}` |" not in told]

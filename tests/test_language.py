@@ -122,6 +122,8 @@ def test_every_translation_has_the_places_of_its_text() -> None:
         wanted = set(PLACE.findall(several or one)) | ({"number"} & set(PLACE.findall(one)))
         if text and (not set(PLACE.findall(text)) <= wanted or wanted - set(PLACE.findall(text)) - {"number"}):
             wrong.append(f"{one!r}: {text!r}")
+        if not text:
+            wrong.append(f"{one!r} has no translation")
     assert not wrong, "correct their translations in the catalogue: " + "\n".join(wrong)
 
 

@@ -1,17 +1,20 @@
 """The offline juror answers to personas, rules and evidence, and says what it weighed, for which side and how much."""
 
 import random
+import re
 from typing import Any
 
 import pytest
 
 from courtroom.cases.dispute import Dispute, Evidence, Transaction
 from courtroom.judging.dispute_weights import weigh
+from courtroom.judging.explained import SENTENCES
 from courtroom.models.task import Task
 from courtroom.panel.personas import Persona, pool
 from courtroom.procedures.cyberjurors import tasks
 from courtroom.procedures.cyberjurors.procedure import CYBERJURORS
 from courtroom.text.words import has_chinese
+from tests.docs import ROOT
 from tests.driving import house
 
 __all__ = ["house"]  # a fixture
@@ -99,3 +102,13 @@ def test_evidence_that_orders_a_vote_has_no_effect() -> None:
     order = Evidence(id="buyer-2", side="buyer", text=text)
     assert weigh(order) == ()
     assert judged(case.model_copy(update={"evidence": (*case.evidence, order)})).verdict == "seller"
+
+
+def test_every_sentence_has_the_same_places_in_both_languages() -> None:
+    source = "".join(path.read_text("utf-8") for path in (ROOT / "courtroom").rglob("*.py"))
+    for name, forms in SENTENCES.items():
+        places = [set(re.findall(r"\{(\w+)", text)) for text in forms.values()]
+        assert forms.keys() == {"en", "zh"}
+        assert places[0] == places[1], name
+        chosen = f'"{name.rpartition("-")[0]}-{{'  # the name ends with a value
+        assert f'"{name}"' in source or chosen in source, f"nobody says {name}"

@@ -1,15 +1,20 @@
 """Courtroom as a package: built, installed into an environment of its own, run in an empty folder."""
 
+import ast
 import json
 import os
+import re
 import subprocess
 import sys
 import sysconfig
+import tomllib
 import urllib.request
 import zipfile
+from importlib.metadata import PathDistribution
 from pathlib import Path
 
 import pytest
+from packaging.requirements import Requirement
 
 import courtroom
 from courtroom.store.opening import open_store
@@ -95,11 +100,48 @@ def test_an_installed_courtroom_opens_the_app_in_an_empty_folder(installed: Path
     assert int(buttons) > 10
 
 
+def test_the_wheel_asks_for_what_the_code_imports(wheel: Path, tmp_path: Path) -> None:
+    zipfile.ZipFile(wheel).extractall(tmp_path)
+    (folder,) = tmp_path.glob("*.dist-info")
+    wanted = {Requirement(line).name.lower().replace("_", "-") for line in PathDistribution(folder).requires or ()}
+    files = [*ROOT.glob("courtroom/**/*.py"), *ROOT.glob("pages/**/*.py"), ROOT / "app.py"]
+    nodes = [node for path in files for node in ast.walk(ast.parse(path.read_text()))]
+    imported = {alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names}
+    imported |= {str(node.module) for node in nodes if isinstance(node, ast.ImportFrom)}
+    outside = {name.split(".")[0] for name in imported} - {*sys.stdlib_module_names, "courtroom", "pages"}
+    other = {
+        "PIL": "pillow",
+        "bs4": "beautifulsoup4",
+        "cv2": "opencv-python-headless",
+        "docx": "python-docx",
+        "pptx": "python-pptx",
+        "sklearn": "scikit-learn",
+        "yaml": "pyyaml",
+    }
+    assert {other.get(name, name.replace("_", "-")) for name in outside} <= wanted
+
+
 def test_public_names_are_there_and_importing_courtroom_alone_loads_nothing_heavy() -> None:
     assert {"Court", "Procedure", "Dispute", "options", "knob"} <= {*courtroom.__all__}
     assert [name for name in courtroom.__all__ if getattr(courtroom, name, None) is None] == []
     code = f"import sys, courtroom; print(*sorted({HEAVY!r} & set(sys.modules)))"
     assert do(sys.executable, "-c", code, where=ROOT).strip() == ""
+
+
+def test_one_version_is_told_everywhere_requirements_once_and_the_lock_fits() -> None:
+    assert re.search(r"^version: (.+)$", (ROOT / "CITATION.cff").read_text(), re.MULTILINE).group(1) == __version__  # type: ignore[union-attr]
+    released = re.findall(r"^## \[(\d.+?)\]", (ROOT / "CHANGELOG.md").read_text(), re.MULTILINE)
+    assert released[0] == __version__
+    for name, line in {"requirements.txt": "-e .", "tests/requirements.txt": "-e .[dev]"}.items():
+        told = [text for text in (ROOT / name).read_text().splitlines() if text and not text.startswith("#")]
+        assert told == [line]
+    lines = (ROOT / "requirements.lock").read_text().splitlines()
+    pins = [Requirement(line) for line in lines if line and not line.lstrip().startswith("#")]
+    assert [pin for pin in pins if not re.fullmatch(r"==[^,]+", str(pin.specifier))] == []
+    for wanted in map(Requirement, tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["dependencies"]):
+        locked = [str(pin.specifier).removeprefix("==") for pin in pins if pin.name == wanted.name]
+        assert locked, f"{wanted.name} is not locked"
+        assert all(map(wanted.specifier.contains, locked)), f"{wanted} is locked at {locked}"
 
 
 SLOW = (

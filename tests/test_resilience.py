@@ -61,7 +61,7 @@ def recorded(home: Path) -> Counter[str]:
         return Counter(json.dumps(to_wire(answers.request(key), media), sort_keys=True) for key in keys)
 
 
-def test_killed_at_several_moments_and_resumed_it_asks_no_recorded_call_again(tmp_path: Path) -> None:
+def test_killed_at_ten_moments_and_resumed_it_asks_no_recorded_call_again(tmp_path: Path) -> None:
     draw = random.Random(20)
     words = ("run", "phone-battery", "--model", "openai/any", *SETUP, "--json")
     with server_process() as url:
@@ -69,7 +69,7 @@ def test_killed_at_several_moments_and_resumed_it_asks_no_recorded_call_again(tm
     total = recorded(tmp_path / "whole")
     home, kills = tmp_path / "killed", 0
     with OpenAIServer(delay=0.02, keep_bodies=True) as server:
-        while kills < 6:
+        while kills < 10:
             rows = runs(home)
             command = ("resume", rows[0], "--json") if rows else words
             known, before = recorded(home), len(server.bodies)
@@ -87,7 +87,7 @@ def test_killed_at_several_moments_and_resumed_it_asks_no_recorded_call_again(tm
         known, before = recorded(home), len(server.bodies)
         done = result(shell(home, server.url, "resume", run, "--json"))
         asked = Counter(map(asked_by, server.bodies[before:]))
-    assert kills >= 3
+    assert kills >= 5
     assert asked == total - known
     assert [done[part] for part in ("status", "verdict", "votes")] == ["done", whole["verdict"], whole["votes"]]
 
@@ -142,3 +142,14 @@ def test_a_fork_with_one_persona_changed_asks_one_verdict_anew_and_looks_at_noth
         third = [call for call in record_of(tmp_path, late["run"]).calls if call.asked]
         assert {call.stage for call in third} == {"round-3"}
         assert [call.path for call in third if call.task == "judge"] == ["round-3/juror-05/judge"]
+
+
+def test_interventions_from_a_file_hold_in_the_fork(tmp_path: Path) -> None:
+    run = result(forked(tmp_path, "", "run", "oak-table", *SETUP, "--set", "examination=shared", "--json"))["run"]
+    actions = tmp_path / "interventions.json"
+    verdict = {"verdict": "buyer", "reasoning": ["So decided."]}
+    actions.write_text(json.dumps([{"kind": "overrule", "path": "round-1/juror-02/judge", "value": verdict}]))
+    fork = result(forked(tmp_path, "", "fork", run, "--intervene", str(actions), "--who", "Ada", "--json"))
+    record = record_of(tmp_path, fork["run"])
+    assert record.ballots["round-1"]["juror-02"].reasons == ("So decided.",)
+    assert [(one.who, one.index) for one in record.interventions] == [("Ada", 2)]

@@ -20,6 +20,7 @@ from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
 from courtroom.questions.marks import Mark
 from courtroom.settings import DATA
 from courtroom.sharing import DAY, HOUR, ActionFilter, ActionLog, Links, NoSuchLink
+from tests.driving import drive
 from tests.full_store import kept_what_if
 
 ADA = Account(id="ada", name="Ada", access=Access.RUN)
@@ -132,6 +133,20 @@ def test_things_belong_to_nobody_without_sign_in(house: Courthouse) -> None:
     refused(BO, NoSuchRun, lambda: house.store.run(private))
 
 
+def test_nobody_sees_a_deleted_run_nor_own_things_without_access(house: Courthouse) -> None:
+    run = Resource(kind="run", id=run_of(house, None))
+    with acts(LOOKS):
+        assert sharing.may_see(house.database, run)
+    house.store.delete(run.id)
+    with acts(LOOKS):
+        assert not sharing.may_see(house.database, run)
+    own = Resource(kind="run", id=run_of(house, ADA))
+    for access in (Access.NONE, Access.LOOK):
+        with acts(ADA.model_copy(update={"access": access})):
+            assert sharing.may_see(house.database, own) == (access is Access.LOOK)
+            assert not sharing.may_change(house.database, own)
+
+
 def test_a_private_run_is_as_if_it_were_not_there(either: Courthouse) -> None:
     run, listed_runs = run_of(either), RunList(either.database)
     marked = Mark(reviewer="Ada", star=True, tags=("odd",))
@@ -186,6 +201,31 @@ def test_others_read_a_shared_run_and_fork_it(house: Courthouse) -> None:
     refused(BO, Forbidden, lambda: links.make(its, HOUR), lambda: links.end(link))
     assert links.opened(token) == its
     refused(ADA, NoSuchRun, lambda: house.store.run(fork))
+
+
+def test_what_the_shell_makes_of_a_private_run_stays_private(house: Courthouse) -> None:
+    run = run_of(house)
+    fork = house.fork(run, SMALL)
+    what_if = what_if_of(house, run, None)
+    with acts(BO):
+        assert not house.store.runs()
+    refused(BO, NoSuchExperiment, lambda: house.experiments.store.experiment(what_if))
+    with acts(ADA):
+        assert {row.id for row in house.store.runs()} == {run, fork}
+
+
+def test_an_imported_run_is_its_importers(house: Courthouse) -> None:
+    run = drive(house, run_of(house, None))
+    name, content = house.files.export(run)
+    assert name == f"{run}.json"
+    house.store.delete(run)
+    taken = {}
+    for person, other in ((ADA, BO), (BO, ADA)):
+        with acts(person):
+            taken[person.id] = house.files.take_in(content.encode())
+        refused(other, NoSuchRun, lambda run=taken[person.id]: house.store.run(run))  # type: ignore[misc]
+        refused(person, CourtroomError, lambda: house.files.take_in(content.encode()), why="is here already")
+    assert len({run, *taken.values()}) == 3
 
 
 def test_runs_of_an_experiment_follow_it(house: Courthouse) -> None:
@@ -252,6 +292,37 @@ def test_a_private_case_is_as_if_it_were_not_there(house: Courthouse) -> None:
         assert library.case("mine")
 
 
+def test_a_deleted_cases_id_brings_no_owner_along(house: Courthouse) -> None:
+    links = Links(house.database)
+    with acts(ADA):
+        house.library.add(package())
+        token = links.make(Resource(kind="case", id="mine"), DAY)
+        gone = house.library.delete("mine")
+    with acts(BO):
+        house.library.add(package("Bo's table"))
+    refused(ADA, NoSuchLink, lambda: links.opened(token))
+    refused(ADA, CaseError, lambda: house.library.case("mine"))
+    with acts(ADA):
+        assert house.library.restore(gone).id == "mine-2"
+        assert house.library.mine() == {"mine-2"}
+
+
+def test_datasets_are_their_makers(house: Courthouse) -> None:
+    with acts(ADA):
+        add_dataset(house, "ours")
+    with acts(BO):
+        assert not house.datasets.newest()
+        assert not house.datasets.versions("ours")
+    refused(BO, CourtroomError, lambda: next(house.datasets.rows("ours")), why="There is no dataset")
+    refused(BO, Forbidden, lambda: add_dataset(house, "ours"))
+    with acts(ADA):
+        house.datasets.split("ours", parts={"all": 1})
+        house.datasets.delete("ours")
+    with acts(BO):
+        add_dataset(house, "ours")
+        assert [one.name for one in house.datasets.newest()] == ["ours"]
+
+
 def test_a_link_opens_one_thing_to_read_until_it_expires(house: Courthouse) -> None:
     run, other = run_of(house), run_of(house)
     now, its = [1000.0], Resource(kind="run", id=run)
@@ -315,3 +386,16 @@ def test_owners_read_who_did_what(house: Courthouse) -> None:
         assert token not in text
     for person in (ADA, LOOKS, NOBODY):
         refused(person, Forbidden, lambda: log.page(ActionFilter()))
+
+
+def test_an_action_and_its_line_are_written_together(house: Courthouse) -> None:
+    def fails() -> None:
+        with house.store.together():
+            house.new_run("cyberjurors", house.library.case("oak-table"), SMALL, 0)
+            raise RuntimeError
+
+    with acts(ADA), pytest.raises(RuntimeError):
+        fails()
+    with acts(OWNER):
+        assert not house.store.runs()
+        assert not ActionLog(house.database).count(ActionFilter())
