@@ -143,12 +143,11 @@ def test_a_call_that_comes_while_its_batch_ends_is_answered_too(
     assert len(server.batches) == 1
 
 
-@both
-def test_a_batch_that_is_refused_says_why(model: str, house: Courthouse, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_batch_that_is_refused_says_why(house: Courthouse, monkeypatch: pytest.MonkeyPatch) -> None:
     with ProviderServer() as server:
         server.known(monkeypatch)
         server.refuses = lambda: refusal(401, "this key is wrong")
-        found = done(house, by_batch(model))
+        found = done(house, by_batch(GPT))
         house.close()
     assert {row.state for row in found.rows} == {"failed"}
     assert "API_KEY" in found.rows[0].reason

@@ -9,13 +9,11 @@ from courtroom.cases.case import Case
 from courtroom.cases.criminal import CriminalCase, Gold
 from courtroom.cases.dispute import CATEGORIES, Dispute, Evidence, JuryRecord, Transaction
 from courtroom.cases.labelled import Labelled, LabelledTask
-from courtroom.courthouse import Courthouse
 from courtroom.datasets import Datasets, Row, Selection
 from courtroom.datasets.statistics import examine
 from courtroom.errors import CourtroomError
 from courtroom.settings import Settings
 from courtroom.store.opening import open_store
-from tests.driving import drive
 
 
 @pytest.fixture
@@ -88,25 +86,6 @@ def test_texts_share_their_labels_and_examples(datasets: Datasets) -> None:
     pool = list(datasets.examples(case.pool))
     assert len(pool) == 40
     assert pool[1].id == f"{case.under('joy')}item/t-1"
-
-
-@pytest.mark.filterwarnings("ignore::DeprecationWarning:chromadb.*", "ignore::ResourceWarning")
-def test_a_run_finds_examples_of_the_train_split_alone(house: Courthouse) -> None:
-    words = ("bright sunny morning", "dark empty cellar")
-    given = [
-        row(task(n, ("joy", "fear")[n % 2], f"a {words[n % 2]} number {n}"), split="train" if n < 8 else "test")
-        for n in range(10)
-    ]
-    house.datasets.add("feelings", given)
-    procedure = house.first_fitting("labelled")
-    setup = procedure.setup.model_validate({"judges": 1, "hearings": 1, "explain": False})
-    found = set()
-    for one in house.datasets.rows("feelings", wanted=Selection(split="test")):
-        record = house.record(drive(house, house.new_run(procedure.name, one.case, setup, 0)))
-        assert record.run.status == "done"
-        found |= {int(hit.id.rpartition("-")[2]) for look in record.retrievals for hit in look.hits}
-    assert found
-    assert found <= set(range(8))
 
 
 def test_splits_are_alike_in_category_and_votes(datasets: Datasets) -> None:
