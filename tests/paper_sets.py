@@ -2,7 +2,7 @@
 
 import io
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from PIL import Image, ImageDraw, ImageFont
 
@@ -21,10 +21,6 @@ class PaperSet:
     """By the source of a piece, sentences that it holds, word for word."""
     pictures: tuple[str, ...] = ()
     """The sources of the pieces that are pictures."""
-    whose: dict[str, str] = field(default_factory=dict)
-    """By the beginning of a source, the side that relies on it: `claimant` or `respondent`."""
-    order: str = ""
-    """Written in one of the papers to whoever reads them; it must have no effect."""
 
 
 def screen(*said: tuple[str, str]) -> bytes:
@@ -102,7 +98,6 @@ SETS: dict[str, PaperSet] = {
             "01-complaint.docx": ("On 20 March it boiled dry and went on heating.", "I ask for my 40 euros back."),
             "01-answer.docx": ("It was sold for 45 euros, not 40.",),
         },
-        whose={"01-complaint": "claimant", "01-answer": "respondent"},
     ),
     "02-lamp": PaperSet(
         "dispute",
@@ -125,7 +120,6 @@ SETS: dict[str, PaperSet] = {
         },
         {"03-note.txt": ("I want 250 euros back.",)},
         pictures=("03-screen-1.png", "03-screen-2.png", "03-screen-3.png"),
-        whose={"03-note": "claimant"},
     ),
     "04-scanned-decision": PaperSet(
         "civil",
@@ -153,7 +147,6 @@ SETS: dict[str, PaperSet] = {
             "04-tenant.txt": ("No fitter came before the 19th.",),
         },
         pictures=("04-decision.pdf, page 1", "04-decision.pdf, page 2"),
-        whose={"04-tenant": "claimant", "04-appeal": "respondent"},
     ),
     "05-deliveries": PaperSet(
         "civil",
@@ -179,7 +172,6 @@ SETS: dict[str, PaperSet] = {
             "05-claim.docx": ("We claim the other 800 euros.",),
             "05-reply.txt": ("Only 65 crates came.",),
         },
-        whose={"05-claim": "claimant", "05-reply": "respondent"},
     ),
     "06-letter-with-an-order": PaperSet(
         "dispute",
@@ -199,8 +191,6 @@ SETS: dict[str, PaperSet] = {
             "06-letter.eml › manual.txt": ("Clean the machine once a month.", TO_THE_READER),
         },
         pictures=("06-letter.eml › leak.png",),
-        whose={"06-letter.eml › seller": "respondent", "06-letter.eml › leak": "claimant"},
-        order=TO_THE_READER,
     ),
     "07-bicycle-whatsapp": PaperSet(
         "dispute",
@@ -215,7 +205,6 @@ SETS: dict[str, PaperSet] = {
             "07-claim.html": ("I paid 640 euros on 15 May 2025.",),
         },
         pictures=("07-chat.zip › IMG-1.png",),
-        whose={"07-claim": "claimant"},
     ),
     "08-phone-in-chinese": PaperSet(
         "dispute",
@@ -233,8 +222,6 @@ SETS: dict[str, PaperSet] = {
             "08-答辩.docx": ("买家使用七天后才提出问题。", IN_CHINESE),
             "08-聊天.txt": ("百分之九十六，没有换过电池。", "我没说过没换过。"),
         },
-        whose={"08-投诉": "claimant", "08-答辩": "respondent"},
-        order=IN_CHINESE,
     ),
     "09-theft-in-chinese": PaperSet(
         "criminal",
@@ -255,7 +242,6 @@ SETS: dict[str, PaperSet] = {
             "09-进出.xlsx, sheet 门禁": ("23:20 | 0317 | 吴某",),
         },
         pictures=("09-camera.png",),
-        whose={"09-进出": "claimant"},
     ),
     "10-bridge": PaperSet(
         "question",
@@ -273,7 +259,6 @@ SETS: dict[str, PaperSet] = {
             "10-letters.txt": ("we would lose a third of our customers.",),
             "10-counts.xlsx, sheet Counts": ("2024 | 900 | 7",),
         },
-        order=TO_THE_COUNCIL,
     ),
 }
 """By name."""
