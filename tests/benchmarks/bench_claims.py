@@ -1,7 +1,6 @@
 """How often a table claims what is not so: `python -m tests.benchmarks.bench_claims` (about 15 minutes).
 
-Experiments are made up, many of each kind, and go through the same table and the same pairs as any other. `--tiny`
-prints one row a table.
+Experiments are made up, many of each kind, and go through the same table and the same pairs as any other.
 """
 
 import itertools
