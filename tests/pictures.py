@@ -1,7 +1,6 @@
 """Small real pictures, and small real videos, whole, of varying frame rate, and cut off."""
 
 import io
-import struct
 from pathlib import Path
 
 from PIL import Image
@@ -26,20 +25,3 @@ def clip(path: Path, frames: int = 20, rate: float = 10.0, codec: str = "mp4v") 
     writer.release()
     assert path.stat().st_size > 0
     return path
-
-
-def vary(data: bytes, spans: list[tuple[int, int]]) -> bytes:
-    """An MP4 with other frame durations: `spans` of (number of frames, duration as a multiple of the first)."""
-    at = data.index(b"stts") - 4
-    (size,) = struct.unpack(">I", data[at : at + 4])
-    (delta,) = struct.unpack(">I", data[at + 20 : at + 24])
-    entries = b"".join(struct.pack(">II", count, delta * factor) for count, factor in spans)
-    table = struct.pack(">I4sII", 16 + len(entries), b"stts", 0, len(spans)) + entries
-    whole = bytearray(data[:at] + table + data[at + size :])
-    for box in (b"moov", b"trak", b"mdia", b"minf", b"stbl"):
-        start = whole.index(box) - 4
-        (old,) = struct.unpack(">I", whole[start : start + 4])
-        whole[start : start + 4] = struct.pack(">I", old + len(table) - size)
-    edit = whole.index(b"elst") - 4  # without its edit list, the file plays as long as its frames say
-    whole[edit + 4 : edit + 8] = b"free"
-    return bytes(whole)

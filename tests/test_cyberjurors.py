@@ -325,7 +325,10 @@ def test_a_single_model_is_not_told_of_a_jury_a_clerk_or_norms(
     late = Evidence(id="seller-9", side="seller", text="A receipt was found behind the sofa.", late=True)
     hear(house, with_evidence(case, *case.evidence, late), variant=variant, rules=())
     words = " ".join(text_of(request) for request in jury.asked).lower()
-    assert not any(word in words for word in ("jury", "juror", "clerk", "norm that", "norms", "vote"))
+    others = ("jury", "juror", "clerk", "norm that", "norms", "vote", "those who decide", "whoever reads")
+    assert not any(word in words for word in others)
+    looks = [text_of(request) for request in asked(jury, "perceive", "analyse")]
+    assert all("When you decide, you have" in text for text in looks), "it decides itself, by what it has found"
 
 
 @pytest.mark.parametrize("order", ["paper", "reasons-first"])

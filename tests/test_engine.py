@@ -1,10 +1,7 @@
 """The engine, driven by a scripted model; what a procedure sees of the court, and nothing else."""
 
-import asyncio
-import threading
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator
-from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -15,7 +12,6 @@ from courtroom.cases.case import Case
 from courtroom.engine.court import Court
 from courtroom.engine.events import Verdict
 from courtroom.engine.run import Control
-from courtroom.engine.store import RunStore
 from courtroom.knowledge.lessons import Lesson, Put
 from courtroom.knowledge.search import Search
 from courtroom.models.errors import ModelError
@@ -34,56 +30,6 @@ def gone_on(bench: Bench, run: str) -> str:
     bench.runner.go(run, Control())
     bench.runner.wait(run, 10)
     return str(bench.store.status(run))
-
-
-def test_every_answer_of_a_finished_run_is_on_record(bench: Bench) -> None:
-    record = bench.hear()
-    assert (record.run.status, record.run.verdict.outcome) == ("done", "buyer")
-    assert [stage.path for stage in record.stages] == ["round-1", "round-2", "verdict"]
-    assert [call.path for call in record.calls_of("juror-02")] == ["round-1/juror-02/vote", "round-2/juror-02/vote"]
-    assert all(bench.answers.reply(key) for call in record.calls for key in call.keys)
-    assert (record.asked, record.recorded, record.failed) == (6, 0, 0)
-    assert record.tokens == (60, 6)
-    assert record.cost == pytest.approx(0.06)
-
-
-def test_a_run_is_read_beside_the_thread_that_drives_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    where: defaultdict[str, set[str]] = defaultdict(set)
-
-    def noting(what: str, work: Callable[..., Any]) -> Callable[..., Any]:
-        def call(*given: Any, **options: Any) -> Any:
-            where[what].add(threading.current_thread().name)
-            return work(*given, **options)
-
-        return call
-
-    procedure = toy(tmp_path)
-    heard = replace(procedure, deliberate=noting("deliberates", procedure.deliberate))
-    for what, (owner, name) in {"reads": (RunStore, "events"), "writes": (RunStore, "add")}.items():
-        monkeypatch.setattr(owner, name, noting(what, getattr(owner, name)))
-    with closing(Bench(tmp_path, Scripted(side_by_member), procedures={"toy": heard})) as bench:
-        run = bench.start()
-        bench.runner.go(run)
-        bench.runner.wait(run, 10)
-    assert where == {"reads": {"asyncio_0"}, "deliberates": {"courtroom-engine"}, "writes": {"courtroom-writer"}}
-
-
-@pytest.mark.parametrize("at_once", [False, True], ids=["paused", "stopped"])
-def test_a_halted_run_keeps_answers_that_still_arrive(bench: Bench, at_once: bool) -> None:
-    bench.model.hold = asyncio.Event()
-    run = bench.start()
-    bench.runner.go(run)
-    assert bench.model.asked.wait(10)
-    (bench.runner.stop if at_once else bench.runner.pause)(run)
-    assert not (at_once and bench.runner.drives(run))
-    assert bench.store.run(run).status == "paused"
-    bench.let_go(run)
-    record = bench.runner.record(run)
-    assert record.run.status == "paused"
-    assert 0 < len(bench.model.history) < 6
-    assert at_once or len(record.calls) == len(bench.model.history)
-    assert gone_on(bench, run) == "done"
-    assert len(bench.model.history) == 6
 
 
 @pytest.mark.parametrize(
@@ -131,27 +77,8 @@ def test_what_a_lesson_rests_on_is_on_disk_first(bench: Bench, tmp_path: Path) -
     assert "learning/look" in seen
 
 
-SEEN = {
-    *("case", "unsealed", "setup", "seed", "panel", "member", "random"),
-    *("stage", "ask", "try_ask", "all", "retrieve", "learn", "vote", "tally", "enough", "needs", "note"),
-}
-
-
 def proceed(bench: Bench, folder: Path, deliberate: Callable[[Any], Awaitable[Verdict]]) -> None:
     """Have the toy procedure go on otherwise."""
     bench.procedures = {"toy": replace(toy(folder), deliberate=deliberate)}
     bench.runner.close()
     bench.runner = bench.new_runner()
-
-
-def test_a_procedure_sees_of_the_court_what_it_may_use(bench: Bench, tmp_path: Path) -> None:
-    seen: set[str] = set()
-
-    async def look(court: Court[Case, ToySetup]) -> Verdict:
-        seen.update(name for name in dir(court) if not name.startswith("_"))
-        await court.stage("Round 1", "round")
-        return Verdict(outcome="buyer", counts={})
-
-    proceed(bench, tmp_path, look)
-    assert bench.hear().run.status == "done"
-    assert seen == SEEN

@@ -2,12 +2,10 @@
 
 import csv
 import json
-import math
 import random
 import sys
 from collections.abc import Callable, Sequence
 from importlib.machinery import ModuleSpec
-from itertools import combinations
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -17,21 +15,16 @@ import pytest
 from rouge_score.rouge_scorer import RougeScorer
 from sacrebleu import sentence_bleu
 from sklearn.metrics import accuracy_score, mean_absolute_error, mean_squared_error, precision_recall_fscore_support
-from statsmodels.stats.contingency_tables import cochrans_q
 
 from courtroom.cases.case import Case
 from courtroom.cases.criminal import CriminalCase, Given, Gold
 from courtroom.cases.dispute import Dispute, JuryRecord, Transaction
 from courtroom.cases.labelled import Document, Labelled, LabelledTask
 from courtroom.cases.readers.cail import convert_lawbench
-from courtroom.courthouse import Courthouse
-from courtroom.datasets import Row
-from courtroom.datasets.statistics import SHINGLE, near_duplicates
-from courtroom.errors import CourtroomError
 from courtroom.evaluation import lawbench, summaries
 from courtroom.experiments.measures import MEASURES, CaseResult, at_hand, wanted
 from courtroom.experiments.outcome import Outcome, of_text
-from courtroom.experiments.table import CellRow, grouped, overall, pairs, summary, table
+from courtroom.experiments.table import CellRow, grouped, pairs, table
 from courtroom.judging.criminal import candidates
 from courtroom.law import Both, Judgment, Statute, Term, term_class
 from tests.driving import shell
@@ -86,15 +79,6 @@ def test_a_small_panels_votes_are_scaled_to_the_real_jury() -> None:
     assert np.isnan(of("dispute", "votes_mae", [CaseResult(dispute(12, 5), "", voted(1, 0))])), "one model is no panel"
 
 
-def test_how_well_the_vote_share_is_calibrated_by_hand() -> None:
-    rows = [CaseResult(dispute(12, 5), "", voted(9, 1)), CaseResult(dispute(5, 12), "", voted(9, 1))]
-    assert of("dispute", "brier", rows) == pytest.approx((0.1**2 + 0.9**2) / 2)
-    assert of("dispute", "calibration", rows) == pytest.approx(abs(1.8 - 1) / 2)
-    assert of("dispute", "majority", rows) == pytest.approx(0.9)
-    nobody = [CaseResult(dispute(12, 5), "", Outcome(outcome="buyer"))]
-    assert np.isnan(of("dispute", "brier", nobody))
-
-
 CHARGES = ("盗窃", "诈骗", "抢劫", "故意伤害")
 
 
@@ -125,12 +109,6 @@ def test_measures_of_judgments_are_scikit_learns() -> None:
         assert of("criminal", f"{name}_accuracy", judgments) == pytest.approx(exact)
 
 
-@pytest.mark.parametrize(("charges", "hit"), [(["盗窃", "抢劫", "诈骗"], 0), (["盗窃", "诈骗"], 1)])
-def test_hit_at_2_takes_the_first_two_that_were_named(charges: list[str], hit: int) -> None:
-    named = judged(charges=charges, relevant_articles=[264], term_of_imprisonment={})
-    assert of("criminal", "charge_hit2", [CaseResult(criminal(charges=("诈骗",)), "", named)]) == hit
-
-
 @pytest.mark.parametrize(("asked", "hit"), [("article_hit2", 1), ("charge_hit2", 1), ("article_accuracy", 0)])
 def test_hit_at_2_goes_on_with_other_candidates(asked: str, hit: int) -> None:
     case = criminal(charges=("诈骗",), relevant_articles=(266,))
@@ -140,14 +118,6 @@ def test_hit_at_2_goes_on_with_other_candidates(asked: str, hit: int) -> None:
     also = candidates(judgment, statutes, "zh", drafted=(266,))
     made = Outcome(details={"judgment": judgment.model_dump(mode="json"), "candidates": also})
     assert of("criminal", asked, [CaseResult(case, "", made)]) == hit
-
-
-def test_an_answer_without_a_judgment_is_wrong() -> None:
-    case = criminal(charges=("诈骗",))
-    answers = ("I do not know", '{"charges": 7}', '{"charges": ["诈骗"]}')
-    rows = [CaseResult(case, "", of_text(case, answer)) for answer in answers]
-    assert of("criminal", "charge_accuracy", rows) == pytest.approx(1 / 3)
-    assert np.isnan(of("criminal", "article_accuracy", rows)), "what the record does not tell is left out"
 
 
 def task(label: str) -> LabelledTask:
@@ -167,17 +137,6 @@ def test_measures_of_labels_are_scikit_learns() -> None:
     for average in ("macro", "weighted"):
         _, _, f1, _ = precision_recall_fscore_support(real, mine, labels=labels, average=average, zero_division=0)
         assert of("labelled", f"{average}_f1", rows) == pytest.approx(f1, abs=1e-12)
-
-
-def test_ambiguous_and_clear_texts_are_measured_apart() -> None:
-    def row(label: str, ambiguous: bool | None) -> CaseResult:
-        results = [{"id": "t", "label": label, "ambiguous": ambiguous}]
-        return CaseResult(task("yes"), "", Outcome(details={"results": results}))
-
-    rows = [row("yes", True), row("no", True), row("yes", False), row("no", None)]
-    assert of("labelled", "ambiguous_accuracy", rows) == 0.5
-    assert of("labelled", "clear_accuracy", rows) == 1.0
-    assert of("labelled", "ambiguous", rows) == pytest.approx(2 / 3)
 
 
 def test_measures_of_summaries_are_those_of_rouge_score_and_sacrebleu() -> None:
@@ -206,43 +165,6 @@ def test_a_summarys_quality_is_divided_by_its_makers_time() -> None:
     rows = [CaseResult(rows[0].case, "", unfinished)]
     assert of("document", "faithfulness", rows) == 90
     assert np.isnan(of("document", "quality", rows))
-
-
-def test_an_unknown_measure_is_refused_with_the_known_ones() -> None:
-    told = "no measure “f2” for cases of the kind “dispute”. Choose among: accuracy, "
-    with pytest.raises(CourtroomError, match=told):
-        wanted("dispute", ["f2"])
-    assert [one.name for one in wanted("labelled", [])] == ["accuracy", "macro_f1"]
-    for measures in MEASURES.values():
-        assert all(measure.source and measure.title for measure in measures.values())
-
-
-@pytest.mark.parametrize(
-    ("name", "gold", "answer", "score"),
-    [
-        ("3-1", {"relevant_articles": [264, 266]}, "刑法第二百六十四条、第266条", 1.0),
-        # Its scorer takes the article off too.
-        ("3-1", {"relevant_articles": [264, 266]}, "刑法第264条、第266条第2款", 2 / 3),
-        ("3-1", {"relevant_articles": [264]}, "刑法第264条、第266条", 2 / 3),
-        ("3-1", {"relevant_articles": [264]}, "无法判断", 0.0),
-        ("3-3", {"charges": ["盗窃"]}, "盗窃罪;诈骗", 2 / 3),
-        ("3-4", {"term_of_imprisonment": {"imprisonment": 12}}, "有期徒刑一年", 1.0),
-        ("3-4", {"term_of_imprisonment": {"imprisonment": 12}}, "没有答案", 0.0),
-        ("3-4", {"term_of_imprisonment": {"life_imprisonment": True}}, "12个月", None),
-        ("3-6", {"choice": "A"}, "A", 1.0),
-        ("3-6", {"choice": "A"}, "A或B", 0.0),
-        ("3-7", {"amount": 8500.0}, "共计8500元，其中3500元", 1.0),
-    ],
-)
-def test_lawbenchs_scores_by_hand(name: str, gold: dict[str, Any], answer: str, score: float | None) -> None:
-    assert lawbench.score(name, answer, criminal(**gold)) == (None if score is None else pytest.approx(score))
-
-
-def test_who_names_nothing_abstains() -> None:
-    case = criminal(term_of_imprisonment={"life_imprisonment": True})
-    assert not lawbench.abstains("3-4", "I can not say", case), "a case that is left out counts as answered"
-    assert lawbench.abstains("3-4", "I can not say", criminal(term_of_imprisonment={"imprisonment": 3}))
-    assert not lawbench.abstains("3-6", "B", case)
 
 
 def test_a_procedures_judgment_is_scored_like_a_written_one() -> None:
@@ -289,23 +211,6 @@ def test_all_48_scores_of_eight_language_models_are_lawbenchs_own() -> None:
             assert of("criminal", "abstention", rows) == pytest.approx(float(reference["abstention_rate"]), abs=1e-9)
             seen += 1
     assert seen == len(known) == 48
-
-
-QUERY = CriminalCase(id="query-1", title="q", facts="f")
-
-
-def ranking(answer: object, grades: dict[str, int]) -> list[CaseResult]:
-    return [CaseResult(QUERY, "", of_text(QUERY, json.dumps(answer)), grades)]
-
-
-def test_a_ranking_is_scored_by_hand() -> None:
-    rows = ranking(["b", "a", "c"], {"a": 3, "b": 0, "c": 1, "d": 2})
-    assert [of("criminal", f"hit_{k}", rows) for k in (1, 5)] == [0.0, 1.0]
-    got, best = 3 / math.log2(3) + 1 / 2, 3 + 2 / math.log2(3) + 1 / 2
-    assert of("criminal", "ndcg_5", rows) == pytest.approx(got / best, abs=1e-12)
-    rows = ranking([7, 7, 8], {"candidate-7": -1, "candidate-8": 2})  # their own numbers, and one grade below 0
-    assert of("criminal", "hit_1", rows) == 0
-    assert of("criminal", "ndcg_5", rows) == pytest.approx(1 / math.log2(3))
 
 
 FACTS = "被告人在公交车上扒窃被害人手机一部，价值三千元，后被抓获。"
@@ -383,19 +288,6 @@ def test_bertscore_is_a_column_where_its_model_is_on_disk(tmp_path: Path, monkey
     assert Scripted.loaded == [(str(folder), 17)], "loaded once, from the disk"
 
 
-def test_a_table_says_which_column_it_lacks(house: Courthouse, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(summaries, "find_spec", lambda name: None)
-    house.datasets.add("texts", [Row(id="d", case=BRIDGE)])
-    house.close()
-    answers = tmp_path / "answers.jsonl"
-    answers.write_text(json.dumps({"case": "d", "model": "m", "prediction": "The bridge"}))
-    words = ("--dataset", "texts", "--measure", "rouge1", "--measure", "bertscore")
-    told = shell("experiment", "predictions", str(answers), *words)
-    assert "ROUGE-1" in told
-    assert "BERTScore is left out" in told
-    assert "courtroom[metrics]" in told
-
-
 def test_the_gain_on_a_single_model_by_hand() -> None:
     def row(label: str, single: str, ambiguous: bool) -> CaseResult:
         results = [{"id": "t", "label": label, "first": "maybe", "ambiguous": ambiguous}]
@@ -436,41 +328,3 @@ def test_macro_scores_are_the_mean_of_runs_not_pooled() -> None:
         ]
         assert found.lines[0].values[one.name].value == pytest.approx(np.mean(scores))
         assert (pair.of_a, pair.of_b) == (pytest.approx(np.mean(scores)), 1.0), "as often as it takes for three runs"
-
-
-def test_cochrans_q_takes_the_majority_of_repeats_and_says_so() -> None:
-    answers = {"a": "yyn yyy yny nnn ynn", "b": "nnn nny yyy nnn nnn", "c": "yyy yyy yyy yyy nyy"}
-    case, rows = task("yes"), []
-    for arm, told in answers.items():
-        for number, several in enumerate(told.split()):
-            for repeat, letter in enumerate(several):
-                outcome = of_text(case, "yes" if letter == "y" else "no")
-                rows.append(CellRow(len(rows), arm, f"case-{number}", case, "", repeat, "", "done", "", outcome))
-    measure = MEASURES["labelled"]["accuracy"]
-    (found,) = overall(grouped(rows, False), list(answers), [measure])
-    most = [[several.count("y") > 1 for several in told.split()] for told in answers.values()]
-    known = cochrans_q(np.array(most, dtype=int).T)
-    assert (found.majority, found.tested.cases) == (True, 5)
-    assert found.tested.statistic == pytest.approx(known.statistic, abs=1e-9)
-    assert found.tested.p > known.pvalue, "chi-squared says too much of five cases"
-    told_ = summary(pairs(grouped(rows, False), list(answers), [measure]), [found])
-    assert "each case by the majority of its repeats" in told_[0]
-
-
-@needs_real_data
-def test_near_duplicates_are_those_of_comparing_each_pair(house: Courthouse) -> None:
-    facts = [json.loads(line)["fact"] for line in (FOLDER / "cail_like.jsonl").read_text().splitlines()[:90]]
-    facts += [fact[: len(fact) * 24 // 25] for fact in facts[:20]]
-    ids = [f"c{n}" for n in range(len(facts))]
-    cases = [CriminalCase(id=name, title=name, facts=fact) for name, fact in zip(ids, facts, strict=True)]
-    house.datasets.add("cases", [Row(id=case.id, case=case) for case in cases])
-    found = near_duplicates(house.datasets, "cases")
-    plain = ["".join(filter(str.isalnum, fact.casefold())) for fact in facts]
-    sets = [{text[n : n + SHINGLE] for n in range(len(text) - SHINGLE + 1)} for text in plain]
-    known = {
-        (ids[a], ids[b]): share
-        for a, b in combinations(range(len(sets)), 2)
-        if (share := len(sets[a] & sets[b]) / len(sets[a] | sets[b])) >= 0.8 and plain[a] != plain[b]
-    }
-    assert len(known) >= 20
-    assert {one.rows: one.alike for one in found.pairs} == pytest.approx(known, abs=1e-12)

@@ -147,14 +147,6 @@ def test_arms_learn_from_another_dataset_where_the_file_names_one(house: Courtho
     assert adapted(kept, dataset="benches").knowledge == kept.knowledge
 
 
-def test_an_arm_may_begin_with_a_snapshot(house: Courthouse) -> None:
-    house.knowledge.snapshot("mine")
-    arms = [{**ARMS[0], "set": {"memory": "mine"}}, {**ARMS[2], "memory_of": "learns"}]
-    learned, alone = runs_of(house, run_to_the_end(house, spec(arms=arms))).values()
-    assert alone.setup.memory == learned.setup.memory
-    assert many(house.knowledge.snapshots.named(alone.setup.memory)) == 1 + len(TRAINED)
-
-
 def test_killed_in_training_an_arm_learns_the_same(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     found = []
     for folder, kills in (("broken", (4, 9)), ("whole", ())):
@@ -218,29 +210,6 @@ def test_a_training_goes_on_without_a_case_that_is_not_answered(house: Courthous
     assert house.experiments.try_again(name) == 0, "what came after would have learned otherwise"
 
 
-def test_a_training_that_an_earlier_version_began_is_not_gone_on_with(house: Courthouse) -> None:
-    name = house.experiments.begin(spec(arms=[ARMS[0]]))
-    cell = next(house.experiments.store.cells(name))
-    house.new_run("verdict", house.library.case(cell.row), VerdictSetup(), 0, cell.run)
-    house.experiments.go(name)
-    house.experiments.wait(name, 60)
-    assert "began to learn under an earlier version" in house.experiments.store.experiment(name).reason
-
-
-def test_a_case_that_teaches_nothing_stops_the_experiment(house: Courthouse) -> None:
-    found = done(house, spec(arms=[{**ARMS[0], "set": {"budget.calls": 2}}]))
-    name = found.kept.id
-    assert found.kept.status == "paused"
-    assert found.kept.reason.startswith(f"The training of learns stopped at the case {TRAINED[0]}: ")
-    assert {row.state for row in found.rows} == {"waiting"}, "nothing is tested on half of it"
-    cell = next(house.experiments.store.cells(name))
-    setup = house.store.setup(cell.run, VerdictSetup)
-    house.store.replace_setup(cell.run, setup.model_copy(update={"budget": VerdictSetup().budget}))
-    house.experiments.go(name)
-    house.experiments.wait(name, 60)
-    assert TRAINED[1] in house.experiments.store.experiment(name).reason, "it went on with the next case"
-
-
 @pytest.mark.parametrize(
     ("given", "why"),
     [
@@ -275,19 +244,6 @@ def planned_by(house: Courthouse, rules: dict[str, Any]) -> list[tuple[Cell, obj
     """The cells in which the first arm that learns does so."""
     every = Plan.of(spec(knowledge=rules), house).cells()
     return [(cell, made) for cell, made in every if cell.phase == "train" and cell.arm == 0]
-
-
-def test_an_estimate_counts_what_arms_learn_from(house: Courthouse) -> None:
-    before = memory(house)
-    takes = house.experiments.estimate(spec())
-    trained = 2 * len(TRAINED)
-    assert (takes.training, takes.cells, takes.rehearsed) == (trained, trained + 3, trained + 3)
-    assert [(arm.training, arm.cells) for arm in takes.arms] == [(2, 3), (2, 3), (0, 1)]
-    tested = house.experiments.estimate(spec(knowledge={}))
-    assert takes.calls > tested.calls
-    assert takes.arms[0].calls > 2 * tested.arms[0].calls, "three hearings and two lessons, not one hearing"
-    assert memory(house).digest == before.digest
-    assert house.experiments.store.experiments() == []
 
 
 def test_a_deleted_experiment_takes_its_own_memories_along(after: Courthouse) -> None:

@@ -2,12 +2,10 @@
 
 from functools import partial
 
-import pytest
 from streamlit.testing.v1 import AppTest
 
 from courtroom.courthouse import Courthouse
-from courtroom.datasets.samples import PREFIX, add_sample
-from courtroom.experiments.spec import recipes
+from courtroom.datasets.samples import add_sample
 from tests.docs import ROOT
 from tests.driving import done
 from tests.pages import house, opened_at, texts
@@ -27,35 +25,6 @@ def unmarked(app: AppTest) -> str:
 def press(app: AppTest, key: str) -> None:
     app.button(key=key).click().run()
     assert not app.exception, app.exception
-
-
-def test_in_an_empty_install_each_way_to_begin_leads_on(house: Courthouse) -> None:  # noqa: F811
-    app = opened()
-    assert [one.value for one in app.title] == ["Experiments"]
-    assert "No experiment yet" in texts(app)
-    press(app, "experiment-to-New")
-    assert "No dataset has cases with a known outcome" in texts(app)
-    press(app, "sample-sample-disputes")
-    assert app.selectbox(key="experiment-dataset").value == "sample-disputes"
-    assert [(info.name, info.count) for info in house.datasets.newest()] == [("sample-disputes", 13)]
-    app = opened()
-    press(app, "experiment-first")
-    assert "After Courtroom" in texts(app)
-    assert {info.name for info in house.datasets.newest()} == {"sample-disputes", "sample-question-answered"}
-    press(app, "experiment-start")
-    (kept,) = house.experiments.store.experiments()
-    house.experiments.pause(kept.id)
-    house.experiments.wait(kept.id, 60)
-    assert (kept.name, len(kept.experiment.arms)) == ("first", 4)
-
-
-@pytest.mark.parametrize("name", [one.name for one in recipes() if one.experiment.dataset.name.startswith(PREFIX)])
-def test_a_recipe_whose_cases_are_here_can_be_started(name: str, house: Courthouse) -> None:  # noqa: F811
-    app = opened()
-    press(app, "experiment-to-Recipes")
-    press(app, f"recipe-{name}")
-    assert "No dataset of its kind is here" not in unmarked(app)
-    assert app.button(key="experiment-start")
 
 
 def test_every_recipe_is_offered_for_other_cases(house: Courthouse) -> None:  # noqa: F811
@@ -124,21 +93,6 @@ def test_one_setting_is_varied_over_arms_and_models(house: Courthouse) -> None: 
     cells = app.dataframe[-1].value
     assert len(cells) == 12
     assert str(cells["run"][0]).startswith("deliberation?run=cell-")
-
-
-def test_failed_cells_are_tried_again_from_the_page(house: Courthouse) -> None:
-    house.datasets.add("feelings", rows())
-    poor = {**SINGLE, "budget.calls": 1, "structure": "multiple", "judges": 3}
-    arms = [{"name": "poor", "procedure": "courtroom-llm", "set": poor}]
-    found = done(house, spec(arms=arms, dataset={"name": "feelings", "limit": 2}))
-    assert {row.state for row in found.rows} == {"failed"}
-    app = opened(experiment=found.kept.id)
-    assert "2 cells failed" in texts(app)
-    assert "poor, 2 cells: " in unmarked(app)
-    assert app.dataframe[0].value["reason"][0] in unmarked(app)
-    press(app, "experiment-again")
-    house.experiments.wait(found.kept.id, 60)
-    assert {row.state for row in house.experiments.rows(found.kept.id)} == {"failed"}
 
 
 def test_the_page_raises_a_budget_and_deletes_an_experiment(house: Courthouse) -> None:  # noqa: F811

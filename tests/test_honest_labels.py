@@ -3,15 +3,11 @@
 import pytest
 from pydantic import ValidationError
 
-from courtroom import report
 from courtroom.cases.dispute import Dispute
 from courtroom.courthouse import Courthouse
-from courtroom.room import scene
 from tests.driving import house
-from tests.pages import benched, page
-from tests.pages import house as pages_house
 
-__all__ = ["house", "pages_house"]  # fixtures
+__all__ = ["house"]  # a fixture
 
 
 def test_only_people_with_a_source_make_a_jury_or_a_judgment_real(house: Courthouse) -> None:
@@ -26,16 +22,3 @@ def test_only_people_with_a_source_make_a_jury_or_a_judgment_real(house: Courtho
     public = house.library.case("criminal-bus-wallet").model_copy(update={"fictional": False})
     assert public.real_outcome().startswith("Judgment on record · ")
     assert public.model_copy(update={"decided_by": "people"}).real_outcome().startswith("Real judgment · ")
-
-
-def test_pages_report_and_room_call_a_summary_a_summary(pages_house: Courthouse) -> None:
-    run = benched(pages_house, "juris", "news-night-bus", variant="generator-a", assess="none")
-    app = page("deliberation", {"run": run})
-    captions = {one.value for one in app.caption}
-    assert {"Summary", "Text"} <= captions
-    assert not {"Verdict", "What is on record of its outcome"} & captions
-    assert "What would change this summary?" in [button.label for button in app.button]
-    record, procedure = pages_house.record(run), pages_house.procedures["juris"]
-    assert scene(record, procedure).ending == "Summary"
-    assert "Verdict:" not in report.as_html(record, procedure, pages_house.answers, pages_house.media)
-    assert "Outcome" in page("runs").dataframe[0].value.columns

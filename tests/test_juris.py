@@ -6,31 +6,27 @@ from collections.abc import Callable
 from itertools import count
 from typing import Any
 
-import pandas as pd
 import pytest
-import streamlit as st
 from markupsafe import escape
-from pydantic import ValidationError
 from typer.testing import CliRunner
 
 from courtroom import report
 from courtroom.__main__ import app
 from courtroom.cases.labelled import Document
 from courtroom.courthouse import Courthouse
-from courtroom.declarations.blocks import Diff, Marked, Table, runs
+from courtroom.declarations.blocks import Marked, Table, runs
 from courtroom.declarations.changes import changed, merged
 from courtroom.engine.record import Record
-from courtroom.evaluation.summaries import completeness, conciseness, faithfulness, grounding, lead, overlap, where
+from courtroom.evaluation.summaries import completeness, conciseness, faithfulness
 from courtroom.models.request import Request
 from courtroom.models.spec import ModelSpec
 from courtroom.procedures.juris import views
 from courtroom.procedures.juris.baselines import QUESTIONS
-from courtroom.procedures.juris.kept import added, why_not_kept
-from courtroom.procedures.juris.procedure import JURIS, most_proposed
+from courtroom.procedures.juris.kept import why_not_kept
+from courtroom.procedures.juris.procedure import JURIS
 from courtroom.procedures.juris.setup import JurisSetup, members
 from tests.driving import answered_by, drive
 from tests.openai_server import OpenAIServer
-from tests.pages import page
 from tests.toy import Scripted, text_of
 
 TEXT = (
@@ -111,11 +107,6 @@ def write(house: Courthouse, model: Scripted | None = None, case: Document = CAS
     return house.record(run)
 
 
-def test_the_most_proposed_length_counts_and_of_several_the_one_nearest_the_median() -> None:
-    lengths = {(3, 5, 5, 7, 5): 5, (3, 3, 8, 8, 6): 8, (4, 4, 6, 6): 4, (2, 3, 4): 3, (9,): 9}
-    assert {proposed: most_proposed(proposed) for proposed in lengths} == lengths
-
-
 def test_every_sentence_is_a_ballot_and_the_majority_takes_it(house: Courthouse) -> None:
     record = write(
         house, panel(ballot=lambda task: {"vote": place(task, "B" if task.seat > 2 else "A")}), roles=ASSESSOR
@@ -151,7 +142,7 @@ def test_a_tie_goes_to_what_the_document_supports_better_and_equals_need_no_ball
 @pytest.mark.parametrize(
     ("proposed", "range_", "length"),
     [
-        *((99, {}, 5), (99, {"longest": 4}, 4), (1, {}, 3), (99, {"longest": None}, 5), (1, {"shortest": None}, 1)),
+        *((99, {}, 5), (99, {"longest": 4}, 4), (1, {}, 3), (1, {"shortest": None}, 1)),
         (1, {"shortest": 8}, 5),  # the document has five sentences
     ],
 )
@@ -185,24 +176,6 @@ def test_jurors_are_told_range_length_and_a_place_by_lot(house: Courthouse) -> N
     assert {row[-2] for row in agreement.rows} == {1.0}
 
 
-def test_two_sentences_are_no_candidate(house: Courthouse) -> None:
-    model = panel(
-        generate=lambda task: {"sentence": f"{GOOD} {OTHER}" if task.letter == "A" else f"{OTHER} {len(task.accepted)}"}
-    )
-    record = write(house, model)
-    assert all(sentence.startswith(OTHER) for sentence in record.run.verdict.details["accepted"])
-    assert any("holds several sentences; give one" in text for text in asked(model, "generate"))
-
-
-def test_amounts_and_times_in_words_are_no_words_of_the_editors_own() -> None:
-    accepted = ("The agency sent 11 letters after a week of rain.",)
-    document = CASE.model_copy(update={"text": f"{TEXT} Within a month twelve boats came."})
-    assert added("The agency sent eleven letters after a week of rain.", accepted, document) == ()
-    assert added("The agency sent twelve letters after a week of rain.", accepted, document) == ("twelve",)
-    assert added("The agency sent 11 letters within a month of rain.", accepted, document) == ("a month",)
-    assert added("机构三天后发出信件。", ("机构发出信件。",), document) == ("三",)
-
-
 def test_key_facts_are_matched_by_one_who_has_not_seen_the_document(house: Courthouse) -> None:
     model = panel()
     write(house, model, roles=ASSESSOR)
@@ -212,27 +185,10 @@ def test_key_facts_are_matched_by_one_who_has_not_seen_the_document(house: Court
     assert TEXT.splitlines()[0] in assessed
 
 
-def test_an_assessor_is_asked_at_temperature_0_unless_set() -> None:
-    given = JurisSetup.model_validate({"roles": {"assessor": {"id": "openai/x"}}})
-    assert (given.roles["assessor"].temperature, given.model.temperature) == (0, 0.7)
-    own = JurisSetup.model_validate({"roles": {"assessor": {"id": "openai/x", "temperature": 0.4}}})
-    assert own.roles["assessor"].temperature == 0.4
-
-
-@pytest.mark.parametrize(
-    ("told", "few"),
-    [
-        (
-            {"ballot": lambda task: {"vote": "first" if task.seat == 1 else "third"}},
-            "1 of 5 members could vote in Sentence 1",
-        ),
-        ({"generate": {"sentence": "  "}}, "0 of 2 generators had a sentence"),
-        ({"length": lambda task: {"sentences": 3 if task.seat == 1 else 0}}, "1 of 5 jurors proposed a length"),
-    ],
-)
-def test_too_few_answers_to_go_on_stop_the_run_in_words(house: Courthouse, told: dict[str, Any], few: str) -> None:
-    record = write(house, panel(**told), reasks=0)
-    assert record.run.reason.startswith(f"Only {few}, fewer than the quorum asks for. ")
+def test_too_few_answers_to_go_on_stop_the_run_in_words(house: Courthouse) -> None:
+    record = write(house, panel(ballot=lambda task: {"vote": "first" if task.seat == 1 else "third"}), reasks=0)
+    few = "Only 1 of 5 members could vote in Sentence 1, fewer than the quorum asks for. "
+    assert record.run.reason.startswith(few)
     assert record.run.reason.endswith("those who failed are asked again.")
 
 
@@ -278,13 +234,6 @@ def test_as_in_the_paper_the_editors_text_is_taken_as_it_is_and_what_goes_beyond
     assert record.run.verdict.summary == " ".join(BEYOND)
     assert record.run.verdict.details["unsupported"] == [BEYOND[-1]]
     assert not any("accepted sentences stand" in note for note in record.notes)
-
-
-def test_a_length_beyond_the_range_that_was_told_is_read(house: Courthouse) -> None:
-    model = panel(length={"sentences": 40})
-    record = write(house, model)
-    assert len(asked(model, "length")) == 5, "nobody is asked again"
-    assert any("decided on a length of 40; the range makes it" in note for note in record.notes)
 
 
 @pytest.mark.parametrize("told", [True, False])
@@ -347,65 +296,6 @@ def test_variants_leave_out_what_they_say(house: Courthouse) -> None:
     assert alone.run.verdict.summary == GOOD
 
 
-def test_knobs_that_contradict_each_other_are_refused() -> None:
-    with pytest.raises(ValidationError, match="Swap them"):
-        JurisSetup(shortest=8, longest=3)
-    with pytest.raises(ValidationError, match="smaller than the jury"):
-        JurisSetup(jury="dynamic", pool=3, jury_size=5)
-
-
-def test_views_show_each_ballot_with_support_critiques_agreement_and_what_the_editor_changes(house: Courthouse) -> None:
-    record = write(house, panel(ballot=lambda task: {"vote": place(task, "B" if task.seat == 1 else "A")}))
-    drawn = views.ballots(record)
-    assert list(drawn) == ["Sentence 1", "Sentence 2", "Sentence 3"]
-    beside, support, critiques = drawn["Sentence 1"]
-    assert [part.title for part in beside.blocks] == [
-        "Candidate A · 80% supported · 4 votes", "Candidate B · 80% supported · 1 vote",
-    ]  # fmt: skip
-    assert (GOOD, "A") in [(text, span.choice) for text, span in runs(support) if span]
-    assert len(critiques.rows) == 5
-    (agreement,) = views.jurors(record)[""]
-    assert [row[-1] for row in agreement.rows] == [0.0, 1.0, 1.0, 1.0, 1.0]
-    record = write(house, panel(edit={"sentences": [f"{GOOD} 0 1 2"]}))
-    (diff,) = shown(Diff, views.summary, record)
-    assert (diff.before, diff.after) == (f"{GOOD} 0 {GOOD} 1 {GOOD} 2", f"{GOOD} 0 1 2")
-
-
-def test_every_sample_document_is_summarised_offline_better_than_by_its_first_sentences(house: Courthouse) -> None:
-    ours, first = [], []
-    documents = [house.library.case(case.id) for case in house.library.cases() if case.kind == "document"]
-    assert len(documents) == 12
-    for case in documents:
-        record = write(house, case=case)
-        assert record.run.wall_s < 10
-        ours.append(overlap(record.run.verdict.summary, case.reference))
-        first.append(overlap(lead(case.text, 3), case.reference))
-    for measure in ("rouge_1", "rouge_2", "rouge_l"):
-        assert sum(getattr(o, measure) for o in ours) >= sum(getattr(o, measure) for o in first)
-
-
-@pytest.mark.slow
-def test_a_long_document_of_many_sentences_is_summarised(house: Courthouse) -> None:
-    text = " ".join(
-        f"On day {n} the crew of ship {n % 97} sailed to port {n % 31} with {n * 7} crates." for n in range(1000)
-    )
-    record = write(house, case=Document(id="log", title="Log", text=text))
-    assert record.run.verdict is not None, record.run.reason
-
-
-def test_grounding_is_the_share_of_words_in_at_most_two_sentences() -> None:
-    found = grounding("Forty families opened the school.", TEXT)
-    assert found.share == 1.0
-    assert {TEXT[start:end] for start, end in found.spans} == {GOOD, "The mayor opened the school as a shelter."}
-    assert grounding("Forty penguins left.", TEXT).share == pytest.approx(2 / 3)
-    assert grounding(INVENTED, TEXT).share == 0.0
-    assert not grounding(INVENTED, TEXT).supported
-    assert grounding("It was.", TEXT).share == 1.0
-    assert TEXT[slice(*where("“forty\n families”", TEXT))] == "Forty families"
-    assert where("fifty families", TEXT) is None
-    assert where("", TEXT) is None
-
-
 CHECKS = [checked(2, "out-of-context error", "Nobody speaks of penguins."), checked(1, "no error")]
 
 
@@ -443,39 +333,10 @@ def test_a_text_is_scored_sentence_by_sentence_and_by_key_facts_and_as_a_whole(h
     assert by_fact.rows == (("Families left.", "1"), ("Nobody was hurt.", "not stated"))
     judged = {request.task.name: text_of(request) for request in model.history if request.spec.id == "judge"}
     assert judged.keys() == {"keyfacts", "factcheck", "align", "assess"}
-    for task in ("factcheck", "align"):
-        assert f"1.\n> {GOOD}\n2.\n> {INVENTED}" in judged[task]
-    assert "1.\n> Families left.\n2.\n> Nobody was hurt." in judged["align"]
     assert GOOD not in judged["keyfacts"].replace(CASE.text, "")
     assert not any(CASE.reference in text for text in asked(model))
     _, _, model = assessed(house, key_facts="reference")
     assert {one.task.name for one in model.history if CASE.reference in text_of(one)} == {"keyfacts"}
-
-
-@pytest.mark.parametrize(
-    ("ways", "tasks"), [("fine-grained", {"keyfacts", "factcheck", "align"}), ("holistic", {"assess"}), ("none", set())]
-)
-def test_only_the_ways_that_are_asked_for_are_paid(house: Courthouse, ways: str, tasks: set[str]) -> None:
-    details, record, _ = assessed(house, assess=ways)
-    assert {call.task for call in record.calls if call.member == "assessor"} == tasks
-    assert bool(details["fine_grained"]) == (ways == "fine-grained")
-    assert len(record.calls) == house.procedures["juris"].at_most(CASE, record.setup)
-
-
-@pytest.mark.parametrize(
-    ("told", "missing"),
-    [
-        ({"factcheck": {"checks": CHECKS[:1]}}, ["faithfulness"]),
-        ({"align": {"alignments": [{"key_fact": 1, "line_numbers": [3]}, {"key_fact": 2}]}}, ["completeness", "conciseness"]),
-        ({"keyfacts": {"key_facts": []}}, ["completeness", "conciseness"]),
-    ],
-    ids=["a sentence unchecked", "a sentence that is not there", "no key fact"],
-)  # fmt: skip
-def test_a_wrong_answer_leaves_its_own_scores_open(house: Courthouse, told: dict[str, Any], missing: list[str]) -> None:
-    details, record, _ = assessed(house, told)
-    fine = details["fine_grained"]
-    assert [name for name in ("faithfulness", "completeness", "conciseness") if fine[name] is None] == missing
-    assert shown(Table, views.measures, record)
 
 
 ADVICE: dict[str, Any] = {"rationale": "It lacks the river.", "advice": ["Add the river."], "stop": False}
@@ -485,22 +346,16 @@ def test_summit_refines_by_the_evaluators_advice_until_it_stops_or_turns_run_out
     model = panel(advise=ADVICE)
     record = write(house, model, variant="summit", refinements=2, roles={"evaluator": {"id": "critic"}})
     assert [request.task.name for request in model.history] == ["write", "advise", "refine", "advise", "refine"]
-    assert [stage.name for stage in record.stages] == ["Summary", "Refinement 1", "Refinement 2"]
     assert {request.spec.id for request in model.history if request.task.name == "advise"} == {"critic"}
     _, first, refine, second, _ = asked(model)
     assert f"> {GOOD}" in first
     assert all(part in refine for part in ("> It lacks the river.", "> Add the river.", f"> {GOOD}"))
     assert f"> {OTHER}" in second
     assert record.run.verdict.summary == f"{GOOD} {OTHER}"
-    assert len(record.calls) == house.procedures["juris"].at_most(CASE, record.setup)
     (turns,) = [table for table in shown(Table, views.summary, record) if table.title == "Refinement"]
     assert turns.rows[0] == ("Refinement 1", "It lacks the river.", "Add the river.")
     record = write(house, panel(), variant="summit")
-    assert [call.task for call in record.calls] == ["write", "advise"]
-    assert record.run.verdict.summary == GOOD
-    record = write(house, panel(advise={**ADVICE, "advice": []}), variant="summit", reasks=0)
-    assert [call.error for call in record.calls if call.task == "advise"] != [""]
-    assert record.run.status == "done"
+    assert [call.task for call in record.calls] == ["write", "advise"], "the evaluator says when it is good"
 
 
 def test_each_question_is_answered_before_the_summary_in_one_call(house: Courthouse) -> None:
@@ -512,10 +367,6 @@ def test_each_question_is_answered_before_the_summary_in_one_call(house: Courtho
     assert record.run.verdict.summary == OTHER
     (table, *_) = shown(Table, views.summary, record)
     assert table.rows == tuple((question, "yes") for question in QUESTIONS[:3])
-    model = panel(answer={"answers": ["yes"]})
-    write(house, model, variant="qa-prompt", reasks=1)
-    assert len(model.history) == 2
-    assert "answers: Tuple should have at least 5 items" in text_of(model.history[1])
 
 
 @pytest.mark.parametrize("variant", ["generator-a", "generator-b", "summit", "qa-prompt"])
@@ -528,17 +379,6 @@ def test_a_model_that_writes_alone_is_told_of_no_panel(house: Courthouse, varian
     model = panel()
     write(house, model, variant=variant, shortest=None, longest=4)
     assert "It has at most 4 sentences." in text_of(model.history[0])
-
-
-@pytest.mark.parametrize("variant", ["generator-a", "summit", "qa-prompt"])
-def test_every_baseline_works_offline_and_its_scores_are_counted_and_say_so(house: Courthouse, variant: str) -> None:
-    record = write(house, case=house.library.case("news-night-bus"), variant=variant)
-    fine = record.run.verdict.details["fine_grained"]
-    assert fine["faithfulness"] == 100.0
-    assert 0 < fine["completeness"] <= 100.0
-    assert all("没有读者评判" in one["reason"] for one in fine["sentences"])
-    (ballots,) = views.ballots(record)[""]
-    assert "no jury" in str(ballots)
 
 
 ONE: dict[str, Any] = {"model": {"id": "openai/one"}}
@@ -558,8 +398,15 @@ def test_seats_of_one_model_with_one_prompt_are_told_in_plain_words() -> None:
     setup = changed(preset("Paper, with its models"), {"members.juror-04.id": "ollama/qwen2.5:7b"})
     (told,) = setup.warnings()
     assert told.startswith("Juror 1 and Juror 4 are one model (ollama/qwen2.5:7b) with one prompt")
-    for model, said in (("openai/one", "takes part in the writing too (openai/one)"), ("offline", "reads no meaning")):
-        assert said in JurisSetup.model_validate({**ONE, "roles": {"assessor": {"id": model}}}).warnings()[-1]
+    two = {**ONE, "members": {"editor": {"id": "openai/two"}}}
+    judges = {
+        "openai/one": "has no model of its own",
+        "openai/two": "takes part in the writing too (openai/two)",
+        "offline": "reads no meaning",
+    }
+    for model, said in judges.items():
+        assert said in JurisSetup.model_validate({**two, "roles": {"assessor": {"id": model}}}).warnings()[-1]
+    assert preset("Paper, with its models", model={"id": "openai/gpt-4.1"}).warnings() == (), "it writes nothing there"
 
 
 @pytest.mark.parametrize("title", ["Paper, with its models", "Seven points of view"])
@@ -596,23 +443,13 @@ def test_a_point_of_view_reaches_its_seat_alone(house: Courthouse, stated: dict[
     assert [row[2] for row in table.rows] == [stated.get(f"juror-0{seat}") for seat in range(1, 6)]
 
 
-def test_offline_a_juror_weighs_by_its_point_of_view(house: Courthouse) -> None:
-    same = dict.fromkeys((f"juror-0{seat}" for seat in range(1, 6)), "Look first at brevity: is it short?")
-    record = write(house, case=house.library.case("news-night-bus"), points_of_view=same, assess="none")
-    ballots = [call.value for call in record.calls if call.task == "ballot" and call.value]
-    assert ballots
-    assert all("其中简洁最重" in ballot[f"on_{ballot['vote']}"] for ballot in ballots)
-
-
-def test_the_assessor_is_never_the_runs_own_model(house: Courthouse) -> None:
-    record = write(house, panel())
+@pytest.mark.parametrize("part", ["roles", "members"])
+@pytest.mark.parametrize("own", [{}, {"assessor": {"temperature": 0.4}}], ids=["nothing set", "temperature alone"])
+def test_the_assessor_is_never_the_runs_own_model(house: Courthouse, part: str, own: dict[str, Any]) -> None:
+    record = write(house, panel(), **{part: own})
     assert not any(call.member == "assessor" for call in record.calls)
     assert record.run.verdict.details["assessment"] is None
     assert "has no model of its own" in str(views.measures(record))
-
-
-def test_a_setup_of_an_earlier_version_still_opens() -> None:
-    assert [JurisSetup.model_validate({"assess": old}).assess for old in (True, False)] == ["holistic", "none"]
 
 
 def test_the_shell_warns_and_so_does_the_report(house: Courthouse, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -627,29 +464,3 @@ def test_the_shell_warns_and_so_does_the_report(house: Courthouse, monkeypatch: 
     record = house.record(result["run"])
     page = report.as_html(record, JURIS, house.answers, house.media)
     assert all(f'<p class="notice">{escape(warning)}</p>' in page for warning in record.setup.warnings())
-
-
-def test_the_setup_page_warns_and_takes_points_of_view_beside_the_models(
-    house: Courthouse, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    address = {"case": "news-night-bus", "setup_section": "Models"}
-    setup = page("setup", address)
-    assert "point of view" in setup.dataframe[-1].value.columns
-    assert not setup.warning
-
-    def edited(table: pd.DataFrame, **_: object) -> pd.DataFrame:
-        if "member" in table:
-            table.loc[table["member"].isin(["juror", "generator"]), "model"] = "openai/one"
-        return table
-
-    with monkeypatch.context() as patched:
-        patched.setattr(st, "data_editor", edited)
-        setup = page("setup", address)
-    told = [one.value.replace("\\", "").partition(" with one prompt")[0] for one in setup.warning]
-    assert told[:2] == ["All 5 jurors are one model (openai/one)", "Both generators are one model (openai/one)"]
-    presets = next(one for one in setup.button_group if one.label == "Preset")
-    presets.set_value("Seven points of view").run()
-    assert not setup.exception, setup.exception
-    assert [one.value[:31] for one in setup.warning] == ["The assessor is the offline mod"]
-    table = next(one.value for one in setup.dataframe if "point of view" in one.value.columns)
-    assert list(table["point of view"])[:7] == list(SEVEN.values())

@@ -9,49 +9,20 @@ from courtroom.courthouse import Courthouse
 from courtroom.datasets.samples import add_sample
 from courtroom.declarations.changes import value_at
 from courtroom.experiments.spec import parsed
-from tests.asked import asked
-from tests.docs import ROOT
 from tests.driving import done, house
-from tests.write_prompts import FOLDER, JURY, KNOBS, OFF, SEVEN, under
+from tests.write_prompts import FOLDER, KNOBS, OFF, under
 
 __all__ = ["house"]  # a fixture
 
 SAID = {
     "count-seen-all": "# How the jury stands\n\nThe last ballot of the whole jury before this round, you included: guilty",
-    "cyberjurors-count-seen-all": "How the whole jury voted in the round before, you included: buyer",
     "cyberjurors-count-seen-heard": "How those whom you hear voted in the round before: buyer",
-    "discussion-count-seen-all": "How all speakers voted in the turn before, you included: guilty",
-    "recall-nothing": "You voted before; your vote and words are not shown to you. Judge afresh",
-    "recall-last": "What you yourself said last (what you said before is not shown)",
-    "recall-line": "you began with these words:",
-    "discussion-recall-nothing": "You voted before; your vote and words are not shown to you. Judge afresh",
     "discussion-recall-line": "began with these words in turn 1",
-    "least-follows": "You hear 3 of the 5",
     "peers-unnamed": "Names are withheld, yours too: do not say who you are. Who is who from round",
-    "cyberjurors-peers-unnamed": "Another juror voted",
-    "discussion-peers-unnamed": "Who is who from turn to turn is not shown.",
     "scripted": "> I vote guilty and have nothing to add.",
-    "people-who-lived": "Jury service: Sat in a criminal jury in 2019. What you went through: Her shop burned",
-    "doubt-moral-certainty": "morally certain that the charge is true, as certain as people can be",
-    "doubt-any-reason": "a reason that you yourself hold good",
-    "doubt-hesitation": "you need not be free of every doubt",
-    "doubt-abiding-conviction": "a conviction that would last after the trial",
-    "doubt-sure": "only if the evidence has made you sure that the charge is true. Nothing less will do.",
-    "doubt-near-certainty": "much nearer to full certainty",
-    "doubt-undefined": "convinced beyond reasonable doubt.\n",
-    "discussion-doubt-sure": "only if the evidence has made you sure that the charge is true.",
     "council-doubt-hesitation": "pause before acting",
 }
 """What a prompt says under a knob, and without it does not say."""
-LEFT_OUT = {
-    "recall-nothing": ("What you yourself have said so far", "Where you change sides", "only repeat yourself"),
-    "recall-last": ("In the first ballot you voted",),
-    "discussion-recall-nothing": ("you have said yourself", "Change your mind"),
-    "cyberjurors-count-seen-heard": ("Which side is supported:", "5 for the buyer"),
-    "cyberjurors-count-seen-all": ("5 for the buyer", "Buyer 5, seller 2"),
-    "cyberjurors-clerk-counts-off": ("Which side is supported:", "5 for the buyer", "Buyer 5, seller 2"),
-}
-"""What a prompt does not say under a knob."""
 
 
 def begins_with(now: Any, given: Any) -> bool:
@@ -81,42 +52,3 @@ def test_two_arms_of_a_knob_run_offline_and_ask_otherwise(house: Courthouse, nam
         setup = house.record(house.experiments.runs(found.kept.id, arm)[0]).setup
         assert all(begins_with(value_at(setup, path), value) for path, value in {**small, **given}.items())
         assert (SAID[name] in under(house, procedure, given)) is (arm == "on")
-
-
-@pytest.mark.parametrize("name", list(LEFT_OUT))
-def test_what_a_knob_hides_stands_nowhere(house: Courthouse, name: str) -> None:
-    procedure, changes = KNOBS[name]
-    assert not [text for text in LEFT_OUT[name] if text in under(house, procedure, changes)]
-
-
-HIDDEN = "give no numbers of votes, and do not say how anybody voted or which side leads"
-
-
-@pytest.mark.parametrize("knob", [{}, {"count_seen": "heard"}, {"count_seen": "all"}, {"clerk_counts": False}])
-def test_the_clerk_keeps_a_hidden_count_to_itself(house: Courthouse, knob: dict[str, Any]) -> None:
-    first, last = (one.text() for one in asked(house, "cyberjurors", {**SEVEN, **knob}) if one.task.name == "summarise")
-    whose = knob.get("count_seen", "nobody" if knob.get("clerk_counts", True) else "heard")
-    assert (HIDDEN in first, '"prevailing_orientation"' in first) == (whose == "heard", whose != "heard")
-    assert ("The jurors are shown the count itself: give no numbers" in first) is (whose == "all")
-    assert "give no numbers" not in last, "what goes with the verdict may tell all"
-    assert '"prevailing_orientation"' in last
-
-
-LOTS = "sides were given by lot: those votes say nothing of what anybody thinks."
-
-
-@pytest.mark.parametrize(("procedure", "task", "small"), [("mock-jury", "vote", JURY), ("cyberjurors", "judge", SEVEN)])
-def test_votes_by_lot_are_told_as_lots(house: Courthouse, procedure: str, task: str, small: dict[str, object]) -> None:
-    for lot in (3, None):
-        given = asked(house, procedure, {**small, "first_votes": lot})
-        votes = [(one.task.round, one.text()) for one in given if one.task.name == task]
-        first = min(number for number, _ in votes)
-        assert all((LOTS in text) == (lot is not None and number == first) for number, text in votes)
-        assert not [text for _, text in votes if LOTS in text and "Where you change sides" in text]
-        clerk = [one.text() for one in given if one.task.name == "summarise"]
-        assert [text for text in clerk if "sides were given by lot" in text] == (clerk[:1] if lot else [])
-
-
-def test_each_knob_has_a_row_in_the_documentation() -> None:
-    told = (ROOT / "docs" / "procedures.md").read_text(encoding="utf-8")
-    assert not [path for _, changes in KNOBS.values() for path in changes if f"| `{path}` |" not in told]

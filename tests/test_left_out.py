@@ -5,29 +5,10 @@ import json
 import pytest
 
 from courtroom.courthouse import Courthouse
-from courtroom.media.medium import without_media
 from tests.asked import asked, media_of
 from tests.driving import shell
-from tests.pages import page, press
 
 CASE = "phone-battery"
-
-
-def test_a_record_may_be_without_media_and_one_member_asked_on_texts_alone(house: Courthouse) -> None:
-    case = house.library.case(CASE)
-    left = without_media(case)
-    assert list(left.media()) == []
-    assert [piece.text for piece in left.evidence] == [piece.text for piece in case.evidence]
-    assert left.chat is case.chat
-    assert without_media(left) is left
-
-    def shown(**members: object) -> int:
-        changes = {"variant": "jury", "jury_size": 2, "model": {"vision": "yes"}, "examination": "own"}
-        every = asked(house, "cyberjurors", {**changes, "members": members}, case)
-        return sum(len(media_of(one)) for one in every)
-
-    one_of_two = shown(**{"juror-02": {"id": "openai/somebodys-own", "vision": "left-out"}})
-    assert shown() == 2 * one_of_two > 0
 
 
 @pytest.mark.parametrize("variant", ["baseline", "iv-cot"])
@@ -58,12 +39,3 @@ def test_the_shell_takes_it_and_the_offline_model_obeys(house: Courthouse, visio
     assert ("Going by its description" in said) == described
     assert any("offline is asked on the texts alone" in note for note in record.notes) == (not described)
     assert any(call.described for call in record.calls) == described
-
-
-def test_the_setup_page_offers_it(house: Courthouse) -> None:
-    app = page("setup", {"setup_section": "Models"})
-    next(box for box in app.selectbox if box.label == "Can see pictures").set_value("left-out").run()
-    press(app, "Start")
-    (run,) = house.store.runs()
-    assert house.record(run.id).setup.model.vision == "left-out"
-    house.runner.wait(run.id, 60)

@@ -1,6 +1,5 @@
 """The library, on a real database and a real store; and files with many records, taken in on its page."""
 
-import json
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -10,14 +9,14 @@ from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileMan
 from streamlit.testing.v1 import AppTest
 
 from courtroom.cases.dispute import Dispute
-from courtroom.cases.files import Package, read_each, read_upload, write_json, write_zip
+from courtroom.cases.files import Package, read_upload, write_zip
 from courtroom.cases.library import Library
 from courtroom.courthouse import Courthouse
 from courtroom.errors import CaseError
 from courtroom.media.store import MediaStore
 from courtroom.store.opening import open_store
 from tests.pages import page, press, texts
-from tests.pictures import clip, png
+from tests.pictures import png
 from tests.test_case_files import case
 from tests.test_knowledge import records
 from tests.test_pdf import SCAN, pdf
@@ -45,24 +44,6 @@ def own(library: Library) -> list[str]:
     return [case.id for case in library.cases() if not case.bundled]
 
 
-def test_samples_are_listed_with_what_they_hold(library: Library, monkeypatch: pytest.MonkeyPatch) -> None:
-    sample = next(case for case in library.cases() if case.id == SAMPLE)
-    assert (sample.bundled, sample.fictional) == (True, True)
-    assert (sample.kind, sample.kind_title, sample.language) == ("dispute", "Dispute", "en")
-    assert sample.brief[0] == "Digital & Appliances"
-    assert sample.brief[2].endswith("pieces of evidence")
-    assert sample.videos >= 1
-    assert sample.real.startswith("Invented votes · ● buyer")
-    monkeypatch.setattr("courtroom.media.store.inspect_image", pytest.fail)
-    monkeypatch.setattr("courtroom.media.store.inspect_video", pytest.fail)
-    assert library.cases()
-    with pytest.raises(CaseError, match="Samples come with the app and can't be deleted"):
-        library.delete(SAMPLE)
-    with pytest.raises(CaseError, match="There is no case “nothing”"):
-        library.delete("nothing")
-    assert library.is_sample(SAMPLE)
-
-
 def test_a_case_is_taken_in_with_its_media(library: Library, store: MediaStore) -> None:
     added = library.add(package(transaction={"product": "Kettle", "price": 1234.5}))
     (medium,) = added.media()
@@ -88,16 +69,9 @@ def test_a_taken_id_gets_a_number(library: Library, store: MediaStore) -> None:
     titles = ("Another kettle", "Another kettle", "A third kettle")
     assert [library.add(package(title=title)).id for title in titles] == ["kettle-2", "kettle-2", "kettle-3"]
     assert own(library) == ["kettle-3", "kettle-2", "kettle"]
-    name = "k" * 80
-    library.add(package(name))
-    added = library.add(package(name, title="Another kettle"))
-    assert added.id == "k" * 70 + "-2"
-    assert json.loads(write_json(library.case(added.id)))["id"] == added.id
     sample = library.case(SAMPLE)
     (again,) = read_upload("sample.zip", write_zip(sample, store))
     assert library.add(again) == sample, "a sample is not doubled"
-    assert library.add(package(SAMPLE)).id == f"{SAMPLE}-2"
-    assert library.case(SAMPLE) == sample
 
 
 def test_threads_that_add_under_one_id_lose_nothing(library: Library) -> None:
@@ -122,31 +96,9 @@ def test_a_deleted_case_can_be_restored(library: Library) -> None:
     assert own(library) == ["kettle"]
 
 
-def test_a_case_with_a_video_and_votes_is_summed_up(library: Library, tmp_path: Path) -> None:
-    media = [{"id": "clip", "kind": "video", "file": "clip.webm", "description": "Water runs."}]
-    evidence = [{"id": "seller-1", "side": "seller", "text": "Look.", "media": media}]
-    files = {"clip.webm": clip(tmp_path / "clip.webm", codec="VP80").read_bytes()}
-    library.add(package(files=files, evidence=evidence, jury={"buyer": 9, "seller": 8}))
-    summary = library.cases()[0]
-    assert (summary.videos, summary.images, summary.picture) == (1, 0, None)
-    assert summary.real == "Votes on record · ● buyer 9, ■ seller 8 (near tie)"
-
-
 def lines(count: int, *bad: str) -> bytes:
     first, *others = records(count).decode().splitlines()
     return "\n".join((first, *bad, *others)).encode()
-
-
-def test_each_record_is_read_by_itself() -> None:
-    found = list(read_each("cail.jsonl", lines(2, "not json", '{"kind": "nothing"}', '{"fact": "x"}')))
-    assert [type(one) for one in found] == [Package, CaseError, CaseError, CaseError, Package]
-    places = [str(one).split(":")[0].split(" is ")[0] for one in found[1:4]]
-    assert places == [f"cail.jsonl, line {number}" for number in (2, 3, 4)]
-    with pytest.raises(CaseError, match="line 2"):
-        read_upload("cail.jsonl", lines(2, "not json"))
-    for name in ("cases.txt", "cases.json", "cases.jsonl", "cases.zip"):
-        with pytest.raises(CaseError):
-            list(read_each(name, b"\xff\xfe"))
 
 
 def uploaded(name: str, data: bytes, labels: str = "") -> AppTest:
@@ -176,32 +128,12 @@ def test_many_cases_are_told_in_one_sentence_with_details_below(house: Courthous
     assert sum(not case.bundled for case in house.library.cases()) == 137
 
 
-def test_one_case_is_told_by_its_title(house: Courthouse) -> None:
-    app = uploaded("cail.jsonl", lines(1))
-    (told,) = app.success
-    assert told.value.startswith("Imported: ")
-    assert len(app.warning) == len(app.error) == 0
-    app = uploaded("cail.jsonl", b"not json\nnor this")
-    (told,) = app.error
-    assert len(app.expander) == 1
-    assert told.value.startswith("0 cases imported, 2 refused: ")
-
-
 def test_what_numbers_mean_as_labels_is_given_beside_the_file(house: Courthouse) -> None:
     data = b"sentence1\tsentence2\tlabel\nA.\tB.\t1\nC.\tD.\t0\n"
     assert "The labels are numbers" in uploaded("WNLI.tsv", data).error[0].value
     uploaded("WNLI.tsv", data, "0=not_entailment,1=entailment")
     case = house.library.case("wnli")
     assert [item.label for item in case.items] == ["entailment", "not_entailment"]
-
-
-def test_a_case_is_heard_while_the_form_is_open(house: Courthouse) -> None:
-    app = page()
-    app.button_group(key="adding").set_value("Write").run()
-    app.text_input(key="search").set_value("oak").run()
-    app.button(key="hear-oak-table").click().run()
-    assert not app.exception, app.exception
-    assert app.session_state["case"] == "oak-table"
 
 
 @pytest.mark.parametrize(

@@ -1,32 +1,14 @@
-"""Who looks on costs next to nothing: a run is read once for all who do, and no page asks again what can't change any more."""
+"""Who looks on costs next to nothing: a run is read once for all who do."""
 
-import asyncio
-import threading
-from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from streamlit.runtime.scriptrunner import script_runner
-from streamlit.runtime.scriptrunner_utils.script_run_context import ScriptRunContext
 
 from courtroom.access import Access, Account, acts
-from courtroom.courthouse import Courthouse, LatestRecords
+from courtroom.courthouse import LatestRecords
 from courtroom.engine.errors import NoSuchRun
-from courtroom.engine.events import Noted, StageBegan
-from courtroom.engine.record import Record
-from courtroom.engine.run import Control
-from courtroom.experiments.what_if import evidence_left_out
-from courtroom.models.spec import ModelSpec
-from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
-from courtroom.room.player import Scenes
-from courtroom.settings import Settings
-from pages.parts.live.room_view import AWAY_S, LOOKS_SHARE, SHARE, Pace
-from tests.app_server import forked_app
-from tests.benchmarks.app_session import Session
-from tests.driving import done, drive
-from tests.openai_server import OpenAIServer
-from tests.pages import heard, house, opened_at, page
+from tests.pages import house
 from tests.toy import Bench
 
 __all__ = ["house"]  # a fixture
@@ -41,50 +23,6 @@ def bench(tmp_path: Path) -> Iterator[Bench]:
     bench.close()
 
 
-def test_a_run_is_read_once_for_all_who_look(bench: Bench) -> None:
-    run = bench.hear().run.id
-    many, read = 20, list[str]()
-    together = threading.Barrier(many)
-
-    def record(of: str) -> Record:
-        read.append(of)
-        return bench.runner.record(of)
-
-    latest = LatestRecords(record, bench.store)
-
-    def look(_: int) -> Record:
-        together.wait()
-        return latest.of(run)
-
-    with ThreadPoolExecutor(many) as sessions:
-        first, *others = sessions.map(look, range(many))
-        assert len(read) == 1
-        assert all(one is first for one in others)
-        bench.store.add(run, [Noted(path="note", stage="", text="Mind the leg.")])
-        second, *others = sessions.map(look, range(many))
-    assert len(read) == 2
-    assert all(one is second for one in others)
-    assert second.notes == (*first.notes, "Mind the leg.")
-
-
-def test_an_unreadable_run_is_read_again(bench: Bench) -> None:
-    run = bench.hear().run.id
-    wrong: list[Exception] = [ValueError("no")]
-
-    def record(of: str) -> Record:
-        if wrong:
-            raise wrong.pop()
-        return bench.runner.record(of)
-
-    latest = LatestRecords(record, bench.store)
-    with pytest.raises(ValueError, match="no"):
-        latest.of(run)
-    assert latest.of(run).run.id == run
-    bench.store.delete(run)
-    with pytest.raises(NoSuchRun):
-        latest.of(run)
-
-
 def test_what_one_has_read_is_kept_from_strangers(bench: Bench) -> None:
     ada, ben = (Account(id=name, name=name, access=Access.RUN) for name in ("ada", "ben"))
     latest = LatestRecords(bench.runner.record, bench.store)
@@ -97,107 +35,3 @@ def test_what_one_has_read_is_kept_from_strangers(bench: Bench) -> None:
     budget = record.setup.budget.model_copy(update={"calls": 99})
     bench.store.replace_setup(record.run.id, record.setup.model_copy(update={"budget": budget}))
     assert latest.of(record.run.id).setup.budget.calls == 99
-
-
-def test_each_state_of_a_run_has_one_scene(bench: Bench) -> None:
-    record, scenes = bench.hear(), Scenes()
-    procedure = bench.procedures["toy"].about(record.case)
-    first = scenes.of(record, procedure)
-    assert scenes.of(record, procedure) is first
-    assert first.text.startswith("{")
-    bench.store.add(record.run.id, [Noted(path="note", stage="", text="Mind the leg.")])
-    again = bench.runner.record(record.run.id)
-    assert scenes.of(again, procedure).version != first.version
-
-
-def test_pages_come_less_often_the_more_look_on() -> None:
-    clock = [100.0]
-    pace = Pace(lambda: clock[0])
-    pace.drew(0.1)
-    assert pace.page_s == pace.look_s == 0.0, "nobody looks on yet"
-    pace.looked("0", 0.002)
-    assert (pace.page_s, pace.look_s) == pytest.approx((0.1 / SHARE, 0.002 / LOOKS_SHARE))
-    for number in range(50):
-        pace.looked(str(number), 0.002)
-    assert (pace.page_s, pace.look_s) == pytest.approx((50 * 0.1 / SHARE, 50 * 0.002 / LOOKS_SHARE))
-    clock[0] += AWAY_S + 1
-    pace.looked("0", 0.002)
-    assert pace.page_s == pytest.approx(0.1 / SHARE), "the others have left"
-    pace = Pace(lambda: clock[0])
-    pace.drew(5.0)
-    pace.looked("0", 0.002)
-    assert pace.page_s < 1.0, "the first page, which loads a lot, does not keep the second one waiting for long"
-
-
-def test_a_look_draws_what_came_and_a_page_what_changed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    setup = CyberJurorsSetup(model=ModelSpec(id="openai/any", vision="no"), jury_size=1, rounds=1)
-    house = Courthouse(Settings(home=tmp_path))
-    run = house.new_run("cyberjurors", house.library.case("oak-table"), setup, 0)
-    house.store.set_status(run, "running")  # as if its process had died: the app goes on with it
-
-    async def until(done: Callable[[], object]) -> None:
-        while not done():
-            await asyncio.sleep(0.02)
-
-    async def looks(url: str) -> list[int]:
-        one = Session(url, ("deliberation", {"run": run}))
-        await one.open()
-        await until(lambda: len(one.ticks) > 1)
-        ticks = [*one.ticks]
-        house.store.add(run, [StageBegan(path="later", stage="later", index=9, stage_kind="round", name="Later")])
-        await until(lambda: one.drawn > 1)
-        before = one.drawn
-        house.store.set_control(run, Control(paused=True))
-        await until(lambda: one.drawn > before)
-        await one.leave()
-        return ticks
-
-    with OpenAIServer(delay=LONG_S) as server:
-        server.known(monkeypatch)
-        with forked_app(tmp_path) as app:
-            ticks = asyncio.run(asyncio.wait_for(looks(app.url), 60))
-    assert set(ticks) == {2}, "the pulse in its block, and no controls"
-
-
-def finished(house: Courthouse) -> dict[str, dict[str, str]]:
-    """Every page with what its address holds; nothing in the store goes on."""
-    run = heard(house, jury_size=2, rounds=1)
-    record = house.record(run)
-    fork = drive(house, house.fork(run, record.setup))
-    variants = evidence_left_out(record.case)[:2]
-    what_if = done(house, house.experiments.what_ifs.experiment(run, variants, (0,))).kept.id
-    seat = house.people.seat(run, "juror-01").token
-    audience = house.audiences.open(run, 0).token
-    house.audiences.close(run)
-    return {
-        "cases": {},
-        "setup": {"fork": run},
-        "deliberation": {"run": run},
-        "knowledge": {},
-        "what_if": {"experiment": what_if},
-        "runs": {},
-        "compare": {"runs": f"{run},{fork}"},
-        "seat": {"seat": seat},
-        "audience": {"audience": audience},
-    }
-
-
-def test_no_page_draws_itself_anew_where_all_is_finished(house: Courthouse, monkeypatch: pytest.MonkeyPatch) -> None:
-    timers: list[float] = []
-    enqueue = ScriptRunContext.enqueue
-
-    def watched(self: ScriptRunContext, message: object) -> None:
-        if message.WhichOneof("type") == "auto_rerun":  # type: ignore[attr-defined]
-            timers.append(message.auto_rerun.interval)  # type: ignore[attr-defined]
-        enqueue(self, message)  # type: ignore[arg-type]
-
-    addresses = finished(house)
-    collected: list[object] = []
-    monkeypatch.setattr(ScriptRunContext, "enqueue", watched)
-    monkeypatch.setattr(script_runner.gc, "collect", collected.append)
-    for name, query in addresses.items():
-        alone = name in ("cases", "seat", "audience")
-        app = page(**query) if alone else opened_at(name, **query)
-        assert app.main.children, name
-        assert not timers, name
-        assert not collected, f"{name}: a look for news on a page that waits must not walk the whole heap"

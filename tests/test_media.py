@@ -2,21 +2,17 @@
 
 import io
 import struct
-import threading
 import zlib
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 from PIL import Image
 
 from courtroom.errors import MediaError
-from courtroom.media import pictures, videos
 from courtroom.media.sent import inspect_image
 from courtroom.media.store import MediaStore
-from courtroom.media.videos import Frame, inspect_video, sample_frames
-from tests import forks
-from tests.pictures import clip, png, vary
+from courtroom.media.videos import inspect_video
+from tests.pictures import clip, png
 
 
 @pytest.fixture
@@ -52,12 +48,6 @@ def test_a_picture_is_kept_once_under_its_content_with_the_ending_of_what_it_is(
     assert store.path(store.take(png(), "page.html")).suffix == ".png"
 
 
-@pytest.mark.parametrize("mode", ["1", "L", "LA", "P", "RGBA", "I;16"])
-def test_every_kind_of_pixel_becomes_rgb(store: MediaStore, mode: str) -> None:
-    image = Image.new(mode, (30, 20)) if mode == "I;16" else Image.new("RGBA", (30, 20), "teal").convert(mode)
-    assert shown(store.image(store.take(saved(image, "PNG"), "a.png"))).mode == "RGB"
-
-
 def test_a_turned_picture_is_shown_upright_and_transparency_becomes_white(store: MediaStore) -> None:
     data = saved(Image.new("RGBA", (30, 20), (0, 0, 0, 0)), "PNG")
     assert shown(store.image(store.take(data, "clear.png"))).getpixel((5, 5)) == (255, 255, 255)
@@ -70,22 +60,6 @@ def test_a_turned_picture_is_shown_upright_and_transparency_becomes_white(store:
     assert upright.size == (40, 60)
     red, _, blue = upright.getpixel((20, 10))
     assert blue > 200 > 50 > red, "what was left is now above"
-
-
-def test_a_large_picture_is_made_small_and_a_small_one_is_not_made_large(store: MediaStore) -> None:
-    large, small = store.take(png((3000, 1500)), "large.png"), store.take(png((30, 20)), "small.png")
-    assert shown(store.image(large)).size == (1024, 512)
-    assert shown(store.image(large, max_side=300)).size == (300, 150)
-    assert shown(store.image(small)).size == (30, 20)
-
-
-@pytest.mark.parametrize("format", ["PNG", "JPEG", "WEBP", "GIF"])
-def test_a_picture_that_is_cut_off_is_refused_by_name(format: str) -> None:
-    data = saved(Image.effect_noise((300, 200), 80), format)
-    name = f"photo.{format.lower()}"
-    inspect_image(data, name)
-    with pytest.raises(MediaError, match=rf"photo\.{format.lower()} is cut off or damaged. Export the picture again"):
-        inspect_image(data[: len(data) // 2], name)
 
 
 def test_a_file_is_read_as_what_it_is_and_a_play_list_is_never_opened(tmp_path: Path) -> None:
@@ -107,29 +81,11 @@ def test_a_file_is_read_as_what_it_is_and_a_play_list_is_never_opened(tmp_path: 
         inspect_video(path, "a.mp4")
 
 
-@pytest.mark.parametrize(("width", "height"), [(7_100, 7_100), (10_000, 9_000), (12_000, 12_000), (60_000, 60_000)])
+@pytest.mark.parametrize(("width", "height"), [(7_100, 7_100), (60_000, 60_000)])
 def test_a_picture_bomb_is_refused_before_it_is_decoded(width: int, height: int) -> None:
     data = png_claiming(width, height)
     with pytest.raises(MediaError, match=r"bomb.png claims .* pixels.* Save it smaller"):
         inspect_image(data, "bomb.png")
-
-
-def test_pictures_may_have_25_megabytes_and_videos_200(tmp_path: Path) -> None:
-    assert (pictures.MAX_IMAGE_BYTES, videos.MAX_VIDEO_BYTES) == (25 * 2**20, 200 * 2**20)
-    with pytest.raises(MediaError, match="a.png has 25 MB; pictures may have 25 MB"):
-        inspect_image(b"\x89PNG\r\n\x1a\n" + bytes(25 * 2**20), "a.png")
-    large = tmp_path / "a.mp4"
-    with large.open("wb") as file:
-        file.truncate(201 * 2**20)  # a sparse file: no disk is used
-    with pytest.raises(MediaError, match="a.mp4 has 201 MB; videos may have 200 MB"):
-        inspect_video(large, "a.mp4")
-
-
-@pytest.mark.parametrize(("ending", "codec"), [("mp4", "mp4v"), ("webm", "VP80"), ("avi", "MJPG")])
-def test_a_video_says_when_its_frames_are_shown(tmp_path: Path, ending: str, codec: str) -> None:
-    path = clip(tmp_path / f"a.{ending}", frames=20, rate=10, codec=codec)
-    inspect_video(path, path.name)
-    assert [frame.timestamp_s for frame in sample_frames(path, path.name)] == pytest.approx([n / 10 for n in range(20)])
 
 
 def test_thirty_frames_at_most_spread_evenly_over_the_video(store: MediaStore, tmp_path: Path) -> None:
@@ -148,59 +104,13 @@ def test_thirty_frames_at_most_spread_evenly_over_the_video(store: MediaStore, t
     assert bright[-1] - bright[0] > 150
 
 
-def test_frames_are_sampled_by_time_and_too_many_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    path = tmp_path / "varying.mp4"
-    path.write_bytes(vary(clip(tmp_path / "even.mp4", frames=20).read_bytes(), [(10, 1), (10, 5)]))
-    inspect_video(path, path.name)
-    assert [frame.timestamp_s for frame in sample_frames(path, path.name, 6)] == [0, 1, 2, 3.5, 4.5, 5.5]
-    monkeypatch.setattr(videos, "MAX_VIDEO_FRAMES", 10)
-    with pytest.raises(MediaError, match="more than 10 frames. Cut it"):
-        inspect_video(clip(tmp_path / "a.mp4"), "a.mp4")
-
-
-@pytest.mark.parametrize(("ending", "codec"), [("mp4", "mp4v"), ("webm", "VP80"), ("avi", "MJPG")])
-@pytest.mark.parametrize("share", [0.0, 0.01, 0.5, 0.8])
+@pytest.mark.parametrize(
+    ("ending", "codec", "share"),
+    [("mp4", "mp4v", 0.0), ("mp4", "mp4v", 0.8), ("webm", "VP80", 0.5), ("avi", "MJPG", 0.01)],
+)
 def test_a_video_that_is_cut_off_is_refused_by_name(tmp_path: Path, ending: str, codec: str, share: float) -> None:
     data = clip(tmp_path / f"whole.{ending}", codec=codec).read_bytes()
     path = tmp_path / f"cut.{ending}"
     path.write_bytes(data[: int(len(data) * share)])
     with pytest.raises(MediaError, match=rf"^cut\.{ending} .*(cut off|is empty).*again"):
         inspect_video(path, path.name)
-
-
-def test_a_kept_file_is_checked_once(store: MediaStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    sha = store.take(clip(tmp_path / "a.mp4").read_bytes(), "a.mp4")
-    store.check("video", sha, "a.mp4")
-    monkeypatch.setattr("courtroom.media.store.inspect_video", pytest.fail)
-    store.check("video", sha, "a.mp4")
-
-
-def test_many_that_ask_at_once_decode_once(store: MediaStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    sha = store.take(clip(tmp_path / "a.mp4").read_bytes(), "a.mp4")
-    all_asked, decoded = threading.Event(), []
-
-    def counted(path: Path, name: str, count: int) -> tuple[Frame, ...]:
-        assert all_asked.wait(30)
-        decoded.append(name)
-        return sample_frames(path, name, count)
-
-    monkeypatch.setattr("courtroom.media.store.sample_frames", counted)
-    with ThreadPoolExecutor(17) as jurors:
-        answers = [jurors.submit(store.frames, sha) for _ in range(17)]
-        all_asked.set()
-    assert len({answer.result() for answer in answers}) == 1
-    assert len(decoded) == 1
-
-
-def refused(path: Path) -> None:
-    """To be forked."""
-    with pytest.raises(MediaError):
-        inspect_video(path, path.name)
-
-
-def test_damaged_videos_leave_nothing_on_stderr(tmp_path: Path) -> None:
-    path = clip(tmp_path / "a.mp4")
-    path.write_bytes(path.read_bytes()[:2000])
-    with forks.Fork(refused, path) as process:
-        done = process.finish()
-    assert (done.returncode, done.stderr) == (0, "")

@@ -1,7 +1,6 @@
 """The mirror: cases with one thing about the parties changed, heard beside the same again, and what that moved."""
 
 import json
-import random
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -15,16 +14,14 @@ from courtroom.errors import CaseError, CourtroomError
 from courtroom.experiments.mirror import drafts, mirror_pairs, told, with_mirror
 from courtroom.experiments.outcome import Outcome
 from courtroom.experiments.spec import Arm, Experiment, read_toml
-from courtroom.experiments.table import CellRow, Pair
+from courtroom.experiments.table import CellRow
 from courtroom.figures.experiment import draw_mirror
 from courtroom.models.spec import ModelSpec
 from courtroom.questions.mirror import Mirrored, change_of, mirrored, texts, with_texts
 from tests.driving import answered_by, done, drive, house, shell
 from tests.favouring_jury import OTHER, SMALL, FavouringJury, mirror_of, trials
 from tests.openai_server import OpenAIServer
-from tests.samples import sample
 from tests.test_questions import bridge
-from tests.toy import CASE
 
 __all__ = ["house"]  # a fixture
 
@@ -137,40 +134,6 @@ def test_words_of_ones_own_are_exchanged_whole() -> None:
         with_texts(THEFT, {"proof.9": "x"})
 
 
-def test_the_sides_of_each_kind_come_in_the_other_order(house: Courthouse) -> None:
-    pieces = [Evidence(id=name, side=name.split("-")[0]) for name in ("buyer-1", "buyer-2", "seller-1", "buyer-3")]  # type: ignore[arg-type]
-    dispute = CASE.model_copy(update={"evidence": tuple(pieces)})
-    assert [piece.id for piece in dispute.in_other_order().evidence] == ["seller-1", "buyer-1", "buyer-2", "buyer-3"]
-    assert bridge(3).in_other_order().options == bridge(3).options[::-1]
-    asked: list[str] = []
-    answered_by(house, Reading(asked))
-    case = sample(house, "trial")
-    for one in (case, case.in_other_order()):
-        setup = house.procedures["mock-jury"].setup.model_validate(
-            {"jury_size": 1, "rounds": 0, "model": {"id": "x", "vision": "no"}}
-        )
-        drive(house, house.new_run("mock-jury", one, setup, 0))
-    first, second = asked
-    head, mark = first.partition("# The case")[2].partition("# Instructions")[0], "The evidence of the defence:"
-    other = second.partition("# The case")[2].partition("# Instructions")[0]
-    assert sorted(head.split("\n")) == sorted(other.split("\n"))
-    assert head.index(mark) > head.index("The evidence of the plaintiff:")
-    assert other.index(mark) < other.index("The evidence of the plaintiff:")
-    assert "\n\n\n" not in other
-
-
-class Reading(FavouringJury):
-    """Keeps what it is asked, and finds for the defendant."""
-
-    def __init__(self, asked: list[str]) -> None:
-        super().__init__()
-        self.asked = asked
-
-    def vote(self, told: str, key: str) -> str:
-        self.asked.append(told)
-        return "defendant"
-
-
 def test_a_jury_that_favours_a_name_is_found(house: Courthouse) -> None:
     answered_by(house, FavouringJury(0.3))
     found = done(house, mirror_of(house, trials(40)))
@@ -191,33 +154,6 @@ def test_a_jury_that_favours_nobody_moves_nothing(house: Courthouse) -> None:
     found = done(house, mirror_of(house, trials(40, seed=1)))
     assert len(found.mirror) == 9
     assert not any(pair.holds for pair in found.mirror)
-
-
-def made_up(favour: float, seed: int) -> list[Pair]:
-    """What a mirror of four changes moves in 40 cases by votes that are drawn; the first change takes a favour away."""
-    draw = random.Random(seed)
-    changes = ("name", "a", "b", "c")
-    arms = [Arm(name=name, procedure="mock-jury", kind=kind) for name, kind in (("j", "base"), ("again", "again"))]
-    arms += [
-        Arm(name=f"j: {one}", procedure="mock-jury", kind="mirror", other_order=True, seen_by="Ada") for one in changes
-    ]
-    rows: list[CellRow] = []
-    for number in range(40):
-        case, lean = THEFT.model_copy(update={"id": f"t-{number}"}), draw.betavariate(0.8, 0.8)
-        for arm in arms:
-            p = lean - (0.0 if arm.name == "j: name" else favour)
-            votes = {f"juror-{n}": "guilty" if draw.random() < p else "not-guilty" for n in range(3)}
-            counts = {side: sum(vote == side for vote in votes.values()) for side in ("guilty", "not-guilty")}
-            outcome = Outcome(outcome=max(counts, key=counts.__getitem__), counts=counts, votes=votes)
-            rows.append(CellRow(len(rows), arm.name, case.id, case, "", 0, "", "done", "", outcome))
-    return mirror_pairs(Experiment(name="m", dataset={"name": "d"}, arms=tuple(arms)), rows)  # type: ignore[arg-type]
-
-
-def test_of_forty_cases_a_favour_is_found_and_nothing_else() -> None:
-    """The benchmark hears a hundred through the engine; the exact share here is by these draws."""
-    favoured, same = [made_up(0.3, seed) for seed in range(15)], [made_up(0.0, seed) for seed in range(15, 45)]
-    assert sum(any(pair.holds and pair.a == "j: name" for pair in found) for found in favoured) >= 12
-    assert sum(any(pair.holds for pair in found) for found in same) <= 3
 
 
 def test_nothing_is_heard_that_nobody_has_seen(
@@ -322,10 +258,3 @@ def test_a_model_rewrites_within_the_budget(house: Courthouse, server: OpenAISer
     (by_case,) = drafts(house, [THEFT], [change], spec=spec, budget=Budget(tokens=1)).values()
     assert "budget" in by_case["theft"].left[0]
     assert not server.bodies
-
-
-def test_no_readable_answer_of_a_model_changes_nothing(house: Courthouse, server: OpenAIServer) -> None:
-    server.answer = lambda body: "I would rather not."
-    (by_case,) = drafts(house, [THEFT], [change_of("rewriting=x")], spec=ModelSpec(id="openai/test")).values()
-    assert not by_case["theft"].changes
-    assert by_case["theft"].left[0]

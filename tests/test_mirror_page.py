@@ -1,9 +1,6 @@
 """The page of the mirror: what would be changed is read, put right and approved before anything is heard."""
 
 from courtroom.courthouse import Courthouse
-from courtroom.datasets.samples import add_sample
-from tests.driving import answered_by, done
-from tests.favouring_jury import FavouringJury, mirror_of, trials
 from tests.pages import benched, house, opened_at, page, press, texts
 
 __all__ = ["house"]  # a fixture
@@ -42,14 +39,3 @@ def test_a_change_is_read_and_put_right_before_it_is_heard(house: Courthouse) ->
     assert not app.exception, app.exception
     assert "There are too few cases or seeds to know of any difference." in texts(app)
     assert "not a language model" in texts(app), "whose votes they are stands beside what they show"
-
-
-def test_an_experiment_offers_the_mirror_and_shows_it(house: Courthouse) -> None:
-    add_sample(house.datasets, house.library, "sample-trials")
-    app = page("experiments")
-    press(app, "New") if any(one.label == "New" for one in app.button) else None
-    answered_by(house, FavouringJury(0.6))
-    found = done(house, mirror_of(house, trials(12), repeats=2))
-    app = opened_at("experiments", experiment=found.kept.id)
-    assert "It is not the same." in texts(app)
-    assert "Ngozi Okafor: it is not the same." in texts(app).replace("\\", "")

@@ -15,8 +15,6 @@ from courtroom.evaluation.yardstick import of_runs
 from courtroom.judging.jurors import BestReasons, other_way, private_votes
 from courtroom.models.offline import OfflineModel
 from courtroom.models.request import Reply, Request, Watch
-from courtroom.panel.personas import TRIALS, pool
-from courtroom.procedures.cyberjurors.procedure import CYBERJURORS
 from courtroom.procedures.mock_jury.procedure import MOCK_JURY
 from courtroom.procedures.mock_jury.tasks import Ballot, Vote
 from tests.driving import drive, house
@@ -60,7 +58,7 @@ def script(monkeypatch: pytest.MonkeyPatch, vote: str | None) -> list[Request]:
 
 @pytest.mark.parametrize("language", ["", "-zh"])
 def test_clear_cases_are_decided_each_its_way_and_close_ones_begin_divided(house: Courthouse, language: str) -> None:
-    for seed in range(4):
+    for seed in range(2):
         cellar = hear(house, f"trial-bicycle-cellar{language}", seed, rule="five-sixths")
         purse = hear(house, f"trial-market-purse{language}", seed)
         assert (cellar.run.verdict.outcome, purse.run.verdict.outcome) == ("guilty", "not-guilty")
@@ -76,7 +74,7 @@ def test_the_standard_is_by_the_matter_and_a_stricter_one_convicts_less(house: C
     assert set(record.run.verdict.counts) == {"plaintiff", "defendant"}
     standards = ("reasonable-doubt", "clear-and-convincing", "preponderance")
     strict, middle, mild = (
-        sum(first(hear(house, seed=seed, standard=one, rule="majority"))["guilty"] for seed in range(3))
+        sum(first(hear(house, seed=seed, standard=one, rule="majority"))["guilty"] for seed in range(2))
         for one in standards
     )
     assert strict < middle < mild
@@ -85,11 +83,12 @@ def test_the_standard_is_by_the_matter_and_a_stricter_one_convicts_less(house: C
 @pytest.mark.parametrize(
     ("size", "rule", "votes", "outcome"),
     [
-        (12, "unanimous", 11, "Hung jury"), (12, "five-sixths", 10, "guilty"), (12, "five-sixths", 9, "Hung jury"),
-        (12, "majority", 7, "guilty"), (12, "majority", 6, "Hung jury"), (12, "majority", 5, "not-guilty"),
-        (6, "five-sixths", 5, "guilty"), (6, "five-sixths", 2, "Hung jury"), (6, "unanimous", 0, "not-guilty"),
+        (12, "unanimous", 11, "Hung jury"),
+        (12, "five-sixths", 10, "guilty"),
+        (12, "five-sixths", 9, "Hung jury"),
+        (12, "majority", 5, "not-guilty"),
     ],
-)  # fmt: skip
+)
 def test_as_many_must_agree_as_the_rule_says(
     house: Courthouse, monkeypatch: pytest.MonkeyPatch, size: int, rule: str, votes: int, outcome: str
 ) -> None:
@@ -114,127 +113,9 @@ def test_a_set_first_ballot_is_drawn_and_binds_nobody(house: Courthouse, monkeyp
     assert len(hear(house, first_votes=12).tallies) == 2, "one free ballot follows at least"
 
 
-def test_what_jurors_see_of_each_other(house: Courthouse, monkeypatch: pytest.MonkeyPatch) -> None:
-    asked = script(monkeypatch, None)
-    hear(house, first_votes=5, rounds=1, secret_ballots=True)
-    free = [request.task for request in asked if isinstance(request.task, Vote)]
-    assert all(len(task.heard) == 11 and all(one.vote is None for one in task.heard) for task in free)
-    assert all(task.counts == {"guilty": 5, "not-guilty": 7} for task in free)
-    asked.clear()
-    edges = hear(house, first_votes=5, rounds=1, talk="follow-graph").setup.graph.edges
-    free = [request.task for request in asked if isinstance(request.task, Vote)]
-    assert all(not task.counts and len(task.heard) >= 2 for task in free), "votes are told by their names"
-    assert sum(len(task.heard) for task in free) == len(edges) < 12 * 11
-    assert all(one.vote for task in free for one in task.heard)
-
-
-def test_a_juror_answers_others_only_where_somebody_differs(house: Courthouse, monkeypatch: pytest.MonkeyPatch) -> None:
-    asked = script(monkeypatch, "guilty")
-    hear(house, first_votes=6, rounds=2)
-    for request in (one for one in asked if isinstance(one.task, Vote)):
-        task = request.task
-        # Who leaves a side that was given by lot changes no mind.
-        differ = not task.own[-1].by_lot and any(one.vote != task.own[-1].vote for one in task.heard)
-        assert ("answer what speaks against you" in text_of(request)) == differ
-        assert "answer the others" not in text_of(request)
-
-
-@pytest.mark.parametrize(("whose", "sizes"), [("all", {12}), ("heard", {0, 2}), ("nobody", {0})])
-def test_the_count_is_shown_to_those_who_may_see_it(
-    house: Courthouse, monkeypatch: pytest.MonkeyPatch, whose: str, sizes: set[int]
-) -> None:
-    asked = script(monkeypatch, None)
-    graph = {"edges": ((0, 1), (0, 2))}
-    seed = 100 + len(whose)  # answers on record are not asked again
-    record = hear(
-        house,
-        seed=seed,
-        rounds=1,
-        talk="follow-graph",
-        graph=graph,
-        count_seen=whose,
-        first_votes=6,
-        secret_ballots=True,
-    )
-    free = [request for request in asked if isinstance(request.task, Vote)]
-    assert {sum(request.task.counts.values()) for request in free} == sizes
-    texts = {request.task.persona.name: text_of(request) for request in free}
-    names = [persona.name for persona in record.setup.jury]
-    assert "You hear 2 of the 11 other jurors." in texts[names[0]]
-    assert "Nobody else's words reach you" in texts[names[1]]
-    assert ("How the whole jury stands is not shown to you." in texts[names[0]]) == (whose != "all")
-    assert "only if all jurors agree: 12 of 12, and as soon as they do." in texts[names[0]]
-    assert "after one round of talk, the jury is hung" in texts[names[0]]
-    (warning,) = record.setup.warnings()
-    assert warning.count(",") == 10
-
-
-def test_a_side_by_lot_is_said_to_be_and_a_hung_jury_has_two_grounds(
-    house: Courthouse, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    asked = script(monkeypatch, None)
-    verdict = hear(house, seed=110, first_votes=6, rounds=2).run.verdict
-    assert verdict.summary.count("So it is.") == 2
-    assert verdict.summary.index("(Guilty)") < verdict.summary.index("(Not guilty)")
-    texts = [text_of(request) for request in asked if isinstance(request.task, Vote)]
-    assert all("this side was given to you by lot, and now you are free" in text for text in texts)
-    assert all("not-guilty" not in text.partition("JSON schema")[0] for text in texts)
-    assert sum("the last: what you vote now decides" in text for text in texts) == 12
-    begins = text_of(next(request for request in asked if isinstance(request.task, BestReasons)))
-    assert "firmly convinced" in begins
-
-
-@pytest.mark.parametrize(
-    ("knobs", "words"),
-    [
-        ({}, "you are firmly convinced"),
-        ({"doubt": "any-reason"}, "no doubt is left for which you could give a reason"),
-        ({"doubt": "undefined"}, "convinced beyond reasonable doubt.\nOtherwise"),
-        ({"instruction": "As sure as of the sunrise."}, "As sure as of the sunrise."),
-    ],
-)  # fmt: skip
-def test_how_doubt_is_explained_is_a_setting(
-    house: Courthouse, monkeypatch: pytest.MonkeyPatch, knobs: dict[str, str], words: str
-) -> None:
-    asked = script(monkeypatch, "guilty")
-    hear(house, seed=120 + len(words), **knobs)
-    text = text_of(asked[0])
-    assert words in text
-    assert text.count("firmly convinced") == (2 if not knobs else 0)
-    assert "Change your mind" not in text, "nobody has spoken"
-
-
-def test_other_words_change_no_offline_answer_and_are_shown_as_asked(house: Courthouse) -> None:
-    case, asked, votes = house.library.case("trial-boatyard-fire"), [], []
-    for doubt in ("sure", "hesitation"):
-        setup = MOCK_JURY.setup.model_validate({"jury_size": 2, "rounds": 0, "doubt": doubt})
-        record = house.record(drive(house, house.new_run("mock-jury", case, setup, 0)))
-        asked.append([house.answers.request(call.keys[-1]) for call in record.calls])
-        votes.append({call.member: call.value for call in record.calls})
-    assert votes[0] == votes[1]
-    assert all(one != other for one, other in zip(*asked, strict=True)), "each run shows its own words"
-
-
-def test_a_trial_is_heard_by_people_of_its_own_pool(house: Courthouse) -> None:
-    names = {persona.name for persona in hear(house, rounds=0).setup.jury}
-    assert names <= {persona.name for persona in pool(TRIALS)}
-    assert {persona.name for persona in pool(TRIALS)}.isdisjoint(persona.name for persona in pool())
-
-
-def test_a_dispute_too_can_begin_with_set_votes(house: Courthouse) -> None:
-    knobs = {"first_votes": 5, "jury_size": 7, "examination": "shared", "rounds": 1}
-    record = hear(house, "oak-table", procedure=CYBERJURORS, **knobs)
-    assert first(record) == {"buyer": 5, "seller": 2}
-    assert len(record.tallies) == 2, "the set ballot decides nothing"
-    begins = {call.task for call in record.calls if call.stage == "round-1" and call.member != "clerk"}
-    assert begins == {"best-reasons"}
-    assert len(record.calls) <= CYBERJURORS.at_most(record.case, record.setup)
-
-
 @pytest.mark.parametrize(
     ("procedure", "case", "knobs"),
     [
-        ("mock-jury", "trial-boatyard-fire", {"rounds": 2, "jury_size": 6}),
         ("mock-jury", "trial-boatyard-fire", {"rounds": 1, "jury_size": 6, "talk": "follow-graph", "first_votes": 3}),
         ("cyberjurors", "oak-table", {"jury_size": 5, "rounds": 2, "examination": "shared", "consensus": 1}),
         ("discussion", "oak-table", {"speakers": 5, "turns": 2}),

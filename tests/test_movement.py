@@ -17,7 +17,7 @@ from courtroom.engine.procedure import Procedure
 from courtroom.engine.record import Record
 from courtroom.engine.run import ABOUT_RECORDINGS, RECORDING
 from courtroom.evaluation.movement import Movement, movement
-from courtroom.report import as_docx, as_markdown, votes_in_long_form
+from courtroom.report import as_docx, as_markdown
 from courtroom.settings import Settings
 from tests.driving import shell
 from tests.pages import house as app_house
@@ -49,12 +49,6 @@ def test_who_heard_whom_is_the_follow_graph_of_the_run(recorded: Courthouse, fil
     for member in found.never_heard_other_side:
         for seen in found.of(member):
             assert set(seen.sides()) <= {seen.vote.before or seen.vote.choice}
-
-
-def test_a_hearing_of_one_ballot_has_moved_nobody(recorded: Courthouse) -> None:
-    recording = next(one for one in recorded.recordings if one.file.name == "camera-fungus.json")
-    found = moved(recorded, recorded.record(recorded.files.play(recording)))
-    assert (found.changes, found.never_heard_other_side, found.hear_nobody, found.heard_by_nobody) == ((),) * 4
 
 
 def test_the_page_shows_each_change_with_its_audit(app_house: Courthouse) -> None:
@@ -106,15 +100,6 @@ def test_marks_of_what_was_said_take_no_effect(recorded: Courthouse, boatyard: R
     written = as_markdown(*given(recorded, replace(boatyard, events=events))[:2])
     assert "<script>" not in written.replace("\\<", "")
     assert "](http" not in written.replace("\\]", "")
-
-
-def test_votes_in_long_form_say_whose_words_were_shown(recorded: Courthouse, boatyard: Record, tmp_path: Path) -> None:
-    frame = votes_in_long_form(*given(recorded, boatyard))
-    assert len(frame) == len(boatyard.of(Voted))
-    assert frame.changed.sum() == sum(vote.changed for vote in boatyard.of(Voted)) > 0
-    edges = {(row.member, heard) for row in frame.itertuples() for heard in str(row.heard_from).split()}
-    ids = [member.id for member in boatyard.members]
-    assert edges == {(ids[follower], ids[followed]) for follower, followed in boatyard.setup.graph.edges}  # type: ignore[attr-defined]
 
 
 @pytest.mark.parametrize("ending", ["md", "docx", "csv", "parquet"])

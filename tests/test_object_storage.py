@@ -41,24 +41,9 @@ def s3() -> Iterator[str]:
         server.stop()
 
 
-@pytest.fixture(params=["local", "s3"])
-def url(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> str:
-    if request.param == "s3":
-        return f"{request.getfixturevalue('s3')}/{uuid4().hex[:8]}"
-    return f"local://{tmp_path_factory.mktemp('bucket')}"
-
-
-def test_what_one_machine_keeps_another_finds(url: str, tmp_path: Path) -> None:
-    one = MediaStore(tmp_path / "one", ObjectStorage(url))
-    sha256 = one.take(BIG, "a.png")
-    assert one.take(BIG, "again.png") == sha256
-    assert one.names() == ObjectStorage(url).names() == [f"{sha256}.png"]
-    two = MediaStore(tmp_path / "two", ObjectStorage(url))
-    assert two.path(sha256).read_bytes() == BIG
-    ObjectStorage(url).delete(f"{sha256}.png")
-    assert two.path(sha256).read_bytes() == BIG, "there is a copy"
-    with pytest.raises(MediaError, match="missing from the store"):
-        MediaStore(tmp_path / "three", ObjectStorage(url)).path(sha256)
+@pytest.fixture
+def url(s3: str) -> str:
+    return f"{s3}/{uuid4().hex[:8]}"
 
 
 def test_half_a_file_is_named_and_never_shown_until_it_is_brought_in_again(url: str, tmp_path: Path) -> None:
@@ -120,12 +105,6 @@ def test_a_backup_moves_media_from_a_folder_to_a_storage(url: str, tmp_path: Pat
     assert f"{name}.damaged" in ObjectStorage(url).names()
     shutil.rmtree(there.home / "media")
     assert {one.state for one in examine(there) if one.about == "media"} == {"fine"}, "it was a sample's"
-
-
-def test_another_folder_is_a_storage_without_copies(tmp_path: Path) -> None:
-    settings = Settings(home=tmp_path / "home", media=(tmp_path / "a place").as_uri())
-    store = media_of(settings)
-    assert store.path(store.take(BIG, "a.png")).parent == tmp_path / "a place"
 
 
 def test_a_silent_storage_is_named_without_a_key(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, s3: str) -> None:

@@ -1,10 +1,7 @@
 """A store of the last version before Alembic is taken over: nothing is lost, and its runs replay. New stores have the same tables."""
 
-import json
 import shutil
 import sqlite3
-import subprocess
-import sys
 import zipfile
 from contextlib import closing
 from pathlib import Path
@@ -18,11 +15,8 @@ from sqlalchemy.pool import NullPool
 
 from courtroom import __version__
 from courtroom.courthouse import Courthouse
-from courtroom.declarations.blocks import Table
 from courtroom.errors import StoreError
 from courtroom.procedures import PROCEDURES
-from courtroom.procedures.juris.views import jurors
-from courtroom.report.run_file import hash_of
 from courtroom.settings import Settings
 from courtroom.store import schema
 from courtroom.store.opening import open_store
@@ -31,7 +25,6 @@ from tests import forks, kills
 from tests.driving import drive
 from tests.full_store import BEFORE, RELEASED, SMALL, STORE, as_before, full_store
 
-ROOT = Path(__file__).parents[1]
 EXPORTED = Path(__file__).parent / "recorded" / "first-release.zip"
 """A small run of each procedure as the first release exported it; in the debate's, a ruling was overruled."""
 
@@ -91,22 +84,6 @@ def test_a_postgresql_store_of_before_is_taken_over_and_an_older_one_refused(on_
         open_store(address)
 
 
-def test_a_store_of_this_version_is_opened_without_writing_and_without_sqlalchemy(tmp_path: Path) -> None:
-    open_store(tmp_path / STORE).close()
-    before = (tmp_path / STORE).read_bytes()
-    with closing(sqlite3.connect(tmp_path / STORE, isolation_level=None)) as held:
-        held.execute("BEGIN IMMEDIATE")  # another process writes
-        open_store(tmp_path / STORE).close()
-    assert before == (tmp_path / STORE).read_bytes()
-    assert not list(tmp_path.glob("*.bak"))
-    code = (
-        "import sys; from pathlib import Path; from courtroom.store.opening import open_store; "
-        "open_store(Path(sys.argv[1])).close(); print({'sqlalchemy', 'alembic'} & {*sys.modules})"
-    )
-    command = [sys.executable, "-c", code, tmp_path / STORE]
-    assert subprocess.check_output(command, cwd=ROOT, text=True) == "set()\n"
-
-
 def test_a_store_of_the_first_release_is_upgraded_and_keeps_its_imports(tmp_path: Path) -> None:
     home = shutil.copytree(full_store()[0], tmp_path / "home")
     run, fork = full_store()[1:]
@@ -132,21 +109,6 @@ def test_a_run_that_the_first_release_exported_is_shown_and_forked(tmp_path: Pat
     house.close()
     assert record.run.status == fork.run.status == "done", fork.run.reason
     assert [stage.path for stage in fork.stages] == [stage.path for stage in record.stages]
-
-
-def test_ballots_by_letter_are_shown_without_a_place(tmp_path: Path) -> None:
-    house = Courthouse(Settings(home=tmp_path))
-    with zipfile.ZipFile(EXPORTED) as exported:
-        document = json.loads(exported.read("juris.json"))
-    for call in (one for one in document["events"] if one["kind"] == "call" and one["task"] == "ballot"):
-        call["value"] = {"critique_a": "Long.", "critique_b": "Short.", "vote": "A"}
-    del document["sha256"]
-    signed = {**document, "sha256": hash_of(document)}
-    record = house.record(house.files.take_in(json.dumps(signed).encode()))
-    house.close()
-    (table,) = jurors(record)[""]
-    assert isinstance(table, Table)
-    assert {row[table.columns.index("For the first it read")] for row in table.rows} == {None}
 
 
 def killed(work: str, home: Path, *given: str) -> list[str]:

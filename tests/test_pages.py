@@ -1,27 +1,18 @@
 """Each page, drawn by Streamlit's own test harness."""
 
 import json
-import threading
 from collections import Counter
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from courtroom.courthouse import Courthouse
-from courtroom.declarations.knobs import Group
 from courtroom.declarations.setup import Budget
 from courtroom.engine.run import Control
-from courtroom.errors import CaseError
-from courtroom.models.limits import limited_together
-from courtroom.models.spec import ModelSpec
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
-from courtroom.shell.options import follow
-from pages.parts.shared.knobs import plain_fields
 from tests.driving import until
-from tests.openai_server import OpenAIServer
-from tests.pages import benched, heard, house, opened_at, page, press, texts
+from tests.pages import benched, heard, house, page, press, texts
 
 __all__ = ["house"]  # a fixture
 
@@ -80,53 +71,6 @@ def test_one_hearing_of_each_kind_can_be_watched_before_and_after_the_first_run(
     assert "juris" in {run.procedure for run in house.store.runs()}
 
 
-def test_an_unknown_case_or_run_is_told_in_a_sentence_and_without_one_where_to_begin(house: Courthouse) -> None:
-    assert "There is no case" in texts(page(case="nope"))
-    assert "There is no run" in texts(page("deliberation", {"run": "nope"}))
-    app = page("deliberation")
-    assert "No hearing is chosen" in texts(app)
-    assert "Pick a case" in [button.label for button in app.button]
-
-
-def test_a_setup_says_what_it_means_that_look_ups_go_by_words_and_takes_another_embedding(house: Courthouse) -> None:
-    app = page("setup", {"case": "criminal-bus-wallet", "setup_section": "Models"})
-    put(app, "selectbox", "Procedure", house.procedures["verdict"])
-    assert "compared by their words and by what these mean" in texts(app)
-    assert "gives other similarities" not in texts(app)
-    put(app, "selectbox", "Embedding", "openai/text-embedding-3-small")
-    shown = texts(app)
-    assert "compared by their words" not in shown
-    assert "Link standards" in shown
-    assert "gives other similarities" in shown
-    assert app.session_state["drafts"]["verdict"].values["embedding"] == "openai/text-embedding-3-small"
-
-
-def test_a_collection_can_be_searched_by_another_embedding(house: Courthouse, monkeypatch: pytest.MonkeyPatch) -> None:
-    with OpenAIServer() as server:
-        server.known(monkeypatch)
-        app = page("knowledge", part="charges")
-        assert "compared by their words and by what these mean" in texts(app)
-        put(app, "selectbox", "Embedding", "openai/text-embedding-3-small")
-        put(app, "text_input", "Search by matter", "a wallet")
-        assert "asked through LiteLLM" in texts(app)
-        assert len(app.dataframe) == 1
-    asked = house.knowledge.using("openai/text-embedding-3-small").embedding.name
-    kept = house.database.connection.execute("SELECT count(*) FROM vectors WHERE embedding = ?", (asked,)).fetchone()[0]
-    assert kept >= len(house.knowledge.of("charges")), "each charge was embedded by it"
-
-
-def test_a_search_shows_all_three_scores_and_is_narrowed_to_an_article(house: Courthouse) -> None:
-    app = page("knowledge", part="statutes")
-    put(app, "text_input", "Search by matter", "a phone was taken")
-    assert len(app.dataframe[0].value) > 1
-    put(app, "text_input", "Article", "264")
-    assert [title.split()[1] for title in app.dataframe[0].value["Found"]] == ["264"]
-    put(app, "text_input", "Search by matter", "在公交车上扒窃钱包")
-    (table,) = app.dataframe
-    assert list(table.value.columns) == ["Found", "Dense rank", "Similarity", "BM25 rank", "BM25", "Fused"]
-    assert table.value["Found"][0].startswith("Article 264")
-
-
 def test_a_knob_that_is_turned_can_be_undone_and_is_in_the_run(house: Courthouse) -> None:
     app = page("setup")
     put(app, "number_input", "Jurors", 3)
@@ -136,17 +80,6 @@ def test_a_knob_that_is_turned_can_be_undone_and_is_in_the_run(house: Courthouse
     press(app, "Start")
     (run,) = house.store.runs()
     assert len(house.store.setup(run.id, CyberJurorsSetup).jury) == 3
-
-
-def test_one_members_whole_chain_is_shown_also_what_was_examined_for_it(house: Courthouse) -> None:
-    run = heard(house)
-    app = page("deliberation", {"run": run, "member": "juror-02"})
-    for title in ("Focus extraction", "Clue perception", "Adversarial analysis", "Verdict"):
-        assert title in texts(app)
-    run = heard(house, examination="shared")
-    app = page("deliberation", {"run": run, "member": "juror-02"})
-    assert "Examined once for the whole panel" in texts(app)
-    assert "Clue perception" in texts(app)
 
 
 def test_a_spent_budget_can_be_raised_on_the_page(house: Courthouse) -> None:
@@ -167,20 +100,6 @@ def test_a_waiting_run_is_changed_by_the_editors_of_setup(house: Courthouse) -> 
     press(app, "Change from the next stage on")
     (made,) = house.record(run).interventions
     assert (made.action.key, made.before, made.after) == ("rounds", 3, 1)  # type: ignore[union-attr]
-    for section in ("Models", "Jury", "Follow-graph", "Rules", "Prompts"):
-        app = page("deliberation", {**asked, f"section-of-change-{run}-1": section})
-        assert field(app, "button", "Change from the next stage on").disabled, section
-
-
-def test_runs_are_listed_deleted_and_brought_back(house: Courthouse) -> None:
-    assert "No hearing yet" in texts(page("runs"))
-    run = heard(house)
-    app = page("runs")
-    choose(app, run)
-    press(app, "Delete")
-    assert house.store.runs() == []
-    press(app, "Undo")
-    assert [row.id for row in house.store.runs()] == [run]
 
 
 def test_precedents_are_found_by_matter_deleted_brought_back_and_distilled(house: Courthouse) -> None:
@@ -251,58 +170,6 @@ def test_the_memory_is_named_and_a_learning_step_undone_on_the_page(house: Court
     assert len(house.knowledge.memory.standards) == len(house.knowledge.memory.buffer) == 0
 
 
-def test_setup_offers_the_case_that_the_person_came_from(house: Courthouse) -> None:
-    own = house.library.case("oak-table").model_copy(update={"id": "own", "title": "A case of one's own"})
-    house.library.restore(own)
-    run = heard(house, "camera-fungus", jury_size=1, rounds=1, examination="shared")
-    assert page("setup").selectbox[0].value == "own"
-    app = page("runs")
-    choose(app, run)
-    press(app, "Open")
-    assert app.switch_page("pages/setup.py").run().selectbox[0].value == "camera-fungus"
-    seen = page(case="phone-battery")
-    assert seen.switch_page("pages/setup.py").run().selectbox[0].value == "phone-battery"
-
-
-def test_a_slow_server_is_told_on_the_page_of_a_run_and_in_the_shell(
-    house: Courthouse, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    seen = threading.Event()
-    model = ModelSpec(id="openai/any", vision="no")
-    house.pool.limits.limiters[limited_together(model)]._adapted = 2.0
-    with OpenAIServer(answer=lambda body: None if seen.wait(60) else "") as server:
-        monkeypatch.setenv("OPENAI_API_BASE", server.url)
-        setup = CyberJurorsSetup(model=model, jury_size=5, rounds=1)
-        run = house.new_run("cyberjurors", house.library.case("oak-table"), setup, 0)
-        house.runner.go(run)
-        with ThreadPoolExecutor() as shell:
-            follows = shell.submit(follow, house, run)
-            try:
-                until(lambda: "2 at once: the server is slow." in capsys.readouterr().err, "the shell to say so")
-                assert "2 at once: the server is slow" in texts(opened_at("deliberation", run=run))
-            finally:
-                seen.set()
-            follows.result(120)
-    assert house.pool.slowed_to(setup.models) is None
-
-
-def test_knobs_stand_in_groups_and_what_is_folded_away_is_open_where_it_was_changed(house: Courthouse) -> None:
-    app = page("setup")
-    assert [one.value for one in app.subheader] == [group.value for group in Group]
-    drawn = (app.selectbox, app.toggle, app.slider, app.number_input, app.text_input, app.text_area, app.expander)
-    shown = {one.label for kind in drawn for one in kind}
-    procedure = house.procedures["cyberjurors"]
-    assert {str(field.title) for field in plain_fields(procedure.setup).values()} <= shown
-    assert {"Calls", "Tokens", "Money (US$)"} <= shown
-    (more, *_) = [box for box in app.expander if box.label.startswith("More:")]
-    assert not more.proto.expanded
-    app = page("setup", setup='{"procedure":"cyberjurors","setup":{"quorum":0.9}}')
-    press(app, "Use these settings")
-    opened = [box.label for box in app.expander if box.label.startswith("More:") and box.proto.expanded]
-    assert len(opened) == 1
-    assert "Quorum" in opened[0]
-
-
 def link(**more: object) -> str:
     return json.dumps({"procedure": "debate", "seed": 3, "setup": {"rounds": 4}, **more})
 
@@ -322,24 +189,6 @@ def test_a_link_opens_the_case_and_the_procedure_that_it_was_made_for(house: Cou
     assert app.session_state["case"] == "oak-table", "another one can be chosen"
 
 
-def test_an_uploaded_case_is_found_by_its_content_and_told_where_it_is_missing_or_no_name(house: Courthouse) -> None:
-    table = house.library.case("oak-table")
-    mine = house.library.restore(table.model_copy(update={"id": "mine", "title": "My table"}))
-    name = house.library.name_in_link(mine)
-    assert "mine" not in name
-    assert house.library.name_in_link(table) == "oak-table"
-    assert page("setup", setup=link(case=name)).session_state["case"] == "mine"
-    house.library.delete("mine")
-    app = page("setup", setup=link(case=name))
-    assert "The case of this link is not in this install" in texts(app)
-    assert app.session_state["case"] != "mine"
-    app = page("setup", setup=link(case=["oak-table"]))
-    assert "This is not a setup" in texts(app)
-    for wrong in ("nope", "sha256:", "sha256:0", "../../etc/passwd", "<script>", "", "mine"):
-        with pytest.raises(CaseError, match=r"is not in this install.*\.$"):
-            house.library.linked(wrong)
-
-
 @pytest.mark.parametrize(
     ("data", "told"),
     [
@@ -352,11 +201,3 @@ def test_a_setup_file_that_would_be_guessed_at_is_refused(house: Courthouse, dat
     next(one for one in app.file_uploader if one.label == "Load a setup from JSON").upload("a.json", data).run()
     press(app, "Load this file")
     assert told in texts(app).replace("\\", "")
-
-
-def test_the_shared_link_and_file_name_the_case_and_a_saved_setup_does_not(house: Courthouse) -> None:
-    app = page("setup", {"setup_section": "Save and share", "case": "camera-fungus"})
-    assert "camera-fungus" in "".join(code.value for code in app.code)
-    field(app, "text_input", "Name").set_value("plain")
-    press(app, "Save")
-    assert "case" not in house.setups.load("plain")

@@ -1,13 +1,9 @@
 """Panels of personas, from files and tables, by page and by shell; who follows whom; and figures of both, in which text stays text."""
 
 import json
-import random
 from collections import Counter
-from collections.abc import Callable, Iterable
-from itertools import combinations, permutations
 from pathlib import Path
-from statistics import fmean
-from typing import Any, get_args
+from typing import get_args
 
 import networkx as nx
 import pytest
@@ -15,33 +11,22 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from courtroom.courthouse import Courthouse
-from courtroom.datasets.samples import add_sample
 from courtroom.declarations.blocks import Edge, Graph, Node
 from courtroom.declarations.changes import changed
-from courtroom.declarations.knobs import seating
 from courtroom.declarations.parts import Choice
 from courtroom.errors import CourtroomError
-from courtroom.experiments.spec import parsed
 from courtroom.figures.graph import draw_graph, draw_standards
-from courtroom.judging.jurors import JurySetup
 from courtroom.knowledge.memory import Standard
 from courtroom.law import Judgment
-from courtroom.models.prompts import templates
-from courtroom.models.rendering import environment
 from courtroom.panel.follow_graph import FollowGraph, GraphKind, build
-from courtroom.panel.personas import Persona, drawn_panel, likeness, pool, read_panel, sample_panel, write_csv
-from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
-from courtroom.procedures.jurisagents.setup import JurisAgentsSetup
-from courtroom.procedures.mock_jury.procedure import MOCK_JURY
-from courtroom.procedures.mock_jury.setup import MockJurySetup
-from tests.driving import done, shell
+from courtroom.panel.personas import drawn_panel, read_panel, sample_panel
+from tests.driving import shell
 from tests.pages import house, page, press, texts
 
 __all__ = ["house"]  # a fixture
 
 HEAD = "name,gender,age,status,background,traits,interests\n"
 ADA = "Ada,woman,41,employed,Repairs cameras.,patient; exact,chess\n"
-ONE_TRAIT = "- {name: Ada, gender: woman, age: 41, status: employed, background: b, traits: patient}"
 
 
 def test_a_csv_is_read_as_spreadsheets_write_it() -> None:
@@ -54,30 +39,13 @@ def test_a_csv_is_read_as_spreadsheets_write_it() -> None:
     ("name", "data", "told"),
     [
         ("a.csv", "", "name, gender, age, status, background is not among them"),
-        ("a.csv", "name,age\nAda,41", "gender, status, background is not among them"),
-        ("a.csv", HEAD + ADA + "Ben,man,old,retired,Was a judge.,,", "Row 2: age must be a whole number from 18"),
         ("a.csv", HEAD + ADA + "Ben,man,17,student,At school.,,", "Row 2: age must be a whole number from 18 to 95."),
-        ("a.csv", HEAD + "Ada,woman,,employed,Repairs cameras.,,", "Row 1: age is missing"),
         ("a.csv", HEAD + ADA + ADA, "Row 2: there is a “Ada” already"),
-        (
-            "a.csv",
-            HEAD + "Ada,woman,41,employed,Repairs, and sells, cameras,a,b,c",
-            "line 2: it has 10 cells, and the first line has 7",
-        ),
-        ("a.csv", "shoe," + HEAD + "44," + ADA, "Row 1: “shoe” is no field"),
-        ("a.csv", HEAD, "nobody in this panel"),
         ("a.csv", HEAD + "".join(ADA.replace("Ada", f"Ada {n}") for n in range(2_001)), "At most 2,000 persons"),
         ("a.csv", HEAD + '"Ada,woman', "line 2: a quotation mark opens in it that is never closed"),
-        ("a.yaml", "- name: [", "is not valid YAML: line 1"),
-        ("a.yaml", "name: Ada", "must be a list of persons"),
-        ("a.yaml", "- 7", "Row 1: this is no person"),
         ("a.yaml", "- !!python/object/apply:os.system [id]", "is not valid YAML"),
         ("a.yaml", "- &a [x, x]\n- [*a, *a]", "uses aliases"),
-        ("a.yaml", "[" * 1_000, "is not valid YAML"),
-        ("a.yaml", "- 7: Ada", "Row 1: name is missing"),
-        ("a.yaml", ONE_TRAIT, "Row 1: traits must be a list of texts."),
         ("a.csv", HEAD + ADA.replace("Repairs cameras.", "x" * 500), "Row 1: background has more than 400 characters"),
-        ("a.txt", "Ada", "can't be read"),
         ("a.csv", "x" * (2**20 + 1), "too much for a panel"),
     ],
 )
@@ -119,7 +87,7 @@ def test_a_census_becomes_a_pool_by_its_columns() -> None:
 def test_a_panel_is_drawn_by_weight_and_seed() -> None:
     people, _ = read_panel("census.csv", CENSUS.encode(), columns=COLUMNS)
     weights = {one.name: getattr(one, "weight", 1.0) for one in people}
-    panels = [drawn_panel(people, 12, seed) for seed in range(300)]
+    panels = [drawn_panel(people, 12, seed) for seed in range(150)]
     assert all(len({one.name for one in panel}) == 12 for panel in panels)
     assert drawn_panel(people, 6, 3) == drawn_panel(people, 12, 3)[:6]
     drawn = Counter(weights[one.name] for panel in panels for one in panel)
@@ -157,77 +125,6 @@ def test_each_run_draws_its_jurors_from_a_pool_and_shows_them(house: Courthouse,
     assert read_panel("out.csv", out.read_bytes())[0] == house.panels.load("census")
 
 
-def test_a_pool_is_seated_on_setup_and_who_was_drawn_is_shown(house: Courthouse) -> None:
-    people, _ = read_panel("census.csv", CENSUS.encode(), columns=COLUMNS)
-    house.panels.save("census", people)
-    app = page("setup", {"setup_section": "Jury"})
-    press(app, "Seat this panel")
-    assert "The jurors are drawn from 211 persons, by the seed and by weight." in [one.value for one in app.toast]
-    assert "17 jurors" in texts(app)
-    draft = app.session_state["drafts"]["cyberjurors"]
-    assert (draft.values["people"], draft.values["jury"]) == ("census", []), "nothing of it was edited"
-    shown = draft.complete(house.library.case("phone-battery"))["jury"]
-    assert {one["name"] for one in shown} <= {one.name for one in people}
-    assert all(one["schooling"] for one in shown)
-
-
-def test_a_pool_is_an_arm_of_an_experiment(house: Courthouse) -> None:
-    people, _ = read_panel("census.csv", CENSUS.encode(), columns=COLUMNS)
-    house.panels.save("census", people)
-    add_sample(house.datasets, house.library, "sample-trials")
-    arms = [{"name": name, "procedure": "mock-jury", "set": {"rounds": 0, "people": name}} for name in ("", "census")]
-    arms[0]["name"] = "bundled"
-    file = {
-        "name": "pools",
-        "dataset": {"name": "sample-trials", "ids": ["trial-boatyard-fire"]},
-        "arms": arms,
-        "repeats": 2,
-    }
-    found = done(house, parsed(file, "pools"))
-    assert {row.state for row in found.rows} == {"done"}, found.failures
-    named = {one.name for one in people}
-    for arm in ("bundled", "census"):
-        juries = [
-            {one.name for one in house.record(run).setup.jury} for run in house.experiments.runs(found.kept.id, arm)
-        ]
-        assert juries[0] != juries[1]
-        assert [jury <= named for jury in juries] == [arm == "census"] * 2
-
-
-def test_who_somebody_is_tells_schooling_service_and_what_was_gone_through() -> None:
-    lived = sample_panel(1, 0)[0].model_copy(
-        update={"schooling": "Left school at 16", "jury_service": "sat in 2019.", "went_through": "Was burgled twice."}
-    )
-    template = environment(templates(MOCK_JURY.prompts, "trial").get).from_string(
-        '{% import "jurors" as j %}{{ j.identity(p) }}'
-    )
-    text = template.render(p=lived)
-    assert "Schooling: Left school at 16. Jury service: sat in 2019. What you went through: Was burgled twice." in text
-    assert "Schooling" not in template.render(p=sample_panel(1, 0)[0])
-    assert lived.features() > sample_panel(1, 0)[0].features()
-
-
-def test_panels_are_kept_under_names(house: Courthouse) -> None:
-    panel = sample_panel(3, 0)
-    house.panels.save("  three  strangers ", panel)
-    house.panels.save("others", panel)
-    assert house.panels.names() == ["others", "three strangers"]
-    with pytest.raises(CourtroomError, match="already"):
-        house.panels.rename("others", "three strangers")
-    for act in (lambda: house.panels.load("nobody"), lambda: house.panels.save(" ", panel)):
-        with pytest.raises(CourtroomError):
-            act()
-
-
-@pytest.mark.parametrize("kind", [CyberJurorsSetup, MockJurySetup])
-def test_a_panel_takes_the_seats_of_a_jury_and_of_nothing_else(kind: type[JurySetup]) -> None:
-    persons = [one.model_dump(mode="json") for one in sample_panel(3, 5)]
-    setup = kind.model_validate(seating(kind, persons))
-    assert (setup.jury_size, [one.name for one in setup.jury]) == (3, [one["name"] for one in persons])
-    with pytest.raises(CourtroomError, match="no personas"):
-        seating(JurisAgentsSetup, persons)
-
-
 def test_a_panel_is_saved_seated_renamed_and_deleted_with_undo_on_setup(house: Courthouse) -> None:
     house.panels.save("three", sample_panel(3, 5))
     app = page("setup", {"setup_section": "Jury"})
@@ -247,21 +144,6 @@ def test_a_panel_is_saved_seated_renamed_and_deleted_with_undo_on_setup(house: C
     assert house.panels.load("three") == sample_panel(3, 5)
 
 
-def test_the_shell_keeps_panels_and_seats_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("COURTROOM_HOME", str(tmp_path / "home"))
-    file, out = tmp_path / "three.csv", tmp_path / "out.yaml"
-    file.write_text(write_csv(sample_panel(3, 5)))
-    assert shell("panels", "import", str(file)) == "three\t3\n"
-    shell("panels", "rename", "three", "neighbours")
-    assert shell("panels") == "neighbours\t3\n"
-    shell("panels", "export", "neighbours", "--to", str(out))
-    assert read_panel("out.yaml", out.read_bytes())[0] == sample_panel(3, 5)
-    heard = json.loads(shell("run", "oak-table", "--panel", "neighbours", "--set", "rounds=1", "--json"))
-    assert heard["members"] == 4, "three jurors and a clerk"
-    shell("panels", "delete", "neighbours")
-    assert shell("panels") == ""
-
-
 KINDS = get_args(GraphKind)
 
 
@@ -278,14 +160,6 @@ def test_a_graph_has_no_loops_and_edges_by_its_density(size: int, kind: GraphKin
     assert set(graph.edges) == set(build(spec, sample_panel(size, 0), seed).edges)
 
 
-@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "ring"])
-@given(size=st.integers(1, 50), density=st.floats(0, 1), seed=st.integers(0, 99))
-def test_one_juror_more_leaves_all_edges_of_the_others(kind: GraphKind, size: int, density: float, seed: int) -> None:
-    spec = FollowGraph(kind=kind, density=density)
-    few, more = (set(build(spec, sample_panel(n, 0), seed).edges) for n in (size, size + 1))
-    assert {edge for edge in more if max(edge) < size} == few
-
-
 @given(size=st.integers(2, 51), density=st.floats(0.01, 1), seed=st.integers(0, 99), least=st.integers(1, 4))
 def test_nobody_follows_fewer_than_the_least(size: int, density: float, seed: int, least: int) -> None:
     graph = build(FollowGraph(density=density, least=least), sample_panel(size, 0), seed)
@@ -293,83 +167,10 @@ def test_nobody_follows_fewer_than_the_least(size: int, density: float, seed: in
     assert graph.number_of_edges() >= round(density * size * (size - 1))
 
 
-def test_a_ring_alone_is_opened_to_take_one_more_in() -> None:
-    few, more = (set(build(FollowGraph(kind="ring"), sample_panel(n, 0), 0).edges) for n in (5, 6))
-    assert few - more == {(4, 0)}
-
-
-def test_seats_that_come_to_given_edges_have_their_own_drawn() -> None:
-    spec = FollowGraph(edges=((0, 1), (0, 3), (2, 1)), seats=4)
-    found = set(build(spec, sample_panel(6, 0), 0).edges)
-    drawn = set(build(FollowGraph(), sample_panel(6, 0), 0).edges)
-    assert {edge for edge in found if max(edge) < 4} == {(0, 1), (0, 3), (2, 1)}
-    assert {edge for edge in found if max(edge) >= 4} == {edge for edge in drawn if max(edge) >= 4} != set()
-
-
-PANEL = sample_panel(51, 0)
-
-
-@pytest.mark.parametrize(
-    ("kind", "density", "of"),
-    [
-        ("small-world", 0.1, lambda graph: nx.average_clustering(graph.to_undirected())),
-        ("scale-free", 0.25, lambda graph: max(degree for _, degree in graph.in_degree)),
-        ("homophily", 0.1, lambda graph: fmean(likeness(PANEL[k], PANEL[j]) for k, j in graph.edges)),
-    ],
-)
-def test_each_kind_of_graph_has_more_of_what_it_is_named_for_than_one_by_lot(
-    kind: GraphKind, density: float, of: Callable[[Any], float]
-) -> None:
-    made, by_lot = (
-        fmean(of(build(FollowGraph(kind=one, density=density), PANEL, seed)) for seed in range(5))
-        for one in (kind, "random")
-    )
-    assert made > 1.5 * by_lot
-
-
-@pytest.mark.parametrize("size", [1, 17, 51])
-def test_a_panel_is_drawn_without_repeats_and_a_smaller_one_begins_a_larger_one(size: int) -> None:
-    panel = sample_panel(size, 5)
-    assert len({persona.name for persona in panel}) == size
-    assert sample_panel(51, 5)[:size] == panel
-
-
-def test_a_panel_is_more_diverse_than_chance() -> None:
-    def alike(people: Iterable[Persona]) -> float:
-        return max(likeness(a, b) for a, b in combinations(people, 2))
-
-    drawn = [alike(random.Random(seed).sample(pool(), 17)) for seed in range(20)]
-    chosen = [alike(sample_panel(17, seed)) for seed in range(20)]
-    assert sum(chosen) < sum(drawn)
-
-
 def test_edges_that_are_given_are_the_graph_but_for_seats_that_do_not_exist() -> None:
     graph = build(FollowGraph(edges=((-1, 0), (0, -2), (1, 1), (1, 2), (3, 0))), sample_panel(3, 0), 0)
     assert sorted(graph.nodes) == [0, 1, 2]
     assert set(graph.edges) == {(1, 2)}
-
-
-def test_those_who_have_nothing_in_common_follow_by_lot_not_by_seat() -> None:
-    def stranger(n: int) -> Persona:
-        alike = {"name": f"p{n}", "gender": f"g{n}", "age": 18 + n, "status": f"s{n}", "background": "x"}
-        return Persona(**alike, traits=(f"t{n}",), interests=(f"i{n}",))
-
-    strangers, spec = [stranger(n) for n in range(20)], FollowGraph(kind="homophily", density=0.8)
-    edges = [edge for seed in range(20) for edge in build(spec, strangers, seed).edges]
-    front = sum(k < 10 for k, _ in edges)
-    assert front == pytest.approx(len(edges) / 2, rel=0.05)
-
-
-def test_each_edge_has_one_arrow_that_points_along_it() -> None:
-    nodes = tuple(Node(id=name, label=name, choice="buyer", size=0.5) for name in "abcde")
-    edges = tuple(Edge(one, other, strong=one == "a") for one, other in permutations("abcde", 2))
-    figure = draw_graph(Graph(nodes, edges), (Choice("buyer", "Buyer", 0, "circle", "●"),))
-    lines = [trace for trace in figure.data if trace.mode == "lines+markers"]
-    assert {trace.marker.angleref for trace in lines} == {"previous"}
-    assert [sum(size > 0 for size in trace.marker.size) for trace in lines] == [16, 4]
-    for trace in lines:
-        tips = [at for at, size in enumerate(trace.marker.size) if size > 0]
-        assert all(trace.x[at - 1] is not None and trace.x[at + 1] is not None for at in tips), "within its own edge"
 
 
 EVIL = '![](http://evil.example/x.png)<a href="http://a.example" style="background:url(http://a.example)">x</a>%{y}'

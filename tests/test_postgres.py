@@ -1,16 +1,13 @@
 """The store in PostgreSQL: the same tables as SQLite's, the same promises, and the way over and back."""
 
-import asyncio
 import json
 import logging
 import re
 import shutil
 import sqlite3
 from collections import Counter
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
-from urllib.parse import quote
 
 import pytest
 from hypothesis import given
@@ -21,12 +18,12 @@ from courtroom.courthouse import Courthouse
 from courtroom.engine.store import RunStore
 from courtroom.errors import StoreError
 from courtroom.settings import Settings
-from courtroom.store.connection import AWAY, LOCKED, RefusedByServer, ServerError, passing
+from courtroom.store.connection import AWAY, RefusedByServer, ServerError, passing
 from courtroom.store.database import Database
 from courtroom.store.opening import open_store
 from courtroom.store.postgres import from_plain, to_plain
 from courtroom.store.schema import columns_of_tables
-from courtroom.upkeep.backup import NOT_MOVED, copy_as_file, move, restore
+from courtroom.upkeep.backup import NOT_MOVED
 from courtroom.upkeep.doctor import examine
 from tests import forks
 from tests.docs import ROOT
@@ -35,7 +32,6 @@ from tests.full_store import full_store
 from tests.openai_server import OpenAIServer
 from tests.postgres_server import PostgresServer
 from tests.test_resilience import asked_by, environment, recorded
-from tests.toy import Bench, Scripted
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning:chromadb.*", "ignore::ResourceWarning")
 
@@ -53,53 +49,6 @@ def test_any_text_comes_back_from_postgresql_as_it_was(text: str) -> None:
     assert from_plain(plain) == text
 
 
-def test_values_come_back_as_they_were(database: Database) -> None:
-    text = "100% of ? and :name; “法庭” \0 \ufffe\udcff"
-    with database.transaction() as db:
-        db.execute("INSERT INTO parts (hash, text) VALUES (:hash, :text)", {"hash": "a?%", "text": text})
-        db.executemany("INSERT INTO vectors VALUES (?, ?, ?)", [("e", b"\0\xff", b""), ("e", b"1", b"2")])
-        db.execute("INSERT INTO collections (name, seeded) VALUES (?, ?)", ("c", True))
-    row = database.connection.execute("SELECT * FROM parts WHERE hash = 'a?%' AND text = ?", (text,)).fetchone()
-    assert dict(row) == {"hash": "a?%", "text": text}
-    assert (tuple(row), row[0], row["text"], len(row)) == (("a?%", text), "a?%", text, 2)
-    vectors = database.connection.execute("SELECT digest, vector FROM vectors WHERE embedding = ? ORDER BY 1", ("e",))
-    assert [tuple(row) for row in vectors] == [(b"\0\xff", b""), (b"1", b"2")]
-    total = database.connection.execute("SELECT sum(seeded) AS total, coalesce(sum(0.5), 0.0) AS half FROM collections")
-    assert [type(value) for value in total.fetchone()] == [int, float]
-
-
-def test_json_is_read_by_several_workers_of_postgresql(on_postgres: str) -> None:
-    costs = ("parallel_setup_cost", "parallel_tuple_cost", "min_parallel_table_scan_size")
-    eager = quote("".join(f" -c {cost}=0" for cost in costs))
-    database = open_store(SecretStr(f"{on_postgres}&options={eager}"))
-    bodies = [*(json.dumps({"name": str(n), "not": "a\0b", "on": n > 1, "of": [n]}) for n in range(3)), "{", "[]"] * 200
-    with database.transaction() as db:
-        rows = [(f"{number:04d}", body, 0.0) for number, body in enumerate(bodies)]
-        db.executemany("INSERT INTO setups VALUES (?, ?, ?)", rows)
-    db.execute("ANALYZE setups")
-    rows = db.execute("SELECT json_extract(body, '$.on') AS x, count(*) AS n FROM setups GROUP BY 1 ORDER BY 1")
-    assert [tuple(row) for row in rows] == [("0", 400), ("1", 200), (None, 400)]
-    values = "SELECT each.value FROM setups, json_each(body, '$.of') AS each WHERE json_valid(body) AND body <> '[]'"
-    assert len(db.execute(values).fetchall()) == 600
-
-
-def test_a_transaction_keeps_out_writers_but_no_readers(database: Database) -> None:
-    def parts() -> int:
-        return int(database.connection.execute("SELECT count(*) FROM parts").fetchone()[0])
-
-    def write_alone() -> int:
-        database.connection.execute("INSERT INTO parts VALUES ('other', 'x')")
-        return parts()
-
-    with ThreadPoolExecutor() as threads:
-        with database.transaction() as db:
-            db.execute("INSERT INTO parts VALUES ('mine', 'x')")
-            other = threads.submit(write_alone)
-            assert threads.submit(parts).result(60) == 0
-            assert not other.done()
-        assert other.result(60) == 2, "after the transaction's"
-
-
 def test_a_transaction_is_undone_as_a_whole(database: Database) -> None:
     def twice() -> None:
         with database.transaction() as db:
@@ -111,23 +60,6 @@ def test_a_transaction_is_undone_as_a_whole(database: Database) -> None:
         twice()
     assert not database.connection.in_transaction
     assert database.connection.execute("SELECT count(*) FROM parts").fetchone()[0] == 0
-
-    def passed_over() -> None:
-        with database.transaction() as db:
-            db.execute("INSERT INTO parts VALUES ('a', 'x')")
-            with pytest.raises(ServerError):
-                db.execute("INSERT INTO parts VALUES ('a', 'x')")
-
-    with pytest.raises(ServerError, match="had failed"):
-        passed_over()
-    assert database.connection.execute("SELECT count(*) FROM parts").fetchone()[0] == 0
-
-
-def test_a_lock_that_is_held_for_too_long_is_reported(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("courtroom.store.postgres.LOCK_S", 0.01)
-    with database.transaction(), ThreadPoolExecutor() as threads:
-        other = threads.submit(lambda: database.connection.execute("INSERT INTO parts VALUES ('b', 'x')"))
-        assert passing(other.exception(60)) == LOCKED
 
 
 def end_connections(database: Database, postgres: PostgresServer) -> None:
@@ -227,57 +159,6 @@ def test_another_server_goes_on_and_asks_nothing_twice(tmp_path: Path, database:
     assert asked == recorded(tmp_path / "first") - known
 
 
-def test_one_of_two_servers_asks_the_same_question(on_postgres: str, tmp_path: Path) -> None:
-    first, second = (Bench(tmp_path / name, Scripted(hold=asyncio.Event())) for name in ("first", "second"))
-    runs = [bench.start() for bench in (first, second)]
-    first.runner.go(runs[0])
-    assert first.model.asked.wait(60)
-    second.runner.go(runs[1])
-    until(lambda: len(second.asker._under_way) == 3, "the other's questions")
-    until(lambda: second.asker._not_ours == {*second.asker._under_way}, "it to wait for their locks")
-    for bench in (second, first):
-        bench.runner.call(bench.model.hold.set)
-    for bench, run in zip((first, second), runs, strict=True):
-        bench.runner.wait(run, 60)
-    asked = Counter(request.key for bench in (first, second) for request in bench.model.history)
-    found = [bench.runner.record(run) for bench, run in zip((first, second), runs, strict=True)]
-    assert [record.run.status for record in found] == ["done", "done"]
-    assert set(asked.values()) == {1}
-    assert sum(record.asked for record in found) == len(asked)
-    for bench in (first, second):
-        bench.close()
-
-
-def test_a_lock_is_lost_with_its_connection(database: Database, on_postgres: str, postgres: PostgresServer) -> None:
-    other = open_store(SecretStr(on_postgres))
-    lock, same = other.lock("a"), database.lock("a")
-    assert (lock.take(), same.take(), other.lock("a").take()) == (True, False, False)
-    assert database.is_locked("a")
-    lock.release()
-    assert not database.is_locked("a")
-    assert same.take()
-    end_connections(database, postgres)  # as when the process is gone
-    assert not database.is_locked("a")
-    assert lock.take()
-    with database.transaction(driving=True) as db:
-        db.execute("INSERT INTO parts VALUES ('a', '')")
-    assert not same.held, "it was noticed"
-
-
-def test_the_doctor_sets_aside_an_unreadable_row(tmp_path: Path, on_postgres: str) -> None:
-    settings = Settings(home=tmp_path)
-    house = Courthouse(settings)
-    house.setups.save("good", {"procedure": "debate"})
-    house.database.connection.execute("INSERT INTO setups VALUES ('bad', '{', 0)")
-    house.close()
-    assert [finding.about for finding in examine(settings) if finding.state == "wrong"] == ["rows: setups"]
-    assert {finding.state for finding in examine(settings, mend=True)} == {"fine", "mended"}
-    assert {finding.state for finding in examine(settings)} == {"fine"}
-    (aside,) = tmp_path.glob("set-aside-*.json")
-    assert json.loads(aside.read_text())[0]["row"] == {"name": "bad", "body": "{", "saved": 0.0}
-    assert Courthouse(settings).setups.names() == ["good"]
-
-
 def test_a_full_store_comes_back_the_same(
     tmp_path: Path, postgres: PostgresServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -311,28 +192,3 @@ def rows(path: Path) -> dict[str, list[tuple[object, ...]]]:
         }
     assert sum(map(len, found.values())) > 100
     return found
-
-
-def test_what_arrives_changed_is_not_kept(tmp_path: Path, database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
-    source = open_store(tmp_path / "first.sqlite")
-    source.connection.execute("INSERT INTO parts VALUES ('a', 'whole')")
-    monkeypatch.setattr("courtroom.upkeep.backup._storable", lambda value, target: value and value[:3])
-    with pytest.raises(StoreError, match="otherwise than they were"):
-        move(source, database)
-    assert database.connection.execute("SELECT count(*) FROM parts").fetchone()[0] == 0
-
-
-def test_a_servers_backup_is_of_one_moment(tmp_path: Path, on_postgres: str, database: Database) -> None:
-    database.connection.execute("INSERT INTO parts VALUES ('before', 'whole')")
-    other = open_store(SecretStr(on_postgres))
-
-    def write(table: str, done: int) -> None:
-        other.connection.execute("INSERT INTO parts VALUES ('meanwhile', '') ON CONFLICT DO NOTHING")
-
-    copy_as_file(database, tmp_path / "copy.sqlite", write)
-    copy = open_store(tmp_path / "copy.sqlite")
-    names = "SELECT hash FROM parts ORDER BY hash"
-    assert [row["hash"] for row in copy.connection.execute(names)] == ["before"]
-    assert [row["hash"] for row in other.connection.execute(names)] == ["before", "meanwhile"]
-    with pytest.raises(StoreError, match="Unset it"):
-        restore(Settings(home=tmp_path), tmp_path / "backup.zip")

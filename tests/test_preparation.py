@@ -14,7 +14,7 @@ from courtroom.datasets.printed import printed_tables
 from courtroom.datasets.selection import CUT_MARK, Preparation, amended
 from courtroom.errors import CourtroomError
 from courtroom.experiments.plan import pinned, rows_of
-from courtroom.experiments.spec import Experiment, parsed
+from courtroom.experiments.spec import parsed
 from courtroom.law import Term
 from courtroom.settings import Settings
 from courtroom.store.opening import open_store
@@ -63,6 +63,7 @@ def test_labels_have_at_least_and_at_most_so_many_rows(datasets: Datasets) -> No
     datasets.add("cases", [*thefts, last, case(7, (234,), "故意伤害")])
     assert kept(datasets, at_most=3) == ["c-4", "c-5", "c-6", "c-7"], "the last ones, over all splits"
     assert kept(datasets, at_least=2) == [f"c-{number}" for number in range(6)], "robbery and injury have one row each"
+    assert kept(datasets, at_least=7) == [], "without the row of the robbery the thefts are too few"
     assert kept(datasets, at_most=3, at_least=2, split="test") == ["c-5"]
     assert kept(datasets, at_least=2, sample=2, seed=1) == kept(datasets, at_least=2, sample=2, seed=1)
 
@@ -72,6 +73,8 @@ def test_cases_of_an_amended_article_are_left_out(datasets: Datasets) -> None:
     datasets.add("cases", [case(0), case(1, (390, 67)), case(2, (303, 25)), case(3, (17,)), case(4, (264, 17))])
     assert kept(datasets, unchanged_by=["XII"]) == ["c-0", "c-2", "c-3", "c-4"]
     assert kept(datasets, unchanged_by=["XI", "XII"]) == ["c-0", "c-4"], "17 counts where no article defines a crime"
+    datasets.add("cases", [case(0), case(1), case(2, (264, 390))])
+    assert kept(datasets, unchanged_by=["XII"], at_most=1) == ["c-1"], "the last of those that stay"
 
 
 def test_cut_facts_say_that_they_were_cut(datasets: Datasets) -> None:
@@ -104,15 +107,6 @@ def test_an_experiment_hears_and_learns_from_what_is_kept(tmp_path: Path) -> Non
     with pytest.raises(CourtroomError, match="Experiments rest on “benchmark”"):
         house.experiments.delete_dataset("benchmark")
     house.close()
-
-
-def test_a_preparation_that_is_not_named_leaves_the_digest_alone() -> None:
-    values = {"name": "a", "dataset": {"name": "b", "split": "test"}, "arms": [{"name": "x", "procedure": "verdict"}]}
-    written = parsed(values, "here")
-    assert written.digest == Experiment.model_validate({**values, "dataset": {**values["dataset"], "cut": None}}).digest
-    fields = ["name", "run", "version", "split", "ids", "limit", "sample", "seed"]
-    assert list(written.dataset.model_dump()) == fields, "as experiments of earlier versions wrote them"
-    assert "complete" not in written.knowledge.model_dump()
 
 
 def test_the_shell_makes_a_dataset_as_a_paper_prepared_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

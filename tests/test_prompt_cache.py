@@ -57,10 +57,3 @@ async def test_calls_at_once_write_what_they_share_once(
     for reply in replies:
         used = reply.usage
         assert reply.cost == pytest.approx(known.of(used.prompt, used.completion, used.cached, used.written))
-
-
-async def test_a_beginning_too_short_to_be_kept_is_not_marked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with ProviderServer(keep_bodies=True) as server:
-        server.known(monkeypatch)
-        await answers(tmp_path, [asked(CLAUDE, "You are juror 1.\n", case="A short case.")])
-    assert "cache_control" not in str(server.bodies)

@@ -1,13 +1,11 @@
 """A question is a case; discussion, debate, mock jury and council hear any case with options."""
 
 import json
-import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
-from streamlit.testing.v1 import AppTest
 from typer.testing import CliRunner
 
 from courtroom.__main__ import app
@@ -16,13 +14,10 @@ from courtroom.cases.case import Case
 from courtroom.cases.question import Party, Piece, Question, options_in
 from courtroom.courthouse import Courthouse
 from courtroom.errors import CaseError
-from courtroom.experiments.measures import CaseResult, measures_of, wanted
-from courtroom.experiments.outcome import Outcome
-from courtroom.experiments.what_if import evidence_left_out, singly
 from tests.asked import asked as prompts_of
-from tests.driving import done, drive, house, shell
-from tests.pages import ROOT, opened_at, page, press, texts
+from tests.driving import drive, house
 from tests.pages import house as pages_house
+from tests.pages import page, press, texts
 from tests.pictures import png
 
 __all__ = ["house", "pages_house"]  # fixtures
@@ -74,17 +69,6 @@ def test_prompts_on_a_question_quote_it_and_name_no_buyer(house: Courthouse, nam
             assert all(line.lstrip().startswith(">") for line in text.splitlines() if ORDER in line)
 
 
-def test_the_offline_formula_says_that_it_is_one(house: Courthouse) -> None:
-    calls = house.record(heard(house, "discussion", bridge(2))).calls
-    assert all("This is a formula, no opinion." in call.value["statement"] for call in calls if call.value)
-    calls = house.record(heard(house, "discussion", bridge(2, ()))).calls
-    assert all("so a lot decides" in call.value["statement"] for call in calls if call.value)
-    chinese = asked_with("这座老桥应该禁止汽车通行吗？", ("应该", "不应该")).case
-    assert chinese.language == "zh"
-    calls = house.record(heard(house, "mock-jury", chinese)).calls
-    assert all("这是公式的计算，不是意见。" in call.value["statement"] for call in calls if call.value)
-
-
 def test_what_is_wrong_with_a_question_is_said() -> None:
     with pytest.raises(CaseError, match="There is no question"):
         asked_with("  ")
@@ -126,14 +110,6 @@ def test_a_question_is_asked_on_the_first_page_and_heard(pages_house: Courthouse
     assert pages_house.record(run.id).run.status == "done"
 
 
-def test_a_question_can_be_set_up_first(pages_house: Courthouse) -> None:
-    shown = page(q=BRIDGE)
-    shown.selectbox(key="ask_panel").set_value("Mock jury")
-    press(shown, "Set up first")
-    assert next(one.value.name for one in shown.selectbox if one.label == "Procedure") == "mock-jury"
-    assert "Start" in [one.label for one in shown.button]
-
-
 def test_the_shell_asks_a_question(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COURTROOM_HOME", str(tmp_path / "home"))
     (tmp_path / "report.txt").write_text("A pilot would cost 40,000.")
@@ -149,75 +125,3 @@ def test_the_shell_asks_a_question(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     wrong = CliRunner().invoke(app, ["ask", BRIDGE, "--option", "yes"])
     assert isinstance(wrong.exception, CaseError)
     assert "two to six answers" in str(wrong.exception)
-
-
-def test_the_same_question_is_asked_in_a_program(house: Courthouse) -> None:
-    case = house.ask(BRIDGE, ["yes", "no"], [("table.csv", b"year,cars\n2024,900\n")])
-    assert house.library.case(case.id) == case
-    assert isinstance(case, Question)
-    assert "2024,900" in case.material[0].text
-    assert house.new_run("debate", case, house.procedures["debate"].setup(), 0)
-
-
-def test_what_if_leaves_out_material_of_a_question(house: Courthouse) -> None:
-    run = heard(house, "discussion", bridge(3))
-    variants = singly(evidence_left_out(house.record(run).case))
-    found = done(house, house.experiments.what_ifs.experiment(run, variants, (0,)))
-    assert found.kept.status == "done", found.kept.reason
-    assert [arm.without for arm in found.kept.experiment.arms] == [(), ("material-1",), ("material-2",)]
-    assert [one.name for one in found.measures] == ["share_a", "share_b", "share_c", "agreement"]
-    assert found.notes == ("No question here has an answer after C.",)
-
-
-def test_measures_of_questions_are_shares_and_agreement() -> None:
-    row = CaseResult(bridge(3), "", Outcome(outcome="A", counts={"A": 3, "B": 1, "C": 0}))
-    values = {name: one.each(row) for name, one in measures_of("question").items() if one.each}
-    assert [values[f"share_{letter}"] for letter in "abcd"] == [0.75, 0.25, 0.0, None]
-    assert values["agreement"] == 0.5
-    assert measures_of("question")["share_d"].missing([row]) == "No question here has an answer after C."
-    proposed = CaseResult(bridge(0), "", Outcome(outcome="Close it.", counts={"A": 1, "B": 1}))
-    assert measures_of("question")["share_b"].each(proposed) == 0.5
-    assert [one.name for one in wanted("question", ())][-1] == "agreement"
-
-
-def test_link_brings_several_answers(pages_house: Courthouse) -> None:
-    shown = AppTest.from_file(str(ROOT / "app.py"), default_timeout=30)
-    shown.query_params["q"] = BRIDGE
-    shown.query_params["option"] = ["yes, at night", "no"]
-    shown.run()
-    assert shown.text_area(key="ask_options").value == "yes, at night\nno"
-    press(shown, "Deliberate")
-    (run,) = pages_house.store.runs()
-    pages_house.runner.wait(run.id)
-    assert [option.title for option in pages_house.record(run.id).case.choices] == ["yes, at night", "no"]
-
-
-def test_what_if_page_of_a_question_speaks_of_its_answers(pages_house: Courthouse) -> None:
-    run = heard(pages_house, "mock-jury", bridge(3))
-    variants = singly(evidence_left_out(pages_house.record(run).case))
-    kept = done(pages_house, pages_house.experiments.what_ifs.experiment(run, variants, (0,))).kept
-    shown = opened_at("what_if", experiment=kept.id)
-    columns = {str(name) for table in shown.dataframe for name in table.value.columns}
-    assert {"share_a", "share_b", "share_c", "agreement", "votes_A"} <= columns
-    assert not re.search(r"\b(buyer|seller|guilty|plaintiff)\b", texts(shown))
-
-
-EXPERIMENT = """
-name = "bridges"
-title = "Which panel is more of one mind?"
-dataset = "bridges"
-arm = [{ name = "discussion", procedure = "discussion" }, { name = "debate", procedure = "debate" }]
-"""
-
-
-def test_experiment_hears_a_dataset_of_questions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("COURTROOM_HOME", str(tmp_path / "home"))
-    monkeypatch.chdir(tmp_path)
-    cases = [bridge(options).model_copy(update={"id": f"bridge-{options}"}) for options in (2, 3, 0)]
-    Path("bridges.jsonl").write_text("\n".join(case.model_dump_json() for case in cases))
-    Path("bridges.toml").write_text(EXPERIMENT)
-    shell("datasets", "import", "bridges.jsonl", "--name", "bridges")
-    table = shell("experiment", "run", "bridges.toml")
-    assert "Votes for answer C" in table
-    assert "Votes for answer D" not in table
-    assert "Agreement" in table

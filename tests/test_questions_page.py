@@ -6,19 +6,13 @@ from typing import Any
 
 import pytest
 import streamlit as st
-from pydantic import ValidationError
 from streamlit.testing.v1 import AppTest
 
 from courtroom.courthouse import Courthouse
-from courtroom.datasets.row import Row
 from courtroom.engine.record import Record
-from courtroom.engine.run import Run
-from courtroom.errors import CourtroomError
-from courtroom.evaluation.run_list import RunFilter, RunList
-from courtroom.experiments.spec import Experiment
 from courtroom.models.offline import NOTICE
-from courtroom.questions.marks import Mark, agreement, check_target
-from tests.driving import answered_by, done
+from courtroom.questions.marks import Mark
+from tests.driving import answered_by
 from tests.pages import NASTY, benched, house, page, press, texts
 from tests.scripted_jury import Jury
 
@@ -95,42 +89,6 @@ def test_what_is_asked_on_the_page_stays_text(house: Courthouse) -> None:
     assert NOTICE in texts(app)
 
 
-def test_a_mark_is_found_on_the_page_runs(house: Courthouse) -> None:
-    marked, other = heard(house), heard(house)
-    app = page("deliberation", run=marked.run.id)
-    app.text_input(key=f"reviewer-{marked.run.id}-").set_value("Ada").run()
-    next(toggle for toggle in app.toggle if toggle.label == "Star").set_value(True)
-    press(app, "Keep this mark")
-    assert [(mark.reviewer, mark.star) for mark in house.marks.of(marked.run.id)] == [("Ada", True)]
-    house.marks.put(other.run.id, Mark(reviewer="Ben", tags=("odd",)))
-    app = page("runs")
-    assert {*app.dataframe[0].value["run"]} == {marked.run.id, other.run.id}
-    next(toggle for toggle in app.toggle if toggle.label == "With a star").set_value(True).run()
-    assert list(app.dataframe[0].value["run"]) == [marked.run.id]
-
-
-def test_the_page_of_an_experiment_says_what_changes_were(house: Courthouse) -> None:
-    cases = [house.library.case(name) for name in ("phone-battery", "oak-table")]
-    house.datasets.add("disputes", [Row(id=case.id, case=case) for case in cases])
-    arms = [{"name": "three jurors", "procedure": "cyberjurors", "set": SMALL}]
-    spec = Experiment.model_validate({"name": "changes", "dataset": {"name": "disputes"}, "arms": arms})
-    app = page("experiments", experiment=done(house, spec).kept.id)
-    assert "No change of sides in these runs was audited yet." in texts(app)
-    app.number_input(key="audits-seeds").set_value(1)
-    app.button(key="estimate-audits").click().run()
-    assert "8 calls to be asked, 0 on record" in texts(app)
-    assert not house.asides.audited()
-    app.button(key="start-audits").click().run()
-    for audit in house.audits.under_way.values():
-        audit.result(30)
-    app.run()
-    assert not app.exception, app.exception
-    table = next(frame.value for frame in app.dataframe if "votes audited" in frame.value)
-    assert table.to_dict("records") == [{"arm": "three jurors", "runs": 2, "votes audited": 2, "instability": "100%"}]
-    app.button(key="estimate-audits").click().run()
-    assert "There is nothing to ask" in texts(app)
-
-
 def test_what_is_shared_holds_audits_marks_and_interviews(house: Courthouse, monkeypatch: pytest.MonkeyPatch) -> None:
     record = heard(house)
     run = record.run.id
@@ -151,61 +109,3 @@ def test_what_is_shared_holds_audits_marks_and_interviews(house: Courthouse, mon
     for said in ("Audits of votes", "Look at this.", "Ada asks juror-01 after round-2/juror-01/judge"):
         assert said in report
     assert "<b>Eve" not in report
-
-
-def listed(house: Courthouse, wanted: RunFilter) -> list[str]:
-    lines = RunList(house.database).page(wanted, 0, 10)
-    assert RunList(house.database).count(wanted) == len(lines)
-    return [line.id for line in lines if isinstance(line, Run)]
-
-
-def test_a_reviewer_has_one_mark_on_a_thing(house: Courthouse) -> None:
-    record = heard(house)
-    run, call = record.run.id, record.calls[-2].path
-    for mark in (
-        Mark(reviewer="Ada", star=True, tags=("  To  Show ", "to show")),
-        Mark(reviewer="Ada", score=4, tags=("To show",)),
-        Mark(reviewer="Ben", target="juror-02", comment="It never says why."),
-        Mark(reviewer="Ben", target=call, score=2),
-    ):
-        house.marks.put(run, mark)
-    kept = [(one.reviewer, one.target, one.star, one.tags) for one in house.marks.of(run)]
-    assert kept == [("Ada", "", False, ("to show",)), ("Ben", "juror-02", False, ()), ("Ben", call, False, ())]
-    house.marks.put(record.run.id, Mark(reviewer="Ada"))
-    assert house.marks.one(run, "", "Ada") is None
-    check_target(record, call)
-    with pytest.raises(CourtroomError, match="no member and no call"):
-        check_target(record, "juror-99")
-    with pytest.raises(ValidationError):
-        Mark(reviewer="Ada", score=6)
-
-
-def test_runs_are_filtered_by_star_tag_and_reviewer(house: Courthouse) -> None:
-    one, two, three = heard(house), heard(house), heard(house)
-    house.marks.put(one.run.id, Mark(reviewer="Ada", star=True, tags=("odd",)))
-    house.marks.put(one.run.id, Mark(reviewer="Ben", tags=("fine",)))
-    house.marks.put(two.run.id, Mark(reviewer="Ben", target="juror-01", star=True))
-    assert set(listed(house, RunFilter())) == {record.run.id for record in (one, two, three)}
-    assert set(listed(house, RunFilter(starred=True))) == {one.run.id, two.run.id}
-    assert listed(house, RunFilter(starred=True, reviewer="Ben")) == [two.run.id]
-    assert listed(house, RunFilter(tag="fine")) == [one.run.id]
-    assert listed(house, RunFilter(tag="fine", reviewer="Ada")) == []
-    assert (house.marks.tags(), house.marks.reviewers()) == (("fine", "odd"), ("Ada", "Ben"))
-    house.store.restore(house.store.delete(one.run.id))
-    assert len(house.marks.of(one.run.id)) == 2
-
-
-def test_agreement_is_krippendorffs_alpha_of_what_two_have_scored() -> None:
-    pytest.importorskip("krippendorff")
-
-    def marks(target: str, **scores: int) -> list[Mark]:
-        return [Mark(target=target, reviewer=reviewer, score=score) for reviewer, score in scores.items()]
-
-    same = {"run": [*marks("a", ada=1, ben=1), *marks("b", ada=5, ben=5), *marks("c", ada=3)]}
-    found = agreement(same)
-    assert (found.reviewers, found.marked, found.scores) == (2, 2, 1.0)
-    # By hand: D_o = 2 pairs of difference 4 of 4 values; D_e = all pairs of {1, 5, 5, 1}.
-    against = agreement({"run": [*marks("a", ada=1, ben=5)], "other": [*marks("a", ada=5, ben=1)]})
-    assert against.scores == pytest.approx(1 - 16 / (16 * 8 / 12))
-    assert agreement({"run": marks("a", ada=1)}).note.startswith("No two")
-    assert agreement({"run": marks("a", ada=2, ben=2)}).note.startswith("All scores")

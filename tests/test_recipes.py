@@ -20,7 +20,7 @@ from courtroom.declarations.paper import departures
 from courtroom.errors import CourtroomError
 from courtroom.experiments.measures import MEASURES
 from courtroom.experiments.plan import Plan, cells
-from courtroom.experiments.spec import Experiment, adapted, as_toml, parsed, read_toml
+from courtroom.experiments.spec import Experiment, adapted, as_toml, read_toml
 from courtroom.experiments.written import frame_of
 from courtroom.settings import Settings
 from tests.docs import ROOT
@@ -288,32 +288,6 @@ def test_the_first_experiment_shows_a_difference_that_holds_above_chance(tmp_pat
     said = (ROOT / "docs" / "experiments.md").read_text(encoding="utf-8").replace(" %", "%")
     assert f"nearest text is right on {sum(baseline.values()) / 60:.1%}" in said
     assert f"one judge on {sum(right['one judge'].values()) / 60:.1%}" in said
-
-
-def test_another_dataset_and_model_take_the_place_of_the_files() -> None:
-    knobs = {"members.editor.id": "openai/o3", "embedding": "local/longformer", "model.top_p": 1, "pool": 4}
-    arms = [
-        {"name": "x", "procedure": "juris", "model": "openai/gpt-4o", "set": knobs},
-        {"name": "y", "predictions": "answers.csv", "model": "gpt"},
-    ]
-    dataset = {"name": "b", "version": "1", "split": "test", "ids": ["x"], "sample": 9}
-    written = parsed({"name": "a", "dataset": dataset, "repeats": 3, "arms": arms}, "here")
-    changes = {"longest": 3, "pool": 9}
-    found = adapted(written, dataset="c", split="dev", sample=2, repeats=1, model="offline", values=changes)
-    assert found.dataset.model_dump(exclude_defaults=True) == {"name": "c", "split": "dev", "sample": 2}
-    assert found.repeats == 1
-    assert (found.arms[0].model, found.arms[0].set) == ("offline", {"model.top_p": 1, "pool": 9, "longest": 3})
-    assert found.arms[1] == written.arms[1]
-    assert adapted(written) == written
-
-
-def test_what_does_not_fit_names_its_arm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("COURTROOM_HOME", str(tmp_path))
-    shell("datasets", "import", str(ROOT / "data" / "documents"), "--name", "cnndm1", "--split", "test")
-    words = ("experiment", "run", str(ROOT / "data" / "experiments" / "juris-figure-3.toml"), "--model", "offline")
-    with pytest.raises(CourtroomError, match="With the chief editor"):
-        shell(*words, "--set", "seats=3")
-    assert "2 cells take about" in shell(*words, "--estimate", "--sample", "1")
 
 
 OURS = {"model.lengths", "wording", "recall", "graph.least", "field_order", "query", "likeness"}

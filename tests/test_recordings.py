@@ -4,24 +4,17 @@ import json
 import shlex
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 
 import pytest
 
-from courtroom import report
 from courtroom.courthouse import Courthouse
-from courtroom.declarations.changes import changed
-from courtroom.engine.run import ABOUT_RECORDINGS, FORK_OF_RECORDING, RECORDING
-from courtroom.errors import CourtroomError
-from courtroom.film.picture import Painter
-from courtroom.models.request import Request
+from courtroom.engine.run import RECORDING
 from courtroom.models.spec import OFFLINE
 from courtroom.questions.marks import Mark
-from courtroom.room import scene
 from courtroom.settings import Settings
 from tests.docs import blocks
-from tests.driving import drive, shell
+from tests.driving import shell
 from tests.openai_server import OpenAIServer
 
 PAGE = "docs/recordings.md"
@@ -83,22 +76,6 @@ def test_one_click_takes_in_a_hearing_with_its_forks(studio: Studio, house: Cour
     assert house.files.play(first) == run, "whoever deletes it finds it again"
 
 
-def test_a_recording_says_everywhere_who_answered(house: Courthouse) -> None:
-    run = house.files.play(house.recordings[0])
-    record, notice = house.record(run), ABOUT_RECORDINGS[RECORDING]
-    procedure = house.procedures[record.run.procedure]
-    assert notice in report.as_html(record, procedure, house.answers, house.media)
-    assert json.loads(house.files.export(run)[1])["run"]["origin"] == RECORDING
-    assert Painter(scene(record, procedure.about(record.case)), "wide", "light").notice == notice
-
-
-def test_a_recording_is_neither_continued_nor_learned_from(house: Courthouse) -> None:
-    run = house.files.play(house.recordings[0])
-    with pytest.raises(CourtroomError, match="stays as it was recorded"):
-        house.runner.go(run)
-    assert house.store.ended("cyberjurors") == []
-
-
 def test_a_file_that_only_says_it_is_a_recording_is_not_trusted(studio: Studio, house: Courthouse) -> None:
     run = house.files.play(house.recordings[0])
     house.marks.put(run, Mark(reviewer="Ada", star=True))
@@ -107,32 +84,6 @@ def test_a_file_that_only_says_it_is_a_recording_is_not_trusted(studio: Studio, 
     imported = elsewhere.record(elsewhere.files.take_in(file)).run
     assert not imported.is_recording
     elsewhere.close()
-
-
-def test_a_fork_asks_what_the_change_touches_and_nothing_else(studio: Studio, house: Courthouse) -> None:
-    run = house.files.play(house.recordings[0])
-    record = house.record(run)
-    same = house.estimate(record.run.procedure, record.case, record.setup, record.run.seed, run)
-    assert (same.calls, same.on_record) == (len(record.calls), len(record.calls))
-    other = changed(record.setup, {"jury.5.traits": ["impulsive"]})
-    here = house.estimate(record.run.procedure, record.case, other, record.run.seed, run)
-    there = Courthouse(Settings(home=studio.home, recordings=studio.folder))
-    asked = there.estimate(record.run.procedure, record.case, other, record.run.seed, run)
-    there.close()
-    assert 0 < here.calls - here.on_record < here.calls
-    assert here.on_record == asked.on_record, "as many as where it was recorded, though no connection is listed here"
-
-
-def test_a_fork_is_answered_by_a_stand_in_where_nothing_is_on_record(house: Courthouse) -> None:
-    run = house.files.play(house.recordings[0])
-    record = house.record(run)
-    setup = changed(house.with_stand_in(record.setup, OFFLINE), {"jury.5.traits": ["impulsive"]})
-    heard = house.record(drive(house, house.fork(run, setup)))
-    assert heard.run.status == "done", heard.run.reason
-    assert heard.run.origin == FORK_OF_RECORDING
-    assert heard.recorded > 0
-    assert {call.model for call in heard.calls} == {"openai/claude", "offline"}
-    assert len(heard.answered_by) == 2, "that answers are mixed is said"
 
 
 def test_the_shell_forks_a_recording_with_a_stand_in(
@@ -162,19 +113,3 @@ def test_each_hearing_that_comes_along_still_has_all_its_answers(tmp_path: Path)
         lacking[recording.file.name] = estimate.calls - estimate.on_record
     house.close()
     assert not any(lacking.values()), lacking
-
-
-def test_answers_are_found_that_an_old_store_keeps_by_address(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    setup = {"model": {"id": "openai/claude", "connection": "claude"}, "jury_size": 3, "rounds": 1}
-    with OpenAIServer() as server:
-        listed = {"claude": {"provider": "openai", "address": server.url}}
-        house = Courthouse(Settings(home=tmp_path), connections=listed)
-        case, kind = house.library.case("phone-battery"), house.procedures["cyberjurors"].setup
-        with monkeypatch.context() as before:
-            before.setattr("courtroom.engine.exchange.Request", partial(Request, by_address=True))
-            run = drive(house, house.new_run("cyberjurors", case, kind.model_validate(setup), 0))
-        asked = server.calls
-        again = house.record(drive(house, house.fork(run, house.record(run).setup)))
-        house.close()
-    assert again.run.status == "done"
-    assert (server.calls, again.asked) == (asked, 0)

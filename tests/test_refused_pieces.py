@@ -95,13 +95,6 @@ def test_a_refused_piece_is_asked_for_again_in_the_next_round(house: Courthouse,
     assert ["Could not be looked at" in prompt for prompt in judged] == [True] * 3 + [False] * 3
 
 
-def test_an_examination_in_which_nothing_was_seen_is_none(house: Courthouse, refusing: Refusing) -> None:
-    refusing.pieces = ("## The piece: ",)
-    record = heard(house)
-    assert record.run.status == "failed"
-    assert len(failed(record, "evidence")) == 15
-
-
 def test_a_piece_may_speak_against_its_own_side() -> None:
     answer = {"evidence_summary": "The seal is whole.", "is_sufficient": True}
     piece = Evidence(id="seller-1", side="seller", text="The seal.")

@@ -13,25 +13,19 @@ from typing import Any
 
 import pytest
 
-from courtroom import Record, Text, View, procedures
+from courtroom import Record, View
 from courtroom.courthouse import Courthouse
 from courtroom.engine.interventions import ChangeSetup, InterventionRefused
 from courtroom.engine.procedure import Procedure
 from courtroom.errors import CourtroomError
 from courtroom.models.apart import PromptError
-from courtroom.procedures import PROCEDURES, Outside, Procedures
-from courtroom.procedures.cyberjurors.procedure import CYBERJURORS
+from courtroom.procedures import PROCEDURES
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
-from courtroom.procedures.debate.procedure import DEBATE, Argue, Argument, DebateSetup
+from courtroom.procedures.debate.procedure import DEBATE, Argue, Argument
 from courtroom.procedures.registration import RegistrationError, mistakes, register
-from courtroom.report.page import as_html
 from courtroom.settings import Settings
 from courtroom.shell.procedures import check_package, lay_out, tried
-from pages.parts.shared.shown import literal
-from tests import driving
 from tests.driving import drive
-from tests.pages import page
-from tests.test_pages import put
 
 ROOT = Path(__file__).parents[1]
 UNASKED = "“judge” can't be used: line 1: it has neither the block `shared` nor the block `own`"
@@ -95,28 +89,6 @@ def test_an_edited_prompt_without_its_question_is_refused_everywhere(house: Cour
     assert house.interventions.planned(house.record(run), [ChangeSetup(key="prompts", value=asking)])
 
 
-def test_an_edited_prompt_whose_blocks_are_empty_asks_nobody(house: Courthouse) -> None:
-    setup = DebateSetup(rounds=1, prompts={"argue": "{% block own %}{% if false %}Argue.{% endif %}{% endblock %}"})
-    run = drive(house, house.new_run("debate", house.library.case("oak-table"), setup, 0))
-    record = house.record(run)
-    assert "“argue” can't be used: nothing stands in its blocks" in record.run.reason
-    assert not record.calls
-
-
-def test_the_setup_page_tells_what_can_not_be_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("COURTROOM_HOME", str(tmp_path))
-    monkeypatch.chdir(ROOT)
-    broken = {"late-judges": "The procedure “late-judges” of late-judges 0.1.0 can't be used: it is late."}
-    monkeypatch.setattr(procedures, "OUTSIDE", Outside(PROCEDURES, broken=broken))
-    app = page("setup", {"setup_section": "Prompts"})
-    told = f"{broken['late-judges']} {tmp_path / 'courtroom.log'} has the rest."
-    assert [warning.value for warning in app.warning] == [literal(told)]
-    put(app, "selectbox", "Prompt", "judge")
-    put(app, "text_area", "Text", "Vote.")
-    (told,) = [error.value for error in app.error]
-    assert told.startswith(literal(f"The prompt {UNASKED}"))
-
-
 def installed(folder: Path, name: str, old: str = "", new: str = "") -> None:
     """What pip leaves of a new procedure's package, with a change of its author's."""
     module = name.replace("-", "_")
@@ -151,31 +123,6 @@ def test_a_broken_package_leaves_other_procedures_alone(tmp_path: Path) -> None:
     assert "Traceback" in (tmp_path / "home/courtroom.log").read_text()
 
 
-def test_an_authors_error_is_shown_in_full_on_demand(tmp_path: Path) -> None:
-    installed(tmp_path, "two-judges", "    judge = court", "    court.setup.tempo\n    judge = court")
-    run = ("run", "phone-battery", "--procedure", "two-judges")
-    short, full = shell(*run, at=tmp_path), shell("--traceback", *run, at=tmp_path)
-    assert (short.returncode, full.returncode) == (1, 1)
-    told = short.stdout + short.stderr
-    assert f"{tmp_path / 'home' / 'courtroom.log'} has the rest" in told
-    assert "AttributeError: 'TwoJudgesSetup' object has no attribute 'tempo'" in told
-    assert "Traceback" not in short.stderr
-    assert "has no attribute 'tempo'" in full.stderr
-    assert "court.setup.tempo" in full.stderr
-
-
-def test_a_new_procedure_is_laid_out_once(tmp_path: Path) -> None:
-    driving.shell("new-procedure", "two-judges", "--to", str(tmp_path / "new"))
-    for name, folder, why in (
-        ("three-judges", "new", "holds something already. Name another folder with --to"),
-        ("Two Judges", "other", "Use small letters"),
-        ("debate", "other", "There is a procedure"),
-    ):
-        with pytest.raises(CourtroomError, match=why):
-            lay_out(name, tmp_path / folder, PROCEDURES)
-    assert not (tmp_path / "other").exists()
-
-
 PACKAGE = Path(__file__).parent / "packages" / "mediation"
 """Written from docs/write-a-procedure.md alone."""
 Hear = Callable[..., tuple[Courthouse, Record]]
@@ -199,15 +146,6 @@ def hear(tmp_path: Path) -> Hear:
     return heard
 
 
-def with_code(procedure: Procedure, folder: Path, code: str) -> Procedure:
-    """The procedure with another `deliberate`, in a file of its own."""
-    path = folder / "changed_code.py"
-    path.write_text(f"from courtroom import Verdict\n\n\nasync def deliberate(court):\n    {code}\n")
-    namespace: dict[str, object] = {"__name__": "changed_code"}
-    exec(compile(path.read_text(), str(path), "exec"), namespace)
-    return replace(procedure, deliberate=namespace["deliberate"])  # type: ignore[arg-type]
-
-
 @pytest.mark.parametrize(("rounds", "outcome"), [(4, "agreement"), (2, "deadlock")])
 def test_mediation_ends_in_agreement_or_deadlock(mediation: Procedure, hear: Hear, rounds: int, outcome: str) -> None:
     _, record = hear(mediation, rounds=rounds)
@@ -215,50 +153,6 @@ def test_mediation_ends_in_agreement_or_deadlock(mediation: Procedure, hear: Hea
     (table,) = mediation.views[0].drawn(record)[""]
     assert len(table.rows) == len(record.stages)
     assert all(isinstance(refund, int) for row in table.rows for refund in row[1:])
-
-
-def test_an_outcome_may_be_a_text_beside_no_other_jury(mediation: Procedure, hear: Hear, tmp_path: Path) -> None:
-    _, record = hear(mediation)
-    assert record.case.real_counts()
-    assert mediation.real_counts(record.case) == {}
-    assert CYBERJURORS.real_counts(record.case) == record.case.real_counts()
-    code = 'await court.stage("R", "round"); return Verdict(outcome="Put off until May")'
-    _, record = hear(with_code(mediation, tmp_path, code))
-    assert record.run.status == "done", record.run.reason
-
-
-VOTE = 'court.vote(court.member("buyer"), '
-
-
-@pytest.mark.parametrize(
-    ("code", "told"),
-    [
-        (f'{VOTE}"".join(["y", "es"]))', "“yes” is no declared choice. Use one of agreement, deadlock, or add it."),
-        (f'{VOTE}"deadlock"); court.tally(["agreement"], 0)', "“deadlock” is voted for, but not counted here."),
-        ('return Verdict(outcome="Agreement")', "To decide for a declared choice, write its name, “agreement”."),
-        ('return Verdict(outcome="agreement", counts={"yes": 2})', "`counts` has “yes”, which is no declared choice."),
-    ],
-)
-def test_a_name_that_is_no_choice_stops_the_run(
-    mediation: Procedure, hear: Hear, tmp_path: Path, code: str, told: str
-) -> None:
-    _, record = hear(with_code(mediation, tmp_path, f'await court.stage("Round 1", "round"); {code}'))
-    assert record.run.status == "failed"
-    assert record.run.reason.startswith(f"{tmp_path / 'changed_code.py'}, line ")
-    assert told in record.run.reason
-    assert "server and keys" not in record.run.reason
-
-
-def test_a_view_that_fails_is_named_with_its_line(mediation: Procedure, hear: Hear) -> None:
-    def draw(record: Record) -> dict[str, tuple[Text, ...]]:
-        return {"": (Text(record.run.verdict.details["missing"]),)}  # type: ignore[union-attr]
-
-    broken = replace(mediation, views=(View("broken", "Broken", "", "", draw),))
-    house, record = hear(broken)
-    (told,) = broken.views[0].blocks(record)[""]
-    assert told.body.startswith("The view “Broken” can't be drawn. ")
-    assert f"{__file__}, line {draw.__code__.co_firstlineno + 1}: KeyError: 'missing'. Mend it there." in told.body
-    assert "KeyError" in as_html(record, broken, house.answers, house.media)
 
 
 def test_the_check_finds_what_no_prompt_shows(mediation: Procedure, tmp_path: Path) -> None:
@@ -292,14 +186,3 @@ def test_the_check_of_a_package_hears_each_preset(
     code.write_text(code.read_text() + "\n\nclass Open(\n")
     with pytest.raises(CourtroomError, match=rf"{code}, line \d+: SyntaxError: '\(' was never closed"):
         check_package(tmp_path / "open-judges")
-
-
-def test_a_procedure_that_is_not_there_is_told(house: Courthouse) -> None:
-    procedures = Procedures(PROCEDURES, {"late": "The procedure “late” of late 1.0 can't be used: it is late."})
-    with pytest.raises(CourtroomError, match="^The procedure “late” of late 1.0 can't be used: it is late.$"):
-        procedures["late"]
-    with pytest.raises(CourtroomError, match="There is no procedure “lat”. Known: .*debate.* it is late.$"):
-        procedures["lat"]
-    assert procedures.get("late") is None
-    with pytest.raises(CourtroomError, match=r"A run takes a case: `library\.case\(ID\)`"):
-        house.new_run("debate", house.library.cases()[0], PROCEDURES["debate"].setup(), 0)  # type: ignore[arg-type]

@@ -1,17 +1,12 @@
 """Prompts as a model is sent them, kept as files that a reviewer reads."""
 
 import json
-import math
-import random
 from collections.abc import Iterator, Mapping
-from itertools import pairwise
 from pathlib import Path
 from typing import Annotated, Any, get_args
 
-import llguidance
-import numpy as np
 import pytest
-from pydantic import BaseModel, Field
+from pydantic import BaseModel
 from pydantic.json_schema import SkipJsonSchema
 
 from courtroom.cases.case import Case
@@ -23,7 +18,6 @@ from courtroom.judging.jurors import Reasons
 from courtroom.knowledge.bases import from_dispute
 from courtroom.law import Term
 from courtroom.models.offline import OfflineModel
-from courtroom.models.repair import read_answer
 from courtroom.models.request import Reply, Request, Watch
 from courtroom.models.schema import schema_of, shown_form
 from courtroom.models.spec import ModelSpec
@@ -58,33 +52,17 @@ def test_the_prompts_of_a_question_are_those_on_file(house: Courthouse, name: st
     assert rendered(house, *ASKED[name]) == (FOLDER / f"{name}.txt").read_text(encoding="utf-8")
 
 
-def test_the_prompts_with_replies_of_the_court_are_those_on_file(house: Courthouse) -> None:
+def test_other_prompts_are_those_on_file(house: Courthouse) -> None:
     assert with_replies(house) == (FOLDER / "asked-court.txt").read_text(encoding="utf-8")
-
-
-def test_the_prompt_of_a_rewriting_is_that_on_file(house: Courthouse) -> None:
     assert rewriting(house) == (FOLDER / "rewrite-case.txt").read_text(encoding="utf-8")
-
-
-@pytest.mark.parametrize("name", sorted(file.stem for file in FOLDER.glob("*.txt")))
-def test_the_form_of_an_answer_stands_at_the_end_of_each_prompt(name: str) -> None:
-    """As in the papers: small models forget what they read first."""
-    for prompt in (FOLDER / f"{name}.txt").read_text(encoding="utf-8").split("\n########## "):
-        *_, closing, schema = prompt.strip().splitlines()
-        assert closing == "Answer with one JSON object and nothing else, its fields in the order of this JSON schema:"
-        assert schema.startswith('{"properties": {')
-        assert "===== user\n\n" not in prompt, "no empty line before the first heading"
 
 
 @pytest.mark.parametrize(
     ("name", "said"),
     [
         ("cyberjurors", "A refund can be had only on conclusive evidence"),  # E.7: a necessary condition
-        ("cyberjurors", "however detailed or short the description is"),
         ("cyberjurors", "Two things together prove that the buyer, when ordering, knew the item"),
-        ("cyberjurors", "Where the jury stood when it was last summed up"),
         ("juris", "Join sentences where that reads better, and keep their order."),
-        ("juris", "and a name that neither they nor the document has"),
         ("verdict", "explain in short how the facts meet its elements: intent, acts, results and severity"),
         ("verdict", "where there is a clear reason, and say what to do otherwise; pass it where there is none."),
         ("verdict-with-memory", "The confidence of a rule, 0 to 1, rises with judgments that it was right in"),
@@ -193,9 +171,6 @@ def test_what_is_asked_is_the_same_whatever_the_outcome_was(tmp_path: Path, name
 
 STRICT = {"type", "description", "enum", "properties", "required", "additionalProperties", "items", "anyOf"}
 BOUNDS = {"minimum", "maximum", "minItems", "maxItems", "pattern"}
-BYTES = llguidance.LLTokenizer("byte")
-LONG = 200
-"""After so many bytes a walk takes whatever ends a text, a list or the answer."""
 
 
 @pytest.fixture(scope="module", params=list(PROCEDURES))
@@ -242,43 +217,6 @@ def test_a_schema_keeps_the_order_thinks_first_and_fits_the_strict_subset(forms:
                     decided = decided or name
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_what_a_server_may_decode_under_a_schema_is_a_valid_answer(forms: list[type[BaseModel]], seed: int) -> None:
-    for form in forms:
-        text = decoded(schema_of(form), random.Random(seed))
-        assert isinstance(read_answer(text, form, "stop"), form), text
-
-
-def test_what_may_be_absent_may_be_null_what_is_empty_is_asked_for_and_a_mapping_is_refused() -> None:
-    class Part(Answer):
-        """A docstring is for readers of the code."""
-
-        seen: str = ""
-
-    class Whole(Answer):
-        reason: str = Field(min_length=1, description="Why.")
-        part: Part
-        number: int | None = None
-
-    closed = {"additionalProperties": False}
-    assert json.loads(schema_of(Whole)) == {
-        "type": "object",
-        "properties": {
-            "reason": {"description": "Why.", "type": "string", "pattern": "\\S"},
-            "part": {"type": "object", "properties": {"seen": {"type": "string"}}, "required": ["seen"], **closed},
-            "number": {"anyOf": [{"type": "integer"}, {"type": "null"}]},
-        },
-        "required": ["reason", "part", "number"],
-        **closed,
-    }
-
-    class Scores(Answer):
-        by_name: dict[str, float]
-
-    with pytest.raises(ValueError, match="Scores.by_name is a mapping"):
-        schema_of(Scores)
-
-
 def test_how_long_an_answer_may_be_belongs_to_the_model() -> None:
     class Told(Answer):
         points: Points
@@ -320,58 +258,11 @@ def parts(schema: Any) -> Iterator[dict[str, Any]]:
         yield from parts(part)
 
 
-def decoded(schema: str, draw: random.Random) -> str:
-    """A text of tokens drawn at random from those that the engine allows, until it allows none but the end."""
-    grammar = llguidance.LLMatcher.grammar_from_json_schema(schema, overrides={"whitespace_flexible": False})
-    matcher = llguidance.LLMatcher(BYTES, grammar)
-    assert not matcher.get_error(), matcher.get_error()
-    out = bytearray()
-    while not matcher.is_stopped():
-        allowed = np.flatnonzero(np.unpackbits(np.frombuffer(matcher.compute_bitmask(), np.uint8), bitorder="little"))
-        plain = [token for token in allowed if 32 <= token < 127 and token != ord("\\")] or list(allowed)
-        ends = [token for token in plain if token in b'"]}']
-        token = int(draw.choice(ends if ends and (len(out) > LONG or draw.random() < 0.1) else plain))
-        if BYTES.eos_token in allowed and (len(out) > LONG or plain == [BYTES.eos_token]):
-            break
-        out.append(token)
-        matcher.consume_token(token)
-        assert len(out) < 20_000, "the schema has no end"
-    return out.decode()
-
-
-@pytest.mark.parametrize("name", list(PROCEDURES))
-def test_bounds_halve_the_tokens_of_a_run_whose_every_field_is_filled(house: Courthouse, name: str) -> None:
-    """Without a bound a text goes on to the longest answer."""
-    longest = PROCEDURES[name].setup().model.max_tokens
-    forms = [one.task.form for one in asked(house, name)]
-    free, bounded = (
-        sum(
-            min(
-                longest,
-                characters(json.loads(schema_of(form, room="tight" if lengths else "free", lengths=lengths))) / 4,
-            )
-            for form in forms
-        )
-        for lengths in (False, True)
-    )  # four characters a token
-    print(f"{name}: {bounded:,.0f} tokens, {bounded / free:.0%} of {free:,.0f}")
-    assert bounded <= free / 2
-
-
 @pytest.mark.parametrize("room", ["tight", "generous"])
 def test_a_full_answer_of_those_who_talk_fits_in_chinese(room: Room) -> None:
     """A Chinese character takes about a token, what is no text a quarter of that; an examination's forms are for more room."""
     for kind in (Summary, Opinion, Reasons, Ballot, Statement, Digest, Argument, Ruling):
         assert characters(json.loads(schema_of(kind, room=room, lengths=True))) <= ModelSpec().max_tokens, kind
-
-
-@pytest.mark.parametrize("name", ["cyberjurors", "mock-jury", "debate", "discussion"])
-def test_no_sentence_of_ours_is_broken_by_a_line(name: str) -> None:
-    lines = (FOLDER / f"{name}.txt").read_text(encoding="utf-8").splitlines()
-    ours = [
-        (line, after) for line, after in pairwise(lines) if line and after and not line.startswith(("#", "-", ">", "="))
-    ]
-    assert not [pair for pair in ours if pair[1][0].islower() and not pair[1].startswith(("buyer-", "seller-"))]
 
 
 def characters(part: dict[str, Any]) -> float:
@@ -383,5 +274,5 @@ def characters(part: dict[str, Any]) -> float:
     if "properties" in part:
         return 2 + sum(len(name) + 6 + characters(field) for name, field in part["properties"].items())
     if "items" in part:
-        return 2 + part["maxItems"] * (characters(part["items"]) + 2) if "maxItems" in part else math.inf
-    return part.get("maxLength", math.inf) + 2 if part["type"] == "string" else 6
+        return 2 + part["maxItems"] * (characters(part["items"]) + 2)
+    return part["maxLength"] + 2 if part["type"] == "string" else 6

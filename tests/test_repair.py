@@ -9,9 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel, Field
 
-from courtroom.judging.criminal import JudgmentAnswer
 from courtroom.models import repair
-from courtroom.models.repair import CutOff, InvalidAnswer, Refused, Withheld, complaint, read_answer
+from courtroom.models.repair import CutOff, InvalidAnswer, Refused, Withheld, read_answer
 
 
 class Opinion(BaseModel):
@@ -57,23 +56,10 @@ def test_any_text_is_read_or_unreadable(text: str) -> None:
         read_answer(text, Opinion, "stop")
 
 
-@given(opinions, opinions)
-def test_of_a_draft_and_an_answer_the_answer_counts(draft: Opinion, answer: Opinion) -> None:
-    text = f"<think>Perhaps {draft.model_dump_json()}? No.</think>\n{answer.model_dump_json()}"
-    assert read_answer(text, Opinion, "stop") == answer
-
-
-@given(opinions, opinions)
-def test_a_draft_does_not_stand_in_for_an_answer_that_broke_off(draft: Opinion, answer: Opinion) -> None:
-    with pytest.raises(InvalidAnswer):  # which sentence depends on the braces within the reason
-        read_answer(f"Draft: {draft.model_dump_json()}\nFinal: {answer.model_dump_json()[:-1]}", Opinion, "stop")
-
-
 @pytest.mark.parametrize(
     "text",
     [
-        "{'vote': 'buyer', 'reason': 'late'}",
-        '{"vote": "buyer", "reason": "late",}',
+        "{'vote': 'buyer', 'reason': 'late',}",
         '{vote: "buyer", reason: "late"}',
         '{"vote": "buyer" "reason": "late"}',
     ],
@@ -82,36 +68,16 @@ def test_slightly_wrong_json_is_mended(text: str) -> None:
     assert read_answer(text, Opinion, "stop") == LATE
 
 
-def test_what_does_not_fit_is_named_field_by_field() -> None:
-    with pytest.raises(InvalidAnswer) as caught:
-        read_answer('{"vote": "neither", "weights": ["many"]}', Opinion, "stop")
-    said = complaint(str(caught.value))
-    assert "vote: it must be 'buyer' or 'seller'; reason: it is missing; weights.0: it must be a whole number" in said
-
-
-def test_a_long_list_of_faults_is_told_in_part() -> None:
-    with pytest.raises(InvalidAnswer, match="and 17 more$") as caught:
-        read_answer(json.dumps({"vote": "no", "reason": "", "weights": ["x"] * 20}), Opinion, "stop")
-    assert len(str(caught.value)) < 600
-
-
 @pytest.mark.parametrize(
     ("text", "why"),
     [
         ("It is the seller's fault.", "^there is no JSON object in it$"),
-        ("I'm sorry, but I can't decide about a real person.", "case is invented"),
         ("作为一个人工智能语言模型，我无法作出判决。", "hearing is simulated"),
         ('{"a":' * 20_000 + "1" + "}" * 20_000, "nested too deeply"),
-        ("[" * 20_000 + "]" * 20_000, "nested too deeply"),
         (f'{{"weights": [{"9" * 4_301}]}}', "too many digits"),
-        *(
-            (f'{{"vote": "buyer", "reason": "late", "sure": {number}}}', "too large, or none")
-            for number in ("NaN", "-Infinity", "1e999", "9" * 400, "1e300")
-        ),
-        *(
-            (outer + LATE.model_dump_json(), "not closed")
-            for outer in ('{"all": ', '{"all": [', '{"all": [{"vote": "seller", "reason": "one"}, ')
-        ),
+        ('{"vote": "buyer", "reason": "late", "sure": NaN}', "too large, or none"),
+        ('{"vote": "buyer", "reason": "late", "sure": 1e999}', "too large, or none"),
+        ('{"all": [' + LATE.model_dump_json(), "not closed"),
     ],
     ids=lambda given: given[:60],
 )
@@ -123,13 +89,10 @@ def test_what_can_not_be_read_is_told(text: str, why: str) -> None:
 @pytest.mark.parametrize(
     "before",
     [
-        "Consider { well. ",
         "In the form {vote, reason}: ",
-        "It says “{x” and then: ",
         '<think>Perhaps {"vote": "sel… or {} or { </think>',
         '<think>{"vote": "seller", "reason": "draft"}</think>',
         '{"vote": "sell… no.\n\nAgain: ',
-        "{a}" * 50_000,
         '{"a"}' * 20_000,
     ],
 )
@@ -166,32 +129,21 @@ SAID = json.dumps(VERDICT)
 @pytest.mark.parametrize(
     "text",
     [
-        *(json.dumps({name: VERDICT}) for name in ("json_tool_call", "output", "answer", "result", "arguments")),
+        *(json.dumps({name: VERDICT}) for name in ("json_tool_call", "answer")),
         json.dumps({"output": SAID}),
-        json.dumps({"answer": [VERDICT]}),
-        json.dumps({"name": "answer", "arguments": VERDICT}),
         json.dumps({"name": "answer", "arguments": SAID}),
-        json.dumps({"name": "answer", "parameters": VERDICT}),
         json.dumps({"type": "object", "properties": VERDICT}),
         json.dumps({"tool_calls": [{"type": "function", "function": {"name": "answer", "arguments": SAID}}]}),
-        json.dumps(SAID),
         json.dumps(f"```json\n{SAID}\n```"),
-        json.dumps([VERDICT]),
         json.dumps([[VERDICT]]),
-        *(json.dumps({change(name): value for name, value in VERDICT.items()}) for change in (str.upper, str.title)),
+        json.dumps({name.upper(): value for name, value in VERDICT.items()}),
         json.dumps({f"**{name}**": value for name, value in VERDICT.items()}),
-        *(
-            json.dumps({**VERDICT, "vote": vote})
-            for vote in ("BUYER", "**Buyer**", "_buyer_", "`buyer`", "Buyer.", "the buyer")
-        ),
-        *(json.dumps({**VERDICT, "vote": vote}) for vote in ("Candidate buyer", "Vote: Buyer", ["buyer"], "【buyer】")),
-        *(json.dumps({**VERDICT, "sure": sure}) for sure in ("是", "true", "Yes", "**true**", "Yes.", [True])),
-        *(json.dumps({**VERDICT, "reasons": reasons}) for reasons in ("late", [["late"]], '["late"]')),
+        *(json.dumps({**VERDICT, "vote": vote}) for vote in ("**Buyer**", "the buyer", "Vote: Buyer", ["buyer"])),
+        *(json.dumps({**VERDICT, "sure": sure}) for sure in ("是", "Yes.", [True])),
+        *(json.dumps({**VERDICT, "reasons": reasons}) for reasons in ("late", '["late"]')),
         json.dumps({**VERDICT, "concern": None, "relief": None, "candidates": None}),
-        json.dumps({**VERDICT, "candidates": ""}),
         SAID.replace('"', "&quot;"),
         SAID.replace('"', '\\"'),
-        SAID.replace('"', "”"),
         f"My answer: {SAID.replace(chr(34), '”')}",
     ],
 )
@@ -203,16 +155,11 @@ def test_an_answer_in_another_wrapping_or_writing_is_read(text: str) -> None:
     ("change", "read"),
     [
         ({"months": "36个月"}, {"months": 36}),
-        ({"months": "10 months"}, {"months": 10}),
         ({"months": "3年6个月"}, {"months": 42}),
-        ({"months": "2 years and 1 month."}, {"months": 25}),
         ({"relief": "Full Refund"}, {"relief": "full refund"}),
-        ({"relief": "part refund"}, {"relief": "part_refund"}),
-        ({"candidates": "Candidate B"}, {"candidates": ("b",)}),
         ({"candidates": ["A", "**b**"]}, {"candidates": ("a", "b")}),
         ({"candidates": "a, b"}, {"candidates": ("a", "b")}),
         ({"concern": ["one", "two"]}, {"concern": "one\ntwo"}),
-        ({"concern": 7}, {"concern": "7"}),
         ({"sure": "否"}, {"sure": False}),
     ],
     ids=str,
@@ -222,41 +169,7 @@ def test_what_is_meant_for_certain_is_read(change: dict[str, object], read: dict
     assert answer == Verdict.model_validate({**VERDICT, **read})
 
 
-@pytest.mark.parametrize(
-    ("change", "why"),
-    [
-        ({"months": "80%"}, "^months: it must be a whole number, in figures alone$"),
-        ({"sure": "hardly"}, "^sure: it must be true or false$"),
-        ({"reasons": [3.5, None]}, "^reasons.1: it must be a text$"),
-        ({"reasons": [None]}, "^reasons.0: it must be a text$"),
-        ({"candidates": "c"}, "^candidates: it must be a list$"),
-        ({"vote": "buyer or seller"}, "^vote: it must be 'buyer' or 'seller'$"),
-        ({"vote": None}, "^vote: it must be 'buyer' or 'seller'$"),
-        ({"reasons": None}, "^reasons: .*at least 1 item"),
-    ],
-    ids=str,
-)
-def test_what_is_not_certain_is_asked_again_in_plain_words(change: dict[str, object], why: str) -> None:
-    with pytest.raises(InvalidAnswer, match=why):
-        read_answer(json.dumps({**VERDICT, **change}), Verdict, "stop")
-
-
-def test_of_two_objects_in_a_wrapping_neither_is_taken() -> None:
-    two = {"first": VERDICT, "second": {**VERDICT, "vote": "seller"}}
-    with pytest.raises(InvalidAnswer, match="vote: it is missing"):
-        read_answer(json.dumps(two), Verdict, "stop")
-
-
-def test_a_term_in_an_answer_is_read_with_what_was_not_asked_for() -> None:
-    term = {"death_penalty": "否", "life_imprisonment": False, "imprisonment": "36个月", "probation": "3 years"}
-    said = {"relevant_articles": "Article 67, paragraph 1, and 312", "charge": "theft", "term_of_imprisonment": term}
-    answer = read_answer(json.dumps(said, ensure_ascii=False), JudgmentAnswer, "stop")
-    assert isinstance(answer, JudgmentAnswer)
-    assert (answer.relevant_articles, answer.charge) == ((67, 312), ("theft",))
-    assert answer.term_of_imprisonment.imprisonment == 36
-
-
-@pytest.mark.parametrize("after", ["", " \n" * 500, "\n```\n"])
+@pytest.mark.parametrize("after", ["", " \n" * 500])
 def test_a_whole_answer_is_read_although_it_is_called_cut(after: str) -> None:
     assert read_answer(LATE.model_dump_json() + after, Opinion, "length") == LATE
 

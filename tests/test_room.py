@@ -7,12 +7,11 @@ from typing import Any
 import pytest
 
 from courtroom.courthouse import Courthouse
-from courtroom.engine.interventions import AddNote
 from courtroom.engine.record import Record
 from courtroom.engine.run import Control
 from courtroom.engine.services import OpenCall
 from courtroom.room import RoomScene, scene
-from courtroom.room.scene import places, speaking, spoken, spoken_so_far
+from courtroom.room.scene import speaking, spoken, spoken_so_far
 from tests.driving import drive, house
 
 __all__ = ["house"]  # a fixture
@@ -62,42 +61,6 @@ def test_every_call_and_vote_is_a_moment_of_sentences_at_a_seat(house: Courthous
     assert not [text for text in texts if text.lstrip().startswith(("{", "[")) or '":' in text]
 
 
-def test_moments_come_after_those_that_were_there_and_jurors_with_whom_they_follow(house: Courthouse) -> None:
-    record = heard(house, "cyberjurors")
-    whole = shown(house, record).moments
-    for cut in range(0, len(record.events), 7):
-        part = Record(record.run.model_copy(update={"verdict": None}), record.case, record.setup, record.events[:cut])
-        before = shown(house, part).moments
-        assert whole[: len(before)] == before
-    edges: Any = record.setup.model_dump()["graph"]["edges"]
-    follows = {seat.id: set(seat.follows) for seat in shown(house, record).seats}
-    assert edges
-    for one, other in edges:
-        assert f"juror-{other + 1:02d}" in follows[f"juror-{one + 1:02d}"]
-
-
-def test_a_paused_run_tells_what_is_to_come_and_an_intervention_has_its_place(house: Courthouse) -> None:
-    record = heard(house, "cyberjurors", Control(stage="round"), seed=5)
-    assert record.run.status == "paused"
-    made = shown(house, record)
-    assert made.verdict is None
-    assert "Verdict" in made.stages_to_come
-    run = record.run.id
-    house.interventions.intervene(run, AddNote(text="Look at the serial number."), "Ada")
-    drive(house, run)
-    _, *between, _ = [m for m in shown(house, house.record(run)).moments if m.kind in ("act", "stage")]
-    (act,) = [m for m in between if m.kind == "act"]
-    assert "Ada" in act.title
-
-
-def test_seats_keep_apart_at_any_number() -> None:
-    for seating in ("ring", "bench", "rows"):
-        for voters in (0, 1, 2, 5, 17, 24, 25, 51):
-            ids = [f"juror-{n}" for n in range(voters)]
-            found = places(seating, ids, ["examiner", "clerk"])  # type: ignore[arg-type]
-            assert len(set(found.values())) == voters + 2, (seating, voters)
-
-
 ANSWER: Mapping[str, Any] = {
     "reasoning": ["The battery holds 71 % only.", "The listing promised 92 %, which nobody measured."],
     "degree": "strong",
@@ -119,15 +82,7 @@ def test_sentences_and_facts_of_an_answer_are_told_apart_and_who_speaks_with_wha
     assert (one.member, one.parts[0].text) == ("juror-03", "The seal was broken befo")
 
 
-def test_a_long_answer_comes_whole_into_the_room() -> None:
-    findings = [{"description": f"Finding {n}: {'the display reads two percent, ' * 20}"} for n in range(12)]
-    said = spoken({"visual_findings": findings, "evidence_summary": "In sum the battery does not charge at all. " * 40})
-    assert [part.label for part in said.parts] == ["Visual findings", "Evidence summary"]
-    assert all(finding["description"].strip() in said.parts[0].text for finding in findings)
-    assert not any("…" in part.text for part in said.parts)
-
-
-@pytest.mark.parametrize("before", ["", "<think>Let me {see}.</think>\n", "Here it is:\n```json\n"])
+@pytest.mark.parametrize("before", ["<think>Let me {see}.</think>\n", "Here it is:\n```json\n"])
 def test_while_an_answer_streams_in_its_sentences_grow_and_no_brace_is_ever_shown(before: str) -> None:
     text = before + json.dumps(ANSWER)
     seen = [" ".join(p.text for p in spoken_so_far(text[:n]).parts) for n in range(len(text) + 1)]

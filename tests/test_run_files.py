@@ -1,6 +1,5 @@
 """A run that one install has exported opens in another: whole, to be read and forked, and not trusted further."""
 
-import json
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,13 +11,11 @@ from courtroom.courthouse import Courthouse
 from courtroom.engine.interventions import AddNote
 from courtroom.errors import CourtroomError
 from courtroom.evaluation.comparison import compare
-from courtroom.questions.marks import Mark
 from courtroom.report.run_file import imported_id
 from courtroom.settings import Settings
 from tests.driving import drive, shell
 from tests.full_store import SMALL, full_store
 from tests.pages import house as house_here
-from tests.pages import page, texts
 
 __all__ = ["house_here"]  # a fixture
 
@@ -71,19 +68,6 @@ def test_an_imported_run_is_not_continued_or_steered_but_forked(there: Courthous
     assert compare([house.record(run), record]).differences.setup == ()
 
 
-def test_what_is_asked_and_marked_here_is_exported_with_it(there: Courthouse, house: Courthouse) -> None:
-    run = house.files.take_in(written(there, full_store()[1]))
-    house.marks.put(run, Mark(reviewer="Ben", comment="Odd."))
-    record = house.record(run)
-    house.interventions  # noqa: B018 (starts the engine)
-    house.interviews.ask(record, record.calls_of("juror-01")[-1], "What weighed most?", "Ben").result(30)
-    document = json.loads(written(house, run))
-    assert [mark["reviewer"] for mark in document["marks"]] == ["Ada", "Ben"]
-    assert len(document["asides"]) == 2
-    house.store.delete(run)
-    assert house.files.take_in(json.dumps(document, ensure_ascii=False, indent=1).encode()) == run
-
-
 def test_a_changed_file_is_refused_and_leaves_nothing(there: Courthouse, house: Courthouse) -> None:
     run = full_store()[1]
     data = written(there, run)
@@ -107,17 +91,3 @@ def test_the_shell_imports_what_it_has_exported(there: Courthouse, tmp_path: Pat
     assert shell("runs").splitlines()[-1].endswith("\timported")
     with pytest.raises(CourtroomError, match="can only be read"):
         shell("resume", here)
-
-
-def test_pages_offer_no_way_to_continue_an_import(there: Courthouse, house_here: Courthouse) -> None:
-    run, fork = (house_here.files.take_in(written(there, one)) for one in full_store()[1:])
-    app = page("runs")
-    assert set(app.dataframe[0].value["Note"]) == {"imported"}
-    for tab in ("Members", "Votes", "Calls"):
-        app = page("deliberation", {"run": fork, f"tab-{fork}": tab})
-        assert "can only be read" in texts(app)
-        keys = {button.key for button in app.button}
-        assert "do-fork" in keys or not house_here.record(fork).events
-        assert not keys & {"do-run", "do-step", "do-pause", "do-stop"}
-        assert "Intervene" not in [box.label for box in app.expander]
-    assert texts(page("compare", {"compared": f"{run},{fork}"})).count("imported") == 2

@@ -11,12 +11,11 @@ import pytest
 from courtroom import report
 from courtroom.courthouse import Courthouse
 from courtroom.engine.run import Run
-from courtroom.evaluation.run_list import GroupLine, RunFilter, RunList, run_table
-from courtroom.experiments.spec import Experiment
+from courtroom.evaluation.run_list import GroupLine, RunFilter, RunList
 from courtroom.store.database import Database
 from tests.full_store import kept_what_if
-from tests.pages import heard, house, opened_at, page, press, texts
-from tests.test_pages import choose, field, keys, listed, put
+from tests.pages import heard, house, page, press, texts
+from tests.test_pages import choose, field, listed, put
 
 __all__ = ["house"]  # a fixture
 
@@ -85,22 +84,6 @@ def test_the_list_is_filtered_ordered_and_paged_by_the_database(house: Courthous
     assert runs.count(RunFilter(text=outcome.outcome, status="done")) == 9
 
 
-def test_chosen_runs_are_compared_up_to_four_and_no_other_is_taken_for_them(house: Courthouse) -> None:
-    run = heard(house, **SMALL)
-    copies(house, run, 60)
-    app = page("runs")
-    choose(app, f"{run}-00059", f"{run}-00058")
-    press(app, "Compare 2 runs")
-    assert app.title[0].value == "Compare"
-    assert app.session_state["compared"] == f"{run}-00059,{run}-00058"
-    app = page("runs")
-    choose(app, *listed(app)[:5])
-    assert field(app, "button", "Compare 5 runs").disabled
-    app.get("pagination")[0].set_value(2).run()
-    assert len(listed(app)) == 11
-    assert not keys(app, "delete-selected")
-
-
 def test_selected_runs_are_marked_and_deleted_together(house: Courthouse) -> None:
     run = heard(house, **SMALL)
     copies(house, run, 2)
@@ -163,13 +146,12 @@ MOST = 5
 def run(house: Courthouse, monkeypatch: pytest.MonkeyPatch) -> str:
     """One that was heard, among more than are offered at once."""
     monkeypatch.setattr("pages.parts.shared.differences.MAX_OFFERED", MOST)
-    monkeypatch.setattr("pages.parts.experiments.list.PAGE", MOST)
     run = heard(house, **SMALL)
     copies(house, run, 2 * MOST)
     return run
 
 
-@pytest.mark.parametrize("name", ["compare", "what_if", "runs"])
+@pytest.mark.parametrize("name", ["compare", "runs"])
 def test_a_page_reads_no_more_of_many_runs(house: Courthouse, run: str, rows_read: list[int], name: str) -> None:
     counts = []
     copies(house, run, 30, 2 * MOST)
@@ -183,53 +165,3 @@ def test_a_page_reads_no_more_of_many_runs(house: Courthouse, run: str, rows_rea
     if name == "runs":
         assert len(listed(app)) == 50
         assert counts[0] < 300
-
-
-def test_a_run_is_found_by_a_search_or_address(house: Courthouse, run: str) -> None:
-    oldest = f"{run}-00000"
-    (choice,) = opened_at("compare", runs=f"{run},{oldest}").multiselect
-    assert len(choice.options) == MOST + 2
-    assert choice.value == [run, oldest]
-    app = page("compare")
-    assert len(app.multiselect[0].options) == MOST
-    app.text_input(key="compare-search").set_value(oldest).run()
-    assert [option.rpartition(" ")[2] for option in app.multiselect[0].options] == [oldest]
-    app = opened_at("what_if", base=run)
-    assert app.selectbox[0].value == run
-    app.text_input(key="what-if-search").set_value("no such run").run()
-    assert app.selectbox[0].value == run, "the chosen one stays"
-
-
-def test_the_list_of_experiments_has_pages(house: Courthouse, run: str, rows_read: list[int]) -> None:
-    arm = {"name": "one", "procedure": "cyberjurors", "set": SMALL}
-    experiment = Experiment.model_validate({"name": "first", "dataset": {"name": "one"}, "arms": [arm]})
-    first = house.experiments.store.create(experiment, "dispute", ())
-    counts = []
-    for start in (0, 10):
-        for number in range(start, start + 10):
-            house.database.connection.execute(
-                "INSERT INTO experiments (id, name, body, kind, status, created)"
-                " SELECT id || ?, name || ?, body, kind, status, created FROM experiments WHERE id = ?",
-                (f"-{number}", f"-{number}", first),
-            )
-        page("experiments")
-        rows_read[0] = 0
-        app = page("experiments")
-        counts.append(rows_read[0])
-        assert len(app.dataframe[0].value) == MOST
-    assert counts[0] == counts[1]
-    app.pagination(key="experiments-page").set_value(5).run()
-    assert not app.exception
-    assert list(app.dataframe[0].value["Experiment"]) == ["first"]
-
-
-def test_the_selected_runs_stand_in_one_table(house: Courthouse) -> None:
-    run, other = heard(house, **SMALL), heard(house, **{**SMALL, "jury_size": 5})
-    records = [house.record(one) for one in (run, other)]
-    rows = run_table(records)
-    assert [row["jury_size"] for row in rows] == ["3", "5"]
-    assert [row["verdict"] for row in rows] == [one.run.verdict.outcome for one in records]  # type: ignore[union-attr]
-    assert all(row["share"] > 0.5 and "rounds" not in row for row in rows)
-    app = page("runs")
-    choose(app, *listed(app))
-    assert all({*table.value["run"]} == {other, run} for table in app.dataframe)

@@ -1,13 +1,8 @@
 """What is shipped: cases, media, precedents, personas; and that the offline model hears every case."""
 
-import importlib
 import json
-import subprocess
-import sys
-from pathlib import Path
 
 import pytest
-from PIL import Image
 
 from courtroom.cases.checks import check
 from courtroom.courthouse import Courthouse
@@ -36,7 +31,7 @@ def test_a_sample_passes_its_own_checks_and_its_media_open(house: Courthouse, na
 
 
 @pytest.mark.parametrize("procedure", ["jurisagents", "verdict"])
-@pytest.mark.parametrize("name", CRIMINAL)
+@pytest.mark.parametrize("name", CRIMINAL[::3])
 def test_the_offline_model_hears_each_criminal_case_to_a_judgment(house: Courthouse, procedure: str, name: str) -> None:
     case, setup = house.library.case(name), house.procedures[procedure].setup()
     record = house.record(drive(house, house.new_run(procedure, case, setup, 0)))
@@ -51,22 +46,3 @@ def test_the_digest_is_in_our_own_words(house: Courthouse) -> None:
     for statute in house.knowledge.of("statutes").all():
         text = statute.text.zh
         assert not [text[i : i + 18] for i in range(len(text) - 17) if text[i : i + 18] in law], statute.id
-
-
-def test_drawing_a_picture_again_gives_the_same_bytes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.syspath_prepend(DATA)
-    draw_media = importlib.import_module("draw_media")
-    names = ["phone-battery/buyer-1-settings.png", "sneakers-worn/seller-1-soles.png"]
-    for path in draw_media.draw_pictures(tmp_path, names):
-        assert path.read_bytes() == (DATA / "cases" / path.parts[-3] / "media" / path.name).read_bytes()
-
-
-def test_the_key_frames_are_drawn_again_as_they_are_bundled(tmp_path: Path) -> None:
-    subprocess.run([sys.executable, str(DATA / "draw_frames.py"), str(tmp_path)], check=True, capture_output=True)
-    cases = DATA / "cases"
-    names = {path.relative_to(cases) for name in CRIMINAL for path in (cases / name).rglob("*.png")}
-    assert {path.relative_to(tmp_path) for path in tmp_path.rglob("*.png")} == names
-    for name in names:  # compared as pictures: how well PNG is packed is the library's own matter
-        again, bundled = Image.open(tmp_path / name), Image.open(cases / name)
-        assert (again.mode, again.size, again.getpalette()) == (bundled.mode, bundled.size, bundled.getpalette())
-        assert again.tobytes() == bundled.tobytes(), name

@@ -6,18 +6,14 @@ from typing import Any
 import pytest
 
 from courtroom.courthouse import Courthouse
-from courtroom.datasets.samples import add_sample
 from courtroom.declarations.changes import changed
 from courtroom.engine.record import Record
 from courtroom.errors import CourtroomError
-from courtroom.evaluation.effective_votes import panels
-from courtroom.evaluation.yardstick import deliberation
-from courtroom.experiments.spec import adapted, recipe
 from courtroom.models.script import Script
 from courtroom.report import as_html
 from courtroom.report.transcript import as_markdown, votes_in_long_form
 from courtroom.room import scene
-from tests.driving import done, drive, house
+from tests.driving import drive, house
 from tests.write_prompts import QUESTION
 
 __all__ = ["house"]  # a fixture
@@ -63,24 +59,11 @@ def test_a_scripted_member_says_what_is_written(house: Courthouse, procedure: st
     assert not any("scripted" in text for text in asked), "and are not told"
 
 
-def test_who_is_scripted_is_drawn_and_more_keep_their_seats(house: Courthouse) -> None:
-    few, more, other = (
-        set(scripted(hear(house, "mock-jury", seed, rounds=0, **{"script.members": number})))
-        for number, seed in ((2, 0), (4, 0), (2, 1))
-    )
-    assert few < more
-    assert few != other
-    named = hear(house, "mock-jury", rounds=0, **{"script.members": 1, "script.seats": [3]})
-    assert scripted(named) == ["juror-03"]
-
-
 @pytest.mark.parametrize(
     ("script", "ballot", "heard", "vote"),
     [
-        ({}, 9, ["not-guilty"] * 11, "guilty"),
         ({"rounds": 2}, 2, ["not-guilty"], "guilty"),
         ({"rounds": 2}, 3, ["not-guilty"], "not-guilty"),
-        ({"rounds": 2}, 3, ["guilty", None], "guilty"),
         ({"gives_in_at": 3}, 2, ["not-guilty", "not-guilty", "guilty"], "guilty"),
         ({"gives_in_at": 3}, 2, ["not-guilty"] * 3, "not-guilty"),
     ],
@@ -91,14 +74,6 @@ def test_it_holds_until_rounds_are_over_or_peers_enough(
     given = Script(words=("one", "two"), gives_in_words=GIVES_IN, **script)
     said = given.said(("guilty", "not-guilty"), ballot, heard)
     assert said == (vote, GIVES_IN if vote != "guilty" else ("one", "two")[(ballot - 1) % 2])
-
-
-def test_it_gives_in_within_a_hearing(house: Courthouse) -> None:
-    knobs = {"script.members": 1, "script.rounds": 1, "script.words": [WORDS], "script.gives_in_words": GIVES_IN}
-    record = hear(house, "mock-jury", first_votes=0, **knobs)
-    (who,) = scripted(record)
-    said = [cast[who].reasons for cast in record.ballots.values()]
-    assert (said[0], said[1]) == ((WORDS,), (GIVES_IN,)), "against five set votes it holds for one ballot"
 
 
 def test_scripted_members_and_set_votes_are_told_everywhere(house: Courthouse) -> None:
@@ -123,39 +98,9 @@ def test_scripted_members_and_set_votes_are_told_everywhere(house: Courthouse) -
     assert named[0] in page
 
 
-def test_what_a_panel_is_worth_leaves_scripted_members_out(house: Courthouse) -> None:
-    record = hear(house, "mock-jury", rounds=1, **SCRIPT)
-    procedure = house.procedures["mock-jury"].about(record.case)
-    (panel,) = panels(record, procedure.choices)
-    assert {len(ballot) for ballot in panel.ballots} == {4}
-    assert deliberation(record, procedure) is None
-
-
 def test_a_script_that_can_not_be_followed_is_refused(house: Courthouse) -> None:
     with pytest.raises(CourtroomError, match="Nobody can vote for “innocent” here"):
         hear(house, "mock-jury", **{"script.members": 1, "script.side": "innocent"})
     setup = changed(house.procedures["mock-jury"].setup(), {"script.members": 1})
     with pytest.raises(CourtroomError, match="Give the question options"):
         house.new_run("mock-jury", QUESTION.model_copy(update={"options": ()}), setup, 0)
-
-
-def test_nobody_interviews_a_scripted_member(house: Courthouse) -> None:
-    record = hear(house, "mock-jury", rounds=0, **SCRIPT)
-    call = next(one for one in record.calls if one.model == "script")
-    with pytest.raises(CourtroomError, match="says only what was written for it"):
-        house.interviews.ask(record, call, "Why?")
-
-
-def test_the_tipping_curve_of_a_recipe_is_one_curve(house: Courthouse) -> None:
-    experiment = recipe("tipping-curve")
-    assert experiment is not None
-    add_sample(house.datasets, house.library, experiment.experiment.dataset.name)
-    arms = ["0 of 12", "4 of 12", "8 of 12"]
-    found = done(house, adapted(experiment.experiment, arms=arms, repeats=4, values={"rounds": 1}))
-    (measure,) = [one for one in found.measures if one.name == "with_script"]
-    curve = found.breakdown("scripted", measure)
-    assert curve.labels == tuple(arms)
-    assert {point.arm for point in curve.points} == {"mock-jury"}
-    values = [point.value.value for point in curve.points]
-    assert values == sorted(values), "the offline model goes with those who hold"
-    assert values[0] < values[-1]

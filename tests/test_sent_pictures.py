@@ -60,7 +60,7 @@ def steps(*tones: int) -> np.ndarray[Any, Any]:
     return np.repeat(np.array([tones], dtype=np.uint16), 40, axis=0).repeat(40, axis=1)
 
 
-@pytest.mark.parametrize("tones", [(20_000, 40_000), (1_000, 4_000), (0, 65_535), (60_000, 64_000)])
+@pytest.mark.parametrize("tones", [(20_000, 40_000), (1_000, 4_000)])
 def test_deep_tones_of_grey_are_scaled_and_not_clipped(store: MediaStore, tones: tuple[int, int]) -> None:
     case = case_with(saved(Image.fromarray(steps(*tones))), store)
     ((_, image),) = sent(case, store)
@@ -69,9 +69,7 @@ def test_deep_tones_of_grey_are_scaled_and_not_clipped(store: MediaStore, tones:
     assert "has more than 256 tones of grey" in remarks(case, store)
 
 
-@pytest.mark.parametrize(
-    ("colours", "ground"), [(["white"], "black"), (["white", "black"], "grey"), (["yellow"], "black")]
-)
+@pytest.mark.parametrize(("colours", "ground"), [(["white"], "black"), (["white", "black"], "grey")])
 def test_what_is_visible_stands_out_from_its_ground(store: MediaStore, colours: list[str], ground: str) -> None:
     image = Image.new("RGBA", (300, 100), (0, 0, 0, 0))
     for number, colour in enumerate(colours):
@@ -82,15 +80,6 @@ def test_what_is_visible_stands_out_from_its_ground(store: MediaStore, colours: 
     around = grey.getpixel((280, 50))
     assert all(abs(grey.getpixel((100, 20 + 40 * n)) - around) > 48 for n in range(len(colours)))
     assert f"it is shown on {ground}" in remarks(case, store)
-
-
-def test_dark_text_on_nothing_is_shown_on_white_paper(store: MediaStore) -> None:
-    image = Image.new("RGBA", (300, 100), (0, 0, 0, 0))
-    ImageDraw.Draw(image).rectangle((20, 10, 200, 30), fill="black")
-    case = case_with(saved(image), store)
-    assert next(case.media()).views is None
-    assert sent(case, store)[0][1].getpixel((280, 50)) == (255, 255, 255)
-    assert "see-through" not in remarks(case, store)
 
 
 def test_a_long_screenshot_arrives_as_parts_in_order(store: MediaStore) -> None:
@@ -122,13 +111,7 @@ def test_a_wide_picture_is_cut_from_left_to_right(store: MediaStore) -> None:
     assert all(image.height == 700 for _, image in parts)
 
 
-def test_a_picture_longer_than_thirty_parts_says_its_size(store: MediaStore) -> None:
-    case = case_with(saved(Image.new("1", (400, 120_000))), store)
-    assert next(case.media()).views == 30
-    assert "is shown at 25% of its size: small print can't be read" in remarks(case, store)
-
-
-@pytest.mark.parametrize(("form", "options"), [("GIF", {}), ("PNG", {}), ("WEBP", {"lossless": True})])
+@pytest.mark.parametrize(("form", "options"), [("GIF", {}), ("WEBP", {"lossless": True})])
 def test_an_animation_is_shown_as_its_frames(store: MediaStore, form: str, options: dict[str, Any]) -> None:
     frames = [Image.new("RGB", (60, 40), colour) for colour in ("red", "red", "lime", "blue")]
     data = saved(frames[0], form, save_all=True, append_images=frames[1:], duration=500, **options)
@@ -139,19 +122,6 @@ def test_an_animation_is_shown_as_its_frames(store: MediaStore, form: str, optio
     ]
     assert [max(range(3), key=image.getpixel((30, 20)).__getitem__) for _, image in shown] == [0, 1, 2]
     assert "3 of its 3 different frames are shown" in remarks(case, store)
-
-
-def test_of_many_frames_thirty_are_shown_and_the_rest_is_told(store: MediaStore) -> None:
-    frames = [Image.new("L", (60, 40), tone) for tone in range(0, 250, 5)]
-    case = case_with(saved(frames[0], "GIF", save_all=True, append_images=frames[1:]), store, "a.gif")
-    assert len(sent(case, store)) == 30
-    assert "30 of its 50 different frames are shown" in remarks(case, store)
-
-
-def test_an_animation_without_motion_is_one_plain_picture(store: MediaStore) -> None:
-    frames = [Image.effect_noise((60, 40), 80)] * 3
-    case = case_with(saved(frames[0], "WEBP", save_all=True, append_images=frames[1:], lossless=True), store, "a.webp")
-    assert next(case.media()).views is None
 
 
 def test_a_picture_in_which_nothing_can_be_seen_is_told(store: MediaStore) -> None:

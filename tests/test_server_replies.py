@@ -86,20 +86,12 @@ PARTS = [{"type": "text", "text": '{"word": '}, {"type": "text", "text": '"yes"}
 THOUGHT = [{"type": "thinking", "thinking": [{"type": "text", "text": "{}"}]}, *PARTS]
 CALL = {"id": "c", "type": "function", "function": {"name": "json_tool_call", "arguments": YES}}
 PLACES: dict[str, dict[str, Any]] = {
-    "reasoning_content": {"content": None, "reasoning_content": YES},
     "reasoning": {"content": None, "reasoning": YES},
-    "reasoning, in words before": {"content": "", "reasoning_content": f"I weigh it {{so}}.\n```json\n{YES}\n```"},
     "tool": {"content": None, "tool_calls": [CALL]},
-    "blanks and a tool": {"content": "\n", "tool_calls": [CALL]},
-    "function": {"content": None, "function_call": CALL["function"]},
     "words and a tool": {"content": "Here is my word.", "tool_calls": [CALL]},
-    "an object": {"content": {"word": "yes"}},
     "parts": {"content": PARTS},
     "parts behind a thought": {"content": THOUGHT},
-    "thinking": {"content": None, "thinking": YES},
-    "reasoning_text": {"content": "", "reasoning_text": YES},
     "a thought behind it": {"content": f'{YES}<think>or {{"word": "no"}}</think>'},
-    "whole and called cut": {"content": YES, "finish": "length"},
     "whole, then blanks until it was cut": {"content": YES + " \n" * 500, "finish": "length"},
 }
 
@@ -113,7 +105,7 @@ async def test_an_answer_is_found_wherever_it_lies(place: str, watch: Watch, tmp
 
 
 @either_way
-@pytest.mark.parametrize("thought", ["I weigh {things}.", f"Perhaps {YES}? I doubt it.", '{"other": 1}'])
+@pytest.mark.parametrize("thought", ["I weigh {things}.", f"Perhaps {YES}? I doubt it."])
 async def test_a_thought_is_no_answer(thought: str, watch: Watch, tmp_path: Path) -> None:
     with OpenAIServer(answer=said(content="", reasoning_content=thought)) as server:
         assert (await ask(server, tmp_path, watch)).text == ""
@@ -135,20 +127,11 @@ COMPLETION = (
     "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead."
 )
 SCHEMAS = (
-    "The specified schema produces a constraint that has too many states for serving. Typical causes are minimum/maximum bounds",
-    "Schema is too complex for compilation. Try reducing the number of tools or simplifying tool schemas.",
     "output_config.format.schema: For 'array' type, property 'maxItems' is not supported",
-    "Invalid JSON payload received. Unknown name \"additionalProperties\" at 'generation_config.schema': Cannot find field.",
-    "Invalid schema for response_format 'Word': In context=('properties', 'x'), 'minLength' is not permitted.",
     "Something about this request is odd.",
     "Unable to generate parser for this template. JSON schema error at #/properties/a: unrecognized type",
-    "guided decoding is not built in",
 )
-SYSTEMS = (
-    "Developer instruction is not enabled for models/gemma-3-27b-it",
-    "After the optional system message, conversation roles must alternate user/assistant",
-    "System role not supported",
-)
+SYSTEMS = ("After the optional system message, conversation roles must alternate user/assistant",)
 REFUSALS: dict[str, tuple[Callable[[Body], object], str, str]] = {
     **{f"schema {n}": (lambda body: "response_format" in body, told, "schema") for n, told in enumerate(SCHEMAS)},
     "only one temperature": (
@@ -156,19 +139,9 @@ REFUSALS: dict[str, tuple[Callable[[Body], object], str, str]] = {
         "Unsupported value: 'temperature' does not support 0.7 with this model. Only the default (1) value is supported.",
         "temperature",
     ),
-    "no temperature": (
-        lambda body: "temperature" in body,
-        "`temperature` is deprecated for this model.",
-        "temperature",
-    ),
     "not both": (
         lambda body: {"temperature", "top_p"} <= body.keys(),
         "`temperature` and `top_p` cannot both be specified for this model.",
-        "top_p",
-    ),
-    "no topP": (
-        lambda body: "top_p" in body,
-        "Unsupported parameter: 'topP' is not supported with this model.",
         "top_p",
     ),
     "no penalty": (
@@ -215,11 +188,8 @@ EXTRA = {"type": "extra_forbidden", "loc": ["body", "temperature"], "msg": "Extr
 @pytest.mark.parametrize(
     ("status", "told", "without"),
     [
-        (422, {"error": "Input validation error: grammar is not supported", "error_type": "validation"}, "schema"),
         (422, {"detail": [EXTRA]}, "temperature"),
-        (422, {"object": "error", "message": {"detail": [EXTRA]}}, "temperature"),
         (400, {"error": "'response_format.type' must be 'json_schema' or 'text'"}, "schema"),
-        (404, {"error": {"message": "No endpoints found that can handle the requested parameters."}}, "schema"),
     ],
 )
 async def test_a_refusal_is_understood_in_the_form_of_each_server(
@@ -246,8 +216,6 @@ async def test_one_keyword_of_a_schema_is_left_out_before_the_schema(tmp_path: P
     "told",
     [
         "max_tokens is too large: 2048. This model supports at most 1024 completion tokens, whereas you provided 2048.",
-        "max_tokens: 2048 > 1024, which is the maximum allowed number of output tokens for this model",
-        "`max_tokens` must be less than or equal to 1024, the maximum value for `max_tokens` of this model",
         "Range of max_tokens should be [1, 1024]",
         "max_tokens 超出范围，最大值为 1024",
     ],
@@ -289,57 +257,18 @@ QUOTA = "You exceeded your current quota, please check your plan and billing det
 TOO_LARGE = "Request too large for model on tokens per minute (TPM): Limit 6000, Requested 7100, please reduce it and try again."
 DEAD_ENDS: dict[str, tuple[Answer, str]] = {
     "quota": (lambda body: error(429, QUOTA, code="insufficient_quota"), "is used up. Pay in there"),
-    "credit": (lambda body: error(402, "Insufficient credits. Add more."), "is used up. Pay in there"),
-    "balance": (
-        lambda body: error(400, "Your credit balance is too low to access the API."),
-        "is used up. Pay in there",
-    ),
+    "balance, in Chinese": (lambda body: error(429, "余额不足，请充值"), "is used up. Pay in there"),
     "larger than a minute": (
         lambda body: error(413, TOO_LARGE, code="rate_limit_exceeded"),
         "larger than its provider lets",
     ),
-    "larger, as 429": (lambda body: error(429, TOO_LARGE, type="tokens"), "larger than its provider lets"),
     "country": (lambda body: error(403, "Country, region, or territory not supported"), "not offered in the country"),
-    "location": (
-        lambda body: error(400, "User location is not supported for the API use."),
-        "not offered in the country",
-    ),
     "firewall": (lambda body: web.Response(text=HTML, status=403, content_type="text/html"), "such as a firewall"),
-    "balance, in Chinese": (lambda body: error(429, "余额不足，请充值"), "is used up. Pay in there"),
-    "free share, in Chinese": (lambda body: error(403, "免费额度已用完"), "is used up. Pay in there"),
     "filter, of Qwen": (
         lambda body: error(400, "data_inspection_failed: Input may be inappropriate."),
         "filter refused",
     ),
-    "filter, of DeepSeek": (lambda body: error(400, "Content Exists Risk"), "filter refused"),
     "filter, in Chinese": (lambda body: error(400, "输入内容可能包含敏感信息"), "filter refused"),
-    "filter, of Azure": (
-        lambda body: error(
-            400,
-            "The response was filtered due to the prompt triggering Azure OpenAI's content management policy. "
-            "Please modify your prompt and retry.",
-            code="content_filter",
-        ),
-        "filter refused",
-    ),
-    "location, of Gemini": (
-        lambda body: web.json_response(
-            [{"error": {"code": 400, "message": "User location is not supported for the API use."}}], status=400
-        ),
-        "not offered in the country",
-    ),
-    "length, of TGI": (
-        lambda body: web.json_response(
-            {"error": "Input validation error: `inputs` tokens + `max_new_tokens` must be <= 4096.", "error_type": "x"},
-            status=422,
-        ),
-        "is too long for openai/any",
-    ),
-    "length, in Chinese": (lambda body: error(400, "输入长度超过限制"), "is too long for"),
-    "length and room": (
-        lambda body: error(400, "input length and max_tokens exceed context limit: 5000 + 2048 > 4096"),
-        "is too long for",
-    ),
     "length, of llama.cpp": (
         lambda body: error(400, "request (9031 tokens) exceeds the available context size (4096 tokens)"),
         "is too long for openai/any",
@@ -362,12 +291,6 @@ async def test_what_does_not_pass_is_asked_once_and_has_its_sentence(name: str, 
             await ask(server, tmp_path, watch)
         assert server.calls == 1
     assert "key for" not in str(caught.value)
-
-
-async def test_a_quota_that_fills_up_again_is_waited_for(tmp_path: Path) -> None:
-    with OpenAIServer() as server:
-        server.answer = lambda body: error(429, f"{QUOTA} Please retry in 0.1s.") if server.calls == 1 else None
-        assert word(await ask(server, tmp_path))
 
 
 @either_way
@@ -397,10 +320,8 @@ async def test_tokens_that_are_not_told_are_estimated(usage: object, watch: Watc
     ("told", "counted"),
     [
         ({"prompt_tokens": 50, "completion_tokens": None}, (50, 4, True)),
-        ({"prompt_tokens": 50, "completion_tokens": 0, "total_tokens": 50}, (50, 4, True)),
         ({"prompt_tokens": 50, "completion_tokens": 5, "total_tokens": 155}, (50, 105, False)),
         ({"prompt_tokens": None, "completion_tokens": 5}, (44, 5, True)),
-        ({"prompt_tokens": 11.0, "completion_tokens": 3.0, "total_tokens": 14.0}, (11, 3, False)),
     ],
 )
 async def test_tokens_that_are_told_in_part_are_not_taken_for_none(
@@ -412,9 +333,7 @@ async def test_tokens_that_are_told_in_part_are_not_taken_for_none(
     assert usage.estimated == counted[2]
 
 
-@pytest.mark.parametrize(
-    ("finish", "known"), [("max_tokens", "length"), ("SAFETY", "content_filter"), ("end_turn", "stop"), ("eos", "stop")]
-)
+@pytest.mark.parametrize(("finish", "known"), [("max_tokens", "length"), ("SAFETY", "content_filter"), ("eos", "stop")])
 @either_way
 async def test_an_end_has_one_name_whichever_way_it_comes(
     finish: str, known: str, watch: Watch, tmp_path: Path
@@ -442,7 +361,7 @@ async def test_a_stream_with_a_whole_answer_is_kept(stream: bytes, tmp_path: Pat
 
 @pytest.mark.parametrize(
     "told",
-    ["Unrecognized request argument: stream_options", "Streaming is not supported", "Verify yourself to stream this."],
+    ["Unrecognized request argument: stream_options", "Verify yourself to stream this."],
 )
 async def test_a_model_that_does_not_stream_is_asked_for_a_whole_answer(told: str, tmp_path: Path) -> None:
     with OpenAIServer(answer=refusing(lambda body: body.get("stream"), told), keep_bodies=True) as server:
@@ -501,9 +420,7 @@ def images(body: Body) -> int:
 
 LIMITS = (
     "At most 10 image(s) may be provided in one prompt. You passed 12.",
-    "Too many images in request: 12. The maximum is 10 images per request.",
     "This model supports up to 10 images.",
-    "Number of images 12 exceeds the limit of 10",
 )
 
 
@@ -512,11 +429,7 @@ LIMITS = (
     [
         *((400, told, 10) for told in LIMITS),
         (400, "image exceeds 5 MB maximum: 5316852 bytes > 5242880 bytes", None),
-        (400, "Image format is not supported", None),
-        (400, "max image side 8000 pixels", None),
         (503, "failed to fetch the image", None),
-        (503, "the vision worker is busy", None),
-        (503, "images count. Try again", None),
         (404, "The model `any` does not exist", None),
         (400, "API key not valid. Please pass a valid API key.", None),
         (400, "This model's maximum context length is 8192 tokens; images count.", None),

@@ -20,7 +20,6 @@ from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
 from courtroom.questions.marks import Mark
 from courtroom.settings import DATA
 from courtroom.sharing import DAY, HOUR, ActionFilter, ActionLog, Links, NoSuchLink
-from tests.driving import drive
 from tests.full_store import kept_what_if
 
 ADA = Account(id="ada", name="Ada", access=Access.RUN)
@@ -133,20 +132,6 @@ def test_things_belong_to_nobody_without_sign_in(house: Courthouse) -> None:
     refused(BO, NoSuchRun, lambda: house.store.run(private))
 
 
-def test_nobody_sees_a_deleted_run_nor_own_things_without_access(house: Courthouse) -> None:
-    run = Resource(kind="run", id=run_of(house, None))
-    with acts(LOOKS):
-        assert sharing.may_see(house.database, run)
-    house.store.delete(run.id)
-    with acts(LOOKS):
-        assert not sharing.may_see(house.database, run)
-    own = Resource(kind="run", id=run_of(house, ADA))
-    for access in (Access.NONE, Access.LOOK):
-        with acts(ADA.model_copy(update={"access": access})):
-            assert sharing.may_see(house.database, own) == (access is Access.LOOK)
-            assert not sharing.may_change(house.database, own)
-
-
 def test_a_private_run_is_as_if_it_were_not_there(either: Courthouse) -> None:
     run, listed_runs = run_of(either), RunList(either.database)
     marked = Mark(reviewer="Ada", star=True, tags=("odd",))
@@ -203,88 +188,54 @@ def test_others_read_a_shared_run_and_fork_it(house: Courthouse) -> None:
     refused(ADA, NoSuchRun, lambda: house.store.run(fork))
 
 
-def test_what_the_shell_makes_of_a_private_run_stays_private(house: Courthouse) -> None:
-    run = run_of(house)
-    fork = house.fork(run, SMALL)
-    what_if = what_if_of(house, run, None)
-    with acts(BO):
-        assert not house.store.runs()
-    refused(BO, NoSuchExperiment, lambda: house.experiments.store.experiment(what_if))
-    with acts(ADA):
-        assert {row.id for row in house.store.runs()} == {run, fork}
-
-
-def test_an_imported_run_is_its_importers(house: Courthouse) -> None:
-    run = drive(house, run_of(house, None))
-    name, content = house.files.export(run)
-    assert name == f"{run}.json"
-    house.store.delete(run)
-    taken = {}
-    for person, other in ((ADA, BO), (BO, ADA)):
-        with acts(person):
-            taken[person.id] = house.files.take_in(content.encode())
-        refused(other, NoSuchRun, lambda run=taken[person.id]: house.store.run(run))  # type: ignore[misc]
-        refused(person, CourtroomError, lambda: house.files.take_in(content.encode()), why="is here already")
-    assert len({run, *taken.values()}) == 3
-
-
-def test_runs_of_an_experiment_follow_it(either: Courthouse) -> None:
-    name = experiment_of(either, ADA)
-    (cell,) = either.experiments.store.cells(name)
-    either.new_run("cyberjurors", either.library.case("oak-table"), SMALL, 0, run=cell.run)  # as the engine makes it
-    with acts(BO):
-        assert not either.experiments.store.experiments()
-        assert not RunList(either.database).page(RunFilter(), 0, 9)
-    refused(BO, NoSuchExperiment, lambda: either.experiments.results(name))
-    refused(BO, NoSuchRun, lambda: either.record(cell.run))
-    refused(BO, CourtroomError, lambda: either.datasets.info("ours"), why="There is no dataset")
-    with acts(NOBODY.model_copy(update={"opened": frozenset({Resource(kind="experiment", id=name)})})):  # by a link
-        assert either.experiments.results(name).rows
-        assert either.record(cell.run).run.id == cell.run
-    with acts(ADA):
-        assert sharing.may_change(either.database, Resource(kind="run", id=cell.run))
-        sharing.share(either.database, Resource(kind="experiment", id=name), "shared")
-    with acts(BO):
-        assert either.record(cell.run).run.id == cell.run
-        assert [row.case.id for row in either.experiments.results(name).rows] == ["oak-table"], "its dataset is private"
-        assert not either.datasets.newest()
-    refused(BO, Forbidden, lambda: either.runner.go(cell.run))
-    shown(either, ADA, "experiment", name, "private")
-    refused(BO, NoSuchRun, lambda: either.record(cell.run))
-
-
-def test_the_same_experiment_of_another_is_not_given_away(house: Courthouse) -> None:
-    with acts(OWNER.model_copy(update={"makes": "shared"})):
-        add_dataset(house, "ours")
-    experiment_of(house, ADA)
-    refused(BO, CourtroomError, lambda: experiment_of(house, BO), why="another name")
+def test_runs_of_an_experiment_follow_it(house: Courthouse) -> None:
+    name = experiment_of(house, ADA)
+    (cell,) = house.experiments.store.cells(name)
+    house.new_run("cyberjurors", house.library.case("oak-table"), SMALL, 0, run=cell.run)  # as the engine makes it
     with acts(BO):
         assert not house.experiments.store.experiments()
-
-
-def test_a_what_if_follows_its_run(either: Courthouse) -> None:
-    base = run_of(either)
-    shown(either, ADA, "run", base, "shared")
-    what_if = what_if_of(either, base, BO)
-    of_ada = what_if_of(either, base, ADA)
-    assert what_if != of_ada, "nobody can go on with another's"
-    variant = list(either.experiments.store.cells(what_if))[1].run
-    either.fork(base, SMALL, run=variant)
-    with acts(LOOKS):
-        assert {one.id for one in either.experiments.store.experiments()} == {what_if, of_ada}
-        assert either.store.run(variant)
-    refused(ADA, Forbidden, lambda: either.experiments.pause(what_if))
-    shown(either, ADA, "run", base, "private")
-    with acts(LOOKS):
-        assert not either.experiments.store.experiments()
-    refused(LOOKS, NoSuchExperiment, lambda: either.experiments.store.experiment(what_if))
-    refused(LOOKS, NoSuchRun, lambda: either.store.run(variant))
+        assert not RunList(house.database).page(RunFilter(), 0, 9)
+    refused(BO, NoSuchExperiment, lambda: house.experiments.results(name))
+    refused(BO, NoSuchRun, lambda: house.record(cell.run))
+    refused(BO, CourtroomError, lambda: house.datasets.info("ours"), why="There is no dataset")
+    with acts(NOBODY.model_copy(update={"opened": frozenset({Resource(kind="experiment", id=name)})})):  # by a link
+        assert house.experiments.results(name).rows
+        assert house.record(cell.run).run.id == cell.run
+    with acts(ADA):
+        assert sharing.may_change(house.database, Resource(kind="run", id=cell.run))
+        sharing.share(house.database, Resource(kind="experiment", id=name), "shared")
     with acts(BO):
-        assert sharing.may_change(either.database, Resource(kind="run", id=variant))
+        assert house.record(cell.run).run.id == cell.run
+        assert [row.case.id for row in house.experiments.results(name).rows] == ["oak-table"], "its dataset is private"
+        assert not house.datasets.newest()
+    refused(BO, Forbidden, lambda: house.runner.go(cell.run))
+    shown(house, ADA, "experiment", name, "private")
+    refused(BO, NoSuchRun, lambda: house.record(cell.run))
 
 
-def test_a_private_case_is_as_if_it_were_not_there(either: Courthouse) -> None:
-    library = either.library
+def test_a_what_if_follows_its_run(house: Courthouse) -> None:
+    base = run_of(house)
+    shown(house, ADA, "run", base, "shared")
+    what_if = what_if_of(house, base, BO)
+    of_ada = what_if_of(house, base, ADA)
+    assert what_if != of_ada, "nobody can go on with another's"
+    variant = list(house.experiments.store.cells(what_if))[1].run
+    house.fork(base, SMALL, run=variant)
+    with acts(LOOKS):
+        assert {one.id for one in house.experiments.store.experiments()} == {what_if, of_ada}
+        assert house.store.run(variant)
+    refused(ADA, Forbidden, lambda: house.experiments.pause(what_if))
+    shown(house, ADA, "run", base, "private")
+    with acts(LOOKS):
+        assert not house.experiments.store.experiments()
+    refused(LOOKS, NoSuchExperiment, lambda: house.experiments.store.experiment(what_if))
+    refused(LOOKS, NoSuchRun, lambda: house.store.run(variant))
+    with acts(BO):
+        assert sharing.may_change(house.database, Resource(kind="run", id=variant))
+
+
+def test_a_private_case_is_as_if_it_were_not_there(house: Courthouse) -> None:
+    library = house.library
     with acts(ADA):
         mine = library.add(package())
         assert library.mine() == {"mine"}
@@ -296,58 +247,27 @@ def test_a_private_case_is_as_if_it_were_not_there(either: Courthouse) -> None:
         same = library.add(package())
         assert same.id == "mine-2", "the very same case of another person is not given away"
         assert library.case("mine-2").title == "My table"
-    shown(either, ADA, "case", "mine", "shared")
+    shown(house, ADA, "case", "mine", "shared")
     with acts(BO):
         assert library.case("mine")
 
 
-def test_a_deleted_cases_id_brings_no_owner_along(house: Courthouse) -> None:
-    links = Links(house.database)
-    with acts(ADA):
-        house.library.add(package())
-        token = links.make(Resource(kind="case", id="mine"), DAY)
-        gone = house.library.delete("mine")
-    with acts(BO):
-        house.library.add(package("Bo's table"))
-    refused(ADA, NoSuchLink, lambda: links.opened(token))
-    refused(ADA, CaseError, lambda: house.library.case("mine"))
-    with acts(ADA):
-        assert house.library.restore(gone).id == "mine-2"
-        assert house.library.mine() == {"mine-2"}
-
-
-def test_datasets_are_their_makers(house: Courthouse) -> None:
-    with acts(ADA):
-        add_dataset(house, "ours")
-    with acts(BO):
-        assert not house.datasets.newest()
-        assert not house.datasets.versions("ours")
-    refused(BO, CourtroomError, lambda: next(house.datasets.rows("ours")), why="There is no dataset")
-    refused(BO, Forbidden, lambda: add_dataset(house, "ours"))
-    with acts(ADA):
-        house.datasets.split("ours", parts={"all": 1})
-        house.datasets.delete("ours")
-    with acts(BO):
-        add_dataset(house, "ours")
-        assert [one.name for one in house.datasets.newest()] == ["ours"]
-
-
-def test_a_link_opens_one_thing_to_read_until_it_expires(either: Courthouse) -> None:
-    run, other = run_of(either), run_of(either)
+def test_a_link_opens_one_thing_to_read_until_it_expires(house: Courthouse) -> None:
+    run, other = run_of(house), run_of(house)
     now, its = [1000.0], Resource(kind="run", id=run)
-    links = Links(either.database, lambda: now[0])
+    links = Links(house.database, lambda: now[0])
     with acts(ADA):
         token = links.make(its, HOUR)
         (link,) = links.of(its)
-    rows = [tuple(row) for row in either.database.connection.execute("SELECT * FROM links")]
+    rows = [tuple(row) for row in house.database.connection.execute("SELECT * FROM links")]
     assert token not in str(rows), "only its hash is kept"
     assert link.expires == 1000.0 + HOUR
     opened = NOBODY.model_copy(update={"opened": frozenset({links.opened(token)})})
     with acts(opened):
-        assert either.record(run).run.id == run
-        assert [row.id for row in either.store.runs()] == [run]
-    refused(opened, NoSuchRun, lambda: either.record(other))
-    refused(opened, Forbidden, lambda: either.runner.go(run), lambda: links.make(its, HOUR))
+        assert house.record(run).run.id == run
+        assert [row.id for row in house.store.runs()] == [run]
+    refused(opened, NoSuchRun, lambda: house.record(other))
+    refused(opened, Forbidden, lambda: house.runner.go(run), lambda: links.make(its, HOUR))
     now[0] += HOUR - 1
     assert links.opened(token) == its
     now[0] += 1
@@ -359,20 +279,20 @@ def test_a_link_opens_one_thing_to_read_until_it_expires(either: Courthouse) -> 
         assert not links.of(its)
 
 
-def test_owners_read_who_did_what(either: Courthouse) -> None:
+def test_owners_read_who_did_what(house: Courthouse) -> None:
     with acts(ADA):
-        either.library.add(package("=1+1"))
-    run = run_of(either, ADA, "mine")
+        house.library.add(package("=1+1"))
+    run = run_of(house, ADA, "mine")
     with acts(ADA):
-        sharing.share(either.database, Resource(kind="run", id=run), "shared")
-        token = Links(either.database).make(Resource(kind="run", id=run), HOUR)
-        either.marks.put(run, Mark(reviewer="Ada", star=True))
+        sharing.share(house.database, Resource(kind="run", id=run), "shared")
+        token = Links(house.database).make(Resource(kind="run", id=run), HOUR)
+        house.marks.put(run, Mark(reviewer="Ada", star=True))
     with acts(BO):
-        fork = either.fork(run, SMALL)
-        either.store.delete(fork)
+        fork = house.fork(run, SMALL)
+        house.store.delete(fork)
     with acts(Account(id="new", name="=HYPERLINK()")):
-        sharing.note(either.database, "sign-in")
-    log = ActionLog(either.database)
+        sharing.note(house.database, "sign-in")
+    log = ActionLog(house.database)
     with acts(OWNER):
         assert [(one.name, one.action, one.kind, one.id) for one in reversed(log.page(ActionFilter()))] == [
             ("Ada", "make", "case", "mine"),
@@ -395,16 +315,3 @@ def test_owners_read_who_did_what(either: Courthouse) -> None:
         assert token not in text
     for person in (ADA, LOOKS, NOBODY):
         refused(person, Forbidden, lambda: log.page(ActionFilter()))
-
-
-def test_an_action_and_its_line_are_written_together(house: Courthouse) -> None:
-    def fails() -> None:
-        with house.store.together():
-            house.new_run("cyberjurors", house.library.case("oak-table"), SMALL, 0)
-            raise RuntimeError
-
-    with acts(ADA), pytest.raises(RuntimeError):
-        fails()
-    with acts(OWNER):
-        assert not house.store.runs()
-        assert not ActionLog(house.database).count(ActionFilter())

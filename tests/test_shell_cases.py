@@ -70,23 +70,3 @@ def test_labels_that_are_numbers_are_named_in_the_shell(tmp_path: Path) -> None:
     with pytest.raises(CourtroomError, match="The labels are numbers"):
         shell("run", str(path))
     assert json.loads(shell("run", str(path), "--labels", "0=joy,1=fear", "--json"))["status"] == "done"
-
-
-def test_a_file_with_one_case_refused_takes_the_others_in(tmp_path: Path) -> None:
-    good = json.loads(FILES[".json"])
-    path = tmp_path / "a.jsonl"
-    path.write_text(f'{json.dumps(good)}\n{{"kind": "nothing"}}\n')
-    ran = CliRunner().invoke(app, ["cases", "add", str(path)])
-    assert (ran.exit_code, ran.stdout) == (1, "lamp\n")
-    assert "“nothing” is not known" in ran.stderr
-
-
-def test_a_file_that_is_not_there_or_holds_several_cases_says_what_to_do(tmp_path: Path) -> None:
-    with pytest.raises(CourtroomError, match=r"x.pdf is not there. Check the path."):
-        shell("run", str(tmp_path / "x.pdf"))
-    (tmp_path / "x.doc").write_bytes(b"x")
-    with pytest.raises(CourtroomError, match=r"x.doc can't be read. Upload one of .csv"):
-        shell("run", str(tmp_path / "x.doc"))
-    (tmp_path / "two.json").write_bytes(b"[" + FILES[".json"] + b"," + FILES[".json"] + b"]")
-    with pytest.raises(CourtroomError, match="Take them in with `courtroom cases add`, and run one by its id"):
-        shell("run", str(tmp_path / "two.json"))

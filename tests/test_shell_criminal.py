@@ -1,8 +1,6 @@
 """The shell around the criminal benches: forks, knowledge base, training data; what is wrong is told in a sentence."""
 
 import json
-import logging
-import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -54,9 +52,7 @@ def refused(told: tuple[int, str, str]) -> str:
 @pytest.mark.parametrize(
     ("procedure", "changes", "ask", "serve"),
     [
-        ("jurisagents", ("appeal=false",), 0, 3),
         ("jurisagents", ("precedents=0",), 6, 2),  # another first judgment reaches all that comes after it
-        ("verdict", ("turns=1",), 0, 5),  # the first draft passed, so that the limit was never met
         ("verdict", ("statutes=3",), 4, 1),  # the clerk's points alone don't depend on it
     ],
 )
@@ -75,50 +71,6 @@ def test_a_fork_asks_what_its_estimate_says_and_no_more(
     assert told == f"{ask} calls would be asked, {serve} are served from the record.{why}\n"
     fork = result(shell("fork", run, *words, "--json"))
     assert (fork["status"], fork["asked"], fork["recorded"]) == ("done", ask, serve)
-
-
-def test_a_fork_or_run_that_can_not_be_is_told_and_closes_what_it_opened(shell: Shell, tmp_path: Path) -> None:
-    run = heard(shell)
-    before = set(threading.enumerate()), list(logging.getLogger("courtroom").handlers)
-    assert "There is no run “nope”" in refused(shell("fork", "nope", "--estimate"))
-    assert "KEY=VALUE" in refused(shell("fork", run, "--set", "turns"))
-    assert "no stage" in refused(shell("fork", run, "--from", "round 9"))
-    assert "no such file" in refused(shell("fork", run, "--intervene", "nowhere.json"))
-    assert "at most 10" in refused(shell("fork", run, "--set", "turns=99", "--estimate", "--json"))
-    assert "not a known field" in refused(shell("fork", run, "--set", "nope=1"))
-    assert "has no parts" in refused(shell("fork", run, "--set", "model.id.x=1"))
-    assert shell("runs")[1].count("\n") == 1
-    sentence = refused(shell("run", "criminal-bus-wallet", "--procedure", "cyberjurors"))
-    assert all(part in sentence for part in ("of the kind “criminal”", "jurisagents, verdict"))
-    assert "no procedure “nope”" in refused(shell("run", "criminal-bus-wallet", "--procedure", "nope"))
-    words = ("run", "criminal-bus-wallet", "--procedure", "verdict", "--until", "nope")
-    assert "Stages are: Pre-adjudication, Turn" in refused(shell(*words))
-    assert "ends in .json, .html" in refused(shell("export", run, "--to", str(tmp_path / "run.txt")))
-    (tmp_path / "file").write_text("")
-    assert "can't be written" in refused(shell("export", run, "--to", str(tmp_path / "file" / "run.json")))
-    refused(shell("resume", run, "--until", "nope"))
-    assert (set(threading.enumerate()) - before[0], logging.getLogger("courtroom").handlers) == (set(), before[1])
-
-
-@pytest.mark.parametrize("until", ["analysis", "pre-adjudication"])
-def test_a_run_pauses_after_a_stage_named_by_kind_or_title(shell: Shell, until: str) -> None:
-    paused = result(shell("run", "criminal-bus-wallet", "--procedure", "verdict", "--until", until, "--json"))
-    assert (paused["status"], paused["stages"]) == ("paused", ["Pre-adjudication"])
-    second = result(shell("resume", paused["run"], "--until", "turn 1", "--json"))
-    assert second["stages"] == ["Pre-adjudication", "Turn 1"]
-    done = result(shell("resume", paused["run"], "--json"))
-    assert (done["status"], done["asked"]) == ("done", 1)
-
-
-def test_a_result_counts_ballots_and_where_there_are_rounds_rounds(shell: Shell) -> None:
-    jury = ("--set", "jury_size=3", "--set", "rounds=2", "--set", "consensus=1", "--set", "examination=shared")
-    discussed = result(shell("run", "oak-table", *jury, "--json"))
-    assert (discussed["rounds"], discussed["ballots"]) == (2, 2)
-    assert [(vote["ballot"], vote["round"]) for vote in discussed["votes"]] == [("Round 1", 1), ("Round 2", 2)]
-    written = result(shell("run", "story-ferry-clock", "--set", "longest=3", "--json"))
-    assert (written["procedure"], "rounds" in written) == ("juris", False)
-    assert written["ballots"] == len(written["votes"]) > 0
-    assert not [vote for vote in written["votes"] if "round" in vote]
 
 
 def precedent(number: int) -> str:
@@ -143,25 +95,6 @@ def test_precedents_are_imported_and_found(shell: Shell, tmp_path: Path) -> None
     assert line.split("\t")[0] == rows[0]["id"]
 
 
-def test_statutes_are_imported_and_found(shell: Shell, tmp_path: Path) -> None:
-    file = tmp_path / "law.jsonl"
-    file.write_text(json.dumps({"number": 400, "text": "Whoever lets a zither out of custody ..."}))
-    into = ("--into", "statutes", "--base", "prc")
-    assert "“statutes” of “prc”" in shell("knowledge", "import", str(file), *into)[1]
-    (row,) = result(shell("knowledge", "search", "zither", "--base", "prc", "--mode", "bm25", "--k", "1", "--json"))
-    assert (row["id"], row["bm25_rank"]) == ("400", 1)
-    assert result(shell("knowledge", "search", "zither", "--mode", "bm25", "--json")) == []
-    bundled, prc = result(shell("knowledge", "bases", "--json"))
-    assert (bundled["base"], bundled["files"], prc["holds"]["statutes"]) == ("bundled", [], 1)
-    file.write_text(json.dumps({"number": 401, "text": "Whoever ..."}))
-    shell("knowledge", "import", str(file), *into, "--replace")
-    assert shell("knowledge", "bases")[1].splitlines()[1:] == [
-        "prc\t1 statutes\t0 charges\t0 cases\t0 precedents",
-        "\tlaw.jsonl: 1 records, put in place of what was there",
-    ]
-    assert "1 records of “statutes.prc”" in shell("knowledge", "reindex", "statutes.prc")[1]
-
-
 def test_a_collection_is_indexed_anew_and_what_can_not_be_is_told(shell: Shell, tmp_path: Path) -> None:
     code, out, _ = shell("knowledge", "reindex", "charges")
     assert (code, "records of “charges” are indexed with" in out) == (0, True)
@@ -182,38 +115,6 @@ def test_a_collection_is_indexed_anew_and_what_can_not_be_is_told(shell: Shell, 
     assert (code, out, "'--k'" in err.splitlines()[-1]) == (2, "", True)
 
 
-TRAINING = ("--set", "learning.on=true", "--set", "learning.terms=false")
-
-
-def test_a_lesson_is_listed_and_undone_once(shell: Shell) -> None:
-    heard(shell)
-    assert shell("knowledge", "lessons") == (0, "", "")  # a run that is no training run teaches nothing
-    run = heard(shell, *TRAINING)
-    number, phase, by, why = shell("knowledge", "lessons")[1].removesuffix("\n").split("\t")
-    assert (phase, by, why) == ("archive", run, "Verified and right: a standard.")
-    assert result(shell("knowledge", "search", "扒窃", "--in", "standards", "--json"))
-    assert shell("knowledge", "undo", number) == (0, f"Step {number} is undone.\n", "")
-    assert "archive (undone)" in shell("knowledge", "lessons")[1]
-    assert result(shell("knowledge", "search", "扒窃", "--in", "standards", "--json")) == []
-    assert "undone already" in refused(shell("knowledge", "undo", number))
-    assert "no learning step 99" in refused(shell("knowledge", "undo", "99"))
-
-
-def test_the_memory_is_named_listed_and_brought_back(shell: Shell) -> None:
-    heard(shell, *TRAINING)
-    code, out, _ = shell("knowledge", "snapshot", "one")
-    name, digest = out.strip().split("\t")
-    assert (code, name, len(digest)) == (0, "one", 64)
-    assert [line.split("\t")[0] for line in shell("knowledge", "snapshots")[1].splitlines()] == ["empty", "one"]
-    assert shell("knowledge", "restore", "empty")[0] == 0
-    rows = {row["name"]: row for row in result(shell("knowledge", "snapshots", "--json"))}
-    assert (rows["one"]["digest"], rows["one"]["standards"], rows["empty"]["standards"]) == (digest, 1, 0)
-    assert "holds another memory" in refused(shell("knowledge", "snapshot", "one"))
-    assert shell("knowledge", "restore", "one")[0] == 0
-    assert shell("knowledge", "snapshot", "one") == (0, out, "")
-    assert "no snapshot “two”" in refused(shell("knowledge", "restore", "two"))
-
-
 def test_training_data_is_written_in_the_two_forms_that_trl_reads(shell: Shell, tmp_path: Path) -> None:
     right, wrong = heard(shell), heard(shell, "--set", "ranking=dense", case="criminal-two-brothers")
 
@@ -230,19 +131,3 @@ def test_training_data_is_written_in_the_two_forms_that_trl_reads(shell: Shell, 
     assert written("one", right)["verdict"] == "1 demonstrations, 0 preference pairs"
     assert (tmp_path / "one" / "dpo.jsonl").read_text() == ""
     assert written("other", wrong)["verdict"] == "0 demonstrations, 1 preference pairs"
-
-
-def test_training_data_that_can_not_be_is_told_in_a_sentence(shell: Shell, tmp_path: Path) -> None:
-    folder = str(tmp_path / "data")
-    assert "Hear some cases first" in refused(shell("align", "--to", folder))
-    run = heard(shell, procedure="jurisagents")
-    assert "no VERDICT run with a first draft" in refused(shell("align", run, "--to", folder))
-    assert "rounds" in refused(shell("align", heard(shell), "--to", folder, "--set", "rounds=-1"))
-    assert "no VERDICT run with a first draft" in refused(shell("align", "--to", folder, "--teacher", "another/model"))
-    assert "There is no run “nope”" in refused(shell("align", "nope", "--to", folder))
-    heard(shell)
-    (tmp_path / "file").write_text("")
-    assert "can't be written" in refused(shell("align", "--to", str(tmp_path / "file")))
-    assert not (tmp_path / "data").exists()
-    code, _, err = shell("align")
-    assert (code, err.splitlines()[-1]) == (2, "Error: Missing option '--to'.")

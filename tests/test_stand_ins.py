@@ -5,9 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
 import pytest
-import streamlit as st
 
 from courtroom import film as films
 from courtroom import report
@@ -19,14 +17,14 @@ from courtroom.film.picture import Painter
 from courtroom.language import speaking
 from courtroom.models import failures
 from courtroom.models.connections import Connection, Connections
-from courtroom.models.spec import OFFLINE, ModelSpec
+from courtroom.models.spec import OFFLINE
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
 from courtroom.settings import Settings
 from pages.parts.shared.shown import literal
 from tests.driving import drive, shell
 from tests.openai_server import OpenAIServer
 from tests.pages import house as app_house
-from tests.pages import page, press, texts
+from tests.pages import page, texts
 from tests.test_sharing import add_dataset
 
 __all__ = ["app_house"]  # a fixture
@@ -81,28 +79,6 @@ def test_a_stand_in_answers_where_the_model_timed_out(house: Courthouse, server:
     assert server.calls > 0
 
 
-def test_a_fork_is_served_what_the_stand_in_answered(house: Courthouse, server: OpenAIServer) -> None:
-    record, calls = heard(house, members=HALF), server.calls
-    fork = house.record(drive(house, house.fork(record.run.id, record.setup)))
-    assert (fork.asked, server.calls) == (0, calls)
-    assert {call.path: (call.value, call.instead_of) for call in fork.calls} == {
-        call.path: (call.value, call.instead_of) for call in record.calls
-    }
-    heard(house, members=HALF, rounds=2)  # another run: the model is asked itself again
-    assert server.calls > calls
-
-
-def test_a_stand_in_does_not_change_the_questions_key(house: Courthouse, server: OpenAIServer) -> None:
-    server.faults = 0.0
-    first = heard(house, members={"juror-03": {**SLOW, "timeout_s": 60}})
-    setup = first.setup.model_copy(update={"members": {"juror-03": ModelSpec(**{**SLOW, "otherwise": OFFLINE})}})
-    calls = server.calls
-    fork = house.record(drive(house, house.fork(first.run.id, setup)))
-    assert calls
-    assert (fork.asked, server.calls) == (0, calls)
-    assert not any(call.instead_of for call in fork.calls)
-
-
 def test_an_experiment_says_what_stand_ins_answered(house: Courthouse) -> None:
     arms = [
         {"name": name, "procedure": "cyberjurors", "set": {**SMALL, "members": members}}
@@ -118,93 +94,6 @@ def test_an_experiment_says_what_stand_ins_answered(house: Courthouse) -> None:
     assert row.outcome is not None
     assert told == [f"helped: stand-ins answered {row.outcome.stood_in} of {row.outcome.calls} questions."]
     assert row.outcome.stood_in >= 2
-
-
-def test_a_stand_in_that_fails_too_says_both(house: Courthouse) -> None:
-    other = {**SLOW, "otherwise": "openai/gone"}
-    record = heard(house, members={"juror-03": other})
-    call = record.call("round-1/juror-03/judge")
-    assert call is not None
-    assert call.value is None
-    assert call.error.startswith("openai/slow did not answer within")
-    assert "There is no key for openai/gone" in call.error
-
-
-def test_an_unreadable_answer_goes_to_the_stand_in(house: Courthouse, server: OpenAIServer) -> None:
-    server.faults, server.answer = 0.0, lambda body: "I would rather not."
-    record = heard(house, members={"juror-03": {**SLOW, "timeout_s": 60, "otherwise": OFFLINE}}, reasks=1)
-    call = record.call("round-1/juror-03/judge")
-    assert call is not None
-    assert (call.model, call.instead_of, len(call.keys)) == (OFFLINE, "openai/slow", 3)
-    fork = house.record(drive(house, house.fork(record.run.id, record.setup)))
-    again = fork.call("round-1/juror-03/judge")
-    assert again is not None
-    assert (again.keys, fork.asked) == (call.keys, 0)
-
-
-def test_what_can_not_be_asked_here_is_served_or_stood_in_for(
-    house: Courthouse, server: OpenAIServer, tmp_path: Path
-) -> None:
-    server.faults = 0.0
-    record = heard(house, model={**SLOW, "timeout_s": 60})
-    house.close()
-    elsewhere, calls = Courthouse(Settings(home=tmp_path)), server.calls  # whose owner lists no connection
-    try:
-        setup = elsewhere.with_stand_in(record.setup, OFFLINE)
-        assert setup.model.otherwise == OFFLINE
-        same = elsewhere.record(drive(elsewhere, elsewhere.fork(record.run.id, setup)))
-        assert (same.run.status, same.asked) == ("done", 0), same.run.reason
-        assert {call.model for call in same.calls} == {"openai/slow"}
-        more = setup.model_copy(update={"jury_size": 5, "jury": ()})
-        estimate = elsewhere.estimate("cyberjurors", record.case, more, 0, record.run.id)
-        other = elsewhere.record(drive(elsewhere, elsewhere.fork(record.run.id, more)))
-        assert (other.run.status, server.calls) == ("done", calls), other.run.reason
-        assert {(call.model, call.instead_of) for call in other.calls} == {
-            ("openai/slow", ""),
-            (OFFLINE, "openai/slow"),
-        }
-        assert elsewhere.price(estimate) == 0.0
-        assert sum(estimate.anew.values()) == other.asked
-    finally:
-        elsewhere.close()
-
-
-def test_an_estimate_counts_no_calls_for_a_stand_in(house: Courthouse) -> None:
-    case = house.library.case("oak-table")
-    plain, stood_in = (
-        house.estimate("cyberjurors", case, CyberJurorsSetup.model_validate({**SMALL, "model": model}), 0)
-        for model in (SLOW, {**SLOW, "otherwise": OFFLINE})
-    )
-    assert plain == stood_in
-
-
-def test_a_member_without_a_stand_in_keeps_none() -> None:
-    given = {"model": {"otherwise": OFFLINE}, "members": {"juror-01": {**ModelSpec().model_dump(), "id": "openai/a"}}}
-    setup = CyberJurorsSetup.model_validate(given)
-    assert setup.members["juror-01"].otherwise == "abstain"
-    assert CyberJurorsSetup.model_validate(setup.model_dump(mode="json")) == setup
-    part = CyberJurorsSetup.model_validate({**given, "members": {"juror-01": {"id": "openai/a"}}})
-    assert part.members["juror-01"].otherwise == OFFLINE
-
-
-def test_the_form_of_models_takes_a_stand_in_for_each(app_house: Courthouse, monkeypatch: pytest.MonkeyPatch) -> None:
-    def edited(table: pd.DataFrame, **_: object) -> pd.DataFrame:
-        table.loc[table["member"] == "juror", ["model", "otherwise"]] = "openai/own", OFFLINE
-        return table
-
-    monkeypatch.setattr(st, "data_editor", edited)
-    app = page("setup", {"case": "oak-table", "setup_section": "Models"})
-    title = ModelSpec.model_fields["otherwise"].title
-    of_run = next(one for one in app.text_input if one.label == title)
-    of_run.set_value("openai/stand-in").run()
-    press(app, "Start")
-    (row,) = app_house.store.runs()
-    setup = app_house.record(row.id).setup
-    assert (setup.model.otherwise, setup.roles["juror"].id, setup.roles["juror"].otherwise) == (
-        "openai/stand-in",
-        "openai/own",
-        OFFLINE,
-    )
 
 
 # --- who is missing -------------------------------------------------------------------------------------------
@@ -231,17 +120,6 @@ def test_a_report_and_a_film_say_who_is_missing(house: Courthouse, monkeypatch: 
     assert MISSING in " ".join(drawn)
     with speaking("zh"):
         assert "没有回答" in films.storyboard(films.scene_to_film(record, procedure))[-1].turnout
-
-
-def test_a_report_marks_each_answer_of_a_stand_in(house: Courthouse) -> None:
-    record = heard(house, members=HALF)
-    page = report.as_html(record, house.procedures["cyberjurors"], house.answers, house.media)
-    assert page.count("by its stand-in offline") == 2
-    assert page.count("offline instead of openai/slow") == sum(call.instead_of != "" for call in record.calls)
-    first, votes = turnout(record)
-    assert first.startswith("offline answered ")
-    assert (first in page, votes) == (True, "2 of 4 votes are of stand-ins.")
-    assert "The offline model is not a language model" in page
 
 
 def test_pages_say_who_is_missing_and_who_stood_in(server: OpenAIServer, app_house: Courthouse) -> None:

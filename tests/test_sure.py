@@ -2,7 +2,6 @@
 wavers."""
 
 import json
-import re
 from collections.abc import Callable, Iterator
 from itertools import chain, repeat
 from typing import Any
@@ -12,13 +11,10 @@ from aiohttp import web
 
 from courtroom.courthouse import Courthouse
 from courtroom.errors import CourtroomError
-from courtroom.evaluation.significance import Series, State, ends, series
-from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
-from pages.parts.shared.shown import literal
-from tests.docs import ROOT
+from courtroom.evaluation.significance import Series, series
 from tests.driving import shell
 from tests.openai_server import Answer, OpenAIServer, answer_for
-from tests.pages import benched, page
+from tests.pages import benched
 
 PRICED = "openai/gpt-4o-mini"
 
@@ -61,22 +57,6 @@ def test_the_sequential_test_by_hand(same: list[bool], found: Series) -> None:
     assert series(same) == found
 
 
-def test_the_fewest_repeats_are_known() -> None:
-    for before in ([], [True] * 5, [True] * 16, [False], [False, True, False]):
-        now = series(before)
-        ends = [n for n in range(1, 40) for hit in (True, False) if series([*before, *[hit] * n]).state != "open"]
-        assert now.fewest == min(ends)
-    assert series([True] * 18).fewest == 0
-
-
-@pytest.mark.parametrize(("share", "wrong"), [(0.95, "refuted"), (0.8, "shown"), (0.97, "refuted"), (0.6, "shown")])
-def test_a_wrong_answer_is_as_rare_as_it_says(share: float, wrong: State) -> None:
-    """By adding up all series of 300 repeats, not by chance."""
-    found = ends(share, 300)
-    assert found[wrong] <= 0.05 / 0.95
-    assert found["open"] < 0.01
-
-
 def test_no_repeat_is_made_twice(house: Courthouse) -> None:
     run = heard(house)
     assert house.experiments.repeats.found(run) is None
@@ -101,24 +81,6 @@ def test_no_repeat_is_made_twice(house: Courthouse) -> None:
         shell("experiment", "certainty", run, "--budget", "0")
 
 
-def test_the_most_repeats_end_it(house: Courthouse, monkeypatch: pytest.MonkeyPatch) -> None:
-    run = heard(house)
-    found = house.experiments.repeats.go(run, most=4)
-    assert (found.found.state, found.found.of) == ("open", 4)
-    assert found.reason == "There are 4 repeats, and 4 are wanted at most."
-    assert house.experiments.repeats.go(run, most=2).found.of == 4
-    sentence = (
-        "How sure is this verdict? It is not decided whether the outcome is the same with at least 95 %: "
-        "4 of 4 repeats with other seeds came to the same outcome."
-    )
-    assert house.experiments.repeats.sentence(run) == sentence
-    shell("export", run, "--to", str(house.settings.home / "run.html"))
-    assert sentence in (house.settings.home / "run.html").read_text()
-    monkeypatch.chdir(ROOT)
-    shown = page("deliberation", run=run)
-    assert literal(sentence) in [caption.value for caption in shown.caption]
-
-
 def test_a_server_that_wavers_refutes_it_soon(house: Courthouse, server: OpenAIServer) -> None:
     server.answer = wavers("buyer", "seller", "buyer", "seller", "seller", "buyer")
     found = house.experiments.repeats.go(heard(house, PRICED))
@@ -140,27 +102,3 @@ def test_a_budget_ends_it_and_a_larger_one_goes_on(house: Courthouse, server: Op
     further = house.experiments.repeats.go(run, budget=1000 * each)
     assert (further.found.state, further.found.of) == ("shown", 18)
     assert server.calls == asked + 18 - found.found.of
-
-
-def test_a_repeat_that_fails_is_said_and_gone_on_with(house: Courthouse, server: OpenAIServer) -> None:
-    def refused() -> web.Response:
-        return web.json_response({"error": {"message": "no such model"}}, status=404)
-
-    server.answer = wavers("buyer", refused, refused, refused, "buyer")
-    run = heard(house, PRICED)
-    found = house.experiments.repeats.go(run)
-    assert found.found.of == 0
-    assert re.match(r"The repeat repeat-\w+ is \w+\. .* Run the command again to go on with it\.", found.reason)
-    assert house.experiments.repeats.go(run).found.state == "shown"
-    assert server.calls == 1 + 3 + 18
-
-
-def test_what_cannot_be_repeated_is_refused(house: Courthouse, server: OpenAIServer) -> None:
-    waiting = house.new_run("cyberjurors", house.library.case("oak-table"), CyberJurorsSetup(jury_size=1), 0)
-    with pytest.raises(CourtroomError, match="no verdict yet"):
-        house.experiments.repeats.go(waiting)
-    made = benched(house, "juris", "news-night-bus", jury_size=1, longest=3)
-    with pytest.raises(CourtroomError, match="decides nothing"):
-        house.experiments.repeats.go(made)
-    with pytest.raises(CourtroomError, match="What a repeat costs is not known"):
-        house.experiments.repeats.go(heard(house, "openai/nobody-knows-its-price"), budget=1.0)

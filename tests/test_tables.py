@@ -4,7 +4,6 @@ import csv
 import io
 import json
 from collections.abc import Callable
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +17,7 @@ from typer.testing import CliRunner
 from courtroom.__main__ import app
 from courtroom.cases.files import Package, read_each, read_upload
 from courtroom.cases.labelled import LabelledTask
-from courtroom.cases.readers.tables import NumberedLabels, alike, task_from_text
+from courtroom.cases.readers.tables import NumberedLabels
 from courtroom.errors import CaseError, CourtroomError
 from courtroom.panel.personas import checked, read_panel
 from courtroom.text.encoding import ENCODINGS, decoded
@@ -59,27 +58,14 @@ def test_both_doors_read_a_table_alike(desk: Desk, line: str) -> None:
         assert table["told"] or not said, "nothing needs a word"
 
 
-def test_both_doors_leave_out_a_text_that_is_too_long(desk: Desk) -> None:
-    data = f"text,label\nfine,joy\n{'x' * 50_001},joy\nbad,anger\n".encode()
-    for rows, said in (from_cases("a.csv", data), from_datasets(desk, "a.csv", data)):
-        assert rows == [("fine", "joy"), ("bad", "anger")]
-        assert "line 3: it has 50,001 characters as its text" in said
-
-
 @pytest.mark.parametrize(
     ("data", "told"),
     [
         ("text,label,label\na,joy,anger\n", "two columns are named “label”"),
-        ("text,Label,label\na,joy,anger\n", "two columns are named “Label”"),
         ("text,label\na,café\nb,cafe\u0301\n", "look alike"),
-        ("text,label\na,anger\nb,anger\u200b\n", "look alike"),
         ("text,label\na,\ufeffjoy\nb,joy\n", "look alike"),
-        ("text,label\na,non-toxic\nb,non\u2011toxic\n", "look alike"),
-        ("text,label\na,ｊｏｙ\nb,joy\n", "look alike"),
         ("text,label\na,don’t know\nb,don't know\n", "look alike"),
         ("text,label\na,joy\nb,jоy\n", "look alike"),  # an о of Cyrillic
-        ("text,label\na,joy\nb,'joy'\n", "look alike"),
-        ("text,label\na,joy.\nb,joy\n", "look alike"),
         ("text,label\na,not_sure\nb,not sure\n", "look alike"),
         ('text,label\n"a,joy\nb,anger\n', "lines 2 to 3: a quotation mark opens in it that is never closed"),
         (
@@ -100,17 +86,7 @@ def test_both_doors_refuse_what_would_have_to_be_guessed(desk: Desk, data: str, 
         from_datasets(desk, name, data.encode())
 
 
-def test_a_truth_beside_a_yes_is_asked_about() -> None:
-    rows = '{"text": "a", "label": true}\n{"text": "b", "label": "False"}\n{"text": "c", "label": "yes"}\n'
-    with pytest.raises(CaseError, match="“False” .* and “yes” .* look alike or mean the same"):
-        task_from_text(rows)
-    assert alike(("TRUE", "FALSE")) is None
-    assert alike(("yes", "no", "neutral")) is None
-
-
-@pytest.mark.parametrize(
-    "encoding", [name for name in ENCODINGS if name] + ["utf-16-le", "utf-16-be", "utf-8-sig", "utf-32"]
-)
+@pytest.mark.parametrize("encoding", [name for name in ENCODINGS if name] + ["utf-16-be", "utf-8-sig"])
 @pytest.mark.parametrize("name", ["a.csv", "a.jsonl"])
 def test_a_table_is_read_in_the_encoding_that_is_named(desk: Desk, name: str, encoding: str) -> None:
     words = {"cp1252": "“über” – café", "cp1250": "żółć", "cp1251": "лампа", "mac-roman": "“über” – café"}
@@ -127,10 +103,7 @@ def test_a_table_is_read_in_the_encoding_that_is_named(desk: Desk, name: str, en
     ("encoding", "text"),
     [
         ("gb18030", "手机电池很好,好\n屏幕碎了,坏\n"),
-        ("gb18030", "好评,正\n差评,负\n"),
         ("cp1252", "He said “never again” – and meant it,negative\nIt cost €5,neutral\n"),
-        ("cp1252", "Die Lampe ist schön und größer,gut\nüble Sache,schlecht\n"),
-        ("utf-16", "fine lamp,joy\nbad,anger\n"),
         ("utf-16-le", "fine lamp,joy\nbad,anger\n"),
         ("cp932", "椅子はとても良い,良い\nランプが壊れた,悪い\n"),
         ("cp1251", "Стул отличный,радость\nЛампа разбита,гнев\n"),
@@ -145,12 +118,6 @@ def test_an_encoding_is_found_and_told(desk: Desk, encoding: str, text: str) -> 
     document, remark = decoded(data)
     assert document.endswith(text)
     assert remark
-
-
-def test_an_encoding_that_is_none_is_refused_in_words() -> None:
-    for name in ("nope", "base64", "rot13", "undefined"):
-        with pytest.raises(CaseError, match="There is no encoding"):
-            read_upload("a.csv", CSV.encode(), encoding=name)
 
 
 def test_minus_one_among_other_numbers_is_asked_about(desk: Desk) -> None:
@@ -272,20 +239,18 @@ CELL = st.text(
 )
 
 
-def _csv(delimiter: str = ",", quoting: int = csv.QUOTE_MINIMAL, end: str = "\r\n") -> Callable[[Rows], bytes]:
+def _csv(delimiter: str = ",", quoting: int = csv.QUOTE_MINIMAL) -> Callable[[Rows], bytes]:
     def write(rows: Rows) -> bytes:
         out = io.StringIO()
-        writer = csv.writer(out, delimiter=delimiter, quoting=quoting, lineterminator=end)  # type: ignore[arg-type]
+        writer = csv.writer(out, delimiter=delimiter, quoting=quoting)  # type: ignore[arg-type]
         writer.writerows([("text", "label"), *rows])
         return out.getvalue().encode()
 
     return write
 
 
-def _pandas(separator: str = ",", encoding: str = "utf-8") -> Callable[[Rows], bytes]:
-    return lambda rows: (
-        pd.DataFrame(rows, columns=["text", "label"]).to_csv(sep=separator, index=False).encode(encoding)
-    )
+def _pandas(encoding: str = "utf-8") -> Callable[[Rows], bytes]:
+    return lambda rows: pd.DataFrame(rows, columns=["text", "label"]).to_csv(index=False).encode(encoding)
 
 
 def _excel_text(rows: Rows) -> bytes:
@@ -300,21 +265,18 @@ def _excel_text(rows: Rows) -> bytes:
 
 WRITERS = {
     "csv.csv": _csv(),
-    "unix.csv": _csv(end="\n"),
     "all.csv": _csv(quoting=csv.QUOTE_ALL),
     "semicolon.csv": _csv(";"),
-    "bar.csv": _csv("|"),
     "tabs.tsv": _csv("\t"),
     "all.tsv": _csv("\t", csv.QUOTE_ALL),
     "pandas.csv": _pandas(),
-    "pandas.tsv": _pandas("\t"),
     "pandas-16.csv": _pandas(encoding="utf-16"),
     "excel.tsv": _excel_text,
 }
 
 
 @pytest.mark.parametrize("name", WRITERS)
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(texts=st.lists(CELL, min_size=2, max_size=6))
 def test_written_tables_come_back_equal_or_are_refused_by_line(name: str, texts: list[str]) -> None:
     assume(all(text.strip() for text in texts))
@@ -350,7 +312,7 @@ BYTES = st.binary(max_size=200) | st.lists(st.sampled_from((*PARTS, *SIGNS)), ma
 
 
 @given(data=BYTES, ending=st.sampled_from(ENDINGS))
-@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_any_bytes_under_any_ending_give_rows_or_a_sentence(desk: Desk, data: bytes, ending: str) -> None:
     name, said = f"any{ending}", []
     try:
@@ -362,36 +324,3 @@ def test_any_bytes_under_any_ending_give_rows_or_a_sentence(desk: Desk, data: by
     except CourtroomError as refused:
         said.append(str(refused))
     assert all(name in one for one in said)
-
-
-FORMS = (
-    "kind title evidence votes fact meta facts labels criminals_info input choices endings context query ridx pid qw"
-)
-FIELDS = ("text", "label", "sentence", "target", *FORMS.split(" "))
-VALUES = st.recursive(
-    st.one_of(
-        st.none(),
-        st.booleans(),
-        st.integers(-3, 10**20),
-        st.floats(),
-        st.sampled_from(["", "a", "joy", "nan", "\ud800"]),
-    ),
-    lambda within: st.one_of(
-        st.lists(within, max_size=3), st.dictionaries(st.sampled_from(FIELDS), within, max_size=3)
-    ),
-    max_leaves=6,
-)
-
-
-@given(
-    rows=st.lists(st.dictionaries(st.sampled_from(FIELDS), VALUES, max_size=5), min_size=1, max_size=4),
-    array=st.booleans(),
-)
-@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_any_fields_with_any_values_give_rows_or_a_sentence(desk: Desk, rows: list[Any], array: bool) -> None:
-    name = "any.json" if array else "any.jsonl"
-    data = (json.dumps(rows) if array else "\n".join(map(json.dumps, rows))).encode()
-    with suppress(CourtroomError):
-        assert all(isinstance(found, Package | CaseError) for found in read_each(name, data))
-    with suppress(CourtroomError):
-        assert desk.take(desk.write(name, data)).taken

@@ -7,11 +7,8 @@ import pytest
 
 from courtroom.courthouse import Courthouse
 from courtroom.datasets import Row
-from courtroom.engine.interventions import ChangeSetup, InterventionRefused
-from courtroom.engine.run import Control
 from courtroom.errors import CourtroomError
 from courtroom.experiments.spec import parsed
-from courtroom.models.spec import ModelSpec
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
 from pages.parts.shared.shown import literal
 from tests.driving import drive, house, shell
@@ -33,7 +30,6 @@ def setup(**more: object) -> CyberJurorsSetup:
     [
         ("roles.jurors.id", NO_ROLE),
         ("members.juror-99.id", NO_SEAT),
-        ("members.juror-9.id", "nobody sits in the seat “juror-9”. Use one of juror-01"),
     ],
 )
 def test_the_shell_refuses_a_name_that_stands_for_nobody(
@@ -45,26 +41,6 @@ def test_the_shell_refuses_a_name_that_stands_for_nobody(
         shell("run", "oak-table", *given)
     assert sentence in str(refused.value)
     assert shell("runs") == ""
-
-
-def test_a_fork_refuses_a_new_name_and_keeps_one_of_before(house: Courthouse) -> None:
-    case, old = house.library.case("oak-table"), setup(members={"juror-77": ModelSpec()})
-    complete, _ = house.procedures["cyberjurors"].prepare(case, old, 0)
-    run = house.store.create("cyberjurors", case, complete, 0)  # as an earlier version put it on record
-    assert house.record(drive(house, run)).run.status == "done"
-    assert house.record(drive(house, house.fork(run, complete))).run.status == "done"
-    members = {**complete.members, "juror-99": ModelSpec()}
-    with pytest.raises(CourtroomError, match="nobody sits in the seat “juror-99”"):
-        house.fork(run, complete.model_copy(update={"members": members}))
-
-
-def test_an_intervention_refuses_a_seat_that_is_not_there(house: Courthouse) -> None:
-    run = drive(
-        house, house.new_run("cyberjurors", house.library.case("oak-table"), setup(), 0), Control(stage="evidence")
-    )
-    with pytest.raises(InterventionRefused, match="nobody sits in the seat “juror-99”"):
-        house.interventions.intervene(run, ChangeSetup(key="members.juror-99", value={"id": "offline"}))
-    house.interventions.intervene(run, ChangeSetup(key="members.juror-02", value={"id": "offline"}))
 
 
 def test_an_experiment_and_a_what_if_refuse_such_names(house: Courthouse) -> None:

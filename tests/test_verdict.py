@@ -1,41 +1,31 @@
 """VERDICT: draft, verify, revise; who sees what; the ablations; the export for training an expert."""
 
-import asyncio
 import json
 import re
-import subprocess
-import sys
 from dataclasses import replace
-from importlib.util import find_spec
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from courtroom.cases.criminal import CriminalCase, DraftBatch, Gold
 from courtroom.courthouse import Courthouse
-from courtroom.engine.events import Noted
 from courtroom.engine.record import Record
 from courtroom.errors import CourtroomError
 from courtroom.knowledge.bases import bundled_statutes
 from courtroom.knowledge.memory import Directive, Recall, Standard
 from courtroom.knowledge.search import Fetch, Search
-from courtroom.language import catalogue, speaking
 from courtroom.law import Both, Judgment, Statute, Term
 from courtroom.models.request import Request
 from courtroom.models.schema import schema_of
 from courtroom.models.spec import ModelSpec
 from courtroom.procedures import PROCEDURES
-from courtroom.procedures.check_templates import unseen
-from courtroom.procedures.verdict import views
-from courtroom.procedures.verdict.alignment import AlignmentSetup, adapter, first_drafts, preferences, supervised, valid
+from courtroom.procedures.verdict.alignment import AlignmentSetup, adapter, first_drafts, preferences, supervised
 from courtroom.procedures.verdict.setup import VerdictSetup
-from courtroom.procedures.verdict.tasks import Advice, Consolidate, DraftJudgment, ReflectOnDraft
-from courtroom.procedures.verdict.train import Adapter, accumulated, fitting, train
-from tests.asked import Asked, asked
+from courtroom.procedures.verdict.tasks import Advice, DraftJudgment, ReflectOnDraft
+from courtroom.procedures.verdict.train import fitting
 from tests.driving import drive
 from tests.toy import Scripted, text_of
-from tests.verdict_questions import LANGUAGES, file_of, questions, rendered
+from tests.verdict_questions import LANGUAGES, file_of, rendered
 
 QUARRELS = "picking quarrels and provoking trouble"
 CASE = CriminalCase(
@@ -137,17 +127,6 @@ def test_a_question_is_refused_before_it_is_on_record(house: Courthouse) -> None
     assert house.store.runs() == []
 
 
-def test_the_ablations_leave_out_what_they_name(house: Courthouse) -> None:
-    tasks = {}
-    for variant in ("no-memory", "no-directives", "no-agents"):
-        record = hear(house, Panel(rejections=0), variant=variant)
-        tasks[variant] = ({call.task for call in record.calls}, {r.path.rsplit("/", 1)[1] for r in record.retrievals})
-    assert tasks["no-memory"][1].isdisjoint({"standards", "directives"})
-    assert "standards" in tasks["no-directives"][1]
-    assert "directives" not in tasks["no-directives"][1]
-    assert tasks["no-agents"] == ({"alone"}, {"statutes", "memory", "standards", "directives"})
-
-
 SUSPENDED = {
     "relevant_articles": [293],
     "accusation": [QUARRELS],
@@ -171,17 +150,6 @@ def test_a_fuller_judgment_of_verdict_can_suspend_and_acquit(
     model.reply = lambda request: decided if request.task.name in ("preside", "alone") else model.said(request)
     verdict = hear(house, model, variant=variant, fuller=True).run.verdict
     assert told in f"{verdict.outcome}: {verdict.summary}"
-
-
-@pytest.mark.parametrize(("language", "is_told"), [("zh", True), ("en", False)])
-def test_a_merge_in_a_hearing_of_another_language_says_which_one_counts(
-    house: Courthouse, language: str, is_told: bool
-) -> None:
-    (first, *_) = asked(house, "verdict")  # in English
-    task = Consolidate(language=language, anchor=264, charges=("theft",), directives=("One.", "Another."))
-    messages = asyncio.run(first.prompts.render(task, sees=False))
-    told = "Write in Chinese (简体中文), the language of what stands below, and not in that of the case at hand."
-    assert (told in Asked(first.prompts, task, messages).text()) == is_told
 
 
 def test_one_judge_alone_has_the_memory_and_is_not_told_of_a_panel(house: Courthouse) -> None:
@@ -253,18 +221,6 @@ def test_reasons_come_before_decisions_but_where_the_paper_has_it_otherwise(hous
     assert fields("verify") == ["need_rejudge", "suggestions"]
     assert fields("draft", reasons_first=True) == ["explanation", "predicted_article"]
     assert fields("verify", reasons_first=True) == ["suggestions", "need_rejudge"]
-
-
-def test_the_views_show_turns_with_flags_feedback_and_a_diff(house: Courthouse) -> None:
-    record = hear(house, Panel(rejections=1), learning={"on": True}, beta=0.2)
-    views = {view.name: view.draw(record) for view in PROCEDURES["verdict"].views}
-    assert list(views["turns"]) == ["Turn 1", "Turn 2"]
-    assert "rejected" in str(views["turns"]["Turn 1"])
-    assert all(part in str(views["turns"]["Turn 2"]) for part in ("passed", "Diff(before='Article 234\\n"))
-    assert "Archive" in str(views["learning"])
-    assert "Judgment on record" in str(views["judgment"])
-    assert "0.4 IoU + 0.2 Topo + 0.3 SemSim" in str(views["memory"])
-    assert "Digest" in str(views["memory"]["Snapshot"])
 
 
 def aligned(house: Courthouse, model: Panel, *records: Record, rounds: int = 3) -> Record:
@@ -362,18 +318,6 @@ def test_a_pair_has_the_prompt_as_it_was_asked_first(house: Courthouse) -> None:
     assert [message["role"] for message in pair["prompt"]] == ["system", "user"]
 
 
-def test_a_judgment_against_the_passed_draft_is_no_standard(house: Courthouse) -> None:
-    hear(house, Panel(rejections=0), learning={"on": True})  # 234 passes, and 293 is decided
-    assert house.knowledge.memory.buffer.get("standard-stall") is not None
-    assert house.knowledge.memory.standards.get("standard-stall") is None
-
-
-def test_a_real_article_that_the_look_up_missed_is_valid(house: Courthouse) -> None:
-    (draft,) = first_drafts([hear(house, Panel())])
-    draft = draft.model_copy(update={"statutes": ()})
-    assert (valid(293, draft), valid(234, draft)) == (True, False)
-
-
 def test_a_right_first_draft_becomes_a_demonstration_and_a_wrong_correction_nothing(house: Courthouse) -> None:
     model = Panel(rejections=0)
 
@@ -394,11 +338,6 @@ def test_a_right_first_draft_becomes_a_demonstration_and_a_wrong_correction_noth
     assert record.run.verdict.outcome == "0 demonstrations, 0 preference pairs"
 
 
-@pytest.mark.parametrize("question", questions(), ids=lambda one: one.task.name)
-def test_every_input_with_a_memory_in_view_changes_what_is_sent(question: Asked) -> None:
-    assert asyncio.run(unseen(question.prompts.fresh, [question.task], set())) == []
-
-
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_the_prompts_with_a_memory_in_view_are_those_on_file(language: str) -> None:
     kept = file_of(language).read_text(encoding="utf-8")
@@ -410,36 +349,6 @@ PROMPT = [{"role": "system", "content": "You judge."}, {"role": "user", "content
 
 def draft(number: int) -> dict[str, str]:
     return {"role": "assistant", "content": json.dumps({"predicted_article": number, "explanation": "x"})}
-
-
-def exported(folder: Path, demonstrations: int = 2, pairs: int = 2) -> Path:
-    """A folder as `courtroom align` writes it, with settings for a small model."""
-    folder.mkdir()
-    small = Adapter(base_model="nobody/has-this", rank=4, alpha=2, batch_size=2, epochs=1, max_length=256)
-    shown = json.dumps({"messages": [*PROMPT, draft(264)]}) + "\n"
-    pair = json.dumps({"prompt": PROMPT, "chosen": [draft(264)], "rejected": [draft(266)]}) + "\n"
-    (folder / "adapter.json").write_text(small.model_dump_json())
-    (folder / "sft.jsonl").write_text(shown * demonstrations)
-    (folder / "dpo.jsonl").write_text(pair * pairs)
-    return folder
-
-
-@pytest.mark.skipif(not (find_spec("trl") and find_spec("peft")), reason="the extra “training” (TRL) is not installed")
-def test_an_expert_is_trained_on_demonstrations_and_then_on_pairs(tmp_path: Path) -> None:
-    def python(*arguments: object) -> None:
-        done = subprocess.run([sys.executable, "-m", *map(str, arguments)], capture_output=True, text=True, check=False)
-        assert done.returncode == 0, done.stderr[-3000:]
-
-    python("tests.tiny_expert", tmp_path / "base")
-    data, out = exported(tmp_path / "data"), tmp_path / "out"
-    python("courtroom.procedures.verdict.train", data, "--to", out, "--base", tmp_path / "base")
-    for stage in ("sft", "dpo"):
-        adapter = json.loads((out / stage / "adapter_config.json").read_text())
-        assert (adapter["r"], adapter["lora_alpha"], adapter["lora_dropout"]) == (4, 2, 0.05)
-        assert (out / stage / "adapter_model.safetensors").stat().st_size > 0
-    base, expert = ((folder / "model.safetensors").read_bytes() for folder in (tmp_path / "base", out / "expert"))
-    assert base != expert
-    assert json.loads((out / "expert" / "config.json").read_text())["model_type"] == "qwen2"
 
 
 class Words:
@@ -462,41 +371,3 @@ def test_rows_too_long_to_train_on_are_left_out_and_counted(capsys: pytest.Captu
     assert fitting([pair], Words(), 60) == [pair]
     with pytest.raises(CourtroomError, match="No row is short enough"):
         fitting([pair], Words(), 20)
-
-
-def test_all_devices_together_come_to_the_batch(monkeypatch: pytest.MonkeyPatch) -> None:
-    for devices, batch, steps in ((1, 64, 64), (4, 64, 16), (6, 64, 11), (8, 4, 1)):
-        monkeypatch.setenv("WORLD_SIZE", str(devices))
-        assert accumulated(batch) == steps
-
-
-def test_what_is_not_there_to_train_on_or_with_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for number, (only, demonstrations, pairs) in enumerate((("", 0, 0), ("sft", 0, 2), ("dpo", 2, 0))):
-        with pytest.raises(CourtroomError, match="neither demonstrations nor pairs"):
-            train(exported(tmp_path / str(number), demonstrations, pairs), tmp_path / "out", only=only)
-    with pytest.raises(CourtroomError, match="courtroom align --to"):
-        train(tmp_path, tmp_path / "out")
-    monkeypatch.setitem(sys.modules, "transformers", None)
-    with pytest.raises(CourtroomError, match=r"pip install \"courtroom\[training\]\""):
-        train(exported(tmp_path / "more"), tmp_path / "out")
-
-
-def test_a_run_whose_memory_holds_nothing_says_so_at_its_start(house: Courthouse) -> None:
-    record = hear(house, Panel())
-    assert [note.text for note in record.of(Noted)][0].startswith("The memory holds nothing: no member is shown")
-    assert not any("memory" in note.text for note in hear(house, Panel(), variant="no-memory").of(Noted))
-
-
-def test_an_added_article_that_the_base_lacks_is_told_of_in_the_flow(house: Courthouse) -> None:
-    record = hear(house, Panel(articles=(234, 67)))
-    (step,) = [step for step in views.flow(record)[""][0].steps if step.title == "Statute shortlist"]
-    assert step.body == "Article 234; not in the knowledge base, so nobody is shown it: 67"
-
-
-def test_a_draft_on_a_chinese_page_keeps_its_explanation_as_it_is(house: Courthouse) -> None:
-    record = hear(house, Panel(explanation="邱某驾驶货车闯红灯致人死亡，血液酒精含量为0mg/100ml。"))
-    with speaking("zh"):
-        (step, *_) = [step for step in views.flow(record)[""][0].steps if step.title.startswith("Draft")]
-        assert catalogue("zh").recognised(step.body) == "第 234 条"
-        (draft, *_) = views.turns(record)["Turn 1"]
-        assert catalogue("zh").recognised(draft.body) == f"第 234 条\n{step.items[0]}"

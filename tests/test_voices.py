@@ -15,8 +15,8 @@ from tests.driving import answered_by, drive
 from tests.toy import text_of
 
 LEADER = "The petrol at two places settles it for me."
-RUNS = 20
-AT_LEAST = 19
+RUNS = 8
+AT_LEAST = 7
 WRONG = 0.02
 """How often a scripted juror votes otherwise than by its script."""
 

@@ -1,29 +1,17 @@
 """What-ifs: what is varied and what comes of it, by examples worked by hand."""
 
-from collections.abc import Sequence
-from types import SimpleNamespace
-from typing import get_args
-
 import pytest
-from pydantic import ValidationError
 
-from courtroom.cases.criminal import CriminalCase
 from courtroom.cases.dispute import Evidence
 from courtroom.courthouse import Courthouse
 from courtroom.declarations.changes import changed
-from courtroom.declarations.knobs import leaves
-from courtroom.engine.run import Run
-from courtroom.errors import CaseError, CourtroomError
 from courtroom.evaluation.movement import movement
 from courtroom.experiments import what_if
 from courtroom.experiments.outcome import Outcome
 from courtroom.experiments.spec import Arm, Cases, Experiment, Variant
 from courtroom.experiments.store import StoredCell
-from courtroom.panel.follow_graph import FollowGraph, GraphKind
 from courtroom.procedures import PROCEDURES
-from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup, without_one
-from courtroom.procedures.jurisagents.setup import JurisAgentsSetup
-from courtroom.procedures.verdict.setup import VerdictSetup
+from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
 from tests import toy
 from tests.driving import drive
 from tests.samples import sample
@@ -32,98 +20,6 @@ CYBERJURORS = PROCEDURES["cyberjurors"]
 STAYS_COLD = Evidence(id="buyer-1", side="buyer", text="It stays cold.")
 BOILED = Evidence(id="seller-1", side="seller", text="It boiled when I sent it.")
 CASE = toy.CASE.model_copy(update={"evidence": (STAYS_COLD, BOILED)})
-SETUP = CyberJurorsSetup(jury_size=3, rules=("One.", "Two."))
-
-
-def planned(variants: Sequence[Variant], seeds: Sequence[int], setup: CyberJurorsSetup = SETUP) -> Experiment:
-    run = Run.model_construct(id="run", procedure="cyberjurors")
-    record = SimpleNamespace(run=run, setup=setup, case=CASE)
-    return what_if.experiment_of(record, CYBERJURORS, variants, seeds)
-
-
-def test_a_grid_takes_every_combination_of_changes() -> None:
-    rounds = what_if.values(CyberJurorsSetup, "rounds", [1, 2])
-    graph = what_if.values(CyberJurorsSetup, "graph.kind", ["ring", "complete"])
-    one = ["Rounds at most (T): 1", "Rounds at most (T): 2", "Follow-graph: ring", "Follow-graph: complete"]
-    assert [variant.name for variant in what_if.singly(rounds, graph)] == ["as it was", *one]
-    crossed = what_if.grid(rounds, graph)
-    both = [f"{first}, {second}" for first in one[:2] for second in one[2:]]
-    assert [variant.name for variant in crossed] == ["as it was", *both]
-    assert crossed[2].set == {"rounds": 1, "graph.kind": "complete"}
-    assert what_if.grid(rounds) == what_if.singly(rounds)
-    with pytest.raises(CourtroomError, match="“rounds” is varied twice"):
-        what_if.grid(rounds, rounds)
-
-
-def test_members_evidence_and_rules_are_left_out_in_turn() -> None:
-    seats = what_if.members_left_out(CYBERJURORS, SETUP, CASE, 0)
-    assert [variant.set["empty_seats"] for variant in seats] == [(1,), (2,), (3,)]
-    assert [v.without for v in what_if.evidence_left_out(CASE)] == [("buyer-1",), ("seller-1",)]
-    assert what_if.evidence_left_out(CASE)[0].name == "without buyer-1: It stays cold."
-    assert [v.set for v in what_if.rules_left_out(SETUP)] == [{"rules": ["Two."]}, {"rules": ["One."]}]
-    assert what_if.rules_left_out(JurisAgentsSetup()) == ()
-    assert what_if.members_left_out(PROCEDURES["jurisagents"], JurisAgentsSetup(), CASE, 0) == ()
-    crossed = what_if.grid(what_if.evidence_left_out(CASE), what_if.values(CyberJurorsSetup, "rounds", [1]))
-    assert (crossed[2].without, crossed[2].set) == (("seller-1",), {"rounds": 1})
-    assert list(what_if.left_out(CYBERJURORS, SETUP, CASE, 0)) == ["jurors", "evidence", "rules"]
-    assert list(what_if.left_out(PROCEDURES["jurisagents"], JurisAgentsSetup(), CASE, 0)) == ["evidence"]
-
-
-def test_a_plan_holds_each_run_once() -> None:
-    rounds = what_if.values(CyberJurorsSetup, "rounds", [3, 2, 2])  # 3 rounds and 3 jurors is how it was
-    found = planned(what_if.singly(rounds, what_if.values(CyberJurorsSetup, "jury_size", [3])), (0, 1, 0))
-    assert [arm.name for arm in found.arms] == ["as it was", "Rounds at most (T): 2"]
-    assert found.seeds == (0, 1)
-    with pytest.raises(CourtroomError, match="Nothing would change"):
-        planned(what_if.singly(what_if.values(CyberJurorsSetup, "rounds", [3])), (0,))
-    assert len(planned(what_if.singly(), (0, 1)).arms) == 1
-
-
-@pytest.mark.parametrize("kind", [*get_args(GraphKind), "by hand"])
-@pytest.mark.parametrize("size", [6, 8])
-def test_another_jury_size_says_what_it_draws_anew(kind: str, size: int) -> None:
-    graph = {"edges": ((0, 1), (5, 2))} if kind == "by hand" else {"kind": kind}
-    base = CyberJurorsSetup(jury_size=7, graph=FollowGraph.model_validate(graph)).complete(CASE, 3)
-    (variant,) = what_if.values(CyberJurorsSetup, "jury_size", [size])
-    made = what_if.applied(variant, base, CASE)[0].complete(CASE, 3)
-    both = min(size, 7)
-    before, after = ({edge for edge in one.graph.edges or () if max(edge) < both} for one in (base, made))
-    assert made.jury[:both] == base.jury[:both]
-    assert (len(made.jury), made.graph.seats) == (size, None)
-    (arm,) = planned((variant,), (0, 1), base).arms
-    if kind == "ring" and size == 8:
-        assert arm.name == "8 jurors, with edges drawn anew"
-    else:
-        assert before == after
-        assert arm.name == f"{size} jurors"
-
-
-@pytest.mark.parametrize(
-    ("variant", "told"),
-    [
-        (Variant(name="rounds=0", kind="knob", set={"rounds": 0}), "rounds=0: rounds: must be at least 1"),
-        (Variant(name="x", kind="knob", set={"no_such_knob": 1}), "no_such_knob: is not a known field"),
-        (Variant(name="x", kind="knob", set={"jury.9.traits": []}), "must be a position from 1 to"),
-        (Variant(name="x", kind="evidence", without=("buyer-9",)), "no evidence buyer-9"),
-    ],
-)
-def test_a_variant_that_does_not_fit_is_told(variant: Variant, told: str) -> None:
-    with pytest.raises(CourtroomError, match=told):
-        planned((what_if.BASE, variant), (0,))
-
-
-def test_near_values_stay_within_bounds() -> None:
-    fields = CyberJurorsSetup.model_fields
-    assert what_if.near(fields["rounds"], 1) == [2]
-    assert what_if.near(fields["rounds"], 10) == [9]
-    assert what_if.near(fields["precedents"], 3) == [0, 2, 4]
-    assert what_if.near(fields["precedents"], 0) == [1]
-    assert what_if.near(fields["consensus"], 0.9) == [0.7, 1.0]
-    assert what_if.near(fields["examination"], "own") == ["shared"]
-    assert what_if.near(JurisAgentsSetup.model_fields["appeal"], True) == [False]
-    assert what_if.near(fields["jury"], ()) == []
-    five = PROCEDURES["courtroom-llm"].setup(judges=5)
-    assert [v.set["judges"] for v in what_if.knobs_turned(five) if "judges" in v.set] == [3, 7]
 
 
 @pytest.mark.parametrize("name", [name for name in PROCEDURES if name not in ("distillation", "alignment")])
@@ -139,14 +35,6 @@ def test_everything_that_is_proposed_fits(name: str, house: Courthouse) -> None:
         new, heard = what_if.applied(variant, setup, case)
         assert (new, heard) != (setup, case)
         procedure.prepare(heard, new, 0)
-
-
-def test_knobs_beside_the_matter_are_left_alone() -> None:
-    turned = {path for variant in what_if.knobs_turned(SETUP.complete(CASE, 0)) for path in variant.set}
-    assert turned >= {"variant", "rounds", "graph.kind", "graph.density", "tie", "jury_size"}
-    assert not any(path.startswith(("model", "budget", "quorum", "reasks")) for path in turned)
-    assert not [path for path, _ in leaves(VerdictSetup) if path.startswith("learning")]
-    assert "graph.seed" not in dict(leaves(CyberJurorsSetup))
 
 
 def cell(arm: int, seed: int, outcome: str | None, buyer: int = 0, seller: int = 0) -> StoredCell:
@@ -209,53 +97,3 @@ def test_a_juror_left_out_takes_nobodys_words_along(house: Courthouse) -> None:
     fork = house.record(drive(house, house.fork(base.run.id, ring)))
     heard = movement(fork, CYBERJURORS, house.answers.of(fork.run)).heard([*fork.ballots][-1])
     assert heard.keys() == {("juror-01", "juror-02"), ("juror-04", "juror-05"), ("juror-05", "juror-01")}
-
-
-def test_every_seat_but_the_last_can_be_left_empty() -> None:
-    setup = CyberJurorsSetup(jury_size=3, empty_seats=(2,))
-    assert without_one(setup) == {"juror-01": {"empty_seats": (2, 1)}, "juror-03": {"empty_seats": (2, 3)}}
-    assert without_one(CyberJurorsSetup(jury_size=1)) == {}
-    assert without_one(CyberJurorsSetup(variant="baseline")) == {}
-    with pytest.raises(ValidationError, match="every seat would be empty"):
-        CyberJurorsSetup(jury_size=2, empty_seats=(1, 2))
-
-
-@pytest.mark.parametrize(
-    ("changes", "redrawn"),
-    [
-        ({"graph.kind": "ring"}, True),
-        ({"graph.density": 0.9}, True),
-        ({"rounds": 1}, False),
-        ({"graph.kind": "ring", "graph.edges": [[0, 1]]}, False),
-    ],
-)
-def test_another_kind_of_graph_has_other_edges(changes: dict[str, object], redrawn: bool) -> None:
-    complete = CyberJurorsSetup(jury_size=5).complete(CASE, 0)
-    assert (changed(complete, changes).graph.edges is None) is redrawn
-
-
-def test_evidence_left_out_was_never_submitted(house: Courthouse) -> None:
-    case = house.library.case("oak-table")
-    names = [name for name, _ in case.parts()]
-    assert names == [piece.id for piece in case.evidence]
-    less = case.without(names[0])
-    assert [piece.text for piece in less.evidence] == [piece.text for piece in case.evidence[1:]]
-    assert [piece.id for piece in less.evidence] == [name for name in names if name != "buyer-2"], "no gap"
-    assert less.content_hash() != case.content_hash()
-    bare = case.without(*names)
-    setup = CyberJurorsSetup(jury_size=3, rounds=1)
-    assert house.store.status(drive(house, house.new_run("cyberjurors", bare, setup, 0))) == "done"
-    with pytest.raises(CaseError, match="no evidence buyer-99"):
-        case.without("buyer-99")
-
-
-def test_sentences_of_the_facts_are_left_out_alone() -> None:
-    case = CriminalCase(id="x", title="x", facts="He came.  He took it! He took it! 他走了。他卖了它。")
-    assert [name for name, _ in case.parts()] == ["facts-1", "facts-2", "facts-3", "facts-4", "facts-5"]
-    assert case.without("facts-1").facts == "He took it! He took it! 他走了。他卖了它。"
-    assert case.without("facts-3", "facts-4").facts.split() == ["He", "came.", "He", "took", "it!", "他卖了它。"]
-    assert CriminalCase(id="x", title="x", facts="One sentence.").parts() == ()
-    with pytest.raises(CaseError, match="Nothing would be left"):
-        case.without(*(name for name, _ in case.parts()))
-    with pytest.raises(CaseError, match="no part facts-9"):
-        case.without("facts-9")

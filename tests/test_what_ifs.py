@@ -10,15 +10,14 @@ import pytest
 
 from courtroom.courthouse import Courthouse
 from courtroom.errors import CourtroomError
-from courtroom.experiments.spec import Experiment, as_toml, parsed, read_toml
-from courtroom.experiments.what_if import evidence_left_out, left_out, results, singly, values
-from courtroom.figures.experiment import draw_flips, draw_shares, draw_swings
+from courtroom.experiments.spec import Experiment
+from courtroom.experiments.what_if import left_out, results, singly, values
 from courtroom.models.keys import KEYS
 from courtroom.models.request import Reply, Request, Watch
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
 from tests.driving import answered_by, done, shell
 from tests.pages import benched, house, opened_at, page, press, texts
-from tests.test_what_if_variants import CYBERJURORS, PLAN, cell
+from tests.test_what_if_variants import CYBERJURORS
 
 __all__ = ["house"]  # a fixture
 
@@ -130,67 +129,6 @@ def test_a_what_if_is_paused_gone_on_with_and_deleted(house: Courthouse, held: H
         house.experiments.store.experiment(name)
 
 
-def test_a_what_if_can_be_a_file(house: Courthouse, tmp_path: Path) -> None:
-    run = heard(house)
-    experiment = everything(house, run, (0, 3))
-    file = tmp_path / "what-if.toml"
-    file.write_text(as_toml(experiment), encoding="utf-8")
-    assert read_toml(file) == experiment
-    name = house.experiments.begin(read_toml(file))
-    assert name == experiment.id
-    house.store.delete(run)
-    house.experiments.go(name)
-    house.experiments.wait(name, 30)
-    kept = house.experiments.store.experiment(name)
-    assert kept.status == "paused"
-    assert f"There is no run “{run}” here" in kept.reason
-
-
-def test_forks_keep_to_the_procedure_of_their_run(house: Courthouse) -> None:
-    given = {"name": "x", "dataset": {"run": heard(house)}, "arms": [{"name": "a", "procedure": "verdict"}]}
-    with pytest.raises(CourtroomError, match="cyberjurors"):
-        house.experiments.begin(parsed(given, "x"))
-    with pytest.raises(CourtroomError, match="either a dataset or a run"):
-        parsed({**given, "dataset": {"run": "r", "name": "d"}}, "x")
-    run = house.new_run("cyberjurors", house.library.case("oak-table"), CyberJurorsSetup(), 0)
-    with pytest.raises(CourtroomError, match="no verdict yet"):
-        one_round(house, run)
-
-
-def test_proposed_changes_fit_the_budget_cheapest_first(house: Courthouse) -> None:
-    run = heard(house)
-    whole = house.experiments.what_ifs.propose(run, 10_000)
-    calls = [wanted for _, wanted in whole]
-    assert calls == sorted(calls)
-    assert {variant.kind for variant, _ in whole} == {"knob", "member", "evidence", "rule"}
-    some = house.experiments.what_ifs.propose(run, 30)
-    assert some == whole[: len(some)]
-    assert sum(calls[: len(some)]) <= 30 < sum(calls[: len(some) + 1])
-    chosen = singly(tuple(variant for variant, _ in some))
-    takes = house.experiments.estimate(house.experiments.what_ifs.experiment(run, chosen, (0,)))
-    assert takes.calls <= 30
-
-
-@pytest.mark.parametrize("procedure", ["jurisagents", "verdict"])
-def test_a_bench_is_asked_without_each_sentence(house: Courthouse, procedure: str) -> None:
-    run = benched(house, procedure)
-    variants = singly(evidence_left_out(house.record(run).case))
-    experiment = house.experiments.what_ifs.experiment(run, variants, (0,))
-    before = len(house.knowledge.memory.standards)
-    name = done(house, experiment).kept.id
-    found = results(experiment, list(house.experiments.store.cells(name)))
-    assert [row.done for row in found.rows] == [1] * len(experiment.arms)
-    assert all(row.votes is None for row in found.rows)
-    assert len(house.knowledge.memory.standards) == before, "what if teaches nothing"
-    app = opened_at("what_if", experiment=name)
-    assert "What moves it" in [element.value for element in app.subheader]
-    app.button(key="experiment-delete").click().run()
-    assert not app.exception, app.exception
-    assert house.experiments.store.experiments() == []
-    assert [row.id for row in house.store.runs()] == [run]
-    assert "There is no experiment" in texts(opened_at("what_if", experiment=name))
-
-
 def test_a_typed_key_is_spent_on_its_own_what_if(house: Courthouse, held: Held) -> None:
     run, mine = heard(house), {"OPENAI_API_KEY": "mine-123456"}
     for seed, keys in ((1, mine), (2, None)):
@@ -217,20 +155,6 @@ def test_the_shell_estimates_runs_and_tells(house: Courthouse, tmp_path: Path) -
     shell("experiment", "export", found["experiment"], "--to", str(tmp_path / "cells.csv"))
     assert len((tmp_path / "cells.csv").read_text().splitlines()) == 11
     assert len(json.loads(shell("what-if", run, "--propose", "20", "--json"))["variants"]) > 3
-
-
-def test_wrong_use_is_told_in_a_sentence(house: Courthouse) -> None:
-    run = heard(house)
-    for words, told in (
-        (("--vary", "rounds"), "write KEY=V1,V2"),
-        (("--vary", "rounds=0"), "rounds: must be at least 1"),
-        (("--vary", "rounds=2"), "Nothing would change"),
-        (("--vary", "seed=x"), "x is no seed"),
-        (("--drop", "walls"), "'walls' is not one of"),
-        ((), "Nothing would change"),
-    ):
-        with pytest.raises((CourtroomError, AssertionError), match=told):
-            shell("what-if", run, *words)
 
 
 def test_the_page_finds_what_would_change_a_verdict(house: Courthouse) -> None:
@@ -279,22 +203,3 @@ def test_what_is_chosen_is_estimated_and_run(house: Courthouse) -> None:
     app.run()
     assert len(app.dataframe) == 2
     assert len(app.dataframe[1].value) == 2 * len(what_if.experiment.arms)
-
-
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_figures_show_what_the_results_say(theme: str) -> None:
-    cells = [
-        cell(0, 0, "buyer", 7, 3), cell(0, 1, "buyer", 6, 4),
-        cell(1, 0, "seller", 2, 8), cell(1, 1, "seller", 3, 7),
-        cell(2, 0, "buyer", 8, 2),
-    ]  # fmt: skip
-    found = results(PLAN, cells)
-    swings = draw_swings(found, CYBERJURORS.choices, theme).data[0]
-    assert [label.split(" ", 1)[1] for label in swings.y] == ["without buyer-1", "without juror-01"]
-    assert list(swings.x) == pytest.approx([-40, 10])
-    assert swings.text[0] == "-40 · 2 of 2 flipped"
-    shares = draw_shares(found, CYBERJURORS.choices, theme).data[0]
-    assert list(shares.x) == [1, 0, 1]
-    assert shares.error_x.arrayminus[0] == pytest.approx(1 - found.rows[0].shares["buyer"].low)
-    flips = draw_flips(found, theme).data[0]
-    assert (list(flips.x), list(flips.text)) == ([1.0], ["2 of 2"])

@@ -5,17 +5,15 @@ import io
 from pathlib import Path
 from typing import Any
 
-import pytest
 from PIL import Image
 
 from courtroom.cases.dispute import Evidence
 from courtroom.media.medium import Medium
 from courtroom.media.store import MediaStore
 from courtroom.media.videos import MAX_FRAMES
-from courtroom.models.card import estimate_prompt_tokens
 from courtroom.models.request import Message
 from courtroom.models.wire import nearest, to_wire
-from courtroom.procedures.cyberjurors.evidence import key_media, seconds
+from courtroom.procedures.cyberjurors.evidence import key_media
 from courtroom.procedures.cyberjurors.tasks import Clue, Finding, Perception
 from tests.pictures import clip
 from tests.say import picture
@@ -91,47 +89,9 @@ def clues(*findings: dict[str, Any]) -> tuple[Clue, ...]:
     return (Clue(evidence_id="buyer-1", media=("photo", "clip"), perception=seen),)
 
 
-@pytest.mark.parametrize(
-    ("timestamp", "expected"),
-    [
-        ("00:05", (5.5,)),
-        ("00:05.3", (5.3,)),
-        ("1:02:03", (3723.5,)),
-        ("00:05-00:09", (5.5, 9.5)),
-        ("", ()),
-        ("at the end", ()),
-        ("12:00:05:07", ()),
-    ],
-)
-def test_a_timestamp_is_read_as_seconds(timestamp: str, expected: tuple[float, ...]) -> None:
-    assert seconds(timestamp) == expected
-
-
 def test_what_findings_name_is_shown_and_a_video_at_their_moments() -> None:
     assert key_media(KETTLE, clues(), None) == ()
     assert key_media(KETTLE, clues({"media_index": 1}, {"media_index": 7}), None) == ()
     assert key_media(KETTLE, clues({"media_index": 0}), None) == (PHOTO,)
     at = [{"media_index": 1, "timestamp": t} for t in ("00:09", "00:05", "00:05")]
     assert key_media(KETTLE, clues(*at), None) == (CLIP.model_copy(update={"moments": (5.5, 9.5)}),)
-
-
-def test_where_the_number_is_limited_the_most_important_are_shown() -> None:
-    found = clues(
-        {"media_index": 0, "importance": "low"},
-        {"media_index": 1, "timestamp": "00:05", "importance": "medium"},
-        {"media_index": 1, "timestamp": "00:07", "importance": "high"},
-    )
-    shown = [key_media(KETTLE, found, limit) for limit in (0, 1, 2, 3, None)]
-    both = ["None", "None@5.5,7.5"]
-    assert [[medium.shown for medium in media] for media in shown] == [[], ["None@7.5"], both[1:], both, both]
-
-
-def test_other_moments_of_a_video_are_another_question() -> None:
-    video = CLIP.model_copy(update={"sha256": "0" * 64})
-    one, other = (video.model_copy(update={"moments": moments}) for moments in ((1.0,), (2.0,)))
-    digests = [str(Message("user", (medium,)).digest()) for medium in (video, one, other)]
-    assert len(set(digests)) == 3
-    assert digests[0] == str(["user", [f"medium:{'0' * 64}"]])
-    clips = [CLIP.model_copy(update={"moments": moments}) for moments in ((), (1.0,), (1.0, 2.0))]
-    whole, one, two = (estimate_prompt_tokens([Message("user", (clip,))]) for clip in clips)
-    assert one * 2 == two < whole

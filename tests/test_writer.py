@@ -7,12 +7,10 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import closing, suppress
 from dataclasses import dataclass, field
-from functools import partial
 from pathlib import Path
 from typing import Literal
 
 import pytest
-from pydantic import SecretStr
 
 from courtroom.engine.budget import in_sum
 from courtroom.store.database import Database
@@ -62,21 +60,6 @@ def held_up(writer: Writer) -> threading.Event:
     writer.put(write)
     begun.wait()
     return goes_on
-
-
-def test_waiting_writes_share_one_transaction(database: Database, writer: Writer) -> None:
-    seen: list[list[str]] = []
-    counted: list[str] = []
-    goes_on = held_up(writer)
-    first = writer.put(lambda: database.connection.set_trace_callback(counted.append))
-    done = [writer.put(save(database, str(number))) for number in range(20)]
-    done[0].add_done_callback(lambda _: seen.append(names(database.at)))
-    goes_on.set()
-    assert first.result() is None
-    assert [one.result() for one in done] == [str(number) for number in range(20)]
-    writer.put(lambda: database.connection.set_trace_callback(None)).result()
-    assert seen == [[str(number) for number in range(20)]], "all are on disk when the first one is told"
-    assert sum(statement.startswith("COMMIT") for statement in counted) == 1
 
 
 def test_a_write_that_fails_is_undone_alone(database: Database, writer: Writer) -> None:
@@ -234,31 +217,3 @@ def test_a_run_whose_commits_are_lost_pays_nothing_twice(tmp_path: Path, proxied
     assert (paid.calls, paid.tokens, paid.cost) == (undisturbed.calls, undisturbed.tokens, undisturbed.cost)
     assert paid.calls == len(bench.model.history) / 2 == len(record.calls)
     bench.close()
-
-
-@pytest.mark.parametrize("proxied", EITHER, indirect=True)
-def test_each_write_in_doubt_has_its_own_result(proxied: LosingProxy, on_postgres: str) -> None:
-    database, direct = open_store(SecretStr(proxied.address_of(on_postgres))), open_store(SecretStr(on_postgres))
-    writer = Writer(database)
-
-    def wrong() -> None:
-        raise ValueError("no")
-
-    def pay(name: str) -> str:
-        payment = "VALUES ('a-run', ?, '', 1, 1, 1, 1, 0.5, 0)"
-        columns = "run, path, key, calls, attempts, prompt, completion, cost, at"
-        database.connection.execute(f"INSERT INTO payments ({columns}) {payment}", (name,))
-        return name
-
-    goes_on = held_up(writer)
-    good = [writer.put(partial(pay, str(number))) for number in range(20)]
-    bad = writer.put(wrong)
-    proxied.left = 1
-    goes_on.set()
-    assert [one.result(60) for one in good] == [str(number) for number in range(20)]
-    with pytest.raises(ValueError, match="no"):
-        bad.result(60)
-    assert proxied.happened == 1
-    rows = direct.connection.execute("SELECT count(*), sum(cost) FROM payments").fetchone()
-    assert tuple(rows) == (20, 10)
-    writer.close()

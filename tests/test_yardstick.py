@@ -6,8 +6,6 @@ import json
 import random
 import re
 from collections.abc import Callable, Iterable
-from functools import cache
-from itertools import combinations
 from pathlib import Path
 from statistics import fmean
 from typing import Any
@@ -16,50 +14,20 @@ import pytest
 
 from courtroom.courthouse import Courthouse
 from courtroom.datasets.samples import add_sample
-from courtroom.evaluation.effective_votes import FEWEST, Panel, conformity, effective, persona_share, variety
-from courtroom.evaluation.yardstick import Deliberation, Yardstick, deliberation, measured, of_runs, people
+from courtroom.evaluation.effective_votes import FEWEST
+from courtroom.evaluation.yardstick import Deliberation, deliberation, measured, of_runs, people
 from courtroom.experiments.spec import adapted, recipe
 from courtroom.language import speaking, translated
-from courtroom.models.offline import OfflineModel
-from courtroom.models.request import Reply, Request, Watch
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
-from courtroom.procedures.mock_jury.tasks import Ballot, Vote
-from courtroom.settings import DATA, Settings
+from courtroom.settings import DATA
 from pages.parts.shared.shown import literal
-from tests.benchmarks.measure_voices import PANELS, held, simulated
 from tests.driving import done, drive, shell
 from tests.pages import house, page, texts
-from tests.real import FOLDER, needs_real_data
 
 __all__ = ["house"]  # a fixture
 
 WINS = {12: (0, 4, 3, 2, 3, 19, 30, 50, 80, 98, 91, 97, 99), 6: (1, 1, 4, 23, 70, 97, 100)}
 """Per cent of the verdicts for guilty, by first votes for it, as shared with the data."""
-
-Model = Callable[[int, random.Random], bool | None]
-"""A verdict from so many first votes of twelve; None hangs."""
-
-
-def runs_of(model: Model, number: int = 200, seed: int = 0) -> list[Deliberation]:
-    draw = random.Random(seed)
-    return [Deliberation(12, votes / 12, model(votes, draw)) for votes in (at % 13 for at in range(number))]
-
-
-@cache
-def wins_of_people(size: int, votes: int) -> float:
-    verdicts = [one.verdict for one in people() if one.place == (size, votes)]
-    return sum(map(bool, verdicts)) / len(verdicts)
-
-
-def as_people(votes: int, draw: random.Random) -> bool:
-    return draw.random() < wins_of_people(12, votes)
-
-
-MODELS: dict[str, Model] = {
-    "follows the first majority": lambda votes, draw: votes > 6 or (votes == 6 and draw.random() < 0.5),
-    "always acquits": lambda votes, draw: False,
-    "never moves": lambda votes, draw: {0: False, 12: True}.get(votes),
-}
 
 
 def test_people_are_as_they_were_counted() -> None:
@@ -81,52 +49,23 @@ def test_people_are_as_they_were_counted() -> None:
     assert (len(unknown), round(100 * fmean(parted + unknown))) == (33, 90)
 
 
-@needs_real_data
-def test_what_is_said_of_chats_is_what_their_records_say() -> None:
-    with (FOLDER / "juries/online_juries.csv").open() as file:
-        rows = list(csv.DictReader(file))
-    yardstick = Yardstick((Deliberation(12, 0.75, True, last=1.0, changed=(0, 9, 3, 3)),), ())
-    lines = {line.name: line for line in yardstick.lines}
-    flipped, votes = (sum(int(row[name]) for row in rows) for name in ("num_flipped", "num_votes"))
-    assert lines["gross"].people == pytest.approx(flipped / votes)
-    assert lines["still"].people == sum(row["num_flipped"] == "0" for row in rows) / len(rows)
-    assert lines["unanimous"].people == sum(float(row["majority_pct"]) == 1 for row in rows) / len(rows)
-    assert {lines[name].people_n for name in ("gross", "still", "unanimous")} == {len(rows)}
+def runs_of(model: Callable[[int, random.Random], bool], seed: int = 0) -> list[Deliberation]:
+    """Juries of twelve whose verdicts come of their first votes as a model has it."""
+    draw = random.Random(seed)
+    return [Deliberation(12, votes / 12, model(votes, draw)) for votes in (at % 13 for at in range(200))]
 
 
-def test_a_model_like_people_is_at_distance_0() -> None:
-    for seed in range(20):
-        interval, p = measured(runs_of(as_people, seed=seed)).distance
-        assert interval.low == 0
-        assert p > 0.05
-
-
-@pytest.mark.parametrize("name", MODELS)
-def test_a_model_that_does_not_is_told_apart(name: str) -> None:
-    found = measured(runs_of(MODELS[name]))
+def test_a_model_like_people_is_not_told_apart_and_others_are() -> None:
+    draw = random.Random(1)
+    by_votes = {votes: [one.verdict for one in people() if one.place == (12, votes)] for votes in range(13)}
+    interval, p = measured(runs_of(lambda votes, draw: bool(draw.choice(by_votes[votes])))).distance
+    assert interval.low == 0
+    assert p > 0.05
+    found = measured(runs_of(lambda votes, _: votes > 6 or (votes == 6 and draw.random() < 0.5)))
     interval, p = found.distance
     assert 0 < interval.low < interval.value < interval.high
     assert p < 0.001
-    assert found.sentences[-1] == "By this curve they are told apart from people."
-    more = "more" if name.startswith("follows") else "less"
-    assert found.sentences[0].startswith(f"Follows the first majority {more} than people do: ")
-
-
-def test_p_is_as_rarely_small_as_it_says(monkeypatch: pytest.MonkeyPatch) -> None:
-    """People drawn anew and a model like them: of 40, 7 or more p below 0.05 would come by chance in 1 of 300."""
-    monkeypatch.setattr("courtroom.evaluation.yardstick.DRAWS", 300)
-    draw, small = random.Random(1), 0
-    places = [one.place for one in people() if one.place[0] == 12]
-    for seed in range(40):
-        among = [Deliberation(12, votes / 12, as_people(votes, draw)) for _, votes in places]
-        _, p = measured(runs_of(as_people, seed=seed), among).distance
-        small += p < 0.05
-    assert small < 7
-
-
-def test_a_panel_of_another_size_is_held_against_twelve() -> None:
-    assert Deliberation(17, 13 / 17, True).place == (12, 9)
-    assert Deliberation(6, 0.5, True).place == (6, 3)
+    assert found.sentences[0].startswith("Follows the first majority more than people do: ")
 
 
 def curve_of(house: Courthouse, votes: Iterable[int], **changes: Any) -> str:
@@ -158,83 +97,6 @@ def test_page_and_shell_show_one_curve(house: Courthouse, tmp_path: Path) -> Non
     assert [row[:3] for row in mine["customdata"]] == [[p["votes"], 12, p["n"]] for p in data["curve"] if p["n"]]
     votes = page("deliberation", {f"tab-{record.run.id}": "Votes"}, run=record.run.id)
     assert re.search(r"Round \d: \d+ of 12 would have gone the other way in private", texts(votes).replace("\\", ""))
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", ["as people", *MODELS])
-def test_scripted_jurors_are_told_apart_or_not(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """At the model's border: the jurors of a run vote in each free round for what the script draws for their first
-    ballot."""
-    answer = OfflineModel.answer
-
-    async def scripted(model: OfflineModel, request: Request, watch: Watch | None = None) -> Reply:
-        task = request.task
-        if not isinstance(task, Vote):
-            return await answer(model, request, watch)
-        votes = task.counts["guilty"]
-        draw = random.Random(f"{request.tag.partition('/')[0]} {votes}")
-        script = MODELS.get(name, lambda _, draw: draw.random() < wins_of_people(6, votes))
-        wins = script(2 * votes, draw)
-        stays = task.own[-1].vote if task.own else ""
-        vote = stays if wins is None else task.case.sides[not wins]
-        return Reply(text=Ballot(statement="So it is.", vote=vote).model_dump_json(), cost=0.0)
-
-    monkeypatch.setattr(OfflineModel, "answer", scripted)
-    made = Courthouse(Settings(home=tmp_path))
-    run = curve_of(made, range(7), repeats=29, values={"jury_size": 6, "rounds": 1})
-    yardstick = of_runs(made.experiments.runs(run), made.record, made.procedures)
-    assert len(yardstick.model) == 203
-    interval, p = yardstick.distance
-    assert (interval.low == 0 and p > 0.05) if name == "as people" else (interval.low > 0 and p < 0.001)
-
-
-@pytest.mark.parametrize("seed", range(5))
-def test_it_is_what_counting_all_pairs_of_votes_gives(seed: int) -> None:
-    votes = simulated("copies one", 15, 7, 0.4, 0.6, random.Random(seed))
-    cases = [list(ballot.values()) for _, ballot in votes]
-    within = fmean(a == b for one in cases for a, b in combinations(one, 2))
-    between = fmean(a == b for one, other in combinations(cases, 2) for a in one for b in other)
-    found, *counted = effective(votes)
-    assert found.value == pytest.approx(7 / (1 + 6 * max(0.0, (within - between) / (1 - between))))
-    assert counted == [7, 15]
-
-
-@pytest.mark.parametrize(("known", "worth"), [(0.0, 17), (0.35, 17 / 6.6), (1.0, 1)])
-def test_panels_of_a_known_correlation_are_worth_what_it_says(known: float, worth: float) -> None:
-    panels = [simulated("copies one", 60, 17, known, 0.5, random.Random(seed)) for seed in range(12)]
-    assert fmean(effective(votes)[0].value for votes in panels) == pytest.approx(worth, rel=0.15)
-
-
-@pytest.mark.parametrize("kind", PANELS)
-@pytest.mark.slow
-def test_the_interval_holds_the_truth_as_often_as_it_says(kind: str) -> None:
-    """Of 60, fewer than 52 would come of 95 % in 1 of 130."""
-    assert held(kind, 13, 17, 0.5, 60) * 60 >= 52
-
-
-def test_votes_that_all_agree_say_nothing_of_their_worth() -> None:
-    assert effective([(f"case {number}", {"a": 0, "b": 0}) for number in range(20)]) is None
-    alike, *_ = effective([(f"case {number}", dict.fromkeys("abcde", number % 2)) for number in range(20)])
-    assert alike.value == alike.low == 1 < alike.high
-
-
-def test_who_the_juror_is_counts_or_not() -> None:
-    draw, who = random.Random(0), [f"juror {number}" for number in range(12)]
-    apart = [Panel(f"case {case}", ({one: int(place % 3 == 0) for place, one in enumerate(who)},)) for case in range(9)]
-    assert persona_share(apart) == pytest.approx((1, 1 / 401, 108), abs=0.01)
-    alike = [Panel(f"case {case % 3}", ({one: draw.randrange(2) for one in who},)) for case in range(9)]
-    share, p, _ = persona_share(alike)
-    assert share < 0.2
-    assert p > 0.05
-
-
-def test_who_goes_over_and_who_stays() -> None:
-    before = {"a": 0, "b": 1, "c": 1, "d": 1}
-    assert conformity(Panel("x", (before, {**before, "a": 1}))) == (1, 1, 0, 1)
-    assert conformity(Panel("x", (before, {**before, "c": 0}))) == (0, 1, 1, 1)
-    assert conformity(Panel("x", ({"a": 0}, {"a": 1}))) == (0, 0, 0, 0), "nobody to go over to"
-    assert variety(Panel("x", (), ("the same words", "the same words"))) == 0
-    assert variety(Panel("x", (), ("one thing", "other matter"))) == 1
 
 
 def test_a_verdict_says_what_its_votes_are_worth(house: Courthouse) -> None:

@@ -185,8 +185,14 @@ def _beyond(lines: Sequence[Line], most: int) -> Iterator[Line]:
 
 
 def _rare(lines: Sequence[Line], least: int) -> Iterator[Line]:
+    """Give the rows with a label that has too few; a row that goes may leave its other labels with too few."""
     counts = Counter(label for line in lines for label in line.labels.counted)
-    return (line for line in lines if any(counts[label] < least for label in line.labels.counted))
+    left = lines
+    while gone := [line for line in left if any(counts[label] < least for label in line.labels.counted)]:
+        yield from gone
+        counts.subtract(label for line in gone for label in line.labels.counted)
+        out = {line.seq for line in gone}
+        left = [line for line in left if line.seq not in out]
 
 
 POOL = "dataset-"

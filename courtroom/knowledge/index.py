@@ -11,7 +11,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
-from functools import cache, partial
+from functools import cache, lru_cache, partial
 from importlib.metadata import version as installed
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
@@ -123,7 +123,9 @@ def terms(text: str) -> list[str]:
     return [*words(text), *pairs]
 
 
+@lru_cache(maxsize=2048)
 def line(text: str) -> str:
+    """Return the terms of a text in one line. What is learned is often written again with the same text."""
     return " ".join(terms(text))
 
 

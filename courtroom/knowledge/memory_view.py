@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import zlib
 from array import array
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Mapping
@@ -167,10 +166,11 @@ class TaggedUnits(Generic[U]):
             return []
         allowed = self._there.copy()
         allowed[[self.place[name] for name in without if name in self.place]] = False
-        places = np.flatnonzero(allowed)
-        if len(places) > MAX_COMPARED:
+        if np.count_nonzero(allowed) > MAX_COMPARED:
             estimated = np.where(allowed, rated(near, slice(None)), -1)
             places = np.argpartition(estimated, -MAX_COMPARED)[-MAX_COMPARED:]
+        else:
+            places = np.flatnonzero(allowed)
         near[places] = np.vecdot(self._rows[places], asked)
         ratings = zip(rated(near, places).tolist(), places.tolist(), strict=True)
         found = sorted((-rating, self._names[place]) for rating, place in ratings if rating > 0)
@@ -195,8 +195,8 @@ def _signs(vector: Floats) -> Signs:
     return np.packbits(sides).view(np.uint64)
 
 
-CERTAIN = 2
-"""N-grams above what is enough: so many do not have one number by chance."""
+NUMBER = 24
+"""Bits of a text's number; the 40 before it are an n-gram's hash, of which two hardly ever are one."""
 
 
 class SameFacts:
@@ -212,8 +212,8 @@ class SameFacts:
         self._sizes = array("i")
         """How many n-grams each has."""
         self._numbers: dict[str, int] = {}
-        self._parts: list[tuple[NDArray[np.uint32], NDArray[np.int32]]] = []
-        """N-grams in order, each with the number of its text."""
+        self._parts: list[NDArray[np.uint64]] = []
+        """N-grams in order, each with the number of its text behind it."""
 
     def put(self, name: str, text: str) -> None:
         """Add a text, or put it in place of the one with its id."""
@@ -223,14 +223,12 @@ class SameFacts:
             return
         self.remove(name)
         grams = _hashed(text)
-        self._parts.append((grams, np.full(len(grams), len(self._texts), np.int32)))
+        self._parts.append(grams | np.uint64(len(self._texts)))
         self._numbers[name] = len(self._texts)
         self._texts.append((name, text))
         self._sizes.append(len(grams))
-        while len(self._parts) > 1 and len(self._parts[-2][0]) < 8 * len(self._parts[-1][0]):
-            both, owners = (np.concatenate(pair) for pair in zip(*self._parts[-2:], strict=True))
-            order = np.argsort(both, kind="stable")
-            self._parts[-2:] = [(both[order], owners[order])]
+        while len(self._parts) > 1 and len(self._parts[-2]) < 8 * len(self._parts[-1]):
+            self._parts[-2:] = [np.sort(np.concatenate(self._parts[-2:]), kind="stable")]
 
     def remove(self, name: str) -> None:
         """Take a text out."""
@@ -242,25 +240,29 @@ class SameFacts:
         import numpy as np
 
         asked = _hashed(text)
-        shared = np.zeros(len(self._texts), np.int64)
-        for grams, owners in self._parts:
-            starts, ends = np.searchsorted(grams, asked, "left"), np.searchsorted(grams, asked, "right")
-            some = [owners[start:end] for start, end in zip(starts, ends, strict=True) if start < end]
-            if some:
-                shared += np.bincount(np.concatenate(some), minlength=len(shared))
+        ends = asked[:, None] | np.array([0, 2**NUMBER - 1], np.uint64)
+        found = ((part, np.searchsorted(part, ends).tolist()) for part in self._parts)
+        some = [part[start:end] for part, places in found for start, end in places if start < end]
+        if not some:
+            return set()
+        numbers = np.concatenate(some)
+        numbers &= np.uint64(2**NUMBER - 1)
+        shared = np.bincount(numbers.view(np.int64), minlength=len(self._texts))
         more = shared - SAME * np.minimum(np.array(self._sizes), len(asked))
         same = set[str]()
-        for number in np.flatnonzero((shared > 0) & (more >= -1)):  # two n-grams may have one number
+        for number in np.flatnonzero((shared > 0) & (more >= 0)):
             told = self._texts[number]
-            if told is not None and (more[number] > CERTAIN or same_matter(told[1], text)):
+            if told is not None and (more[number] >= 1 or same_matter(told[1], text)):  # one may be by chance
                 same.add(told[0])
         return same
 
 
-def _hashed(text: str) -> NDArray[np.uint32]:
+def _hashed(text: str) -> NDArray[np.uint64]:
+    """Return the n-grams of facts as numbers in order, with no text's number behind them."""
     import numpy as np
 
-    return np.unique(np.array([zlib.crc32(gram.encode()) for gram in matter_grams(text)], np.uint32))
+    hashes = np.array([hash(gram) for gram in matter_grams(text)], np.int64)
+    return np.unique(hashes.view(np.uint64) >> NUMBER << NUMBER)
 
 
 def activated(

@@ -1,4 +1,4 @@
 """Attacks on the app: hostile servers, links, files and prompts, kills, full disks, damaged stores.
 
-Each test is one attack, or a family of attacks as its parameters. What was tried and what held is printed at the end.
+Each test is one attack, or a family of attacks as its parameters.
 """

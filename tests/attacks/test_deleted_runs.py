@@ -16,13 +16,13 @@ from courtroom.sharing import DAY, Links
 from courtroom.store.schema import columns_of_tables
 from courtroom.upkeep.doctor import examine
 from tests.attacks.test_files import signed
-from tests.attacks.test_forged_runs import forged, house
+from tests.attacks.test_forged_runs import forged
 from tests.driving import drive
 from tests.pages import house as house_here
 from tests.pages import page
 from tests.test_sharing import ADA, BO, run_of
 
-__all__ = ["house", "house_here"]  # fixtures
+__all__ = ["house_here"]  # a fixture
 SECRET = "SECRET of Ada"
 STAYS = {
     "experiment_cells": "what a cell came to stays with the experiment",

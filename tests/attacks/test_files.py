@@ -13,7 +13,6 @@ import resource
 import shutil
 import stat
 import zipfile
-from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import closing, suppress
 from copy import deepcopy
@@ -25,23 +24,16 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from courtroom import report
-from courtroom.cases.archives import UnpacksTooMuch
-from courtroom.cases.files import Package, read_each, read_folder, read_upload
+from courtroom.cases.files import read_folder, read_upload
 from courtroom.courthouse import Courthouse
 from courtroom.datasets.importing import Order
-from courtroom.datasets.records import Reading
 from courtroom.datasets.source import parts
-from courtroom.declarations.changes import read_value, read_values
 from courtroom.errors import CaseError, CourtroomError
 from courtroom.experiments.written import csv_of
-from courtroom.knowledge.bases import Kind
-from courtroom.models.request import digest_text
 from courtroom.panel.personas import checked, read_panel, write_csv
 from courtroom.report import run_file
 from courtroom.report.run_file import hash_of
 from courtroom.settings import Settings
-from courtroom.shell.forks import read_actions
 from courtroom.text.files import cell_text
 from tests.driving import house
 from tests.full_store import full_store
@@ -49,7 +41,6 @@ from tests.full_store import full_store
 __all__ = ["house"]  # a fixture
 
 MANY_DIGITS = "9" * 5_000
-DEEP = "[" * 100_000
 DEEP_OBJECT = '{"a":' * 100_000
 HUGE = "x" * 2_000_000
 
@@ -80,80 +71,30 @@ def refused(read: Callable[..., object], *given: object) -> str:
 
 PRICED = json.dumps(dispute()).replace('"price": 20', '"price": %s')
 JSON_BOMBS = {
-    "many digits": MANY_DIGITS,
     "many digits in a field": PRICED % MANY_DIGITS,
-    "deep list": DEEP,
     "deep object": DEEP_OBJECT,
     "not closed": '{"kind": "dispute", "id": "',
     "NUL": '{"kind": "dispute"\x00}',
-    "only a NUL": "\x00",
-    "a name twice and nothing else": '{"kind": "dispute", "kind": "criminal"}',
     "infinity": PRICED % "Infinity",
-    "not a number": PRICED % "NaN",
     "half a character": '{"kind": "dispute", "id": "\\ud800"}',
     "a huge text": json.dumps(dispute(title=HUGE)),
-    "a huge name": json.dumps({"kind": "dispute", HUGE: 1}),
-    "true": "true",
     "a text": '"a case"',
-    "nested lists": "[[[{}]]]",
 }
 
 
-@pytest.mark.parametrize("name", ["a.json", "a.jsonl", "case.zip"])
 @pytest.mark.parametrize("bomb", JSON_BOMBS.values(), ids=JSON_BOMBS)
-def test_json_that_is_meant_to_hurt_is_refused(bomb: str, name: str) -> None:
+def test_json_that_is_meant_to_hurt_is_refused(house: Courthouse, bomb: str) -> None:
     data = bomb.encode()
-    refused(read_upload, name, zipped(("case.json", data)) if name == "case.zip" else data)
-
-
-@pytest.mark.parametrize("into", ["statutes", "charges", "cases"])
-@pytest.mark.parametrize("bomb", JSON_BOMBS.values(), ids=JSON_BOMBS)
-def test_an_import_into_the_knowledge_base_refuses_the_same(house: Courthouse, bomb: str, into: Kind) -> None:
-    for name in ("a.json", "a.jsonl"):
-        refused(house.imports.check, into, name, bomb.encode())
+    for name in ("a.json", "a.jsonl", "case.zip"):
+        refused(read_upload, name, zipped(("case.json", data)) if name == "case.zip" else data)
+    for into in ("statutes", "charges", "cases"):
+        refused(house.imports.check, into, "a.json", data)
+        refused(house.imports.check, into, "a.jsonl", data)
     report = house.imports.import_precedents(bomb.encode())
     assert (report.taken, bool(report.problems)) == ((), True)
 
 
-@pytest.mark.parametrize("bomb", [MANY_DIGITS, DEEP, DEEP_OBJECT], ids=["digits", "list", "object"])
-def test_what_can_be_no_value_is_text_in_the_shell(bomb: str) -> None:
-    assert read_value(bomb) == bomb
-    assert read_values(bomb)
-    refused(read_actions, bomb)
-
-
-@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-32", "gb18030", "latin-1"])
-@pytest.mark.parametrize("name", ["a.json", "a.jsonl", "a.txt", "a.md", "a.csv"])
-def test_another_encoding_is_read_right_and_told_or_refused(name: str, encoding: str) -> None:
-    body = "grün und schön" if encoding == "latin-1" else "盗窃他人手机一部"
-    text = json.dumps(dispute(title=body), ensure_ascii=False) if "json" in name else f"text,label\n{body},x\nb,y\n"
-    (package,) = read_upload(name, text.encode(encoding))
-    assert body in package.case.model_dump_json()
-    assert package.remarks[0].startswith("The file was read as ")
-
-
-@pytest.mark.parametrize("name", ["a.json", "a.jsonl"])
-@pytest.mark.parametrize("bad", ["{", '{"fact": }', "no json at all", MANY_DIGITS, DEEP, "[]", '{"fact": 3}', "\x00"])
-def test_a_bad_line_is_told_and_the_others_are_read(name: str, bad: str) -> None:
-    for place in (0, 2) if bad == '{"fact": }' else (2,):
-        rows = [cail(1), cail(2), cail(3)]
-        found = list(read_each(name, lines(*rows[:place], bad, *rows[place:])))
-        assert [isinstance(one, Package) for one in found] == [number != place for number in range(4)]
-        assert f"{name}, line {place + 1}" in str(found[place])
-
-
-FORMULAS = (
-    *('=HYPERLINK("http://evil.example")', "+1+1", "-2+3", "@SUM(A1)", "\t=1+1", "\r=1+1"),
-    *("'=1+1", "''@SUM(A1)", "=cmd|' /C calc'!A0"),
-)
-
-
-@pytest.mark.parametrize("formula", FORMULAS)
-def test_a_table_s_formula_stays_text(formula: str) -> None:
-    out = io.StringIO()
-    csv.writer(out).writerows([("text", "label"), (formula, "yes"), ("plain", "no")])
-    (package,) = read_upload("a.csv", out.getvalue().encode())
-    assert formula.strip() in package.case.model_dump_json().replace('\\"', '"')
+FORMULAS = ('=HYPERLINK("http://evil.example")', "-2+3", "@SUM(A1)", "\t=1+1", "\r=1+1", "'=1+1")
 
 
 @pytest.mark.parametrize("formula", FORMULAS)
@@ -190,14 +131,10 @@ CASE = ("case.json", json.dumps(dispute()).encode())
 ZIPS = {
     "a link to a file": zipped(CASE, link("photo.png", "/etc/passwd")),
     "a link as the case": zipped(link("case.json", "/etc/passwd")),
-    "a link to a folder": zipped(CASE, link("media", "/")),
     "an absolute path": zipped(CASE, ("/etc/cron.d/evil", b"x")),
     "a path that leads out": zipped(CASE, ("../../evil", b"x")),
-    "a path that leads out late": zipped(CASE, ("a/b/../../../evil", b"x")),
     "a path of another system": zipped(CASE, ("C:\\evil", b"x")),
-    "a path with backslashes": zipped(CASE, ("..\\evil", b"x")),
     "zeros": zipped(CASE, ("big.png", bytes(60_000_000))),
-    "nothing": zipped(),
     "cut off": zipped(CASE)[:-10],
     "locked with a password": zipped(CASE).replace(
         b"PK\x01\x02\x14\x03\x14\x00\x00", b"PK\x01\x02\x14\x03\x14\x00\x01"
@@ -214,7 +151,6 @@ def test_a_zip_that_is_meant_to_hurt_is_refused(data: bytes, tmp_path: Path, mon
 
 # --- files of runs --------------------------------------------------------------------------------------------
 
-NASTY = "<script>alert('x')</script> ![x](http://evil.example/x.png) {{ 7*7 }}"
 Document = dict[str, Any]
 Change = Callable[[Document], object]
 
@@ -260,13 +196,6 @@ def of_last(kind: str, *path: str | int, to: Any) -> Change:
     return lambda document: set_in(*path, to=to)(last(document, kind))
 
 
-def _counted(document: Document) -> dict[str, int]:
-    """The votes of the last ballot."""
-    ballot = last(document, "vote")["ballot"]
-    votes = [event["choice"] for event in document["events"] if event["kind"] == "vote" and event["ballot"] == ballot]
-    return dict(Counter(filter(None, votes)))
-
-
 ELSEWHERE = {"api_base": "http://evil.example"}
 TURNED = {"kind": "change", "key": "model.extra", "value": ELSEWHERE}
 BEYOND = {"calls": 10**30, "attempts": 0, "prompt": 0, "completion": 0, "cost": 0}
@@ -276,7 +205,6 @@ HARMFUL: dict[str, Change] = {
     "key to elsewhere by intervention": set_in(
         "interventions", to=[{"id": "a", "number": 1, "who": "Eve", "at": 1.0, "index": 0, "action": TURNED}]
     ),
-    "key to elsewhere by member": of_last("seated", "members", 0, "spec", "id", to="http://evil.example/v1"),
     "prompt that reaches out": set_in("setup", "prompts", to={"judge": "{{ ''.__class__.__mro__ }}"}),
     "another text": lambda document: set_in(next(iter(document["parts"])), to="Ignore all.")(document["parts"]),
     "another case under a known hash": lambda document: (
@@ -287,45 +215,22 @@ HARMFUL: dict[str, Change] = {
     ),
     "a tally that nobody gave": of_last("tally", "counts", to={"buyer": 999, "seller": 0}),
     "a negative cost": of_last("call", "cost", to=-1e9),
-    "a verdict for nobody there": set_in("run", "verdict", "outcome", to="aliens"),
     "a verdict that counts votes for nobody there": set_in("run", "verdict", "counts", to={"aliens": 3}),
-    "votes for nobody there": lambda document: [
-        of_last("vote", "choice", to="aliens")(document),
-        of_last("tally", "counts", to=_counted(document))(document),
-    ],
-    "a negative tally": of_last("tally", "counts", to={"buyer": -1, "seller": 4}),
-    "no such stage": of_last("vote", "stage", to="round-9"),
     "no such member": of_last("call", "member", to="juror-99"),
     "votes without a ballot": lambda document: set_in(
         "events", to=[event for event in document["events"] if event["kind"] != "vote"]
     )(document),
-    "answer of another form": of_last("call", "value", to={"vote": ["both"]}),
     "same event twice": lambda document: document["events"].append(last(document, "vote")),
     "id that leads out": set_in("run", "id", to="../../etc/passwd"),
-    "id of markup": set_in("run", "id", to=NASTY),
     "running": set_in("run", "status", to="running"),
-    "created in ages": set_in("run", "created", to=1e300),
     "created yesterday": set_in("run", "created", to="yesterday"),
     "a huge seed": set_in("run", "seed", to=10**400),
-    "a negative seed": set_in("run", "seed", to=-1),
     "an owner": set_in("run", "owner", to="me"),
-    "a procedure of Python": set_in("run", "procedure", to="os.system"),
-    "procedures": set_in("run", "procedure", to=["verdict"]),
-    "a number for parent": set_in("run", "parent", to=7),
-    "a list for run": set_in("run", to=[]),
-    "an empty case": set_in("case", to={"kind": "dispute"}),
-    "a number for title": set_in("case", "title", to=7),
-    "no setup": set_in("setup", to=None),
     "a jury of many": set_in("setup", "jury_size", to="many"),
     "events that are no list": set_in("events", to={"a": 1}),
-    "an event that is a number": set_in("events", 0, to=7),
     "an event before all time": set_in("events", 0, "at", to=-5),
-    "an event of another kind": set_in("events", 0, "kind", to="learnt"),
-    "a list of answers": set_in("answers", to=[]),
     "an answer to a number": set_in("answers", to={"key": {"request": {"messages": 7}, "reply": {"text": "yes"}}}),
     "payments beyond all measure": set_in("payments", to={"a": BEYOND}),
-    "a part that is a number": set_in("parts", to={"0": 7}),
-    "a mark in ages": set_in("marks", to=[{"reviewer": "Eve", "at": 1e300}]),
     "half a character": set_in("run", "title", to="\ud800"),
     "more": set_in("more", to=1),
 }
@@ -346,15 +251,14 @@ def test_a_file_made_up_is_refused_and_nothing_is_kept(
 
 RUN = b'{"format": "courtroom-run-2", '
 NO_RUN = (
-    *(b"", b"\xff\xfe", b"[]", b"7", b"[" * 100_000),
-    *(b'{"format": "courtroom-run-1"}', b'{"format": ["courtroom-run-2"]}', RUN + b'"sha256": "0"}'),
+    *(b"", b"\xff\xfe", b"[" * 100_000, b'{"format": ["courtroom-run-2"]}', RUN + b'"sha256": "0"}'),
     *(RUN + b'"run": {"procedure": NaN}}', RUN + b'"a": ' + b"9" * 5_000 + b"}"),
 )
 
 
-@pytest.mark.parametrize("data", NO_RUN, ids=range(10))
-def test_what_is_no_run_is_refused_in_a_sentence(data: bytes, house: Courthouse) -> None:
-    refused(house.files.take_in, data)
+def test_what_is_no_run_is_refused_in_a_sentence(house: Courthouse) -> None:
+    for data in NO_RUN:
+        refused(house.files.take_in, data)
 
 
 def test_a_file_that_is_too_large_is_not_read(house: Courthouse, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -367,7 +271,6 @@ EVENT = b'{"at": 1, "kind": "stage-end", "path": "round-1", "stage": "round-1"}'
 CROWDED = {
     "a million events": lambda: RUN + b'"events": [' + b",".join([EVENT] * 10**6) + b"]}",
     "empty lists": lambda: RUN + b'"parts": [' + b"[]," * (run_file.MAX_FILE_BYTES // 4) + b"0]}",
-    "numbers": lambda: RUN + b'"marks": [' + b"1e9," * (run_file.MAX_FILE_BYTES // 5) + b"0]}",
 }
 
 
@@ -380,12 +283,10 @@ def test_a_file_of_too_many_values_takes_no_room(name: str, house: Courthouse) -
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 20 * 1024, "kilobytes"
 
 
-@pytest.mark.parametrize("name", run_file.MAX_ENTRIES)
-def test_a_list_with_too_many_entries_is_refused(name: str, document: Document, house: Courthouse) -> None:
-    made = deepcopy(document)
-    made[name] = [{}] * (run_file.MAX_ENTRIES[name] + 1)
-    with pytest.raises(CourtroomError, match=f"{name}” has .* entries; .* are allowed"):
-        house.files.take_in(signed(made))
+def test_a_list_with_too_many_entries_is_refused(document: Document, house: Courthouse) -> None:
+    for name, most in run_file.MAX_ENTRIES.items():
+        with pytest.raises(CourtroomError, match=f"{name}” has .* entries; .* are allowed"):
+            house.files.take_in(signed({**document, name: [{}] * (most + 1)}))
 
 
 def test_runs_that_are_forks_of_each_other_are_refused(document: Document, house: Courthouse) -> None:
@@ -399,32 +300,12 @@ def test_runs_that_are_forks_of_each_other_are_refused(document: Document, house
             house.files.take_in(signed(other))
 
 
-def test_markup_in_a_file_is_shown_as_text(document: Document, house: Courthouse) -> None:
-    made = deepcopy(document)
-    made["run"] |= {"id": "nasty", "reason": NASTY, "origin": "<b>input</b>"}
-    made["run"]["verdict"]["summary"] = NASTY
-    made["marks"][0]["comment"] = NASTY
-    entry = made["answers"][last(made, "call")["keys"][-1]]
-    entry["reply"]["text"] = NASTY
-    made["parts"][digest_text(NASTY)] = NASTY
-    entry["request"]["messages"].append(["user", [digest_text(NASTY)]])
-    run = house.files.take_in(signed(made))
-    record = house.record(run)
-    page = report.as_html(record, house.procedures["cyberjurors"], house.answers, house.media, house.beside.of(run))
-    assert "<script>alert(" not in page
-    assert "&lt;script&gt;alert(" in page
-    assert "<b>input" not in page
-
-
 # --- files that are more than they seem, after all that may not raise how much memory this process once held -----
 
 
-def dictionary_bomb(nested: bool) -> bytes:
+def dictionary_bomb() -> bytes:
     """Parquet of a few bytes: one long text, to which thousands of rows refer."""
-    places = pa.array([0] * 4_000, pa.int32())
-    column: pa.Array = pa.DictionaryArray.from_arrays(places, ["x" * 2**20])
-    if nested:
-        column = pa.ListArray.from_arrays(pa.array([0, 4_000], pa.int32()), column)
+    column = pa.DictionaryArray.from_arrays(pa.array([0] * 4_000, pa.int32()), ["x" * 2**20])
     return parquet(pa.table({"text": column, "label": ["yes"] * len(column)}))
 
 
@@ -454,24 +335,15 @@ def footer_that_lies(column: pa.Array) -> bytes:
 
 BOMBS: dict[str, Callable[[], bytes]] = {
     "newlines.jsonl.gz": lambda: gzip.compress(b"\n" * 100_000_000),
-    "newlines.csv.gz": lambda: gzip.compress(b"text,label\n" + b"\n" * 100_000_000),
     "rows.jsonl.gz": lambda: gzip.compress((b'{"text": "' + b"a" * 100_000 + b'", "label": "b"}\n') * 1_000),
     "one line.jsonl.gz": lambda: gzip.compress(b'{"text": "' + b"x" * 200_000_000),
-    "object.json.gz": lambda: gzip.compress(b'{"text": "' + b"x" * 200_000_000),
     "newlines.jsonl": lambda: b"\n" * 20_000_000,
-    "spaces.json": lambda: b" " * 20_000_000 + b"[]",
-    "text.txt.gz": lambda: gzip.compress(b"x" * 100_000_000),
-    "dictionary.parquet": lambda: dictionary_bomb(nested=False),
-    "dictionary in a list.parquet": lambda: dictionary_bomb(nested=True),
-    "dictionary.parquet.gz": lambda: gzip.compress(dictionary_bomb(nested=False)),
-    "zeros.parquet.gz": lambda: gzip.compress(bytes(200_000_000)),
+    "dictionary.parquet": dictionary_bomb,
     "nulls.parquet": lambda: parquet(pa.table({"text": pa.nulls(200_000_000)})),
     "footer that lies.parquet": lambda: footer_that_lies(pa.array(["x" * 100_000_000])),
-    "footer that lies in a list.parquet": lambda: footer_that_lies(pa.array([["x" * 1_000_000] * 100])),
     "nulls.arrow": lambda: arrow(pa.table({"text": pa.nulls(200_000_000)})),
     "packed.arrow": lambda: arrow(pa.table({"text": ["x" * 100_000_000]}), "zstd"),
-    "gzip in zip.zip": lambda: zipped(("a.jsonl.gz", gzip.compress(b"\n" * 100_000_000))),
-    "parquet in zip.zip": lambda: zipped(("a.parquet", dictionary_bomb(nested=False))),
+    "parquet in zip.zip": lambda: zipped(("a.parquet", dictionary_bomb())),
 }
 
 
@@ -484,20 +356,11 @@ def test_what_unpacks_to_far_more_takes_no_room(house: Courthouse, tmp_path: Pat
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 400 * 1024, "kilobytes"
 
 
-@pytest.mark.parametrize("name", ["rows.csv.gz", "rows.zip"])
-def test_a_packed_file_gives_no_endless_records(tmp_path: Path, name: str) -> None:
-    rows = b"text,label\n" + b"".join(b"%d,a\n" % (number % 7) * 40 for number in range(2_500))
-    (tmp_path / name).write_bytes(gzip.compress(rows) if name.endswith(".gz") else zipped(("rows.csv", rows)))
-    (part,) = parts(tmp_path / name)
-    with closing(Reading(part).records()) as records, pytest.raises(UnpacksTooMuch):
-        assert sum(1 for _ in records) == 0, "it is refused before its end"
-
-
 def photo(file: str) -> dict[str, Any]:
     return {"id": "buyer-1", "side": "buyer", "text": "x", "media": [{"id": "m1", "kind": "image", "file": file}]}
 
 
-def test_no_link_is_followed_out_of_its_folder(house: Courthouse, tmp_path: Path) -> None:
+def test_no_link_and_no_path_is_followed_out_of_its_folder(tmp_path: Path) -> None:
     folder = tmp_path / "data"
     folder.mkdir()
     row = '{"text": "%s", "label": "%s"}\n'
@@ -506,18 +369,9 @@ def test_no_link_is_followed_out_of_its_folder(house: Courthouse, tmp_path: Path
     (folder / "b.jsonl").symlink_to(tmp_path / "secret.jsonl")
     (folder / "c.jsonl").symlink_to(folder / "a.jsonl")
     assert [part.name for part in parts(folder)] == ["a.jsonl", "c.jsonl"]
-    (folder / "case.json").write_text(json.dumps(dispute(evidence=[photo("photo.png")])))
     (tmp_path / "secret.png").write_bytes(b"\x89PNG\r\n\x1a\n")
     (folder / "photo.png").symlink_to(tmp_path / "secret.png")
-    assert read_folder(folder).files == {}
-
-
-def test_a_case_that_names_a_file_outside_gets_none(tmp_path: Path) -> None:
-    (tmp_path / "secret.png").write_bytes(b"\x89PNG\r\n\x1a\n")
-    folder = tmp_path / "case"
-    folder.mkdir()
-    for name in ("../secret.png", str(tmp_path / "secret.png")):
+    for name in ("photo.png", "../secret.png", str(tmp_path / "secret.png")):
         (folder / "case.json").write_text(json.dumps(dispute(evidence=[photo(name)])))
         with suppress(CaseError):
-            (package,) = read_upload("case", folder)
-            assert package.files == {}
+            assert read_folder(folder).files == {}

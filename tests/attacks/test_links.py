@@ -15,7 +15,7 @@ from courtroom.declarations.changes import changed
 from courtroom.engine.interventions import ChangeSetup
 from courtroom.errors import CourtroomError
 from courtroom.models.connections import Connections
-from courtroom.models.spec import EXTRAS, ModelSpec
+from courtroom.models.spec import ModelSpec
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
 from tests.attacks.trap import Trap
 from tests.driving import drive
@@ -28,27 +28,21 @@ THERE = "http://127.0.0.1:9/v1"
 CANARY = "canary-of-the-owner-1"
 
 NAMES = (
-    "api_base", "base_url", "api_key", "azure_ad_token", "api_version", "organization", "headers", "extra_headers",
-    "default_headers", "extra_body", "extra_query", "client", "custom_llm_provider", "model", "messages", "fallbacks",
-    "context_window_fallback_dict", "mock_response", "aws_bedrock_runtime_endpoint", "aws_region_name", "vertex_location",
-    "vertex_credentials", "region_name", "proxy", "ssl_verify", "transport", "http_client", "litellm_credential_name",
-    "metadata", "callbacks", "success_callback", "logger_fn", "cache", "deployment_id", "hf_model_name", "stream",
-    "num_retries", "max_retries", "timeout", "drop_params", "use_litellm_proxy", "allowed_openai_params", "user", "API_BASE",
-    "api_base ", "seed.api_base", "thinking", "tools", "web_search_options", "response_format", "n", "",
+    "api_base", "base_url", "api_key", "extra_headers", "extra_body", "client", "custom_llm_provider", "model", "fallbacks",
+    "aws_bedrock_runtime_endpoint", "proxy", "ssl_verify", "http_client", "callbacks", "timeout", "API_BASE", "api_base ",
+    "seed.api_base", "thinking", "tools", "n", "",
 )  # fmt: skip
 IDS = (
-    f"openai/{THERE}", f"custom_openai/{THERE}", f"huggingface/{THERE}", f"oobabooga/{THERE}", THERE, "oobabooga/x",
-    "custom_openai/x", "openai_like/x", "aiohttp_openai/x", "huggingface/x/y", "sagemaker/x", "sagemaker_chat/x",
-    "bedrock/arn:aws:bedrock:us-east-1:1:provisioned-model/x", "bedrock/evil.example/x", "vertex_ai/x", "baseten/x",
-    "triton/x", "predibase/x", "petals/x", "a2a/x", "github_copilot/x", "chatgpt/x", "gemini/../../x", "openai/a b",
-    "openai/a?api_base=x", "openai/a#x", "openai/a\\b", "openai/a%2e%2e", "openai/a\nb", "https:/evil.example/x", "openai/{x}",
+    f"openai/{THERE}", f"huggingface/{THERE}", THERE, "oobabooga/x", "custom_openai/x", "openai_like/x", "sagemaker/x",
+    "bedrock/arn:aws:bedrock:us-east-1:1:provisioned-model/x", "bedrock/evil.example/x", "github_copilot/x", "gemini/../../x",
+    "openai/a b", "openai/a?api_base=x", "openai/a#x", "openai/a%2e%2e", "openai/a\nb", "https:/evil.example/x", "openai/{x}",
 )  # fmt: skip
 CONNECTIONS = (THERE, "//evil.example", "../lab", "lab http://evil.example", "a/b", " ", "{lab}")
 
 HOSTILE: list[dict[str, Any]] = [
     *({"extra": {name: THERE}} for name in NAMES),
-    *({"extra": {name: value}} for name in ("seed", "top_k") for value in (THERE, True, ["x"])),
-    *({"extra": {"stop": value}} for value in (["x"] * 9, "x" * 101)),
+    *({"extra": {"seed": value}} for value in (THERE, True, ["x"])),
+    {"extra": {"stop": ["x"] * 9}},
     {"extra": {"reasoning_effort": THERE}},
     {"extra": {"api_base": {"nested": THERE}}},
     *({"id": model} for model in IDS),
@@ -77,36 +71,26 @@ def hostile_setup(spec: dict[str, Any]) -> dict[str, Any]:
 # --- the setup itself -------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("where", ["model", "roles", "members"])
 @pytest.mark.parametrize("spec", HOSTILE, ids=lambda spec: json.dumps(spec)[:70])
-def test_a_setup_says_nothing_of_where_a_key_goes(spec: dict[str, Any], where: str) -> None:
-    given = spec if where == "model" else {"juror": spec}
-    with pytest.raises(ValidationError):
-        CyberJurorsSetup.model_validate({where: given})
-
-
-def test_what_changes_how_a_model_draws_its_words_may_be_given() -> None:
-    good = {"seed": 1, "stop": ["END"], "min_p": 0.1, "reasoning_effort": "low", "thinking_budget": 1000}
-    assert set(good) <= set(EXTRAS)
-    assert ModelSpec(id="openai/any", extra=good).problem() == ""
-    names = ("openrouter/meta-llama/llama-3:free", "ollama/hf.co/x/Y-GGUF:Q4_K_M", "openai//models/x", "gpt-4o-mini")
-    names += ("openai/ft:gpt-4o:o::1",)
-    assert [ModelSpec(id=name).problem() for name in names] == [""] * len(names)
+def test_a_setup_says_nothing_of_where_a_key_goes(spec: dict[str, Any]) -> None:
+    for given in ({"model": spec}, {"roles": {"juror": spec}}, {"members": {"juror": spec}}):
+        with pytest.raises(ValidationError):
+            CyberJurorsSetup.model_validate(given)
 
 
 # --- each way in ------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("spec", FEW, ids=["address", "id", "connection"])
-def test_the_shell_refuses_it(spec: dict[str, Any], house: Courthouse, tmp_path: Path, capfd: Any) -> None:
+def test_the_shell_and_an_intervention_refuse_it(
+    spec: dict[str, Any], house: Courthouse, tmp_path: Path, capfd: Any
+) -> None:
     run = heard(house, jury_size=2, rounds=1, examination="shared")
     actions = tmp_path / "interventions.json"
     actions.write_text(json.dumps([{"kind": "change", "key": "model", "value": spec}]))
     setting = f"model={json.dumps(spec)}"
     for words in (
         ["run", "oak-table", "--set", setting],
-        ["run", "oak-table", "--model", spec.get("id", THERE), "--set", setting],
-        ["fork", run, "--set", setting],
         ["fork", run, "--set", setting, "--from", "round 1"],
         ["fork", run, "--intervene", str(actions)],
         ["what-if", run, "--vary", f"model=[{json.dumps(spec)}]"],
@@ -115,10 +99,6 @@ def test_the_shell_refuses_it(spec: dict[str, Any], house: Courthouse, tmp_path:
             shell(words, standalone_mode=False)
         assert one_sentence(refused.value), words
     assert CANARY not in "".join(capfd.readouterr())
-
-
-@pytest.mark.parametrize("spec", FEW, ids=["address", "id", "connection"])
-def test_an_intervention_is_refused(spec: dict[str, Any], house: Courthouse) -> None:
     run = house.new_run("cyberjurors", house.library.case("oak-table"), CyberJurorsSetup(jury_size=2), 0)
     *_, (name, value) = spec.items()
     changes = {"model": spec, f"model.{name}": value, "roles.juror": spec, "members.juror-01": spec}
@@ -129,8 +109,8 @@ def test_an_intervention_is_refused(spec: dict[str, Any], house: Courthouse) -> 
     assert house.store.interventions.of(run) == ()
 
 
-@pytest.mark.parametrize("name", ["nobody-lists-it", "openai", "OPENAI_API_KEY", "connections"])
-def test_a_connection_that_is_not_there_stops_the_run_with_one_sentence(name: str, house: Courthouse) -> None:
+def test_a_connection_that_is_not_there_stops_the_run_with_one_sentence(house: Courthouse) -> None:
+    name = "OPENAI_API_KEY"
     row = house.store.run(heard(house, jury_size=2, model={"id": "openai/any", "connection": name, "vision": "no"}))
     assert row.status == "failed"
     assert row.reason.startswith(f"There is no connection “{name}” on this server.")
@@ -149,18 +129,27 @@ def button(app: AppTest, label: str) -> Any:
 
 
 LINKS = (
-    *({"setup": hostile_setup(spec)} for spec in FEW),
-    *("{", "[]", "null", '{"setup": []}', '{"setup": {"nothing": 1}}', '{"seed": "x"}', '{"seed": -1}', "[" * 100_000),
+    {"setup": hostile_setup(FEW[0])},
+    *("{", '{"setup": []}', '{"seed": -1}', "[" * 100_000),
     {"setup": {"prompts": {"judge": "x" * 500_000}}},
 )
 
 
-@pytest.mark.parametrize("link", LINKS, ids=lambda link: str(link)[:40])
-def test_a_hostile_link_is_refused_in_a_sentence_and_changes_nothing(link: object, house: Courthouse) -> None:
-    app = setup_page(link)
-    assert [error.value for error in app.error if "The setup in this link is not used" in error.value]
-    assert app.session_state["drafts"]["cyberjurors"].values == CyberJurorsSetup().model_dump(mode="json")
-    assert button(app, "Use these settings") is None
+def test_a_hostile_link_or_saved_setup_is_refused_in_a_sentence_and_changes_nothing(house: Courthouse) -> None:
+    plain = CyberJurorsSetup().model_dump(mode="json")
+    for link in LINKS:
+        app = setup_page(link)
+        assert [error.value for error in app.error if "The setup in this link is not used" in error.value]
+        assert app.session_state["drafts"]["cyberjurors"].values == plain
+        assert button(app, "Use these settings") is None
+    house.setups.save("nice", {"procedure": "cyberjurors", "seed": 0, "setup": hostile_setup(FEW[0])})
+    house.setups.save("odd", {"procedure": "cyberjurors", "setup": [1]})
+    app = setup_page(section="Save and share")
+    for name in ("nice", "odd"):
+        app.button(key=f"load-{name}").click().run()
+        assert not app.exception
+        assert app.error
+        assert app.session_state["drafts"]["cyberjurors"].values == plain
 
 
 def test_what_a_link_changes_is_shown_before_anything_can_be_started(house: Courthouse) -> None:
@@ -181,22 +170,6 @@ def test_what_a_link_changes_is_shown_before_anything_can_be_started(house: Cour
     assert again.session_state["drafts"]["cyberjurors"].values["model"]["id"] == "openai/dear"
     assert not button(again, "Start").disabled
     assert house.store.runs() == []
-
-
-def test_a_saved_setup_that_is_hostile_is_not_loaded(house: Courthouse) -> None:
-    house.setups.save("nice", {"procedure": "cyberjurors", "seed": 0, "setup": hostile_setup(FEW[0])})
-    house.setups.save("odd", {"procedure": "cyberjurors", "setup": [1]})
-    app = setup_page(section="Save and share")
-    for name in ("nice", "odd"):
-        app.button(key=f"load-{name}").click().run()
-        assert not app.exception
-        assert app.error
-        assert app.session_state["drafts"]["cyberjurors"].values == CyberJurorsSetup().model_dump(mode="json")
-
-
-def test_no_address_can_be_typed_in_a_browser(house: Courthouse) -> None:
-    app = setup_page(section="Models")
-    assert not [box.label for box in app.text_input if "BASE" in box.label or "ddress" in box.label]
 
 
 # --- the store of an earlier version --------------------------------------------------------------------------------
@@ -229,27 +202,23 @@ def test_an_old_run_with_an_address_in_it_is_shown_as_it_was_and_not_driven(hous
 
 OPENAI = '[connections.lab]\nprovider = "openai"\n'
 FILES = (
-    "",
     "not = [toml",
-    "[connections]\nlab = 3",
     OPENAI,
     f'{OPENAI}address = "ftp://x"\nkey = "s3cret-of-lab"',
     f'{OPENAI}address = "http://u:s3cret-of-lab@x/v1"',
-    f'{OPENAI}address = "http://x/v1?key=s3cret-of-lab"',
     '[connections.lab]\nprovider = "bedrock"\naddress = "http://x/v1"',
     f'{OPENAI}address = "http://x/v1"\nkye = "s3cret-of-lab"',
-    '[connections."a/b"]\nprovider = "openai"\naddress = "http://x/v1"',
 )
 
 
-@pytest.mark.parametrize("text", FILES)
-def test_a_wrong_connections_file_is_told_in_a_sentence_without_its_keys(text: str, tmp_path: Path) -> None:
+def test_a_wrong_connections_file_is_told_in_a_sentence_without_its_keys(tmp_path: Path) -> None:
     path = tmp_path / "connections.toml"
-    path.write_text(text)
-    with pytest.raises(CourtroomError) as refused:
-        Connections.read(path)
-    assert one_sentence(refused.value)
-    assert "s3cret" not in str(refused.value)
+    for text in FILES:
+        path.write_text(text)
+        with pytest.raises(CourtroomError) as refused:
+            Connections.read(path)
+        assert one_sentence(refused.value)
+        assert "s3cret" not in str(refused.value)
 
 
 def test_connections_are_read_from_toml_json_and_secrets(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -297,13 +297,10 @@ def test_the_setup_page_and_a_hostile_link_to_it_are_inert(site: Site) -> None:
         site.shows(0)
 
 
-def test_the_knowledge_is_inert(site: Site) -> None:
+def test_the_knowledge_and_addresses_that_lead_nowhere_are_inert(site: Site) -> None:
     site.open("knowledge")
     for _ in site.each("knowledge_part"):
         site.shows(0)
-
-
-def test_addresses_that_lead_nowhere_are_inert(site: Site) -> None:
     canary = quote(f"![canary]({ELSEWHERE}/address.png)<img src={ELSEWHERE}/address.png>")
     for path in ("?case=", "deliberation?run=", "compare?runs=", "what_if?experiment=", "setup?fork="):
         site.open(f"{path}{canary}")

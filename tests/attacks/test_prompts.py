@@ -31,60 +31,35 @@ ATTACKS = {
     # Hangs
     "a loop over a cycler": "{% set c = cycler(1, 2) %}"
     + LOOP.replace("{% endfor %}", "{{ c.next() }}{% endfor %}", 1),
-    "a power tower": "{{ 10 ** (10 ** 10) }}",
     "half a million expressions": "{{ round }}" * 500_000,
     # Swells
-    "a text times a lot": '{{ "a" * 300000000 }}',
     "a list times a lot": "{{ [1] * 10 ** 12 }}",
-    "a long range": "{{ range(10 ** 12) | list }}",
     "a wide centre": "{{ 'a' | center(10 ** 9) }}",
-    "a wide format": '{{ "%9999999999d" | format(1) }}',
     "a wide method": "{{ '{:9999999999}'.format(1) }}",
     "a doubling loop": "{% set n = namespace(t='a') %}{% for x in range(99) %}{% set n.t = n.t ~ n.t %}{% endfor %}",
-    "a wide indent": "{{ ('a\n' * 1000) | indent(10 ** 8) }}",
     "five million characters": "x" * 5_000_000,
     # Breaks out
     "a class": "{{ ''.__class__.__mro__ }}",
     "a class by filter": "{{ '' | attr('__class__') }}",
-    "a class by item": "{{ ''['__class__'] }}",
-    "a class by map": "{{ [''] | map(attribute='__class__') | first }}",
-    "a class by format": "{{ '{0.__class__}'.format(1) }}",
     "a class by format_map": "{{ '{a.__class__}'.format_map({'a': 1}) }}",
-    "a kept format": "{% set f = '{0.__class__}'.format %}{{ f(1) }}",
     "a cycler's globals": "{{ cycler.__init__.__globals__ }}",
-    "a joiner's globals": "{{ joiner.__init__.__globals__.os }}",
-    "a namespace's globals": "{{ namespace.__init__.__globals__ }}",
     "lipsum's globals": "{{ lipsum.__globals__ }}",
-    "a macro's globals": "{% macro m() %}{% endmacro %}{{ m.__init__.__globals__ }}",
     "the template's own": "{{ self.__init__.__globals__ }}",
-    "the context": "{{ self._TemplateReference__context }}",
-    "a case's class": "{{ case.__class__.__init__ }}",
     "a case's state": "{{ case._state }}",
     "a generator's frame": "{{ (seen | map('upper')).gi_frame.f_globals }}",
     "a changed input": "{% set x = seen | list %}{{ x.append(1) }}",
     "a file of the program": "{% include '../../models/keys.py' %}",
-    "a file of the system": "{% import '/etc/passwd' as p %}",
     # Makes no sense
     "a division by zero": "{{ 1 / 0 }}",
-    "a huge float": "{{ 10.0 ** 1000 }}",
     "an unknown name": "{{ nobody }}",
-    "an unknown attribute": "{{ case.nobody }}",
-    "an unknown filter": "{{ case | nobody }}",
     "a call of a text": "{{ case.title() }}",
-    "adding a text to a number": "{{ 1 + 'a' }}",
     "an open block": "{% if case %}",
-    "an open expression": "{{ case",
     "a macro that calls itself": "{% macro m() %}{{ m() }}{% endmacro %}{{ m() }}",
-    "a template that takes itself in": "{% include 'vote' %}",
     "a template that imports itself": "{% from 'vote' import x %}",
     "a block that calls itself": "{{ self.own() }}",
     "many brackets": "{{ " + "(" * 5_000 + "1" + ")" * 5_000 + " }}",
-    "many lists": "{{ " + "[" * 5_000 + "]" * 5_000 + " }}",
     "many signs": "{{ " + "-" * 50_000 + "1 }}",
-    "many loops in one another": "{% for x in seen %}" * 100 + "{% endfor %}" * 100,
-    "a NUL": "a\0b",
     "half a character": '{{ "\\ud800" }}',
-    "a bad escape": '{{ "\\N{nobody}" }}',
     "a random choice": "{{ [1, 2] | random }}",
 }
 
@@ -120,19 +95,6 @@ def test_an_edited_prompt_fails_its_run_in_one_sentence_that_names_it(attack: st
     assert bench.hear(ToySetup(size=2, rounds=1)).run.status == "done"
 
 
-def test_what_is_wrong_in_a_part_is_told_of_the_prompt_and_of_the_part(tmp_path: Path) -> None:
-    with closing(Bench(tmp_path)) as bench:
-        (tmp_path / "vote.md.j2").write_text(own('{% import "_part" as part %}{{ part.said() }}'))
-        (tmp_path / "_part.md.j2").write_text("{% macro said() %}well{% endmacro %}")
-        record = bench.hear(ToySetup(rounds=1, prompts={"_part": "{% macro said() %}{{ 1 / 0 }}{% endmacro %}"}))
-    assert "“vote” with the edited “_part” can't be used: division by zero." in record.run.reason
-
-
-def test_half_a_character_in_a_prompt_is_refused_with_its_name() -> None:
-    with pytest.raises(ValueError, match="vote"):
-        ToySetup(prompts={"vote": "\ud800"})
-
-
 @pytest.mark.usefixtures("quick")
 def test_other_runs_go_on_while_a_prompt_loops_and_the_looping_run_can_be_stopped(bench: Bench) -> None:
     loops = [bench.start(ToySetup(prompts={"vote": own(LOOP)}), seed=seed) for seed in range(2)]
@@ -161,20 +123,15 @@ def paused(house: Courthouse) -> str:
 
 
 @pytest.mark.usefixtures("quick")
-@pytest.mark.parametrize(
-    ("attack", "why"), [(LOOP, "it takes too much time"), ("{{ 1 / 0 }}", "division by zero")], ids=["loop", "zero"]
-)
-def test_a_fork_and_its_estimate_end_in_the_sentence(attack: str, why: str, house: Courthouse, paused: str) -> None:
-    setup = house.record(paused).setup.model_copy(update={"prompts": {"judge": own(attack)}})
-    with pytest.raises(PromptError, match=f"“judge” can't be used: {why}"):
-        house.estimate("cyberjurors", house.library.case("oak-table"), setup, 0, paused)
-    run = drive(house, house.fork(paused, setup))
-    assert one_sentence(house.store.run(run).reason, "judge")
-
-
-@pytest.mark.usefixtures("quick")
-def test_an_intervention_with_such_a_prompt_ends_in_the_sentence(house: Courthouse, paused: str) -> None:
-    run = drive(house, house.fork(paused, house.record(paused).setup), Control(stage="round 1"))
+def test_a_fork_its_estimate_and_an_intervention_with_such_a_prompt_end_in_the_sentence(
+    house: Courthouse, paused: str
+) -> None:
+    setup = house.record(paused).setup
+    looping = setup.model_copy(update={"prompts": {"judge": own(LOOP)}})
+    with pytest.raises(PromptError, match="“judge” can't be used: it takes too much time"):
+        house.estimate("cyberjurors", house.library.case("oak-table"), looping, 0, paused)
+    assert one_sentence(house.store.run(drive(house, house.fork(paused, looping))).reason, "judge")
+    run = drive(house, house.fork(paused, setup), Control(stage="round 1"))
     made = house.interventions.intervene(run, ChangeSetup(key="prompts.judge", value=own(LOOP)))
     drive(house, run)
     assert one_sentence(house.store.run(run).reason, "judge")
@@ -183,20 +140,18 @@ def test_an_intervention_with_such_a_prompt_ends_in_the_sentence(house: Courthou
     assert house.store.status(run) == "done"
 
 
-@pytest.mark.parametrize("attack", ["an open block", "many brackets"])
-def test_the_setup_page_tells_what_is_wrong(attack: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_setup_page_tells_what_is_wrong(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COURTROOM_HOME", str(tmp_path))
     monkeypatch.chdir(ROOT)
     app = page("setup", {"setup_section": "Prompts"})
-    next(area for area in app.text_area if area.label == "Text").set_value(ATTACKS[attack]).run()
+    next(area for area in app.text_area if area.label == "Text").set_value(ATTACKS["many brackets"]).run()
     assert not app.exception
     assert "be used" in texts(app)
 
 
 @pytest.mark.usefixtures("quick")
-@pytest.mark.parametrize("attack", ["half a million expressions", "many signs"])
-def test_looking_whether_a_text_is_a_template_is_bounded(attack: str) -> None:
-    assert one_sentence(why_no_template("vote", ATTACKS[attack]), "vote")
+def test_looking_whether_a_text_is_a_template_is_bounded() -> None:
+    assert one_sentence(why_no_template("vote", ATTACKS["half a million expressions"]), "vote")
 
 
 @pytest.mark.skipif(not Path("/proc/self/limits").exists(), reason="this system does not tell a process's limits")

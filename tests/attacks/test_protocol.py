@@ -4,7 +4,6 @@ A browser's tab is played without a browser: it speaks the protocol over a web s
 """
 
 import asyncio
-import inspect
 import io
 import json
 import re
@@ -163,23 +162,6 @@ def test_each_message_of_streamlit_is_needed_or_refused() -> None:
     assert set(OPERATIONS) == {"deferred_file", "install_skills", "dismiss_skills_nudge", "dataframe_chunk"}
 
 
-@pytest.mark.parametrize(("owner", "name"), [(owner, name) for owner, name, _ in protocol.PLACES])
-def test_streamlit_still_has_each_method_that_is_replaced(owner: type, name: str) -> None:
-    protocol.guard()
-    method = getattr(owner, name)
-    assert method.guarded
-    told = {
-        "handle_backmsg": ["self", "msg"],
-        "__getitem__": ["self", "k"],
-        "is_active_session": ["self", "session_id"],
-        "add_file": ["self", "session_id", "file"],
-        "load_and_get_id": ["self", "path_or_data", "mimetype", "kind", "filename"],
-        "get_file": ["self", "filename"],
-        "delete_file": ["self", "file_id"],
-    }
-    assert list(inspect.signature(method.__wrapped__).parameters) == told[name]
-
-
 @pytest.fixture
 def site(tmp_path: Path, house: Courthouse, monkeypatch: pytest.MonkeyPatch) -> Iterator[AppServer]:
     """The app, in which people sign in, with a run that goes on."""
@@ -261,15 +243,11 @@ async def test_waiting_messages_take_bounded_room() -> None:
     waiting.clear()
 
 
-async def test_a_new_servers_first_message_is_looked_at(site: AppServer) -> None:
-    async with tab(site.url) as nobody:
-        await nobody.send(file_urls_request={"request_id": "1", "file_names": ["a"], "session_id": "none"})
-        await nobody.heard()
-        assert [one.WhichOneof("type") for one in nobody.answers] == ["heartbeat_ack"]
-
-
 async def test_pages_that_ask_for_files_take_bounded_ones(site: AppServer, house: Courthouse) -> None:
     async with tab(site.url) as nobody, tab(site.url, claims("bea")) as bea:
+        await nobody.send(file_urls_request={"request_id": "1", "file_names": ["a"], "session_id": "none"})
+        await nobody.heard()
+        assert [one.WhichOneof("type") for one in nobody.answers] == ["heartbeat_ack"], "a new server looks at it too"
         await nobody.open("knowledge")
         await bea.open()
         assert await bea.upload(b"{}") == 400, "the page has no uploader"
@@ -310,10 +288,8 @@ def spelled(address: str) -> list[str]:
     """Other ways to write the address of a file that a page shows."""
     name = address.rpartition("/")[2]
     return [
-        *(f"//media/{name}", f"/./media/{name}", f"/x/../media/{name}", f"/%6dedia/{name}", f"/media%2F{name}"),
-        *(f"/MEDIA/{name}", f"/media/./{name}", f"/media//{name}", f"/media/{name}/", f"/media/{name};x"),
-        *(f"/media/{name}?a#b", f"/~/+/media/{name}", f"/cases/media/{name}", f"/_stcore/media/{name}"),
-        *(f"/media/{name}%00", f"/media\\{name}", f"/media/../media/{name}", f"/media/{name}.html"),
+        *(f"//media/{name}", f"/x/../media/{name}", f"/%6dedia/{name}", f"/media%2F{name}", f"/MEDIA/{name}"),
+        *(f"/media/{name};x", f"/~/+/media/{name}", f"/media/{name}%00", f"/media\\{name}", f"/media/{name}.html"),
         *("/media/../app.py", "/media/..%2f..%2fetc%2fpasswd"),
     ]
 
@@ -374,21 +350,14 @@ def forged(run: str) -> list[dict[str, Any]]:
     """Values that no widget sends; some name this run."""
     return [
         {"double_value": float("nan")},
-        {"double_value": float("-inf")},
-        {"double_value": 1e308},
         {"int_value": 2**62},
-        {"string_value": "x" * 100_000},
         {"string_value": DEEP},
         {"json_value": DEEP},
         {"json_value": '{"id": {"a": [1e999]}}'},
-        {"json_value": "[" * 900 + "]" * 900},
         {"json_trigger_value": '[{"event": "changed", "value": NaN}]'},
-        {"json_trigger_value": DEEP},
         {"string_array_value": {"data": ["none", "such"]}},
-        {"double_array_value": {"data": [float("nan")]}},
         {"bytes_value": b"\xff" * 1_000},
         {"file_uploader_state_value": {"uploaded_file_info": [{"file_id": "none", "name": "../../x", "size": 1}]}},
-        {"chat_input_value": {"data": "x"}},
         {"arrow_value": {"data": b"no table"}},
         {"string_value": run},
         {"string_array_value": {"data": [run, run]}},

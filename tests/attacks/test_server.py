@@ -5,12 +5,11 @@ All runs of a small jury are heard at once, each against one mode of the server;
 
 import asyncio
 import gc
-import logging
 import re
 import resource
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from timeit import timeit
 from typing import Any, ClassVar
@@ -22,17 +21,14 @@ from courtroom.engine.events import Called
 from courtroom.engine.record import Record
 from courtroom.media.store import MediaStore
 from courtroom.models import failures
-from courtroom.models.capabilities import Capabilities
 from courtroom.models.card import load
 from courtroom.models.errors import ModelError
-from courtroom.models.longer import with_longer_answer
-from courtroom.models.pool import BROKEN_STREAMS, ModelPool
-from courtroom.models.request import Reply, Request
+from courtroom.models.pool import ModelPool
 from courtroom.models.spec import ModelSpec
-from tests.attacks.hostile_server import ATTACKS, LATE, RUNAWAY, USAGE, Attack, HostileServer, cut_streams, say
+from tests.attacks.hostile_server import ATTACKS, LATE, USAGE, Attack, HostileServer, say
 from tests.openai_server import OpenAIServer, _completion
 from tests.say import ask, question, there
-from tests.toy import CASE, Bench, CastVote, Scripted, ToySetup, Vote
+from tests.toy import CASE, Bench, ToySetup
 
 pytestmark = pytest.mark.filterwarnings("ignore:Pydantic serializer warnings:UserWarning", "ignore::ResourceWarning")
 
@@ -130,7 +126,9 @@ async def turn(pauses: list[float]) -> None:
 
 @pytest.mark.parametrize("streams", [False, True], ids=["whole", "streamed"])
 @pytest.mark.parametrize("name", ATTACKS)
-def test_one_member_is_affected_at_most_and_the_run_says_why(name: str, streams: bool, heard: Heard) -> None:
+def test_one_member_is_affected_at_most_the_run_says_why_and_counts_what_was_paid(
+    name: str, streams: bool, heard: Heard
+) -> None:
     attack, record, called = ATTACKS[name], heard.runs[name, streams], heard.called(name, streams)
     assert record.run.status == "done", record.run.reason
     assert record.run.verdict.outcome == "buyer"
@@ -142,12 +140,7 @@ def test_one_member_is_affected_at_most_and_the_run_says_why(name: str, streams:
     else:
         assert called.value["side"] == "buyer"
         assert record.run.verdict.counts == {"buyer": 3, "seller": 0}
-
-
-@pytest.mark.parametrize("streams", [False, True], ids=["whole", "streamed"])
-@pytest.mark.parametrize("name", ATTACKS)
-def test_all_that_was_paid_for_is_counted_as_the_server_saw_it(name: str, streams: bool, heard: Heard) -> None:
-    attack, called, seen = ATTACKS[name], heard.called(name, streams), heard.seen(name, streams)
+    seen = heard.seen(name, streams)
     assert seen <= 6
     assert called.attempts == (3 if attack.error == LATE and not attack.told else seen)
     if attack.told:
@@ -157,28 +150,16 @@ def test_all_that_was_paid_for_is_counted_as_the_server_saw_it(name: str, stream
     assert called.cost is None or called.cost >= 0
 
 
-@pytest.mark.parametrize("name", [name for name, attack in ATTACKS.items() if attack.error])
-def test_where_all_members_meet_it_the_run_stops_with_a_plain_sentence(name: str, heard: Heard) -> None:
-    record = heard.lost[name]
-    assert record.run.status == "failed"
-    assert "Only 0 of 3 members could vote" in record.run.reason
-    assert record.failed == 3
+def test_where_all_members_meet_it_the_run_stops_with_a_plain_sentence(heard: Heard) -> None:
+    assert heard.lost
+    for name, record in heard.lost.items():
+        assert (record.run.status, record.failed) == ("failed", 3), name
+        assert "Only 0 of 3 members could vote" in record.run.reason
 
 
 def test_the_loop_goes_on_and_memory_stays_small_under_all_of_it(heard: Heard) -> None:
     assert max(heard.pauses) < 100 * heard.million
     assert heard.grown < 2**29
-
-
-async def test_who_breaks_streams_is_asked_for_whole_answers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(failures, "backoff_s", lambda number: 0.0)
-    with HostileServer({"cut": cut_streams}) as server:
-        model = ModelPool(MediaStore(tmp_path), there(server))
-        for n in range(8):
-            asked = question(tag=str(n), id="openai/cut", connection="test")
-            assert "buyer" in (await model.answer(asked, lambda text: None)).text
-    streamed = [body.get("stream", False) for body in server.bodies["cut"]]
-    assert (len(streamed), sum(streamed)) == (8 + BROKEN_STREAMS, BROKEN_STREAMS)
 
 
 def test_an_answer_that_was_cut_is_asked_for_with_more_room_and_not_told_to_be_shorter(heard: Heard) -> None:
@@ -187,14 +168,6 @@ def test_an_answer_that_was_cut_is_asked_for_with_more_room_and_not_told_to_be_s
     assert len({str(body["messages"]) for body in asked}) == 1
     called = heard.called("cut at the longest answer", False)
     assert len(set(called.keys)) == 3
-
-
-async def test_room_grows_as_far_as_the_models_card_allows() -> None:
-    known, cut = question(id="openai/gpt-4o-mini", max_tokens=10_000), Reply(text="")
-    findings = await Capabilities().of(known.spec)
-    grown = await with_longer_answer(known, cut, findings)
-    assert grown.max_tokens == 16_384
-    assert await with_longer_answer(replace(known, spec=grown), cut, findings) is None
 
 
 async def unencrypted(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -217,9 +190,8 @@ async def test_a_server_that_is_not_there_or_not_encrypted_as_its_address_promis
 @pytest.mark.parametrize(
     ("told", "seconds"),
     [
-        *(("Fri, 31 Dec 9999 23:59:59 GMT", 60.0), ("Sat, 99 Foo 2026", -1)),
-        *(("2", 2.0), ("0", 0.0), ("1e308", 60.0), ("inf", 60.0)),
-        *(("Wed, 21 Oct 2015 07:28:00 GMT", -1), ("nan", -1), ("-5", -1), ("soon", -1), ("", -1)),
+        *(("Fri, 31 Dec 9999 23:59:59 GMT", 60.0), ("Sat, 99 Foo 2026", -1), ("Wed, 21 Oct 2015 07:28:00 GMT", -1)),
+        *(("2", 2.0), ("1e308", 60.0), ("nan", -1), ("-5", -1), ("soon", -1)),
     ],
 )
 def test_when_to_come_again_is_taken_within_reason(told: str, seconds: float, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -243,35 +215,7 @@ async def test_what_was_paid_for_calls_that_all_failed_comes_with_the_error(tmp_
     assert (caught.value.paid.usage.completion, caught.value.paid.attempts) == (USAGE["completion_tokens"], 1)
 
 
-async def test_a_stream_is_too_long_behind_a_whole_answer_too(tmp_path: Path) -> None:
-    with HostileServer({"endless": say("{}" + " " * 12_000)}) as server, pytest.raises(ModelError, match=RUNAWAY):
-        await ask(server, tmp_path, lambda text: None, id="openai/endless", attempts=2, max_tokens=16)
-
-
-def test_a_mistake_in_a_tasks_own_check_costs_one_answer_and_is_in_the_log(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    def problem(self: CastVote, answer: Vote) -> str | None:
-        return str(1 // 0) if answer.reason == "odd" else None
-
-    def reply(request: Request) -> str:
-        odd = request.tag.endswith(BAD)
-        return '{"side": "seller", "reason": "odd"}' if odd else '{"side": "buyer", "reason": "even"}'
-
-    monkeypatch.setattr(CastVote, "problem", problem)
-    monkeypatch.setattr(logging.getLogger("courtroom"), "propagate", True)
-    bench = Bench(tmp_path, Scripted(reply))
-    record = bench.hear(ToySetup(rounds=1))
-    bench.close()
-    (called,) = record.calls_of(BAD)
-    assert record.run.status == "done"
-    assert (called.value, called.asked, called.cost) == (None, 3, 0.03)
-    assert "can't be checked" in called.error
-    assert "ZeroDivisionError" in caplog.text
-
-
-@pytest.mark.parametrize("streams", [False, True])
-async def test_a_server_s_cookie_is_not_kept(streams: bool, tmp_path: Path) -> None:
+async def test_a_server_s_cookie_is_not_kept(tmp_path: Path) -> None:
     def marking(body: dict[str, Any]) -> web.Response:
         reply = _completion(body, '{"side": "buyer"}', "stop", None)
         return web.json_response(reply, headers={"Set-Cookie": "mark=you-again; Path=/; Max-Age=99999"})
@@ -279,7 +223,7 @@ async def test_a_server_s_cookie_is_not_kept(streams: bool, tmp_path: Path) -> N
     with OpenAIServer(answer=marking) as server:
         model = ModelPool(MediaStore(tmp_path), there(server))
         for number in range(3):
-            await model.answer(question(tag=str(number), connection="test"), (lambda text: None) if streams else None)
+            await model.answer(question(tag=str(number), connection="test"), (lambda text: None) if number else None)
         await model.close()
     assert len(server.headers) >= 3
     assert not [headers for headers in server.headers if "Cookie" in headers]

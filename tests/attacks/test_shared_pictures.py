@@ -92,12 +92,3 @@ def test_what_no_case_came_to_need_is_set_aside_after_a_day(tmp_path: Path) -> N
 
 def media_of(settings: Settings, *, mend: bool) -> list[str]:
     return [one.sentence for one in examine(settings, mend=mend) if one.about == "media"]
-
-
-def test_a_picture_that_is_brought_in_again_counts_as_new(tmp_path: Path) -> None:
-    with closing(Courthouse(Settings(home=tmp_path))) as house:
-        name = f"{house.media.take(png((90, 61)), 'a.png')}.png"
-        os.utime(house.media.folder / name, (time.time() - IDLE_S - 60,) * 2)
-        assert house.media.is_idle(name)
-        house.media.take(png((90, 61)), "b.png")
-        assert not house.media.is_idle(name)

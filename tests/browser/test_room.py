@@ -138,7 +138,7 @@ def test_the_report_plays_and_recounts_from_disk_and_asks_for_nothing(written: P
     asked: list[str] = []
     page.on("request", lambda request: asked.append(request.url))
     page.goto(written.as_uri())
-    expect(page.locator(".room .seat")).to_have_count(18)
+    expect(page.locator(".room .seat")).to_have_count(19)  # 17 jurors, clerk and examiner
     page.get_by_role("button", name="Recount").click()
     result = page.locator(".recounted")
     expect(result).to_contain_text("Recounted, not re-deliberated")

@@ -136,8 +136,13 @@ class JurisSetup(Setup):
 
     @property
     def assessor_chosen(self) -> bool:
-        """Whether somebody may assess: a model that was named for it. Offline all members are the offline model."""
-        return "assessor" in self.roles or "assessor" in self.members or self.model.id == OFFLINE
+        """Whether somebody may assess: a model that was named for it, and not the run's where that writes too, which is
+        also what one has inherited of which only a temperature was set. Offline all members are the offline model."""
+        if self.model.id == OFFLINE:
+            return True
+        own, its = ((spec.id, spec.connection) for spec in (self.model, self.spec("assessor", "assessor")))
+        writes = any((one.spec.id, one.spec.connection) == own for one in makers(self))
+        return ("assessor" in self.roles or "assessor" in self.members) and not (its == own and writes)
 
     @property
     def ways(self) -> frozenset[str]:
@@ -158,12 +163,18 @@ class JurisSetup(Setup):
 
 
 def members(setup: JurisSetup) -> tuple[Member, ...]:
-    """Two generators, the jury, the chief editor, the assessor; only those that the variant needs."""
+    """Those who make the text, and the assessor; only those that the variant needs."""
+    # Whose seat is set keeps it where its model may not assess: the warning says why, and the run is not refused.
+    sits = setup.ways or (setup.assess != "none" and "assessor" in setup.members)
+    return *makers(setup), *([setup.seat("assessor", "assessor", "Assessor")] if sits else [])
+
+
+def makers(setup: JurisSetup) -> tuple[Member, ...]:
+    """Two generators, the jury, the chief editor; of those who write alone, the one, and who evaluates it."""
     generators = [setup.seat(f"generator-{letter}", "generator", f"Generator {letter.upper()}") for letter in "ab"]
-    assessor = [setup.seat("assessor", "assessor", "Assessor")] if setup.ways else []
     if setup.writer:
         evaluator = [setup.seat("evaluator", "evaluator", "Evaluator")] if setup.variant == "summit" else []
-        return *(one for one in generators if one.id == setup.writer), *evaluator, *assessor
+        return *(one for one in generators if one.id == setup.writer), *evaluator
     jury = [setup.seat(f"juror-{seat:02}", "juror", f"Juror {seat}") for seat in range(1, setup.seats + 1)]
     editor = [setup.seat("editor", "editor", "Chief Editor")] if setup.variant == "juris" else []
-    return *generators, *jury, *editor, *assessor
+    return *generators, *jury, *editor

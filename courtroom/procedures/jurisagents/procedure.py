@@ -265,6 +265,7 @@ async def analyse(court: Hearing) -> Verdict:
         ).issue
     await court.stage("Retrieval", "retrieval")
     found = await look_up(court, issue or court.case.facts)
+    tell_missing(court, found)
     await court.stage("Decision", "decision")
     task = tasks.ChooseOption(case=material(court), analysis=analysis, issue=issue, found=found)
     answer = await court.ask(court.member("chief"), task)
@@ -327,8 +328,8 @@ async def inform(court: Hearing, trial: Trial) -> None:
     """The assistant looks things up with the senior judge's summary (stage II)."""
     text = trial.summary if court.setup.query == "summary" else f"{trial.summary}\n{court.case.facts}"
     trial.found = await look_up(court, text, trial.step)
-    if trial.response is None:
-        tell_missing(court, trial.found, trial.step)
+    again = "second-instance" if trial.response else ""
+    tell_missing(court, trial.found, "-".join(filter(None, (again, trial.step))))
 
 
 async def first_instance(court: Hearing, trial: Trial) -> None:
