@@ -6,10 +6,8 @@ import os
 import re
 import shlex
 import shutil
-import socket
 import subprocess
 import sys
-from contextlib import closing
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -23,7 +21,7 @@ from courtroom.accounts import AccountStore, Identity
 from courtroom.models.local import LOCAL_SERVERS
 from courtroom.panel.personas import sample_panel, write_csv
 from courtroom.store.opening import open_store
-from tests.app_server import app_server
+from tests.app_server import app_server, free_port
 from tests.docs import PAGES, PAPERS, ROOT, anchors, blocks, commands, links
 from tests.driving import shell as run
 from tests.driving import until
@@ -107,7 +105,15 @@ def test_a_command_does_what_the_documentation_says(
         with app_server(tmp_path / "home", tmp_path, command=command, path=f"/{under}" if under else ""):
             pass
     elif words[:2] == ["courtroom", "mcp"]:
-        door([word for word in words[2:] if word not in ("--port", "8600")], tmp_path, has_port="--port" in words)
+        if "--port" in words:  # over standard input tests/test_programs.py asks
+            monkeypatch.setenv("PYTHONPATH", str(ROOT))
+            monkeypatch.setenv("COURTROOM_HOME", str(tmp_path))
+            command = [sys.executable, "-m", "courtroom", "mcp", "--port", str(port := free_port())]
+            with subprocess.Popen(command) as process:
+                try:
+                    until(lambda: refused(port), "the door answers, and asks for a token")
+                finally:
+                    process.terminate()
     elif words[0] == "courtroom" or words[:3] == ["python", "-m", "courtroom"]:
         shutil.copytree(desk.home, tmp_path / "home")
         monkeypatch.setenv("COURTROOM_HOME", str(tmp_path / "home"))
@@ -119,23 +125,6 @@ def test_a_command_does_what_the_documentation_says(
         assert importlib.import_module(words[2]).main
     else:
         pytest.fail("nobody knows how to run this command; say it in tests/test_docs.py")
-
-
-def door(more: list[str], home: Path, *, has_port: bool) -> None:
-    """The door for programs opens: over HTTP it asks for a token, over standard input it ends with that."""
-    command = [sys.executable, "-m", "courtroom", "mcp", *more]
-    environment = {**os.environ, "COURTROOM_HOME": str(home), "PYTHONPATH": str(ROOT)}
-    if not has_port:
-        assert subprocess.run(command, stdin=subprocess.DEVNULL, env=environment, timeout=120).returncode == 0
-        return
-    with closing(socket.socket()) as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    with subprocess.Popen([*command, "--port", str(port)], env=environment) as process:
-        try:
-            until(lambda: refused(port), "the door answers")
-        finally:
-            process.terminate()
 
 
 def refused(port: int) -> bool:

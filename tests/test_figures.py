@@ -10,7 +10,7 @@ from types import ModuleType
 import pytest
 
 from courtroom.courthouse import Courthouse
-from tests.benchmarks import bench_claims, fit_votes, measure_judgment, measure_texts, measure_votes
+from tests.benchmarks import bench_claims, measure_judgment, measure_texts, measure_votes
 from tests.benchmarks.tables import new_house
 from tests.benchmarks.write_figures import PAGE
 
@@ -28,7 +28,7 @@ def published(title: str) -> list[str]:
     return [line for line in after.partition("\n#")[0].split("\n") if line.startswith("| ")][2:]
 
 
-@pytest.mark.parametrize("measure", [measure_judgment, measure_texts, measure_votes, fit_votes])
+@pytest.mark.parametrize("measure", [measure_judgment, measure_texts, measure_votes])
 def test_figures_of_the_samples_are_what_the_commands_give(
     measure: ModuleType, house: Courthouse, monkeypatch: pytest.MonkeyPatch
 ) -> None:

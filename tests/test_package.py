@@ -1,40 +1,29 @@
 """Courtroom as a package: built, installed into an environment of its own, run in an empty folder."""
 
+import ast
+import asyncio
 import json
 import os
 import subprocess
 import sys
 import sysconfig
-import urllib.request
+import tomllib
 import zipfile
+from importlib.metadata import PathDistribution
 from pathlib import Path
 
 import pytest
+from packaging.requirements import Requirement
 
 import courtroom
 from courtroom.store.opening import open_store
 from courtroom.version import __version__
 from tests.app_server import app_server
+from tests.benchmarks.app_session import Session
 
 ROOT = Path(__file__).parents[1]
 OFFLINE = ("--no-deps", "--no-build-isolation", "--no-index", "--quiet")
 HEAVY = {"litellm", "chromadb", "sklearn", "pandas", "streamlit", "pydantic", "numpy"}
-
-
-FIRST_PAGE = """
-import sys
-from pathlib import Path
-from streamlit.testing.v1 import AppTest
-import courtroom
-from courtroom.version import __version__
-from courtroom.settings import APP
-assert Path(sys.prefix) in Path(courtroom.__file__).parents, courtroom.__file__
-assert Path(sys.prefix) in APP.parents, APP
-sys.path.insert(0, str(APP))  # as `streamlit run` does
-app = AppTest.from_file(str(APP / "app.py"), default_timeout=60).run()
-assert not app.exception, app.exception
-print(app.title[0].value, len(app.button))
-"""
 
 
 def do(*words: str | Path, where: Path, **environment: str) -> str:
@@ -88,11 +77,34 @@ def test_an_installed_courtroom_hears_a_case_in_an_empty_folder(installed: Path,
 def test_an_installed_courtroom_opens_the_app_in_an_empty_folder(installed: Path, tmp_path: Path) -> None:
     command = [str(installed / "courtroom"), "app", "--host", "localhost"]
     with app_server(tmp_path / ".courtroom", tmp_path, command=command, port_option="--port") as server:
-        page = urllib.request.urlopen(server.url).read().decode()
-    assert "<title>Streamlit</title>" in page
-    title, buttons = do(installed / "python", "-c", FIRST_PAGE, where=tmp_path).split()
-    assert title == "Courtroom"
-    assert int(buttons) > 10
+
+        async def visit() -> int:
+            session = Session(server.url, ("", {}))
+            await session.open()
+            return len((await session.leave()).buttons)
+
+        assert asyncio.run(visit()) > 10
+
+
+def test_the_wheel_asks_for_what_the_code_imports(wheel: Path, tmp_path: Path) -> None:
+    zipfile.ZipFile(wheel).extractall(tmp_path)
+    (folder,) = tmp_path.glob("*.dist-info")
+    wanted = {Requirement(line).name.lower().replace("_", "-") for line in PathDistribution(folder).requires or ()}
+    files = [*ROOT.glob("courtroom/**/*.py"), *ROOT.glob("pages/**/*.py"), ROOT / "app.py"]
+    nodes = [node for path in files for node in ast.walk(ast.parse(path.read_text()))]
+    imported = {alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names}
+    imported |= {str(node.module) for node in nodes if isinstance(node, ast.ImportFrom)}
+    outside = {name.split(".")[0] for name in imported} - {*sys.stdlib_module_names, "courtroom", "pages"}
+    other = {
+        "PIL": "pillow",
+        "bs4": "beautifulsoup4",
+        "cv2": "opencv-python-headless",
+        "docx": "python-docx",
+        "pptx": "python-pptx",
+        "sklearn": "scikit-learn",
+        "yaml": "pyyaml",
+    }
+    assert {other.get(name, name.replace("_", "-")) for name in outside} <= wanted
 
 
 def test_public_names_are_there_and_importing_courtroom_alone_loads_nothing_heavy() -> None:
@@ -100,6 +112,14 @@ def test_public_names_are_there_and_importing_courtroom_alone_loads_nothing_heav
     assert [name for name in courtroom.__all__ if getattr(courtroom, name, None) is None] == []
     code = f"import sys, courtroom; print(*sorted({HEAVY!r} & set(sys.modules)))"
     assert do(sys.executable, "-c", code, where=ROOT).strip() == ""
+
+
+def test_the_lock_has_a_version_that_fits_for_all_that_is_needed() -> None:
+    lines = (ROOT / "requirements.lock").read_text().splitlines()
+    pins = [Requirement(line) for line in lines if line and not line.lstrip().startswith("#")]
+    locked = {pin.name: str(pin.specifier).removeprefix("==") for pin in pins}
+    needed = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["dependencies"]
+    assert [one for one in map(Requirement, needed) if not one.specifier.contains(locked[one.name])] == []
 
 
 SLOW = (

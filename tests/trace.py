@@ -60,6 +60,7 @@ def walks(home: Path) -> Iterator[tuple[str, int, str]]:
     from courtroom.experiments.spec import parsed
     from courtroom.models.spec import ModelSpec
     from courtroom.settings import Settings
+    from tests.driving import drive
     from tests.openai_server import OpenAIServer
     from tests.test_experiments import SINGLE, texts
 
@@ -69,17 +70,12 @@ def walks(home: Path) -> Iterator[tuple[str, int, str]]:
     seeds = count()
 
     def run() -> str:
-        made = house.new_run("debate", case, setup, next(seeds))
-        house.runner.go(made)
-        house.runner.wait(made)
+        made = drive(house, house.new_run("debate", case, setup, next(seeds)))
         house.record(made)
         return made
 
     def fork() -> None:
-        made = house.fork(parent, setup)
-        house.runner.go(made)
-        house.runner.wait(made)
-        house.record(made)
+        house.record(drive(house, house.fork(parent, setup)))
 
     arm = {"name": "one judge", "procedure": "courtroom-llm", "set": SINGLE}
     two_cells = parsed({"name": "two", "dataset": {"name": "two"}, "arms": [arm]}, "here")

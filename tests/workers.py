@@ -12,6 +12,7 @@ import multiprocessing
 import tempfile
 import traceback
 import warnings
+from contextlib import suppress
 from multiprocessing.connection import Connection
 from pathlib import PurePosixPath
 from typing import IO
@@ -21,7 +22,7 @@ from xdist.remote import Producer
 from xdist.scheduler import LoadScopeScheduling
 
 from tests import forks
-from tests.footprint import held, resident
+from tests.footprint import resident
 
 BROWSER = "browser"
 BROWSER_FILES = {"tests/attacks/test_pages.py"}
@@ -76,7 +77,6 @@ class TestProcess:
 
     Attributes:
         megabytes: its memory after the last of them.
-        held: its memory in megabytes and its threads at its end.
         stood: where each of its threads stood, if it ended because a test was stuck.
     """
 
@@ -87,7 +87,6 @@ class TestProcess:
         self._stacks = tempfile.TemporaryFile()  # noqa: SIM115  for the process's life
         given = session, there, self._pipe, self._stacks
         self._process = multiprocessing.get_context("fork").Process(target=_serve, args=given)
-        self.held = (0, 0)
         self.stood = ""
         self.megabytes = 0
         with warnings.catch_warnings():
@@ -116,11 +115,8 @@ class TestProcess:
 
     def end(self) -> int | None:
         """Its exit code."""
-        try:
+        with suppress(BrokenPipeError):  # it has ended by itself; the exit code says how
             self._pipe.send(None)
-            self.held = self._pipe.recv()
-        except (BrokenPipeError, EOFError):
-            pass  # it has ended by itself; the exit code says how
         self._process.join()
         if not self._stacks.closed:
             with self._stacks:
@@ -135,7 +131,6 @@ class Forking:
     def __init__(self) -> None:
         self._process: TestProcess | None = None
         self._places: dict[int, int] = {}
-        self._largest = (0, 0)
 
     def pytest_collection_finish(self, session: pytest.Session) -> None:
         """Knows all tests by their places, which are the same in a process that is forked."""
@@ -157,13 +152,8 @@ class Forking:
             item.ihook.pytest_runtest_logreport(report=report)
         if following is None:
             self._process.end()
-            self._largest = max(self._largest, self._process.held)
             self._process = None
         return True
-
-    def pytest_sessionfinish(self, session: pytest.Session) -> None:
-        """Says what the largest of the processes held."""
-        session.config.workeroutput["largest"] = self._largest  # type: ignore[attr-defined]
 
 
 STUCK = "stuck_s"
@@ -215,7 +205,6 @@ def _serve(session: pytest.Session, pipe: Connection, the_workers: Connection, s
             raise
         faulthandler.cancel_dump_traceback_later()
         pipe.send(("done", resident()))
-    pipe.send(held())
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -20,7 +20,7 @@ from courtroom.courthouse import Courthouse
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
 from courtroom.questions.audience import BEFORE
 from courtroom.settings import Settings
-from tests.app_server import AppServer, app_server, forked_app
+from tests.app_server import AppServer, app_server
 from tests.benchmarks.app_session import Session, cpu_s, memory_mb
 from tests.benchmarks.tables import options
 from tests.driving import drive
@@ -94,15 +94,14 @@ async def measure(server: AppServer, house: Courthouse, run: str, token: str, co
 
 
 def main() -> None:
-    given = options(phones=200)
-    count = 3 if given.tiny else given.phones
+    count = options(phones=200).phones
     os.environ["COURTROOM_AUDIENCE_PHONES"] = str(count)  # all of them are on this machine
     with tempfile.TemporaryDirectory() as name:
         house = Courthouse(Settings(home=Path(name)))
-        setup = CyberJurorsSetup(jury_size=3, rounds=1) if given.tiny else CyberJurorsSetup(jury_size=17, rounds=3)
+        setup = CyberJurorsSetup(jury_size=17, rounds=3)
         run = drive(house, house.new_run("cyberjurors", house.library.case("phone-battery"), setup, 0))
         token = house.audiences.open(run, 0).token
-        with (forked_app if given.tiny else app_server)(Path(name)) as server:
+        with app_server(Path(name)) as server:
             asyncio.run(measure(server, house, run, token, count))
         house.close()
 

@@ -1,7 +1,6 @@
 """How often a table claims what is not so: `python -m tests.benchmarks.bench_claims` (about 15 minutes).
 
-Experiments are made up, many of each kind, and go through the same table and the same pairs as any other. `--tiny`
-prints one row a table.
+Experiments are made up, many of each kind, and go through the same table and the same pairs as any other.
 """
 
 import itertools
@@ -60,8 +59,6 @@ class Kind:
     draw: Draw
     truth: float = 0.0
     """Of one arm, or of the first of two less the second."""
-    fewest: int = 2
-    """Cases from which on there is an interval."""
     gold: bool = False
     """Whether the first of the drawn arms is not one, but has the right labels."""
 
@@ -123,8 +120,8 @@ ONE = (
     Kind("0.9, three repeats", SHARE, right(0.9, 2.0, 3), 0.9),
     Kind("macro F1 of 0.8", LABELS, labels(0.8), 0.8, gold=True),
     Kind("skewed, 0 to 1", SHARE, bounded, 0.9),
-    Kind("exponential", UNBOUNDED, exponential, 1.0, 20),
-    Kind("squared errors", UNBOUNDED, squares, 1.0, 20),
+    Kind("exponential", UNBOUNDED, exponential, 1.0),
+    Kind("squared errors", UNBOUNDED, squares, 1.0),
 )
 """What one arm comes to."""
 GAPS = (
@@ -134,7 +131,7 @@ GAPS = (
     Kind("0.9 against 0.6, three repeats", SHARE, apart(0.9, 0.6, 2.0, 3), 0.3),
     Kind("macro F1", LABELS, labels(0.8), 0.0, gold=True),
     Kind("skewed, 0 to 1", SHARE, bounded, 0.0),
-    Kind("exponential", UNBOUNDED, exponential, 0.0, 20),
+    Kind("exponential", UNBOUNDED, exponential, 0.0),
 )
 """How far two arms are apart."""
 

@@ -38,11 +38,11 @@ def sent(house: Courthouse, whole: AtOnce, limit: int) -> Took:
     return timed(lambda: house.runner.do(bare(whole, asyncio.Semaphore(limit))).result())
 
 
-def measure(runs: int, limit: int, rounds: int, delay: float = DELAY) -> None:
+def measure(runs: int, limit: int, rounds: int) -> None:
     """Measure both sides in turn, and print."""
     setup = CyberJurorsSetup(model=ModelSpec(id="openai/any", vision="no", concurrency=limit), jury_size=3, rounds=1)
     ours, theirs, held, calls = list[Took](), list[Took](), 0.0, 0
-    with answering(delay), new_house() as house:
+    with answering(DELAY), new_house() as house:
         heard(house, setup, range(1))
         for number in range(rounds):
             made, took = heard(house, setup, range(1 + number * runs, 1 + (number + 1) * runs))
@@ -51,8 +51,8 @@ def measure(runs: int, limit: int, rounds: int, delay: float = DELAY) -> None:
             calls = len(calls_of(whole))
             ours.append(took)
             theirs.append(sent(house, whole, limit))
-    best = calls / (limit / delay)
-    told = f"{limit} of them at once, answers after {delay} s (at best {best:.1f} s)"
+    best = calls / (limit / DELAY)
+    told = f"{limit} of them at once, answers after {DELAY} s (at best {best:.1f} s)"
     print(f"{runs} runs at once, {calls:,} calls, {told}")
     for name, every in (("runs", ours), ("bare LiteLLM calls", theirs)):
         for wall, cpu in every:
@@ -63,7 +63,7 @@ def measure(runs: int, limit: int, rounds: int, delay: float = DELAY) -> None:
 
 def main() -> None:
     given = options(runs=200, limit=32, rounds=2)
-    measure(*((2, 4, 1, 0.02) if given.tiny else (given.runs, given.limit, given.rounds)))
+    measure(given.runs, given.limit, given.rounds)
 
 
 if __name__ == "__main__":

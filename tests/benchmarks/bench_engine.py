@@ -150,14 +150,12 @@ def measured(setup: CyberJurorsSetup) -> tuple[Plan, float, float, float]:
 
 
 def main() -> None:
-    given = options(repeats=7)
-    small = {"jury_size": 3, "rounds": 1} if given.tiny else {}
-    setup = CyberJurorsSetup.model_validate({"model": SPEC, "consensus": 1.0, **small})
-    delay, repeats = (0.02, 1) if given.tiny else (DELAY, given.repeats)
-    with answering(delay):
-        wholes, walls, bare_walls, over = zip(*(measured(setup) for _ in range(repeats)), strict=True)
+    setup = CyberJurorsSetup(model=SPEC, consensus=1.0)
+    repeats = range(options(repeats=7).repeats)
+    with answering(DELAY):
+        wholes, walls, bare_walls, over = zip(*(measured(setup) for _ in repeats), strict=True)
     calls, following = calls_of(wholes[-1]), critical_path(wholes[-1])
-    path = following * delay
+    path = following * DELAY
     print(
         f"calls a run                                  {len(calls)}, "
         f"{following} of them on the critical path of {path:.1f} s"

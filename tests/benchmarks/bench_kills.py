@@ -1,8 +1,8 @@
 """Experiments killed twice against unbroken ones: `python -m tests.benchmarks.bench_kills`.
 
 Three experiments run offline by one shell command each: 300 criminal cases under three arms, 500 labelled texts under
-four structures, and all sample disputes with five repeats. Real records come from COURTROOM_REAL_DATA; `--tiny` takes a
-few disputes and nothing else. Each experiment is killed with SIGKILL twice, at about a third and two thirds of its
+four structures, and all sample disputes with five repeats. Real records come from COURTROOM_REAL_DATA; `--only disputes`
+needs none. Each experiment is killed with SIGKILL twice, at about a third and two thirds of its
 answers, and gone on with by `experiment resume`. Printed are: whether its cells and its table equal an unbroken
 experiment's, and how many questions were asked although their answers were on record.
 """
@@ -46,8 +46,8 @@ DISPUTES = """
 name = "disputes"
 repeats = 5
 measures = ["accuracy", "votes_mae"]
-dataset = {{ name = "disputes"{part} }}
-arm = [{{ name = "jury", procedure = "cyberjurors"{jury} }}, {{ name = "debate", procedure = "debate" }}]
+dataset = { name = "disputes" }
+arm = [{ name = "jury", procedure = "cyberjurors" }, { name = "debate", procedure = "debate" }]
 """
 
 
@@ -64,11 +64,10 @@ def voted(folder: Path) -> Path:
     return file
 
 
-def studies(folder: Path, tiny: bool) -> dict[str, tuple[str, Path]]:
-    """By name: each experiment's file, and what its dataset is imported from; or a few cells of the last."""
-    part, jury = (", sample = 1", ", set = { jury_size = 5 }") if tiny else ("", "")
-    disputes = {"disputes": (DISPUTES.format(part=part, jury=jury), voted(folder))}
-    if tiny:
+def studies(folder: Path, only: str) -> dict[str, tuple[str, Path]]:
+    """By name: each experiment's file, and what its dataset is imported from."""
+    disputes = {"disputes": (DISPUTES, voted(folder))}
+    if only == "disputes":
         return disputes
     records = needed_data()
     emotion = records / "classification" / "emotion.train.txt"
@@ -153,16 +152,13 @@ def tried(name: str, toml: str, dataset: Path, folder: Path) -> None:
     same = "yes" if its_table == table else "NO"
     print(f"  cells equal: {'yes' if not apart else f'NO, {apart}'}; table equal: {same}")
     print(f"  asked although on record: {again}; on record: {len(broken.answered()):,} and {len(whole.answered()):,}")
-    if name == "disputes":
-        found = json.loads(broken.shell("experiment", "results", name, "--json"))
-        print("  Cochran's Q over repeats:", {arm: one["repeats"] for arm, one in found["steady"].items()})
 
 
 def main() -> None:
-    given = options(only="")
+    only = options(only="").only
     with tempfile.TemporaryDirectory() as folder:
-        for name, (toml, dataset) in studies(Path(folder), given.tiny).items():
-            if given.only in ("", name):
+        for name, (toml, dataset) in studies(Path(folder), only).items():
+            if only in ("", name):
                 tried(name, toml, dataset, Path(folder))
 
 

@@ -109,8 +109,7 @@ async def costs(home: Path, count: int) -> list[tuple[float, float]]:
 
 def main() -> None:
     """Print the table."""
-    given = options(records=20_000)
-    records = 20 if given.tiny else given.records
+    records = options(records=20_000).records
     found_by(lambda: None)
     with tempfile.TemporaryDirectory() as folder:
         (first, *_), last = (every := asyncio.run(costs(Path(folder), records))), every[-1]

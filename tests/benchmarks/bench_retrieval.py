@@ -1,11 +1,10 @@
 """What a large base costs: `python -m tests.benchmarks.bench_retrieval`.
 
 Invented precedents are imported as a user would import them; then 200 queries are asked, each with facts of its own. In
-the same run the same vectors and words are put into a plain Chroma and a plain tantivy, with nothing of ours around
-them: one half before the import and one after it, and each query is asked of both in turn, so that a busy machine slows
-both alike. Printed are wall and CPU time of both, a new process's first query, recall (how many of the ten nearest by
-exact cosine are among the ten that the index gives), and each ratio beside what it must reach. CPU time counts
-processes that were started, too.
+the same run the same vectors are put into a plain Chroma, with nothing of ours around it: one half before the import
+and one after it, and each query is asked of both in turn, so that a busy machine slows both alike. Printed are wall and
+CPU time of both, a new process's first query, recall (how many of the ten nearest by exact cosine are among the ten
+that the index gives), and each ratio beside what it must reach. CPU time counts processes that were started, too.
 """
 
 import asyncio
@@ -24,14 +23,13 @@ from pathlib import Path
 
 import chromadb
 import numpy as np
-import tantivy
 from chromadb.config import Settings as ChromaSettings
 
 from courtroom.knowledge import embedding
 from courtroom.knowledge.bases import bundled_cases, bundled_statutes
 from courtroom.knowledge.embedding import Vectors, WordsAndMeaning
 from courtroom.knowledge.imports import Imports
-from courtroom.knowledge.index import NOTHING, Filter, line, terms
+from courtroom.knowledge.index import NOTHING, Filter
 from courtroom.knowledge.search import Knowledge
 from courtroom.settings import Settings
 from courtroom.store.opening import open_store
@@ -106,44 +104,22 @@ def invented(count: int, seed: int) -> list[str]:
 
 
 class Plain:
-    """Chroma and tantivy as they come, on disk."""
+    """Chroma as it comes, on disk."""
 
     def __init__(self, folder: Path) -> None:
         quiet, near = ChromaSettings(anonymized_telemetry=False), {"hnsw": {"space": "cosine"}}
-        self.client = chromadb.PersistentClient(str(folder / "chroma-plain"), settings=quiet)
-        self.chroma = self.client.create_collection("plain", embedding_function=None, configuration=near)
-        builder = tantivy.SchemaBuilder()
-        builder.add_text_field("id", stored=True, tokenizer_name="raw", index_option="basic")
-        builder.add_text_field("words", tokenizer_name="whitespace", index_option="freq")
-        self.schema = builder.build()
-        (folder / "tantivy").mkdir()
-        self.tantivy = tantivy.Index(self.schema, str(folder / "tantivy"))
+        client = chromadb.PersistentClient(str(folder / "chroma-plain"), settings=quiet)
+        self.chroma = client.create_collection("plain", embedding_function=None, configuration=near)
 
-    def add_vectors(self, names: list[str], matrix: Vectors) -> None:
+    def add(self, names: list[str], matrix: Vectors) -> None:
         """Into Chroma, until they can be found."""
         for start in range(0, len(names), 1000):
             some = slice(start, start + 1000)
             self.chroma.add(ids=names[some], embeddings=matrix[some])  # type: ignore[arg-type]
         self.chroma.query(query_embeddings=[matrix[0].tolist()], n_results=10)
 
-    def add_words(self, names: list[str], lines: list[str]) -> None:
-        """Into tantivy, until they can be found."""
-        writer = self.tantivy.writer(128_000_000)
-        for name, words_of in zip(names, lines, strict=True):
-            writer.add_document(tantivy.Document(id=[name], words=[words_of]))
-        writer.commit()
-        writer.wait_merging_threads()
-        self.tantivy.reload()
-
     def nearest(self, vector: Vectors, k: int) -> None:
         self.chroma.query(query_embeddings=[vector.tolist()], n_results=k, include=["distances"])
-
-    def closest(self, text: str, k: int) -> None:
-        one = [tantivy.Query.term_query(self.schema, "words", term) for term in dict.fromkeys(terms(text))]
-        query = tantivy.Query.boolean_query([(tantivy.Occur.Should, term) for term in one])
-        searcher = self.tantivy.searcher()
-        for _, place in searcher.search(query, k).hits:
-            searcher.doc(place)
 
 
 def forget() -> None:
@@ -159,12 +135,7 @@ async def built(plain: Plain, names: list[str], facts: list[str], costs: Costs) 
         parts = [await WordsAndMeaning().embed(facts[start : start + 1000]) for start in range(0, len(facts), 1000)]
         matrix = np.concatenate(parts)
     with counted(costs, "plain Chroma: the same vectors"):
-        plain.add_vectors(names, matrix)
-    forget()
-    with counted(costs, "segmenting into words alone"):
-        lines = [line(text) for text in facts]
-    with counted(costs, "plain tantivy: the same words"):
-        plain.add_words(names, lines)
+        plain.add(names, matrix)
     return matrix
 
 
@@ -182,10 +153,10 @@ async def imported(home: Path, facts: list[str], costs: Costs) -> Knowledge:
     return knowledge
 
 
-def first_queries(home: Path, times: int) -> dict[str, list[tuple[float, float, float]]]:
+def first_queries(home: Path) -> dict[str, list[tuple[float, float, float]]]:
     """New processes that ask once, in turn ours and plain Chroma: seconds from the start, after imports, and of CPU."""
     found: dict[str, list[tuple[float, float, float]]] = {"ours": [], "plain Chroma": []}
-    for query in invented(times, 3):  # none was asked before
+    for query in invented(PROCESSES, 3):  # none was asked before
         for name, code in zip(found, (OURS, PLAIN), strict=True):
             cpu, began = _cpu(), time.time()
             command = [sys.executable, "-c", code, str(home), query]
@@ -196,20 +167,19 @@ def first_queries(home: Path, times: int) -> dict[str, list[tuple[float, float, 
 
 
 async def asked(
-    knowledge: Knowledge, plain: Plain, names: list[str], matrix: Vectors, queries: int
+    knowledge: Knowledge, plain: Plain, names: list[str], matrix: Vectors
 ) -> tuple[dict[str, list[float]], float]:
     """Milliseconds of each part of each query, and the recall."""
     cases, parts, recall = knowledge.of("cases", "large"), defaultdict[str, list[float]](list), []
     narrow, where = Filter(category="盗窃", law="264"), np.array(names)
     await cases.search("盗窃手机", 10)
-    for number, query in enumerate(invented(queries, 2)):
+    for number, query in enumerate(invented(QUERIES, 2)):
         (vector,) = await knowledge.embedding.embed([query])
         works: list[tuple[str, Callable[[], Awaitable[object]]]] = [
             ("whole hybrid query", lambda query=query: cases.search(query, 10)),
             ("nearest vectors, plain Chroma", lambda vector=vector: asyncio.to_thread(plain.nearest, vector, 200)),
             ("nearest vectors", lambda query=query: cases.vectors.nearest(cases, query, 100)),
             ("words", lambda query=query: cases.words.closest(cases, query, 100)),
-            ("words, plain tantivy", lambda query=query: asyncio.to_thread(plain.closest, query, 100)),
             ("whole hybrid query, by category and law", lambda query=query: cases.search(query, 10, only=narrow)),
         ]
         for name, work in works if number % 2 == 0 else reversed(works):
@@ -222,7 +192,7 @@ async def asked(
     return parts, float(np.mean(recall))
 
 
-async def bench(count: int, queries: int, processes: int, home: Path) -> None:
+async def bench(count: int, home: Path) -> None:
     """Build, open anew, ask, compare."""
     costs, facts, half = Costs(), invented(count, 1), count // 2
     names = [f"case-{hashlib.sha256(fact.encode()).hexdigest()[:16]}" for fact in facts]
@@ -239,12 +209,12 @@ async def bench(count: int, queries: int, processes: int, home: Path) -> None:
         print(f"{name:52}{wall:10.2f}{cpu:10.2f}")
 
     (home / "vector.json").write_text(json.dumps(matrix[0].tolist()))
-    first = {name: np.median(rows, axis=0) for name, rows in first_queries(home, processes).items()}
+    first = {name: np.median(rows, axis=0) for name, rows in first_queries(home).items()}
     print(f"\n{'a new process that asks once':30}{'from its start':>16}{'imports left out':>20}{'CPU s':>10}")
     for name, (whole, alone, cpu) in {**first, "ours / plain Chroma": first["ours"] / first["plain Chroma"]}.items():
         print(f"{name:30}{whole:16.2f}{alone:20.2f}{cpu:10.2f}")
 
-    parts, recall = await asked(knowledge, plain, names, matrix, queries)
+    parts, recall = await asked(knowledge, plain, names, matrix)
     print(f"\n{'milliseconds of a query':46}{'p50':>8}{'p95':>8}")
     for name, times in parts.items():
         print(f"{name:46}{np.percentile(times, 50):8.1f}{np.percentile(times, 95):8.1f}")
@@ -259,9 +229,8 @@ async def bench(count: int, queries: int, processes: int, home: Path) -> None:
 
 
 def main() -> None:
-    given = options(records=20_000)
     with tempfile.TemporaryDirectory() as folder:
-        asyncio.run(bench(*((200, 3, 1) if given.tiny else (given.records, QUERIES, PROCESSES)), Path(folder)))
+        asyncio.run(bench(options(records=20_000).records, Path(folder)))
 
 
 if __name__ == "__main__":

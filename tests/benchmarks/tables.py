@@ -7,11 +7,11 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import closing, contextmanager, nullcontext
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from inspect import signature
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from courtroom.cases.case import Case
 from courtroom.courthouse import Courthouse
@@ -41,10 +41,10 @@ class Table:
     head: tuple[str, ...]
     rows: tuple[Row, ...]
 
-    def lines(self, tiny: bool = False) -> Iterator[str]:
-        """The table as Markdown, line by line as its rows are worked out; if tiny, the first row alone."""
+    def lines(self) -> Iterator[str]:
+        """The table as Markdown, line by line as its rows are worked out."""
         yield from (f"### {self.title}", "", f"| {' | '.join(self.head)} |", f"|{' --- |' * len(self.head)}")
-        for row in self.rows[:1] if tiny else self.rows:
+        for row in self.rows:
             yield row.line()
         yield ""
 
@@ -99,23 +99,22 @@ def samples(house: Courthouse, kind: type[CaseT]) -> list[CaseT]:
     return [case for case in cases if isinstance(case, kind)]
 
 
-def options(*places: str, **defaults: object) -> argparse.Namespace:
-    """What the command was given, each option by its default, and `--tiny`; `--help` tells them."""
+def options(**defaults: object) -> argparse.Namespace:
+    """What the command was given, each option by its default; `--help` tells them."""
     parser = argparse.ArgumentParser()
-    for name in places:
-        parser.add_argument(name)
     for name, value in defaults.items():
-        kind: Any = {"action": "store_true"} if value is False else {"type": type(value), "default": value}
-        parser.add_argument(f"--{name.replace('_', '-')}", help="%(default)s by default", **kind)
-    parser.add_argument("--tiny", action="store_true", help="so little that it only shows that it runs")
+        parser.add_argument(f"--{name}", type=type(value), default=value, help="%(default)s by default")
     return parser.parse_args()
 
 
+def printed(tables: Callable[..., Iterable[Table]], house: Courthouse) -> Iterator[str]:
+    """Tables, of this courthouse where they want one, as lines of Markdown; each row as soon as it is known."""
+    for table in tables(house) if signature(tables).parameters else tables():
+        yield from table.lines()
+
+
 def show(tables: Callable[..., Iterable[Table]]) -> None:
-    """Print tables, of a new courthouse where they want one, each row as soon as it is known; one row a table with
-    `--tiny`."""
-    tiny = options().tiny
-    with new_house() if signature(tables).parameters else nullcontext() as house:
-        for table in tables(house) if house else tables():
-            for line in table.lines(tiny):
-                print(line, flush=True)
+    """Print tables, of a new courthouse where they want one."""
+    with new_house() as house:
+        for line in printed(tables, house):
+            print(line, flush=True)
