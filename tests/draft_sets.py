@@ -9,6 +9,7 @@ import argparse
 import sys
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from pathlib import Path
 
 from courtroom.cases.drafts import LEFT_OUT, Draft, Drafts
@@ -62,7 +63,7 @@ def checked(name: str, papers: PaperSet, draft: Draft) -> bool:
 
 def run(model: str, only: list[str]) -> bool:
     spec = ModelSpec(id=model, temperature=0.0, max_tokens=8_000)
-    with tempfile.TemporaryDirectory() as folder, Courthouse(Settings(home=Path(folder))) as house:
+    with tempfile.TemporaryDirectory() as folder, closing(Courthouse(Settings(home=Path(folder)))) as house:
 
         def one(name: str) -> bool:
             drafts, papers = Drafts(Path(folder, name)), SETS[name]
