@@ -8,7 +8,7 @@ import os
 import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from html import unescape
+from html import escape, unescape
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,8 @@ import pytest
 
 from courtroom import report
 from courtroom.courthouse import Courthouse
+from courtroom.declarations.changes import merged
+from courtroom.declarations.setup import Setup
 from courtroom.engine.events import EVENT, Seated
 from courtroom.engine.procedure import Procedure
 from courtroom.engine.record import Record
@@ -128,6 +130,42 @@ def test_an_estimate_counts_what_the_run_then_asks(home: Path, heard: Heard, pro
     assert 0 < record.asked <= estimate.at_most
 
 
+def test_every_preset_is_written_out_and_read_again(heard: Heard, procedure: Procedure) -> None:
+    case = heard.record.case
+    for preset in procedure.presets:
+        values = merged(procedure.setup().model_dump(mode="json"), preset.changes)
+        complete, members = procedure.prepare(case, procedure.setup.model_validate(values), 3)
+        again: Setup = procedure.setup.model_validate_json(complete.model_dump_json())
+        assert procedure.prepare(case, again, 3) == (complete, members)
+        assert members
+
+
+def test_every_view_draws_after_any_event_of_a_run(heard: Heard, procedure: Procedure) -> None:
+    record = heard.record
+    last = len(record.events)
+    # Each of hundreds of answers looks like its neighbours.
+    for known in (*range(0, last - 6, max(7, last // 25)), *range(max(0, last - 6), last + 1)):
+        early = replace(record, events=record.events[:known], run=record.run.model_copy(update={"verdict": None}))
+        for view in procedure.views:
+            assert view.draw(early), f"{view.title} shows nothing after {known} events"
+    for view in procedure.views:
+        assert any(blocks for blocks in view.draw(record).values()), view.title
+
+
+def test_stepping_gives_what_one_run_gives(home: Path, heard: Heard, procedure: Procedure) -> None:
+    house, whole = Courthouse(Settings(home=home)), heard.record
+    run = start(house, procedure)
+    for done in range(len(whole.stages)):
+        house.runner.step(run)
+        house.runner.wait(run, 120)
+        record = house.record(run)
+        assert len(record.stages) == done + 1
+    if record.run.status != "done":  # a verdict needs no step of its own where the last stage ends in it
+        record = house.record(drive(house, run))
+    assert told(house, record) == told(heard.house, whole)
+    assert record.stages == whole.stages
+
+
 def test_a_run_killed_often_ends_as_an_unbroken_one(home: Path, heard: Heard, procedure: Procedure) -> None:
     house, whole = Courthouse(Settings(home=home)), heard.record
     run = start(house, procedure)
@@ -198,6 +236,10 @@ def test_the_page_holds_every_prompt_answer_and_vote(heard: Heard, procedure: Pr
     missing = [wanted for wanted in prompts | replies | values if wanted not in text]
     assert missing == []
     assert [call.path for call in record.calls if f"<summary>{call.path} · " not in page] == []
+    for tally in record.tallies:
+        for vote in record.ballots[tally].values():
+            member = record.member(vote.member)
+            assert f"<td>{escape(member.name)}" in page
     marks = {choice.name: f"{choice.mark} {choice.title}" for choice in procedure.about(record.case).choices}
     for vote in (vote for ballot in record.ballots.values() for vote in ballot.values()):
         assert (marks[vote.choice] if vote.choice else "abstained") in page

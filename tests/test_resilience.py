@@ -8,6 +8,7 @@ import sys
 import time
 import urllib.request
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -98,16 +99,28 @@ def runs(home: Path) -> list[str]:
 
 
 def test_a_server_that_fails_three_calls_in_ten_still_gets_a_verdict_or_a_plain_statement(tmp_path: Path) -> None:
-    with server_process(faults=0.3, seed=1) as url:
-        words = ("--model", "openai/any", "--set", "model.timeout_s=1", "--set", "model.attempts=3")
-        done = result(forked(tmp_path, url, "run", "phone-battery", *words, *SETUP, "--json"))
-        faults = stats(url)["faults"]
-    assert sum(faults.values()) > 5
-    if done["status"] == "failed":
-        assert "quorum" in done["reason"]
-    else:
-        assert done["verdict"] in ("buyer", "seller")
-    assert {vote["buyer"] + vote["seller"] + vote["abstained"] for vote in done["votes"]} <= {5}
+    def heard(seed: int) -> None:
+        with server_process(faults=0.3, seed=seed) as url:
+            words = ("--model", "openai/any", "--set", "model.timeout_s=1", "--set", "model.attempts=3")
+            done = result(forked(tmp_path / f"{seed}", url, "run", "phone-battery", *words, *SETUP, "--json"))
+            faults = stats(url)["faults"]
+        assert sum(faults.values()) > 5
+        if done["status"] == "failed":
+            assert "quorum" in done["reason"]
+        else:
+            assert done["verdict"] in ("buyer", "seller")
+        assert {vote["buyer"] + vote["seller"] + vote["abstained"] for vote in done["votes"]} <= {5}
+
+    with ThreadPoolExecutor() as at_once:
+        list(at_once.map(heard, (1, 2)))
+
+
+def test_a_server_that_always_fails_ends_in_a_plain_statement(tmp_path: Path) -> None:
+    with server_process(faults=1.0) as url:
+        words = ("--model", "openai/any", "--set", "model.timeout_s=0.3", "--set", "model.attempts=1")
+        done = forked(tmp_path, url, "run", "phone-battery", *words, *SETUP, "--json")
+    assert (done.returncode, "Traceback" in done.stderr) == (1, False)
+    assert "quorum" in result(done)["reason"]
 
 
 def record_of(home: Path, run: str) -> Record:
@@ -117,11 +130,11 @@ def record_of(home: Path, run: str) -> Record:
 
 def test_a_fork_with_one_persona_changed_asks_one_verdict_anew_and_looks_at_nothing_again(tmp_path: Path) -> None:
     with server_process() as url:
-        words = ("--model", "openai/any", *SETUP[:2], "--set", "consensus=1.0", "--set", "rounds=3", "--json")
+        words = ("--model", "openai/any", "--set", "consensus=1.0", "--set", "rounds=3", "--json")
         run = result(forked(tmp_path, url, "run", "oak-table", *words))["run"]
         calls = stats(url)["calls"]
         parent = record_of(tmp_path, run)
-        assert len(parent.ballots["round-1"]) == 5
+        assert len(parent.ballots["round-1"]) == 17
         assert parent.setup.model_dump()["examination"] == "own"
 
         same = result(forked(tmp_path, url, "fork", run, "--json"))

@@ -6,17 +6,19 @@ import sqlite3
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
+from unittest.mock import Mock, create_autospec
 
 import pytest
 
 from courtroom.courthouse import Courthouse
+from courtroom.errors import CourtroomError
 from courtroom.settings import Settings
 from courtroom.store.opening import open_store
 from pages.parts.shared import house as pages_house
 from tests import forks
 from tests.driving import drive
 
-ROUNDS = 6
+ROUNDS = 16
 CASE = "oak-table"
 
 
@@ -92,3 +94,16 @@ def test_all_sessions_of_the_app_share_one_courthouse() -> None:
     with ThreadPoolExecutor(8) as visits:
         opened = list(visits.map(lambda _: pages_house._open(), range(8)))
     assert len({id(house) for house in opened}) == 1
+
+
+def test_a_courthouse_that_can_t_resume_is_closed(monkeypatch: pytest.MonkeyPatch) -> None:
+    close = create_autospec(Courthouse.close, side_effect=Courthouse.close)
+    fails = Mock(side_effect=CourtroomError("The store is locked."))
+    with monkeypatch.context() as patch:
+        patch.setattr(Courthouse, "close", close)
+        patch.setattr("courtroom.engine.runner.Runner.resume_interrupted", fails)
+        for visits in (1, 2):
+            with pytest.raises(CourtroomError, match="locked"):
+                pages_house._open()
+            assert close.call_count == visits
+    assert not pages_house._open().closed

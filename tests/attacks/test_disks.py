@@ -18,6 +18,7 @@ from PIL import Image
 
 from courtroom.cases.files import Package
 from courtroom.cases.library import Library
+from courtroom.engine.run import Control
 from courtroom.errors import CourtroomError
 from courtroom.media.store import MediaStore
 from courtroom.models.request import Request
@@ -25,6 +26,7 @@ from courtroom.store.connection import FULL, LOCKED, UNWRITABLE
 from courtroom.store.opening import open_store
 from tests import forks
 from tests.driving import drive, until
+from tests.test_knowledge import opened, records
 from tests.toy import CASE, Bench, Scripted
 
 LONG = "The kettle stayed cold. " * 2000
@@ -94,6 +96,23 @@ def test_a_full_disk_holds_the_answers_and_says_so(bench: Bench) -> None:
     assert bench.runner.trouble(run) == ""
 
 
+def test_a_full_disk_between_two_stages_lets_no_stage_begin(bench: Bench) -> None:
+    run = drive(bench, bench.start(), Control(stage="round 1"))
+    disk = full(bench)
+    part = ("INSERT INTO parts VALUES ('anything', ?)", (LONG,))
+    held = bench.writers[-1].put(lambda: bench.database.connection.execute(*part))
+    until(lambda: bench.writers[-1].trouble, "the full disk to be noticed")
+    another = bench.start()
+    with pytest.raises(CourtroomError, match="disk is full"):
+        bench.runner.go(another)
+    bench.runner.go(run)
+    assert len(bench.model.history) == 3
+    disk.execute("PRAGMA max_page_count = 1000000")
+    held.result(60)
+    bench.runner.go(run)
+    whole(bench, run)
+
+
 def test_a_store_locked_for_long_holds_the_answers(bench: Bench) -> None:
     run = heard_until_asked(bench)
     written_by(bench).execute("PRAGMA busy_timeout = 20")
@@ -137,10 +156,12 @@ def test_a_file_that_may_not_grow_holds_the_answers(tmp_path: Path) -> None:
 
 
 @pytest.fixture
-def small_disk(tmp_path: Path) -> Iterator[Path]:
+def small_disk(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Path]:
+    """A disk of 4 MB, or of as many as the test says."""
     disk = tmp_path / "disk"
     disk.mkdir()
-    done = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=4m", "tmpfs", disk], capture_output=True)
+    size = f"size={getattr(request, 'param', 4)}m"
+    done = subprocess.run(["mount", "-t", "tmpfs", "-o", size, "tmpfs", disk], capture_output=True)
     if done.returncode:
         pytest.skip("no small disk can be mounted here")
     yield disk
@@ -179,7 +200,7 @@ def files_in(folder: Path) -> set[str]:
     return {str(path.relative_to(folder)) for path in folder.rglob("*")}
 
 
-@pytest.mark.parametrize("room", [0, 1_000_000])
+@pytest.mark.parametrize("room", [0, 100_000, 1_000_000])
 def test_a_full_disk_keeps_no_half_case(small_disk: Path, room: int) -> None:
     database = open_store(small_disk / "store.sqlite")
     library = Library(database, MediaStore(small_disk / "media"))
@@ -193,3 +214,31 @@ def test_a_full_disk_keeps_no_half_case(small_disk: Path, room: int) -> None:
     ballast.unlink()
     library.add(package)
     assert len(files_in(small_disk / "media") - before) == 2
+
+
+def test_a_case_without_room_loses_no_picture(tmp_path: Path) -> None:
+    database = open_store(tmp_path / "store.sqlite")
+    library = Library(database, MediaStore(tmp_path / "media"))
+    library.cases()
+    before = files_in(tmp_path / "media")
+    names = {case.id for case in library.cases()}
+    database.connection.execute("PRAGMA max_page_count = 1")
+    package = with_pictures(1)
+    with pytest.raises(CourtroomError, match="then add the case again"):
+        library.add(Package(package.case.model_copy(update={"category": LONG}), package.files))
+    assert {case.id for case in library.cases()} == names
+    assert {*before} <= {*files_in(tmp_path / "media")}
+
+
+@pytest.mark.parametrize("small_disk", [128], indirect=True)
+def test_a_file_is_imported_once_there_is_room(small_disk: Path) -> None:
+    knowledge, imports = opened(small_disk / "home")
+    knowledge.of("cases").all()
+    ballast = leave(small_disk, 20_000)
+    file = imports.check("cases", "many.jsonl", records(2000))
+    with pytest.raises(CourtroomError, match=r"^The disk is full: make room; then import the file again\.$"):
+        asyncio.run(imports.run(file))
+    assert len(knowledge.of("cases", "imported")) == 0
+    ballast.unlink()
+    asyncio.run(imports.run(file))
+    assert len(knowledge.of("cases", "imported")) == 2000

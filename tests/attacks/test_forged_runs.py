@@ -1,6 +1,9 @@
 """Run files that were made up, with hashes that fit: nothing of them counts as what was heard here, and nobody else's is touched."""
 
 import json
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -8,15 +11,25 @@ import pytest
 from courtroom.access import Access, Account, Resource, acts
 from courtroom.courthouse import Courthouse
 from courtroom.errors import CourtroomError
+from courtroom.evaluation.run_list import RunFilter, RunList
 from courtroom.experiments.sequential_test import repeat_id
+from courtroom.experiments.spec import Arm, Cases, Experiment
+from courtroom.experiments.what_if import BASE
 from courtroom.report import run_file
 from courtroom.report.run_file import imported_id
+from courtroom.settings import Settings
 from courtroom.sharing import owned
 from tests.attacks.test_files import signed
 from tests.driving import drive
 from tests.test_sharing import ADA, BO, SMALL, experiment_of, shown
 
 EVE = Account(id="eve", name="Eve", access=Access.RUN)
+
+
+@pytest.fixture
+def house(tmp_path: Path) -> Iterator[Courthouse]:
+    with closing(Courthouse(Settings(home=tmp_path))) as house:
+        yield house
 
 
 def forged(house: Courthouse, run: str, **head: Any) -> bytes:
@@ -29,6 +42,11 @@ def forged(house: Courthouse, run: str, **head: Any) -> bytes:
     for paid in document["payments"].values():
         paid["cost"] = 1e11
     return signed(document)
+
+
+def told(house: Courthouse, experiment: str) -> list[tuple[str, str | None]]:
+    rows = house.experiments.results(experiment).rows
+    return [(row.state, row.outcome and row.outcome.outcome) for row in rows]
 
 
 def is_genuine(house: Courthouse, experiment: str) -> None:
@@ -81,6 +99,22 @@ def taken_by_the_first_release(house: Courthouse, run: str) -> None:
         house.files.take_in(forged(house, run))
 
 
+def test_a_forged_cell_of_an_older_store_fails_its_cell(house: Courthouse) -> None:
+    name = experiment_of(house, None)
+    (cell,) = house.experiments.store.cells(name)
+    taken_by_the_first_release(house, cell.run)
+    house.experiments.wait(house.experiments.go(name))
+    ((state, outcome),) = told(house, name)
+    (cell,) = house.experiments.store.cells(name)
+    assert (state, outcome) == ("failed", None)
+    assert "was imported from a file" in cell.reason
+    assert house.experiments.store.took(name) == {}, "what it says it has cost is not spent"
+    house.store.delete(cell.run)
+    house.experiments.try_again(name)
+    house.experiments.wait(name)
+    is_genuine(house, name)
+
+
 def test_a_forged_repeat_counts_for_nothing(house: Courthouse) -> None:
     run = drive(house, house.new_run("cyberjurors", house.library.case("oak-table"), SMALL, 0))
     house.files.take_in(forged(house, repeat_id(run, 1)))
@@ -89,6 +123,29 @@ def test_a_forged_repeat_counts_for_nothing(house: Courthouse) -> None:
     assert house.experiments.repeats.found(run) is None
     with pytest.raises(CourtroomError, match="was imported from a file"):
         house.experiments.repeats.go(run)
+
+
+def test_a_what_if_on_an_imported_run_hears_its_base_here(house: Courthouse) -> None:
+    run = house.files.take_in(forged(house, "there"))
+    arms = (Arm(**BASE.model_dump(), procedure="cyberjurors"),)
+    spec = Experiment(name="what-if", title="Table", dataset=Cases(run=run), arms=arms, seeds=(5,))
+    name = house.experiments.begin(spec)
+    house.experiments.wait(house.experiments.go(name))
+    (cell,) = house.experiments.store.cells(name)
+    record = house.record(cell.run)
+    assert (record.run.imported, record.run.parent) == (None, run)
+    assert record.run.verdict
+    assert record.run.verdict.summary != "FORGED"
+
+
+def test_imported_runs_are_left_out_where_panels_are_counted(house: Courthouse) -> None:
+    house.files.take_in(forged(house, "there"))
+    listed = RunList(house.database)
+    wanted: list[Callable[[], list[str]]] = [
+        lambda: listed.runs(RunFilter(status="done"), 9),
+        lambda: listed.runs(RunFilter(status="done", made_here=True), 9),
+    ]
+    assert [one() for one in wanted] == [[imported_id("there")], []]
 
 
 def test_a_forged_parent_draws_no_run_into_another_family(house: Courthouse) -> None:

@@ -86,6 +86,11 @@ def older(home: Path, *more: str) -> None:
     spoil(home, *more)
 
 
+def folder_in_its_place(home: Path) -> None:
+    (home / STORE).unlink()
+    (home / STORE).mkdir()
+
+
 def zeros_within(home: Path) -> None:
     with (home / STORE).open("r+b") as file:
         file.seek(4096 * 3)
@@ -101,12 +106,16 @@ REFUSED: dict[str, tuple[Attack, str]] = {
         by("INSERT INTO written_by VALUES ('9.1.0', '0999', '', 9e9)", NEWER),
         "was written by Courtroom 9.1.0 with revision 0999",
     ),
+    "newer without a name": (by("DROP TABLE written_by", NEWER), "was written by a newer Courtroom with revision 0999"),
     "a text": (lambda home: (home / STORE).write_text("Dear diary, I was a judge.\n" * 400), "is not a SQLite file"),
     "another program's": (other_program, ELSE),
     "another program's, of Alembic": (lambda home: other_program(home, *ALEMBIC), ELSE),
     "older": (older, BEFORE),
+    "older without a name": (lambda home: older(home, "DROP TABLE written_by"), BEFORE),
     "lacks a table": (by("DROP TABLE snapshots"), "the table snapshots is missing"),
+    "a folder in its place": (folder_in_its_place, "is a folder"),
     "cut": (lambda home: os.truncate(home / STORE, (home / STORE).stat().st_size // 2), "is damaged"),
+    "cut to its head": (lambda home: os.truncate(home / STORE, 60), "is damaged"),
     "zeros within": (zeros_within, "is damaged"),
 }
 
@@ -160,9 +169,10 @@ def without_rights(home: Path, *words: str) -> forks.CompletedProcess[str]:
         return process.finish()
 
 
-def test_a_home_that_may_not_be_written_is_told(home: Path) -> None:
+@pytest.mark.parametrize("rights", [0o555, 0o000], ids=["read-only", "no rights"])
+def test_a_home_that_may_not_be_written_is_told(home: Path, rights: int) -> None:
     os.chmod(home / STORE, 0o444)
-    os.chmod(home, 0o555)
+    os.chmod(home, rights)
     done, doctor = without_rights(home, "runs"), without_rights(home, "doctor", "--mend")
     os.chmod(home, 0o755)
     assert (doctor.returncode, doctor.stderr, "WRONG\tfolder" in doctor.stdout) == (1, "", True)
@@ -170,7 +180,14 @@ def test_a_home_that_may_not_be_written_is_told(home: Path) -> None:
     assert re.search("can't be .* set COURTROOM_HOME", one_sentence(done.stderr))
 
 
-@pytest.mark.parametrize("seed", range(3))
+def test_a_home_that_can_not_be_made_is_told(tmp_path: Path) -> None:
+    os.chmod(tmp_path, 0o555)
+    done = without_rights(tmp_path / "new" / "home", "runs")
+    os.chmod(tmp_path, 0o755)
+    assert (done.returncode, "can't be made" in one_sentence(done.stderr)) == (1, True)
+
+
+@pytest.mark.parametrize("seed", range(6))
 def test_flipped_bits_never_end_in_a_traceback(home: Path, shell: Shell, seed: int) -> None:
     chance = random.Random(seed)
     data = bytearray((home / STORE).read_bytes())
@@ -181,6 +198,16 @@ def test_flipped_bits_never_end_in_a_traceback(home: Path, shell: Shell, seed: i
     for word in ("runs", "cases", "doctor"):
         code, _, err = shell(home, word)
         assert (code in (0, 1), "Traceback" in err) == (True, False)
+
+
+def test_a_table_whose_name_is_no_text_is_told(home: Path, shell: Shell) -> None:
+    data = (home / STORE).read_bytes()
+    assert b"CREATE TABLE rewinds" in data
+    damaged = data.replace(b"CREATE TABLE rewinds", b"CREATE TABLx rewinds").replace(b"rewinds", b"re\xceinds")
+    (home / STORE).write_bytes(damaged)
+    for word in ("runs", "doctor"):
+        code, out, err = shell(home, word)
+        assert (code, "damaged" in out + err, "Traceback" in err) == (1, True, False)
 
 
 def wal_of_another(log: Path) -> None:
@@ -194,6 +221,7 @@ def wal_of_another(log: Path) -> None:
 
 
 WALS: dict[str, Attack] = {
+    "gone": lambda log: log.unlink(missing_ok=True),
     "of another": wal_of_another,
     "noise": lambda log: log.write_bytes(random.Random(0).randbytes(50_000)),
 }

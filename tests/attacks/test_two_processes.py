@@ -3,20 +3,29 @@
 import asyncio
 import json
 import os
+import signal
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import ExitStack, closing
+from itertools import count
 from pathlib import Path
+from typing import Any
 
 import pytest
+from pydantic import SecretStr
 
 from courtroom.courthouse import Courthouse
 from courtroom.engine.budget import in_sum
 from courtroom.engine.interventions import AddNote
+from courtroom.engine.store import RunStore
 from courtroom.errors import CourtroomError
 from courtroom.experiments.spec import Experiment
+from courtroom.knowledge.lessons import Lesson, Put
+from courtroom.models.request import Request
 from courtroom.settings import Settings
+from courtroom.store import postgres as server_store
 from courtroom.store.connection import AWAY
+from courtroom.store.opening import open_store
 from tests import forks
 from tests.driving import drive, drivers, until
 from tests.openai_server import OpenAIServer
@@ -65,6 +74,35 @@ def ready() -> None:
     input()
 
 
+def learning(name: str) -> None:
+    """Learns forty lessons and says so each time; to be forked."""
+    house = Courthouse()
+    kettle = {
+        "title": "A kettle",
+        "category": "Other",
+        "dispute": "It stays cold.",
+        "buyer_votes": 1,
+        "seller_votes": 0,
+    }
+    for number in range(40):
+        put = Put(collection="precedents", record={"id": f"{name}-{number}", **kettle})
+        house.knowledge.learn(name, str(number), Lesson(phase="norms", ops=(put,)))
+        print(number, flush=True)
+    house.close()
+
+
+def test_two_processes_that_learn_leave_whole_lessons(house: Courthouse) -> None:
+    with forks.Fork(learning, "first") as first, forks.Fork(learning, "second") as second:
+        assert "5\n" in iter(first.line, "")
+        first.kill()
+        ended(second)
+    taught = house.knowledge.lessons.all()
+    assert sum(lesson.run == "second" for lesson in taught) == 40
+    assert sum(lesson.run == "first" for lesson in taught) >= 6
+    for lesson in taught:
+        assert all(house.knowledge.precedents.get(change.id) for change in lesson.changes)
+
+
 def opening() -> None:
     """Opens the store once it is told to, and puts a run on record; to be forked."""
     ready()
@@ -97,8 +135,9 @@ def experimenting(experiment: Experiment) -> None:
     house.close()
 
 
-def test_an_experiment_of_two_servers_one_of_which_is_killed_is_one(
-    tmp_path: Path, house: Courthouse, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("killed", [False, True], ids=["both live", "one is killed"])
+def test_an_experiment_of_two_servers_is_one(
+    tmp_path: Path, house: Courthouse, monkeypatch: pytest.MonkeyPatch, killed: bool
 ) -> None:
     house.datasets.add("feelings", texts())
     arm = {"procedure": "courtroom-llm", "set": SINGLE}
@@ -108,10 +147,11 @@ def test_an_experiment_of_two_servers_one_of_which_is_killed_is_one(
         server.known(monkeypatch)
         living = [stack.enter_context(forks.Fork(experimenting, spec(arms=arms, repeats=2))) for _ in range(2)]
         at_once(*living)
-        until(lambda: len(server.bodies) > 5, "calls")
-        driver = next(process for process in living if process.pid in drivers(house, "experiment"))
-        driver.kill()
-        living.remove(driver)
+        if killed:
+            until(lambda: len(server.bodies) > 5, "calls")
+            driver = next(process for process in living if process.pid in drivers(house, "experiment"))
+            driver.kill()
+            living.remove(driver)
         told = [json.loads(ended(process)) for process in living]
         asked = Counter(map(asked_by, server.bodies))
         total = recorded(tmp_path)
@@ -122,7 +162,33 @@ def test_an_experiment_of_two_servers_one_of_which_is_killed_is_one(
     runs = [row.id for row in house.store.runs()]
     assert sorted(runs) == sorted({cell.run for cell in cells}), "each cell has one run, and no run is left over"
     again = asked - total
-    assert again.total() <= spec().at_once, "only what a killed process had under way"
+    assert again.total() <= (spec().at_once if killed else 0), "only what a killed process had under way"
+
+
+def intervening(run: str, name: str) -> None:
+    """Intervenes and says so each time: forty times, or until it is killed; to be forked."""
+    house = Courthouse()
+    for number in range(40) if name == "second" else count():
+        house.interventions.intervene(run, AddNote(text=f"{name} {number}"), name)
+        print(number, flush=True)
+    house.close()
+
+
+def test_two_processes_that_intervene_lose_nothing(house: Courthouse) -> None:
+    run = house.new_run("debate", house.library.case("oak-table"), house.procedures["debate"].setup(rounds=1), 0)
+    with forks.Fork(intervening, run, "first") as first, forks.Fork(intervening, run, "second") as second:
+        assert second.line() == "0\n", "both are at it"
+        assert "5\n" in iter(first.line, "")
+        first.kill()
+        ended(second)
+    acts = house.store.interventions.of(run)
+    assert [one.number for one in acts] == list(range(1, len(acts) + 1)), "none is missing, none is there twice"
+    said = [one.action.text for one in acts if isinstance(one.action, AddNote)]
+    assert [text for text in said if text.startswith("second")] == [f"second {number}" for number in range(40)]
+    theirs = [text for text in said if text.startswith("first")]
+    assert theirs == [f"first {number}" for number in range(len(theirs))]
+    assert len(theirs) >= 6
+    assert house.store.status(drive(house, run)) == "done"
 
 
 def driving(run: str, doomed: str) -> None:
@@ -152,7 +218,9 @@ def test_two_servers_clicked_at_once_do_nothing_twice(house: Courthouse) -> None
     with forks.Fork(driving, run, doomed) as first, forks.Fork(driving, run, doomed) as second:
         at_once(first, second)
         refused = [sentence for process in (first, second) for sentence in json.loads(ended(process))]
-    assert all(sentence.endswith(".") and "\n" not in sentence for sentence in refused), refused
+    for sentence in refused:
+        assert sentence.endswith("."), sentence
+        assert "\n" not in sentence
     record = house.record(drive(house, run))
     assert record.run.status == "done"
     assert len({call.path for call in record.calls}) == len(record.calls), "nothing is asked twice"
@@ -163,7 +231,95 @@ def test_two_servers_clicked_at_once_do_nothing_twice(house: Courthouse) -> None
     assert doomed not in {row.id for row in house.store.runs()}
 
 
-# --- PostgreSQL: the server goes away and comes back ---------------------------------------------------------
+# --- PostgreSQL: who takes over another's runs is killed; the server goes away and comes back ----------------
+
+RUNS, CALLS, KILLS = 3, 6, 5
+"""Runs, calls of each, and how many processes are killed while they take over."""
+
+
+def dying_model(last: int, log: Path) -> Scripted:
+    """Answers, and notes what was asked; its process dies with the call of this number."""
+    asked = count(1)
+
+    def reply(request: Request) -> str:
+        with log.open("a") as file:
+            file.write(f"{request.key}\n")
+        if next(asked) == last:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return side_by_member(request)
+
+    return Scripted(reply)
+
+
+def drives(folder: Path, runs: list[str], log: Path) -> None:
+    """Drive runs, and die; to be forked."""
+    bench = Bench(folder, dying_model(RUNS * CALLS - 4, log))
+    for run in runs:
+        bench.runner.go(run)
+    for run in runs:
+        bench.runner.wait(run, 60)
+
+
+def takes_up(folder: Path, last: int, log: Path) -> None:
+    """Take up what is left behind and bring it to its end, or die before a statement; to be forked."""
+    real, seen, made = server_store.run, count(1), 0
+
+    def dying(server: Any, sql: str, parameters: Any = ()) -> Any:
+        nonlocal made
+        made = next(seen)
+        if made == last:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return real(server, sql, parameters)
+
+    server_store.run = dying
+    bench = Bench(folder, dying_model(0, log))
+    bench.runner.resume_interrupted()
+    for row in bench.store.runs():
+        bench.runner.wait(row.id, 60)
+        if bench.store.status(row.id) == "paused":  # two processes died over it: it is left to a person, who goes on
+            drive(bench, row.id)
+    bench.close()
+    print(made)
+
+
+def taken_up(folder: Path, address: str, last: int, log: Path) -> forks.CompletedProcess[str]:
+    """Has a process take up what is left; nothing is asked whose answer is on record."""
+    with closing(open_store(SecretStr(address))) as database:
+        known = {key for (key,) in database.connection.execute("SELECT key FROM answers")}
+    before = len(log.read_text().split())
+    with forks.Fork(takes_up, folder, last, log, environment={**os.environ, "COURTROOM_DATABASE": address}) as process:
+        done = process.finish()
+    assert known
+    assert not known & set(log.read_text().split()[before:])
+    assert done.returncode == (-signal.SIGKILL if last else 0), done.stderr
+    return done
+
+
+def test_who_dies_taking_over_leaves_runs_to_the_next(
+    tmp_path: Path, postgres: PostgresServer, on_postgres: str
+) -> None:
+    folder, log = tmp_path / "home", tmp_path / "asked"
+    log.touch()
+    with closing(Bench(folder)) as bench:
+        runs = [bench.start(seed=seed) for seed in range(RUNS)]
+    with forks.Fork(drives, folder, runs, log) as driver:
+        assert driver.finish().returncode == -signal.SIGKILL
+    name = on_postgres.partition("@/")[2].partition("?")[0]
+    until(lambda: postgres.say(f"SELECT count(*) FROM pg_stat_activity WHERE datname = '{name}'") == "0\n", "its end")
+    total = int(taken_up(folder, postgres.another(on_postgres), 0, log).stdout)
+    assert total > KILLS
+    for number in range(KILLS):
+        address = postgres.another(on_postgres)
+        taken_up(folder, address, 1 + (total * 3 // 4) * number // (KILLS - 1), log)
+        taken_up(folder, address, 0, log)
+        with closing(open_store(SecretStr(address))) as database:
+            found = RunStore(database)
+            for run in runs:
+                assert found.status(run) == "done"
+                assert not found.is_driven(run)
+                events = [event for _, event in found.events(run) if event.kind == "call"]
+                assert len({event.path for event in events}) == len(events) == CALLS
+                assert in_sum(found.payments.of(run).values()).calls == CALLS
 
 
 @pytest.fixture
@@ -173,15 +329,16 @@ def server(postgres: PostgresServer) -> Iterator[PostgresServer]:
         yield server
 
 
+@pytest.mark.parametrize("mode", ["fast", "immediate"])
 def test_a_run_goes_on_when_its_server_is_back(
-    tmp_path: Path, server: PostgresServer, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, server: PostgresServer, mode: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("COURTROOM_DATABASE", server.fresh())
     bench = Bench(tmp_path / "home", Scripted(side_by_member, hold=asyncio.Event()))
     run, other = bench.start(), bench.start(seed=1)
     bench.runner.go(run)
     until(lambda: len(bench.model.history) == 3, "all jurors to be asked")
-    server.stop("immediate")
+    server.stop(mode)
     bench.runner.call(bench.model.hold.set)
     until(lambda: bench.runner.trouble(run), "the outage to be noticed")
     assert bench.runner.trouble(run) == AWAY

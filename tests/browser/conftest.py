@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
-from tests.app_server import CHROMIUM, FLAGS, NO_BROWSER
+from tests.app_server import CHROMIUM, FLAGS, NO_BROWSER, AppServer, forked_app
 from tests.browser.site import Site
 from tests.browser.site import site as opened_site
 
@@ -25,6 +25,13 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     """One app for all tests that leave to the others what is theirs."""
     with opened_site(tmp_path_factory.mktemp("home")) as there:
         yield there
+
+
+@pytest.fixture
+def fresh(tmp_path: Path) -> Iterator[AppServer]:
+    """The app over a store in which nothing was ever done."""
+    with forked_app(tmp_path) as server:
+        yield server
 
 
 @pytest.fixture(scope="package")  # not of the whole session: while Playwright runs, no other loop may

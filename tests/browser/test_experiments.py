@@ -1,22 +1,12 @@
 """From a fresh install to a table and the figure of accuracy against cost, by the page alone."""
 
 import re
-from collections.abc import Iterator
-from pathlib import Path
 
 import pandas as pd
-import pytest
 from playwright.sync_api import Page, expect
 
-from tests.app_server import AppServer, forked_app
+from tests.app_server import AppServer
 from tests.browser.test_hearing import in_both_themes, settled, sound
-
-
-@pytest.fixture
-def fresh(tmp_path: Path) -> Iterator[AppServer]:
-    """The app over a store in which nothing was ever done."""
-    with forked_app(tmp_path) as server:
-        yield server
 
 
 def test_from_a_fresh_install_to_a_table_with_a_mark_and_the_figure(fresh: AppServer, page: Page) -> None:

@@ -3,19 +3,21 @@
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
-from playwright.sync_api import Page, ViewportSize
+from playwright.sync_api import Page, ViewportSize, expect
 
 from courtroom import report
 from courtroom.courthouse import Courthouse
-from courtroom.engine.record import Record
 from courtroom.room.player import program, style
 from courtroom.room.scene import scene
 from courtroom.settings import Settings
+from tests.app_server import AppServer, forked_app
+from tests.browser.test_hearing import settled, tab
 
-PHONE: ViewportSize = {"width": 360, "height": 800}
-DESK: ViewportSize = {"width": 1366, "height": 800}
+PHONE = {"width": 360, "height": 800}
+DESK = {"width": 1366, "height": 800}
 CUT = """(words) => words.filter((one) => {
   const how = getComputedStyle(one);
   if (!one.getClientRects().length || /hidden|clip/.test(how.overflowY) && one.scrollHeight > one.clientHeight + 1) return true;
@@ -54,34 +56,77 @@ PLAYED = f"""async ([scene, present]) => {{
 
 
 @pytest.fixture(scope="module")
-def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Courthouse]:
-    with closing(Courthouse(Settings(home=tmp_path_factory.mktemp("home")))) as house:
-        yield house
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A store into which every recording that comes along was taken by its button."""
+    home = tmp_path_factory.mktemp("home")
+    with closing(Courthouse(Settings(home=home))) as house:
+        for recording in house.recordings:
+            house.files.play(recording)
+    return home
 
 
-def played(house: Courthouse) -> list[Record]:
-    """Every recorded hearing that comes along, but its forks."""
-    return [house.record(house.files.play(hearing)) for hearing in house.recordings.hearings]
+@pytest.fixture(scope="module")
+def app(home: Path) -> Iterator[AppServer]:
+    with forked_app(home) as server:
+        yield server
+
+
+def scenes(home: Path) -> list[dict[str, Any]]:
+    with closing(Courthouse(Settings(home=home))) as house:
+        records = [house.record(house.files.play(hearing)) for hearing in house.recordings.hearings]
+        return [
+            scene(record, house.procedures[record.run.procedure].about(record.case)).model_dump(mode="json")
+            for record in records
+        ]
 
 
 @pytest.mark.parametrize(("size", "present"), [(PHONE, False), (DESK, True)], ids=["phone", "presented"])
-def test_all_that_is_said_is_read_whole_in_the_room(
-    house: Courthouse, page: Page, size: ViewportSize, present: bool
-) -> None:
+def test_all_that_is_said_is_read_whole_in_the_room(home: Path, page: Page, size: ViewportSize, present: bool) -> None:
     page.set_viewport_size(size)
     page.set_content(f"<style>{style()}</style><div id=room></div><script>{program()}</script>")
-    for record in played(house):
-        shown = scene(record, house.procedures[record.run.procedure].about(record.case)).model_dump(mode="json")
-        assert not page.evaluate(PLAYED, [shown, present]), record.run.title
+    for played in scenes(home):
+        assert not page.evaluate(PLAYED, [played, present]), played["title"]
 
 
-def test_no_words_are_cut_in_a_report_on_a_phone(house: Courthouse, page: Page, tmp_path: Path) -> None:
+def test_no_words_are_cut_in_a_report_on_a_phone(home: Path, page: Page, tmp_path: Path) -> None:
     page.set_viewport_size(PHONE)
-    for record in played(house):
-        path = tmp_path / f"{record.run.id}.html"
-        procedure = house.procedures[record.run.procedure]
-        path.write_text(report.as_html(record, procedure, house.answers, house.media))
-        page.goto(path.as_uri())
-        page.evaluate("() => document.querySelectorAll('details').forEach((one) => { one.open = true; })")
-        assert not page.locator("td, .inert, dd, .line-said .part-text").evaluate_all(CUT), record.run.title
-        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth + 1"), record.run.title
+    with closing(Courthouse(Settings(home=home))) as house:
+        for hearing in house.recordings.hearings:
+            record = house.record(house.files.play(hearing))
+            path = tmp_path / f"{record.run.id}.html"
+            procedure = house.procedures[record.run.procedure]
+            path.write_text(report.as_html(record, procedure, house.answers, house.media))
+            page.goto(path.as_uri())
+            page.evaluate("() => document.querySelectorAll('details').forEach((one) => { one.open = true; })")
+            written = page.locator("td, .inert, dd, .line-said .part-text")
+            assert not written.evaluate_all(CUT), record.run.title
+            assert page.evaluate("document.documentElement.scrollWidth <= innerWidth + 1"), record.run.title
+
+
+def test_tabs_and_comparison_show_long_words_whole_on_a_phone(home: Path, app: AppServer, page: Page) -> None:
+    with closing(Courthouse(Settings(home=home))) as house:
+        family = [recording for recording in house.recordings if recording.family == "vacuum-charging"]
+        run, *forks = [house.files.play(recording) for recording in family]
+        record = house.record(run)
+    page.set_viewport_size(PHONE)
+    page.goto(f"{app.url}/deliberation?run={run}")
+    expect(page.locator(".members .chain").first).to_be_visible()
+    settled(page)
+    last = record.ballots[list(record.ballots)[-1]]
+    found = {call.value["evidence_summary"] for call in record.calls if call.task == "perceive" and call.value}
+    wanted = {"Members": [line for vote in last.values() for line in vote.reasons], "Evidence": sorted(found)}
+    for name, texts in wanted.items():
+        tab(page, name)
+        settled(page)
+        whole = page.locator(".members, .prose").filter(visible=True)
+        expect(whole).to_contain_text(texts[0])
+        seen = " ".join(whole.all_inner_texts())
+        assert not [text for text in texts if " ".join(text.split()) not in " ".join(seen.split())], name
+        assert not whole.locator("p, td, div").evaluate_all(CUT), name
+    page.goto(f"{app.url}/compare?runs={run},{forks[-1]}")
+    for name in ("What differs", "Members"):
+        tab(page, name)
+        settled(page)
+        beside = page.get_by_test_id("stMain").locator(".beside td, .stHtml div").filter(visible=True)
+        expect(beside.first).to_be_visible()
+        assert not beside.evaluate_all(CUT), name
