@@ -1,11 +1,13 @@
 """Tests of differences, effect sizes, intervals and agreement: by hand, and against scipy, statsmodels and
 scikit-learn.
 
-`tests.benchmarks.bench_claims` simulates how often tables claim what is not so.
+What tables claim by them holds, and what guessing reaches stands there: simulated with a fixed seed, small enough for
+the suite; `tests.benchmarks.bench_claims` has it whole.
 """
 
 import math
 import random
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -14,10 +16,19 @@ from statsmodels.stats.contingency_tables import cochrans_q
 from statsmodels.stats.inter_rater import fleiss_kappa
 from statsmodels.stats.multitest import multipletests
 
+from courtroom.cases.case import Case
+from courtroom.cases.labelled import Labelled, LabelledTask
+from courtroom.courthouse import Courthouse
 from courtroom.evaluation import significance
 from courtroom.evaluation.intervals import CaseSums, Interval, of_difference, of_measure, of_share
 from courtroom.evaluation.lawbench import term_score
+from courtroom.experiments.measures import measure, measures_of
+from courtroom.experiments.outcome import Outcome
+from courtroom.experiments.results import CHANCE, MOST_FREQUENT, guesses
+from courtroom.experiments.table import CellRow, grouped, pairs, table
+from courtroom.experiments.written import latex, markdown
 from courtroom.law import LONGEST, Term, term_class
+from tests.benchmarks import bench_claims as bench
 
 RANDOM = random.Random(4)
 A = [True] * 8 + [False] * 2 + [True] * 3
@@ -55,11 +66,37 @@ def test_cochrans_q_is_that_by_hand_and_of_statsmodels() -> None:
     assert significance.cochran(arms).p == pytest.approx(known.pvalue, abs=1e-12)
 
 
+def test_a_t_test_and_ranks_on_pairs_by_hand() -> None:
+    a, b = [3.0, 5.0, 4.0, 8.0], [1.0, 4.0, 4.0, 3.0]
+    differences = np.subtract(a, b)
+    t = differences.mean() / (differences.std(ddof=1) / 2)
+    assert significance.paired_t(a, b).statistic == pytest.approx(t, abs=1e-12)
+    assert significance.paired_t(a, a).p == 1.0
+    assert significance.paired_t([2.0, 3.0], [1.0, 2.0]).p == 0.0
+    found = significance.wilcoxon([1.0, 2.0, 3.0, 4.0, 5.0], [0.0, 0.0, 0.0, 0.0, 0.0])
+    assert (found.statistic, found.p) == (0.0, 2 / 2**5)
+    assert significance.wilcoxon(a, a).p == 1.0
+
+
 def test_holm_multiplies_the_smallest_by_all_and_never_falls() -> None:
     assert significance.holm([0.01, 0.04, 0.03]) == pytest.approx([0.03, 0.06, 0.06])
     some = [RANDOM.random() ** 3 for _ in range(28)]
     assert significance.holm(some) == pytest.approx(multipletests(some, method="holm")[1], abs=1e-12)
     assert significance.holm([]) == []
+
+
+def test_so_many_cases_would_show_a_difference() -> None:
+    a = [True] * 20 + [False] * 80
+    b = [False] * 20 + [True] * 10 + [False] * 70
+    needed = significance.cases_needed_mcnemar(a, b)
+    assert significance.power_mcnemar(needed - 1, 0.2, 0.1) < 0.8 <= significance.power_mcnemar(needed, 0.2, 0.1)
+    assert significance.cases_needed_mcnemar(a, a) is None
+    assert significance.cases_needed_mcnemar([True] * 3, [False] * 3) == 6, "with fewer, the test can't show anything"
+    assert significance.cases_needed([3.0, 5.0, 4.0], [0.0, 2.0, 0.9]) == 6
+    assert significance.cases_needed([1.0, 1.0], [1.0, 1.0]) is None
+    values = [RANDOM.gauss(0.5, 1.0) for _ in range(200)]
+    usual = (2.8016 / significance.cohens_d(values, [0.0] * 200)) ** 2 + 2  # the normal approximation, corrected
+    assert significance.cases_needed(values, [0.0] * 200) == pytest.approx(usual, abs=1.5)
 
 
 def mean(sums: np.ndarray) -> np.ndarray:
@@ -91,6 +128,23 @@ def test_the_permutation_test_of_a_mean_is_scipys(cases: int) -> None:
     found = significance.permutation(counted(a), counted(b), mean)
     assert (found.draws, found.cases) == (0, cases)
     assert (found.statistic, found.p) == pytest.approx((known.statistic, known.pvalue), abs=1e-12)
+
+
+def test_permutations_of_right_and_wrong_are_mcnemars() -> None:
+    for _ in range(20):
+        a, b = ([RANDOM.random() < 0.6 for _ in range(14)] for _ in range(2))
+        found = significance.permutation(counted(np.array(a, dtype=float)), counted(np.array(b, dtype=float)), mean)
+        assert found.p == pytest.approx(significance.mcnemar(a, b).p, abs=1e-12)
+    drawn = random.Random(1)
+    a, b = (np.array([drawn.random() for _ in range(60)]) for _ in range(2))
+    found = significance.permutation(counted(a), counted(b), mean)
+    known = 2 * norm.sf(abs((a - b).sum()) / np.sqrt(((a - b) ** 2).sum()))
+    assert found.p == pytest.approx(known, rel=0.25)
+    assert found.draws < 5_000, "no more are drawn than are needed to see that it is not small"
+    far = significance.permutation(counted(a + 2), counted(b), mean, pairs=276)
+    assert far.draws == 27_600
+    assert 276 * far.p < 0.05
+    assert significance.permutation(counted(a), counted(a), mean).p == 1.0
 
 
 def test_a_share_has_scipys_exact_interval() -> None:
@@ -165,9 +219,113 @@ def test_the_log_distance_is_that_of_lawbench(predicted: int | None, real: int, 
 @pytest.mark.parametrize(
     ("term", "expected"),
     [
-        (DEATH, 0), (LIFE, 0), (months(121), 1), (months(120), 2), (months(84), 3), (months(60), 4), (months(36), 5),
-        (months(24), 6), (months(12), 7), (months(9), 8), (months(6), 9), (months(1), 9), (months(0), 10),
+        (DEATH, 0), (LIFE, 0), (months(300), 1), (months(121), 1), (months(120), 2), (months(85), 2), (months(84), 3),
+        (months(61), 3), (months(60), 4), (months(37), 4), (months(36), 5), (months(25), 5), (months(24), 6),
+        (months(13), 6), (months(12), 7), (months(10), 7), (months(9), 8), (months(7), 8), (months(6), 9),
+        (months(1), 9), (months(0), 10),
     ],
 )  # fmt: skip
 def test_there_are_eleven_classes_of_terms(term: Term, expected: int) -> None:
     assert term_class(term) == expected
+
+
+def at_most(share: float, experiments: int) -> float:
+    """A share with twice the simulation's error."""
+    return share + 2 * math.sqrt(share * (1 - share) / experiments)
+
+
+@pytest.mark.parametrize("kind", bench.SAME, ids=[kind.title for kind in bench.SAME])
+@pytest.mark.parametrize(
+    ("arms", "cases", "experiments"),
+    [*(pytest.param(2, cases, 150, marks=pytest.mark.slow) for cases in (3, 8, 20)), (8, 12, 20)],
+)
+def test_equal_arms_are_rarely_said_to_differ(kind: bench.Kind, arms: int, cases: int, experiments: int) -> None:
+    assert bench.false_claims(kind, arms, cases, experiments) <= at_most(0.05, experiments)
+
+
+@pytest.mark.parametrize("kind", [*bench.ONE, *bench.GAPS], ids=[kind.title for kind in (*bench.ONE, *bench.GAPS)])
+@pytest.mark.slow
+def test_intervals_hold_the_truth(kind: bench.Kind) -> None:
+    covered, experiments = (bench.coverage, 200) if kind in bench.ONE else (bench.coverage_of_gap, 100)
+    found = covered(kind, 20, experiments)
+    assert found is not None
+    assert found >= 1 - at_most(0.07, experiments)
+
+
+def test_a_table_in_latex_says_what_its_marks_mean() -> None:
+    rows = bench.experiment(np.array([[[1.0]] * 20, [[0.0]] * 17 + [[2.0]] * 3]))
+    part = measure.mean(
+        "share", "Share", "made up", lambda row: v if (v := float(row.relevance["value"])) < 2 else None
+    )
+    names = ["arm 00", "arm 01"]
+    of = grouped(rows, False)
+    text = latex(table(of, rows, names, [part]), pairs(of, names, [part]))
+    assert r"\textbf{100.0 \% (83.2 to 100.0)}$^{>\!1}$ & 20" in text
+    assert r"0.0 \% (0.0 to 19.5; n = 17) & 20" in text
+    assert "to be better: p below 0.05 by McNemar's exact test, with Holm's correction" in text
+
+
+def test_arms_of_unequal_repeats_are_compared_case_by_case() -> None:
+    """One arm has each case once, the other five times: neither is better."""
+    random = np.random.default_rng(0)
+    claims = 0
+    for _ in range(100):
+        easy = random.beta(2, 1, 20)
+        once, often = random.random((1, 20, 1)) < easy[:, None], random.random((1, 20, 5)) < easy[:, None]
+        rows = [*bench.experiment(once.astype(float))]
+        rows += [replace(row, arm="arm 01") for row in bench.experiment(often.astype(float))]
+        (pair,) = pairs(grouped(rows, False), ["arm 00", "arm 01"], [bench.SHARE])
+        claims += pair.holds
+    assert claims / 100 <= at_most(0.05, 100)
+
+
+def test_labels_of_one_arm_alone_are_swapped_too() -> None:
+    """An arm that answers with a label that no other has: the two arms' parts still mean the same."""
+    gold = np.zeros((10, 1))
+    rows = bench.experiment(np.stack([np.zeros((10, 1)), np.full((10, 1), 2.0)]), gold)
+    (pair,) = pairs(grouped(rows, False), ["arm 00", "arm 01"], [bench.LABELS])
+    assert (pair.of_a, pair.of_b) == (1.0, 0.0)
+    assert pair.tested.p == 2 / 2**10
+
+
+def row(number: int, case: Case, outcome: Outcome) -> CellRow:
+    return CellRow(number, "arm", case.id, case, "", 0, "", "done", "", outcome)
+
+
+def test_values_below_a_guess_are_marked() -> None:
+    rows = []
+    for number, (label, answer) in enumerate(zip("aaaabbc", "abcabca", strict=True)):
+        item = Labelled(id=f"t-{number}", text="It rains.", label=label)
+        case = LabelledTask(id=item.id, title="t", labels=("a", "b", "c"), items=(item,))
+        details = {"results": [{"id": item.id, "label": answer}]}
+        rows.append(row(number, case, Outcome(outcome=answer, details=details)))
+    measures = [measures_of("labelled")[name] for name in ("accuracy", "macro_f1")]
+    groups = grouped(rows, False)
+    found = {one.name: one.values for one in guesses(groups, measures)}
+    assert found[MOST_FREQUENT]["accuracy"] == pytest.approx(4 / 7)
+    of_a = 2 * 4 / 7 / (1 + 4 / 7)  # the two other labels have an F1 of 0
+    assert found[MOST_FREQUENT]["macro_f1"] == pytest.approx(of_a / 3)
+    assert found[CHANCE] == {"accuracy": pytest.approx(1 / 3)}
+    made = replace(table(groups, rows, ["arm"], measures), guesses=tuple(guesses(groups, measures)))
+    (line,) = made.lines
+    assert line.values["accuracy"].value == pytest.approx(3 / 7)
+    assert made.below(line, measures[0])
+    text = markdown(made)
+    assert "42.9 %" in text
+    assert " ↓ |" in text
+    assert f"| {MOST_FREQUENT} | 57.1 % |" in text
+    assert MOST_FREQUENT in latex(made)
+    assert "↓" not in latex(made)
+
+
+def test_disputes_are_guessed_by_winner_and_middle_vote(house: Courthouse) -> None:
+    cases = [house.library.case(name) for name in ("oak-table", "phone-battery", "camera-fungus")]
+    rows = [row(n, case, Outcome(outcome="buyer")) for n, case in enumerate(cases)]
+    measures = [measures_of("dispute")[name] for name in ("accuracy", "votes_mae")]
+    most, chance = guesses(grouped(rows, False), measures)
+    juries = [case.jury for case in cases]
+    buyer = sum(jury.winner == "buyer" for jury in juries)
+    assert most.values["accuracy"] == pytest.approx(max(buyer, 3 - buyer) / 3)
+    middle = sorted(jury.buyer for jury in juries)[1]
+    assert most.values["votes_mae"] == pytest.approx(sum(abs(jury.buyer - middle) for jury in juries) / 3, abs=0.01)
+    assert chance.values == {"accuracy": 0.5}
