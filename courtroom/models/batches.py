@@ -214,7 +214,7 @@ class Batches:
                     await self._writer.do(partial(self._record, batch))
                 self._out[batch.id] = batch
             results = await self._follow(batch)
-            del self._out[batch.id]  # a call that comes from here on looks at the batch anew
+            self._out.pop(batch.id, None)  # a call that comes from here on looks at the batch anew
             for key, call in batch.calls.items():
                 if not call.done():
                     self.answered.add(key)

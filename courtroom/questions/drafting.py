@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import Field
 
+from courtroom.access import Access, needs
 from courtroom.cases.drafts import LEFT_OUT, Draft, DraftPiece, title_of
 from courtroom.declarations.setup import Setup
 from courtroom.errors import CourtroomError
@@ -121,6 +122,7 @@ class DraftCase(TaskInWords[CaseDraft]):
         return prompt("draft-case")
 
 
+@needs(Access.RUN)
 def drafted(
     house: Courthouse,
     draft: Draft,

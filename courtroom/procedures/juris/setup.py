@@ -141,7 +141,8 @@ class JurisSetup(Setup):
         if self.model.id == OFFLINE:
             return True
         own, its = ((spec.id, spec.connection) for spec in (self.model, self.spec("assessor", "assessor")))
-        writes = any((one.spec.id, one.spec.connection) == own for one in makers(self))
+        writers = (one.spec for one in makers(self) if one.role in ("generator", "editor"))
+        writes = any((one.id, one.connection) == own for one in writers)
         return ("assessor" in self.roles or "assessor" in self.members) and not (its == own and writes)
 
     @property
