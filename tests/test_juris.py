@@ -461,6 +461,13 @@ def test_the_assessor_is_never_the_runs_own_model(house: Courthouse, part: str, 
     assert "has no model of its own" in str(views.measures(record))
 
 
+def test_the_runs_model_may_assess_where_it_only_votes() -> None:
+    others = {role: ModelSpec(id=f"openai/{role}") for role in ("generator", "editor")}
+    named = JurisSetup(model=ModelSpec(id="openai/one"), roles={**others, "assessor": ModelSpec(id="openai/one")})
+    assert named.assessor_chosen
+    assert not named.model_copy(update={"roles": {"assessor": ModelSpec(id="openai/one")}}).assessor_chosen
+
+
 def test_the_shell_warns_and_so_does_the_report(house: Courthouse, monkeypatch: pytest.MonkeyPatch) -> None:
     with OpenAIServer() as server:
         server.known(monkeypatch)

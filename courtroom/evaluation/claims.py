@@ -8,7 +8,7 @@ import re
 import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from itertools import combinations
 from typing import Literal
 
@@ -21,6 +21,8 @@ from courtroom.settings import DATA
 from courtroom.text.words import has_chinese, plain, sentences, strings, words
 
 Why = Literal["number", "denied", "model"]
+_plain = lru_cache(maxsize=512)(plain)
+"""Each statement is looked at once for every claim."""
 _WORDS = tomllib.loads((DATA / "claims.toml").read_text(encoding="utf-8"))
 _NOT_IN_FILE = re.compile(_WORDS["not_in_file"])
 _POINTS_BACK = re.compile(r"\b(?:it|that|this|these|those|they)\b", re.IGNORECASE)
@@ -59,7 +61,7 @@ class Claim:
 
     def stands_in(self, text: str) -> bool:
         """Whether a text speaks of it."""
-        bare = f" {plain(text)} "
+        bare = f" {_plain(text)} "
         return any(term in bare if has_chinese(term) else f" {term} " in bare for term in self.terms)
 
 
@@ -103,7 +105,7 @@ def not_in_file(record: Record, answers: AnswerStore) -> tuple[Claim, ...]:
         denied = {word for part in _denials(said) for word in words(_NOT_IN_FILE.sub(" ", part))}
         for term in denied & first_said.keys() - names:
             teller, sentence = first_said[term]
-            if teller.member == vote.member or plain(sentence) not in plain(known(vote)):
+            if teller.member == vote.member or _plain(sentence) not in _plain(known(vote)):
                 continue
             before = found.get((teller.path, sentence))
             terms = frozenset({term}) | (before.terms if before else frozenset())

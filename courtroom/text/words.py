@@ -39,7 +39,6 @@ def sentences(text: str) -> tuple[str, ...]:
     return tuple(part.strip() for part in _SENTENCE.split(text) if part and part.strip())
 
 
-@lru_cache(maxsize=512)
 def plain(text: str) -> str:
     """A text in small letters, without anything but its words: quotation marks and line breaks make no difference."""
     return _NOT_IN_WORDS.sub(" ", text.casefold()).strip()
