@@ -127,14 +127,17 @@ def test_a_tie_goes_where_it_is_set_to_go_and_the_verdict_says_so(house: Courtho
 
 
 def test_a_juror_hears_those_whom_it_follows_and_nobody_else(house: Courthouse, jury: Jury) -> None:
-    record = hear(house, consensus=1.0, graph=FollowGraph(edges=((0, 1), (0, 3))), rounds=2)
+    record = hear(house, consensus=1.0, graph=FollowGraph(edges=((0, 1), (0, 3))), rounds=3)
     names = [member.name for member in record.members if member.role == "juror"]
     by_tag = {request.tag: request for request in jury.asked if request.task.name == "judge"}
     own = str(by_tag["0/juror-01"].messages[1].parts[-1])
     assert all(f"{names[j]} voted for" in own for j in (1, 3))
     assert not any(f"{names[j]} voted for" in own for j in (2, 4))
+    for number, is_told in ((1, False), (2, True)):
+        said = [record.call(f"round-{number}/juror-0{seat}/judge").value["reasoning"] for seat in (2, 4)]
+        assert {f"> - {reason}" in own for reasons in said for reason in reasons} == {is_told}, "the round before"
     alone = str(by_tag["0/juror-02"].messages[1].parts[-1])
-    assert alone.count("voted for") == alone.count("In round 1 you voted for") == 1
+    assert alone.count("voted for") == alone.count(" you voted for") == 2
     assert "None of the others' own words reach you: what they think you have as the clerk sums it up." in alone
     assert "You hear 2 of the 4 other jurors in their own words, and all of them as the clerk sums up." in own
     assert record.setup.warnings() == (
@@ -161,6 +164,7 @@ def test_a_juror_knows_what_it_said_and_the_last_round_but_not_under_paper(house
         hear(house, consensus=1.0, rounds=3, **knobs)
         last = text_of(asked(jury, "judge")[-1])
         assert {one for one in said if one in last} == expected
+        assert "Still the vote is your own" in last
         assert ("Rules for the verdict" in text_of(asked(jury, "summarise")[0])) == bool(expected)
         assert ("says with the piece" in text_of(asked(jury, "perceive")[0])) == bool(expected)
         assert ("say each thing once" in text_of(asked(jury, "analyse")[0])) == bool(expected)

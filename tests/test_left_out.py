@@ -29,6 +29,7 @@ def test_on_texts_alone_no_prompt_holds_a_picture_a_description_or_its_name(hous
     assert (pictures, described <= everything) == (0, True)
     assert len(described) >= len(everything) - 1, "a piece that nobody looked at is not described"
     assert shown("yes")[0] > 0
+    assert variant != "baseline" or shown("yes")[0] == len(everything), "the one question has them all"
 
 
 @pytest.mark.parametrize(("vision", "described"), [("no", True), ("left-out", False)])
