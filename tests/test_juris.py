@@ -119,6 +119,8 @@ def test_every_sentence_is_a_ballot_and_the_majority_takes_it(house: Courthouse)
         f"sentence-{n}": {"A": 2, "B": 3} for n in (1, 2, 3)
     }
     assert not any(vote.changed for votes in record.ballots.values() for vote in votes.values())
+    of_jurors = {call.task for call in record.calls if call.member.startswith("juror")}
+    assert of_jurors == {"length", "ballot"}, "they do not write"
 
 
 def alike(task: Any) -> dict[str, str]:
@@ -295,11 +297,14 @@ def test_the_editor_reads_the_accepted_sentences_and_may_not_add_from_the_docume
     (edit,) = asked(model, "edit")
     assert all(sentence in edit for sentence in (f"{GOOD} 0", f"{GOOD} 2"))
     assert "even if the document says it" in edit
+    assert TEXT in edit
+    assert f"{OTHER} 0" not in edit, "what the jury did not accept is not shown"
 
 
 def test_variants_leave_out_what_they_say(house: Courthouse) -> None:
     plain = write(house, panel(), variant="no-editor", assess="none", roles=ASSESSOR)
     assert [stage.stage_kind for stage in plain.stages][-1] == "sentence"
+    assert plain.run.verdict.summary == " ".join(plain.run.verdict.details["accepted"])
     alone = write(house, panel(), variant="generator-b", roles=ASSESSOR)
     assert {call.member for call in alone.calls} == {"generator-b", "assessor"}
     assert alone.run.verdict.summary == GOOD
@@ -382,6 +387,7 @@ def test_each_question_is_answered_before_the_summary_in_one_call(house: Courtho
 def test_a_model_that_writes_alone_is_told_of_no_panel(house: Courthouse, variant: str) -> None:
     model = panel(advise=ADVICE)
     write(house, model, variant=variant, refinements=1)
+    assert len(model.history) == (3 if variant == "summit" else 1), "one call, but for the refinement"
     words = "\n".join(asked(model)).replace(CASE.text, "").casefold()
     assert re.findall(r"jur(?:y|or)|generator|editor|panel|vote|candidate|accepted", words) == []
     assert ("evaluator" in words) == (variant == "summit")
