@@ -103,11 +103,13 @@ def test_an_objection_leads_to_a_second_instance_whose_judgment_is_final(house: 
 
 def test_the_assistant_looks_up_ten_statutes_and_charges_dense_and_five_precedents_hybrid(house: Courthouse) -> None:
     (preset,) = [preset for preset in PROCEDURES["jurisagents"].presets if preset.title == "Paper"]
-    record = hear(house, Court(), **{name: value for name, value in preset.changes.items() if name != "model"})
+    model = Court()
+    record = hear(house, model, **{name: value for name, value in preset.changes.items() if name != "model"})
     first = {r.query.collection: r for r in record.retrievals if r.stage == "retrieval"}
     assert [(first[of].query.mode, len(first[of].hits)) for of in ("statutes", "charges")] == [("dense", 10)] * 2
     assert (first["cases"].query.mode, first["cases"].query.weights) == ("hybrid", (1.0, 0.3))
     assert {r.query.text for r in first.values()} == {"A telephone was taken."}
+    assert [text.count("\nDecided:\n") for text in asked(model, "decide")] == [5, 5], "whatever they are"
 
 
 def test_each_role_sees_what_the_paper_gives_it(house: Courthouse) -> None:

@@ -73,6 +73,9 @@ def test_the_preset_paper_has_the_numbers_of_the_papers(procedure: Procedure) ->
     (preset,) = [preset for preset in procedure.presets if preset.title == "Paper"]
     setup = procedure.setup.model_validate(merged(procedure.setup().model_dump(mode="json"), preset.changes))
     assert not departures(setup, procedure.paper_settings)
+    sampling = [one for one in procedure.paper_settings if one.knob in ("model.temperature", "model.top_p")]
+    if procedure.case_kind == "criminal":
+        assert not departures(procedure.setup(), sampling), "by default too"
     for models in [preset for preset in procedure.presets if preset.title.startswith("Paper, with")]:
         published = {**NUMBERS[procedure.name], "model.lengths": "free"}
         numbers = tuple(PaperSetting(path, value, "") for path, value in published.items())

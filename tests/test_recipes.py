@@ -244,6 +244,7 @@ def test_arms_differ_from_a_paper_as_their_names_say(file: Path, house: Courthou
             assert all("num_ctx" in spec.extra for spec in setup.models if spec.id.startswith("ollama/"))
         if procedure.name == "verdict":  # not the paper's: for an encoder whose cosines are high
             assert (setup.tau, setup.learning.divergence, setup.learning.alike) == (0.6, 0.85, 0.9)
+            assert setup.embedding == "local/qwen3-embedding-8b"
     tables = {experiment.arms[place].name: setup for place, setup in setups.items()}
     if file.stem == "verdict-table-3":
         drafting = {name: {one.spec(role, role).id for role in ("judge", "presiding")} for name, one in tables.items()}

@@ -214,6 +214,7 @@ def months(number: int) -> Term:
 def test_the_log_distance_is_that_of_lawbench(predicted: int | None, real: int, distance: float) -> None:
     """ln(12 / 6) = ln(24 / 12) = ln 2; without a prediction ln 216, and farther off than that is below 0."""
     assert term_score(predicted, months(real)) == pytest.approx(1 - distance / math.log(216))
+    assert term_score(predicted, LIFE) is term_score(predicted, DEATH) is None, "left out"
 
 
 @pytest.mark.parametrize(

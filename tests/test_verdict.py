@@ -82,6 +82,7 @@ def test_a_rejected_draft_is_revised_with_the_feedback_in_view(house: Courthouse
     model = Panel(rejections=1)
     record = hear(house, model)
     assert [stage.name for stage in record.stages] == ["Pre-adjudication", "Turn 1", "Turn 2", "Final adjudication"]
+    assert "meta" not in {member.role for member in record.members}, "it sits in training runs alone"
     assert ["Article 293: public place (1)." in draft for draft in model.prompts("draft")] == [False, True]
     assert record.run.verdict.note == "The draft passed in turn 2, after 1 rejection."
     found = record.run.verdict.details["candidates"]
@@ -93,6 +94,7 @@ def test_feedback_accumulates_and_the_loop_ends_after_t_max_turns(house: Courtho
     model = Panel(rejections=9)
     record = hear(house, model, learning={"on": True})
     assert [stage.name for stage in record.stages][1:4] == ["Turn 1", "Turn 2", "Turn 3"]
+    assert "meta" in {member.role for member in record.members}
     last = model.prompts("draft")[-1]
     assert all(f"public place ({turn})." in last for turn in (1, 2))
     assert record.run.verdict.note.startswith("No draft passed in 3 turns")
