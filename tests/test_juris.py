@@ -416,7 +416,7 @@ def test_seats_of_one_model_with_one_prompt_are_told_in_plain_words() -> None:
     two = {**ONE, "members": {"editor": {"id": "openai/two"}}}
     judges = {
         "openai/one": "has no model of its own",
-        "openai/two": "takes part in the writing too (openai/two)",
+        "openai/two": "takes part in the hearing too (openai/two)",
         "offline": "reads no meaning",
     }
     for model, said in judges.items():

@@ -45,7 +45,7 @@ def assessor(members: Sequence[Member], *, chosen: bool) -> Iterator[str]:
         if one.id == OFFLINE and others != {(OFFLINE, "")}:
             yield "The assessor is the offline model: it counts words and reads no meaning. Choose a model for the role Assessor."
         elif one.id != OFFLINE and (one.id, one.connection) in others:
-            yield f"The assessor is a model that takes part in the writing too ({one.id}); models favour their own text. Choose another for the role Assessor."
+            yield f"The assessor is a model that takes part in the hearing too ({one.id}); models favour their own text. Choose another for the role Assessor."
 
 
 def _same(members: Sequence[Member], points_of_view: Mapping[str, str]) -> Iterator[tuple[str, list[str]]]:

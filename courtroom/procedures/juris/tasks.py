@@ -8,7 +8,7 @@ from courtroom.cases.labelled import Document
 from courtroom.models.narrow import asked_at_most, asked_within, known
 from courtroom.models.task import Answer, Longest, Passages, Point, Sentence, Task
 from courtroom.procedures.juris.kept import why_not_kept
-from courtroom.text.words import sentences, words
+from courtroom.text.words import sentences, word_count, words
 
 Letter = Literal["A", "B"]
 """Whose candidate it is; a juror is told places, as the lot orders them anew for each ballot."""
@@ -105,7 +105,7 @@ class NextSentence(Task[Candidate]):
             return "this sentence is accepted already; give one that adds something"
         if sum(len(words(part)) >= LEAST_WORDS for part in sentences(answer.sentence)) > 1:
             return "`sentence` holds several sentences; give one"
-        if len(words(answer.sentence)) > MOST_WORDS:
+        if word_count(answer.sentence) > MOST_WORDS:
             return f"`sentence` is longer than {MOST_WORDS} words; give one sentence"
         return None
 
