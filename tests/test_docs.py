@@ -42,7 +42,7 @@ NOT_RUN = {
 """Commands that install, or that the tests are run with: of these, only the files that they name or need are looked up."""
 NEEDS = {"docker": "Dockerfile", "pip": "pyproject.toml", "pre-commit": ".pre-commit-config.yaml"}
 TRAINING = "courtroom.procedures.verdict.train"
-"""Trains a large model; here only its arguments are read. See tests/test_training.py."""
+"""Trains a large model; here only its arguments are read."""
 PANEL = write_csv(sample_panel(3, 0))
 CENSUS = "AGEP,OCC,PWGTP\n" + "".join(f"{20 + n},nurse,{n}\n" for n in range(40))
 

@@ -107,7 +107,7 @@ async def read(court: Hearing, trial: Trial, appeal: tasks.Appealed | None = Non
 
 
 async def look_up(court: Hearing, text: str, step: str = "") -> CaseInformation:
-    """The assistant's case information document: statutes and charges dense, precedents hybrid (stage II)."""
+    """The assistant's case information document: statutes and charges as `ranking` says, precedents hybrid (stage II)."""
     setup = court.setup
     if not setup.recalls:
         return CaseInformation()
