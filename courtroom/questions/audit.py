@@ -16,6 +16,7 @@ from courtroom.engine.procedure import Procedure
 from courtroom.engine.record import Record
 from courtroom.engine.services import Asked
 from courtroom.errors import CourtroomError
+from courtroom.evaluation.significance import holm
 from courtroom.media.medium import Medium
 from courtroom.models.request import Message
 from courtroom.models.spec import PERSON
@@ -179,15 +180,13 @@ class Audit(Strict):
         as many peers, p below 0.05. Where two say the same, leaving out one changes nothing, and neither is among them.
         """
         from scipy.stats import fisher_exact  # slow to import: only where an audit has asked for voices
-        from statsmodels.stats.multitest import multipletests
 
         same = self.counts.get("same")
         if same is None or not self.voices:
             return ()
         tables = [[[same.again, same.other], [one.again, one.other]] for one in self.voices.values()]
         chances = [float(fisher_exact(table, alternative="greater").pvalue) for table in tables]
-        carried = multipletests(chances, alpha=MAX_CHANCE, method="holm")[0]
-        return tuple(peer for peer, is_one in zip(self.voices, carried, strict=True) if is_one)
+        return tuple(peer for peer, chance in zip(self.voices, holm(chances), strict=True) if chance <= MAX_CHANCE)
 
 
 def auditable(procedure: Procedure, record: Record) -> tuple[Audited, ...]:
@@ -251,12 +250,15 @@ class Audits(Plans):
         procedure = self._house.procedures[record.run.procedure]
         return results(procedure, record, self._asides.samples(record.run.id))
 
-    def plan(self, record: Record, calls: Collection[str], seeds: int = SEEDS, *, voices: bool = False) -> Plan:
+    def plan(
+        self, record: Record, calls: Collection[str] | None = None, seeds: int = SEEDS, *, voices: bool = False
+    ) -> Plan:
         """Plan audits of the calls at these paths, each of the four questions `seeds` times; nothing is asked.
 
         It works a lot, so it is not for the engine's loop. What an earlier audit has is not asked again.
 
         Args:
+            calls: by default all that can be audited.
             voices: also ask without each peer whose words the member was shown, and each question six times at least.
         """
         if not 1 <= seeds <= MOST_SEEDS:
@@ -272,7 +274,7 @@ class Audits(Plans):
         put, questions, left_out = replay(self._house, record), list[Question](), list[str]()
         for one in auditable(self._house.procedures[record.run.procedure], record):
             path, asked = one.call.path, put.get(one.call.path)
-            if path not in calls:
+            if calls is not None and path not in calls:
                 continue
             why = _why_not(one, asked)
             if asked is None or why:

@@ -6,7 +6,7 @@ import re
 import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 from courtroom.cases.case import Case, CaseT
 from courtroom.declarations.changes import put
@@ -28,7 +28,7 @@ KINDS: Mapping[Kind, str] = {
     "words": N_("Words exchanged"),
     "rewriting": N_("Rewritten by a model"),
 }
-USUAL: Mapping[Kind, str] = {"age": "71", "nationality": "Nigeria", "language": "Turkish", "length": "50"}
+USUAL: Mapping[str, str] = {"age": "71", "nationality": "Nigeria", "language": "Turkish", "length": "50"}
 """What a change takes where nobody says: years, a country, a language, percent of the length."""
 _WORDS = tomllib.loads((DATA / "parties.toml").read_text(encoding="utf-8"))
 NAMES: Mapping[str, Mapping[str, Any]] = tomllib.loads((DATA / "names.toml").read_text(encoding="utf-8"))
@@ -58,12 +58,11 @@ class Change(Strict):
 def change_of(text: str) -> Change:
     """Read a change as a shell has it: `order`, `age=71`. Raises `CourtroomError`: there is no such change."""
     kind, _, value = text.partition("=")
-    if kind not in get_args(Kind):
-        raise CourtroomError(f"“{kind}” is nothing that can be changed. Choose among: {', '.join(get_args(Kind))}.")
-    named: Kind = kind  # type: ignore[assignment]
-    if named in ("words", "rewriting") and not value.strip():
-        raise CourtroomError(f"Say what to change: {named}=...")
-    return Change(kind=named, value=value.strip() or USUAL.get(named, ""))
+    if kind not in KINDS:
+        raise CourtroomError(f"“{kind}” is nothing that can be changed. Choose among: {', '.join(KINDS)}.")
+    if kind in ("words", "rewriting") and not value.strip():
+        raise CourtroomError(f"Say what to change: {kind}=...")
+    return Change.model_validate({"kind": kind, "value": value.strip() or USUAL.get(kind, "")})
 
 
 class Mirrored(Strict):
