@@ -12,12 +12,12 @@ from typing import Annotated, Literal
 
 from pydantic import Field, TypeAdapter
 
-from courtroom.access import Access, Resource, needs
+from courtroom.access import Resource
 from courtroom.engine.budget import Payment, in_sum
 from courtroom.engine.events import Called
 from courtroom.questions.audience import LONGEST, MOST_PHONES, AudienceStore
 from courtroom.questions.marks import Mark, MarkStore
-from courtroom.sharing import changing, listed, may_see
+from courtroom.sharing import listed, may_see
 from courtroom.store.connection import read
 from courtroom.store.database import Database, insert
 from courtroom.strict import Strict
@@ -86,11 +86,6 @@ class AsideStore:
 
     def __init__(self, database: Database) -> None:
         self._database = database
-
-    @needs(Access.RUN)
-    def changing(self, run: str, what: str) -> None:
-        """The person who acts is about to ask something beside a run, which costs."""
-        changing(self._database, "ask", Resource(kind="run", id=run), what)
 
     def add(self, run: str, aside: Aside) -> None:
         """Keep one; when this returns, a killed process has not lost it."""
@@ -170,8 +165,6 @@ class ExportedArgument(ExportedVote):
 
 
 class ExportedAudience(Strict):
-    """All of one audience."""
-
     made: float = Field(ge=0, le=LAST)
     closed: float | None = Field(default=None, ge=0, le=LAST)
     votes: tuple[ExportedVote, ...] = ()
@@ -211,8 +204,6 @@ class KeptBeside:
 
 
 class BesideStore:
-    """Reads what is kept beside runs."""
-
     def __init__(self, database: Database) -> None:
         self._database = database
         self._asides, self._marks, self._audiences = AsideStore(database), MarkStore(database), AudienceStore(database)

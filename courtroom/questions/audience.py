@@ -32,8 +32,6 @@ class VoteRefused(CourtroomError):
 
 
 class Audience(Strict):
-    """The audience of a run."""
-
     run: str
     token: str
     made: float

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from abc import abstractmethod
 from collections import Counter
 from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping, Sequence
 from concurrent.futures import Future
@@ -35,7 +34,7 @@ from courtroom.models.request import Message, Request
 from courtroom.models.spec import ModelSpec
 from courtroom.models.task import Room, Task
 from courtroom.questions.asides import Aside
-from courtroom.sharing import NOBODYS, take
+from courtroom.sharing import NOBODYS, changing, take
 
 if TYPE_CHECKING:
     from courtroom.courthouse import Courthouse
@@ -55,9 +54,9 @@ def prompt(name: str) -> str:
 class TaskInWords(Task[A]):
     """A question with a text of its own."""
 
-    @abstractmethod
     def text(self) -> str:
-        """Return the question without the form of its answer."""
+        """Return the question without the form of its answer; by default the prompt of its name."""
+        return prompt(self.name)
 
     def before(self, *, sees: bool) -> tuple[str | Medium, ...]:
         """Return what is shown before it, with its pictures."""
@@ -245,7 +244,7 @@ class Plans:
     def start(self, plan: Plan, keys: Mapping[str, str] | None = None) -> Future[AskedBeside]:
         """Ask what was planned, within the run's budget."""
         run = plan.record.run.id
-        self._asides.changing(run, self.what)
+        changing(self._house.database, "ask", Resource(kind="run", id=run), self.what)
         before = self.under_way.get(run)
         if before is not None and not before.done():
             raise CourtroomError("Questions about this run are being asked already. Wait until they are answered.")

@@ -18,7 +18,7 @@ from courtroom.media.medium import Medium, with_kept
 from courtroom.models.rendering import quote
 from courtroom.models.spec import ModelSpec
 from courtroom.models.task import Answer, Label, Longest, Paragraph, Point, Sentence
-from courtroom.questions.beside import TaskInWords, ask_outside_runs, by_role, prompt
+from courtroom.questions.beside import TaskInWords, ask_outside_runs, by_role
 
 if TYPE_CHECKING:
     from courtroom.courthouse import Courthouse
@@ -118,9 +118,6 @@ class DraftCase(TaskInWords[CaseDraft]):
             if paper.text:
                 parts.append(f"{quote(paper.text)}\n")
         return tuple(parts)
-
-    def text(self) -> str:
-        return prompt("draft-case")
 
 
 @needs(Access.RUN)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from pydantic import Field
 
-from courtroom.access import Access, needs, signed
+from courtroom.access import Access, Resource, needs, signed
 from courtroom.engine.events import Called
 from courtroom.engine.record import Record
 from courtroom.engine.services import Asked
@@ -22,6 +22,7 @@ from courtroom.models.spec import PERSON, SCRIPT
 from courtroom.models.task import Answer, Paragraph
 from courtroom.questions.asides import Interview
 from courtroom.questions.beside import After, AskedBeside, Question, TaskInWords, ask_and_keep
+from courtroom.sharing import changing
 from courtroom.text.words import strings
 
 if TYPE_CHECKING:
@@ -99,7 +100,7 @@ class Interviews:
         Raises:
             CourtroomError: no model has answered for anybody yet, or nobody can be asked after that call.
         """
-        self._asides.changing(record.run.id, "interview")
+        changing(self._house.database, "ask", Resource(kind="run", id=record.run.id), "interview")
         models = (member.id for member in record.members if member.spec.id not in (PERSON, SCRIPT))
         calls = [after] if after else [call for member in models if (call := last_call(record, member))]
         if not calls:

@@ -26,8 +26,6 @@ A_RUN = ""
 
 
 class Mark(Strict):
-    """One reviewer's mark."""
-
     target: str = A_RUN
     reviewer: str = Field(min_length=1, max_length=80)
     star: bool = False
@@ -157,8 +155,6 @@ def read_mark(run: str, body: str) -> Mark:
 
 
 class Agreement(Strict):
-    """How far reviewers agree."""
-
     reviewers: int
     marked: int
     """Runs, members and answers that at least two reviewers gave a score."""
