@@ -1,7 +1,7 @@
 """The audience's page, made for phones: the case, what was said, and a vote in each round. It leads nowhere else."""
 
 from collections.abc import Callable
-from functools import partial
+from typing import Any
 
 import streamlit as st
 
@@ -36,9 +36,9 @@ choices = {choice.name: choice for choice in snapshot.procedure.choices}
 closed = snapshot.open is None
 
 
-def send(what: Callable[[], None]) -> None:
+def send(what: Callable[..., None], *given: Any) -> None:
     try:
-        what()
+        what(token, *given, audience_view.address())
     except VoteRefused as error:
         st.session_state["refused"] = str(error)
 
@@ -46,7 +46,7 @@ def send(what: Callable[[], None]) -> None:
 def argue(poll: str) -> None:
     text = str(st.session_state.get("argument", ""))
     if text.strip():
-        send(lambda: live.argue(token, phone, poll, text, audience_view.address()))
+        send(live.argue, phone, poll, text)
         st.session_state["argued"] = poll
 
 
@@ -65,7 +65,7 @@ def ballot_view(poll: Poll) -> None:
             width="stretch",
             disabled=not phone,
             on_click=send,
-            args=(partial(live.vote, token, phone, poll.path, choice.name, audience_view.address()),),
+            args=(live.vote, phone, poll.path, choice.name),
         )
     if mine is None:
         return
@@ -77,11 +77,7 @@ def ballot_view(poll: Poll) -> None:
         st.form_submit_button(_("Send my argument"), width="stretch", on_click=argue, args=(poll.path,))
     if st.session_state.get("argued") == poll.path and "refused" not in st.session_state:
         st.caption(_(":material/check: Sent. Everybody reads it in a few seconds; what you send next takes its place."))
-    arguments_view()
-
-
-def arguments_view() -> None:
-    """The best and the latest. How many voted for one is not told here: who sees how others vote votes with them."""
+    # The best and the latest. How many voted for one is not told here: who sees how others vote votes with them.
     if not snapshot.arguments:
         return
     best, others = snapshot.arguments[:BEST], snapshot.arguments[BEST:]
@@ -101,7 +97,7 @@ def arguments_view() -> None:
                     icon=":material/thumb_up:",
                     type="primary" if on else "secondary",
                     on_click=send,
-                    args=(partial(live.like, token, number, phone, not on, audience_view.address()),),
+                    args=(live.like, number, phone, not on),
                 )
 
 

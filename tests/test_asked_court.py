@@ -12,7 +12,7 @@ from courtroom.engine.asked_court import NO_MORE, waiting
 from courtroom.engine.events import Replied, Voted
 from courtroom.engine.interventions import ReplyToQuestions
 from courtroom.models.spec import ModelSpec
-from courtroom.room import scene
+from courtroom.room.scene import scene
 from tests.driving import drive, house
 from tests.openai_server import OpenAIServer, answer_for, texts_of
 from tests.pages import NASTY, page, press, texts

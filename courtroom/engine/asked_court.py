@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from courtroom.engine.events import Replied, Voted
 from courtroom.engine.interventions import ReplyToQuestions
@@ -32,13 +32,11 @@ def unanswered(votes: Sequence[Voted], answered: Iterable[str]) -> tuple[Questio
         votes: in the order of their stages; within one, votes come in any order, so that here seats say which is first.
         answered: the questions that have a reply.
     """
-    asked: dict[str, QuestionToCourt] = {}
-    stages = list(dict.fromkeys(vote.stage for vote in votes))
+    stages, asked = list(dict.fromkeys(vote.stage for vote in votes)), dict[str, QuestionToCourt]()
     for vote in sorted(votes, key=lambda vote: (stages.index(vote.stage), vote.path)):
-        if key := _bare(vote.question):
-            known = asked.get(key, QuestionToCourt(vote.question, ()))
-            asked[key] = QuestionToCourt(known.text, tuple(dict.fromkeys((*known.askers, vote.member))))
-    done = {_bare(question) for question in answered}
+        known = asked.get(_bare(vote.question), QuestionToCourt(vote.question, ()))
+        asked[_bare(vote.question)] = replace(known, askers=tuple(dict.fromkeys((*known.askers, vote.member))))
+    done = {"", *map(_bare, answered)}
     return tuple(question for key, question in asked.items() if key not in done)
 
 

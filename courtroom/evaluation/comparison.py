@@ -147,12 +147,10 @@ def compare(records: Sequence[Record]) -> Comparison:
     `CourtroomError`: there are too few or too many."""
     checked(record.run.id for record in records)
     ballots, answers = tuple(_ballots(records)), tuple(_answers(records))
+    given = [(record.run, record.case, record.setup) for record in records]
     verdicts = [record.run.verdict and record.run.verdict.model_dump(mode="json") for record in records]
     return Comparison(
-        differences=put_in(
-            [(record.run, record.case, record.setup) for record in records],
-            [record.interventions for record in records],
-        ),
+        differences=put_in(given, [record.interventions for record in records]),
         verdict=_differences(verdicts) if sum(one is not None for one in verdicts) > 1 else (),
         ballots=ballots,
         members=tuple(_members(records, ballots, answers)),
@@ -182,10 +180,9 @@ def put_in(
 
 def _done(interventions: Sequence[Sequence[Intervention]]) -> tuple[Difference, ...]:
     """By what was done to what from where; the last one of a kind counts."""
-    lines = [{f"{one.described()}, from {one.stage}": one.after for one in done} for done in interventions]
-    names = dict.fromkeys(name for one in lines for name in one)
-    rows = ((name, tuple(one.get(name) for one in lines)) for name in names)
-    return tuple(Difference(path=name, values=values) for name, values in rows if len({str(v) for v in values}) > 1)
+    rows = _aligned({f"{one.described()}, from {one.stage}": one.after for one in done} for done in interventions)
+    apart = ((name, values) for name, values in rows.items() if len(set(map(str, values))) > 1)
+    return tuple(Difference(path=name, values=values) for name, values in apart)
 
 
 def _differences(values: Sequence[Any], path: str = "") -> tuple[Difference, ...]:
@@ -222,11 +219,12 @@ def _ballots(records: Sequence[Record]) -> Iterator[BallotComparison]:
     }
     for path, first in sorted(held.items(), key=lambda one: stages.index(one[1].ballot_stage(one[0]))):
         cast = _aligned(record.ballots.get(path, {}) for record in records)
-        rows = []
-        for member in (member for member in seats if member in cast):
-            votes = cast[member]
-            choices = {vote.choice for vote in votes if vote}
-            rows.append(MemberVotes(member=member, name=seats[member], votes=votes, differs=len(choices) > 1))
+        choices = {member: {vote.choice for vote in votes if vote} for member, votes in cast.items()}
+        rows = (
+            MemberVotes(member=member, name=name, votes=cast[member], differs=len(choices[member]) > 1)
+            for member, name in seats.items()
+            if member in cast
+        )
         tallies = tuple(record.tallies.get(path) for record in records)
         yield BallotComparison(path=path, name=first.ballot_name(path), tallies=tallies, members=tuple(rows))
 
@@ -280,6 +278,7 @@ def _members(
 
 def _look_ups(records: Sequence[Record]) -> Iterator[LookUp]:
     made = _aligned({retrieval.path: retrieval for retrieval in record.retrievals} for record in records)
+    language = records[0].case.language
     for path, looked in made.items():
         there = [retrieval for retrieval in looked if retrieval]
         found = _aligned({_name(one, hit): hit for hit in one.hits} if one else {} for one in looked)
@@ -289,11 +288,7 @@ def _look_ups(records: Sequence[Record]) -> Iterator[LookUp]:
             made=tuple(one is not None for one in looked),
             same_query=len({one.key for one in there}) == 1,
             found=tuple(
-                FoundRecord(
-                    id=name,
-                    title=_title(_first(hits), records[0].case.language),
-                    runs=tuple(hit is not None for hit in hits),
-                )
+                FoundRecord(id=name, title=_title(_first(hits), language), runs=tuple(hit is not None for hit in hits))
                 for name, hits in found.items()
             ),
         )

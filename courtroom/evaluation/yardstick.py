@@ -244,7 +244,7 @@ class Yardstick:
         """What it comes to, to be quoted."""
         said = []
         if line := next((one for one in self.lines if one.name == "majority"), None):
-            mine, theirs, p = _percent(line.value), _percent(line.people or 0.0), line.p or 0.0
+            p, (mine, theirs) = line.p or 0.0, (f"{100 * share:.0f} %" for share in (line.value, line.people or 0.0))
             told = N_("Follows the first majority less than people do")
             if p >= ALPHA:
                 told = N_("No difference from people is shown in how often the first majority prevails")
@@ -254,15 +254,13 @@ class Yardstick:
         if self.distance:
             one, p = self.distance
             points, low, high = (f"{100 * value:.0f}" for value in (one.value, one.low, one.high))
-            said.append(
+            said += [
                 f"From first ballot to verdict these {len(self.model)} runs lie {points} points from the curve of "
-                f"people (95 % interval {low} to {high}, p {_p(p)})."
-            )
-            said.append(
+                f"people (95 % interval {low} to {high}, p {_p(p)}).",
                 "By this curve they are told apart from people."
                 if p < ALPHA
-                else "By this curve they are not told apart from people."
-            )
+                else "By this curve they are not told apart from people.",
+            ]
         if voices := worth(self.panels, "votes"):
             said.append(voices)
         return tuple(said)
@@ -447,10 +445,6 @@ def _mean(
     means = given[random.integers(0, len(given), (DRAWS, len(given)))].mean(axis=1)
     low, high = (float(end) for end in np.quantile(means, (ALPHA / 2, 1 - ALPHA / 2)))
     return Line(name, title, fmean(values), low, high, len(values), **(known or {}), percent=percent)
-
-
-def _percent(share: float) -> str:
-    return f"{100 * share:.0f} %"
 
 
 def _p(p: float) -> str:

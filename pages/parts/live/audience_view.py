@@ -230,9 +230,8 @@ def _put_in(house: Courthouse, record: Record, one: Liked) -> None:
         st.markdown(_("**A fork of this run in which all members are told the argument**"))
         inert(one.text)
         names = {stage.path: stage.name for stage in record.stages}
-        wanted = _first_after(record, one.poll)
-        stages, title = list(names), _("From which stage on")
-        stage = st.selectbox(title, stages, stages.index(wanted), format_func=names.__getitem__, width=320)
+        first = list(names).index(_first_after(record, one.poll))
+        stage = st.selectbox(_("From which stage on"), names, first, format_func=names.__getitem__, width=320)
         with errors_shown():
             acts = house.interventions.planned(record, [AddNote(text=one.text)], WHO, stage)
             key, row = f"cost-{run}-{one.number}-{stage}", record.run
@@ -252,10 +251,7 @@ def _put_in(house: Courthouse, record: Record, one: Liked) -> None:
 
 def _first_after(record: Record, poll: str) -> str:
     """The stage that follows the ballot in which an argument was sent; where none does, that of the ballot."""
-    voting = [record.ballot_stage(path) for path in record.tallies]
-    if not voting:
-        return record.stages[-1].path
+    stages = [stage.path for stage in record.stages]
     if poll not in record.tallies:
-        return voting[0]
-    at = next(n for n, stage in enumerate(record.stages) if stage.path == record.ballot_stage(poll))
-    return record.stages[min(at + 1, len(record.stages) - 1)].path
+        return next(map(record.ballot_stage, record.tallies), stages[-1])
+    return stages[min(stages.index(record.ballot_stage(poll)) + 1, len(stages) - 1)]
