@@ -8,7 +8,7 @@ import streamlit as st
 from courtroom.access import Resource
 from courtroom.errors import CourtroomError
 from courtroom.language import _
-from courtroom.questions.audience import LONGEST, NoSuchAudience, VoteRefused
+from courtroom.questions.audience import BEFORE, LONGEST, NoSuchAudience, VoteRefused, is_phone
 from courtroom.room.live_audiences import Poll
 from pages.parts.cases import medium_view
 from pages.parts.live import audience_view
@@ -30,7 +30,10 @@ except CourtroomError as error:
     st.error(literal(str(error)) if isinstance(error, NoSuchAudience) else gone)
     st.stop()
 st.html(STYLES / "audience.css")
-phone = audience_view.phone_id()
+if not st.session_state.get("phone"):
+    sent = audience_view.phone_component(key="phone-id", default={"id": ""}, on_id_change=lambda: None, height=1).id
+    st.session_state["phone"] = sent if is_phone(str(sent)) else ""
+phone = str(st.session_state["phone"])  # the random id of this browser; empty until it has said it
 run, version = snapshot.audience.run, snapshot.version
 choices = {choice.name: choice for choice in snapshot.procedure.choices}
 closed = snapshot.open is None
@@ -131,14 +134,19 @@ else:
 counted = snapshot.polls if closed else snapshot.polls[:-1]
 if counted:
     st.subheader(_("The votes so far"))
-    st.html(audience_view.tally_html(counted, snapshot.procedure.choices))
+    st.html(html_of("tally", polls=counted, choices=snapshot.procedure.choices, before=BEFORE))
 verdict = snapshot.record.run.verdict
 if closed and verdict and not snapshot.to_come:
     outcome = choices[verdict.outcome].title if verdict.outcome in choices else verdict.outcome
     st.markdown(_("The members' verdict: **{outcome}**", outcome=literal(outcome)))
 if snapshot.said:
     st.subheader(_("What was said"))
-    st.html(audience_view.said_html(snapshot.said, snapshot.record, snapshot.procedure))
+    said = [one for one in snapshot.said if one.kind == "vote" or (one.kind == "call" and one.parts)]
+    stages = [one for one in reversed(snapshot.said) if one.kind == "stage"]
+    folds = [(stage.title, [one for one in said if one.stage == stage.path]) for stage in stages]  # the latest first
+    names = {member.id: member.name for member in snapshot.record.everybody}
+    sides = {choice.name: f"{choice.mark} {choice.title}" for choice in choices.values()}
+    st.html(html_of("said", sections=(), folds=[fold for fold in folds if fold[1]], names=names, sides=sides))
 elif not closed:
     st.caption(_("What the members say stands here after their first vote."))
 news()

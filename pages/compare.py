@@ -213,7 +213,6 @@ def answers_beside() -> None:
 
 
 def views_beside() -> None:
-    """One view of each run."""
     titles = list(dict.fromkeys(view.title for procedure in procedures for view in procedure.views))
     if not titles:
         st.info(_("These procedures have no views of their own."), icon=":material/visibility:")

@@ -57,7 +57,6 @@ class Claim:
     is_contradicted: bool = False
     """Whether a model names the passage as one that says otherwise."""
     model: str = ""
-    """Which model found it."""
 
     def stands_in(self, text: str) -> bool:
         """Whether a text speaks of it."""

@@ -4,6 +4,7 @@ Votes, answers and look-ups of different runs are found by their paths, such as 
 one value a run is a tuple in the order of the runs.
 """
 
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any, Literal, TypeVar
@@ -119,8 +120,6 @@ class LookUp(Strict):
 
 
 class Comparison(Strict):
-    """All of it."""
-
     differences: Differences
     verdict: tuple[Difference, ...]
     """What differs between the verdicts of the runs that have one."""
@@ -320,10 +319,9 @@ def family(
     begins a tree of its own. `runs`: in the order in which they were made; others than the family's may be among them.
     `changed`: what differs between a run and its fork. `most`: runs that are given at most, the first ones."""
     rows = {row.id: row for row in runs}
-    forks: dict[str, list[Run]] = {}
+    forks = defaultdict[str | None, list[Run]](list)
     for row in rows.values():
-        if row.parent in rows:
-            forks.setdefault(str(row.parent), []).append(row)
+        forks[row.parent].append(row)
     first = rows[run]
     while first.parent in rows:
         first = rows[str(first.parent)]
@@ -331,7 +329,7 @@ def family(
     def branch(row: Run, depth: int) -> Iterator[Relative]:
         changes = changed(rows[str(row.parent)], row) if depth else Differences()
         yield Relative(run=row, depth=depth, changes=changes)
-        for fork in forks.get(row.id, ()):
+        for fork in forks[row.id]:
             yield from branch(fork, depth + 1)
 
     return tuple(islice(branch(first, 0), most))

@@ -269,7 +269,6 @@ class Series(Strict):
     same: int = 0
     """How many had the same outcome."""
     of: int = 0
-    """How many there were."""
     state: State = "open"
 
     @property

@@ -181,7 +181,6 @@ class Yardstick:
     """A set of runs beside people."""
 
     model: tuple[Deliberation, ...]
-    among: tuple[Deliberation, ...]
     panels: tuple[Panel, ...] = ()
     """Who voted how in these runs, also in those that do not decide between two sides."""
 
@@ -195,7 +194,7 @@ class Yardstick:
 
         sizes = sorted({one.place[0] for one in self.model})
         places = pd.MultiIndex.from_tuples([(size, votes) for size in sizes for votes in range(size + 1)], names=PLACE)
-        mine, theirs = (_counted((one.place, one.verdict is True) for one in all_) for all_ in (self.model, self.among))
+        mine, theirs = (_counted((one.place, one.verdict is True) for one in all_) for all_ in (self.model, people()))
         both = mine.reindex(places).join(theirs.add_prefix("people_"))
         return both.fillna(0).astype(int).reset_index()
 
@@ -283,7 +282,7 @@ class Yardstick:
         import numpy as np
 
         mine, theirs = (
-            _counted((one.place, one.prevails) for one in all_ if not one.even) for all_ in (self.model, self.among)
+            _counted((one.place, one.prevails) for one in all_ if not one.even) for all_ in (self.model, people())
         )
         shared = mine.join(theirs.add_prefix("people_"), how="inner")
         if shared.empty:
@@ -310,7 +309,7 @@ class Yardstick:
 
         ties = [one for one in self.model if one.even]
         sizes = {one.place[0] for one in ties}
-        theirs = [one for one in self.among if one.even and one.size in sizes]
+        theirs = [one for one in people() if one.even and one.size in sizes]
         hits = sum(one.verdict is True for one in theirs)
         for standard in sorted({one.standard for one in ties}):
             verdicts = [one.verdict is True for one in ties if one.standard == standard]
@@ -385,13 +384,6 @@ class Yardstick:
         )
 
 
-def measured(
-    model: Iterable[Deliberation], among: Sequence[Deliberation] | None = None, panels: Iterable[Panel] = ()
-) -> Yardstick:
-    """Deliberations beside people, or beside other deliberations."""
-    return Yardstick(tuple(model), tuple(people() if among is None else among), tuple(panels))
-
-
 def of_runs(runs: Iterable[str], record: Callable[[str], Record], procedures: Mapping[str, Procedure]) -> Yardstick:
     """Hold runs beside people; of those that do not decide by ballots between two sides, only votes count."""
     found, voted = [], []
@@ -401,7 +393,7 @@ def of_runs(runs: Iterable[str], record: Callable[[str], Record], procedures: Ma
         voted += panels(read, procedure.choices)
         if one := deliberation(read, procedure):
             found.append(one)
-    return measured(found, panels=voted)
+    return Yardstick(tuple(found), tuple(voted))
 
 
 def _counted(pairs: Iterable[tuple[tuple[int, int], bool]]) -> pd.DataFrame:

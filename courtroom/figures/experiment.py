@@ -286,8 +286,7 @@ def draw_mirror(found: Sequence[Pair], theme: str = "light") -> go.Figure:
     figure.update_layout(scattermode="group", scattergap=0.4)
     title = _("more than the same heard again (filled: it holds)")
     figure.update_xaxes(tickformat="+.0%", title_text="<br>".join(wrap(title, MAX_TITLE_CHARACTERS)))
-    names = {pair.a for pair in found}
-    listed(figure, theme, 230 + 2 * ROW_HEIGHT_PX * max(1, len(names)))
+    listed(figure, theme, 230 + 2 * ROW_HEIGHT_PX * max(1, len({pair.a for pair in found})))
     # Below each other: a phone has no room for them side by side.
     legend = {"orientation": "v", "y": 1.02, "yanchor": "bottom"}
     return figure.update_layout(showlegend=True, legend=legend, margin={"t": 90})

@@ -109,8 +109,7 @@ class LiveAudiences:
             return self._read(self._kept.setdefault(token, _Kept()), audience)
 
     def here(self, token: str, phone: str) -> None:
-        kept = self._kept.get(token)
-        if kept is not None:
+        if (kept := self._kept.get(token)) is not None:
             kept.phones[phone] = time.monotonic()
 
     def people(self, token: str) -> int:

@@ -40,8 +40,6 @@ class Side(Strict):
 
 
 class RoomSeat(Strict):
-    """A member in the room."""
-
     id: str
     name: str
     role: str
@@ -87,8 +85,6 @@ class Moment(Strict):
 
 
 class Ended(Strict):
-    """How it ended."""
-
     outcome: str
     choice: bool
     counts: dict[str, int]
@@ -100,8 +96,6 @@ class Ended(Strict):
 
 
 class RoomScene(Strict):
-    """All that the player needs."""
-
     run: str
     title: str
     procedure: str

@@ -88,7 +88,6 @@ class _MovedView:
         st.caption(_("Read off the questions on record: who heard another was shown the other's words, not a summary."))
 
     def change(self, change: SeatVote) -> None:
-        """A change of sides, with what that member had heard."""
         vote, call, record = change.vote, change.call, self._record
         before, after = choice_html(self._procedure, vote.before), choice_html(self._procedure, vote.choice)
         name = escaped(record.name_of(vote.member))
@@ -112,7 +111,6 @@ class _MovedView:
             interview_view(self._house, record, call, place="moved")
 
     def all_claims(self) -> None:
-        """What is not in the case."""
         st.subheader(_("Not in the case"))
         st.caption(
             _(

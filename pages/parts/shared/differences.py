@@ -59,12 +59,10 @@ def _cells(values: Sequence[Any]) -> Iterator[str]:
     for place, value in enumerate(values):
         if value is None:
             yield '<span class="as">–</span>'
-        elif place == first:
-            yield escaped(told(value))
-        elif value == values[first]:
+        elif place != first and value == values[first]:
             text = told(value) if _is_short(value) else _("as in {letter}", letter=LETTERS[first])
             yield f'<span class="as">{escaped(text)}</span>'
-        elif _is_short(value) and _is_short(values[first]):
+        elif place == first or (_is_short(value) and _is_short(values[first])):
             yield escaped(told(value))
         else:
             yield _marked(told(values[first]), told(value))
