@@ -92,10 +92,6 @@ class Capabilities:
         entry: dict[str, Any] | None = await asyncio.to_thread(card, spec.id)  # may import LiteLLM
         return True if entry is None else bool(entry.get("supports_vision"))
 
-    async def can_be_asked(self, spec: ModelSpec) -> bool:
-        """Return whether a model can be asked here; see `why_not_asked`."""
-        return not await asyncio.to_thread(self.why_not_asked, spec)
-
     def why_not_asked(self, spec: ModelSpec) -> str:
         """Return why a model can't be asked here; empty where it can. May import LiteLLM, which takes long."""
         if spec.id in NO_SERVER:
@@ -119,9 +115,8 @@ class Capabilities:
         if not findings.tried_context:
             async with findings.first_context:
                 if not findings.tried_context:
-                    if context := await asyncio.to_thread(
-                        self._context, spec
-                    ):  # may import LiteLLM, and asks the server
+                    context = await asyncio.to_thread(self._context, spec)  # may import LiteLLM, and asks the server
+                    if context:
                         findings.remember(CONTEXT, context)
                     findings.tried_context = True
         return findings
