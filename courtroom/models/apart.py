@@ -67,7 +67,6 @@ class Apart:
         self._failed: dict[str, str] = {}
 
     def close(self) -> None:
-        """End the worker."""
         with self._lock:
             self._end()
 

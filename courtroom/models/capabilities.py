@@ -62,7 +62,6 @@ class Findings(dict[str, int]):
         return frozenset(name for name, value in self.items() if not value)
 
     def remember(self, name: str, value: int) -> None:
-        """Keep what was found out."""
         if self.get(name) != value:
             self[name] = value
             self._keep(name, value)
@@ -166,15 +165,11 @@ class Capabilities:
             return sum(db.execute("DELETE FROM capabilities WHERE model = ?", (place,)).rowcount for place in mine)
 
     def _keep(self, model: str, name: str, value: int) -> None:
-        if self._writer is not None:
-            self._writer.put(partial(self._write, model, name, value))
-
-    def _write(self, model: str, name: str, value: int) -> None:
-        assert self._database is not None
-        self._database.connection.execute(
-            "INSERT INTO capabilities VALUES (?, ?, ?) ON CONFLICT (model, name) DO UPDATE SET value = excluded.value",
-            (model, name, value),
+        query = (
+            "INSERT INTO capabilities VALUES (?, ?, ?) ON CONFLICT (model, name) DO UPDATE SET value = excluded.value"
         )
+        if (database := self._database) is not None and self._writer is not None:
+            self._writer.put(lambda: database.connection.execute(query, (model, name, value)))
 
 
 def in_words(findings: Mapping[str, int]) -> str:

@@ -157,7 +157,6 @@ class Slot:
         return rest
 
     def failed(self, error: Exception) -> None:
-        """The call came to nothing."""
         from courtroom.models.failures import is_loading, retry_after
 
         self.pause_s = retry_after(error)
@@ -177,7 +176,7 @@ class Turns(Protocol):
 
 
 class Limits:
-    """The limits of all models. Lives on the engine's loop.
+    """The limits of all models; see `Turns`. Lives on the engine's loop.
 
     Where runs give different limits for one model, the strictest that was given within the last minute holds for all of
     them: a provider counts them together. A `Retry-After` that one call is given holds for all calls of its model.
@@ -193,7 +192,6 @@ class Limits:
 
     @asynccontextmanager
     async def turn(self, request: Request) -> AsyncIterator[Slot]:
-        """See `Turns`."""
         limiter = self.limiters[limited_together(request.spec)]
         slot = Slot.of(request, self._servers[server_of(request)])
         await limiter.enter(slot)
@@ -206,7 +204,6 @@ class Limits:
             limiter.leave(slot)
 
     def slowed_to(self, spec: ModelSpec) -> int | None:
-        """See `Turns`."""
         limiter = self.limiters.get(limited_together(spec))
         return limiter.slowed_to if limiter else None
 
@@ -264,7 +261,6 @@ class RateLimiter:
             raise
 
     def leave(self, slot: Slot) -> None:
-        """The call has ended."""
         self._adapt(slot)
         self._under_way -= 1
         self._freed.set()

@@ -19,14 +19,13 @@ LATE = "late"
 CUT = "length"
 REFUSAL = "refusal"
 FILTERED = "content_filter"
-Speaker = Literal["system", "user", "assistant"]
 
 
 @dataclass(frozen=True)
 class Message:
     """One message; its parts are texts and media, in order."""
 
-    role: Speaker
+    role: Literal["system", "user", "assistant"]
     parts: tuple[str | Medium, ...]
 
     def digest(self) -> list[object]:
