@@ -127,7 +127,12 @@ def chosen_bar(house: Courthouse, chosen: Sequence[Run | GroupLine]) -> None:
         download(house, _("Export"), lambda: report.as_zip(map(house.files.export, runs)), "runs.zip", help_=about)
         if may(Access.RUN) and st.button(_("Delete"), icon=":material/delete:", key="delete-selected"):
             with errors_shown():
-                st.session_state[DELETED] = delete(house, runs)
+                for run in runs:
+                    house.record(run)
+                    if house.runner.drives(run):
+                        house.runner.stop(run)
+                with house.store.together():  # all or none
+                    st.session_state[DELETED] = tuple(house.store.delete(run) for run in runs)
                 st.rerun(scope="app")
 
 
@@ -146,32 +151,6 @@ def _one(line: Run | GroupLine, *, installed: bool) -> None:
     about = _("List these runs alone, to filter, mark or select them.")
     if st.button(_("Show runs"), key="show-runs", help=about, on_click=show_runs):
         st.rerun(scope="app")
-
-
-def delete(house: Courthouse, runs: list[str]) -> tuple[Deleted, ...]:
-    """Delete runs, all or none; what brings them back."""
-    for run in runs:
-        house.record(run)
-        if house.runner.drives(run):
-            house.runner.stop(run)
-    with house.store.together():
-        return tuple(house.store.delete(run) for run in runs)
-
-
-def undo_deletion(house: Courthouse) -> None:
-
-    def restore(deleted: tuple[Deleted, ...]) -> None:
-        with house.store.together():
-            for run in deleted:
-                house.store.restore(run)
-
-    deleted: tuple[Deleted, ...] = st.session_state.get(DELETED, ())
-    if deleted:
-        with undo_bar(DELETED, restore):
-            if len(deleted) == 1:
-                st.markdown(_("The run of “{title}” is deleted.", title=literal(deleted[0].title)))
-            else:
-                st.markdown(_("{deleted} are deleted.", deleted=many(len(deleted), "run")))
 
 
 LIVE_S = 2.0
@@ -199,7 +178,19 @@ def import_run() -> None:
 with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
     st.title(_("Runs"))
     import_run()
-undo_deletion(house)
+
+
+def restore(deleted: tuple[Deleted, ...]) -> None:
+    with house.store.together():
+        for run in deleted:
+            house.store.restore(run)
+
+
+deleted: tuple[Deleted, ...] = st.session_state.get(DELETED, ())
+if deleted:
+    one = _("The run of “{title}” is deleted.", title=literal(deleted[0].title))
+    with undo_bar(DELETED, restore):
+        st.markdown(_("{deleted} are deleted.", deleted=many(len(deleted), "run")) if len(deleted) > 1 else one)
 
 if not listed.count(RunFilter()):
     st.info(_("No hearing yet. Pick a case and start one."), icon=":material/gavel:")
@@ -248,12 +239,10 @@ def listing() -> None:
     missing: Mapping[str, str] = {
         run: " ".join(turnout(house.record(run))) for run in (house.store.incomplete(*done) if done else ())
     }
-    rows = [
-        run_row(house, line, marks.get(line.id, Short()), missing.get(line.id, ""))
-        if isinstance(line, Run)
-        else group_row(house, line)
-        for line in lines
-    ]
+    rows = []
+    for line in lines:
+        marked, without = marks.get(line.id, Short()), missing.get(line.id, "")
+        rows.append(run_row(house, line, marked, without) if isinstance(line, Run) else group_row(house, line))
     bar = st.container()
     # Its key is of these lines: what was chosen among others is not taken for one of them.
     key = f"runs-{hash(tuple(line.id for line in lines))}"
