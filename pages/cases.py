@@ -1,6 +1,6 @@
 """Cases: pick a dispute to hear, look into one, upload or write one."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from importlib import import_module
 from itertools import groupby, islice
 from threading import Thread
@@ -45,7 +45,21 @@ def welcome() -> None:
     cases = {case.id: case for case in house.library.cases() if case.bundled}
     recorded = sorted(house.recordings.hearings, key=lambda one: cases[one.case].language != language())
     if recorded and not RunList(house.database).runs(RunFilter(), 1):
-        _first(recorded.pop(0), cases)
+        recording = recorded.pop(0)
+        _get_ready()
+        case, speaks = cases[recording.case], language()
+        with st.container(border=True, key="welcome"):
+            words = st.container()
+            if case.picture and case.picture.sha256:
+                picture, words = st.columns([2, 5], gap="large", vertical_alignment="center")
+                picture.image(house.media.image(case.picture.sha256, 640), width="stretch")
+            with words:
+                title = _title(recording, case.language)
+                st.html(f'<div style="font-size:1.6rem;font-weight:650;line-height:1.25">{escaped(title)}</div>')
+                st.markdown(literal(recording.sentence.in_language(speaks)))
+                if st.button(_("Watch this hearing"), type="primary", icon=":material/play_arrow:", key="play-first"):
+                    _play(recording)
+                st.caption(translated(ABOUT_RECORDINGS[RECORDING]))
     if recorded:
         with st.container(horizontal=True, vertical_alignment="center", key="recorded"):
             st.caption(_("Watch a recorded hearing:"), width="content")
@@ -75,23 +89,6 @@ def _get_ready() -> None:
     """Import what the first click needs, while the first page is read."""
     for module in ("courtroom.report.run_file", "courtroom.procedures"):
         Thread(target=import_module, args=(module,), daemon=True).start()
-
-
-def _first(recording: Recording, cases: Mapping[str, ListedCase]) -> None:
-    _get_ready()
-    case, speaks = cases[recording.case], language()
-    with st.container(border=True, key="welcome"):
-        words = st.container()
-        if case.picture and case.picture.sha256:
-            picture, words = st.columns([2, 5], gap="large", vertical_alignment="center")
-            picture.image(house.media.image(case.picture.sha256, 640), width="stretch")
-        with words:
-            title = _title(recording, case.language)
-            st.html(f'<div style="font-size:1.6rem;font-weight:650;line-height:1.25">{escaped(title)}</div>')
-            st.markdown(literal(recording.sentence.in_language(speaks)))
-            if st.button(_("Watch this hearing"), type="primary", icon=":material/play_arrow:", key="play-first"):
-                _play(recording)
-            st.caption(translated(ABOUT_RECORDINGS[RECORDING]))
 
 
 def _play(recording: Recording) -> None:

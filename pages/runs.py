@@ -45,21 +45,6 @@ MIN_BYTES_SEARCHED = 3
 """Of a search that is worth looking for in all that was said; a Chinese character has three."""
 
 
-def said_view(house: Courthouse, words: str) -> None:
-    """Answers of all runs in which the words of the search stand, each with the moment at which it was given."""
-    if len(words.encode()) < MIN_BYTES_SEARCHED or not (found := search_said(house.database, words, MAX_FOUND)):
-        return
-    number = f"{len(found)}{'+' if len(found) == MAX_FOUND else ''}"
-    with st.expander(_("Said {number} times", number=number), icon=":material/forum:"):
-        for said in found:
-            key = f"{said.run}-{said.call.path}"
-            with st.container(horizontal=True, vertical_alignment="center", key=f"said-{key}"):
-                name = house.record(said.run).name_of(said.call.member)
-                st.html(html_of("found", said=said, name=name), width="stretch")
-                if st.button(_("Open the moment"), key=f"moment-{key}", type="tertiary"):
-                    st.switch_page("pages/deliberation.py", query_params={"run": said.run, "moment": said.call.path})
-
-
 DELETED = "deleted_runs"
 WITHIN = "runs-within"
 """The part of the list that is shown by itself, in the session: the kind and the id of a group."""
@@ -258,5 +243,16 @@ def listing() -> None:
         st.rerun()
 
 
-said_view(house, wanted.text)
+# Answers of all runs in which the words of the search stand, each with the moment at which it was given.
+searched = len(wanted.text.encode()) >= MIN_BYTES_SEARCHED
+if said_so := search_said(house.database, wanted.text, MAX_FOUND) if searched else ():
+    number = f"{len(said_so)}{'+' if len(said_so) == MAX_FOUND else ''}"
+    with st.expander(_("Said {number} times", number=number), icon=":material/forum:"):
+        for said in said_so:
+            key = f"{said.run}-{said.call.path}"
+            with st.container(horizontal=True, vertical_alignment="center", key=f"said-{key}"):
+                name = house.record(said.run).name_of(said.call.member)
+                st.html(html_of("found", said=said, name=name), width="stretch")
+                if st.button(_("Open the moment"), key=f"moment-{key}", type="tertiary"):
+                    st.switch_page("pages/deliberation.py", query_params={"run": said.run, "moment": said.call.path})
 listing()

@@ -176,8 +176,8 @@ def link_box(draft: SetupDraft, procedure: Procedure) -> bool:
         return False
     with st.container(border=True):
         values = {"settings": many(len(changes), "setting")}
-        text = _("**This link changes {settings}.** Nothing is asked of any model before you decide.", **values)
-        st.markdown(f":material/link: {text}")
+        told_of = _("**This link changes {settings}.** Nothing is asked of any model before you decide.", **values)
+        st.markdown(f":material/link: {told_of}")
         rows = [(one.path, *map(told, one.values)) for one in changes]
         table(pd.DataFrame(rows, columns=["setting", "before", "after"]), key="link-changes")
         with st.container(horizontal=True):

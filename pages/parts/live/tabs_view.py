@@ -70,7 +70,20 @@ def votes_view(procedure: Procedure, record: Record) -> None:
                 row[record.ballot_name(ballot)] = _cast(record, vote, marks) if vote else ""
             rows.append(row)
     table(pd.DataFrame(rows))
-    _private(procedure, record, sides)
+    private = private_votes(record, procedure)
+    if (last := other_way(record, private)) is None:
+        return
+    compared: list[dict[str, object]] = []
+    for path, hidden in private.items():
+        name, public = translated(record.ballot_name(path)), {m: v.choice for m, v in record.ballots[path].items()}
+        compared.append({"name": _("{ballot}, in public", ballot=name), "votes": public})
+        compared.append({"name": _("{ballot}, in private", ballot=name), "votes": hidden})
+    st.subheader(_("In public and in private"))
+    _bars(compared, sides, f"private-{record.run.id}")
+    path, asked, apart = last
+    values = {"number": len(apart), "asked": asked, "ballot": translated(record.ballot_name(path))}
+    said = _("{ballot}: {number} of {asked} would have gone the other way in private.", **values)
+    st.markdown(literal(said + (f" {', '.join(apart)}" if apart else "")))
 
 
 def _bars(ballots: Sequence[Mapping[str, object]], sides: Sequence[object], key: str, moved: str = "") -> None:
@@ -89,26 +102,6 @@ def _cast(record: Record, vote: Voted, marks: Mapping[str | None, str]) -> str:
         by += _(" (speaks of itself as a language model)")
     sure = f" · {vote.confidence}" if vote.confidence is not None else ""
     return marks.get(vote.choice, vote.choice) + sure + (_(" (changed)") if vote.changed else "") + by
-
-
-def _private(procedure: Procedure, record: Record, sides: list[dict[str, str | None]]) -> None:
-    """Each ballot in public and in private, and who would have gone the other way."""
-    votes = private_votes(record, procedure)
-    if (last := other_way(record, votes)) is None:
-        return
-    ballots: list[dict[str, object]] = []
-    for path, private in votes.items():
-        name, public = translated(record.ballot_name(path)), {m: v.choice for m, v in record.ballots[path].items()}
-        ballots += [
-            {"name": _("{ballot}, in public", ballot=name), "votes": public},
-            {"name": _("{ballot}, in private", ballot=name), "votes": private},
-        ]
-    st.subheader(_("In public and in private"))
-    _bars(ballots, sides, f"private-{record.run.id}")
-    path, asked, apart = last
-    values = {"number": len(apart), "asked": asked, "ballot": translated(record.ballot_name(path))}
-    said = _("{ballot}: {number} of {asked} would have gone the other way in private.", **values)
-    st.markdown(literal(said + (f" {', '.join(apart)}" if apart else "")))
 
 
 def verdict_view(record: Record, procedure: Procedure) -> None:
