@@ -223,11 +223,10 @@ class MediaStore:
 
 def _is_renewed(target: Path) -> bool:
     """Whether a file is there; if so it counts as brought in just now."""
-    try:
+    with suppress(FileNotFoundError):
         os.utime(target)
-    except FileNotFoundError:
-        return False
-    return True
+        return True
+    return False
 
 
 def media_of(settings: Settings) -> MediaStore:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Mapping, MutableMapping, Sequence
+import re
+from collections.abc import Mapping, MutableMapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property, lru_cache, partial
 from pathlib import Path
@@ -157,22 +158,15 @@ def templates(folder: Path, *kinds: str) -> dict[str, str]:
         kinds: of the cases that it takes. The template of the first stands for `_case` where the folder has none; those
             of the others are there by their names. Any kind's may be included by name.
     """
-    found = _texts({path.name.removesuffix(".md.j2"): path for path in sorted(folder.glob("*.md.j2"))})
-    shared = _texts(case_templates())
+    found = {path.name.removesuffix(".md.j2"): path.read_text("utf-8") for path in sorted(folder.glob("*.md.j2"))}
+    shared = {name: path.read_text("utf-8") for name, path in case_templates().items()}
     if "_case" not in found:
         named = zip(("_case", *kinds[1:]), kinds, strict=False)
         found |= {name: shared[kind] for name, kind in named if kind in shared}
-    while taken_in := {name for name in shared.keys() - found.keys() if _named(name, found.values())}:
+    quoted = {name: re.compile(f"""[\"']{re.escape(name)}[\"']""") for name in shared}
+    while taken_in := {name for name in shared.keys() - found.keys() if any(map(quoted[name].search, found.values()))}:
         found = {name: shared[name] for name in taken_in} | found
     return found
-
-
-def _named(name: str, texts: Iterable[str]) -> bool:
-    return any(f'"{name}"' in text or f"'{name}'" in text for text in texts)
-
-
-def _texts(files: Mapping[str, Path]) -> dict[str, str]:
-    return {name: path.read_text("utf-8") for name, path in files.items()}
 
 
 def describe(medium: Medium, number: int) -> str:
