@@ -13,7 +13,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import asynccontextmanager, suppress
 from contextvars import ContextVar
@@ -88,15 +88,12 @@ def models_folder() -> Path:
 def model_files() -> dict[str, ModelFile]:
     """All that can be asked here, by the id that a setup names."""
     folder = models_folder()
-    paths = [*_packaged(), *(sorted(folder.glob("*.gguf")) if folder.is_dir() else ())]
-    found = {f"{LOCAL}{path.name}": _read(path, path.stat().st_size) for path in paths if path.is_file()}
-    return {name: file for name, file in found.items() if file is not None}
-
-
-def _packaged() -> Iterator[Path]:
+    paths = sorted(folder.glob("*.gguf")) if folder.is_dir() else []
     for package in PACKAGES:
         with suppress(PackageNotFoundError):
-            yield from (Path(str(path.locate())) for path in files(package) or () if path.suffix == ".gguf")
+            paths[:0] = [Path(str(path.locate())) for path in files(package) or () if path.suffix == ".gguf"]
+    found = {f"{LOCAL}{path.name}": _read(path, path.stat().st_size) for path in paths if path.is_file()}
+    return {name: file for name, file in found.items() if file is not None}
 
 
 @lru_cache(maxsize=256)

@@ -134,7 +134,6 @@ class ModelPool:
         """Models whose servers are waited for, as they are still loading them."""
 
     async def answer(self, request: Request, watch: Watch | None = None) -> Reply:
-        """See `Model.answer`."""
         if request.spec.id in (OFFLINE, SCRIPT):
             return await self._offline.answer(request)
         await self.warm()

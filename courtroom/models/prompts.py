@@ -38,11 +38,11 @@ class Renders(Protocol):
 
     @property
     def without_media(self) -> Renders:
-        """The same, with nothing of pictures and videos."""
+        """The same, with nothing of pictures and videos in what the whole run shares."""
 
     @property
     def fresh(self) -> Renders:
-        """The same for another event loop."""
+        """The same for another event loop: those who wait for their turn wait on one."""
 
     async def render(self, task: Task[Any], *, sees: bool, room: Room = "generous") -> Sequence[Message]:
         """The messages; media become their descriptions where the model can't see."""
@@ -74,13 +74,11 @@ class Prompts:
 
     @cached_property
     def without_media(self) -> Prompts:
-        """The same, with nothing of pictures and videos in what the whole run shares."""
         common = {name: without_media(value) for name, value in self._common.items()}
         return Prompts(self._folder, common, self._edits, self._notes, self._replies)
 
     @property
     def fresh(self) -> Prompts:
-        """The same for another event loop: those who wait for their turn wait on one."""
         return Prompts(self._folder, self._common, self._edits, self._notes, self._replies)
 
     async def render(self, task: Task[Any], *, sees: bool, room: Room = "generous") -> tuple[Message, ...]:
