@@ -18,7 +18,7 @@ from courtroom.engine.procedure import Procedure
 from courtroom.engine.record import Record
 from courtroom.language import N_, _, translated
 from courtroom.models.spec import OFFLINE
-from courtroom.questions.audience import BEFORE, Liked, is_phone
+from courtroom.questions.audience import BEFORE, PHONE, Liked
 from courtroom.room.live_audiences import LiveAudiences, Poll
 from courtroom.room.player import adapter
 from courtroom.room.scene import Moment
@@ -32,7 +32,7 @@ def phone_id() -> str:
     """The random id of this browser; empty until it has said it, which takes a moment."""
     if not st.session_state.get("phone"):
         said = str(_phone(key="phone-id", default={"id": ""}, on_id_change=lambda: None, height=1).id or "")
-        st.session_state["phone"] = said if is_phone(said) else ""
+        st.session_state["phone"] = said if PHONE.fullmatch(said) else ""
     return str(st.session_state["phone"])
 
 
