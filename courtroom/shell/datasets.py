@@ -88,7 +88,8 @@ def import_(
             if not sys.stdin.isatty():
                 raise CourtroomError(f"{error} Use --labels.") from error
             print(error, file=sys.stderr)
-            asked = {number: _name_of(number) for number in error.values}
+            none = {"-1": {"text": "The name of -1 (nothing: no label)", "default": "", "show_default": False}}
+            asked = {one: typer.prompt(**none.get(one, {"text": f"The name of {one}"})) for one in error.values}
             names = names_from(",".join(f"{number}={name}" for number, name in asked.items() if name))
             done = house.dataset_imports.run(order.model_copy(update={"names": names}), _progress)
     values: dict[str, Any] = {**done.info.model_dump(), "taken": done.taken, "refused": done.refused}
@@ -104,12 +105,6 @@ def import_(
 
 def _in_short(info: DatasetInfo) -> str:
     return f"{info.name}\t{info.version}\t{info.kind}\t{info.count} rows\t{_splits(info)}"
-
-
-def _name_of(number: str) -> str:
-    if number == "-1":
-        return str(typer.prompt("The name of -1 (nothing: no label)", default="", show_default=False))
-    return str(typer.prompt(f"The name of {number}"))
 
 
 @app.command("list")
@@ -198,8 +193,8 @@ def split_(
     """Divide a dataset into splits, alike in category and outcome; disputes in category and votes."""
     shares: dict[str, float] = {}
     for part in parts.split(","):
-        split, equals, share = part.partition("=")
-        if not equals or not re.fullmatch(r"\d+(\.\d+)?", share.strip()) or not split.strip():
+        split, _equals, share = part.partition("=")
+        if not re.fullmatch(r"\d+(\.\d+)?", share.strip()) or not split.strip():
             raise CourtroomError("Give each split a share, such as train=3,validation=1,test=2.")
         shares[split.strip()] = float(share)
     with opened() as house:
@@ -283,9 +278,8 @@ def precedents(
             cases = [(row.id, row.case) for row in some if isinstance(row.case, CriminalCase)]
             if len(cases) < len(some):
                 raise CourtroomError(f"“{name}” holds no criminal cases; only they can be precedents here.")
-            house.knowledge.of("cases").add(
-                case.model_copy(update={"id": precedent_id(name, row)}) for row, case in cases
-            )
+            made = (case.model_copy(update={"id": precedent_id(name, row)}) for row, case in cases)
+            house.knowledge.of("cases").add(made)
             done += len(cases)
         print(f"{done} cases of “{name}” are precedents in “cases”.")
 

@@ -5,7 +5,7 @@ import math
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import wait
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
@@ -21,7 +21,7 @@ from courtroom.declarations.knobs import seating
 from courtroom.declarations.parts import ROUND
 from courtroom.declarations.setup import Setup
 from courtroom.engine.budget import Payment
-from courtroom.errors import CourtroomError, Unreadable
+from courtroom.errors import CourtroomError
 from courtroom.evaluation.turnout import turnout
 from courtroom.panel.personas import is_pool
 from courtroom.settings import from_environment
@@ -36,11 +36,8 @@ def opened(dask: str | None = None) -> Iterator[Courthouse]:
         dask: the address of another cluster than the environment's.
     """
     settings = from_environment()
-    house = Courthouse(settings if dask is None else settings.model_copy(update={"dask": dask}))
-    try:
+    with closing(Courthouse(settings if dask is None else settings.model_copy(update={"dask": dask}))) as house:
         yield house
-    finally:
-        house.close()
 
 
 LOOK_S = 0.1
@@ -159,11 +156,6 @@ def tell(data: Any, lines: Iterable[object], as_json: bool) -> None:
         return
     for line in lines:
         print(line, flush=True)
-
-
-def tell_unreadable(rows: Iterable[Unreadable]) -> None:
-    for row in rows:
-        print(row, file=sys.stderr)
 
 
 def print_result(summary: dict[str, Any], as_json: bool) -> None:
