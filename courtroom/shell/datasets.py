@@ -88,9 +88,12 @@ def import_(
             if not sys.stdin.isatty():
                 raise CourtroomError(f"{error} Use --labels.") from error
             print(error, file=sys.stderr)
-            none = {"-1": {"text": "The name of -1 (nothing: no label)", "default": "", "show_default": False}}
-            asked = {one: typer.prompt(**none.get(one, {"text": f"The name of {one}"})) for one in error.values}
-            names = names_from(",".join(f"{number}={name}" for number, name in asked.items() if name))
+            asked = [(one, " (nothing: no label)" if one == "-1" else "") for one in error.values]
+            told = {
+                one: typer.prompt(f"The name of {one}{or_}", "" if or_ else None, show_default=False)
+                for one, or_ in asked
+            }
+            names = names_from(",".join(f"{number}={name}" for number, name in told.items() if name))
             done = house.dataset_imports.run(order.model_copy(update={"names": names}), _progress)
     values: dict[str, Any] = {**done.info.model_dump(), "taken": done.taken, "refused": done.refused}
     values |= {"counts": done.counts.model_dump(), "problems": [str(one) for one in done.problems]}
