@@ -159,9 +159,8 @@ def show(
     from courtroom.datasets.statistics import measure
 
     with opened() as house:
-        found = measure(house.datasets, name, version)
+        found, prepared = measure(house.datasets, name, version), _preparation(take)
         shown = sample if sample is not None else limit
-        prepared = _preparation(take)
         chosen = {"split": split, "limit": shown or None, "sample": sample, "seed": seed}
         wanted = Selection(**prepared.model_dump(), **chosen, category=category or (), contains=contains)
         rows = list(house.datasets.rows(name, version, wanted)) if shown else []

@@ -140,8 +140,6 @@ knowledge_app = typer.Typer(
     rich_markup_mode=None,
     help="Look into the knowledge base, import into it, undo what it learned.",
 )
-
-
 SAID = {"add": "put beside what was there", "replace": "put in place of what was there"}
 DAY = "%Y-%m-%d"
 Base = Annotated[str, Option(help="Which knowledge base of criminal law.")]

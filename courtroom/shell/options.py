@@ -83,22 +83,21 @@ def result(house: Courthouse, name: str, before: Mapping[str, Payment] | None = 
     prompt, completion = record.tokens
     more = {name: value for name in ("cached", "batched", "estimated") if (value := getattr(record.spent, name))}
     run, reasked = record.run, sum(max(0, len(call.keys) - 1) for call in record.calls)
-    # What letters of a question's options stand for; elsewhere a vote says in words what it is for.
-    options = {one.name: one.title for one in record.case.choices if len(one.name) == 1}
-    return {
+    summary = {
         "run": run.id,
-        **({"imported": run.imported} if run.imported else {}),
+        "imported": run.imported,
         "procedure": run.procedure,
         "case": run.case_id,
         "status": "paused" if run.status == "running" else run.status,
         "reason": run.reason,
         "verdict": run.outcome,
         "summary": run.verdict.summary if run.verdict else "",
-        **({"options": options} if options else {}),
+        # What letters of a question's options stand for; elsewhere a vote says in words what it is for.
+        "options": {one.name: one.title for one in record.case.choices if len(one.name) == 1},
         "note": run.verdict.note if run.verdict else "",
         "details": run.verdict.details if run.verdict else {},
         "known": record.case.on_record(),
-        **({"turnout": list(told)} if (told := turnout(record)) else {}),
+        "turnout": list(turnout(record)),
         **({"rounds": len(rounds)} if has_rounds else {}),
         "ballots": len(record.tallies),
         "votes": votes,
@@ -113,8 +112,10 @@ def result(house: Courthouse, name: str, before: Mapping[str, Payment] | None = 
         "seed": run.seed,
         "members": len(record.members),
         "stages": [stage.name for stage in record.stages],
-        **({"warnings": list(warnings)} if (warnings := record.setup.warnings()) else {}),
+        "warnings": list(record.setup.warnings()),
     }
+    only_some_have = ("imported", "options", "turnout", "warnings")
+    return {name: value for name, value in summary.items() if value or name not in only_some_have}
 
 
 def write(path: Path, content: str | bytes) -> None:

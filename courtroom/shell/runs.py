@@ -128,7 +128,6 @@ def ask(
 def resume(run: str, until: Until = None, json_: Json = False) -> None:
     """Go on with a run that is paused, failed or was interrupted."""
     with opened() as house:
-        house.store.run(run)
         drive(house, run, until, json_)
 
 

@@ -9,7 +9,7 @@ import shutil
 import sqlite3
 import tempfile
 from collections.abc import Iterator, Mapping
-from contextlib import closing
+from contextlib import closing, suppress
 from difflib import get_close_matches
 from importlib.metadata import PackageNotFoundError, requires, version
 from itertools import chain
@@ -137,7 +137,7 @@ def reachable(settings: Settings, environment: Mapping[str, str] = os.environ) -
         if name.endswith(ENDINGS) and value.strip().startswith(("http://", "https://"))
     }
     for name, base in addresses.items():
-        provider = next(name.removesuffix(ending) for ending in ENDINGS if name.endswith(ending))
+        provider = name.removesuffix(ENDINGS[0]).removesuffix(ENDINGS[1])
         key = environment.get(f"{provider}_API_KEY", "").strip()
         listing = "/api/tags" if provider == "OLLAMA" else "/models"
         yield _asked(name, base.rstrip("/") + listing, {"Authorization": f"Bearer {key}"} if key else {})
@@ -292,8 +292,8 @@ def _whole(house: Courthouse, mend: bool) -> Iterator[CheckResult]:
         else:
             yield wrong("media", f"{name} is damaged. Use --mend to set it aside, then upload its case again.")
     there = {_digest(name) for name in (*sizes, *broken)}
-    missing = {digest: title for digest, title in needed.items() if digest not in there}
-    for digest, title in sorted(missing.items()):
+    missing = sorted((digest, title) for digest, title in needed.items() if digest not in there)
+    for digest, title in missing:
         yield wrong("media", f"{digest[:12]}…, a picture or video of {title}, is missing. Upload that case again.")
     spare = {name: size for name, size in sizes.items() if _digest(name) not in needed}
     idle = [name for name in spare if house.media.is_idle(name)]
@@ -312,16 +312,12 @@ def _whole(house: Courthouse, mend: bool) -> Iterator[CheckResult]:
 
 def _needed(house: Courthouse) -> dict[str, str]:
     """Content hashes with the title of a case that needs each; cases that can't be read are reported elsewhere."""
-    needed: dict[str, str] = {}
     cases = [house.library.case(summary.id) for summary in house.library.cases()]
     for row in house.database.each("SELECT body FROM snapshots"):
-        try:
+        with suppress(ValueError, CourtroomError):
             cases.append(parse_case(json.loads(row["body"])))
-        except (ValueError, CourtroomError):
-            continue
-    for case in chain(cases, house.datasets.with_media()):
-        needed |= {medium.sha256: f"“{case.title}”" for medium in case.media() if medium.sha256}
-    return needed
+    every = chain(cases, house.datasets.with_media())
+    return {one.sha256: f"“{case.title}”" for case in every for one in case.media() if one.sha256}
 
 
 def _digest(name: str) -> str:

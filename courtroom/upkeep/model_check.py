@@ -206,8 +206,7 @@ class Tally(Strict):
         replies = max(1, self.replies)
         tokens = f"{self.prompt_tokens / replies:,.0f} + {self.completion_tokens / replies:,.0f}"
         rest = (f"{self.cut / replies:.0%}", tokens, f"{self.seconds:.0f}", "yes" if self.verdict else "no")
-        cells = (self.procedure, self.calls, *shares, *rest)
-        return f"| {' | '.join(map(str, cells))} |"
+        return f"| {' | '.join((self.procedure, str(self.calls), *shares, *rest))} |"
 
 
 _NUMBERS = [name for name in Tally.model_fields if name not in ("procedure", "verdict")]
