@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import Any
 
 from courtroom.declarations.changes import put, value_at
@@ -41,7 +42,7 @@ def title_of(kind: type[Setup], knob: str) -> str:
     """A knob as a page calls it: `Model · Temperature`, `Rounds at most (T)`."""
     if role := _ROLE.fullmatch(knob):
         return f"{role[1].replace('-', ' ').capitalize()} · {path_in_words(ModelSpec, role[2])}"
-    return path_in_words(kind, knob)
+    return " · ".join(path_in_words(kind, path) for path in accumulate(knob.split("."), "{}.{}".format))
 
 
 _ROLE = re.compile(r"roles\.([^.]+)\.([^.]+)")
