@@ -127,7 +127,7 @@ def arrow(name: str, file: IO[bytes]) -> tuple[pa.Schema, Iterator[dict[str, Any
             raise CourtroomError(f"{name} is compressed Arrow. Save it uncompressed, or as Parquet.")
     file.seek(start)
     stream = pa.ipc.open_stream(file)
-    return stream.schema, _rows(_valid(stream), UnpackLimit(name, lambda: size))
+    return stream.schema, _rows(stream, UnpackLimit(name, lambda: size))
 
 
 def _size(file: IO[bytes]) -> int:
@@ -136,14 +136,9 @@ def _size(file: IO[bytes]) -> int:
     return size
 
 
-def _valid(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    for batch in batches:
-        batch.validate(full=True)  # places in a buffer are read as they stand in the file
-        yield batch
-
-
 def _rows(batches: Iterable[pa.RecordBatch], limit: UnpackLimit) -> Iterator[dict[str, Any]]:
     for batch in batches:
+        batch.validate(full=True)  # places in a buffer are read as they stand in the file
         size = batch.num_rows + sum(map(_unfolded, batch.columns))
         limit.add(size)
         step = max(1, batch.num_rows * MAX_PIECE_BYTES // max(size, MAX_PIECE_BYTES))

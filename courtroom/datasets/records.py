@@ -71,7 +71,7 @@ class Reading:
             return 0
         try:
             raw = getattr(file, "raw", None)
-            return raw.packed_position() if isinstance(raw, BoundedReader) else file.tell()
+            return raw.packed.tell() if isinstance(raw, BoundedReader) else file.tell()
         except (OSError, ValueError):
             return 0
 

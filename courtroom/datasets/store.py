@@ -95,16 +95,16 @@ class Datasets:
         rows = self.database.execute(
             f"SELECT * FROM datasets WHERE version IS NULL AND {fits} ORDER BY id", values
         ).fetchall()
-        states = [(row, json.loads(row["state"])) for row in rows]
+        states = ({"taken": 0, "refused": 0, **json.loads(row["state"])} for row in rows)
         return [
             PendingDataset(
                 name=row["name"],
                 source=row["source"],
-                taken=state.get("taken", 0),
-                refused=state.get("refused", 0),
+                taken=state["taken"],
+                refused=state["refused"],
                 order=row["orders"],
             )
-            for row, state in states
+            for row, state in zip(rows, states, strict=True)
         ]
 
     def rows(self, name: str, version: str | None = None, wanted: Selection = EVERY) -> Iterator[Row]:
@@ -230,14 +230,8 @@ class Datasets:
             changing(self.database, "change", _named(name), "split")
             made = db.execute(
                 "INSERT INTO datasets (name, content, kind, count, source, state, made, frame)"
-                " VALUES (?, ?, ?, ?, ?, ?, ?, ?) RETURNING id",
-                (
-                    name,
-                    *(dataset[key] for key in ("content", "kind", "count", "source")),
-                    json.dumps(self._state(name, dataset["version"])),
-                    time.time(),
-                    dataset["frame"],
-                ),
+                " SELECT name, content, kind, count, source, state, ?, frame FROM datasets WHERE id = ? RETURNING id",
+                (time.time(), dataset["id"]),
             ).fetchone()["id"]
             db.executemany(
                 "INSERT INTO dataset_splits VALUES (?, ?, ?)",

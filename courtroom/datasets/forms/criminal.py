@@ -72,8 +72,9 @@ def term_in_words(text: str) -> dict[str, Any] | None:
     first = min(begins, key=lambda kind: begins[kind])
     months = 0
     if first == "months":
-        one = found[0]
-        months = 12 * numeral(one["years"] or "0") + (6 if one["half"] else numeral(one["months"] or "0"))
+        months = 12 * numeral(found[0]["years"] or "0") + (
+            6 if found[0]["half"] else numeral(found[0]["months"] or "0")
+        )
     if months > LONGEST:
         raise CaseError(f"“{line[:40]}” is {months} months, longer than the law allows ({LONGEST}).")
     return {"death_penalty": first == "death", "life_imprisonment": first == "life", "imprisonment": months}
@@ -94,10 +95,6 @@ def _lawbench(record: dict[str, Any], context: Context) -> Iterator[IncomingRow]
     made = parse_case(cail.convert_lawbench(record)[0])
     own = f"{task}-{context.number}" if task else ""
     yield IncomingRow(made, id=own, category=task, group=made.id if task else "", asked=task)
-
-
-def _is_multiljp(record: dict[str, Any], part: SourceFile) -> bool:
-    return "fact" in record and isinstance(record.get("criminals_info"), dict)
 
 
 def _multiljp(record: dict[str, Any], context: Context) -> Iterator[IncomingRow]:
@@ -155,7 +152,11 @@ def _term(value: Any) -> dict[str, Any] | None:
 
 CAIL = Form("cail", "CAIL2018, raw or flat", "criminal", lambda record, part: cail.looks_like(record), _cail)
 LAWBENCH = Form("lawbench", "LawBench", "criminal", lambda record, part: cail.looks_like_lawbench(record), _lawbench)
-MULTILJP = Form("multiljp", "MultiLJP", "criminal", _is_multiljp, _multiljp)
+MULTILJP = Form(
+    *("multiljp", "MultiLJP", "criminal"),
+    lambda record, part: "fact" in record and isinstance(record.get("criminals_info"), dict),
+    _multiljp,
+)
 MUD = Form("mud", "MUD", "criminal", _is_mud, _mud)
 
 
