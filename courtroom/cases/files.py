@@ -161,10 +161,8 @@ def _unused(package: Package, there: Iterable[str], archive: Archive) -> tuple[s
     """The remark on files of a ZIP whose only case does not name them."""
     used = set(package.files.values())
     others = [name for name in there if archive.read(PurePosixPath(name)) not in used]
-    if not others or len(package.files) < len(
-        {medium.file for medium in package.case.media()}
-    ):  # what is named and absent may be one of these
-        return ()
+    if not others or {medium.file for medium in package.case.media()} - package.files.keys():
+        return ()  # what is named and absent may be one of these
     more = f" and {len(others) - MAX_LISTED_KEYS} more" if len(others) > MAX_LISTED_KEYS else ""
     return (
         f"No piece of the case names these files, and they were left out: {', '.join(others[:MAX_LISTED_KEYS])}{more}.",

@@ -53,23 +53,19 @@ def _pages(file: IO[bytes], column: pq.ColumnChunkMetaData) -> Iterator[int]:
 
 
 def _thrift(file: IO[bytes], depth: int = 0) -> dict[int, Any]:
-    """A structure in Thrift's compact form, by the numbers of its fields."""
+    """The whole numbers and structures in a structure in Thrift's compact form, by the numbers of their fields."""
     fields: dict[int, Any] = {}
     number = 0
     while head := _byte(file):
         number = number + (head >> 4) if head >> 4 else _signed(file)
         kind = head & 15
-        if kind in (1, 2):
-            fields[number] = kind == 1
-        elif kind == 3:
-            fields[number] = _byte(file)
-        elif kind in (4, 5, 6):
+        if kind in (4, 5, 6):
             fields[number] = _signed(file)
-        elif kind in (7, 8):
-            file.seek(8 if kind == 7 else min(_varint(file), 2**31), 1)
         elif kind == 12 and depth < 4:
             fields[number] = _thrift(file, depth + 1)
-        else:
+        elif kind in (3, 7, 8):  # a byte, a float, a text
+            file.seek({3: 1, 7: 8}.get(kind) or min(_varint(file), 2**31), 1)
+        elif kind not in (1, 2):
             raise struct.error
     return fields
 

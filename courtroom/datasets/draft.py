@@ -108,10 +108,10 @@ class DatasetDraft:
             if same:  # what could not be taken in this time is what counts now
                 db.execute("DELETE FROM dataset_problems WHERE dataset = ?", (same[1],))
                 db.execute("UPDATE dataset_problems SET dataset = ? WHERE dataset = ?", (same[1], self.number))
-                db.execute("UPDATE datasets SET state = ? WHERE id = ?", (json.dumps(self.state), same[0]))
                 forget(db, self.number)
                 # It is the newest again.
-                db.execute("UPDATE datasets SET made = ? WHERE id = ?", (time.time(), same[0]))
+                newest = (json.dumps(self.state), time.time(), same[0])
+                db.execute("UPDATE datasets SET state = ?, made = ? WHERE id = ?", newest)
                 return int(same[0])
             db.execute(
                 "UPDATE datasets SET version = ?, kind = ?, frame = ?, count = ?, made = ?, job = '' WHERE id = ?",

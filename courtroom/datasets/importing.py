@@ -206,7 +206,8 @@ class Import:
                 self._part(number, part, skip if number == first else 0)
         self._write(len(self._files), 0, 0)
         if self._form is None or not self.now.taken:
-            raise self._nothing()
+            why = self._first_problems() or "It holds no records."
+            raise CourtroomError(f"Nothing of {self._order.source} can be used. {why}")
         return self.now.kind, self._whole_frame()
 
     def _part(self, number: int, part: SourceFile, skip: int) -> None:
@@ -445,10 +446,6 @@ class Import:
             "SELECT place, message FROM dataset_problems WHERE dataset = ? LIMIT 3", (self._draft.number,)
         ).fetchall()
         return " ".join(f"{row['place']}: {row['message']}" for row in rows)
-
-    def _nothing(self) -> CourtroomError:
-        why = self._first_problems() or "It holds no records."
-        return CourtroomError(f"Nothing of {self._order.source} can be used. {why}")
 
 
 def _kind_of_remark(remark: str) -> str:

@@ -115,9 +115,8 @@ class ImportCounts(Strict):
         if self.left_out:
             lines += [f"{self.left_out:,} records were left out:", *map(str, self.why)]
         if self.blank:
-            some = (
-                f" ({', '.join(self.blanks)}{', ...' if self.blank > len(self.blanks) else ''})" if self.blanks else ""
-            )
+            more = ", ..." if self.blank > len(self.blanks) else ""
+            some = f" ({', '.join(self.blanks)}{more})" if self.blanks else ""
             lines.append(f"{self.blank:,} rows have no known outcome{some}: they can be heard, but not scored.")
         if self.contradictory:
             lines.append(f"{self.contradictory:,} texts have several outcomes; the dataset's check names them.")

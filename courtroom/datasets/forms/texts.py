@@ -59,8 +59,7 @@ def _frame(record: dict[str, Any]) -> SharedFields:
 
 
 TABLE = Form(
-    *("labelled", "Labelled texts", "labelled", lambda record, part: looks_labelled(record), _read, _frame),
-    labels_in="label",
+    "labelled", "Labelled texts", lambda record, part: looks_labelled(record), _read, _frame, labels_in="label"
 )
 
 
@@ -130,7 +129,6 @@ PAIRS = Form(
     *(
         "summaries",
         "Documents with summaries",
-        "document",
         _documents(with_summary=True),
         partial(_document, with_summary=True),
     ),
@@ -138,7 +136,7 @@ PAIRS = Form(
     reads=_OF_A_DOCUMENT.union(SUMMARY),
 )
 DOCUMENTS = Form(
-    *("documents", "Documents", "document", _documents(with_summary=False), _document),
+    *("documents", "Documents", _documents(with_summary=False), _document),
     may_hold_labels=_may_hold_labels,
     reads=_OF_A_DOCUMENT,
 )
@@ -214,5 +212,5 @@ def _shared(record: dict[str, Any]) -> SharedFields:
     return SharedFields(question=QUESTION if chosen else "")
 
 
-CASEHOLD = Form("casehold", "CaseHOLD of LexGLUE", "labelled", having("context", "endings"), _casehold, _shared)
-SAMPLES = Form("inspect", "Samples of Inspect", "labelled", having("input", "target", but="output"), _sample, _shared)
+CASEHOLD = Form("casehold", "CaseHOLD of LexGLUE", having("context", "endings"), _casehold, _shared)
+SAMPLES = Form("inspect", "Samples of Inspect", having("input", "target", but="output"), _sample, _shared)
