@@ -86,8 +86,8 @@ class Archive:
     """A ZIP file whose list of members has been found harmless.
 
     Args:
-        members: how many files it may hold, if not the usual number.
-        unpacked: how many bytes it may unpack to, if not the usual number.
+        members: how many files it may hold.
+        unpacked: how many bytes it may unpack to.
         ratio: how many times its packed size a member may unpack to.
 
     Raises:
@@ -98,12 +98,11 @@ class Archive:
         self,
         name: str,
         data: bytes | Path,
-        members: int | None = None,
-        unpacked: int | None = None,
+        members: int = MAX_MEMBERS,
+        unpacked: int = MAX_UNPACKED,
         ratio: int = MAX_RATIO,
     ) -> None:
-        self.name, self._ratio = name, ratio
-        self._most, self._largest = members or MAX_MEMBERS, unpacked or MAX_UNPACKED
+        self.name, self._ratio, self._most, self._largest = name, ratio, members, unpacked
         try:
             self._zip = zipfile.ZipFile(io.BytesIO(data) if isinstance(data, bytes) else data)
         except _BROKEN as error:

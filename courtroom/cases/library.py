@@ -79,12 +79,8 @@ class Library:
             CaseError: the checks found errors; the sentences say which.
             CourtroomError: the disk takes no more; there is no such case then.
         """
-        errors = [
-            f"{f.field}: {f.message}"
-            for f in check(package.case, package.files, package.there)
-            if f.severity == "error"
-        ]
-        if errors:
+        found = check(package.case, package.files, package.there)
+        if errors := [f"{one.field}: {one.message}" for one in found if one.severity == "error"]:
             raise CaseError(f"{package.case.title} was not taken in. " + " ".join(errors))
         with plainly("then add the case again"):
             return self._keep(package.case.with_media(self._media.keep(package.files)), "make")

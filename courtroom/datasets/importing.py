@@ -131,9 +131,6 @@ class _Chunk:
     problems: list[Problem] = field(default_factory=list)
     size: int = 0
 
-    def full(self) -> bool:
-        return len(self.lines) + len(self.problems) >= CHUNK_ROWS or self.size > MAX_CHUNK_CHARACTERS
-
 
 class Stopped(CourtroomError):
     """An import was stopped before its end; it can be gone on with."""
@@ -221,7 +218,8 @@ class Import:
                 done += 1
                 if done >= LOOKED_AT:
                     self._ask_names()
-                if self._chunk.full():
+                chunk = self._chunk
+                if len(chunk.lines) + len(chunk.problems) >= CHUNK_ROWS or chunk.size > MAX_CHUNK_CHARACTERS:
                     self._write(number, done, reading.position)
         except Damaged as error:
             self._refuse(part.name, str(error))

@@ -66,14 +66,9 @@ class Reading:
     @property
     def position(self) -> int:
         """Bytes read so far, about."""
-        file = self.file
-        if file is None or file.closed:
-            return 0
-        try:
-            raw = getattr(file, "raw", None)
-            return raw.packed.tell() if isinstance(raw, BoundedReader) else file.tell()
-        except (OSError, ValueError):
-            return 0
+        raw = getattr(self.file, "raw", None)
+        file = raw.packed if isinstance(raw, BoundedReader) else self.file
+        return 0 if file is None or file.closed else file.tell()
 
     def _all(self, file: IO[bytes]) -> Iterator[TableRow]:
         ending = self.part.ending
@@ -207,10 +202,8 @@ def _array(file: IO[bytes]) -> Iterator[TableRow]:
 def _text(file: IO[bytes], beside_tables: bool) -> TableRow:
     """One document."""
     if beside_tables:
-        wrong = (
-            "it is a text beside tables and no record of them, so it was left alone. Import it by itself if it is one."
-        )
-        return TableRow("", fault=wrong)
+        wrong = "it is a text beside tables and no record of them, so it was left alone."
+        return TableRow("", fault=f"{wrong} Import it by itself if it is one.")
     try:
         return TableRow("", {"text": file.read(MAX_WHOLE_JSON_BYTES).decode()})
     except UnicodeDecodeError:

@@ -116,22 +116,14 @@ def _may_hold_labels(record: dict[str, Any]) -> Iterator[tuple[str, str]]:
     text = _first(TEXT, row)
     for name in (*LABEL, *COLUMNS["documents"]["often_labels"]):
         value = str(row.get(name) or "").strip()
-        if (
-            text
-            and value
-            and (name in LABEL[:-2] or (len(value) <= MAX_LABEL_CHARACTERS and value[-1] not in ".!?。！？"))
-        ):
+        is_short = len(value) <= MAX_LABEL_CHARACTERS and value[-1:] not in (*".!?。！？",)
+        if text and value and (name in LABEL[:-2] or is_short):
             yield text, name
 
 
 _OF_A_DOCUMENT = frozenset((*TEXT, *TITLES, *IDS, "domain", ""))
 PAIRS = Form(
-    *(
-        "summaries",
-        "Documents with summaries",
-        _documents(with_summary=True),
-        partial(_document, with_summary=True),
-    ),
+    *("summaries", "Documents with summaries", _documents(with_summary=True), partial(_document, with_summary=True)),
     may_hold_labels=_may_hold_labels,
     reads=_OF_A_DOCUMENT.union(SUMMARY),
 )
