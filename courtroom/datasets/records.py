@@ -202,8 +202,10 @@ def _array(file: IO[bytes]) -> Iterator[TableRow]:
 def _text(file: IO[bytes], beside_tables: bool) -> TableRow:
     """One document."""
     if beside_tables:
-        wrong = "it is a text beside tables and no record of them, so it was left alone."
-        return TableRow("", fault=f"{wrong} Import it by itself if it is one.")
+        wrong = (
+            "it is a text beside tables and no record of them, so it was left alone. Import it by itself if it is one."
+        )
+        return TableRow("", fault=wrong)
     try:
         return TableRow("", {"text": file.read(MAX_WHOLE_JSON_BYTES).decode()})
     except UnicodeDecodeError:
