@@ -29,8 +29,8 @@ from courtroom.models.offline import NOTICE, SHORT_NOTICE
 from courtroom.questions.asides import Interview, KeptBeside, Sample
 from courtroom.questions.audience import BEFORE
 from courtroom.questions.audit import MEANINGS, results
-from courtroom.room import scene
 from courtroom.room.player import adapter, program, read, style, words
+from courtroom.room.scene import scene
 from courtroom.text.words import changes
 
 

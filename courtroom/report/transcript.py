@@ -20,7 +20,7 @@ from courtroom.evaluation.movement import movement
 from courtroom.evaluation.turnout import given_by, turnout
 from courtroom.language import _, translated
 from courtroom.models.request import digest_text
-from courtroom.room import scene
+from courtroom.room.scene import scene
 from courtroom.version import __version__
 
 Style = Literal["title", "heading", "speaker", "text", "aside"]
