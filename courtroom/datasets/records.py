@@ -65,14 +65,9 @@ class Reading:
     @property
     def position(self) -> int:
         """Bytes read so far, about."""
-        file = self.file
-        if file is None or file.closed:
-            return 0
-        try:
-            raw = getattr(file, "raw", None)
-            return raw.packed_position() if isinstance(raw, BoundedReader) else file.tell()
-        except (OSError, ValueError):
-            return 0
+        raw = getattr(self.file, "raw", None)
+        file = raw.packed if isinstance(raw, BoundedReader) else self.file
+        return 0 if file is None or file.closed else file.tell()
 
     def _all(self, file: IO[bytes]) -> Iterator[TableRow]:
         ending = self.part.ending
