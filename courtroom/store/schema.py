@@ -133,8 +133,8 @@ def upgrade(server: ServerConnection) -> None:
 
 def is_signed(db: StoreConnection) -> bool:
     """Whether it is on record that this version of the program has opened the store."""
-    sql = "SELECT 1 FROM written_by WHERE version = ? AND revision = ?"
-    return db.execute(sql, (__version__, REVISION)).fetchone() is not None
+    signed = db.execute("SELECT 1 FROM written_by WHERE version = ? AND revision = ?", (__version__, REVISION))
+    return signed.fetchone() is not None
 
 
 def sign(db: StoreConnection, tables: str = "") -> None:
