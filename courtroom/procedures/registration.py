@@ -72,7 +72,9 @@ def mistakes(procedure: Procedure) -> Iterator[str]:
     yield from _offline(procedure, file)
     for task in (one.task for one in procedure.peers if one.task not in procedure.tasks):
         yield f"{file}: `peers` names {task.__name__}, which is not among `tasks`. Add it there, or take it out."
-    yield from _read(procedure, unfinished=bool(unfinished))
+    if not unfinished:
+        yield from check_templates.mistakes(procedure)
+    yield from undeclared_words(procedure)
     yield from _presets(procedure, file)
 
 
@@ -88,14 +90,6 @@ def file_of(procedure: Procedure) -> str:
                 continue
             return str(module.__file__)
     return str(getattr(sys.modules.get(first), "__file__", first))
-
-
-def _read(procedure: Procedure, *, unfinished: bool) -> Iterator[str]:
-    if unfinished:
-        yield from undeclared_words(procedure)
-    else:
-        yield from check_templates.mistakes(procedure)
-        yield from undeclared_words(procedure)
 
 
 def _complete(task: type[Task[Any]]) -> bool:
@@ -140,8 +134,12 @@ def _presets(procedure: Procedure, file: str) -> Iterator[str]:
         for knob, hint in wrong:
             has = f"which {procedure.setup.__name__} does not have"
             yield f"{file}: the preset “{preset.title}” changes “{knob}”, {has}. {hint or 'Mend its name, or take it out.'}"
-        if not wrong:
-            yield from (f"{file}: {text}" for text in _unfit(procedure, preset, values))
+        try:
+            if not wrong:
+                procedure.setup.model_validate(merged(values, preset.changes))
+        except ValidationError as error:
+            fit = f"does not fit {procedure.setup.__name__}. {' '.join(explain(error)[:3])}"
+            yield f"{file}: the preset “{preset.title}” {fit}"
 
 
 def _unknown(changes: Mapping[str, Any], kind: type[BaseModel], prefix: str) -> Iterator[tuple[str, str]]:
@@ -151,13 +149,6 @@ def _unknown(changes: Mapping[str, Any], kind: type[BaseModel], prefix: str) -> 
             yield prefix + name, meant(name, kind.model_fields)
         elif is_group(field) and isinstance(value, Mapping):
             yield from _unknown(value, field.annotation, f"{prefix}{name}.")  # type: ignore[arg-type]
-
-
-def _unfit(procedure: Procedure, preset: Preset, values: Mapping[str, Any]) -> Iterator[str]:
-    try:
-        procedure.setup.model_validate(merged(values, preset.changes))
-    except ValidationError as error:
-        yield f"the preset “{preset.title}” does not fit {procedure.setup.__name__}. {' '.join(explain(error)[:3])}"
 
 
 def undeclared_words(procedure: Procedure) -> Iterator[str]:
