@@ -4,7 +4,7 @@ import math
 import random
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
-from typing import Annotated, Generic, TypeVar
+from typing import Annotated, Any, Generic, TypeVar
 
 from pydantic import BaseModel, Field, SerializeAsAny
 
@@ -68,6 +68,11 @@ class Proposal(Answer):
 
 
 A = TypeVar("A", bound=BaseModel)
+
+
+def media(court: Court[Any, Any]) -> tuple[Medium, ...]:
+    """Return the pictures and videos that members are shown."""
+    return tuple(court.case.media()) if court.setup.show_media else ()
 
 
 class AboutCase(Task[A], Generic[A]):
