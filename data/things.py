@@ -284,7 +284,7 @@ def ruler(pen: Pen) -> None:
 
 
 def gauge(percent: int, lamp: str, at: str = "", left: int = 330) -> Scene:
-    """The handle of a cordless vacuum with its gauge; a cable runs from its foot to a plug in the wall."""
+    """The handle of a cordless vacuum with its gauge; a cable runs from its foot to a charger at the wall, its print too small to read."""
 
     def draw(pen: Pen) -> None:
         if left == 330:
@@ -297,10 +297,9 @@ def gauge(percent: int, lamp: str, at: str = "", left: int = 330) -> Scene:
         pen.ellipse((left + 125, 380, left + 175, 430), fill=lamp)
         words(pen, (left + 150, 460), "CHARGE", 24, STEEL, "mm")
         pen.line([(left + 150, 540), (left + 150, 566), (left + 380, 566), (left + 380, 330)], fill=INK, width=10)
-        pen.rounded_rectangle((left + 345, 250, left + 415, 340), 12, fill="#ffffff", outline=INK, width=3)
-        pen.ellipse((left + 365, 270, left + 373, 278), fill=INK)
-        pen.ellipse((left + 387, 270, left + 395, 278), fill=INK)
-        pen.rounded_rectangle((left + 358, 292, left + 402, 336), 8, fill=INK)
+        pen.rounded_rectangle((left + 330, 230, left + 430, 340), 16, fill=INK)
+        for y, width in ((262, 52), (272, 40), (282, 60), (292, 34)):
+            pen.line((left + 352, y, left + 352 + width, y), fill=STEEL, width=2)
         if at:
             note(pen, at)
 
@@ -334,6 +333,7 @@ def packing(pen: Pen) -> None:
         pen.rectangle((x, 110, x + 12, 150), fill=STEEL)
     pen.line([(790, 250), (790, 330), (900, 380), (740, 440), (880, 500)], fill=INK, width=9, joint="curve")
     pen.rounded_rectangle((856, 486, 910, 516), 8, fill=INK)
+    words(pen, (790, 200), "29 V", 44, "#ffffff", "mm")
     words(pen, (790, 560), "charger", 24, INK, "mm")
 
 

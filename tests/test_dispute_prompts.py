@@ -5,6 +5,7 @@ import pytest
 from courtroom.cases.dispute import Dispute
 from courtroom.cases.files import read_folder
 from courtroom.cases.kinds import PROMPTS
+from courtroom.knowledge.bases import dispute_text
 from courtroom.models.rendering import environment, whole
 from courtroom.settings import DATA
 
@@ -26,7 +27,10 @@ def told(case: Dispute) -> str:
 
 
 def test_a_case_that_fits_no_category_is_not_called_other(case: Dispute) -> None:
-    assert "Category: Other" not in told(case.model_copy(update={"category": "Other", "subcategory": ""}))
+    without = case.model_copy(update={"category": "Other", "subcategory": ""})
+    assert "Category: Other" not in told(without)
+    assert dispute_text(without) in dispute_text(case)
+    assert "Other" not in dispute_text(without)
 
 
 def test_an_unknown_price_is_not_told_as_nothing(case: Dispute) -> None:

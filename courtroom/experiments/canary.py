@@ -6,7 +6,6 @@ too. Only where the record is further off than that has something changed.
 
 from __future__ import annotations
 
-import asyncio
 import json
 import random
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -17,7 +16,6 @@ from itertools import islice
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
-from courtroom.access import acting_account, acts
 from courtroom.declarations.setup import Budget
 from courtroom.engine.budget import Spent
 from courtroom.engine.events import Called, Voted
@@ -143,15 +141,18 @@ def ask_again(
     drawn = list(islice(_drawn(house, cells, calls, random.Random(first)), calls))
     if not drawn:
         raise CourtroomError(OFFLINE_ONLY)
-    with acts(acting_account()):  # also in the threads that it starts
-        put = asyncio.run(_put(house, drawn))
+    put = [
+        Question(case, record, call, asked)  # what can't be put as it was any more is left out
+        for case, record, call in drawn
+        if (asked := replay(house, record).get(call.path))
+    ]
 
     def again(asked: Asked[Any], sample: int) -> Asked[Any]:  # another seed draws a sample of its own
         setup, path = asked.setup.model_copy(update={"budget": budget}), f"{asked.path}/canary/{sample}"
         return replace(asked, setup=setup, prompts=asked.prompts.fresh, seed=asked.seed + sample, path=path)
 
     ask = partial(ask_beside, house.runner)
-    under_way = [ask(one.record, [again(one.asked, first + n) for n in (0, 1)], {}, None, keys, spent) for one in put]
+    under_way = [ask(one.record, [again(one.asked, first + n) for n in (0, 1)], keys, {}, spent) for one in put]
     ended = [one.result() for one in under_way]
     now = [called for found in ended for called in found.calls if called]
     compared: list[tuple[Question, list[dict[str, object]]]] = []
@@ -190,15 +191,6 @@ def _drawn(
         if not fit:
             offline.add(arm)
         yield from ((case, record, one) for one in chance.sample(fit, min(each, len(fit))))
-
-
-async def _put(house: Courthouse, drawn: Iterable[tuple[str, Record, Called]]) -> list[Question]:
-    """The questions as they were put; those are left out that can't be put so any more."""
-    found = []
-    for case, record, call in drawn:
-        if asked := (await replay(house, record)).get(call.path):
-            found.append(Question(case, record, call, asked))
-    return found
 
 
 def _is_choice(field: Mapping[str, Any]) -> bool:

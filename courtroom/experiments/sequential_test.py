@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from itertools import count, takewhile
 from typing import TYPE_CHECKING, Any
 
 from courtroom.access import Access, needs
@@ -75,7 +76,7 @@ class Repeats:
     def found(self, run: str) -> SequentialTest | None:
         """Read what is on record of a run's repeats; None where none is done. Raises `NoSuchRun`: there is no run."""
         base = self._house.store.run(run)
-        done = list(self._done(run))
+        done = self._done(run)
         return _tested(base, done) if base.verdict and done else None
 
     def sentence(self, run: str) -> str:
@@ -102,9 +103,9 @@ class Repeats:
             progress: is called after each repeat or several.
         """
         base = self._repeatable(run)
-        dearest = self._price(base) if budget is not None else 0.0
+        dearest = self._price(base, len(self._done(run)) + 1) if budget is not None else 0.0
         while True:
-            done = list(self._done(run))
+            done = self._done(run)
             found = _tested(base.run, done)
             progress(found)
             if (number := min(found.found.fewest, most - found.found.of)) < 1:
@@ -122,7 +123,7 @@ class Repeats:
                     )
                     return found.model_copy(update={"reason": why})
             if why := self._drive(base, range(len(done) + 1, len(done) + number + 1)):
-                return _tested(base.run, list(self._done(run))).model_copy(update={"reason": why})
+                return _tested(base.run, self._done(run)).model_copy(update={"reason": why})
 
     def _drive(self, base: Record, numbers: range) -> str:
         """Drive these repeats to their ends; why one of them did not come to a verdict, or empty."""
@@ -161,9 +162,8 @@ class Repeats:
             )
         return base
 
-    def _price(self, base: Record) -> float:
-        """US dollars that the next repeat is estimated to take."""
-        number = sum(1 for _ in self._done(base.run.id)) + 1
+    def _price(self, base: Record, number: int) -> float:
+        """US dollars that a repeat is estimated to take."""
         run = base.run
         price = self._house.price(self._house.estimate(run.procedure, base.case, base.setup, run.seed + number, run.id))
         if price is None:
@@ -172,14 +172,11 @@ class Repeats:
             )
         return price
 
-    def _done(self, run: str) -> Iterator[Run]:
-        """The repeats that are done, up to the first that is not."""
-        number = 1
-        while self._house.store.status(one := repeat_id(run, number)) == "done":
-            if (row := self._house.store.run(one)).imported:
-                break
-            yield row
-            number += 1
+    def _done(self, run: str) -> list[Run]:
+        """The repeats that are done, up to the first that is not; what was imported is none."""
+        store, repeats = self._house.store, (repeat_id(run, number) for number in count(1))
+        done = map(store.run, takewhile(lambda one: store.status(one) == "done", repeats))
+        return list(takewhile(lambda row: not row.imported, done))
 
 
 def repeat_id(run: str, number: int) -> str:

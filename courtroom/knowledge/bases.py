@@ -118,7 +118,8 @@ def dispute_text(case: Dispute) -> str:
     Precedents are kept as this text and found by it, so that like is compared with like (Eq. 8 and 12).
     """
     deal = case.transaction
-    lines = [case.category, deal.product, deal.condition, deal.description, deal.order_state]
+    category = "" if case.category == "Other" else case.category
+    lines = [category, deal.product, deal.condition, deal.description, deal.order_state]
     lines += [f"{line.speaker.capitalize()} in the chat: {line.text}" for line in case.chat]
     for piece in case.evidence:
         lines.append(f"{piece.side.capitalize()}: {piece.text}")

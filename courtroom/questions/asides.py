@@ -12,11 +12,12 @@ from typing import Annotated, Literal
 
 from pydantic import Field, TypeAdapter
 
-from courtroom.access import Access, Resource, needs
+from courtroom.access import Resource
+from courtroom.engine.budget import Payment, in_sum
 from courtroom.engine.events import Called
 from courtroom.questions.audience import LONGEST, MOST_PHONES, AudienceStore
 from courtroom.questions.marks import Mark, MarkStore
-from courtroom.sharing import changing, listed, may_see
+from courtroom.sharing import listed, may_see
 from courtroom.store.connection import read
 from courtroom.store.database import Database, insert
 from courtroom.strict import Strict
@@ -86,11 +87,6 @@ class AsideStore:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    @needs(Access.RUN)
-    def changing(self, run: str, what: str) -> None:
-        """The person who acts is about to ask something beside a run, which costs."""
-        changing(self._database, "ask", Resource(kind="run", id=run), what)
-
     def add(self, run: str, aside: Aside) -> None:
         """Keep one; when this returns, a killed process has not lost it."""
         self.take_in(run, [(time.time(), aside)])
@@ -135,14 +131,8 @@ class Cost(Strict):
     @classmethod
     def sum_of(cls, costs: Iterable[Cost]) -> Cost:
         """Add up what was asked."""
-        every = tuple(costs)
-        known = [one.money for one in every if one.money is not None]
-        return cls(
-            calls=sum(one.calls for one in every),
-            tokens=sum(one.tokens for one in every),
-            money=sum(known) if len(known) == len(every) else None,
-            estimated=any(one.estimated for one in every),
-        )
+        paid = in_sum(Payment(one.calls, prompt=one.tokens, cost=one.money, estimated=one.estimated) for one in costs)
+        return cls(calls=paid.calls, tokens=paid.tokens, money=paid.cost, estimated=paid.estimated)
 
 
 def cost(calls: Iterable[Called]) -> Cost:
@@ -175,8 +165,6 @@ class ExportedArgument(ExportedVote):
 
 
 class ExportedAudience(Strict):
-    """All of one audience."""
-
     made: float = Field(ge=0, le=LAST)
     closed: float | None = Field(default=None, ge=0, le=LAST)
     votes: tuple[ExportedVote, ...] = ()
@@ -201,22 +189,6 @@ def exported(audiences: AudienceStore, run: str) -> ExportedAudience | None:
     return ExportedAudience(made=made, closed=closed, votes=tuple(votes), arguments=tuple(arguments))
 
 
-def take_in(database: Database, run: str, audience: ExportedAudience) -> None:
-    """Keep what a file says of an audience, within a transaction of the caller's; it has a link of its own here."""
-    db, token = database.connection, secrets.token_urlsafe(18)
-    insert(db, "audiences", [{"run": run, "token": token, "made": audience.made, "closed": audience.closed}])
-    votes = ({"phone": _phone(one.voter), **one.model_dump(exclude={"voter"})} for one in audience.votes)
-    insert(db, "audience_votes", ({"run": run, **vote} for vote in votes))
-    for one in audience.arguments:
-        number = db.execute(
-            "INSERT INTO audience_arguments (run, poll, phone, choice, text, at)"
-            " VALUES (?, ?, ?, ?, ?, ?) RETURNING number",
-            (run, one.poll, _phone(one.voter), one.choice, one.text, one.at),
-        ).fetchone()["number"]
-        likes = [{"argument": number, "run": run, "phone": _phone(voter), "at": one.at} for voter in one.liked_by]
-        insert(db, "audience_likes", likes)
-
-
 def _phone(number: int) -> str:
     return f"imported-voter-{number:06d}"
 
@@ -232,8 +204,6 @@ class KeptBeside:
 
 
 class BesideStore:
-    """Reads what is kept beside runs."""
-
     def __init__(self, database: Database) -> None:
         self._database = database
         self._asides, self._marks, self._audiences = AsideStore(database), MarkStore(database), AudienceStore(database)
@@ -245,5 +215,17 @@ class BesideStore:
         """Keep what a file holds of it, within a transaction of the caller's."""
         self._asides.take_in(run, beside.asides)
         self._marks.take_in(run, beside.marks)
-        if beside.audience:
-            take_in(self._database, run, beside.audience)
+        if (audience := beside.audience) is None:
+            return
+        db, token = self._database.connection, secrets.token_urlsafe(18)  # it has a link of its own here
+        insert(db, "audiences", [{"run": run, "token": token, "made": audience.made, "closed": audience.closed}])
+        votes = ({"phone": _phone(one.voter), **one.model_dump(exclude={"voter"})} for one in audience.votes)
+        insert(db, "audience_votes", ({"run": run, **vote} for vote in votes))
+        for one in audience.arguments:
+            number = db.execute(
+                "INSERT INTO audience_arguments (run, poll, phone, choice, text, at)"
+                " VALUES (?, ?, ?, ?, ?, ?) RETURNING number",
+                (run, one.poll, _phone(one.voter), one.choice, one.text, one.at),
+            ).fetchone()["number"]
+            likes = [{"argument": number, "run": run, "phone": _phone(voter), "at": one.at} for voter in one.liked_by]
+            insert(db, "audience_likes", likes)

@@ -32,8 +32,6 @@ class VoteRefused(CourtroomError):
 
 
 class Audience(Strict):
-    """The audience of a run."""
-
     run: str
     token: str
     made: float
@@ -83,9 +81,8 @@ class AudienceStore:
     @needs(Access.RUN)
     def open(self, run: str, shown: int | None = None) -> Audience:
         """The audience of a run, open; its link can't be guessed and stays the same."""
-        db = self._database.connection
         changing(self._database, "invite", Resource(kind="run", id=run), "audience")
-        db.execute(
+        self._database.execute(
             "INSERT INTO audiences (run, token, made, shown) VALUES (?, ?, ?, ?)"
             " ON CONFLICT (run) DO UPDATE SET closed = NULL",
             (run, secrets.token_urlsafe(18), time.time(), shown),
@@ -106,9 +103,8 @@ class AudienceStore:
 
     @needs(Access.RUN)
     def close(self, run: str) -> None:
-        db = self._database.connection
         changing(self._database, "change", Resource(kind="run", id=run), "audience")
-        db.execute("UPDATE audiences SET closed = ? WHERE run = ? AND closed IS NULL", (time.time(), run))
+        self._database.execute("UPDATE audiences SET closed = ? WHERE run = ? AND closed IS NULL", (time.time(), run))
 
     @needs(Access.RUN)
     def show(self, run: str, shown: int | None) -> None:

@@ -1,15 +1,14 @@
 """Audits: why did a member change sides? That one call is asked again under four conditions, a few times each."""
 
-import asyncio
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import unified_diff
 from fractions import Fraction
 from functools import partial
+from itertools import product
 from typing import Any, Literal
 
-from courtroom.access import acting_account, acts
 from courtroom.declarations.parts import Peers
 from courtroom.engine.answers import AnswerStore
 from courtroom.engine.events import Called, Voted
@@ -17,6 +16,7 @@ from courtroom.engine.procedure import Procedure
 from courtroom.engine.record import Record
 from courtroom.engine.services import Asked
 from courtroom.errors import CourtroomError
+from courtroom.evaluation.significance import holm
 from courtroom.media.medium import Medium
 from courtroom.models.request import Message
 from courtroom.models.spec import PERSON
@@ -151,16 +151,10 @@ class Audited:
 
     def sample(self, task: Task[Any], way: Way, number: int, called: Called) -> Sample:
         """Return what is kept of an answer to the question as it was asked in one way."""
-        given = None if called.value is None else task.answer.model_validate(called.value)
-        return Sample(
-            audited=self.call.path,
-            key=self.call.keys[-1],
-            condition=way[0],
-            without=way[1],
-            number=number,
-            choice=None if given is None else self.peers.choice(task, given),
-            called=called,
-        )
+        answered = called.value is not None
+        choice = self.peers.choice(task, task.answer.model_validate(called.value)) if answered else None
+        audited = {"audited": self.call.path, "key": self.call.keys[-1], "condition": way[0], "without": way[1]}
+        return Sample(**audited, number=number, choice=choice, called=called)
 
 
 class Audit(Strict):
@@ -186,15 +180,13 @@ class Audit(Strict):
         as many peers, p below 0.05. Where two say the same, leaving out one changes nothing, and neither is among them.
         """
         from scipy.stats import fisher_exact  # slow to import: only where an audit has asked for voices
-        from statsmodels.stats.multitest import multipletests
 
         same = self.counts.get("same")
         if same is None or not self.voices:
             return ()
         tables = [[[same.again, same.other], [one.again, one.other]] for one in self.voices.values()]
         chances = [float(fisher_exact(table, alternative="greater").pvalue) for table in tables]
-        carried = multipletests(chances, alpha=MAX_CHANCE, method="holm")[0]
-        return tuple(peer for peer, is_one in zip(self.voices, carried, strict=True) if is_one)
+        return tuple(peer for peer, chance in zip(self.voices, holm(chances), strict=True) if chance <= MAX_CHANCE)
 
 
 def auditable(procedure: Procedure, record: Record) -> tuple[Audited, ...]:
@@ -232,14 +224,12 @@ def results(procedure: Procedure, record: Record, samples: Sequence[Sample]) -> 
         counts = {condition: answers for (condition, without), answers in given.items() if not without}
         audit = Audit(
             call=call.path,
-            member=vote.member,
-            stage=vote.stage,
-            before=vote.before,
             after=vote.choice,
             name=name(counts, changed=vote.changed),
             counts=counts,
             voices={without: answers for (_, without), answers in given.items() if without},
             cost=cost(sample.called for sample in mine),
+            **vote.model_dump(include={"member", "stage", "before"}),
         )
         found.append(audit)
     return tuple(found)
@@ -257,56 +247,47 @@ class Audits(Plans):
     what = "audit"
 
     def of(self, record: Record) -> tuple[Audit, ...]:
-        return results(self._procedures[record.run.procedure], record, self._asides.samples(record.run.id))
+        procedure = self._house.procedures[record.run.procedure]
+        return results(procedure, record, self._asides.samples(record.run.id))
 
-    def plan(self, record: Record, calls: Collection[str], seeds: int = SEEDS, *, voices: bool = False) -> Plan:
+    def plan(
+        self, record: Record, calls: Collection[str] | None = None, seeds: int = SEEDS, *, voices: bool = False
+    ) -> Plan:
         """Plan audits of the calls at these paths, each of the four questions `seeds` times; nothing is asked.
 
         It works a lot, so it is not for the engine's loop. What an earlier audit has is not asked again.
 
         Args:
+            calls: by default all that can be audited.
             voices: also ask without each peer whose words the member was shown, and each question six times at least.
         """
         if not 1 <= seeds <= MOST_SEEDS:
             raise CourtroomError(
                 f"An audit asks each question 1 to {MOST_SEEDS} times, not {seeds}. Choose another number."
             )
-        seeds = max(seeds, VOICE_SEEDS) if voices else seeds
-        with acts(acting_account()):  # also in the threads that it starts
-            return asyncio.run(self._plan(record, frozenset(calls), seeds, voices=voices))
-
-    async def _plan(self, record: Record, calls: frozenset[str], seeds: int, *, voices: bool) -> Plan:
+        numbers = range(1, (max(seeds, VOICE_SEEDS) if voices else seeds) + 1)
         have = {
             (one.audited, one.key, (one.condition, one.without), one.number)
             for one in self._asides.samples(record.run.id)
             if one.called.value is not None
         }
-        put = await replay(self._house, record)
-        questions: list[Question] = []
-        left_out: list[str] = []
-        for one in auditable(self._procedures[record.run.procedure], record):
+        put, questions, left_out = replay(self._house, record), list[Question](), list[str]()
+        for one in auditable(self._house.procedures[record.run.procedure], record):
             path, asked = one.call.path, put.get(one.call.path)
-            if path not in calls:
+            if calls is not None and path not in calls:
                 continue
             why = _why_not(one, asked)
             if asked is None or why:
                 left_out.append(f"{path}: {why}")
                 continue
-            for way, task in one.ways(asked.task, voices=voices).items():
-                for number in range(1, seeds + 1):
-                    if (path, one.call.keys[-1], way, number) in have:
-                        continue
-                    # Another seed than the run's, so that it draws a sample of its own.
-                    question = replace(
-                        asked,
-                        task=task,
-                        prompts=asked.prompts.fresh,
-                        seed=asked.seed + number,
-                        path="/".join(filter(None, (path, "audit", *way, str(number)))),
-                    )
+            for (way, task), number in product(one.ways(asked.task, voices=voices).items(), numbers):
+                if (path, one.call.keys[-1], way, number) not in have:
+                    beside = "/".join(filter(None, (path, "audit", *way, str(number))))
+                    seed = asked.seed + number  # another one than the run's, so that it draws a sample of its own
+                    question = replace(asked, task=task, prompts=asked.prompts.fresh, seed=seed, path=beside)
                     kept = partial(one.sample, task, way, number)
                     questions.append(Question(question, kept, one.call.completion_tokens))
-        return await self._planned(record, questions, left_out)
+        return self._planned(record, questions, left_out)
 
 
 def _path_of(vote: Voted, peers: Peers) -> str:

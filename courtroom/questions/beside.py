@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from abc import abstractmethod
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -15,7 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from pydantic import BaseModel
 
-from courtroom.access import Access, Resource, acting_account, needs
+from courtroom.access import Access, Resource, acting_account, acts, needs
 from courtroom.declarations.setup import Member, Setup
 from courtroom.engine.budget import Payer, Spent
 from courtroom.engine.court import Court, RunInput, hear
@@ -31,18 +30,17 @@ from courtroom.evaluation.rehearsal import Estimate, LoadCount, Recorded
 from courtroom.media.medium import Medium
 from courtroom.models.keys import KEYS
 from courtroom.models.prompts import answer_form
-from courtroom.models.request import Message
+from courtroom.models.request import Message, Request
 from courtroom.models.spec import ModelSpec
 from courtroom.models.task import Room, Task
 from courtroom.questions.asides import Aside
-from courtroom.sharing import NOBODYS, take
+from courtroom.sharing import NOBODYS, changing, take
 
 if TYPE_CHECKING:
     from courtroom.courthouse import Courthouse
 
-Keep = Callable[[Asked[Any], Called], Awaitable[None]]
-"""Puts a call on record as soon as it is answered."""
 A = TypeVar("A", bound=BaseModel)
+T = TypeVar("T")
 ANY_NUMBER = 10**6
 """Of failed answers: each of them is asked anew, once."""
 PROMPTS = Path(__file__).parent / "prompts"
@@ -56,9 +54,9 @@ def prompt(name: str) -> str:
 class TaskInWords(Task[A]):
     """A question with a text of its own."""
 
-    @abstractmethod
     def text(self) -> str:
-        """Return the question without the form of its answer."""
+        """Return the question without the form of its answer; by default the prompt of its name."""
+        return prompt(self.name)
 
     def before(self, *, sees: bool) -> tuple[str | Medium, ...]:
         """Return what is shown before it, with its pictures."""
@@ -105,19 +103,19 @@ def ask_beside(
     runner: Runner,
     record: Record | str,
     questions: Sequence[Asked[Any]],
+    keys: Mapping[str, str] | None,
     failures: Mapping[str, int],
-    keep: Keep | None = None,
-    keys: Mapping[str, str] | None = None,
     spent: Spent | None = None,
+    keep: Callable[[Asked[Any], Called], Awaitable[None]] | None = None,
 ) -> Future[AskedBeside]:
     """Ask all at once, within the budget that each question's setup has.
 
     Args:
         record: of the run beside which they are asked, or the name under which what belongs to no run is paid.
-        failures: how often a question, by its path, failed.
-        keep: puts more on record than the answers, which always are.
         keys: what the person typed who asks.
+        failures: how often a question, by its path, failed.
         spent: what counts in the questions' budget; what the run has spent, where there is none.
+        keep: puts more on record than the answers, which always are, as soon as one is there.
     """
 
     async def one(services: Services, asked: Asked[Any]) -> Called:
@@ -132,21 +130,14 @@ def ask_beside(
 
     async def ask() -> AskedBeside:
         KEYS.set(keys or {})
-        store = runner.store
+        store, run = runner.store, record.run.id if isinstance(record, Record) else record
         if isinstance(record, Record):
             await runner.warm(runner.procedures[record.run.procedure], record.setup)
-        run = record.run.id if isinstance(record, Record) else record
         root = await asyncio.to_thread(store.root, run)
-        ledger = Ledger(
-            run,
-            root,
-            failures=failures,
-            paid=lambda path, key: store.payments.found(Payer(run, path, beside=True), key),
-        )
         services = Services(
-            ledger=ledger,
-            asker=runner.asker,
-            capabilities=runner.capabilities,
+            Ledger(run, root, failures=failures, paid=lambda *at: store.payments.found(Payer(run, at[0], True), at[1])),
+            runner.asker,
+            runner.capabilities,
             people=runner.people,
             spent=await asyncio.to_thread(store.payments.spent, run, with_beside=True) if spent is None else spent,
             month=await asyncio.to_thread(store.monthly_budgets.of_run, run),
@@ -174,10 +165,10 @@ def ask_outside_runs(
     payer = f"{what}-{person.id if person else NOBODYS}"
     take(house.database, Resource(kind="run", id=payer))
     failed = dict.fromkeys((one.path for one in questions), ANY_NUMBER)
-    return ask_beside(house.runner, payer, questions, failed, keys=keys, spent=Spent()).result()
+    return ask_beside(house.runner, payer, questions, keys, failed, Spent()).result()
 
 
-async def replay(house: Courthouse, record: Record) -> Mapping[str, Asked[Any]]:
+def replay(house: Courthouse, record: Record) -> Mapping[str, Asked[Any]]:
     """The questions of a run by path: those alone whose answers are found again under the same keys."""
     run, asked = record.run, dict[str, Asked[Any]]()
     procedure, on_record = house.procedures[run.procedure], Recorded(house.answers.of(run).reply)
@@ -188,9 +179,15 @@ async def replay(house: Courthouse, record: Record) -> Mapping[str, Asked[Any]]:
     setup = record.setup.complete(record.case, run.seed)
     court = Court[Any, Any](RunInput(procedure, record.case, setup, run.seed, record.interventions), services)
     with suppress(NotOnRecord, QuorumLost, Abstained):  # the run went no further
-        await hear(court, procedure.deliberate)
+        _in_loop(hear(court, procedure.deliberate))
     answered = {event.path for event in ledger.new if isinstance(event, Called)}
     return {path: one for path, one in asked.items() if path in answered}
+
+
+def _in_loop(work: Coroutine[Any, Any, T]) -> T:
+    """What work comes to in a loop of its own, as the person who acts, also in the threads that it starts."""
+    with acts(acting_account()):
+        return asyncio.run(work)
 
 
 @dataclass(frozen=True)
@@ -198,37 +195,27 @@ class Question:
     """A question that is to be asked beside a run."""
 
     asked: Asked[Any]
-    kept: Callable[[Called], Aside | None]
-    """What is kept of an answer; None where it is on record already."""
+    kept: Callable[..., Aside | None]
+    """What is kept of an answer, given as `called`; None where it is on record already."""
     tokens: int = 0
     """An answer has about so many."""
 
 
-class AsksBeside:
-    """What asks questions beside runs."""
+def ask_and_keep(
+    house: Courthouse, record: Record, questions: Iterable[Question], keys: Mapping[str, str] | None
+) -> Future[AskedBeside]:
+    """Ask within the run's budget as it is now, for a person may have raised it; each answer is on disk at once."""
+    run, by_path = record.run, {one.asked.path: one for one in questions}
+    at = RunInput(house.procedures[run.procedure], record.case, record.setup, run.seed, record.interventions)
+    budget = at.at(len(record.stages)).setup.budget
 
-    def __init__(self, house: Courthouse) -> None:
-        self._house = house  # its engine starts when it is first needed
-        self._procedures, self._store, self._asides = house.procedures, house.store, house.asides
-        self._answers, self._capabilities, self._writer = house.answers, house.capabilities, house.writer
+    async def keep(asked: Asked[Any], called: Called) -> None:
+        if aside := by_path[asked.path].kept(called=called):
+            await house.writer.do(partial(house.asides.add, run.id, aside))
 
-    def _ask(
-        self, record: Record, questions: Iterable[Question], keys: Mapping[str, str] | None
-    ) -> Future[AskedBeside]:
-        """Ask within the run's budget as it is now, for a person may have raised it; each answer is on disk at once."""
-        run, by_path = record.run, {one.asked.path: one for one in questions}
-        at = RunInput(self._procedures[run.procedure], record.case, record.setup, run.seed, record.interventions)
-        budget = at.at(len(record.stages)).setup.budget
-
-        async def keep(asked: Asked[Any], called: Called) -> None:
-            if aside := by_path[asked.path].kept(called):
-                await self._writer.do(partial(self._asides.add, run.id, aside))
-
-        failed = Counter(one.called.path for _, one in self._asides.of(run.id) if one.called.value is None)
-        put = [
-            replace(one.asked, setup=one.asked.setup.model_copy(update={"budget": budget})) for one in by_path.values()
-        ]
-        return ask_beside(self._house.runner, record, put, failed, keep, keys)
+    failed = Counter(one.called.path for _, one in house.asides.of(run.id) if one.called.value is None)
+    put = [replace(one.asked, setup=one.asked.setup.model_copy(update={"budget": budget})) for one in by_path.values()]
+    return ask_beside(house.runner, record, put, keys, failed, keep=keep)
 
 
 @dataclass(frozen=True)
@@ -242,14 +229,14 @@ class Plan:
     """A sentence for each reason why something can't be asked."""
 
 
-class Plans(AsksBeside):
+class Plans:
     """What plans questions and estimates them before it asks."""
 
     what: ClassVar[str]
     """What of a run is made, one at a time."""
 
     def __init__(self, house: Courthouse) -> None:
-        super().__init__(house)
+        self._house, self._asides = house, house.asides  # its engine starts when it is first needed
         self.under_way: dict[str, Future[AskedBeside]] = {}
         """What goes on beside each run, or was the last, in this process."""
 
@@ -257,22 +244,24 @@ class Plans(AsksBeside):
     def start(self, plan: Plan, keys: Mapping[str, str] | None = None) -> Future[AskedBeside]:
         """Ask what was planned, within the run's budget."""
         run = plan.record.run.id
-        self._asides.changing(run, self.what)
+        changing(self._house.database, "ask", Resource(kind="run", id=run), self.what)
         before = self.under_way.get(run)
         if before is not None and not before.done():
             raise CourtroomError("Questions about this run are being asked already. Wait until they are answered.")
-        self.under_way[run] = self._ask(plan.record, plan.questions, keys)
+        self.under_way[run] = ask_and_keep(self._house, plan.record, plan.questions, keys)
         return self.under_way[run]
 
-    async def _planned(self, record: Record, questions: Sequence[Question], left_out: Iterable[str]) -> Plan:
+    def _planned(self, record: Record, questions: Sequence[Question], left_out: Iterable[str]) -> Plan:
         """Estimate what questions take, with their prompts as they will be sent."""
-        services = Services(
-            Ledger(record.run.id, self._store.root(record.run.id)), Recorded(self._answers.reply), self._capabilities
-        )
-        count, found = LoadCount(self._capabilities.connections), 0
-        for one in questions:
-            request = await Exchange(services, one.asked).request()
-            is_found = self._answers.reply(request.key) is not None
+        run, on_record, capabilities = record.run.id, self._house.answers.reply, self._house.capabilities
+        services = Services(Ledger(run, self._house.store.root(run)), Recorded(on_record), capabilities)
+        count, found = LoadCount(capabilities.connections), 0
+
+        async def requests() -> list[Request]:
+            return [await Exchange(services, one.asked).request() for one in questions]
+
+        for one, request in zip(questions, _in_loop(requests()), strict=True):
+            is_found = on_record(request.key) is not None
             found += is_found
             count.add(request, completion=None if is_found else one.tokens)
         return Plan(record, questions, Estimate(count.loads, len(questions), found), tuple(left_out))

@@ -1,6 +1,5 @@
 """A model checks statements against the case, beside the run. What it copies has to stand there, word for word."""
 
-import asyncio
 import re
 from dataclasses import replace
 from functools import partial
@@ -8,8 +7,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from courtroom.access import acting_account, acts
-from courtroom.engine.events import Called, Voted
+from courtroom.engine.events import Voted
 from courtroom.engine.record import Record
 from courtroom.errors import CourtroomError
 from courtroom.evaluation.claims import Claim, nearest, not_in_file, shown_to_all, statement
@@ -65,7 +63,7 @@ class Checks(Plans):
         A model's finding counts where its words stand in the statement; a passage that does not stand in the case is
         left away. What a rule found too is told once.
         """
-        answers = self._answers.of(record.run)
+        answers = self._house.answers.of(record.run)
         found = {(claim.vote.path, claim.words): claim for claim in not_in_file(record, answers)}
         spoken = [vote for vote in record.of(Voted) if vote.reasons]
         votes = {_mark(vote): vote for vote in spoken}
@@ -102,7 +100,7 @@ class Checks(Plans):
         """
         if spec.id in (OFFLINE, PERSON):
             raise CourtroomError("Choose a language model: the rules have looked at everything already.")
-        answers = self._answers.of(record.run)
+        answers = self._house.answers.of(record.run)
         have = {one.called.path for _, one in self._asides.of(record.run.id) if one.called.value is not None}
         model = digest_text(spec.model_dump_json())[:8]
         questions: list[Question] = []
@@ -116,14 +114,9 @@ class Checks(Plans):
                 continue
             task = CheckStatement(shown=shown, statement=statement(vote))
             asked = replace(by_role("checker", task, spec, record.setup, path), seed=record.run.seed, stage=vote.stage)
-            questions.append(Question(asked, partial(_check, vote), ABOUT_TOKENS))
+            questions.append(Question(asked, partial(Check, statement=_mark(vote)), ABOUT_TOKENS))
         left_out = (f"{without} statements are left out: a person gave them.",) if without else ()
-        with acts(acting_account()):  # also in the threads that it starts
-            return asyncio.run(self._planned(record, questions, left_out))
-
-
-def _check(vote: Voted, called: Called) -> Check:
-    return Check(statement=_mark(vote), called=called)
+        return self._planned(record, questions, left_out)
 
 
 def standing(words: str, text: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from datetime import date
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -17,7 +18,7 @@ from courtroom.media.medium import Medium, with_kept
 from courtroom.models.rendering import quote
 from courtroom.models.spec import ModelSpec
 from courtroom.models.task import Answer, Label, Longest, Paragraph, Point, Sentence
-from courtroom.questions.beside import TaskInWords, ask_outside_runs, by_role, prompt
+from courtroom.questions.beside import TaskInWords, ask_outside_runs, by_role
 
 if TYPE_CHECKING:
     from courtroom.courthouse import Courthouse
@@ -118,9 +119,6 @@ class DraftCase(TaskInWords[CaseDraft]):
                 parts.append(f"{quote(paper.text)}\n")
         return tuple(parts)
 
-    def text(self) -> str:
-        return prompt("draft-case")
-
 
 @needs(Access.RUN)
 def drafted(
@@ -189,7 +187,7 @@ def _stated(draft: Draft, answer: CaseDraft, refused: list[str]) -> dict[str, An
 def _value(stated: Stated, refused: list[str]) -> str | float | None:
     """What was stated, as its field holds it; None where the words that were copied do not say it."""
     words, value = stated.words.replace(",", "").casefold(), stated.value
-    try:
+    with suppress(ValueError):  # the sentence below says so
         if stated.what == "price":
             price = float(value.replace(",", ""))
             if f"{price:.12g}" in words:
@@ -200,8 +198,6 @@ def _value(stated: Stated, refused: list[str]) -> str | float | None:
                 return day.isoformat()
         elif stated.what == "currency" or value.replace(",", "").casefold() in words:
             return value
-    except ValueError:
-        pass  # the sentence below says so
     refused.append(f"“{stated.words[:MAX_QUOTED]}” does not say {stated.what}: “{value}”. It was not taken over.")
     return None
 
@@ -213,13 +209,12 @@ def _standing(draft: Draft, number: int, text: str, refused: list[str]) -> Draft
         return piece
     shown = text[:MAX_QUOTED]
     if piece is None:
-        refused.append(f"There is no piece {number}: “{shown}” was not taken over.")
+        why = f"There is no piece {number}: “{shown}” was not taken over."
     elif piece.file:
-        refused.append(
-            f"“{shown}” is read off a picture, {piece.source}: it was not taken over. Compare, and write it."
-        )
+        why = f"“{shown}” is read off a picture, {piece.source}: it was not taken over. Compare, and write it."
     else:
-        refused.append(f"{piece.source} does not say “{shown}”: it was not taken over.")
+        why = f"{piece.source} does not say “{shown}”: it was not taken over."
+    refused.append(why)
     return None
 
 

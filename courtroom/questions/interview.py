@@ -6,10 +6,11 @@ import random
 from collections.abc import Iterator, Mapping
 from concurrent.futures import Future
 from functools import partial
+from typing import TYPE_CHECKING
 
 from pydantic import Field
 
-from courtroom.access import Access, needs, signed
+from courtroom.access import Access, Resource, needs, signed
 from courtroom.engine.events import Called
 from courtroom.engine.record import Record
 from courtroom.engine.services import Asked
@@ -20,8 +21,12 @@ from courtroom.models.request import Message, digest_text
 from courtroom.models.spec import PERSON, SCRIPT
 from courtroom.models.task import Answer, Paragraph
 from courtroom.questions.asides import Interview
-from courtroom.questions.beside import After, AskedBeside, AsksBeside, Question, TaskInWords
+from courtroom.questions.beside import After, AskedBeside, Question, TaskInWords, ask_and_keep
+from courtroom.sharing import changing
 from courtroom.text.words import strings
+
+if TYPE_CHECKING:
+    from courtroom.courthouse import Courthouse
 
 LONGEST = 2_000
 
@@ -69,8 +74,11 @@ def last_call(record: Record, member: str) -> Called | None:
     return calls[-1] if calls else None
 
 
-class Interviews(AsksBeside):
+class Interviews:
     """Puts persons' questions to members."""
+
+    def __init__(self, house: Courthouse) -> None:
+        self._house, self._asides = house, house.asides
 
     @needs(Access.RUN)
     def ask(
@@ -92,13 +100,14 @@ class Interviews(AsksBeside):
         Raises:
             CourtroomError: no model has answered for anybody yet, or nobody can be asked after that call.
         """
-        self._asides.changing(record.run.id, "interview")
+        changing(self._house.database, "ask", Resource(kind="run", id=record.run.id), "interview")
         models = (member.id for member in record.members if member.spec.id not in (PERSON, SCRIPT))
         calls = [after] if after else [call for member in models if (call := last_call(record, member))]
         if not calls:
             raise CourtroomError("No model has answered for anybody in this run yet. Ask when somebody has spoken.")
         asks = signed(who).strip() or "somebody"
-        return self._ask(record, [self._question(record, call, question.strip(), asks) for call in calls], keys)
+        questions = [self._question(record, call, question.strip(), asks) for call in calls]
+        return ask_and_keep(self._house, record, questions, keys)
 
     def _question(self, record: Record, after: Called, question: str, who: str) -> Question:
         member = record.until(record.stage(after.stage).index).member(after.member)  # with the model that it had then
@@ -111,7 +120,7 @@ class Interviews(AsksBeside):
         if member.spec.id == SCRIPT:
             raise CourtroomError(f"{member.name} says only what was written for it. Ask another member.")
         key = after.keys[-1]
-        answers = self._answers.of(record.run)
+        answers = self._house.answers.of(record.run)
         reply = answers.reply(key)
         answered = Message("assistant", (reply.text if reply and reply.text.strip() else "(no answer)",))
         asked = Asked(

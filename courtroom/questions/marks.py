@@ -5,9 +5,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Self
 
-from pydantic import Field, field_validator
+from pydantic import Field, ValidationError, field_validator
 
 from courtroom.access import Access, Resource, needs, signed
+from courtroom.cases.checks import explain
 from courtroom.engine.errors import NoSuchRun
 from courtroom.engine.record import Record
 from courtroom.errors import CourtroomError
@@ -25,8 +26,6 @@ A_RUN = ""
 
 
 class Mark(Strict):
-    """One reviewer's mark."""
-
     target: str = A_RUN
     reviewer: str = Field(min_length=1, max_length=80)
     star: bool = False
@@ -48,7 +47,11 @@ class Mark(Strict):
         return not (self.star or self.score is not None or self.tags or self.comment)
 
     def with_(self, changes: Mapping[str, object]) -> Self:
-        return type(self).model_validate({**self.model_dump(), **changes})
+        """This mark with other values. Raises `CourtroomError`: one does not fit."""
+        try:
+            return type(self).model_validate({**self.model_dump(), **changes})
+        except ValidationError as error:
+            raise CourtroomError(" ".join(explain(error))) from error
 
 
 @dataclass(frozen=True)
@@ -73,19 +76,18 @@ class MarkStore:
     @needs(Access.LOOK)
     def put(self, run: str, mark: Mark) -> None:
         """Keep a mark in place of the reviewer's earlier one on the same; one that says nothing takes it away."""
-        db, target = self._database.connection, mark.target
-        mark = mark.with_({"reviewer": signed(mark.reviewer)})
+        mark = mark.with_({"reviewer": signed(mark.reviewer), "at": time.time()})
+        name = (run, mark.target, mark.reviewer)
         if not may_see(self._database, Resource(kind="run", id=run)):
             raise NoSuchRun(run)
         note(self._database, "mark", Resource(kind="run", id=run))
         if mark.says_nothing:
-            db.execute("DELETE FROM marks WHERE run = ? AND target = ? AND reviewer = ?", (run, target, mark.reviewer))
+            self._database.execute("DELETE FROM marks WHERE run = ? AND target = ? AND reviewer = ?", name)
             return
-        made = mark.with_({"at": time.time()})
-        db.execute(
+        self._database.execute(
             "INSERT INTO marks (run, target, reviewer, at, body) VALUES (?, ?, ?, ?, ?)"
             " ON CONFLICT (run, target, reviewer) DO UPDATE SET at = excluded.at, body = excluded.body",
-            (run, target, mark.reviewer, made.at, made.model_dump_json()),
+            (*name, mark.at, mark.model_dump_json()),
         )
 
     def take_in(self, run: str, marks: Iterable[Mark]) -> None:
@@ -117,10 +119,9 @@ class MarkStore:
         more, reviewer = tuple(tags), signed(reviewer)
         with self._database.transaction():
             for run in runs:
-                mark = self.one(run, A_RUN, reviewer) or Mark(reviewer=reviewer)
-                self.put(
-                    run, mark.with_({"star": mark.star or star, "tags": tuple(dict.fromkeys((*mark.tags, *more)))})
-                )
+                mark = self.one(run, A_RUN, reviewer) or Mark(reviewer="?")
+                own = tuple(dict.fromkeys((*mark.tags, *more)))
+                self.put(run, mark.with_({"reviewer": reviewer, "star": mark.star or star, "tags": own}))
 
     def short(self, runs: Iterable[str]) -> dict[str, Short]:
         """What marks say of these runs, their members and answers, for a list; runs without a mark are left out."""
@@ -154,8 +155,6 @@ def read_mark(run: str, body: str) -> Mark:
 
 
 class Agreement(Strict):
-    """How far reviewers agree."""
-
     reviewers: int
     marked: int
     """Runs, members and answers that at least two reviewers gave a score."""

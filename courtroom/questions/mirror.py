@@ -5,8 +5,7 @@ import hashlib
 import re
 import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 from courtroom.cases.case import Case, CaseT
 from courtroom.declarations.changes import put
@@ -28,7 +27,7 @@ KINDS: Mapping[Kind, str] = {
     "words": N_("Words exchanged"),
     "rewriting": N_("Rewritten by a model"),
 }
-USUAL: Mapping[Kind, str] = {"age": "71", "nationality": "Nigeria", "language": "Turkish", "length": "50"}
+USUAL: Mapping[str, str] = {"age": "71", "nationality": "Nigeria", "language": "Turkish", "length": "50"}
 """What a change takes where nobody says: years, a country, a language, percent of the length."""
 _WORDS = tomllib.loads((DATA / "parties.toml").read_text(encoding="utf-8"))
 NAMES: Mapping[str, Mapping[str, Any]] = tomllib.loads((DATA / "names.toml").read_text(encoding="utf-8"))
@@ -41,7 +40,8 @@ PARTIES: Mapping[str, str] = _WORDS["parties"]
 """What a case calls a party, and which side that is."""
 TITLES, TO_MEN, TO_WOMEN = (_WORDS["pronouns"][name] for name in ("titles", "men", "women"))
 GENDERS = {"woman": "women", "man": "men"}
-MAX_QUOTED_CHARACTERS = 60
+QUOTED = 30
+"""Characters around a word that was left."""
 
 
 class Change(Strict):
@@ -58,12 +58,11 @@ class Change(Strict):
 def change_of(text: str) -> Change:
     """Read a change as a shell has it: `order`, `age=71`. Raises `CourtroomError`: there is no such change."""
     kind, _, value = text.partition("=")
-    if kind not in get_args(Kind):
-        raise CourtroomError(f"“{kind}” is nothing that can be changed. Choose among: {', '.join(get_args(Kind))}.")
-    named: Kind = kind  # type: ignore[assignment]
-    if named in ("words", "rewriting") and not value.strip():
-        raise CourtroomError(f"Say what to change: {named}=...")
-    return Change(kind=named, value=value.strip() or USUAL.get(named, ""))
+    if kind not in KINDS:
+        raise CourtroomError(f"“{kind}” is nothing that can be changed. Choose among: {', '.join(KINDS)}.")
+    if kind in ("words", "rewriting") and not value.strip():
+        raise CourtroomError(f"Say what to change: {kind}=...")
+    return Change.model_validate({"kind": kind, "value": value.strip() or USUAL.get(kind, "")})
 
 
 class Mirrored(Strict):
@@ -139,12 +138,10 @@ def mirrored(case: Case, change: Change, who: str = "") -> Mirrored:
         pairs = [pair.partition(">") for pair in change.value.split(";")]
         given = {before.strip(): after.strip() for before, _, after in pairs if before.strip()}
         return _rewritten(case, lambda _, text: _exchanged(text, given))
-    person = _person(case, who)
-    if person is None:
+    forms = _forms(case, who)
+    if not forms:
         return Mirrored(left=("Nobody is named of whom this could be changed.",))
-    if change.kind in ("name", "gender"):
-        return _renamed(case, person, change)
-    return _stated(case, person, change)
+    return (_renamed if change.kind in ("name", "gender") else _stated)(case, forms, change)
 
 
 Edit = tuple[int, int, str]
@@ -192,49 +189,32 @@ def _shorter(text: str, percent: int) -> Iterator[Edit]:
         yield 0, len(text), rest.removesuffix("；") + ("。" if rest.endswith("；") else "")
 
 
-@dataclass(frozen=True)
-class _Person:
-    """Somebody in a case of whom something is changed."""
-
-    name: str
-    """In full, or the party, such as `the seller`."""
-    forms: Mapping[str, str]
-    """What stands for them in the texts; by each, which part of a name it is: `full`, `given`, `family` or `party`."""
-
-    @property
-    def is_named(self) -> bool:
-        return "full" in self.forms.values()
-
-    @property
-    def side(self) -> str:
-        """Which side it is on; empty where nothing says so."""
-        return next((PARTIES[form.lower()] for form in self.forms if form.lower() in PARTIES), "")
+Forms = Mapping[str, str]
+"""What stands in a case for somebody of whom something is changed, first the name in full, or the party, such as `the
+seller`; by each, which part of a name it is: `full`, `given`, `family` or `party`."""
 
 
-def _person(case: Case, who: str) -> _Person | None:
+def _forms(case: Case, who: str) -> Forms:
+    """Empty where nobody is named."""
     told = list(texts(case).items())
     whole = "\n".join(text for path, text in told if field_of(path) not in ("title", "wants", "options"))
     if not who:
         first = next((text for path, text in told if field_of(path) in ("defendants", "name")), "")
-        in_chinese = PATTERNS["named_zh"].search(whole)
-        who = first or (in_chinese[1] if in_chinese else _first_name(whole))
+        in_chinese, lower = PATTERNS["named_zh"].search(whole), set(re.findall(r"\b[a-z]+\b", whole))
+        # Two words with capitals of which the first is no word that stands there in small letters too.
+        full = (match[0] for match in FULL_NAME.finditer(whole) if match[1].lower() not in lower)
+        who = first or (in_chinese[1] if in_chinese else next(full, ""))
     party = next((one for one in ((who,) if who else PARTIES) if re.search(_loose(one), whole)), "")
     if not who or who.lower() in PARTIES:
-        return _Person(party, {party: "party"}) if party else None
+        return {party: "party"} if party else {}
     if who.lower().startswith("the "):
-        return _Person(who, {who: "party"})
+        return {who: "party"}
     forms = {who: "full"}
     if match := FULL_NAME.fullmatch(who):
         forms |= {match[2]: "family", match[1]: "given"}
     if getattr(case, "matter", case.kind) == "criminal":
         forms |= {form: "party" for form, side in PARTIES.items() if side == "defendant"}
-    return _Person(who, forms)
-
-
-def _first_name(text: str) -> str:
-    """The first full name: two words with capitals of which the first is no word that stands there in small letters too."""
-    lower = set(re.findall(r"\b[a-z]+\b", text))
-    return next((match[0] for match in FULL_NAME.finditer(text) if match[1].lower() not in lower), "")
+    return forms
 
 
 def _loose(form: str) -> str:
@@ -242,9 +222,9 @@ def _loose(form: str) -> str:
     return re.escape(form) if has_chinese(form) else rf"\b[{form[0].upper()}{form[0]}]{re.escape(form[1:])}\b"
 
 
-def _gender(case: Case, person: _Person) -> Literal["women", "men", ""]:
+def _gender(case: Case, forms: Forms) -> Literal["women", "men", ""]:
     """By a title before the name; else by the pronouns, where there are none of the other gender in the whole case."""
-    told = [one for text in texts(case).values() for one in _pronouns(text, person, {**TO_MEN, **TO_WOMEN})]
+    told = [one for text in texts(case).values() for one in _pronouns(text, forms, {**TO_MEN, **TO_WOMEN})]
     titles = [word for word, mine in told if mine and word[0].lower() in TITLES]
     women = {word[0].lower() in TO_MEN for word in titles or [word for word, _ in told]}
     if len(women) != 1 or not any(mine for _, mine in told):
@@ -252,10 +232,10 @@ def _gender(case: Case, person: _Person) -> Literal["women", "men", ""]:
     return "women" if women.pop() else "men"
 
 
-def _pronouns(text: str, person: _Person, exchanged: Iterable[str]) -> Iterator[tuple[re.Match[str], bool]]:
+def _pronouns(text: str, forms: Forms, exchanged: Iterable[str]) -> Iterator[tuple[re.Match[str], bool]]:
     """Pronouns and titles in a text, and whether each surely speaks of this person: a title if their name follows; a
     pronoun if nobody else was named before it in its sentence or, where nobody was, in the sentence before."""
-    own = re.compile("|".join(map(_loose, person.forms)))
+    own = re.compile("|".join(map(_loose, forms)))
     others = re.compile("|".join((PATTERNS["others"].pattern, FULL_NAME.pattern, *map(_loose, PARTIES))))
     named = {match.start(): False for match in others.finditer(text)}
     named |= {match.start(): True for match in own.finditer(text)}
@@ -271,43 +251,45 @@ def _pronouns(text: str, person: _Person, exchanged: Iterable[str]) -> Iterator[
         yield match, bool(near) and all(near)
 
 
-def _renamed(case: Case, person: _Person, change: Change) -> Mirrored:
+def _renamed(case: Case, forms: Forms, change: Change) -> Mirrored:
     """The case with another name for somebody, in all its forms; of the other gender, with pronouns and titles too."""
-    gender = _gender(case, person)
+    gender, name = _gender(case, forms), next(iter(forms))
     if change.kind == "gender":
         wanted = GENDERS.get(change.value) or {"women": "men", "men": "women", "": ""}[gender]
         if not wanted:
-            return Mirrored(left=(f"Nothing says whether {person.name} is a woman or a man. Say what they are to be.",))
+            return Mirrored(left=(f"Nothing says whether {name} is a woman or a man. Say what they are to be.",))
         if wanted == gender:
             return Mirrored()
         pronouns = TO_MEN if wanted == "men" else TO_WOMEN
-        new = _new_name(case, "", wanted) if person.is_named else ""
+        new = _new_name(case, "", wanted) if "full" in forms.values() else ""
     else:
         pronouns, new = {}, _new_name(case, change.value, gender or "men")
-        if not person.is_named:
-            return _stated(case, person, change.model_copy(update={"value": new}))
+        if "full" not in forms.values():
+            return _stated(case, forms, change.model_copy(update={"value": new}))
     given, _, family = new.rpartition(" ")
     parts = {"full": new, "given": given, "family": family}
-    names = {form: parts[part] for form, part in person.forms.items() if parts.get(part)}
+    names = {form: parts[part] for form, part in forms.items() if parts.get(part)}
 
     def rule(path: str, text: str) -> Iterator[Edit | str]:
-        for match, mine in _pronouns(text, person, pronouns) if pronouns else ():
+        for match, mine in _pronouns(text, forms, pronouns) if pronouns else ():
             if mine:
                 yield *match.span(), _other(match, text, pronouns)
             elif field_of(path) not in NAMES_ONLY:
-                yield f"“{match[0]}” was left in “{_around(text, match)}”, where it may be somebody else."
-        for start, end, name in _exchanged(text, names):
+                start = max(0, match.start() - QUOTED)
+                around = f"{'…' if start else ''}{text[start : match.end() + QUOTED]}…"
+                yield f"“{match[0]}” was left in “{around}”, where it may be somebody else."
+        for start, end, other in _exchanged(text, names):
             form, before = text[start:end], re.search(r"(\w+) $", text[:start])
-            alone = person.forms[form] in ("given", "family")
+            alone = forms[form] in ("given", "family")
             if alone and before and before[1][0].isupper() and before[1].lower() not in TITLES:
                 yield f"“{before[1]} {form}” was left: it may be somebody else."
             else:
-                yield start, end, name
+                yield start, end, other
 
     found = _rewritten(case, rule)
     if gender or change.kind == "gender" or change.value not in ("", *NAMES):
         return found
-    unsure = f"Nothing says whether {person.name} is a woman or a man; {new} is the name of a man."
+    unsure = f"Nothing says whether {name} is a woman or a man; {new} is the name of a man."
     return found.model_copy(update={"left": (unsure, *found.left)})
 
 
@@ -330,21 +312,17 @@ def _other(match: re.Match[str], text: str, exchanged: Mapping[str, str]) -> str
     return other.capitalize() if match[0][0].isupper() else other
 
 
-def _around(text: str, match: re.Match[str]) -> str:
-    start = max(0, match.start() - MAX_QUOTED_CHARACTERS // 2)
-    return f"{'…' if start else ''}{text[start : match.end() + MAX_QUOTED_CHARACTERS // 2]}…"
-
-
-def _stated(case: Case, person: _Person, change: Change) -> Mirrored:
+def _stated(case: Case, forms: Forms, change: Change) -> Mirrored:
     """The case with something said of somebody where they are first named, not by the other side; an age that is given there
     is changed."""
-    first = "full" if person.is_named else "party"
-    own = re.compile("|".join(_loose(form) for form, part in person.forms.items() if part == first) + "(?!'s|’s|的)")
+    name, first = next(iter(forms)), "full" if "full" in forms.values() else "party"
+    own = re.compile("|".join(_loose(form) for form, part in forms.items() if part == first) + "(?!'s|’s|的)")
     sides, done = {path: side for path, _, side in _spoken(case)}, list[str]()
+    on = next((PARTIES[form.lower()] for form in forms if form.lower() in PARTIES), "")
 
     def rule(path: str, text: str) -> Iterator[Edit | str]:
         match = None if field_of(path) in NAMES_ONLY or done else own.search(text)
-        if match is None or (person.side and sides[path] not in ("", person.side)):
+        if match is None or (on and sides[path] not in ("", on)):
             return
         done.append(path)
         at = match.end()
@@ -363,5 +341,5 @@ def _stated(case: Case, person: _Person, change: Change) -> Mirrored:
 
     found = _rewritten(case, rule)
     if not done:
-        return Mirrored(left=(f"No text but the other side's speaks of {person.name}, so nothing was said of them.",))
+        return Mirrored(left=(f"No text but the other side's speaks of {name}, so nothing was said of them.",))
     return found

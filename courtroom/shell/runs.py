@@ -7,11 +7,9 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
-from pydantic import ValidationError
 from typer import Argument, Option
 
 from courtroom.cases.ask import asked_with
-from courtroom.cases.checks import explain
 from courtroom.cases.files import ENDINGS, read_upload
 from courtroom.cases.readers.tables import names_from
 from courtroom.courthouse import Courthouse
@@ -333,12 +331,9 @@ def mark(
 ) -> None:
     """Mark a run, a member or an answer. What is not given stays as this reviewer had it."""
     with opened() as house:
-        given = {"star": star, "score": score, "tags": tag, "comment": comment}
-        try:
-            before = house.marks.one(run, on, by) or Mark(target=on, reviewer=by)
-            made = before.with_({name: value for name, value in given.items() if value is not None})
-        except ValidationError as error:
-            raise CourtroomError(" ".join(explain(error))) from error
+        given = {"reviewer": by, "star": star, "score": score, "tags": tag, "comment": comment}
+        before = house.marks.one(run, on, by) or Mark(target=on, reviewer="?")
+        made = before.with_({name: value for name, value in given.items() if value is not None})
         check_target(house.record(run), on)
         house.marks.put(run, made)
 

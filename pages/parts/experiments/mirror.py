@@ -35,20 +35,17 @@ def mirror_form(house: Courthouse, experiment: Experiment) -> Experiment | None:
     kinds = st.multiselect(
         _("Change"), list(KINDS), [*AT_FIRST], key="mirror-kinds", format_func=lambda kind: translated(KINDS[kind])
     )
-    with_value = [kind for kind in kinds if kind not in ("order",)]
-    values = {
+    values: dict[str, str] = {
         kind: column.text_input(
             translated(KINDS[kind]), USUAL.get(kind, ""), key=f"mirror-{kind}", placeholder=ASKED.get(kind, "")
         )
-        for column, kind in in_columns(with_value, PER_ROW)
+        for column, kind in in_columns([kind for kind in kinds if kind != "order"], PER_ROW)
     }
     who = st.text_input(
         _("Of whom"), key="mirror-who", placeholder=_("the first party that a case names"),
         help=_("A name as it stands in the case, or such as: the seller, the defendant."),
     )  # fmt: skip
-    spec, _listed = (
-        model_picker({"id": OFFLINE}, "mirror-model", house.connections) if "rewriting" in kinds else ({}, True)
-    )
+    spec = model_picker({"id": OFFLINE}, "mirror-model", house.connections)[0] if "rewriting" in kinds else {}
     changes = [Change(kind=kind, value=values.get(kind, "").strip()) for kind in kinds]
     wanted = (experiment.digest, changes, who, spec)
     if st.button(_("Show what would be changed"), icon=":material/compare:", disabled=not changes):

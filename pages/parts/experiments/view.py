@@ -26,8 +26,7 @@ from courtroom.language import N_, _, translated
 from courtroom.models.offline import NOTICE
 from courtroom.models.spec import OFFLINE
 from courtroom.questions.asides import Cost
-from courtroom.questions.audit import MEANINGS, MOST_SEEDS, SEEDS, auditable
-from courtroom.questions.beside import Plan
+from courtroom.questions.audit import MEANINGS, MOST_SEEDS, SEEDS
 from pages.parts.experiments.mirror import mirror_view
 from pages.parts.live.questions_view import ABOUT_AUDITS, start_beside, waits
 from pages.parts.shared.controls import bell_view, status_badge
@@ -75,14 +74,9 @@ def audits_view(house: Courthouse, results: ExperimentResults) -> None:
         with st.container(horizontal=True, vertical_alignment="bottom"):
             each = st.number_input(_("Runs of each arm"), 1, MAX_AUDITED_RUNS, 3, key="audits-runs", width=160)
             seeds = st.number_input(_("Answers in each way"), 1, MOST_SEEDS, SEEDS, key="audits-seeds", width=160)
-
-        def plan(run: str) -> Plan:
-            record = house.record(run)
-            changes = auditable(house.procedures[record.run.procedure], record)
-            return house.audits.plan(record, [one.call.path for one in changes], seeds)
-
         choice, chosen = (results.kept.id, each, seeds), first_runs(results.rows, each)
-        start_beside(house, house.audits, "audits", choice, waiting, lambda: map(plan, chosen))
+        plan = partial(house.audits.plan, seeds=seeds)
+        start_beside(house, house.audits, "audits", choice, waiting, lambda: map(plan, map(house.record, chosen)))
 
 
 def canary_view(house: Courthouse, kept: StoredExperiment) -> None:

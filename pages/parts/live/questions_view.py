@@ -8,10 +8,8 @@ from typing import Any
 
 import pandas as pd
 import streamlit as st
-from pydantic import ValidationError
 
 from courtroom.access import Access, may
-from courtroom.cases.checks import explain
 from courtroom.courthouse import Courthouse
 from courtroom.declarations.blocks import Table
 from courtroom.engine.events import Called
@@ -32,9 +30,8 @@ from pages.parts.shared.shown import count, errors_shown, html_of, inert, litera
 def marks_view(house: Courthouse, run: str, target: str) -> None:
     """A button that opens the marks on a run (an empty target), a member or an answer."""
     marks = [mark for mark in house.marks.of(run) if mark.target == target]
-    starred = any(mark.star for mark in marks)
     label = many(len(marks), "mark") if marks else _("Mark")
-    icon = ":material/star:" if starred else ":material/bookmark_add:"
+    icon = ":material/star:" if any(mark.star for mark in marks) else ":material/bookmark_add:"
     with st.popover(label, icon=icon, type="tertiary", key=f"marks-{run}-{target}"):
         for mark in marks:
             told = f"{':material/star: ' if mark.star else ''}{literal(mark.reviewer)}, {moment(mark.at)}"
@@ -43,10 +40,9 @@ def marks_view(house: Courthouse, run: str, target: str) -> None:
             st.caption(told + (" · " + literal(", ".join(mark.tags)) if mark.tags else ""))
             if mark.comment:
                 inert(mark.comment, small=True)
-        key = f"{run}-{target}"
-        who = your_name(f"reviewer-{key}")
-        mine = house.marks.one(run, target, who) or Mark(target=target, reviewer=who or "?")
-        with st.form(f"mark-{key}-{who}", border=False):
+        who = your_name(f"reviewer-{run}-{target}")
+        mine = house.marks.one(run, target, who) or Mark(target=target, reviewer="?")
+        with st.form(f"mark-{run}-{target}-{who}", border=False):
             star = st.toggle(_("Star"), mine.star)
             scores = [None, *range(LOWEST, HIGHEST + 1)]
             place = scores.index(mine.score)
@@ -66,11 +62,8 @@ def keep_mark(who: str, keep: Callable[[], object]) -> None:
         st.error(_("Write your name: each reviewer has one mark."))
         return
     st.session_state["who"] = who
-    try:
+    with errors_shown():
         keep()
-    except ValidationError as error:
-        st.error(literal(" ".join(explain(error))))
-    else:
         st.rerun()
 
 
@@ -186,7 +179,7 @@ def _audit(house: Courthouse, record: Record, this: audits.Audited, can: Sequenc
                 "Asks also without each of those whose words the member was shown, one at a time, and each question six times at least."
             ),
         )
-    calls = tuple(one.call.path for one in can) if whole else (this.call.path,)
+    calls = None if whole else (this.call.path,)
     if may(Access.RUN):
         choice, key = (run, calls, seeds, voices), f"{place}-{this.call.path}"
         plan = partial(house.audits.plan, record, calls, seeds, voices=voices)
@@ -282,6 +275,10 @@ def _result(audit: audits.Audit) -> None:
     st.caption(_("It took {calls}, {tokens} tokens, {money}.", **values))
 
 
+Words = tuple[str, str, str]
+"""Of a question: the field's, the button's, and what is said until it is answered."""
+
+
 def ask_all_view(house: Courthouse, record: Record) -> None:
     """A place to ask all members one question, and what each has answered to the question that was put last."""
     run = record.run.id
@@ -297,25 +294,16 @@ def ask_all_view(house: Courthouse, record: Record) -> None:
             rows = [(record.name_of(member), answer) for member, answer in answers.items()]
             st.html(html_of("prose", table=Table((_("Member"), _("Answer")), tuple(rows))))
         words = _("Your question to all"), _("Ask everybody"), _("Everybody is being asked.")
-        _ask(house, record, None, f"asked-all-{run}", *words)
+        _ask(house, record, None, f"asked-all-{run}", words)
 
 
-def _ask(
-    house: Courthouse,
-    record: Record,
-    after: Called | None,
-    key: str,
-    title: str,
-    press: str,
-    waiting: str,
-    place: str = "",
-) -> None:
+def _ask(house: Courthouse, record: Record, after: Called | None, key: str, words: Words, place: str = "") -> None:
     """A form for a question to a member, as it stood after a call, or to all; nothing for who may not ask.
 
     Args:
         key: under what the session keeps what is asked; see `waits`.
-        waiting: what is said until it is answered.
     """
+    title, press, waiting = words
     if waits(key, waiting) or _asks_nobody(house, record) or not may(Access.RUN):
         return
     with st.form(f"{place}-{key}", border=False, clear_on_submit=True):
@@ -350,4 +338,4 @@ def interview_view(house: Courthouse, record: Record, after: Called | None, *, p
         if after.model == OFFLINE:
             st.caption(f":material/info: {translated(NOTICE)}")
         words = _("Your question"), _("Ask"), _("The question is being asked.")
-        _ask(house, whole, after, f"interview-{run}-{after.path}", *words, place=place)
+        _ask(house, whole, after, f"interview-{run}-{after.path}", words, place)
