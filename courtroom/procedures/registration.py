@@ -153,19 +153,20 @@ def _unknown(changes: Mapping[str, Any], kind: type[BaseModel], prefix: str) -> 
 
 def undeclared_words(procedure: Procedure) -> Iterator[str]:
     """A sentence or two for each mistake in the modules that `deliberate` stands in and takes from its own package."""
-    stages = [stage.name for stage in procedure.stages]
-    roles = [role.name for role in procedure.roles]
-    choices = [choice.name for choice in procedure.choices]
+    declared = [
+        ({"stage"}, 1, "kind", "kind of stage", [stage.name for stage in procedure.stages], "stages"),
+        ({"panel", "member"}, 0, "role", "role", [role.name for role in procedure.roles], "roles"),
+        ({"vote"}, 1, "choice", "choice", [choice.name for choice in procedure.choices], "choices"),
+    ]
     for module, tree in modules_of(procedure):
         for call in (node for node in ast.walk(tree) if isinstance(node, ast.Call)):
             place = f"{module.__file__}, line {call.lineno}"
             method = call.func.attr if isinstance(call.func, ast.Attribute) else ""
-            if method == "stage" and (kind := _literal(call, 1, "kind")) is not None:
-                yield from _undeclared(place, "kind of stage", kind, stages, "stages")
-            if method in ("panel", "member") and (role := _literal(call, 0, "role")) is not None:
-                yield from _undeclared(place, "role", role, roles, "roles")
-            if method == "vote" and not procedure.choices_in and (choice := _literal(call, 1, "choice")) is not None:
-                yield from _undeclared(place, "choice", choice, choices, "choices")
+            for methods, at, argument, what, known, field in declared[: 2 if procedure.choices_in else 3]:
+                name = _literal(call, at, argument) if method in methods else None
+                if name is not None and name not in known:
+                    hint = meant(name, known) or f"Add it to `{field}`."
+                    yield f"{place}: the {what} “{name}” is not declared. {hint}"
             task = _task(module, call.func)
             if task is not None and task not in procedure.tasks:
                 yield f"{place}: {task.__name__} is asked but not declared. Add it to `tasks` of {procedure.title}."
@@ -212,11 +213,6 @@ def _task(module: ModuleType, called: ast.expr) -> type[Task[Any]] | None:
         return None
     kind = getattr(holder, called.id if isinstance(called, ast.Name) else called.attr, None)
     return kind if isinstance(kind, type) and issubclass(kind, Task) else None
-
-
-def _undeclared(place: str, what: str, name: str, known: Collection[str], field: str) -> Iterator[str]:
-    if name not in known:
-        yield f"{place}: the {what} “{name}” is not declared. {meant(name, known) or f'Add it to `{field}`.'}"
 
 
 def meant(name: str, known: Collection[str]) -> str:
