@@ -122,10 +122,14 @@ def _amount(row: CaseResult) -> float | None:
 
 
 def _set(name: str, title: str, side: Side, field: str) -> tuple[Measure, ...]:
-    both, exact, first_two = (partial(of, side=side, field=field) for of in (_both, _exact, _first_two))
-    hit = (mean(f"{name}_hit2", f"{title}: Hit@2", VERDICT, first_two),) if field else ()
+    both = partial(_both, side=side, field=field)
+    hit = (
+        (mean(f"{name}_hit2", f"{title}: Hit@2", VERDICT, partial(_first_two, side=side, field=field)),)
+        if field
+        else ()
+    )
     return (
-        mean(f"{name}_accuracy", f"{title}: accuracy", VERDICT, exact, usual=True),
+        mean(f"{name}_accuracy", f"{title}: accuracy", VERDICT, partial(_exact, side=side, field=field), usual=True),
         over_labels(f"{name}_precision", f"{title}: macro precision", VERDICT, both, "macro precision"),
         over_labels(f"{name}_recall", f"{title}: macro recall", VERDICT, both, "macro recall"),
         over_labels(f"{name}_f1", f"{title}: macro F1", VERDICT, both, "macro F1", usual=True),
