@@ -51,15 +51,6 @@ class CheckedFile:
         return len(self.records)
 
 
-@dataclass(frozen=True)
-class ImportReport:
-    """How an import of precedents went."""
-
-    taken: tuple[str, ...]
-    problems: tuple[str, ...]
-    """A sentence each, with the number of the line, or of the item in an array."""
-
-
 @dataclass
 class ImportJob:
     """How far an import is."""
@@ -127,8 +118,9 @@ class Imports:
         self._knowledge.precedents.remove([precedent])
 
     @needs(Access.RUN)
-    def import_precedents(self, data: bytes) -> ImportReport:
-        """Take in a JSON array or JSONL; lines that don't fit are reported, the others taken."""
+    def import_precedents(self, data: bytes) -> tuple[list[Precedent], list[str]]:
+        """Take in a JSON array or JSONL; give what was taken, and for each line that does not fit a sentence with its
+        number, or with that of the item in an array."""
         taken, problems = list[Precedent](), list[str]()
         try:
             for row in json_records(data):
@@ -141,7 +133,7 @@ class Imports:
         if not taken and not problems:
             problems.append("The file holds no precedents. Choose one with a JSON object on each line.")
         self.add_precedents(taken)
-        return ImportReport(tuple(precedent.id for precedent in taken), tuple(problems))
+        return taken, problems
 
     async def run_job(self, file: CheckedFile, job: ImportJob) -> None:
         """Import a checked file, and note in `job` how far it is and what stopped it."""

@@ -123,11 +123,8 @@ def _amount(row: CaseResult) -> float | None:
 
 def _set(name: str, title: str, side: Side, field: str) -> tuple[Measure, ...]:
     both = partial(_both, side=side, field=field)
-    hit = (
-        (mean(f"{name}_hit2", f"{title}: Hit@2", VERDICT, partial(_first_two, side=side, field=field)),)
-        if field
-        else ()
-    )
+    first_two = partial(_first_two, side=side, field=field)
+    hit = (mean(f"{name}_hit2", f"{title}: Hit@2", VERDICT, first_two),) if field else ()
     return (
         mean(f"{name}_accuracy", f"{title}: accuracy", VERDICT, partial(_exact, side=side, field=field), usual=True),
         over_labels(f"{name}_precision", f"{title}: macro precision", VERDICT, both, "macro precision"),
