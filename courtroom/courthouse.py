@@ -302,7 +302,7 @@ class Courthouse:
     @needs(Access.RUN)
     def take_in(self, file: CheckedFile) -> ImportJob:
         """Import a checked file in the background; `taking_in` says how far it is."""
-        job = self.taking_in[file.digest] = ImportJob(file.name, total=file.total)
+        job = self.taking_in[file.digest] = ImportJob(file.name, total=len(file.records))
         self.runner.do(self.imports.run_job(file, job))
         return job
 

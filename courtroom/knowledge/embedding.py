@@ -171,13 +171,10 @@ def of_length_1(rows: Any) -> Vectors:
     return np.asarray(many / np.maximum(np.linalg.norm(many, axis=1, keepdims=True), 1e-12), np.float32)
 
 
-UNSTORED = (HashedNgrams, WordsAndMeaning)
-
-
 class CachedEmbedding:
     """An embedding whose vectors are stored in the database, in half precision: no text is embedded, or billed, twice.
 
-    Those of `UNSTORED` are worked out sooner than read: they are only rounded like the others.
+    Those of `HashedNgrams` and `WordsAndMeaning` are worked out sooner than read: they are only rounded like the others.
     """
 
     def __init__(self, embedding: Embedding, database: Database) -> None:
@@ -191,7 +188,7 @@ class CachedEmbedding:
         """Vectors of length 1, shape (texts, dimensions)."""
         import numpy as np
 
-        if not texts or type(self._embedding) in UNSTORED:
+        if not texts or isinstance(self._embedding, HashedNgrams | WordsAndMeaning):
             return (await self._embedding.embed(texts)).astype(np.float16).astype(np.float32)
         digests = [hashlib.sha256(text.encode()).digest() for text in texts]
         vectors = await asyncio.to_thread(self._read, digests)

@@ -46,10 +46,6 @@ class CheckedFile:
     digest: str
     records: tuple[Any, ...] = field(repr=False)
 
-    @property
-    def total(self) -> int:
-        return len(self.records)
-
 
 @dataclass
 class ImportJob:
@@ -143,7 +139,7 @@ class Imports:
 
         try:
             await self.run(file, progress)
-            job.done = job.total = file.total  # the last steps counted all that is indexed
+            job.done = job.total = len(file.records)  # the last steps counted all that is indexed
         except CourtroomError as error:
             job.error = str(error)
         except Exception:
@@ -158,9 +154,9 @@ class Imports:
         """Write all records, worked out before the store is locked; return the collections that have changed."""
         main, charges = self._knowledge.of(file.collection, file.base), self._knowledge.of("charges", file.base)
         ready: list[Ready] = []
-        for start in range(0, file.total, BATCH):
+        for start in range(0, len(file.records), BATCH):
             ready += main.ready(file.records[start : start + BATCH])
-            progress("Taking in", len(ready), file.total)
+            progress("Taking in", len(ready), len(file.records))
         rows = [(main, ready)]
         replaced = [main] if file.how == "replace" else []
         if file.collection == "statutes":
@@ -178,7 +174,7 @@ class Imports:
                 collection.write(lines)
             db.execute(
                 "INSERT INTO origins (collection, file, digest, records, how, at) VALUES (?, ?, ?, ?, ?, ?)",
-                (main.name, file.name, file.digest, file.total, file.how, time.time()),
+                (main.name, file.name, file.digest, len(file.records), file.how, time.time()),
             )
         return [collection for collection, _ in rows]
 

@@ -240,9 +240,8 @@ class Knowledge:
 
     async def answer(self, query: Query, embedding: str = "") -> tuple[Hit, ...]:
         """Look something up, best first; texts are compared by this embedding, or by the server's own."""
-        return await self.using(embedding)._answer(query)
-
-    async def _answer(self, query: Query) -> tuple[Hit, ...]:
+        if (other := self.using(embedding)) is not self:
+            return await other.answer(query)
         match query:
             case Search():
                 found = await self._search(query)
@@ -250,7 +249,11 @@ class Knowledge:
             case Draw():
                 return tuple(map(_hit, await asyncio.to_thread(self._draw, query)))
             case Rank():
-                return await self._rank(query)
+                vectors = await self.embedding.embed([query.text, *query.candidates])
+                near = vectors[1:] @ vectors[0]
+                best = sorted(range(len(query.candidates)), key=lambda i: (-near[i], i))[: query.k]
+                texts = ((i, {"text": query.candidates[i]}) for i in best)
+                return tuple(Hit(id=str(i), similarity=round(float(near[i]), 6), record=text) for i, text in texts)
             case Fetch():
                 collection = self._there(query.collection, query.base)
                 after = {name: collection.names_under(f"{name}-") if query.under else [] for name in query.ids}
@@ -331,13 +334,6 @@ class Knowledge:
         random.Random(query.seed).shuffle(names)
         records = (record for name in names if (record := collection.get(name)) is not None)
         return list(islice((record for record in records if not _says(collection, record, query.text)), query.k))
-
-    async def _rank(self, query: Rank) -> tuple[Hit, ...]:
-        vectors = await self.embedding.embed([query.text, *query.candidates])
-        near = vectors[1:] @ vectors[0]
-        best = sorted(range(len(query.candidates)), key=lambda i: (-near[i], i))[: query.k]
-        texts = ((i, {"text": query.candidates[i]}) for i in best)
-        return tuple(Hit(id=str(i), similarity=round(float(near[i]), 6), record=text) for i, text in texts)
 
 
 _KINDS: dict[Name, tuple[type[Any], Callable[[Any], str | tuple[str, ...]], Callable[[], list[Any]] | None]] = {
