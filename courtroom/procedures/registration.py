@@ -97,17 +97,10 @@ def _complete(task: type[Task[Any]]) -> bool:
 
 
 def _doubled(procedure: Procedure) -> Iterator[str]:
-    groups: Mapping[str, Iterable[str]] = {
-        "views": (view.name for view in procedure.views),
-        "stages": (stage.name for stage in procedure.stages),
-        "roles": (role.name for role in procedure.roles),
-        "choices": (choice.name for choice in procedure.choices),
-        "presets": (preset.title for preset in procedure.presets),
-        "exports": (export.file for export in procedure.exports),
-        "tasks": (task.name for task in procedure.tasks if _complete(task)),
-    }
-    for what, names in groups.items():
-        for name in (name for name, number in Counter(names).items() if number > 1):
+    named = dict.fromkeys(("views", "stages", "roles", "choices", "tasks"), "name")
+    for what, by in {**named, "presets": "title", "exports": "file"}.items():
+        names = Counter(getattr(one, by) for one in getattr(procedure, what) if what != "tasks" or _complete(one))
+        for name in (name for name, number in names.items() if number > 1):
             yield f"two of the {what} are named “{name}”. Rename one."
 
 

@@ -82,7 +82,11 @@ async def deliberate(court: Session) -> Verdict:
     said: tuple[Remark, ...] = ()
     summary = ""
     counts: dict[str, int] = {}
-    proposals = await proposed(court, court.panel("speaker"), lambda one: as_whom(court, one), media(court))
+
+    def as_whom(one: Member) -> str:
+        return f"{one.name}. {view}" if (view := view_of(court, one)) else ""
+
+    proposals = await proposed(court, court.panel("speaker"), as_whom, media(court))
     options = names(court.case, proposals)
     for turn in range(1, court.setup.turns + 1):
         await court.stage(f"Turn {turn}", "round")
@@ -129,12 +133,6 @@ def view_of(court: Session, speaker: Member) -> str:
     between = any(option.is_party for option in court.case.choices)
     view = POINTS_OF_VIEW[place].looks_at if between else POINTS_OF_VIEW[place].elsewhere
     return view if court.setup.points_of_view else ""
-
-
-def as_whom(court: Session, speaker: Member) -> str:
-    """In what part a speaker proposes an answer."""
-    view = view_of(court, speaker)
-    return f"{speaker.name}. {view}" if view else ""
 
 
 def as_recalled(court: Session, name: str, said: tuple[Remark, ...]) -> tuple[Remark, ...]:
