@@ -93,9 +93,8 @@ class Identity(Strict):
     @property
     def id(self) -> str:
         """The id of the account: the same for the same issuer and subject, and nobody else's."""
-        return hashlib.sha256(f"{len(self.issuer)} {self.issuer} {self.subject}".encode(errors="replace")).hexdigest()[
-            :24
-        ]
+        whole = f"{len(self.issuer)} {self.issuer} {self.subject}"
+        return hashlib.sha256(whole.encode(errors="replace")).hexdigest()[:24]
 
 
 class KnownAccount(Strict):
@@ -165,10 +164,8 @@ class AccountStore:
                 )
             except FAILURES:  # such as a full disk: whoever has an account comes in all the same
                 log.warning("it could not be noted that %s was here", who.id, exc_info=True)
-        access = Access.OWN if self._listed(who) else row.access
-        found = Account(
-            id=row.id, name=who.name or who.email or row.id, email=who.email, access=access, makes=self._makes
-        )
+        access, name = Access.OWN if self._listed(who) else row.access, who.name or who.email or row.id
+        found = Account(id=row.id, name=name, email=who.email, access=access, makes=self._makes)
         if len(self._fresh) >= MAX_KEPT_ACCOUNTS:
             self._fresh.clear()
         self._fresh[who] = (time.monotonic(), found)
@@ -227,10 +224,6 @@ class AccountStore:
         fields = known.model_dump(include={"id", "name", "email", "access"})
         return (Account(**fields, makes=self._makes),)
 
-    def _known(self, account: str) -> None:
-        if self._find(account) is None:
-            raise CourtroomError("There is no such account. See all on the page “People”.")
-
     @needs(Access.LOOK)
     def ring(self, wanted: bool) -> None:
         """Have the person who acts told, or not, when a run or an experiment of the own ends, waits or fails."""
@@ -255,10 +248,13 @@ class AccountStore:
         return SpentMoney(row["money"], bool(row["estimated"])) if row else SpentMoney(0.0, estimated=False)
 
     def _set(self, account: str, column: str, value: float | None) -> None:
-        done = self._database.execute(f"UPDATE accounts SET {column} = ? WHERE id = ?", (value, account))
-        if done.rowcount != 1:
-            raise CourtroomError("There is no such account. See all on the page “People”.")
+        self._known(account)
+        self._database.execute(f"UPDATE accounts SET {column} = ? WHERE id = ?", (value, account))
         self._fresh.clear()
+
+    def _known(self, account: str) -> None:
+        if self._find(account) is None:
+            raise CourtroomError("There is no such account. See all on the page “People”.")
 
     def _listed(self, who: Identity) -> bool:
         return who.verified and who.email.casefold() in self._owners

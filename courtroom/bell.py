@@ -40,9 +40,8 @@ class Bell:
         self._settings, self._database, self._accounts = settings, database, accounts
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="bell")
         self._troubles: dict[Resource, str] = {}
-        for secret in (settings.webhook, settings.webhook_secret, settings.mail):
-            if secret is not None:
-                hide(secret.get_secret_value())
+        for secret in filter(None, (settings.webhook, settings.webhook_secret, settings.mail)):
+            hide(secret.get_secret_value())
 
     def ring(self, about: Resource, state: Standing) -> None:
         """Tell of a run or an experiment, in a thread of its own; may be called from any thread."""
@@ -116,11 +115,9 @@ class Bell:
         message["To"], message["Subject"] = ", ".join(to), f"{told['name']}: {told['state']}"
         message.set_content(f"{told['name']}: {told['state']}\n\n{told['link']}\n")
         host, safe = server.hostname or "localhost", ssl.create_default_context()
-        with (
-            smtplib.SMTP_SSL(host, server.port or 465, timeout=LATE_S, context=safe)
-            if server.scheme == "smtps"
-            else smtplib.SMTP(host, server.port or 587, timeout=LATE_S)
-        ) as smtp:
+        with_tls = partial(smtplib.SMTP_SSL, port=server.port or 465, context=safe)
+        bare = partial(smtplib.SMTP, port=server.port or 587)
+        with (with_tls if server.scheme == "smtps" else bare)(host, timeout=LATE_S) as smtp:
             smtp.ehlo_or_helo_if_needed()
             if server.scheme == "smtp" and (server.username or smtp.has_extn("starttls")):
                 smtp.starttls(context=safe)  # no password without it

@@ -281,11 +281,10 @@ class Courthouse:
             return there  # without the lock: the house is closed under it, and closing waits for whoever asks here
         with self._lock:
             if self._runner is None:
-                asker = Asker(self.answers, self.pool, self.writer)
                 self._runner = Runner(
                     store=self.store,
                     procedures=self.procedures,
-                    asker=asker,
+                    asker=Asker(self.answers, self.pool, self.writer),
                     writer=self.writer,
                     knowledge=self.knowledge,
                     capabilities=self.capabilities,
@@ -325,11 +324,10 @@ class Courthouse:
         if not isinstance(case, Case):
             raise CourtroomError("A run takes a case: `library.case(ID)`. `library.cases()` is only the list of them.")
         if case.kind not in chosen.kinds:
-            fitting = [one.name for one in self.fitting(case.kind)]
+            fitting = ", ".join(one.name for one in self.fitting(case.kind))
             raise CourtroomError(
-                f"{chosen.title} hears cases of the kind “{'”, “'.join(chosen.kinds)}”; "
-                f"{case.id} is of the kind “{case.kind}”. "
-                f"Choose a procedure that takes it: {', '.join(fitting)}."
+                f"{chosen.title} hears cases of the kind “{'”, “'.join(chosen.kinds)}”; {case.id} is of the kind "
+                f"“{case.kind}”. Choose a procedure that takes it: {fitting}."
             )
         refuse(setup.prompts, {})
         complete = self.with_people(setup, seed).complete(case, seed)
@@ -431,11 +429,8 @@ class Courthouse:
         self._offer(case)
         of_parent: dict[str, Any] = {}
         if parent:
-            of_parent = {
-                "root": self.store.root(parent),
-                "seen": partial(self.store.retrieval, parent),
-                "asked_at": partial(self.store.asked_at, parent),
-            }
+            of_parent = {"root": self.store.root(parent), "seen": partial(self.store.retrieval, parent)}
+            of_parent["asked_at"] = partial(self.store.asked_at, parent)
         runner = self.runner
 
         async def look_up(query: Query, embedding: str) -> tuple[Hit, ...]:
@@ -497,14 +492,13 @@ class Courthouse:
 
     def price(self, estimate: Estimate, *, by_batch: bool = False) -> float | None:
         """US dollars that an estimate comes to; None where the price of a model is unknown that is to be asked."""
-        prices = [(load, price(load.model, by_batch=by_batch)) for load in estimate.loads if load.prompt_tokens]
-        if any(known is None for _, known in prices):
-            return None
-        return sum(
-            known.of(load.prompt_tokens, load.completion_tokens, load.read, load.written)
-            for load, known in prices
-            if known
-        )
+        money = 0.0
+        for load in estimate.loads:
+            if load.prompt_tokens:
+                if (known := price(load.model, by_batch=by_batch)) is None:
+                    return None
+                money += known.of(load.prompt_tokens, load.completion_tokens, load.read, load.written)
+        return money
 
     def _offer(self, case: Case) -> None:
         """Take in what a case brings along to be found in its hearing, and the examples of its dataset."""
@@ -522,8 +516,7 @@ class Courthouse:
             self.dataset_imports.close()
         with self._lock:
             if self._runner is not None:
-                pool = self.__dict__.get("pool")
-                self._runner.close(getattr(pool, "close", None))
+                self._runner.close(getattr(self.__dict__.get("pool"), "close", None))
                 self._runner = None
         self.writer.close()
         self.bell.close()

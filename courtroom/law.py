@@ -29,25 +29,22 @@ _PARTS = re.compile(
     re.IGNORECASE,
 )
 """Suffixes and parts of an article, which are no articles themselves."""
-_FIGURES = re.compile(r"\d+")
 
 
 def article_number(text: str | int) -> int:
     """Return the number of the one article that is named, without a suffix; raises `ValueError` where none is."""
     if isinstance(text, int):
         return _existing(text)
-    written = [numeral(match) for match in _WRITTEN.findall(text)]
-    figures = _FIGURES.findall(re.sub(_PARTS, "", text))
-    named = list(dict.fromkeys([*written, *map(int, figures)]))
+    named = {*map(numeral, _WRITTEN.findall(text)), *map(int, re.findall(r"\d+", _PARTS.sub("", text)))}
     if len(named) != 1:
         raise ValueError(f"“{text[:60]}” does not name one article; write its number alone, e.g. 264")
-    return _existing(named[0])
+    return _existing(named.pop())
 
 
 def articles_named(text: str) -> set[int]:
     """All articles that a text names by their numbers."""
     figures = re.findall(r"(?:[Aa]rticles?|[Aa]rt\.|§|第)\s*(\d+)|(\d+)\s*条", text)
-    return {numeral(match) for match in _WRITTEN.findall(text)} | {int(before or after) for before, after in figures}
+    return {*map(numeral, _WRITTEN.findall(text)), *(int(before or after) for before, after in figures)}
 
 
 def _read(value: Any) -> Any:

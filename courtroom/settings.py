@@ -128,7 +128,6 @@ def from_environment() -> Settings:
     try:
         return Settings()
     except ValidationError as error:
-        wrong = ", ".join(
-            f"COURTROOM_{'_'.join(map(str, one['loc'])).upper()}" for one in error.errors(include_input=False)
-        )
+        places = ("_".join(map(str, one["loc"])).upper() for one in error.errors(include_input=False))
+        wrong = ", ".join(f"COURTROOM_{place}" for place in places)
         raise CourtroomError(f"{wrong} has a value that does not fit; see the README, or unset it.") from error

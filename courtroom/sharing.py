@@ -288,15 +288,11 @@ def share(database: Database, resource: Resource, visibility: Visibility) -> Non
     with database.transaction() as db:
         account = owned(database, resource).account or NOBODYS
         values = {"kind": resource.kind, "id": resource.id, "account": account, "visibility": visibility}
-        put = "ON CONFLICT (kind, id) DO UPDATE SET visibility = excluded.visibility"
-        db.execute(
-            "INSERT INTO ownership (kind, id, account, visibility) VALUES (:kind, :id, :account, :visibility) " + put,
-            values,
-        )
-        for found in FOLLOWING.get(resource.kind, ()):
+        for found in ("SELECT :kind AS kind, :id AS id", *FOLLOWING.get(resource.kind, ())):
             db.execute(
                 "INSERT INTO ownership (kind, id, account, visibility)"
-                f" SELECT kind, id, :account, :visibility FROM ({found}) AS followers WHERE 1 = 1 {put}",
+                f" SELECT kind, id, :account, :visibility FROM ({found}) AS followers WHERE 1 = 1"
+                " ON CONFLICT (kind, id) DO UPDATE SET visibility = excluded.visibility",
                 values,
             )
         note(database, "share", resource, visibility)
@@ -353,8 +349,8 @@ class Links:
         return float(row["expires"]) if row else 0.0
 
     def _open(self, token: str) -> StoredRow | None:
-        test, values = "token = ? AND ended IS NULL AND expires > ?", (hashed(token), self._clock())
-        row: StoredRow | None = self._database.row(f"SELECT * FROM links WHERE {test}", values)
+        sql = "SELECT * FROM links WHERE token = ? AND ended IS NULL AND expires > ?"
+        row: StoredRow | None = self._database.row(sql, (hashed(token), self._clock()))
         return row
 
     def of(self, opens: Resource) -> list[Link]:
@@ -366,7 +362,7 @@ class Links:
             (opens.kind, opens.id, self._clock()),
         )
         return [
-            Link(name=row["token"], opens=opens, account=row["account"], made=row["made"], expires=row["expires"])
+            Link(name=row["token"], opens=opens, **{one: row[one] for one in ("account", "made", "expires")})
             for row in rows
         ]
 

@@ -1,14 +1,14 @@
 """The audience's page, made for phones: the case, what was said, and a vote in each round. It leads nowhere else."""
 
 from collections.abc import Callable
-from functools import partial
+from typing import Any
 
 import streamlit as st
 
 from courtroom.access import Resource
 from courtroom.errors import CourtroomError
 from courtroom.language import _
-from courtroom.questions.audience import LONGEST, NoSuchAudience, VoteRefused
+from courtroom.questions.audience import BEFORE, LONGEST, NoSuchAudience, VoteRefused, is_phone
 from courtroom.room.live_audiences import Poll
 from pages.parts.cases import medium_view
 from pages.parts.live import audience_view
@@ -30,15 +30,18 @@ except CourtroomError as error:
     st.error(literal(str(error)) if isinstance(error, NoSuchAudience) else gone)
     st.stop()
 st.html(STYLES / "audience.css")
-phone = audience_view.phone_id()
+if not st.session_state.get("phone"):
+    sent = audience_view.phone_component(key="phone-id", default={"id": ""}, on_id_change=lambda: None, height=1).id
+    st.session_state["phone"] = sent if is_phone(str(sent)) else ""
+phone = str(st.session_state["phone"])  # the random id of this browser; empty until it has said it
 run, version = snapshot.audience.run, snapshot.version
 choices = {choice.name: choice for choice in snapshot.procedure.choices}
 closed = snapshot.open is None
 
 
-def send(what: Callable[[], None]) -> None:
+def send(what: Callable[..., None], *given: Any) -> None:
     try:
-        what()
+        what(token, *given, audience_view.address())
     except VoteRefused as error:
         st.session_state["refused"] = str(error)
 
@@ -46,7 +49,7 @@ def send(what: Callable[[], None]) -> None:
 def argue(poll: str) -> None:
     text = str(st.session_state.get("argument", ""))
     if text.strip():
-        send(lambda: live.argue(token, phone, poll, text, audience_view.address()))
+        send(live.argue, phone, poll, text)
         st.session_state["argued"] = poll
 
 
@@ -65,7 +68,7 @@ def ballot_view(poll: Poll) -> None:
             width="stretch",
             disabled=not phone,
             on_click=send,
-            args=(partial(live.vote, token, phone, poll.path, choice.name, audience_view.address()),),
+            args=(live.vote, phone, poll.path, choice.name),
         )
     if mine is None:
         return
@@ -77,11 +80,7 @@ def ballot_view(poll: Poll) -> None:
         st.form_submit_button(_("Send my argument"), width="stretch", on_click=argue, args=(poll.path,))
     if st.session_state.get("argued") == poll.path and "refused" not in st.session_state:
         st.caption(_(":material/check: Sent. Everybody reads it in a few seconds; what you send next takes its place."))
-    arguments_view()
-
-
-def arguments_view() -> None:
-    """The best and the latest. How many voted for one is not told here: who sees how others vote votes with them."""
+    # The best and the latest. How many voted for one is not told here: who sees how others vote votes with them.
     if not snapshot.arguments:
         return
     best, others = snapshot.arguments[:BEST], snapshot.arguments[BEST:]
@@ -101,7 +100,7 @@ def arguments_view() -> None:
                     icon=":material/thumb_up:",
                     type="primary" if on else "secondary",
                     on_click=send,
-                    args=(partial(live.like, token, number, phone, not on, audience_view.address()),),
+                    args=(live.like, number, phone, not on),
                 )
 
 
@@ -135,14 +134,19 @@ else:
 counted = snapshot.polls if closed else snapshot.polls[:-1]
 if counted:
     st.subheader(_("The votes so far"))
-    st.html(audience_view.tally_html(counted, snapshot.procedure.choices))
+    st.html(html_of("tally", polls=counted, choices=snapshot.procedure.choices, before=BEFORE))
 verdict = snapshot.record.run.verdict
 if closed and verdict and not snapshot.to_come:
     outcome = choices[verdict.outcome].title if verdict.outcome in choices else verdict.outcome
     st.markdown(_("The members' verdict: **{outcome}**", outcome=literal(outcome)))
 if snapshot.said:
     st.subheader(_("What was said"))
-    st.html(audience_view.said_html(snapshot.said, snapshot.record, snapshot.procedure))
+    said = [one for one in snapshot.said if one.kind == "vote" or (one.kind == "call" and one.parts)]
+    stages = [one for one in reversed(snapshot.said) if one.kind == "stage"]
+    folds = [(stage.title, [one for one in said if one.stage == stage.path]) for stage in stages]  # the latest first
+    names = {member.id: member.name for member in snapshot.record.everybody}
+    sides = {choice.name: f"{choice.mark} {choice.title}" for choice in choices.values()}
+    st.html(html_of("said", sections=(), folds=[fold for fold in folds if fold[1]], names=names, sides=sides))
 elif not closed:
     st.caption(_("What the members say stands here after their first vote."))
 news()

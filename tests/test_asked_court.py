@@ -12,7 +12,7 @@ from courtroom.engine.asked_court import NO_MORE, waiting
 from courtroom.engine.events import Replied, Voted
 from courtroom.engine.interventions import ReplyToQuestions
 from courtroom.models.spec import ModelSpec
-from courtroom.room import scene
+from courtroom.room.scene import scene
 from tests.driving import drive, house
 from tests.openai_server import OpenAIServer, answer_for, texts_of
 from tests.pages import NASTY, page, press, texts
@@ -68,19 +68,19 @@ def test_a_run_waits_for_a_reply_and_all_are_told_it(house: Courthouse, server: 
     record = house.record(run)
     assert (record.run.status, len(record.stages)) == ("paused", 1)
     assert record.run.reason == "Members ask the court something (1). Reply, then let the run go on."
-    (question,) = waiting(record)
-    assert len(question.askers) == 2
+    ((question, askers),) = waiting(record).items()
+    assert len(askers) == 2
     drive(house, run)
     assert house.record(run).run.status == "paused", "nobody has replied"
     server.bodies.clear()
-    house.interventions.intervene(run, ReplyToQuestions(questions=(question.text,), text=SAW), who="Ada")
+    house.interventions.intervene(run, ReplyToQuestions(questions=(question,), text=SAW), who="Ada")
     drive(house, run)
     record = house.record(run)
     assert record.run.status == "done", record.run.reason
     assert not waiting(record)
     told = [body for body in server.bodies if '"vote"' in said(body)]
     assert len(told) == 6, "two more rounds"
-    assert all(f"Asked:\n> {question.text}\n\nThe court's reply:\n> {SAW}\n" in said(body) for body in told)
+    assert all(f"Asked:\n> {question}\n\nThe court's reply:\n> {SAW}\n" in said(body) for body in told)
     assert "What no line fits" not in said(told[0])
 
     setup = changed(record.setup, {"rounds": 1})
@@ -134,7 +134,7 @@ def test_a_person_replies_on_the_page(server: OpenAIServer, app_house: Courthous
     form.set_value([PLATE])
     next(one for one in app.text_area if one.label == "The court's reply").set_value(SAW)
     press(app, "Reply")
-    assert [question.text for question in waiting(app_house.record(run))] == [NASTY]
+    assert list(waiting(app_house.record(run))) == [NASTY]
     press(app, NO_MORE)
     assert not waiting(app_house.record(run))
     assert SAW.rstrip(".") in texts(app)

@@ -12,7 +12,7 @@ import pytest
 from courtroom.cases import files as case_files
 from courtroom.cases.checks import check
 from courtroom.cases.dispute import Dispute
-from courtroom.cases.files import read_upload, write_json, write_zip
+from courtroom.cases.files import read_upload, write_zip
 from courtroom.errors import CaseError
 from courtroom.media.store import MediaStore
 from tests.attacks.test_files import zipped
@@ -86,7 +86,7 @@ def test_a_dispute_written_in_any_form_reads_back_the_same(tmp_path: Path) -> No
     listed = f"[{lines.replace(chr(10), ',')}]"
     for name, text in (("cases.jsonl", lines), ("cases.json", listed)):
         assert [package.case for package in read_upload(name, text.encode())] == several
-    (package,) = read_upload("case.json", b"\xef\xbb\xbf" + write_json(several[0]).encode())
+    (package,) = read_upload("case.json", b"\xef\xbb\xbf" + several[0].model_dump_json(indent=2).encode())
     assert package.case == several[0], "a byte order mark does no harm"
     store = MediaStore(tmp_path)
     kept = several[0].with_media(store.keep({"photos/leak.png": png()}))

@@ -10,8 +10,7 @@ from courtroom.courthouse import Courthouse
 from courtroom.engine.record import Record
 from courtroom.engine.run import Control
 from courtroom.engine.services import OpenCall
-from courtroom.room import RoomScene, scene
-from courtroom.room.scene import speaking, spoken, spoken_so_far
+from courtroom.room.scene import RoomScene, scene, speaking, spoken, spoken_so_far
 from tests.driving import drive, house
 
 __all__ = ["house"]  # a fixture

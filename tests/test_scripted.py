@@ -12,7 +12,7 @@ from courtroom.errors import CourtroomError
 from courtroom.models.script import Script
 from courtroom.report import as_html
 from courtroom.report.transcript import as_markdown, votes_in_long_form
-from courtroom.room import scene
+from courtroom.room.scene import scene
 from tests.driving import drive, house
 from tests.write_prompts import QUESTION
 

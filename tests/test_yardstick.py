@@ -15,7 +15,7 @@ import pytest
 from courtroom.courthouse import Courthouse
 from courtroom.datasets.samples import add_sample
 from courtroom.evaluation.effective_votes import FEWEST
-from courtroom.evaluation.yardstick import Deliberation, deliberation, measured, of_runs, people
+from courtroom.evaluation.yardstick import Deliberation, Yardstick, deliberation, of_runs, people
 from courtroom.experiments.spec import adapted, recipe
 from courtroom.language import speaking, translated
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
@@ -34,7 +34,7 @@ def test_people_are_as_they_were_counted() -> None:
     among = people()
     assert len(among) == 2_018
     for size, wins in WINS.items():
-        curve = measured([Deliberation(size, 0.5, True)]).curve
+        curve = Yardstick((Deliberation(size, 0.5, True),)).curve
         assert list(curve["size"]) == [size] * len(wins)
         assert list(100 * curve["people_wins"] / curve["people_n"]) == pytest.approx(wins, abs=0.6)
     even = [one.verdict for one in among if one.even]
@@ -49,19 +49,19 @@ def test_people_are_as_they_were_counted() -> None:
     assert (len(unknown), round(100 * fmean(parted + unknown))) == (33, 90)
 
 
-def runs_of(model: Callable[[int, random.Random], bool], seed: int = 0) -> list[Deliberation]:
+def runs_of(model: Callable[[int, random.Random], bool], seed: int = 0) -> tuple[Deliberation, ...]:
     """Juries of twelve whose verdicts come of their first votes as a model has it."""
     draw = random.Random(seed)
-    return [Deliberation(12, votes / 12, model(votes, draw)) for votes in (at % 13 for at in range(200))]
+    return tuple(Deliberation(12, votes / 12, model(votes, draw)) for votes in (at % 13 for at in range(200)))
 
 
 def test_a_model_like_people_is_not_told_apart_and_others_are() -> None:
     draw = random.Random(1)
     by_votes = {votes: [one.verdict for one in people() if one.place == (12, votes)] for votes in range(13)}
-    interval, p = measured(runs_of(lambda votes, draw: bool(draw.choice(by_votes[votes])))).distance
+    interval, p = Yardstick(runs_of(lambda votes, draw: bool(draw.choice(by_votes[votes])))).distance
     assert interval.low == 0
     assert p > 0.05
-    found = measured(runs_of(lambda votes, _: votes > 6 or (votes == 6 and draw.random() < 0.5)))
+    found = Yardstick(runs_of(lambda votes, _: votes > 6 or (votes == 6 and draw.random() < 0.5)))
     interval, p = found.distance
     assert 0 < interval.low < interval.value < interval.high
     assert p < 0.001

@@ -61,7 +61,7 @@ class BoundedReader(io.RawIOBase):
     """Reads a file, unpacked, under an `UnpackLimit`. `packed`: whether it is packed with gzip."""
 
     def __init__(self, name: str, file: IO[bytes], packed: bool) -> None:
-        self._packed, self._space = file, 0
+        self.packed, self._space = file, 0
         self._file = gzip.GzipFile(fileobj=file) if packed else file
         self._limit = UnpackLimit(name, file.tell)
 
@@ -77,20 +77,17 @@ class BoundedReader(io.RawIOBase):
             raise UnpacksTooMuch(f"{self._limit.name} is filled with white space. Get the file again from its source.")
         return len(data)
 
-    def packed_position(self) -> int:
-        return self._packed.tell()
-
     def close(self) -> None:
         super().close()
-        self._packed.close()
+        self.packed.close()
 
 
 class Archive:
     """A ZIP file whose list of members has been found harmless.
 
     Args:
-        members: how many files it may hold, if not the usual number.
-        unpacked: how many bytes it may unpack to, if not the usual number.
+        members: how many files it may hold.
+        unpacked: how many bytes it may unpack to.
         ratio: how many times its packed size a member may unpack to.
 
     Raises:
@@ -101,12 +98,11 @@ class Archive:
         self,
         name: str,
         data: bytes | Path,
-        members: int | None = None,
-        unpacked: int | None = None,
+        members: int = MAX_MEMBERS,
+        unpacked: int = MAX_UNPACKED,
         ratio: int = MAX_RATIO,
     ) -> None:
-        self.name, self._ratio = name, ratio
-        self._most, self._largest = members or MAX_MEMBERS, unpacked or MAX_UNPACKED
+        self.name, self._ratio, self._most, self._largest = name, ratio, members, unpacked
         try:
             self._zip = zipfile.ZipFile(io.BytesIO(data) if isinstance(data, bytes) else data)
         except _BROKEN as error:
@@ -116,10 +112,11 @@ class Archive:
         except CaseError:
             self.close()
             raise
-        files = (member for member in self._zip.infolist() if not member.is_dir())
         self._members: dict[str, zipfile.ZipInfo] = {}
         self._folded: dict[str, set[str]] = {}
-        for member in files:
+        for member in self._zip.infolist():
+            if member.is_dir():
+                continue
             path = str(PurePosixPath(member.filename.replace("\\", "/")))
             if path in self._members:
                 self.close()
@@ -147,9 +144,10 @@ class Archive:
         except _BROKEN as error:
             raise CaseError(f"{path} in {self.name} is damaged. Pack it again.") from error
 
-    def find(self, path: PurePosixPath) -> bytes | None:
-        """Return the only member whose name says the same, however it is written; None where there is none."""
-        names = {str(path)} & self._members.keys() or self._folded.get(folded(str(path)), set())
+    def find(self, name: str, folder: PurePosixPath) -> bytes | None:
+        """Return the only member of a name in a folder, however it is written; None where there is none."""
+        path = str(folder / name)
+        names = {path} & self._members.keys() or self._folded.get(folded(path), set())
         return self.read(PurePosixPath(*names)) if len(names) == 1 else None
 
     def sizes(self, path: PurePosixPath) -> tuple[int, int]:

@@ -5,6 +5,7 @@ import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import Any, Literal
 
@@ -35,7 +36,10 @@ def place(location: Sequence[int | str], data: Any = None) -> str:
     """`("evidence", 1, "media", 0, "file")` as `evidence 2 (seller-1) › media 1 › file`."""
     words: list[str] = []
     for part in location:
-        data = _within(data, part)
+        try:
+            data = data[part]
+        except (KeyError, IndexError, TypeError):
+            data = None
         if isinstance(part, int) and words:
             known = data.get("id") if isinstance(data, dict) else None
             words[-1] += f" {part + 1}" + (f" ({known[:40]})" if isinstance(known, str) and known else "")
@@ -43,12 +47,6 @@ def place(location: Sequence[int | str], data: Any = None) -> str:
             name = str(part)
             words.append(name if len(name) <= LONGEST_NAME else f"{name[:LONGEST_NAME]}…")
     return " › ".join(words) or "the whole"
-
-
-def _within(data: Any, part: int | str) -> Any:
-    if isinstance(data, dict):
-        return data.get(part)
-    return data[part] if isinstance(data, (list, tuple)) and isinstance(part, int) and part < len(data) else None
 
 
 def _sentence(item: Any) -> str:
@@ -83,6 +81,9 @@ class CheckFinding:
     severity: Severity
     field: str
     message: str
+
+
+_error, _warning = partial(CheckFinding, "error"), partial(CheckFinding, "warning")
 
 
 def check(case: Case, files: Mapping[str, bytes] | MediaStore, there: Sequence[str] = ()) -> list[CheckFinding]:
@@ -120,62 +121,55 @@ def _media(case: Case, files: Mapping[str, bytes] | MediaStore, there: Sequence[
         field, file = f"media › {medium.id}", medium.file
         try:
             if leads_out(file):
-                message = f"{file} leads out of the case's folder. Put the file into it, and name it from there."
-                yield CheckFinding("error", field, message)
+                yield _error(
+                    field, f"{file} leads out of the case's folder. Put the file into it, and name it from there."
+                )
             elif (remarks := _remarks(medium, files)) is None:
                 absent = f"{file} is named but absent. Add the file, or remove it from the case."
-                yield CheckFinding("error", field, f"{absent} These files are there: {listed}." if there else absent)
+                yield _error(field, f"{absent} These files are there: {listed}." if there else absent)
             else:
-                yield from (CheckFinding("warning", field, remark) for remark in remarks)
+                yield from (_warning(field, remark) for remark in remarks)
         except MediaError as error:
-            yield CheckFinding("error", field, str(error))
+            yield _error(field, str(error))
         if not medium.description:
-            message = f"{file} has no description: members that can't see will know nothing of it. Add one."
-            yield CheckFinding("warning", field, message)
+            yield _warning(
+                field, f"{file} has no description: members that can't see will know nothing of it. Add one."
+            )
 
 
 def _structure(case: Dispute) -> Iterator[CheckFinding]:
     if not case.evidence:
-        yield CheckFinding("error", "evidence", "Neither side has submitted any evidence. Add what each side claims.")
+        yield _error("evidence", "Neither side has submitted any evidence. Add what each side claims.")
     for side in SIDES if case.evidence else ():
         pieces = case.by_side(side)
         if not pieces:
-            yield CheckFinding(
-                "warning", "evidence", f"The {side} has submitted no evidence. Add its claim, if it has one."
-            )
+            yield _warning("evidence", f"The {side} has submitted no evidence. Add its claim, if it has one.")
         elif not any(piece.text for piece in pieces):
-            yield CheckFinding(
-                "warning", "evidence", f"The {side}'s evidence says nothing in words. Write what the {side} claims."
-            )
+            yield _warning("evidence", f"The {side}'s evidence says nothing in words. Write what the {side} claims.")
     for piece in case.evidence:
         if not piece.text and not piece.media:
-            yield CheckFinding(
-                "error", f"evidence › {piece.id}", "This piece is empty. Write what it claims, or remove it."
-            )
+            yield _error(f"evidence › {piece.id}", "This piece is empty. Write what it claims, or remove it.")
     if not case.transaction.description:
-        message = "The listing's text is missing. Add it: jurors compare the item with it."
-        yield CheckFinding("warning", "transaction › description", message)
+        text = "The listing's text is missing. Add it: jurors compare the item with it."
+        yield _warning("transaction › description", text)
     if case.transaction.price is None:
-        yield CheckFinding(
-            "warning", "transaction › price", "The price is missing: members are told that it is not given. Add it."
-        )
+        yield _warning("transaction › price", "The price is missing: members are told that it is not given. Add it.")
     if case.jury:
         said, votes = [opinion.side for opinion in case.jury.opinions], case.real_counts()
         if any(said.count(side) > votes[side] for side in SIDES):
-            yield CheckFinding(
-                "warning", "jury › opinions", "There are more opinions for a side than votes. Correct the counts."
-            )
+            yield _warning("jury › opinions", "There are more opinions for a side than votes. Correct the counts.")
 
 
 def _dates(case: Dispute) -> Iterator[CheckFinding]:
     ordered, delivered = case.transaction.ordered_at, case.transaction.delivered_at
     if ordered and delivered and _before(delivered, ordered):
-        message = "The order is delivered before it was placed. Correct one of the dates."
-        yield CheckFinding("error", "transaction › delivered_at", message)
+        text = "The order is delivered before it was placed. Correct one of the dates."
+        yield _error("transaction › delivered_at", text)
     for piece in case.evidence:
         if ordered and piece.at and _before(piece.at, ordered):
-            message = "This piece is older than the order. Correct one of the dates."
-            yield CheckFinding("warning", f"evidence › {piece.id} › at", message)
+            yield _warning(
+                f"evidence › {piece.id} › at", "This piece is older than the order. Correct one of the dates."
+            )
 
 
 def _mentions(case: Dispute) -> Iterator[CheckFinding]:
@@ -185,20 +179,14 @@ def _mentions(case: Dispute) -> Iterator[CheckFinding]:
         # A text may speak of what came with another piece of its side.
         kinds = {medium.kind for other in case.by_side(piece.side) for medium in other.media}
         for kind, word in WORDS.items():
-            if kind not in kinds and _claims(piece.text, MENTIONS[kind]):
+            said = (piece.text[: found.start()] for found in MENTIONS[kind].finditer(piece.text))
+            if kind not in kinds and not all(map(DENIED.search, said)):
                 message = f"The text speaks of a {word}, but the {piece.side} has submitted none. Add it, or reword."
-                yield CheckFinding("warning", field, message)
+                yield _warning(field, message)
         for name in FILE_NAMES.findall(piece.text):
             tail = ASCII_TAIL.search(name)
             if not known & {name.casefold(), tail.group().casefold() if tail else ""}:
-                yield CheckFinding(
-                    "warning", field, f"The text names {name}, which isn't among the media. Add it, or reword."
-                )
-
-
-def _claims(text: str, mention: re.Pattern[str]) -> bool:
-    """Whether a text says that there is such a medium, rather than that there is none."""
-    return any(not DENIED.search(text[: match.start()]) for match in mention.finditer(text))
+                yield _warning(field, f"The text names {name}, which isn't among the media. Add it, or reword.")
 
 
 def _before(one: datetime, other: datetime) -> bool:

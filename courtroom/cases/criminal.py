@@ -330,11 +330,8 @@ class Trial(Case):
     @classmethod
     def made(cls, given: dict[str, Any], pieces: Sequence[Brought]) -> Self:
         sides = {name: tuple(piece.words for piece in pieces if piece.place == name) for name in ("proof", "defence")}
-        exhibits = [
-            Exhibit(piece="" if piece.place == "facts" else piece.words, media=piece.media)
-            for piece in pieces
-            if piece.media
-        ]
+        shown = [(piece.place == "facts", piece) for piece in pieces if piece.media]
+        exhibits = [Exhibit(piece="" if is_fact else piece.words, media=piece.media) for is_fact, piece in shown]
         return cls.model_validate({**given, **sides, "facts": joined(given, "facts", pieces), "exhibits": exhibits})
 
     def media(self) -> Iterator[Medium]:

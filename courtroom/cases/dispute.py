@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from itertools import chain, count, groupby
-from typing import Any, Literal, Self, get_args
+from typing import Any, ClassVar, Literal, Self, get_args
 
 from pydantic import Field, model_validator
 
@@ -112,6 +112,9 @@ class Dispute(Case):
         return (medium for piece in self.evidence for medium in piece.media)
 
     kind_title = "Dispute"
+    over: ClassVar[str] = "an order on an online marketplace"
+    to_decide: ClassVar[str] = "a dispute on an online marketplace. A buyer and a seller disagree about an order."
+    burden: ClassVar[str] = "buyer has to prove the claim"
     has_options = True
     asks = (
         "category",
@@ -156,18 +159,6 @@ class Dispute(Case):
         deal |= {"description": joined(deal, "description", pieces)}
         chat = [_said(line) for line in given.get("chat", "").splitlines() if line.strip()]
         return cls.model_validate({**given, "transaction": deal, "chat": chat, "evidence": evidence})
-
-    @property
-    def over(self) -> str:
-        return "an order on an online marketplace"
-
-    @property
-    def to_decide(self) -> str:
-        return "a dispute on an online marketplace. A buyer and a seller disagree about an order."
-
-    @property
-    def burden(self) -> str:
-        return "buyer has to prove the claim"
 
     @property
     def choices(self) -> tuple[Option, ...]:

@@ -227,9 +227,8 @@ class Drafts:
         if lacks := missing(draft):
             raise CaseError(" ".join(lacks))
         case = _case(draft)
-        named = {medium.file for medium in case.media()}
-        pieces = [piece for piece in draft.pieces if f"media/{piece.file}" in named]
-        return Package(case, {f"media/{piece.file}": self.medium(draft, piece) for piece in pieces})
+        files = {f"media/{piece.file}": piece for piece in draft.pieces}
+        return Package(case, {one.file: self.medium(draft, files[one.file]) for one in case.media()})
 
     def end(self, draft: Draft) -> None:
         """Delete a draft that was saved as a case, or is given up."""

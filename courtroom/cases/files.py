@@ -12,7 +12,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from courtroom.cases.archives import Archive, leads_out, read_within
+from courtroom.cases.archives import Archive, read_within
 from courtroom.cases.case import Case
 from courtroom.cases.checks import explain
 from courtroom.cases.kinds import case_kinds, parse_case
@@ -102,16 +102,12 @@ def read_folder(folder: Path) -> Package:
     return replace(packages[0], there=_media_names(names))
 
 
-def write_json(case: Case) -> str:
-    return case.model_dump_json(indent=2)
-
-
 def write_zip(case: Case, media: MediaStore) -> bytes:
     """A case with its media, as `read_upload` reads it."""
     files = {medium.file: medium.sha256 for medium in case.media() if medium.sha256}
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr("case.json", write_json(case))
+        archive.writestr("case.json", case.model_dump_json(indent=2))
         for name, sha256 in files.items():
             archive.write(media.path(sha256), name)
     return out.getvalue()
@@ -123,10 +119,6 @@ Beside = Callable[[str], bytes | None]
 
 def _in_folder(folder: Path) -> Beside:
     return partial(read_within, folder, folder)
-
-
-def _in_archive(archive: Archive, folder: PurePosixPath) -> Beside:
-    return lambda name: None if leads_out(name) else archive.find(folder / name)
 
 
 def _or_raise(found: Package | CaseError) -> Package:
@@ -152,7 +144,7 @@ def _from_zip(archive: Archive, labels: Names) -> Iterator[Package | CaseError]:
         try:
             data = archive.read(path) or b""
             _check_size(where, len(data))
-            records = iter(_from_text(where, path.suffix.lower(), data, _in_archive(archive, path.parent), labels))
+            records = _from_text(where, path.suffix.lower(), data, partial(archive.find, folder=path.parent), labels)
             begin = [*islice(records, 2)]
             for found in chain(begin, records):
                 if isinstance(found, Package):
@@ -169,10 +161,8 @@ def _unused(package: Package, there: Iterable[str], archive: Archive) -> tuple[s
     """The remark on files of a ZIP whose only case does not name them."""
     used = set(package.files.values())
     others = [name for name in there if archive.read(PurePosixPath(name)) not in used]
-    if not others or len(package.files) < len(
-        {medium.file for medium in package.case.media()}
-    ):  # what is named and absent may be one of these
-        return ()
+    if not others or {medium.file for medium in package.case.media()} - package.files.keys():
+        return ()  # what is named and absent may be one of these
     more = f" and {len(others) - MAX_LISTED_KEYS} more" if len(others) > MAX_LISTED_KEYS else ""
     return (
         f"No piece of the case names these files, and they were left out: {', '.join(others[:MAX_LISTED_KEYS])}{more}.",

@@ -156,12 +156,9 @@ class LabelledTask(Case):
 
     def itself(self, item: Labelled) -> tuple[str, ...]:
         """Return the ids of a text and those of its group among the examples: none is its precedent."""
-        names = [
-            item.id,
-            *(one.id for one in self.items if item.group and one.group == item.group and one.id != item.id),
-        ]
-        grouped = [one.id for one in self.examples if item.group and one.group == item.group]
-        found = [(name, "item") for name in names] + [(name, "example") for name in grouped]
+        alike = (one.id for one in self.items if item.group and one.group == item.group and one.id != item.id)
+        found = [(name, "item") for name in (item.id, *alike)]
+        found += [(one.id, "example") for one in self.examples if item.group and one.group == item.group]
         return tuple(f"{self.under(label)}{which}/{name}" for label in self.labels for name, which in found)
 
     def choosable(self, field: str) -> Mapping[str, str]:

@@ -2,9 +2,9 @@
 
 import json
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from functools import cached_property, lru_cache
-from itertools import count
+from itertools import chain, count
 from typing import TypeVar
 
 from courtroom.access import Access, Resource, needs
@@ -79,12 +79,8 @@ class Library:
             CaseError: the checks found errors; the sentences say which.
             CourtroomError: the disk takes no more; there is no such case then.
         """
-        errors = [
-            f"{f.field}: {f.message}"
-            for f in check(package.case, package.files, package.there)
-            if f.severity == "error"
-        ]
-        if errors:
+        found = check(package.case, package.files, package.there)
+        if errors := [f"{one.field}: {one.message}" for one in found if one.severity == "error"]:
             raise CaseError(f"{package.case.title} was not taken in. " + " ".join(errors))
         with plainly("then add the case again"):
             return self._keep(package.case.with_media(self._media.keep(package.files)), "make")
@@ -164,7 +160,7 @@ class Library:
     def _keep(self, case: C, action: Action) -> C:
         """Under the first of its ids that nothing has, or that has the very same case where the person may see that."""
         with self._database.transaction():
-            for name in _names(case.id):
+            for name in chain([case.id], (f"{case.id[:70]}-{number}" for number in count(2))):
                 kept, there = case.model_copy(update={"id": name}), self._find(name)
                 if there is None:
                     self._put(kept)
@@ -186,12 +182,6 @@ class Library:
 
 def _named(name: str) -> Resource:
     return Resource(kind="case", id=name)
-
-
-def _names(name: str) -> Iterator[str]:
-    """`kettle`, `kettle-2`, `kettle-3` ..."""
-    yield name
-    yield from (f"{name[:70]}-{number}" for number in count(2))
 
 
 def _case(row: StoredRow) -> Case:

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Literal, Self
+from typing import Any, ClassVar, Literal, Self
 
 from pydantic import Field, field_validator, model_validator
 
@@ -53,6 +53,7 @@ class Question(Case):
     outcome: str = Field(default="", max_length=2_000, title=N_("What was decided, or came of it, where that is known"))
 
     kind_title = "Question"
+    over: ClassVar[str] = "a question"
     asks = ("question", "options", "parties", "outcome")
     has_options = True
     parts_title = N_("material")
@@ -82,10 +83,6 @@ class Question(Case):
                 raise ValueError(f"“{party.wants}”, which {party.name} wants, is none of the options. Add it there")
         unique("media ids", (medium.id for medium in self.media()))
         return self
-
-    @property
-    def over(self) -> str:
-        return "a question"
 
     @property
     def choices(self) -> tuple[Option, ...]:

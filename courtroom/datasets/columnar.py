@@ -53,23 +53,19 @@ def _pages(file: IO[bytes], column: pq.ColumnChunkMetaData) -> Iterator[int]:
 
 
 def _thrift(file: IO[bytes], depth: int = 0) -> dict[int, Any]:
-    """A structure in Thrift's compact form, by the numbers of its fields."""
+    """The whole numbers and structures in a structure in Thrift's compact form, by the numbers of their fields."""
     fields: dict[int, Any] = {}
     number = 0
     while head := _byte(file):
         number = number + (head >> 4) if head >> 4 else _signed(file)
         kind = head & 15
-        if kind in (1, 2):
-            fields[number] = kind == 1
-        elif kind == 3:
-            fields[number] = _byte(file)
-        elif kind in (4, 5, 6):
+        if kind in (4, 5, 6):
             fields[number] = _signed(file)
-        elif kind in (7, 8):
-            file.seek(8 if kind == 7 else min(_varint(file), 2**31), 1)
         elif kind == 12 and depth < 4:
             fields[number] = _thrift(file, depth + 1)
-        else:
+        elif kind in (3, 7, 8):  # a byte, a float, a text
+            file.seek({3: 1, 7: 8}.get(kind) or min(_varint(file), 2**31), 1)
+        elif kind not in (1, 2):
             raise struct.error
     return fields
 
@@ -127,7 +123,7 @@ def arrow(name: str, file: IO[bytes]) -> tuple[pa.Schema, Iterator[dict[str, Any
             raise CourtroomError(f"{name} is compressed Arrow. Save it uncompressed, or as Parquet.")
     file.seek(start)
     stream = pa.ipc.open_stream(file)
-    return stream.schema, _rows(_valid(stream), UnpackLimit(name, lambda: size))
+    return stream.schema, _rows(stream, UnpackLimit(name, lambda: size))
 
 
 def _size(file: IO[bytes]) -> int:
@@ -136,14 +132,9 @@ def _size(file: IO[bytes]) -> int:
     return size
 
 
-def _valid(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    for batch in batches:
-        batch.validate(full=True)  # places in a buffer are read as they stand in the file
-        yield batch
-
-
 def _rows(batches: Iterable[pa.RecordBatch], limit: UnpackLimit) -> Iterator[dict[str, Any]]:
     for batch in batches:
+        batch.validate(full=True)  # places in a buffer are read as they stand in the file
         size = batch.num_rows + sum(map(_unfolded, batch.columns))
         limit.add(size)
         step = max(1, batch.num_rows * MAX_PIECE_BYTES // max(size, MAX_PIECE_BYTES))

@@ -108,10 +108,10 @@ class DatasetDraft:
             if same:  # what could not be taken in this time is what counts now
                 db.execute("DELETE FROM dataset_problems WHERE dataset = ?", (same[1],))
                 db.execute("UPDATE dataset_problems SET dataset = ? WHERE dataset = ?", (same[1], self.number))
-                db.execute("UPDATE datasets SET state = ? WHERE id = ?", (json.dumps(self.state), same[0]))
                 forget(db, self.number)
                 # It is the newest again.
-                db.execute("UPDATE datasets SET made = ? WHERE id = ?", (time.time(), same[0]))
+                newest = (json.dumps(self.state), time.time(), same[0])
+                db.execute("UPDATE datasets SET state = ?, made = ? WHERE id = ?", newest)
                 return int(same[0])
             db.execute(
                 "UPDATE datasets SET version = ?, kind = ?, frame = ?, count = ?, made = ?, job = '' WHERE id = ?",
@@ -155,7 +155,10 @@ class DatasetDraft:
             print_ = fingerprint(text)
             if line.once and there.get(line.id) == print_:
                 continue
-            line = _renamed(line, number, lambda name: name in there or bool(self._there(db, {name})))
+            name = line.id
+            while name in there or self._there(db, {name}):  # two records of one id are two rows
+                name = f"{line.id[:66]}-row-{number}" if name == line.id else f"{name[:78]}-x"
+            line = replace(line, id=name)
             there[line.id] = print_
             rows.append((self.number, number, *_columns(line, text, print_)))
             if line.split:
@@ -167,16 +170,6 @@ class DatasetDraft:
         names = [*names]
         sql = f"SELECT id, fingerprint FROM dataset_rows WHERE content = ? AND id IN ({marks(names)})"
         return dict(db.execute(sql, (self.number, *names)).fetchall())
-
-
-def _renamed(line: IncomingRow, number: int, taken: Any) -> IncomingRow:
-    """The same row under a free id: two records of one id are two rows."""
-    if not taken(line.id):
-        return line
-    name = f"{line.id[:66]}-row-{number}"
-    while taken(name):
-        name = f"{name[:78]}-x"
-    return replace(line, id=name)
 
 
 def _columns(line: IncomingRow, text: str, print_: bytes) -> tuple[Any, ...]:

@@ -131,9 +131,6 @@ class _Chunk:
     problems: list[Problem] = field(default_factory=list)
     size: int = 0
 
-    def full(self) -> bool:
-        return len(self.lines) + len(self.problems) >= CHUNK_ROWS or self.size > MAX_CHUNK_CHARACTERS
-
 
 class Stopped(CourtroomError):
     """An import was stopped before its end; it can be gone on with."""
@@ -206,7 +203,8 @@ class Import:
                 self._part(number, part, skip if number == first else 0)
         self._write(len(self._files), 0, 0)
         if self._form is None or not self.now.taken:
-            raise self._nothing()
+            why = self._first_problems() or "It holds no records."
+            raise CourtroomError(f"Nothing of {self._order.source} can be used. {why}")
         return self.now.kind, self._whole_frame()
 
     def _part(self, number: int, part: SourceFile, skip: int) -> None:
@@ -220,7 +218,8 @@ class Import:
                 done += 1
                 if done >= LOOKED_AT:
                     self._ask_names()
-                if self._chunk.full():
+                chunk = self._chunk
+                if len(chunk.lines) + len(chunk.problems) >= CHUNK_ROWS or chunk.size > MAX_CHUNK_CHARACTERS:
                     self._write(number, done, reading.position)
         except Damaged as error:
             self._refuse(part.name, str(error))
@@ -445,10 +444,6 @@ class Import:
             "SELECT place, message FROM dataset_problems WHERE dataset = ? LIMIT 3", (self._draft.number,)
         ).fetchall()
         return " ".join(f"{row['place']}: {row['message']}" for row in rows)
-
-    def _nothing(self) -> CourtroomError:
-        why = self._first_problems() or "It holds no records."
-        return CourtroomError(f"Nothing of {self._order.source} can be used. {why}")
 
 
 def _kind_of_remark(remark: str) -> str:

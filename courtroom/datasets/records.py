@@ -1,6 +1,5 @@
 """The records of a file, one after the other: only what is looked at is in memory."""
 
-import io
 import lzma
 import re
 import zipfile
@@ -13,7 +12,7 @@ from courtroom.cases.archives import MAX_RATIO, BoundedReader, UnpackLimit
 from courtroom.cases.readers.tables import table_in
 from courtroom.datasets.source import SourceFile, features_of_schema
 from courtroom.errors import CaseError, CourtroomError
-from courtroom.text.encoding import Rejoined, in_utf8, refuse_pointer
+from courtroom.text.encoding import in_utf8, refuse_pointer, rejoined
 from courtroom.text.files import json_lines, json_of, once
 from courtroom.text.table import TableRow, column_name
 
@@ -66,14 +65,9 @@ class Reading:
     @property
     def position(self) -> int:
         """Bytes read so far, about."""
-        file = self.file
-        if file is None or file.closed:
-            return 0
-        try:
-            raw = getattr(file, "raw", None)
-            return raw.packed_position() if isinstance(raw, BoundedReader) else file.tell()
-        except (OSError, ValueError):
-            return 0
+        raw = getattr(self.file, "raw", None)
+        file = raw.packed if isinstance(raw, BoundedReader) else self.file
+        return 0 if file is None or file.closed else file.tell()
 
     def _all(self, file: IO[bytes]) -> Iterator[TableRow]:
         ending = self.part.ending
@@ -118,7 +112,7 @@ class Reading:
 def _json(name: str, file: IO[bytes]) -> Iterator[TableRow]:
     begin = file.read(PEEK)
     start = begin.lstrip()
-    rest = io.BufferedReader(Rejoined(begin, file))
+    rest = rejoined(begin, file)
     if start[:1] == b"[":
         yield from _array(rest)
         return

@@ -9,22 +9,20 @@ from typing import Annotated, Any
 from pydantic import BeforeValidator, Field, SerializeAsAny
 
 from courtroom.cases.case import Case
-from courtroom.cases.criminal import CriminalCase
+from courtroom.cases.criminal import CriminalCase, Gold
 from courtroom.cases.dispute import Dispute
 from courtroom.cases.kinds import parse_case
 from courtroom.cases.labelled import Document, Labelled, LabelledTask
 from courtroom.strict import Strict
 
 
-def _parsed(value: Any) -> Any:
-    return parse_case(value) if isinstance(value, dict) else value
-
-
 class Row(Strict):
     """One case of a dataset. What is known of the outcome is in the case's own gold fields."""
 
     id: str = Field(min_length=1, max_length=80, description="Unique within the dataset; the case has the same.")
-    case: Annotated[SerializeAsAny[Case], BeforeValidator(_parsed)]
+    case: Annotated[
+        SerializeAsAny[Case], BeforeValidator(lambda value: parse_case(value) if isinstance(value, dict) else value)
+    ]
     category: str = Field(default="", max_length=200, description="By what results are broken down.")
     split: str = Field(default="", max_length=80)
     group: str = Field(
@@ -117,9 +115,8 @@ class ImportCounts(Strict):
         if self.left_out:
             lines += [f"{self.left_out:,} records were left out:", *map(str, self.why)]
         if self.blank:
-            some = (
-                f" ({', '.join(self.blanks)}{', ...' if self.blank > len(self.blanks) else ''})" if self.blanks else ""
-            )
+            more = ", ..." if self.blank > len(self.blanks) else ""
+            some = f" ({', '.join(self.blanks)}{more})" if self.blanks else ""
             lines.append(f"{self.blank:,} rows have no known outcome{some}: they can be heard, but not scored.")
         if self.contradictory:
             lines.append(f"{self.contradictory:,} texts have several outcomes; the dataset's check names them.")
@@ -238,18 +235,12 @@ def margin_of(case: Case | Labelled) -> float | None:
 def numbers_of(case: Case | Labelled) -> dict[str, float]:
     """What statistics count in a case of its kind."""
     if isinstance(case, CriminalCase):
-        gold, found = case.gold, {"defendants": float(len(case.defendants))}
-        if gold and gold.relevant_articles is not None:
-            found["articles"] = len(gold.relevant_articles)
-        if gold and gold.charges is not None:
-            found["charges"] = len(gold.charges)
-        if gold and gold.term_of_imprisonment is not None:
-            term = gold.term_of_imprisonment
-            found |= (
-                {"months": term.imprisonment}
-                if not (term.death_penalty or term.life_imprisonment)
-                else {"life or death": 1}
-            )
+        gold, found = case.gold or Gold(), {"defendants": float(len(case.defendants))}
+        lists = {"articles": gold.relevant_articles, "charges": gold.charges}
+        found |= {name: len(labels) for name, labels in lists.items() if labels is not None}
+        if term := gold.term_of_imprisonment:
+            is_for_life = term.death_penalty or term.life_imprisonment
+            found |= {"life or death": 1} if is_for_life else {"months": term.imprisonment}
         return found
     if isinstance(case, Dispute):
         kinds = [medium.kind for medium in case.media()]

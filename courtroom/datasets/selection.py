@@ -33,10 +33,6 @@ def option(default: Any, description: str, **bounds: Any) -> Any:
     return Field(default=default, description=description, exclude_if=lambda value: not value, **bounds)
 
 
-def _listed(value: Any) -> Any:
-    return tuple(part.strip() for part in value.split(",")) if isinstance(value, str) else value
-
-
 class Preparation(Strict):
     """What is kept of a dataset before anything is drawn of it, over all splits, one step after the other."""
 
@@ -44,9 +40,10 @@ class Preparation(Strict):
     distinct: bool = option(False, "Of rows with one text and one outcome, the first that has the outcome.")
     consistent: bool = option(False, "No row of a text that has several outcomes.")
     labels_of: str = option("", "Cases alone whose labels the dataset of this name has too; `name@version`.")
-    unchanged_by: Annotated[tuple[Literal["IX", "X", "XI", "XII"], ...], BeforeValidator(_listed)] = option(
-        (), "Amendments to the Criminal Law: no case of an article that one of them changed."
-    )
+    unchanged_by: Annotated[
+        tuple[Literal["IX", "X", "XI", "XII"], ...],
+        BeforeValidator(lambda value: [*map(str.strip, value.split(","))] if isinstance(value, str) else value),
+    ] = option((), "Amendments to the Criminal Law: no case of an article that one of them changed.")
     at_most: int | None = option(None, "So many rows of each label: those that stand last.", ge=1)
     at_least: int | None = option(None, "No row with a label that has fewer rows.", ge=1)
     cut: int | None = option(None, "Facts and documents are cut behind so many characters.", ge=1)

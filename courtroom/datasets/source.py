@@ -21,10 +21,10 @@ import zipfile
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
-from pathlib import Path, PurePosixPath
+from pathlib import Path, PurePath, PurePosixPath
 from typing import IO, Any, cast
 
-from courtroom.cases.archives import BLOCK, Archive, BoundedReader, is_hidden, leads_out, read_within
+from courtroom.cases.archives import BLOCK, Archive, BoundedReader, is_hidden, read_within
 from courtroom.errors import CaseError, CourtroomError
 
 ABOVE = 2
@@ -37,13 +37,6 @@ class FolderNotes:
 
     configs: dict[str, dict[str, tuple[str, ...]]] = field(default_factory=dict)
     names: dict[str, dict[str, tuple[str, ...]]] = field(default_factory=dict)
-
-    def of(self, config: str) -> tuple[Mapping[str, Any], ...]:
-        """Label names by column; where no configuration is chosen, those of the only one that is described."""
-        if config in self.names:
-            return (self.names[config],)
-        alone = list(self.names.values())
-        return (alone[0],) if len(alone) == 1 else ()
 
 
 def notes_of(source: Path) -> FolderNotes:
@@ -59,12 +52,6 @@ def notes_of(source: Path) -> FolderNotes:
             break
         inside.add(folder.name)
     return found
-
-
-def features_in(data: bytes) -> dict[str, tuple[str, ...]]:
-    """Label names by column, from a `dataset_info.json`."""
-    content = _json(data)
-    return _names(content.get("features")) if isinstance(content, dict) else {}
 
 
 def features_of_schema(metadata: Mapping[bytes, bytes] | None) -> dict[str, tuple[str, ...]]:
@@ -225,10 +212,12 @@ def parts(source: Path, config: str = "") -> list[SourceFile]:
         found = _configured(source, files, config)
     elif source.suffix.lower() == ".zip":
         archive = Archive(source.name, source, MOST_MEMBERS, MOST_UNPACKED)
-        paths = sorted(archive.paths(), key=lambda path: _order(Path(path)))
-        found = _configured(
-            source, [_member(archive, path) for path in paths if not ABOUT.fullmatch(path.name)], config
-        )
+        files = [
+            _part(path, archive.sizes(path), partial(archive.open, path), partial(archive.find, folder=path.parent))
+            for path in sorted(archive.paths(), key=_order)
+            if not ABOUT.fullmatch(path.name)
+        ]
+        found = _configured(source, files, config)
     else:
         found = [_file(source, source.parent)]
     found = [part for part in found if part.ending in (*TABLES, *TEXTS, *RELEVANCE)]
@@ -270,7 +259,7 @@ def _top(source: Path) -> Path:
     return folder.parent.parent if folder.parent.name == "snapshots" else folder
 
 
-def _order(path: Path) -> tuple[Any, ...]:
+def _order(path: PurePath) -> tuple[Any, ...]:
     """By path, numbers by their value: 2 comes before 10."""
     return tuple(
         (0, int(word), "") if word.isdigit() else (1, 0, word) for word in re.findall(r"\d+|\D+", path.as_posix())
@@ -281,13 +270,6 @@ def _file(path: Path, root: Path) -> SourceFile:
     name, size = path.relative_to(root).as_posix(), path.stat().st_size
     beside = partial(read_within, _top(root), path.parent)
     return _part(PurePosixPath(name), (size, size), lambda: path.open("rb"), beside)
-
-
-def _member(archive: Archive, path: PurePosixPath) -> SourceFile:
-    def beside(name: str) -> bytes | None:
-        return None if leads_out(name) else archive.find(path.parent / name)
-
-    return _part(path, archive.sizes(path), lambda: archive.open(path), beside)
 
 
 def _part(
@@ -331,7 +313,8 @@ def _configured(source: Path, found: list[SourceFile], config: str) -> list[Sour
     if chosen:
         splits = [(part, _split_in(about.configs[chosen], part)) for part in found]
         found = [replace(part, split=split or part.split) for part, split in splits if split is not None]
-    described = about.of(chosen)
+    described = [about.names[chosen]] if chosen in about.names else [*about.names.values()]
+    described = described if len(described) == 1 else []  # of several that are described, none is chosen
     return [replace(part, about=(*_own(part), *described)) for part in found]
 
 
@@ -347,4 +330,5 @@ def _own(part: SourceFile) -> tuple[Mapping[str, Any], ...]:
         data = part.beside("dataset_info.json")
     except CaseError:
         return ()
-    return (features_in(data),) if data else ()
+    content = _json(data or b"")
+    return (_names(content.get("features")),) if isinstance(content, dict) else ()

@@ -84,35 +84,33 @@ class Statistics(Strict):
 def measure(datasets: Datasets, name: str, version: str | None = None) -> Statistics:
     """A dataset's statistics. Raises `CourtroomError`: there is no such dataset."""
     info = datasets.info(name, version)
-    by_split: dict[str, list[tuple[str, str, str, int, float | None, str]]] = defaultdict(list)
-    for split, *rest in datasets.columns(
-        name, info.version, ("category", "outcome", "language", "length", "margin", "numbers")
-    ):
-        by_split[split].append((rest[0], rest[1], rest[2], rest[3], rest[4], rest[5]))
-    everything = [row for rows in by_split.values() for row in rows]
-    named = {split: rows for split in info.splits if (rows := by_split[split])}
-    most: dict[str, float] = defaultdict(float)
-    for *_, text in everything:
-        for number, value in json.loads(text).items():
-            most[number] = max(most[number], value)
-    counts = {split: _counts(rows, most) for split, rows in {ALL: everything, **named}.items()}
+    columns = ("category", "outcome", "language", "length", "margin", "numbers")
+    rows = [(*row[:-1], json.loads(row[-1])) for row in datasets.columns(name, info.version, columns)]
+    most = {number: max(values) for number, values in _numbers(rows).items()}
+    splits = {split: [row for row in rows if row[0] == split] for split in info.splits}
+    counts = {split: _counts(some, most) for split, some in {ALL: rows, **splits}.items() if some}
     return Statistics(info=info, counts=counts)
 
 
-def _counts(rows: Sequence[tuple[str, str, str, int, float | None, str]], most: Mapping[str, float]) -> SplitCounts:
-    lengths = [length for _, _, _, length, _, _ in rows]
+def _numbers(rows: Iterable[tuple[Any, ...]]) -> dict[str, list[float]]:
+    found: dict[str, list[float]] = defaultdict(list)
+    for *_, numbers in rows:
+        for name, value in numbers.items():
+            found[name].append(value)
+    return found
+
+
+def _counts(rows: Sequence[tuple[Any, ...]], most: Mapping[str, float]) -> SplitCounts:
+    _, categories, outcomes, languages, lengths, margin, _ = zip(*rows, strict=True)
     classes = Counter(bisect_right(LENGTHS, length) for length in lengths)
-    margins = Counter(MARGINS[sum(margin > band for band in BANDS)] for *_, margin, _ in rows if margin is not None)
-    numbers: dict[str, list[float]] = defaultdict(list)
-    for *_, text in rows:
-        for name, value in json.loads(text).items():
-            numbers[name].append(value)
+    margins = Counter(MARGINS[sum(one > band for band in BANDS)] for one in margin if one is not None)
+    numbers = _numbers(rows)
     return SplitCounts(
         rows=len(rows),
-        known=sum(bool(outcome) for _, outcome, *_ in rows),
-        categories=_counted(category for category, *_ in rows if category),
-        outcomes=_counted(outcome for _, outcome, *_ in rows if outcome),
-        languages=_counted(language for _, _, language, *_ in rows),
+        known=len([*filter(None, outcomes)]),
+        categories=_counted(filter(None, categories)),
+        outcomes=_counted(filter(None, outcomes)),
+        languages=_counted(languages),
         length=_spread(lengths),
         lengths=tuple(classes[number] for number in range(len(LENGTHS) + 1)),
         margins={name: margins[name] for name in MARGINS} if margins else {},
@@ -202,14 +200,17 @@ def near_duplicates(
     left out here. Raises `CourtroomError`: there is no such dataset."""
     info = datasets.info(name, version)
     sample = min(most, MAX_COMPARED_ROWS) if info.count > min(most, MAX_COMPARED_ROWS) else None
-    rows = [(row.id, row.split, _squeezed(text_of(row.case)))
-            for row in datasets.rows(name, info.version, Selection(sample=sample))]  # fmt: skip
+    rows = []
+    for row in datasets.rows(name, info.version, Selection(sample=sample)):
+        # Its beginning, without what tells no texts apart: white space, punctuation and case.
+        text = "".join(sign for sign in text_of(row.case).casefold() if sign.isalnum())[:MAX_COMPARED_CHARACTERS]
+        rows.append((row.id, row.split, text))
     found = []
     for one, other in _candidates([text for *_, text in rows]):
-        first, second = _shingles(rows[one][2]), _shingles(rows[other][2])
+        ids, splits, texts = zip(rows[one], rows[other], strict=True)
+        first, second = map(_shingles, texts)
         share = len(first & second) / len(first | second)
-        if share >= ALIKE and rows[one][2] != rows[other][2]:
-            ids, splits = (rows[one][0], rows[other][0]), (rows[one][1], rows[other][1])
+        if share >= ALIKE and texts[0] != texts[1]:
             found.append(Near(rows=ids, splits=splits, alike=share))
     found.sort(key=lambda pair: (-pair.alike, pair.rows))
     across = sum(pair.splits[0] != pair.splits[1] for pair in found)
@@ -239,11 +240,6 @@ def _candidates(texts: Sequence[str]) -> list[tuple[int, int]]:
 def _shingles(text: str) -> frozenset[bytes]:
     starts = range(max(1, len(text) - SHINGLE + 1)) if text else ()
     return frozenset(text[start : start + SHINGLE].encode() for start in starts)
-
-
-def _squeezed(text: str) -> str:
-    """Its beginning, without what tells no texts apart: white space, punctuation and case."""
-    return "".join(sign for sign in text.casefold() if sign.isalnum())[:MAX_COMPARED_CHARACTERS]
 
 
 class Same(Strict):

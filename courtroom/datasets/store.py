@@ -4,6 +4,7 @@ import hashlib
 import json
 import re
 import time
+from collections import defaultdict
 from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from itertools import islice
@@ -38,7 +39,6 @@ from courtroom.datasets.selection import (
     rows_of,
     splits_of,
 )
-from courtroom.datasets.splits import divided
 from courtroom.errors import CourtroomError
 from courtroom.sharing import changing, give_up, listed, take
 from courtroom.store.connection import StoredRow, read
@@ -95,16 +95,16 @@ class Datasets:
         rows = self.database.execute(
             f"SELECT * FROM datasets WHERE version IS NULL AND {fits} ORDER BY id", values
         ).fetchall()
-        states = [(row, json.loads(row["state"])) for row in rows]
+        states = ({"taken": 0, "refused": 0, **json.loads(row["state"])} for row in rows)
         return [
             PendingDataset(
                 name=row["name"],
                 source=row["source"],
-                taken=state.get("taken", 0),
-                refused=state.get("refused", 0),
+                taken=state["taken"],
+                refused=state["refused"],
                 order=row["orders"],
             )
-            for row, state in states
+            for row, state in zip(rows, states, strict=True)
         ]
 
     def rows(self, name: str, version: str | None = None, wanted: Selection = EVERY) -> Iterator[Row]:
@@ -225,19 +225,13 @@ class Datasets:
         if not parts or any(share <= 0 for share in parts.values()):
             raise CourtroomError("Give each split a share above 0, such as train=3,validation=1,test=2.")
         units = self.lines(name, dataset["version"])
-        chosen = divided(units, parts, seed)
+        chosen = _divided(units, parts, seed)
         with self.database.transaction() as db:
             changing(self.database, "change", _named(name), "split")
             made = db.execute(
                 "INSERT INTO datasets (name, content, kind, count, source, state, made, frame)"
-                " VALUES (?, ?, ?, ?, ?, ?, ?, ?) RETURNING id",
-                (
-                    name,
-                    *(dataset[key] for key in ("content", "kind", "count", "source")),
-                    json.dumps(self._state(name, dataset["version"])),
-                    time.time(),
-                    dataset["frame"],
-                ),
+                " SELECT name, content, kind, count, source, state, ?, frame FROM datasets WHERE id = ? RETURNING id",
+                (time.time(), dataset["id"]),
             ).fetchone()["id"]
             db.executemany(
                 "INSERT INTO dataset_splits VALUES (?, ?, ?)",
@@ -396,3 +390,44 @@ def _line(row: Row, kind: str, frame: SharedFields | None) -> IncomingRow:
     if len(case.items) != 1 or frame_of(case) != frame:
         raise CourtroomError(f"{row.id} must hold one text and have the same labels and question as the row before it.")
     return IncomingRow(**values | {"case": case.items[0]})
+
+
+def _divided(units: Sequence[Line], parts: Mapping[str, float], seed: int) -> list[str]:
+    """Choose a split for each row. Rows of one record, and rows with the same text, stay together.
+
+    A stratum is a category with an outcome, of disputes with the votes on record too. In it each bundle goes where most
+    is missing of the stratum's share and of the whole's, so that shares are held in each large stratum and, over many
+    small ones, in all.
+    """
+    total = sum(parts.values())
+    shares = {name: share / total for name, share in parts.items()}
+    strata: dict[tuple[str, ...], list[list[int]]] = defaultdict(list)
+    for bundle in _bundles(units):
+        first = units[bundle[0]]
+        votes = "" if first.margin is None else f"{first.margin:.3f}"
+        strata[first.category, first.outcome, votes].append(bundle)
+    chosen = [""] * len(units)
+    overall = dict.fromkeys(parts, 0)
+    for stratum in sorted(strata):
+        within = dict.fromkeys(parts, 0)
+        # A row's place in the draw depends on the seed and the row, not on the other rows.
+        lots = (hashlib.sha256(f"{seed}\n{units[bundle[0]].id}".encode()).digest() for bundle in strata[stratum])
+        for _, bundle in sorted(zip(lots, strata[stratum], strict=True)):
+            placed = sum(within.values()) + sum(overall.values()) + 2 * len(bundle)
+            best = max(parts, key=lambda name: shares[name] * placed - within[name] - overall[name])
+            for place in bundle:
+                chosen[place] = best
+            within[best] += len(bundle)
+            overall[best] += len(bundle)
+    return chosen
+
+
+def _bundles(units: Sequence[Line]) -> list[list[int]]:
+    """Find positions that must stay together: joined by record or by text, over any number of steps."""
+    from networkx.utils import UnionFind  # slow to import
+
+    joined, first = UnionFind(range(len(units))), dict[tuple[str, str | bytes], int]()
+    for place, unit in enumerate(units):
+        for key in (("text", unit.fingerprint), *((("record", unit.group),) if unit.group else ())):
+            joined.union(first.setdefault(key, place), place)
+    return sorted(map(sorted, joined.to_sets()))

@@ -144,11 +144,10 @@ def runs(marked: Marked) -> Iterator[tuple[str, Span | None]]:
     at = 0
     for span in sorted(marked.spans, key=lambda span: (span.start, -span.end)):
         start, end = max(span.start, at), min(span.end, len(marked.body))
-        if start >= end:
-            continue
-        if at < start:
-            yield marked.body[at:start], None
-        yield marked.body[start:end], span
-        at = end
+        if start < end:
+            if at < start:
+                yield marked.body[at:start], None
+            yield marked.body[start:end], span
+            at = end
     if at < len(marked.body):
         yield marked.body[at:], None

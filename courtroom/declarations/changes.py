@@ -98,9 +98,10 @@ def leaves(values: Sequence[Any], path: str = "") -> Iterator[tuple[str, tuple[A
     is one leaf, and so is what some have in the same form and others not at all.
     """
     there = [value for value in values if value is not None]
-    if not there or (len(there) == len(values) and _alike(there)):
+    alike = all(value == there[0] for value in there)
+    if not there or (len(there) == len(values) and alike):
         return
-    if _alike(there):
+    if alike:
         yield path, tuple(values)
     elif all(isinstance(value, dict) for value in there):
         yield from _parts(values, path)
@@ -109,10 +110,6 @@ def leaves(values: Sequence[Any], path: str = "") -> Iterator[tuple[str, tuple[A
         yield from _parts([_by_name(value, named) if value is not None else None for value in values], path)
     else:
         yield path, tuple(values)
-
-
-def _alike(values: Sequence[Any]) -> bool:
-    return all(value == values[0] for value in values)
 
 
 def _parts(values: Sequence[dict[str, Any] | None], path: str) -> Iterator[tuple[str, tuple[Any, ...]]]:

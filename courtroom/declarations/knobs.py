@@ -75,14 +75,10 @@ def knob(
         labels: what its choices are called, where that is more than their words without hyphens.
         limits: as pydantic's `Field` has them.
     """
-    extra: JsonDict = {
-        **({"widget": widget} if widget else {}),
-        **({} if varied else {"varied": False}),
-        **({"set_for": set_for} if set_for else {}),
-        **({"group": group} if group is not Group.TALK else {}),
-        **({"first": True} if first else {}),
-        **({"labels": dict(labels)} if labels else {}),
-    }
+    said: JsonDict = {"widget": widget, "set_for": set_for, "first": first, "labels": dict(labels or {})}
+    extra: JsonDict = {name: value for name, value in said.items() if value}
+    extra |= {} if varied else {"varied": False}
+    extra |= {} if group is Group.TALK else {"group": group}
     return Field(default=default, title=title, description=description, json_schema_extra=extra, **limits)
 
 
@@ -129,9 +125,8 @@ def seating(kind: type[BaseModel], persons: Sequence[Mapping[str, Any]]) -> dict
         raise CourtroomError(
             "The members of this procedure have no personas. Choose a procedure with a jury of persons."
         )
-    empty: dict[str, Any] = {drawn[Widget.EMPTY_SEATS]: []} if Widget.EMPTY_SEATS in drawn else {}
-    seats = {drawn[Widget.SEATS]: len(persons)} if Widget.SEATS in drawn else {}
-    return {**seats, drawn[Widget.PERSONAS]: [dict(person) for person in persons], **empty}
+    seated = {Widget.SEATS: len(persons), Widget.PERSONAS: [dict(one) for one in persons], Widget.EMPTY_SEATS: []}
+    return {drawn[widget]: value for widget, value in seated.items() if widget in drawn}
 
 
 def thresholds(kind: type[BaseModel]) -> Iterator[tuple[str, str]]:
@@ -157,13 +152,8 @@ def plain(annotation: Any) -> tuple[Any, bool]:
 
 def bounds(field: FieldInfo) -> tuple[float | None, float | None]:
     """The least and the largest number that a field takes; None is no bound."""
-    low = high = None
-    for rule in field.metadata:
-        low = getattr(rule, "ge", None) if getattr(rule, "ge", None) is not None else low
-        high = getattr(rule, "le", None) if getattr(rule, "le", None) is not None else high
-        if getattr(rule, "gt", None) is not None:
-            low = rule.gt
-    return low, high
+    rules = {name: getattr(rule, name) for rule in field.metadata for name in ("ge", "gt", "le") if hasattr(rule, name)}
+    return rules.get("gt", rules.get("ge")), rules.get("le")
 
 
 def is_group(field: FieldInfo) -> bool:
@@ -213,12 +203,10 @@ def path_in_words(kind: type[BaseModel], path: str) -> str:
         return " · ".join([title, *([path_in_words(BaseModel, rest)] if rest else [])])
     if is_group(field):
         return path_in_words(field.annotation, rest)  # type: ignore[arg-type]
-    inner = next(
-        (one for one in get_args(plain(field.annotation)[0]) if isinstance(one, type) and issubclass(one, BaseModel)),
-        None,
-    )
+    held = get_args(plain(field.annotation)[0])
+    inner = next((one for one in held if isinstance(one, type) and issubclass(one, BaseModel)), BaseModel)
     place, _, rest = rest.partition(".")
-    return " · ".join([title, place, *([path_in_words(inner or BaseModel, rest)] if rest else [])])
+    return " · ".join([title, place, *([path_in_words(inner, rest)] if rest else [])])
 
 
 def setting_in_words(kind: type[BaseModel], path: str, value: Any) -> str:

@@ -3,11 +3,11 @@
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import Any
 
-from pydantic import BaseModel
-
 from courtroom.declarations.changes import put, value_at
+from courtroom.declarations.knobs import path_in_words
 from courtroom.declarations.setup import Setup
 from courtroom.models.spec import ModelSpec
 
@@ -40,16 +40,9 @@ def departures(setup: Setup, settings: Iterable[PaperSetting]) -> dict[str, Any]
 
 def title_of(kind: type[Setup], knob: str) -> str:
     """A knob as a page calls it: `Model · Temperature`, `Rounds at most (T)`."""
-    titles = list[str]()
-    at: type[BaseModel] = kind
     if role := _ROLE.fullmatch(knob):
-        titles, knob, at = [role[1].replace("-", " ").capitalize()], role[2], ModelSpec
-    for name in knob.split("."):
-        field = at.model_fields[name]
-        titles.append(field.title or name)
-        if isinstance(field.annotation, type) and issubclass(field.annotation, BaseModel):
-            at = field.annotation
-    return " · ".join(titles)
+        return f"{role[1].replace('-', ' ').capitalize()} · {path_in_words(ModelSpec, role[2])}"
+    return " · ".join(path_in_words(kind, path) for path in accumulate(knob.split("."), "{}.{}".format))
 
 
 _ROLE = re.compile(r"roles\.([^.]+)\.([^.]+)")

@@ -93,12 +93,8 @@ class Setup(Strict):
         model = _filled(values.get("model", own), own)
         roles = {name: _filled(spec, model) for name, spec in _parts(values, "roles")}
         members = {name: _filled(spec, roles.get(role_of(name), model)) for name, spec in _parts(values, "members")}
-        return {
-            **values,
-            "model": model,
-            **({"roles": roles} if roles else {}),
-            **({"members": members} if members else {}),
-        }
+        filled = {"roles": roles, "members": members}
+        return {**values, "model": model, **{name: specs for name, specs in filled.items() if specs}}
 
     def spec(self, member: str, role: str) -> ModelSpec:
         """The model that answers for a member: its own, else its role's, else the run's."""
@@ -221,9 +217,8 @@ def _filled(given: Any, base: Any) -> Any:
     """A connection goes with the model that it was chosen for: where another model is named, it is not inherited."""
     if not isinstance(given, Mapping) or given.keys() >= _ALWAYS_WRITTEN:
         return given
-    known = (
-        base.model_dump(mode="json") if isinstance(base, ModelSpec) else dict(base) if isinstance(base, Mapping) else {}
-    )
+    known = base.model_dump(mode="json") if isinstance(base, ModelSpec) else base
+    known = dict(known) if isinstance(known, Mapping) else {}
     if "id" in given:
         known.pop("connection", None)
     return {**known, **given}
@@ -242,8 +237,7 @@ class SetupStore:
         self._database = database
 
     def names(self) -> list[str]:
-        rows = self._database.execute("SELECT name FROM setups ORDER BY saved DESC")
-        return [row["name"] for row in rows]
+        return [row["name"] for row in self._database.execute("SELECT name FROM setups ORDER BY saved DESC")]
 
     @needs(Access.RUN)
     def save(self, name: str, body: dict[str, Any]) -> None:

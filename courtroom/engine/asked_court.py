@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 
 from courtroom.engine.events import Replied, Voted
 from courtroom.engine.interventions import ReplyToQuestions
@@ -16,33 +16,26 @@ ARROW = "=>"
 """In a line of prepared replies, between the words of a question and the reply."""
 
 
-@dataclass(frozen=True)
-class QuestionToCourt:
-    """A question as it was first put, and who put it."""
-
-    text: str
-    askers: tuple[str, ...]
-    """Ids of members."""
+ToCourt = Mapping[str, tuple[str, ...]]
+"""The ids of the members who put a question, by the question as it was first put."""
 
 
-def unanswered(votes: Sequence[Voted], answered: Iterable[str]) -> tuple[QuestionToCourt, ...]:
+def unanswered(votes: Sequence[Voted], answered: Iterable[str]) -> ToCourt:
     """Return what was asked and not replied to; the same question by several members is there once.
 
     Args:
         votes: in the order of their stages; within one, votes come in any order, so that here seats say which is first.
         answered: the questions that have a reply.
     """
-    asked: dict[str, QuestionToCourt] = {}
-    stages = list(dict.fromkeys(vote.stage for vote in votes))
+    stages, done = list(dict.fromkeys(vote.stage for vote in votes)), {"", *map(_bare, answered)}
+    first, asked = dict[str, str](), defaultdict[str, dict[str, None]](dict)
     for vote in sorted(votes, key=lambda vote: (stages.index(vote.stage), vote.path)):
-        if key := _bare(vote.question):
-            known = asked.get(key, QuestionToCourt(vote.question, ()))
-            asked[key] = QuestionToCourt(known.text, tuple(dict.fromkeys((*known.askers, vote.member))))
-    done = {_bare(question) for question in answered}
-    return tuple(question for key, question in asked.items() if key not in done)
+        if _bare(vote.question) not in done:
+            asked[first.setdefault(_bare(vote.question), vote.question)][vote.member] = None
+    return {question: tuple(askers) for question, askers in asked.items()}
 
 
-def waiting(record: Record) -> tuple[QuestionToCourt, ...]:
+def waiting(record: Record) -> ToCourt:
     """Return the questions of a run to which nobody has replied."""
     return unanswered(record.of(Voted), (question for questions, _ in replies(record) for question in questions))
 
@@ -54,7 +47,7 @@ def replies(record: Record) -> tuple[Reply, ...]:
     return (*by_persons, *((reply.questions, reply.text) for reply in record.of(Replied)))
 
 
-def prepared(lines: str, questions: Sequence[QuestionToCourt], given: Sequence[str]) -> dict[str, tuple[str, ...]]:
+def prepared(lines: str, questions: Iterable[str], given: Sequence[str]) -> dict[str, tuple[str, ...]]:
     """Return what prepared replies say to questions: each with the questions that it is for; nothing where none are.
 
     A line with words before an arrow is for questions in which all of these stand; one without is for the next question
@@ -71,10 +64,9 @@ def prepared(lines: str, questions: Sequence[QuestionToCourt], given: Sequence[s
     following = iter(in_order[sum(reply in in_order for reply in given) :])
     found: dict[str, tuple[str, ...]] = {}
     for question in questions:
-        asked = question.text.casefold()
-        fitting = (reply for words, reply in by_words if all(word in asked for word in words))
+        fitting = (reply for words, reply in by_words if all(word in question.casefold() for word in words))
         reply = next(fitting, None) or next(following, NO_MORE)
-        found[reply] = (*found.get(reply, ()), question.text)
+        found[reply] = (*found.get(reply, ()), question)
     return found
 
 

@@ -172,7 +172,7 @@ class Court(Generic[C, S]):
         self._replies += [(act.questions, act.text) for act in acts if isinstance(act, ReplyToQuestions)]
         answered = [question for questions, _ in self._replies for question in questions]
         is_again = self._stage is not None and self._stage.stage_kind == kind
-        questions = unanswered(self._votes, answered) if is_again else ()
+        questions = unanswered(self._votes, answered) if is_again else {}
         if self._stage is None:
             services.ledger.add(Seated(stage="", members=self._members))
         else:

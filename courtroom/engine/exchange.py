@@ -145,7 +145,7 @@ class Exchange(Generic[A]):
         asker = self._services.asker
         if asker.knows(request.key):
             return request
-        if await self._services.capabilities.can_be_asked(self._spec):
+        if not await asyncio.to_thread(self._services.capabilities.why_not_asked, self._spec):
             trial = copy(self)
             trial._services = replace(self._services, ledger=Ledger(root=self._services.ledger.root))  # no note of it
             there = await trial._ask_stand_in("")

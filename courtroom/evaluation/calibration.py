@@ -7,7 +7,6 @@ from statistics import fmean
 from typing import TYPE_CHECKING
 
 from courtroom.cases.case import Case
-from courtroom.engine.record import Record
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -39,12 +38,6 @@ def forecasts(case: Case, votes: Iterable[tuple[str | None, int | None]]) -> tup
         for choice, confidence in votes
         if choice is not None and confidence is not None
     )
-
-
-def of_run(record: Record) -> tuple[Forecast, ...]:
-    """Return what members said of their votes in a run's last ballot."""
-    last = list(record.ballots.values())[-1].values() if record.ballots else ()
-    return forecasts(record.case, [(vote.choice, vote.confidence) for vote in last])
 
 
 def brier(given: Sequence[Forecast]) -> float:

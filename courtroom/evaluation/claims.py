@@ -57,7 +57,6 @@ class Claim:
     is_contradicted: bool = False
     """Whether a model names the passage as one that says otherwise."""
     model: str = ""
-    """Which model found it."""
 
     def stands_in(self, text: str) -> bool:
         """Whether a text speaks of it."""
@@ -155,12 +154,8 @@ def way(moved: Movement, claim: Claim) -> Way:
     spoke = tuple(vote for vote in speak if vote not in right)
     carried, righted = {vote.path for vote in (claim.vote, *spoke)}, {vote.path for vote in right}
     shown_to = {one.id: {heard.vote.path for seen in moved.of(one) for heard in seen.heard} for one in moved.voters}
-    roles: dict[str, Role] = {}
-    for member, shown in shown_to.items():
-        if shown & carried:
-            roles[member] = "heard-both" if shown & righted else "heard"
-        else:
-            roles[member] = "heard-denial" if shown & righted else "heard-neither"
+    parts: tuple[tuple[Role, Role], ...] = (("heard-neither", "heard-denial"), ("heard", "heard-both"))
+    roles = {one: parts[bool(shown & carried)][bool(shown & righted)] for one, shown in shown_to.items()}
     roles |= dict.fromkeys((vote.member for vote in spoke), "spoke")
     roles |= dict.fromkeys((vote.member for vote in right), "denied")
     roles[claim.vote.member] = "said"
@@ -193,10 +188,8 @@ def _new_numbers(said: str, known: str) -> Iterator[str]:
 
 def _measures(text: str) -> list[tuple[str, float, str]]:
     """Unit, value and words of each number with a unit, and of each time of day."""
-    found = []
-    for one in _MEASURE.finditer(text):
-        unit, factor = _UNITS[one[2].lower()]
-        found.append((unit, round(_value(one[1]) * factor, 3), one[0]))
+    measures = ((*_UNITS[one[2].lower()], one) for one in _MEASURE.finditer(text))
+    found = ((unit, round(_value(one[1]) * factor, 3), one[0]) for unit, factor, one in measures)
     return [*found, *(("clock", int(one[1]) * 60.0 + int(one[2]), one[0]) for one in _CLOCK.finditer(text))]
 
 

@@ -4,6 +4,7 @@ Votes, answers and look-ups of different runs are found by their paths, such as 
 one value a run is a tuple in the order of the runs.
 """
 
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any, Literal, TypeVar
@@ -119,8 +120,6 @@ class LookUp(Strict):
 
 
 class Comparison(Strict):
-    """All of it."""
-
     differences: Differences
     verdict: tuple[Difference, ...]
     """What differs between the verdicts of the runs that have one."""
@@ -147,12 +146,10 @@ def compare(records: Sequence[Record]) -> Comparison:
     `CourtroomError`: there are too few or too many."""
     checked(record.run.id for record in records)
     ballots, answers = tuple(_ballots(records)), tuple(_answers(records))
+    given = [(record.run, record.case, record.setup) for record in records]
     verdicts = [record.run.verdict and record.run.verdict.model_dump(mode="json") for record in records]
     return Comparison(
-        differences=put_in(
-            [(record.run, record.case, record.setup) for record in records],
-            [record.interventions for record in records],
-        ),
+        differences=put_in(given, [record.interventions for record in records]),
         verdict=_differences(verdicts) if sum(one is not None for one in verdicts) > 1 else (),
         ballots=ballots,
         members=tuple(_members(records, ballots, answers)),
@@ -182,10 +179,9 @@ def put_in(
 
 def _done(interventions: Sequence[Sequence[Intervention]]) -> tuple[Difference, ...]:
     """By what was done to what from where; the last one of a kind counts."""
-    lines = [{f"{one.described()}, from {one.stage}": one.after for one in done} for done in interventions]
-    names = dict.fromkeys(name for one in lines for name in one)
-    rows = ((name, tuple(one.get(name) for one in lines)) for name in names)
-    return tuple(Difference(path=name, values=values) for name, values in rows if len({str(v) for v in values}) > 1)
+    rows = _aligned({f"{one.described()}, from {one.stage}": one.after for one in done} for done in interventions)
+    apart = ((name, values) for name, values in rows.items() if len(set(map(str, values))) > 1)
+    return tuple(Difference(path=name, values=values) for name, values in apart)
 
 
 def _differences(values: Sequence[Any], path: str = "") -> tuple[Difference, ...]:
@@ -222,11 +218,12 @@ def _ballots(records: Sequence[Record]) -> Iterator[BallotComparison]:
     }
     for path, first in sorted(held.items(), key=lambda one: stages.index(one[1].ballot_stage(one[0]))):
         cast = _aligned(record.ballots.get(path, {}) for record in records)
-        rows = []
-        for member in (member for member in seats if member in cast):
-            votes = cast[member]
-            choices = {vote.choice for vote in votes if vote}
-            rows.append(MemberVotes(member=member, name=seats[member], votes=votes, differs=len(choices) > 1))
+        choices = {member: {vote.choice for vote in votes if vote} for member, votes in cast.items()}
+        rows = (
+            MemberVotes(member=member, name=name, votes=cast[member], differs=len(choices[member]) > 1)
+            for member, name in seats.items()
+            if member in cast
+        )
         tallies = tuple(record.tallies.get(path) for record in records)
         yield BallotComparison(path=path, name=first.ballot_name(path), tallies=tallies, members=tuple(rows))
 
@@ -280,6 +277,7 @@ def _members(
 
 def _look_ups(records: Sequence[Record]) -> Iterator[LookUp]:
     made = _aligned({retrieval.path: retrieval for retrieval in record.retrievals} for record in records)
+    language = records[0].case.language
     for path, looked in made.items():
         there = [retrieval for retrieval in looked if retrieval]
         found = _aligned({_name(one, hit): hit for hit in one.hits} if one else {} for one in looked)
@@ -289,11 +287,7 @@ def _look_ups(records: Sequence[Record]) -> Iterator[LookUp]:
             made=tuple(one is not None for one in looked),
             same_query=len({one.key for one in there}) == 1,
             found=tuple(
-                FoundRecord(
-                    id=name,
-                    title=_title(_first(hits), records[0].case.language),
-                    runs=tuple(hit is not None for hit in hits),
-                )
+                FoundRecord(id=name, title=_title(_first(hits), language), runs=tuple(hit is not None for hit in hits))
                 for name, hits in found.items()
             ),
         )
@@ -325,10 +319,9 @@ def family(
     begins a tree of its own. `runs`: in the order in which they were made; others than the family's may be among them.
     `changed`: what differs between a run and its fork. `most`: runs that are given at most, the first ones."""
     rows = {row.id: row for row in runs}
-    forks: dict[str, list[Run]] = {}
+    forks = defaultdict[str | None, list[Run]](list)
     for row in rows.values():
-        if row.parent in rows:
-            forks.setdefault(str(row.parent), []).append(row)
+        forks[row.parent].append(row)
     first = rows[run]
     while first.parent in rows:
         first = rows[str(first.parent)]
@@ -336,7 +329,7 @@ def family(
     def branch(row: Run, depth: int) -> Iterator[Relative]:
         changes = changed(rows[str(row.parent)], row) if depth else Differences()
         yield Relative(run=row, depth=depth, changes=changes)
-        for fork in forks.get(row.id, ()):
+        for fork in forks[row.id]:
             yield from branch(fork, depth + 1)
 
     return tuple(islice(branch(first, 0), most))

@@ -70,10 +70,7 @@ def abstains(task: str, answer: str, case: CriminalCase) -> bool:
 def f1(predicted: Collection[object], gold: Collection[object]) -> float:
     """F1 of two sets, 0 to 1; 0 where they share nothing."""
     shared = len(set(predicted) & set(gold))
-    if not shared:
-        return 0.0
-    precision, recall = shared / len(set(predicted)), shared / len(set(gold))
-    return 2 * precision * recall / (precision + recall)
+    return 2 * shared / (len(set(predicted)) + len(set(gold))) if shared else 0.0
 
 
 def term_score(months: int | None, gold: Term) -> float | None:

@@ -6,7 +6,7 @@ asked.
 """
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from dataclasses import dataclass
 
 from courtroom.declarations.setup import Member
@@ -77,30 +77,20 @@ class Movement:
         return {seen.vote.member for seen in self.votes for one in seen.heard if one.vote.member == member.id}
 
     @property
-    def never_heard_other_side(self) -> tuple[Member, ...]:
-        """Members who, whenever they were asked again, were shown no reason against the side on which they stood."""
-        return tuple(one for one in self._asked_again if not any(seen.heard_against for seen in self.of(one)))
-
-    @property
-    def hear_nobody(self) -> tuple[Member, ...]:
-        """Members who were asked again and were never shown another's words."""
-        return tuple(one for one in self._asked_again if not any(seen.heard for seen in self.of(one)))
-
-    @property
-    def heard_by_nobody(self) -> tuple[Member, ...]:
-        """Members who were asked again, and whose words no other was ever shown."""
-        return tuple(one for one in self._asked_again if not self.hearers(one))
-
-    @property
-    def _asked_again(self) -> list[Member]:
+    def asked_again(self) -> list[Member]:
         return [member for member in self.voters if len(self.of(member)) > 1]
+
+    @property
+    def never_heard_other_side(self) -> list[Member]:
+        """Members who, whenever they were asked again, were shown no reason against the side on which they stood."""
+        return [one for one in self.asked_again if not any(seen.heard_against for seen in self.of(one))]
 
     def heard(self, ballot: str | None = None) -> dict[tuple[str, str], tuple[Heard, ...]]:
         """What went along each way in a ballot, or in all, each statement once; by hearer and speaker."""
-        found: dict[tuple[str, str], dict[str, Heard]] = {}
-        for seen in (seen for seen in self.votes if ballot in (None, seen.vote.ballot)):
-            for one in seen.heard:
-                found.setdefault((seen.vote.member, one.vote.member), {})[one.vote.path] = one
+        found = defaultdict[tuple[str, str], dict[str, Heard]](dict)
+        for seen in self.votes:
+            for one in seen.heard if ballot in (None, seen.vote.ballot) else ():
+                found[seen.vote.member, one.vote.member][one.vote.path] = one
         return {way: tuple(said.values()) for way, said in found.items()}
 
 

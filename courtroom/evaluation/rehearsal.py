@@ -5,7 +5,7 @@ It needs no figures of its own for any procedure: it counts what the procedure r
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from typing import Any
 
 from courtroom.cases.case import Case
@@ -32,9 +32,9 @@ class Load:
     """What one model will have to do: calls and estimated tokens."""
 
     model: str
-    calls: int
-    prompt_tokens: int
-    completion_tokens: int
+    calls: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
     read: int = 0
     """Of the prompt tokens, those that its provider will read from its cache."""
     written: int = 0
@@ -60,8 +60,7 @@ class LoadCount:
     @property
     def loads(self) -> tuple[Load, ...]:
         """One for each model."""
-        counted = [one.name for one in fields(Load) if one.name != "model"]
-        return tuple(Load(model, **{name: load[name] for name in counted}) for model, load in self._of.items())
+        return tuple(Load(model, **load) for model, load in self._of.items())
 
 
 @dataclass(frozen=True)

@@ -16,6 +16,7 @@ from courtroom.sharing import listed, own
 from courtroom.store.connection import read, read_all
 from courtroom.store.database import Database
 from courtroom.strict import Strict
+from courtroom.text.words import short
 
 Order = Literal["newest", "oldest", "case"]
 ORDERS: dict[Order, str] = {
@@ -45,8 +46,6 @@ class GroupLine(Strict):
 
 
 Line = Run | GroupLine | Unreadable
-
-
 Whose = Literal["", "mine", "others"]
 
 
@@ -212,7 +211,6 @@ def _values(wanted: RunFilter) -> dict[str, object]:
 
 MAX_SETTINGS = 12
 """Columns for settings that are not the same in all runs."""
-MAX_SETTING_CHARACTERS = 60
 
 
 def run_table(records: Sequence[Record]) -> list[dict[str, Any]]:
@@ -253,4 +251,4 @@ def _outcome(record: Record) -> dict[str, Any]:
 
 def _short(value: Any) -> str:
     text = value if isinstance(value, str) else "" if value is None else json.dumps(value, ensure_ascii=False)
-    return text if len(text) <= MAX_SETTING_CHARACTERS else f"{text[: MAX_SETTING_CHARACTERS - 1]}…"
+    return short(text)

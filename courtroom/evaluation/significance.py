@@ -38,8 +38,8 @@ def cohens_g(a: Sequence[bool], b: Sequence[bool]) -> float | None:
     return first / (first + second) - 0.5 if first + second else None
 
 
-def cases_needed(a: Sequence[float], b: Sequence[float], alpha: float = ALPHA, power: float = POWER) -> int | None:
-    """Cases at which the permutation test would show a difference of this size with this power; None where there is
+def cases_needed(a: Sequence[float], b: Sequence[float]) -> int | None:
+    """Cases at which the permutation test would show a difference of this size with `POWER`; None where there is
     none. By statsmodels' power of the paired t test on Cohen's d, which that of the permutation test comes to; never
     fewer than can show any."""
     from statsmodels.stats.power import TTestPower
@@ -48,34 +48,32 @@ def cases_needed(a: Sequence[float], b: Sequence[float], alpha: float = ALPHA, p
     if not size or abs(size) < 2.8 / math.sqrt(MOST_CASES):
         return None
     if abs(size) > 2:  # the solver finds no root there
-        return fewest_cases(alpha)
-    found = TTestPower().solve_power(effect_size=abs(size), alpha=alpha, power=power, alternative="two-sided")
-    return max(fewest_cases(alpha), math.ceil(float(found)))
+        return fewest_cases()
+    found = TTestPower().solve_power(effect_size=abs(size), alpha=ALPHA, power=POWER, alternative="two-sided")
+    return max(fewest_cases(), math.ceil(float(found)))
 
 
-def cases_needed_mcnemar(
-    a: Sequence[bool], b: Sequence[bool], alpha: float = ALPHA, power: float = POWER
-) -> int | None:
-    """Cases at which McNemar's exact test would show this difference with this power; None where there is none."""
+def cases_needed_mcnemar(a: Sequence[bool], b: Sequence[bool]) -> int | None:
+    """Cases at which McNemar's exact test would show this difference with `POWER`; None where there is none."""
     _, first, second, _ = crossed(a, b)
-    return _needed(first, second, len(a), alpha, power)
+    return _needed(first, second, len(a))
 
 
 @lru_cache(maxsize=1_000)
-def _needed(first: int, second: int, cases: int, alpha: float, power: float) -> int | None:
+def _needed(first: int, second: int, cases: int) -> int | None:
     if first == second or abs(first - second) / cases < 2.8 / math.sqrt(MOST_CASES):
         return None
     low, high = 1, 8
-    while power_mcnemar(high, first / cases, second / cases, alpha) < power:
+    while power_mcnemar(high, first / cases, second / cases) < POWER:
         low, high = high, 2 * high
     while high - low > max(1, high // 1_000):
         middle = (low + high) // 2
-        enough = power_mcnemar(middle, first / cases, second / cases, alpha) >= power
+        enough = power_mcnemar(middle, first / cases, second / cases) >= POWER
         low, high = (low, middle) if enough else (middle, high)
     return high
 
 
-def power_mcnemar(cases: int, first: float, second: float, alpha: float = ALPHA) -> float:
+def power_mcnemar(cases: int, first: float, second: float) -> float:
     """How probably McNemar's exact test shows a difference, 0 to 1: over how many cases differ, its power given that
     many do. `first`: the probability that the first arm alone has a case right; `second` likewise."""
     import numpy as np
@@ -85,8 +83,8 @@ def power_mcnemar(cases: int, first: float, second: float, alpha: float = ALPHA)
     differing = min(1.0, first + second)
     spread = 6 * math.sqrt(cases * differing * (1 - differing)) + 9
     many = np.arange(max(0, int(cases * differing - spread)), min(cases, math.ceil(cases * differing + spread)) + 1)
-    edge = np.floor(np.nan_to_num(bdtrik(alpha / 2, many, 0.5)))
-    edge -= bdtr(edge, many, 0.5) > alpha / 2  # the most cases of one side with which the test still shows it
+    edge = np.floor(np.nan_to_num(bdtrik(ALPHA / 2, many, 0.5)))
+    edge -= bdtr(edge, many, 0.5) > ALPHA / 2  # the most cases of one side with which the test still shows it
     share, reached = first / differing, np.maximum(edge, 0)
     shown = np.where(edge >= 0, bdtr(reached, many, share) + bdtr(reached, many, 1 - share), 0.0)
     return float((binom.pmf(many, cases, differing) * shown).sum())
@@ -271,7 +269,6 @@ class Series(Strict):
     same: int = 0
     """How many had the same outcome."""
     of: int = 0
-    """How many there were."""
     state: State = "open"
 
     @property
@@ -290,8 +287,7 @@ def series(same: Iterable[bool]) -> Series:
     with (1 - e) / e and e / (1 - e), where e is `ERROR`. Both errors together are at most 2e, and each is at most e /
     (1 - e). Only ratios at these two probabilities count, so looking after each repeat costs nothing. `same`: whether
     each repeat had the same outcome."""
-    hits = 0
-    many = 0
+    hits = many = 0
     for many, hit in enumerate(same, start=1):
         hits += hit
         if (state := state_at(hits, many)) != "open":

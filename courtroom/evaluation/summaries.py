@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from importlib.util import find_spec
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, Literal
 
 from courtroom.strict import Strict
@@ -19,8 +20,6 @@ MIN_SUPPORTED_SHARE = 0.5
 
 @dataclass(frozen=True)
 class Grounding:
-    """What supports a sentence."""
-
     share: float
     """Of the sentence's content words (numbers included), those found in the supporting sentences; 0 to 1."""
     spans: tuple[tuple[int, int], ...]
@@ -72,6 +71,7 @@ def _sentences(text: str) -> tuple[tuple[int, int, frozenset[str]], ...]:
 
 
 _PIECE = re.compile(r"[\u3400-\u9fff]|[a-z0-9]+", re.IGNORECASE)
+"""English words and single Chinese characters."""
 
 
 class Overlap(Strict):
@@ -96,13 +96,6 @@ class Quality(Strict):
         return self.faithfulness + self.completeness + self.conciseness
 
 
-class _Pieces:
-    """English words and single Chinese characters, for `rouge_score`."""
-
-    def tokenize(self, text: str) -> list[str]:
-        return _PIECE.findall(text.lower())
-
-
 def overlap(summary: str, reference: str) -> Overlap:
     """ROUGE by `rouge_score` (English stemmed, Chinese by character) and sentence BLEU by `sacrebleu`."""
     from rouge_score.rouge_scorer import RougeScorer
@@ -110,7 +103,8 @@ def overlap(summary: str, reference: str) -> Overlap:
 
     chinese = is_unspaced(reference)
     kinds = ["rouge1", "rouge2", "rougeL"]
-    scorer = RougeScorer(kinds, tokenizer=_Pieces()) if chinese else RougeScorer(kinds, use_stemmer=True)
+    pieces = SimpleNamespace(tokenize=lambda text: _PIECE.findall(text.lower()))
+    scorer = RougeScorer(kinds, tokenizer=pieces) if chinese else RougeScorer(kinds, use_stemmer=True)
     rouge = scorer.score(reference, summary)
     bleu = sentence_bleu(summary, [reference], tokenize="zh" if chinese else "13a").score / 100
     one, two, longest = (float(rouge[kind].fmeasure) for kind in kinds)

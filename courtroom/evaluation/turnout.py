@@ -17,17 +17,16 @@ def turnout(record: Record) -> tuple[str, ...]:
     last = {path[len(record.ballot_stage(path)) :]: votes for path, votes in record.ballots.items()}
     votes = [vote for ballot in last.values() for vote in ballot.values()]
     missing = _votes_missing(record, votes, ballots=len(last)) if votes else _answers_missing(record)
-    names = [
-        member.name for member in record.everybody if any(call.speaks_as_model for call in record.calls_of(member.id))
-    ]
-    spoke = [f"{name} spoke of itself as a language model." for name in names]
-    return (*missing, *_stood_in(record, votes), *spoke)
+    spoke = {call.member for call in record.calls if call.speaks_as_model}
+    names = (member.name for member in record.everybody if member.id in spoke)
+    said = (f"{name} spoke of itself as a language model." for name in names)
+    return (*missing, *_stood_in(record, votes), *said)
 
 
 def call_of(record: Record, vote: Voted) -> Called | None:
     """Return the last answer that a member gave in the stage in which it voted; None where it gave none."""
-    calls = [call for call in record.calls_of(vote.member) if call.stage == vote.stage and call.value is not None]
-    return calls[-1] if calls else None
+    calls = (call for call in reversed(record.calls_of(vote.member)) if call.stage == vote.stage)
+    return next((call for call in calls if call.value is not None), None)
 
 
 def failure_of(record: Record, vote: Voted) -> Called | None:
@@ -37,8 +36,8 @@ def failure_of(record: Record, vote: Voted) -> Called | None:
     if vote.choice is not None or (asked and all(call.value is not None for call in asked)):
         return None
     index = record.stage(vote.stage).index
-    failed = [call for call in calls if call.value is None and record.stage(call.stage).index <= index]
-    return failed[-1] if failed else None
+    failed = (call for call in reversed(calls) if call.value is None and record.stage(call.stage).index <= index)
+    return next(failed, None)
 
 
 def stand_in_of(record: Record, vote: Voted) -> Called | None:

@@ -181,7 +181,6 @@ class Yardstick:
     """A set of runs beside people."""
 
     model: tuple[Deliberation, ...]
-    among: tuple[Deliberation, ...]
     panels: tuple[Panel, ...] = ()
     """Who voted how in these runs, also in those that do not decide between two sides."""
 
@@ -195,7 +194,7 @@ class Yardstick:
 
         sizes = sorted({one.place[0] for one in self.model})
         places = pd.MultiIndex.from_tuples([(size, votes) for size in sizes for votes in range(size + 1)], names=PLACE)
-        mine, theirs = (_counted((one.place, one.verdict is True) for one in all_) for all_ in (self.model, self.among))
+        mine, theirs = (_counted((one.place, one.verdict is True) for one in all_) for all_ in (self.model, people()))
         both = mine.reindex(places).join(theirs.add_prefix("people_"))
         return both.fillna(0).astype(int).reset_index()
 
@@ -244,7 +243,7 @@ class Yardstick:
         """What it comes to, to be quoted."""
         said = []
         if line := next((one for one in self.lines if one.name == "majority"), None):
-            mine, theirs, p = _percent(line.value), _percent(line.people or 0.0), line.p or 0.0
+            p, (mine, theirs) = line.p or 0.0, (f"{100 * share:.0f} %" for share in (line.value, line.people or 0.0))
             told = N_("Follows the first majority less than people do")
             if p >= ALPHA:
                 told = N_("No difference from people is shown in how often the first majority prevails")
@@ -254,15 +253,13 @@ class Yardstick:
         if self.distance:
             one, p = self.distance
             points, low, high = (f"{100 * value:.0f}" for value in (one.value, one.low, one.high))
-            said.append(
+            said += [
                 f"From first ballot to verdict these {len(self.model)} runs lie {points} points from the curve of "
-                f"people (95 % interval {low} to {high}, p {_p(p)})."
-            )
-            said.append(
+                f"people (95 % interval {low} to {high}, p {_p(p)}).",
                 "By this curve they are told apart from people."
                 if p < ALPHA
-                else "By this curve they are not told apart from people."
-            )
+                else "By this curve they are not told apart from people.",
+            ]
         if voices := worth(self.panels, "votes"):
             said.append(voices)
         return tuple(said)
@@ -285,7 +282,7 @@ class Yardstick:
         import numpy as np
 
         mine, theirs = (
-            _counted((one.place, one.prevails) for one in all_ if not one.even) for all_ in (self.model, self.among)
+            _counted((one.place, one.prevails) for one in all_ if not one.even) for all_ in (self.model, people())
         )
         shared = mine.join(theirs.add_prefix("people_"), how="inner")
         if shared.empty:
@@ -312,7 +309,7 @@ class Yardstick:
 
         ties = [one for one in self.model if one.even]
         sizes = {one.place[0] for one in ties}
-        theirs = [one for one in self.among if one.even and one.size in sizes]
+        theirs = [one for one in people() if one.even and one.size in sizes]
         hits = sum(one.verdict is True for one in theirs)
         for standard in sorted({one.standard for one in ties}):
             verdicts = [one.verdict is True for one in ties if one.standard == standard]
@@ -387,13 +384,6 @@ class Yardstick:
         )
 
 
-def measured(
-    model: Iterable[Deliberation], among: Sequence[Deliberation] | None = None, panels: Iterable[Panel] = ()
-) -> Yardstick:
-    """Deliberations beside people, or beside other deliberations."""
-    return Yardstick(tuple(model), tuple(people() if among is None else among), tuple(panels))
-
-
 def of_runs(runs: Iterable[str], record: Callable[[str], Record], procedures: Mapping[str, Procedure]) -> Yardstick:
     """Hold runs beside people; of those that do not decide by ballots between two sides, only votes count."""
     found, voted = [], []
@@ -403,7 +393,7 @@ def of_runs(runs: Iterable[str], record: Callable[[str], Record], procedures: Ma
         voted += panels(read, procedure.choices)
         if one := deliberation(read, procedure):
             found.append(one)
-    return measured(found, panels=voted)
+    return Yardstick(tuple(found), tuple(voted))
 
 
 def _counted(pairs: Iterable[tuple[tuple[int, int], bool]]) -> pd.DataFrame:
@@ -447,10 +437,6 @@ def _mean(
     means = given[random.integers(0, len(given), (DRAWS, len(given)))].mean(axis=1)
     low, high = (float(end) for end in np.quantile(means, (ALPHA / 2, 1 - ALPHA / 2)))
     return Line(name, title, fmean(values), low, high, len(values), **(known or {}), percent=percent)
-
-
-def _percent(share: float) -> str:
-    return f"{100 * share:.0f} %"
 
 
 def _p(p: float) -> str:

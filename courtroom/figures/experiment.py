@@ -199,13 +199,13 @@ def draw_shares(what_if: WhatIf, choices: Sequence[Choice], theme: str = "light"
     """How often each variant ended as the base did, with 95 % intervals over its seeds."""
     rows = [row for row in what_if.rows if row.done]
     shares = [row.shares[what_if.decided] for row in rows]
-    symbol = next((choice.symbol for choice in choices if choice.name == what_if.decided), "circle")
+    decided = _choice(what_if.decided, choices)
     figure = go.Figure(
         go.Scatter(
             x=[share.value for share in shares],
             y=_names(rows),
             mode="markers",
-            marker={"size": 11, "color": _colour(what_if.decided, choices, theme), "symbol": symbol},
+            marker={"size": 11, "color": tone(decided.tone, theme), "symbol": decided.symbol},
             error_x=error_bars(shares, NEUTRAL[theme], 1.5),
             customdata=[
                 [plain(row.name), row.done, share.low, share.high] for row, share in zip(rows, shares, strict=True)
@@ -217,7 +217,7 @@ def draw_shares(what_if: WhatIf, choices: Sequence[Choice], theme: str = "light"
     figure.update_xaxes(
         range=[-0.03, 1.03],
         tickformat=".0%",
-        title_text=_("runs that end with: {outcome}", outcome=_title(what_if.decided, choices)),
+        title_text=_("runs that end with: {outcome}", outcome=plain(short(decided.title, MAX_VARIANT_CHARACTERS))),
     )
     return _listed(figure, rows, theme)
 
@@ -227,17 +227,18 @@ def draw_swings(what_if: WhatIf, choices: Sequence[Choice], theme: str = "light"
     moved and turned nothing are left out."""
     moved = [row for row in what_if.rows[1:] if row.swing or row.flips]
     rows = sorted(moved, key=lambda row: (-abs(row.swing or 0.0), row.name))[:MAX_SWINGS]
-    colour, far_off = _colour(what_if.decided, choices, theme), [100 * (row.swing or 0.0) for row in rows]
+    decided, far_off = _choice(what_if.decided, choices), [100 * (row.swing or 0.0) for row in rows]
     flips = [_(" · {flips} of {pairs} flipped", flips=row.flips, pairs=row.pairs) if row.flips else "" for row in rows]
     marker = {
-        "color": [colour if swing >= 0 else tone(None, theme) for swing in far_off],
+        "color": [tone(decided.tone if swing >= 0 else None, theme) for swing in far_off],
         "pattern": {"shape": ["" if swing >= 0 else "/" for swing in far_off]},
     }
     told = [f"{swing:+.0f}{flip}" for swing, flip in zip(far_off, flips, strict=True)]
     figure = go.Figure(_bars(rows, far_off, marker, told, [plain(row.name) for row in rows], "%{x:+.1f}"))
     figure.update_traces(textposition="outside", cliponaxis=False, textfont={"color": INK[theme]})
     far = max(map(abs, far_off), default=0.0) * 1.5 or 10
-    title = _("change of the support for: {outcome} (percentage points)", outcome=_title(what_if.decided, choices))
+    outcome = plain(short(decided.title, MAX_VARIANT_CHARACTERS))
+    title = _("change of the support for: {outcome} (percentage points)", outcome=outcome)
     figure.update_xaxes(range=[-far, far], tickformat="+.0f", title_text=title)
     return _listed(figure, rows, theme)
 
@@ -285,8 +286,7 @@ def draw_mirror(found: Sequence[Pair], theme: str = "light") -> go.Figure:
     figure.update_layout(scattermode="group", scattergap=0.4)
     title = _("more than the same heard again (filled: it holds)")
     figure.update_xaxes(tickformat="+.0%", title_text="<br>".join(wrap(title, MAX_TITLE_CHARACTERS)))
-    names = {pair.a for pair in found}
-    listed(figure, theme, 230 + 2 * ROW_HEIGHT_PX * max(1, len(names)))
+    listed(figure, theme, 230 + 2 * ROW_HEIGHT_PX * max(1, len({pair.a for pair in found})))
     # Below each other: a phone has no room for them side by side.
     legend = {"orientation": "v", "y": 1.02, "yanchor": "bottom"}
     return figure.update_layout(showlegend=True, legend=legend, margin={"t": 90})
@@ -303,13 +303,9 @@ def _names(rows: Sequence[Result]) -> list[str]:
     return [f"{number} {plain(row.name)}" for number, row in enumerate(rows)]
 
 
-def _title(outcome: str, choices: Sequence[Choice]) -> str:
-    title = next((choice.title for choice in choices if choice.name == outcome), outcome)
-    return plain(short(title, MAX_VARIANT_CHARACTERS))
-
-
-def _colour(outcome: str, choices: Sequence[Choice], theme: str) -> str:
-    return tone(next((choice.tone for choice in choices if choice.name == outcome), 0), theme)
+def _choice(outcome: str, choices: Sequence[Choice]) -> Choice:
+    """What was decided for, as it is drawn; a verdict in words is no choice of its procedure."""
+    return next((choice for choice in choices if choice.name == outcome), Choice(outcome, outcome, 0, "circle", ""))
 
 
 def draw_yardstick(found: Yardstick, theme: str = "light") -> go.Figure:
@@ -341,7 +337,7 @@ def draw_yardstick(found: Yardstick, theme: str = "light") -> go.Figure:
     figure.update_xaxes(
         title_text=_("first votes for the side that has to prove its case"),
         tickvals=[votes / size for votes in range(size + 1)],
-        ticktext=[f"{votes}" for votes in range(size + 1)],
+        ticktext=[*map(str, range(size + 1))],
         range=[-0.04, 1.04],
     )
     figure.update_yaxes(title_text=_("verdicts for it"), tickformat=".0%", range=[-0.04, 1.04])
@@ -351,8 +347,6 @@ def draw_yardstick(found: Yardstick, theme: str = "light") -> go.Figure:
 MAX_BARS = 20
 """Of categories or outcomes, so many have a bar; the others share one."""
 OTHERS = "all others"
-
-
 LISTED = ("categories", "outcomes")
 
 
@@ -375,22 +369,21 @@ def draw_rows(statistics: Statistics, what: str, theme: str = "light") -> go.Fig
         rows = pd.concat([rows[:MAX_BARS], rows[MAX_BARS:].sum().to_frame().T])
     figure = go.Figure()
     for number, split in enumerate(rows):
-        ends = (rows[split].tolist(), names) if what in LISTED else (names, rows[split].tolist())
+        counts = rows[split].tolist()
         figure.add_bar(
-            x=ends[0],
-            y=ends[1],
+            x=counts if what in LISTED else names,
+            y=names if what in LISTED else counts,
             name=plain(split),
             orientation="h" if what in LISTED else "v",
             marker={"color": NEUTRAL[theme] if split == ALL else tone(number, theme)},
             hovertemplate=("%{y}: %{x}" if what in LISTED else "%{x}: %{y}") + f"<extra>{plain(split)}</extra>",
         )
+    figure.update_layout(barmode="stack", bargap=0.3 if what in LISTED else 0.2)
     if what in LISTED:
-        figure.update_layout(barmode="stack", bargap=0.3)
         figure.update_yaxes(autorange="reversed", type="category")
         figure.update_xaxes(title_text=_("rows"))
     else:
         titles = {"lengths": _("characters"), "margins": _("margin of the winner on record")}
-        figure.update_layout(barmode="stack", bargap=0.2)
         figure.update_xaxes(title_text=titles.get(what) or plain(what), type="category")
         figure.update_yaxes(title_text=_("rows"))
     framed(figure, theme, 150 + 26 * len(rows) if what in LISTED else 340 if what == "lengths" else 320)
@@ -405,5 +398,5 @@ def _classes(counts: SplitCounts, what: str) -> Mapping[str, int]:
         between = [_("{low} to {high}", low=low, high=high) for low, high in pairwise(bounds)]
         names = [_("below {bound}", bound=bounds[0]), *between, _("{bound} and more", bound=bounds[-1])]
         return dict(zip(names, counts.lengths, strict=True))
-    known = {"categories": counts.categories, "outcomes": counts.outcomes, "margins": counts.margins}
-    return known[what] if what in known else counts.classes[what]
+    known: Mapping[str, int] = getattr(counts, what) if what in (*LISTED, "margins") else counts.classes[what]
+    return known

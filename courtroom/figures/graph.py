@@ -1,14 +1,16 @@
-"""Who follows whom, votes of several runs, and the memory, drawn: colour and shape show the choice."""
+"""Who follows whom, votes and how sure members are of them, and the memory, drawn: colour and shape show the choice."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from functools import lru_cache
 
 import networkx as nx
+import pandas as pd
 import plotly.graph_objects as go
 
 from courtroom.declarations.blocks import Edge, Graph, Node
 from courtroom.declarations.parts import Choice
+from courtroom.engine.record import Record
 from courtroom.evaluation.comparison import BallotComparison
 from courtroom.figures.layout import INK, LINE, NEUTRAL, UNNAMED, framed, plain, tone
 from courtroom.knowledge.lessons import Taught
@@ -29,26 +31,26 @@ def draw_graph(graph: Graph, choices: Sequence[Choice], theme: str = "light", he
         tuple(dict.fromkeys((edge.source, edge.target) for edge in graph.edges)),
     )
     labels = {node.id: node.label for node in graph.nodes}
+
+    def along(edge: Edge, axis: int) -> tuple[float | None, ...]:
+        start, end = at[edge.source][axis], at[edge.target][axis]
+        return start, start + (end - start) * TIP, end, None
+
     figure = go.Figure()
     for strong in (False, True):
         lines = [edge for edge in graph.edges if edge.strong == strong]
-        xs, ys, sizes = [], [], []
-        for edge in lines:
-            (x0, y0), (x1, y1) = at[edge.source], at[edge.target]
-            xs += [x0, x0 + (x1 - x0) * TIP, x1, None]
-            ys += [y0, y0 + (y1 - y0) * TIP, y1, None]
-            sizes += [0, (12 if strong else 9) if graph.directed else 0, 0, 0]
         colour, width = (INK[theme], 2.5) if strong else (LINE[theme], 1)
+        size = (12 if strong else 9) if graph.directed else 0
         # Arrows are marks of the line itself: an annotation each takes seconds to draw and to write down.
         figure.add_scatter(
-            x=xs,
-            y=ys,
+            x=[x for edge in lines for x in along(edge, 0)],
+            y=[y for edge in lines for y in along(edge, 1)],
             mode="lines+markers",
             line={"color": colour, "width": width},
             marker={
                 "symbol": "arrow",
                 "angleref": "previous",
-                "size": sizes,
+                "size": [0, size, 0, 0] * len(lines),
                 "color": INK[theme] if strong else NEUTRAL[theme],
             },
             unselected={"marker": {"opacity": 1}},
@@ -56,8 +58,8 @@ def draw_graph(graph: Graph, choices: Sequence[Choice], theme: str = "light", he
         )
     arrows = graph.edges if graph.directed else ()
     figure.add_scatter(
-        x=[at[edge.source][0] + (at[edge.target][0] - at[edge.source][0]) * TIP for edge in arrows],
-        y=[at[edge.source][1] + (at[edge.target][1] - at[edge.source][1]) * TIP for edge in arrows],
+        x=[along(edge, 0)[1] for edge in arrows],
+        y=[along(edge, 1)[1] for edge in arrows],
         mode="markers",
         marker={"size": 14, "opacity": 0},
         customdata=[f"{edge.source} {edge.target}" for edge in arrows],
@@ -71,7 +73,7 @@ def draw_graph(graph: Graph, choices: Sequence[Choice], theme: str = "light", he
         nodes = [node for node in graph.nodes if (named.get(node.choice) if node.choice else None) == choice]
         if not nodes:
             continue
-        colour = tone(choice.tone, theme) if choice else NEUTRAL[theme]
+        vote = choice.title if choice else _("no vote")
         figure.add_scatter(
             x=[at[node.id][0] for node in nodes],
             y=[at[node.id][1] for node in nodes],
@@ -82,17 +84,12 @@ def draw_graph(graph: Graph, choices: Sequence[Choice], theme: str = "light", he
             textposition="bottom center",
             textfont={"size": 12, "color": INK[theme]},
             customdata=[node.id for node in nodes],
-            hovertext=[
-                "<br>".join(
-                    map(plain, filter(None, (node.label, choice.title if choice else _("no vote"), node.detail)))
-                )
-                for node in nodes
-            ],
+            hovertext=["<br>".join(map(plain, filter(None, (one.label, vote, one.detail)))) for one in nodes],
             hoverinfo="text",
             marker={
                 "symbol": choice.symbol if choice else "diamond-open",
                 "size": [18 + 22 * node.size for node in nodes],
-                "color": colour,
+                "color": tone(choice.tone if choice else None, theme),
                 "line": {"width": [4 if n.changed else 1 for n in nodes], "color": INK[theme]},
             },
             unselected={"marker": {"opacity": 1}, "textfont": {"color": INK[theme]}},  # nothing fades at a click
@@ -121,32 +118,24 @@ def draw_votes_beside(
 ) -> go.Figure:
     """Draw a bar a run in each ballot, as shares of those who voted. `runs`: what each run is called."""
     bars = [
-        (ballot, place)
+        (plain(ballot.name), run, votes)
         for ballot in ballots
-        for place in range(len(runs))
-        if any(m.votes[place] for m in ballot.members)
+        for place, run in enumerate(runs)
+        if (votes := [vote.choice for member in ballot.members if (vote := member.votes[place])])
     ]
-    where = [[plain(ballot.name) for ballot, _ in bars], [runs[place] for _, place in bars]]
     figure = go.Figure()
     for choice in (*choices, None):
-        counts = [
-            [
-                vote.choice == (choice.name if choice else None)
-                for member in ballot.members
-                if (vote := member.votes[place])
-            ]
-            for ballot, place in bars
-        ]
-        if choice is None and not any(map(any, counts)):
+        counts = [votes.count(choice.name if choice else None) for _ballot, _run, votes in bars]
+        if choice is None and not any(counts):
             continue
         title = plain(choice.title) if choice else _("Abstained")
         figure.add_bar(
-            y=where,
-            x=[sum(given) / len(given) for given in counts],
+            y=[[bar[place] for bar in bars] for place in (0, 1)],
+            x=[count / len(bar[2]) for count, bar in zip(counts, bars, strict=True)],
             name=f"{plain(choice.mark)} {title}" if choice else title,
             orientation="h",
             marker={"color": tone(choice.tone if choice else None, theme)},
-            text=[f"{title} {sum(given)}" if any(given) else "" for given in counts],
+            text=[f"{title} {count}" if count else "" for count in counts],
             textposition="inside",
             insidetextanchor="middle",
             textfont={"color": "#FFFFFF" if theme == "light" else "#12161F"},
@@ -161,20 +150,15 @@ def draw_votes_beside(
 
 def draw_confidence(directive: str, life: Sequence[Taught], theme: str = "light") -> go.Figure:
     """Confidence after each step of learning that touched the directive; 0 where it was merged or pruned."""
-    points = [
-        (taught.at, taught.phase, float((change.after or {}).get("confidence", 0.0)))
-        for taught in life
-        if taught.undone is None
-        for change in taught.changes
-        if change.id == directive
-    ]
+    standing = ((taught, change) for taught in life if taught.undone is None for change in taught.changes)
+    points = [(taught, change.after or {}) for taught, change in standing if change.id == directive]
     figure = go.Figure(
         go.Scatter(
             x=list(range(1, len(points) + 1)),
-            y=[value for _, _, value in points],
+            y=[float(after.get("confidence", 0.0)) for _taught, after in points],
             mode="lines+markers",
             line={"color": tone(0, theme), "shape": "hv"},
-            hovertext=[f"{phase}, {datetime.fromtimestamp(at):%Y-%m-%d %H:%M}" for at, phase, _ in points],
+            hovertext=[f"{one.phase}, {datetime.fromtimestamp(one.at):%Y-%m-%d %H:%M}" for one, _after in points],
             hoverinfo="text+y",
         )
     )
@@ -190,10 +174,81 @@ def draw_standards(graph: nx.Graph, standards: Sequence[Standard], theme: str = 
     """Standards as nodes, coloured and shaped by their labels; links as lines."""
     known = [standard for standard in standards if standard.id in graph]
     labels = {standard.id: "; ".join(sorted(standard.gold.charges)) or "no charge" for standard in known}
-    kinds = [
-        Choice(label, label, number, SYMBOLS[number // 6 % len(SYMBOLS)], "")
-        for number, label in enumerate(sorted({*labels.values()}))
-    ]
+    named = enumerate(sorted({*labels.values()}))
+    kinds = [Choice(name, name, number, SYMBOLS[number // 6 % len(SYMBOLS)], "") for number, name in named]
     nodes = tuple(Node(one.id, "", labels[one.id], 0, detail=one.title or one.id) for one in known)
     edges = tuple(Edge(one, other) for one, other in graph.edges)
     return draw_graph(Graph(nodes, edges, directed=False), kinds, theme, 460)
+
+
+HIGHEST = 100
+
+
+def draw_sureness(record: Record, choices: Sequence[Choice], theme: str = "light") -> go.Figure:
+    """Draw a line for each member from ballot to ballot. Of two choices one is drawn upwards and the other downwards, so that who
+    is surest stands farthest from the middle."""
+    sign = {choice.name: -1 if len(choices) == 2 and place else 1 for place, choice in enumerate(choices)}
+    rows = [
+        (vote.member, ballot, vote.choice, sign[vote.choice] * vote.confidence, vote.changed)
+        for ballot, votes in record.ballots.items()
+        for vote in votes.values()
+        if vote.choice in sign and vote.confidence is not None
+    ]
+    given = pd.DataFrame(rows, columns=["member", "ballot", "choice", "height", "changed"])
+    names = {ballot: plain(record.ballot_name(ballot)) for ballot in record.ballots}
+    figure = go.Figure()
+    for _who, mine in given.groupby("member"):
+        heights = mine.set_index("ballot")["height"].reindex([*names])  # a line is broken where nothing was said
+        figure.add_scatter(
+            x=[*names.values()], y=heights, mode="lines", line_color=LINE[theme], line_width=1.5, **UNNAMED
+        )
+    for choice in choices:
+        mine = given[given["choice"] == choice.name]
+        who = mine["member"].map(record.name_of)
+        figure.add_scatter(
+            x=mine["ballot"].map(names),
+            y=mine["height"],
+            mode="markers",
+            name=plain(choice.title),
+            hovertext=[f"{plain(name)}: {abs(height)}" for name, height in zip(who, mine["height"], strict=True)],
+            hoverinfo="text",
+            marker={"size": 12, "symbol": choice.symbol, "color": tone(choice.tone, theme)},
+            marker_line={"width": 1 + 2 * mine["changed"], "color": INK[theme]},
+        )
+    low = -HIGHEST if -1 in sign.values() else 0
+    marks = list(range(low, HIGHEST + 1, 50))
+    figure.update_yaxes(range=[low * 1.08, HIGHEST * 1.08], tickvals=marks, ticktext=[str(abs(mark)) for mark in marks])
+    if low:
+        figure.add_hline(y=0, line={"color": NEUTRAL[theme], "width": 1})
+    return framed(figure, theme, 420)
+
+
+MIN_MARK_PX, MAX_MARK_PX = 8, 26
+
+
+def draw_reliability(bins: Mapping[str, pd.DataFrame], theme: str = "light") -> go.Figure:
+    """Draw the share of votes that are right against how sure members were, a line for each name; a larger mark has more
+    votes. On the dashed line they would be as sure as they are right.
+
+    Args:
+        bins: see `reliability`.
+    """
+    most = max((mine["n"].max() for mine in bins.values()), default=1)
+    even = {"color": NEUTRAL[theme], "dash": "dash", "width": 1}
+    figure = go.Figure()
+    figure.add_scatter(x=[0, 1], y=[0, 1], mode="lines", line=even, **UNNAMED)
+    for number, (name, mine) in enumerate(bins.items()):
+        sizes = MIN_MARK_PX + (MAX_MARK_PX - MIN_MARK_PX) * (mine["n"] / most) ** 0.5
+        figure.add_scatter(
+            x=mine["probability"],
+            y=mine["right"],
+            mode="lines+markers",
+            name=plain(name),
+            line={"color": tone(number, theme), "width": 1.5},
+            marker={"size": sizes, "symbol": number},
+            customdata=mine["n"],
+            hovertemplate="%{x:.0%}: %{y:.0%}, n = %{customdata}<extra>" + plain(name) + "</extra>",
+        )
+    figure.update_xaxes(title_text=_("how sure"), tickformat=".0%", range=[-0.03, 1.03])
+    figure.update_yaxes(title_text=_("right"), tickformat=".0%", range=[-0.05, 1.05])
+    return framed(figure, theme, 420)

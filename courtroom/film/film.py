@@ -51,14 +51,11 @@ def film(
     if not kept:
         raise CourtroomError("No moment is left to show. Keep at least one.")
     painter = Painter(told, shape, theme)
-    if to.suffix == ".mp4":
-        with replacing(to) as part:
-            _write_mp4(painter, kept, part, progress)
-    elif to.suffix == ".gif":
-        with replacing(to) as part:
-            _write_gif(painter, kept, part, progress)
-    else:
+    write = {".mp4": _write_mp4, ".gif": _write_gif}.get(to.suffix)
+    if write is None:
         raise CourtroomError("A film's file name ends in .mp4 or .gif.")
+    with replacing(to) as part:
+        write(painter, kept, part, progress)
 
 
 def poster(told: RoomScene, shots: Sequence[Shot], *, shape: Shape = "wide", theme: Theme = "light") -> Image.Image:
@@ -69,12 +66,10 @@ def poster(told: RoomScene, shots: Sequence[Shot], *, shape: Shape = "wide", the
 def _pictures(painter: Painter, shots: Sequence[Shot]) -> Iterator[tuple[Image.Image, float]]:
     """Each picture with its seconds; a change of mind has two."""
     for shot in shots:
-        if shot.kind == "change":
-            # The caption is read while the old vote still stands; then the vote moves, and stands a while.
-            yield painter.picture(shot, before=True), shot.seconds * 0.5
-            yield painter.picture(shot), shot.seconds * 0.5
-        else:
-            yield painter.picture(shot), shot.seconds
+        # The caption of a change is read while the old vote still stands; then the vote moves, and stands a while.
+        parts = (True, False) if shot.kind == "change" else (False,)
+        for before in parts:
+            yield painter.picture(shot, before=before), shot.seconds / len(parts)
 
 
 def _write_mp4(painter: Painter, shots: Sequence[Shot], to: Path, progress: Progress) -> None:

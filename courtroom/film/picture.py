@@ -3,12 +3,13 @@
 import math
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from importlib.util import find_spec
+from itertools import product
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from PIL import Image, ImageColor, ImageDraw, ImageFont
 
@@ -111,6 +112,14 @@ class Painter:
         self._text(self.notice, (across / 2, down - 21), 15, self._soft, anchor="mm", width=across - 24)
         return image.reduce(FINE)
 
+    def _card(self, box: Box, radius: float, **looks: Any) -> None:
+        """A rectangle with round corners; by default a card with a thin edge."""
+        edge = {"fill": CARD[self.theme], "outline": self._line, "width": FINE}
+        self._draw.rounded_rectangle(_fine(box), radius * FINE, **(looks or edge))
+
+    def _polygon(self, corners: Iterable[tuple[float, float]], fill: str) -> None:
+        self._draw.polygon([(x * FINE, y * FINE) for x, y in corners], fill=fill)
+
     def _title(self, shot: Shot) -> None:
         across, down = self.size
         self._text(shot.head, (across / 2, down * 0.3), 30, self._tone(None), anchor="mm", width=across - 80)
@@ -130,33 +139,26 @@ class Painter:
             self._tally(now, counts, (middle, top, right, top + 66) if wide else (left, top + 74, right, bottom))
 
     def _counts(self, now: Standing) -> dict[str, int]:
-        if not now.votes:
-            return {}
         given = Counter(vote.choice for vote in now.votes.values())
-        counts = {side.name: given[side.name] for side in self.scene.sides}
-        if len(counts) > 2:
-            counts = dict(sorted(counts.items(), key=lambda one: -one[1])[:4])
-        return counts
+        counts = {side.name: given[side.name] for side in self.scene.sides if now.votes}
+        return counts if len(counts) <= 2 else dict(sorted(counts.items(), key=lambda one: -one[1])[:4])
 
     def _tally(self, now: Standing, counts: Mapping[str, int], box: Box) -> None:
         """A number for each side and a bar, filled from both ends where there are two."""
         left, top, right, _bottom = box
         seats = max(1, len([seat for seat in self._seats if seat.votes]), len(now.votes))
-        at = left
         without = sum(vote.choice is None for vote in now.votes.values())
-        room = (right - left) / max(1, len(counts) + bool(without))
-        for name, number in counts.items():
-            side = self._sides[name]
+        told = [(self._sides.get(name), number) for name, number in counts.items()]
+        told += [(None, without)] if without else []
+        room = (right - left) / max(1, len(told))
+        for place, (side, number) in enumerate(told):
+            at = left + place * room
             self._mark(side, (at + 12, top + 17), 12)
             shown = self._text(str(number), (at + 32, top - 2), 32, self._ink, weight=700)
-            self._text(side.title, (at + 40 + shown, top + 8), 20, self._ink, width=room - 56 - shown)
-            at += room
-        if without:
-            self._mark(None, (at + 12, top + 17), 12)
-            shown = self._text(str(without), (at + 32, top - 2), 32, self._ink, weight=700)
-            self._text(_("without a vote"), (at + 40 + shown, top + 8), 20, self._ink, width=room - 56 - shown)
+            title = side.title if side else _("without a vote")
+            self._text(title, (at + 40 + shown, top + 8), 20, self._ink, width=room - 56 - shown)
         line: Box = (left, top + 46, right, top + 60)
-        self._draw.rounded_rectangle(_fine(line), 7 * FINE, fill=CARD[self.theme], outline=self._line, width=FINE)
+        self._card(line, 7)
         filled = left
         for number, (name, count) in enumerate(counts.items()):
             if not count:
@@ -164,16 +166,16 @@ class Painter:
             long = (right - left) * count / seats
             part = (right - long, right) if number and len(self.scene.sides) == 2 else (filled, filled + long)
             filled += long
-            segment: Box = (part[0], line[1], part[1], line[3])
-            self._draw.rounded_rectangle(_fine(segment), 5 * FINE, fill=self._tone(self._sides[name]))
-        if self.scene.above is not None and self.scene.above < 1:
-            for share in {self.scene.above, 1 - self.scene.above} if len(self.scene.sides) == 2 else {self.scene.above}:
+            self._card((part[0], line[1], part[1], line[3]), 5, fill=self._tone(self._sides[name]))
+        above = self.scene.above
+        if above is not None and above < 1:
+            for share in {above, 1 - above} if len(self.scene.sides) == 2 else {above}:
                 x = left + (right - left) * share
                 self._draw.line(_fine((x, line[1] - 5, x, line[3] + 5)), self._ink, 2 * FINE)
 
     def _room(self, now: Standing, shot: Shot, box: Box) -> None:
         left, top, right, bottom = box
-        self._draw.rounded_rectangle(_fine(box), 18 * FINE, fill=CARD[self.theme], outline=self._line, width=FINE)
+        self._card(box, 18)
         many = len(self._seats) > MAX_NAMED_SEATS
         radius = 13 if many else 25 if self.shape == "wide" else 24
         if self.scene.seating == "rows":
@@ -211,8 +213,7 @@ class Painter:
         choice = vote.choice if vote else now.offers.get(seat.id)
         side = self._sides.get(choice or "")
         if speaks:
-            ring: Box = (x - radius - 8, y - radius - 8, x + radius + 8, y + radius + 8)
-            self._draw.ellipse(_fine(ring), outline=ACCENT[self.theme], width=4 * FINE)
+            self._draw.ellipse(_fine(_around(at, radius + 8)), outline=ACCENT[self.theme], width=4 * FINE)
         self._mark(side, at, radius, quiet=vote is None and seat.id not in now.said)
         if many and not speaks:
             return
@@ -220,15 +221,12 @@ class Painter:
         self._text(initials(seat.name), middle, radius * 0.62, self._ink, weight=650, anchor="mm")
         latest = list(now.ballots)[-1:] == [vote.ballot] if vote else False
         if vote and latest and vote.before not in (None, vote.choice):
-            badge: Box = (x + radius - 8, y - radius - 6, x + radius + 14, y - radius + 16)
-            self._draw.ellipse(_fine(badge), fill=self._ink)
-            centre = ((badge[0] + badge[2]) / 2, (badge[1] + badge[3]) / 2)
-            bow: Box = (centre[0] - 6, centre[1] - 6, centre[0] + 6, centre[1] + 6)
-            self._draw.arc(_fine(bow), 300, 220, fill=PAPER[self.theme], width=2 * FINE)
-            tip = [(centre[0] + 7, centre[1] - 8), (centre[0] + 6, centre[1] - 1), (centre[0] - 0, centre[1] - 4)]
-            self._draw.polygon([(a * FINE, b * FINE) for a, b in tip], fill=PAPER[self.theme])
-        crowded = self.shape == "tall" and len(self._seats) > 10 and not speaks
-        if crowded:
+            a, b = centre = (x + radius + 3, y - radius + 5)
+            self._draw.ellipse(_fine(_around(centre, 11)), fill=self._ink)
+            self._draw.arc(_fine(_around(centre, 6)), 300, 220, fill=PAPER[self.theme], width=2 * FINE)
+            tip = [(a + 7, b - 8), (a + 6, b - 1), (a, b - 4)]
+            self._polygon(tip, PAPER[self.theme])
+        if self.shape == "tall" and len(self._seats) > 10 and not speaks:
             return
         row = sum(1 for other in self._seats if other.place and seat.place and abs(other.place[1] - seat.place[1]) < 12)
         room = min(150.0, (self.size[0] - 80) / max(1, row)) if self.scene.seating != "ring" else 118.0
@@ -249,24 +247,21 @@ class Painter:
         for number, (member, choice) in enumerate(now.offers.items()):
             side = self._sides.get(choice)
             card: Box = (left + number * wide + 8, top, left + (number + 1) * wide - 8, bottom)
-            self._draw.rounded_rectangle(
-                _fine(card), 10 * FINE, fill=PAPER[self.theme], outline=self._tone(side), width=3
-            )
+            self._card(card, 10, fill=PAPER[self.theme], outline=self._tone(side), width=3)
             inner: Box = (card[0] + 14, card[1] + 8, card[2] - 14, card[3] - 8)
             self._lines(shortened(now.said.get(member, ""), 150), inner, 18, weight=450)
 
     def _mark(self, side: Side | None, at: tuple[float, float], radius: float, *, quiet: bool = False) -> None:
         """The shape of a choice; a ring where there is none."""
-        x, y = at
         tone = self._tone(side)
         fill = _between(tone, PAPER[self.theme], 0.28) if side else PAPER[self.theme]
         width = round((1.6 if quiet else max(2.0, radius * 0.13)) * FINE)
         points = SYMBOLS.get(side.symbol) if side else None
         if points is None:
-            circle: Box = (x - radius, y - radius, x + radius, y + radius)
-            self._draw.ellipse(_fine(circle), fill=fill, outline=self._line if quiet else tone, width=width)
+            edge = self._line if quiet else tone
+            self._draw.ellipse(_fine(_around(at, radius)), fill=fill, outline=edge, width=width)
             return
-        corners = [((x + a * radius) * FINE, (y + b * radius) * FINE) for a, b in points]
+        corners = [((at[0] + a * radius) * FINE, (at[1] + b * radius) * FINE) for a, b in points]
         self._draw.polygon(corners, fill=fill)
         self._draw.line([*corners, *corners[:2]], tone, width, joint="curve")
 
@@ -288,7 +283,7 @@ class Painter:
             a, b, c, d = x1 + ux * cut, y1 + uy * cut, x2 - ux * cut, y2 - uy * cut
             self._draw.line(_fine((a, b, c, d)), ACCENT[self.theme], 3 * FINE)
             tip = [(c, d), (c - ux * 13 - uy * 7, d - uy * 13 + ux * 7), (c - ux * 13 + uy * 7, d - uy * 13 - ux * 7)]
-            self._draw.polygon([(p * FINE, q * FINE) for p, q in tip], fill=ACCENT[self.theme])
+            self._polygon(tip, ACCENT[self.theme])
 
     def _flow(self, now: Standing, box: Box) -> None:
         """A column of votes for each ballot, with bands between them for those who went the same way."""
@@ -301,56 +296,44 @@ class Painter:
         unit = (bottom - top - 20 - gap * len(names)) / max(1, total)
         tops: list[dict[str | None, float]] = []
         for number, (_path, votes) in enumerate(ballots):
-            y, found = top, {}
+            x, y, found, given = left + number * step, top, {}, Counter(votes.values())
             for name in names:
-                count = sum(choice == name for choice in votes.values())
                 found[name] = y
-                if count:
-                    x = left + number * step
-                    bar: Box = (x, y, x + thick, y + count * unit)
-                    self._draw.rectangle(_fine(bar), fill=self._tone(self._sides.get(name or "")))
-                    y += count * unit + gap
+                if high := given[name] * unit:
+                    self._draw.rectangle(
+                        _fine((x, y, x + thick, y + high)), fill=self._tone(self._sides.get(name or ""))
+                    )
+                    y += high + gap
             tops.append(found)
         for number, ((_a, before), (_b, after)) in enumerate(zip(ballots, ballots[1:], strict=False)):
             out, into = dict(tops[number]), dict(tops[number + 1])
             x1, x2 = left + number * step + thick, left + (number + 1) * step
-            for old in names:
-                for new in names:
-                    count = sum(
-                        choice == old and member in after and after[member] == new for member, choice in before.items()
-                    )
-                    if count:
-                        self._band(
-                            (x1, out[old]), (x2, into[new]), count * unit, self._tone(self._sides.get(new or ""))
-                        )
-                        out[old] += count * unit
-                        into[new] += count * unit
+            ways = Counter((choice, after[member]) for member, choice in before.items() if member in after)
+            for old, new in product(names, names):
+                if high := ways[old, new] * unit:
+                    self._band((x1, out[old]), (x2, into[new]), high, self._tone(self._sides.get(new or "")))
+                    out[old] += high
+                    into[new] += high
         for number, (path, _votes) in enumerate(ballots):
-            anchor = "lm" if number == 0 else "rm" if number == len(ballots) - 1 else "mm"
-            x = left if number == 0 else right if number == len(ballots) - 1 else left + number * step + thick / 2
-            self._text(
-                self.scene.ballots.get(path, ""), (x, bottom - 6), 14, self._soft, anchor=anchor, width=max(60.0, step)
-            )
+            ends = {0: (left, "lm"), len(ballots) - 1: (right, "rm")}
+            x, anchor = ends.get(number, (left + number * step + thick / 2, "mm"))
+            name, width = self.scene.ballots.get(path, ""), max(60.0, step)
+            self._text(name, (x, bottom - 6), 14, self._soft, anchor=anchor, width=width)
 
     def _band(self, start: tuple[float, float], end: tuple[float, float], high: float, colour: str) -> None:
         (x1, y1), (x2, y2) = start, end
-        upper = []
-        for n in range(25):
-            part = n / 24
-            eased = part * part * (3 - 2 * part)
-            upper.append((x1 + (x2 - x1) * part, y1 + (y2 - y1) * eased))
+        parts = [n / 24 for n in range(25)]
+        upper = [(x1 + (x2 - x1) * part, y1 + (y2 - y1) * part * part * (3 - 2 * part)) for part in parts]
         outline = [*upper, *((x, y + high) for x, y in reversed(upper))]
-        fill = _between(colour, CARD[self.theme], 0.4)
-        self._draw.polygon([(x * FINE, y * FINE) for x, y in outline], fill=fill)
+        self._polygon(outline, _between(colour, CARD[self.theme], 0.4))
 
     def _caption(self, shot: Shot, box: Box) -> None:
         left, top, right, bottom = box
         verdict, count = shot.kind == "verdict", shot.kind == "count"
         if shot.head:
             colour = self._soft if verdict or count else ACCENT[self.theme]
-            self._text(
-                shot.head, ((left + right) / 2, top + 14), 22, colour, weight=650, anchor="mm", width=right - left
-            )
+            middle = ((left + right) / 2, top + 14)
+            self._text(shot.head, middle, 22, colour, weight=650, anchor="mm", width=right - left)
         size = 46 if verdict and len(shot.caption) < 40 else 34 if count else 30
         if shot.turnout:
             below: Box = (left, bottom - 44, right, bottom + 6)
@@ -441,6 +424,10 @@ def _placed(seat: RoomSeat, box: Box) -> tuple[float, float]:
     left, top, right, bottom = box
     across, down = seat.place or (50.0, 50.0)
     return left + (right - left) * across / 100, top + (bottom - top) * down / 100
+
+
+def _around(middle: tuple[float, float], radius: float) -> Box:
+    return middle[0] - radius, middle[1] - radius, middle[0] + radius, middle[1] + radius
 
 
 def _fine(box: Box) -> Box:

@@ -157,14 +157,13 @@ def _turning_point(scene: RoomScene) -> int | None:
     final = scene.verdict.counts
     winner = max(final, key=lambda name: final[name], default="")
     votes: dict[str, str | None] = {}
-    turning = None
-    led = False
+    turning, led = None, False
     for number, moment in enumerate(scene.moments):
         if moment.kind != "vote":
             continue
         votes[moment.member] = moment.choice
-        counts = [sum(choice == side.name for choice in votes.values()) for side in scene.sides if side.name != winner]
-        leads = sum(choice == winner for choice in votes.values()) > max(counts, default=0)
+        given = Counter(votes.values())
+        leads = given[winner] > max((given[side.name] for side in scene.sides if side.name != winner), default=0)
         if leads and not led:
             turning = number if moment.before not in (None, moment.choice) else None
         led = leads

@@ -41,7 +41,6 @@ class OfFacts(BaseModel):
     case: CriminalCase
 
     def media(self) -> tuple[Medium, ...]:
-        """The key frames."""
         return self.case.frames
 
 
@@ -243,8 +242,7 @@ NEAR = 0.3
 
 def article_scores(found: CaseInformation) -> Mapping[int, float]:
     """Articles by number, best first: fused scores of statutes and of charges by their articles, and precedents' likeness."""
-    best: dict[int, float] = defaultdict(float)
-    of_charges: dict[int, float] = defaultdict(float)
+    best, of_charges = defaultdict[int, float](float), defaultdict[int, float](float)
     for statute, score in _scored(found.statutes, found.statute_scores):
         best[statute.number] = max(best[statute.number], score)
     for charge, score in _scored(found.charges, found.charge_scores):
@@ -257,9 +255,8 @@ def article_scores(found: CaseInformation) -> Mapping[int, float]:
 def charge_scores(found: CaseInformation, language: str) -> Mapping[str, float]:
     """Charges by name in the case's language, best first: their own score, their article's, and precedents' likeness."""
     articles = article_scores(found)
-    scores: dict[str, float] = {}
-    for charge, score in _scored(found.charges, found.charge_scores):
-        scores[charge.called(language)] = articles.get(_first_article(charge), 0.0) + score
+    scored = _scored(found.charges, found.charge_scores)
+    scores = {one.called(language): articles.get(_first_article(one), 0.0) + score for one, score in scored}
     for statute in found.statutes:
         for place, name in enumerate(statute.charges):
             scores.setdefault(name.in_language(language), articles.get(statute.number, 0.0) - 0.001 * (place + 1))

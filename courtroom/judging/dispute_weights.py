@@ -103,7 +103,6 @@ TOWARDS: Mapping[Side, float] = {"buyer": 1.0, "seller": -1.0}
 
 
 def other(side: Side) -> Side:
-    """The opposite side."""
     return "seller" if side == "buyer" else "buyer"
 
 

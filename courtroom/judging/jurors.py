@@ -1,9 +1,10 @@
 """What juries share: whose personas their jurors have, first ballots that are set, and private ballots."""
 
 import random
+from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from functools import partial
-from itertools import cycle
+from itertools import cycle, product
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, SerializeAsAny
@@ -13,6 +14,7 @@ from courtroom.cases.dispute import Dispute
 from courtroom.declarations.knobs import knobs
 from courtroom.declarations.setup import Member, ScriptedSetup, Setup, VotingSetup
 from courtroom.engine.court import Court
+from courtroom.engine.events import Voted
 from courtroom.engine.procedure import Procedure
 from courtroom.engine.record import Record
 from courtroom.judging.dispute_weights import contributions
@@ -214,14 +216,11 @@ async def ask_alone(
 
 def private_votes(record: Record, procedure: Procedure) -> dict[str, dict[str, str]]:
     """What members voted in private, by ballot and member; only ballots with any."""
-    found: dict[str, dict[str, str]] = {}
-    for ballot, votes in record.ballots.items():
-        for member, vote in votes.items():
-            for peers in procedure.peers:
-                call = record.call(f"{vote.stage}/{member}/{peers.task.name}-{STEP}")
-                if call is not None and call.value is not None:
-                    answer = peers.task.answer.model_validate(call.value)
-                    found.setdefault(ballot, {})[member] = peers.choice(None, answer)
+    found = defaultdict[str, dict[str, str]](dict)
+    for vote, peers in product(record.of(Voted), procedure.peers):
+        call = record.call(f"{vote.stage}/{vote.member}/{peers.task.name}-{STEP}")
+        if call is not None and call.value is not None:
+            found[vote.ballot][vote.member] = peers.choice(None, peers.task.answer.model_validate(call.value))
     return found
 
 

@@ -88,10 +88,6 @@ class Catalogue:
         """The translation of a message, or the message itself."""
         return self._texts.get(message, message)
 
-    def counted(self, one: str, several: str) -> str:
-        """The translation of a message that depends on a number; Chinese has one form for all numbers."""
-        return self._texts.get(several, several)
-
     def _add(self, message: str, text: str) -> None:
         parts = PLACE.split(message)
         fixed = parts[::2]
@@ -189,7 +185,8 @@ def _(message: str, **values: object) -> str:
 def ngettext(one: str, several: str, number: int, **values: object) -> str:
     """A sentence that depends on a number; `{number}` in it is the number, as it is or as it is given."""
     wanted = language()
-    text = (one if number == 1 else several) if wanted == ENGLISH else catalogue(wanted).counted(one, several)
+    # Chinese has one form for all numbers.
+    text = (one if number == 1 else several) if wanted == ENGLISH else catalogue(wanted).text(several)
     return text.format(**{"number": number, **values})
 
 

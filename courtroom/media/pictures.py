@@ -48,9 +48,13 @@ def opened(data: bytes, name: str) -> ImageFile:
     """
     with decoding(name):
         image = Image.open(io.BytesIO(data), formats=("PNG", "JPEG", "WEBP", "GIF"))
+    _refuse_large(image, name)
+    return image
+
+
+def _refuse_large(image: Image.Image, name: str) -> None:
     if image.width * image.height > MAX_PIXELS:
         raise MediaError(f"{name} claims {image.width} x {image.height} pixels, too many to look at. Save it smaller.")
-    return image
 
 
 def upright(data: bytes, name: str) -> Image.Image:
@@ -91,14 +95,10 @@ def turned(data: bytes, name: str) -> list[bytes]:
         pages: list[bytes] = []
         for number in range(count):
             image.seek(number)
-            if image.width * image.height > MAX_PIXELS:
-                raise MediaError(
-                    f"{name} claims {image.width} x {image.height} pixels, too many to look at. Save it smaller."
-                )
+            _refuse_large(image, name)
             page = ImageOps.exif_transpose(image)
-            pages.append(
-                as_png(page if page.mode in ("1", "L", "LA", "P", "RGB", "RGBA", "I;16") else page.convert("RGB"))
-            )
+            plain = page.mode in ("1", "L", "LA", "P", "RGB", "RGBA", "I;16")
+            pages.append(as_png(page if plain else page.convert("RGB")))
     return pages
 
 

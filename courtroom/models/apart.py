@@ -18,8 +18,8 @@ import subprocess
 import sys
 import threading
 import weakref
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import Iterable, Mapping
+from contextlib import closing, suppress
 from datetime import date, datetime, timedelta, timezone
 from functools import cache, cached_property, lru_cache
 from pathlib import Path
@@ -33,6 +33,7 @@ from courtroom.cases.kinds import case_templates
 from courtroom.errors import CourtroomError
 from courtroom.models import rendering
 from courtroom.models.rendering import RecordCopy, record
+from courtroom.text.table import is_text
 
 CPU_S = 1
 """Seconds of the processor that one rendering may take; the system counts whole seconds, so up to one more."""
@@ -43,9 +44,6 @@ LONGEST = 2_000_000
 """Characters that a prompt may have."""
 WRITTEN_IN = ("en", "zh", "")
 """The languages of this program's texts; a template that asks for another gets the last one's."""
-
-
-EMPTY: Mapping[str, object] = {}
 
 
 class PromptError(CourtroomError):
@@ -69,12 +67,11 @@ class Apart:
         self._failed: dict[str, str] = {}
 
     def close(self) -> None:
-        """End the worker."""
         with self._lock:
             self._end()
 
     def rendered(
-        self, what: Literal["whole", "blocks", "parse", "parse task"], name: str, inputs: Mapping[str, object] = EMPTY
+        self, what: Literal["whole", "blocks", "parse", "parse task"], name: str, /, **inputs: object
     ) -> list[str]:
         """Render a template.
 
@@ -89,25 +86,21 @@ class Apart:
             if name in self._failed:  # it took the worker down: many members at once need not find out one by one
                 raise PromptError(self._failed[name])
             try:
-                reply = self._reply((what, name, {key: plain(value) for key, value in inputs.items()}))
+                reply = self._reply((what, name, plain(inputs)))
             except _Ended as ended:
                 self._failed[name] = self._sentence(name, str(ended))
                 raise PromptError(self._failed[name]) from None
         if "error" in reply:
             raise PromptError(self._sentence(name, str(reply["error"])))
         texts: list[str] = reply.get("texts", [])
-        if any("\0" in text or _broken(text) for text in texts):
+        if any("\0" in text or not is_text(text) for text in texts):
             raise PromptError(self._sentence(name, "it holds a character that can't be sent to a model"))
         return texts
 
     def _sentence(self, name: str, why: str) -> str:
         """`name` is what was rendered; what was edited may be another template that it takes in."""
-        named = (
-            f"“{name}”"
-            if name in self._edits
-            else f"“{name}” with the edited " + ", ".join(f"“{edited}”" for edited in self._edits)
-        )
-        return sentence(named, why)
+        edited = ", ".join(f"“{edit}”" for edit in self._edits)
+        return sentence(f"“{name}”" if name in self._edits else f"“{name}” with the edited {edited}", why)
 
     def _reply(self, request: object) -> dict[str, Any]:
         for last in (False, True):
@@ -115,16 +108,24 @@ class Apart:
             if fresh:
                 self._start()
             assert self._worker is not None
+            assert self._worker.stdin is not None
+            assert self._worker.stdout is not None
             overdue = threading.Timer(WALL_S, self._worker.kill)
             overdue.daemon = True
             overdue.start()
             try:
-                common = {key: plain(value) for key, value in self._common.items()} if fresh else {}
-                return self._answered((self._sources, common, request) if fresh else request)
+                sent = (self._sources, plain(self._common), request) if fresh else request
+                pickle.dump(sent, self._worker.stdin)
+                self._worker.stdin.flush()
+                reply = json.loads(self._worker.stdout.readline(16 * LONGEST))
+                if not isinstance(reply, dict):
+                    raise EOFError
+                return reply
             except (OSError, EOFError, ValueError):
                 code = self._end()
                 if code or last:
-                    raise _Ended(_why(code)) from None
+                    is_time = code == -getattr(signal, "SIGXCPU", 0)
+                    raise _Ended(f"it takes too much time{'' if is_time else ' or memory'}") from None
                 # else it had just ended because it was asked nothing for long
             finally:
                 overdue.cancel()
@@ -146,17 +147,6 @@ class Apart:
         )
         weakref.finalize(self, _kill, self._worker)
 
-    def _answered(self, request: object) -> dict[str, Any]:
-        assert self._worker is not None
-        assert self._worker.stdin is not None
-        assert self._worker.stdout is not None
-        pickle.dump(request, self._worker.stdin)
-        self._worker.stdin.flush()
-        reply = json.loads(self._worker.stdout.readline(16 * LONGEST))
-        if not isinstance(reply, dict):
-            raise EOFError
-        return reply
-
     def _end(self) -> int:
         worker, self._worker = self._worker, None
         return _kill(worker) if worker is not None else 0
@@ -171,14 +161,13 @@ def sentence(named: str, why: str) -> str:
 def why_no_template(name: str, text: str) -> str:
     """Return why a text can't be the template of this name; empty where it can. Cached: a page asks at each rerun."""
     apart = Apart({name: text}, {name: text}, {})
-    try:
-        # Other templates than a task's begin with `_`, or show a kind of case.
-        of_task = not name.startswith("_") and name not in case_templates()
-        apart.rendered("parse task" if of_task else "parse", name)
-    except PromptError as error:
-        return str(error)
-    finally:
-        apart.close()
+    with closing(apart):
+        try:
+            # Other templates than a task's begin with `_`, or show a kind of case.
+            of_task = not name.startswith("_") and name not in case_templates()
+            apart.rendered("parse task" if of_task else "parse", name)
+        except PromptError as error:
+            return str(error)
     return ""
 
 
@@ -206,33 +195,28 @@ def plain(value: Any) -> Any:
         if isinstance(value, kind):  # such as an enumeration's
             return kind(value)
     if isinstance(value, BaseModel):
-        return _record(value, {name: getattr(value, name) for name in type(value).model_fields})
+        return _record(value, type(value).model_fields)
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return _record(value, {field.name: getattr(value, field.name) for field in dataclasses.fields(value)})
+        return _record(value, (field.name for field in dataclasses.fields(value)))
     if isinstance(value, Mapping):
         return {plain(key): plain(item) for key, item in value.items()}
-    if isinstance(value, tuple):
-        return tuple(map(plain, value))
-    if isinstance(value, (set, frozenset)):
-        return type(value)(map(plain, value))
-    if isinstance(value, list):
-        return list(map(plain, value))
+    for several in (tuple, list, set, frozenset):
+        if isinstance(value, several):
+            return several(map(plain, value))
     if isinstance(value, datetime) and value.tzinfo is not None:
         return value.replace(tzinfo=timezone(value.utcoffset() or timedelta()))
     return value if isinstance(value, (date, datetime, timedelta)) else str(value)
 
 
-def _record(value: Any, fields: Mapping[str, Any]) -> RecordCopy:
+def _record(value: Any, fields: Iterable[str]) -> RecordCopy:
     properties, methods, prints = _shown(value.__class__)
     more: dict[str, Any] = {}
     for name in properties:
-        try:
+        with suppress(Exception):  # this object does not have it; a template that asks for it fails
             more[name] = plain(getattr(value, name))
-        except Exception:  # noqa: BLE001, S112  this object does not have it; a template that asks for it fails
-            continue
     spoken = {name: {code: getattr(value, name)(code) for code in WRITTEN_IN} for name in methods}
     text = str(value) if prints else None
-    return record(type(value).__name__, {name: plain(item) for name, item in fields.items()}, more, spoken, text)
+    return record(type(value).__name__, {name: plain(getattr(value, name)) for name in fields}, more, spoken, text)
 
 
 @cache
@@ -248,20 +232,6 @@ def _shown(kind: type) -> tuple[tuple[str, ...], tuple[str, ...], bool]:
     )
     prints = not issubclass(kind, BaseModel) or any("__str__" in vars(base) for base in bases)
     return properties, methods, prints
-
-
-def _broken(text: str) -> bool:
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return True
-    return False
-
-
-def _why(code: int) -> str:
-    if code == -getattr(signal, "SIGXCPU", 0):
-        return "it takes too much time"
-    return "it takes too much time or memory"
 
 
 def _kill(worker: subprocess.Popen[bytes]) -> int:

@@ -62,7 +62,6 @@ class Findings(dict[str, int]):
         return frozenset(name for name, value in self.items() if not value)
 
     def remember(self, name: str, value: int) -> None:
-        """Keep what was found out."""
         if self.get(name) != value:
             self[name] = value
             self._keep(name, value)
@@ -92,10 +91,6 @@ class Capabilities:
         entry: dict[str, Any] | None = await asyncio.to_thread(card, spec.id)  # may import LiteLLM
         return True if entry is None else bool(entry.get("supports_vision"))
 
-    async def can_be_asked(self, spec: ModelSpec) -> bool:
-        """Return whether a model can be asked here; see `why_not_asked`."""
-        return not await asyncio.to_thread(self.why_not_asked, spec)
-
     def why_not_asked(self, spec: ModelSpec) -> str:
         """Return why a model can't be asked here; empty where it can. May import LiteLLM, which takes long."""
         if spec.id in NO_SERVER:
@@ -119,9 +114,8 @@ class Capabilities:
         if not findings.tried_context:
             async with findings.first_context:
                 if not findings.tried_context:
-                    if context := await asyncio.to_thread(
-                        self._context, spec
-                    ):  # may import LiteLLM, and asks the server
+                    context = await asyncio.to_thread(self._context, spec)  # may import LiteLLM, and asks the server
+                    if context:
                         findings.remember(CONTEXT, context)
                     findings.tried_context = True
         return findings
@@ -171,15 +165,11 @@ class Capabilities:
             return sum(db.execute("DELETE FROM capabilities WHERE model = ?", (place,)).rowcount for place in mine)
 
     def _keep(self, model: str, name: str, value: int) -> None:
-        if self._writer is not None:
-            self._writer.put(partial(self._write, model, name, value))
-
-    def _write(self, model: str, name: str, value: int) -> None:
-        assert self._database is not None
-        self._database.connection.execute(
-            "INSERT INTO capabilities VALUES (?, ?, ?) ON CONFLICT (model, name) DO UPDATE SET value = excluded.value",
-            (model, name, value),
+        query = (
+            "INSERT INTO capabilities VALUES (?, ?, ?) ON CONFLICT (model, name) DO UPDATE SET value = excluded.value"
         )
+        if (database := self._database) is not None and self._writer is not None:
+            self._writer.put(lambda: database.connection.execute(query, (model, name, value)))
 
 
 def in_words(findings: Mapping[str, int]) -> str:

@@ -2,8 +2,8 @@
 
 import gc
 import os
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache, wraps
 from typing import Any
@@ -22,12 +22,18 @@ def load() -> Any:
     """LiteLLM with everything off that we don't use. Takes about 1.5 s the first time: call it in a thread."""
     for name in ("MODEL_COST_MAP", "ANTHROPIC_BETA_HEADERS"):
         os.environ.setdefault(f"LITELLM_LOCAL_{name}", "True")  # no look-up on the network
-    with no_collection():
+    # Among so many new objects each collection holds up every thread for half a second. What was imported stays for
+    # good, and later collections need not walk it.
+    gc.disable()
+    try:
         import litellm
         import pyrate_limiter  # noqa: F401  else the first call waits for it
         from litellm.anthropic_beta_headers_manager import reload_beta_headers_config
 
         import courtroom.models.transport  # noqa: F401  binds what comes in
+    finally:
+        gc.freeze()
+        gc.enable()
     gc.set_threshold(COLLECTED_AFTER, *gc.get_threshold()[1:])
     reload_beta_headers_config()  # read now, and kept: later the environment may be another one
     litellm.telemetry = False
@@ -39,20 +45,6 @@ def load() -> Any:
     _send_nothing_on(litellm)
     _ask_once()
     return litellm
-
-
-@contextmanager
-def no_collection() -> Iterator[None]:
-    """Import without a stall: among so many new objects each collection holds up every thread for half a second.
-
-    What was imported stays for good, and later collections need not walk it.
-    """
-    gc.disable()
-    try:
-        yield
-    finally:
-        gc.freeze()
-        gc.enable()
 
 
 def _send_nothing_on(litellm: Any) -> None:
@@ -105,10 +97,9 @@ def _ask_once() -> None:
 def provider(model: str) -> str:
     """Who serves a model id, in LiteLLM's words, e.g. `openai`. Empty for one it can't place."""
     litellm = load()
-    try:
+    with suppress(litellm.BadRequestError):
         return str(litellm.get_llm_provider(model)[1])
-    except litellm.BadRequestError:
-        return ""
+    return ""
 
 
 BATCHING = frozenset({"openai", "anthropic"})
@@ -129,14 +120,11 @@ def card(model: str) -> dict[str, Any] | None:
     """
     table: dict[str, dict[str, Any]] = load().model_cost
     served_by = provider(model)
-    if not served_by:
-        return None
     name = model.removeprefix(f"{served_by}/")
-    for key in (f"{served_by}/{name}", model, name):
-        entry = table.get(key)
-        if entry is not None and str(entry.get("litellm_provider", "")).startswith(served_by):
-            return dict(entry)
-    return None
+    entries = (table.get(key) for key in (f"{served_by}/{name}", model, name) if served_by)
+    return next(
+        (dict(one) for one in entries if one and str(one.get("litellm_provider", "")).startswith(served_by)), None
+    )
 
 
 IMAGE_TOKENS = 1_000
@@ -173,10 +161,9 @@ def price(model: str, *, by_batch: bool = False) -> Price | None:
     """
     if free(model):
         return Price(0.0, 0.0, 0.0, 0.0)
-    known = card(model)
-    if known is None or known.get("input_cost_per_token") is None or known.get("output_cost_per_token") is None:
+    known = card(model) or {}
+    if known.get("input_cost_per_token") is None or known.get("output_cost_per_token") is None:
         return None
-
     by_batch = by_batch and provider(model) in BATCHING
 
     def rate(name: str, otherwise: float) -> float:

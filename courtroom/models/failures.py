@@ -8,8 +8,7 @@ import random
 import time
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from email.utils import parsedate_to_datetime
-from enum import Enum, auto
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 from courtroom.models.bounds import Overlong, WebPage
 from courtroom.models.card import provider
@@ -29,6 +28,11 @@ LONGEST_LOADING_S = 120.0
 """How long a server is waited for that is still loading its model."""
 LOADING_PAUSE_S = 2.0
 _NO_LINE = ("ConnectError", "ConnectTimeout", "ConnectionRefusedError", "gaierror", "SSLError", "ClientSSLError")
+
+
+Again = Literal["no", "same", "otherwise"]
+"""Whether a call that failed is made again; `otherwise`: in a way that its server has not refused yet, at once, and not
+counted among the attempts."""
 
 
 class Incomplete(Exception):
@@ -53,18 +57,20 @@ def status_of(error: BaseException) -> int | None:
     return status if status != 500 or _is(error, "HTTPStatusError") else None
 
 
-def may_pass(error: BaseException) -> bool:
+def again_if_it_may_pass(error: BaseException) -> Again:
     """Whether trying again can help: rate limit, time-out, server's fault, a broken line or body."""
-    if _is(error, Overlong.__name__, WebPage.__name__):
-        return False
-    if isinstance(error, (TimeoutError, json.JSONDecodeError, ConnectionError, Incomplete)):
-        return True
     status = getattr(error, "status_code", None)
-    if not isinstance(status, int) or says(error, "too_long", "memory"):
-        return False
-    if status == 429:
-        return not (_is_used_up(error) or WORDS["too_large"].search(str(error)))
-    return status in (408, 409, 425) or status >= 500 or (says(error, "passing") and not says(error, "filter"))
+    if _is(error, Overlong.__name__, WebPage.__name__):
+        passes = False
+    elif isinstance(error, (TimeoutError, json.JSONDecodeError, ConnectionError, Incomplete)):
+        passes = True
+    elif not isinstance(status, int) or says(error, "too_long", "memory"):
+        passes = False
+    elif status == 429:
+        passes = not (_is_used_up(error) or WORDS["too_large"].search(str(error)))
+    else:
+        passes = status in (408, 409, 425) or status >= 500 or (says(error, "passing") and not says(error, "filter"))
+    return "same" if passes else "no"
 
 
 def _is_used_up(error: BaseException) -> bool:
@@ -94,15 +100,21 @@ def most_images(error: BaseException) -> int | None:
     return int(given[1] or given[2]) if given else None
 
 
-EXPLAINED = (
-    *("pictures", "keys", "too_long", "memory", "quota", "too_large", "country", "passing", "unknown_model", "filter"),
-)
-"""Reasons to refuse a request that hold for every form of it, by their names in `WORDS`."""
-
-
 def is_unexplained(error: BaseException) -> bool:
     """Whether a server refuses a request for a reason that nobody here knows, so that another form may pass."""
-    return status_of(error) == 400 and not says(error, *EXPLAINED)
+    known = [
+        "pictures",
+        "keys",
+        "too_long",
+        "memory",
+        "quota",
+        "too_large",
+        "country",
+        "passing",
+        "unknown_model",
+        "filter",
+    ]
+    return status_of(error) == 400 and not says(error, *known)
 
 
 def failed_generation(error: BaseException) -> str:
@@ -126,20 +138,6 @@ def refuses(error: BaseException) -> bool:
 def says(error: BaseException, *meanings: str) -> bool:
     """Whether a server refuses a call with words of one of these meanings."""
     return refuses(error) and any(WORDS[meaning].search(str(error)) for meaning in meanings)
-
-
-class Again(Enum):
-    """Whether a call that failed is made again."""
-
-    NO = auto()
-    SAME = auto()
-    OTHERWISE = auto()
-    """In a way that its server has not refused yet: at once, and not counted among the attempts."""
-
-
-def again_if_it_may_pass(error: BaseException) -> Again:
-    """Return whether the same call is to be made again."""
-    return Again.SAME if may_pass(error) else Again.NO
 
 
 class Attempts:
@@ -168,11 +166,11 @@ class Attempts:
                 return await work()
             except Exception as error:
                 again = worth_another(error)
-                if again is Again.OTHERWISE:
+                if again == "otherwise":
                     self._otherwise += 1
-                elif again is Again.NO or self._are_enough(error):
+                elif again == "no" or self._are_enough(error):
                     raise
-                pause_s = 0.0 if again is Again.OTHERWISE else self.pause_s(error)
+                pause_s = 0.0 if again == "otherwise" else self.pause_s(error)
             await asyncio.sleep(pause_s)
 
     def _are_enough(self, error: Exception) -> bool:
@@ -209,14 +207,10 @@ def breaks_stream(error: BaseException) -> bool:
 
 
 def retry_after(error: BaseException | None) -> float | None:
-    """Seconds for which the provider wants no call; None where it does not say."""
+    """Seconds for which the provider wants no call, as it says or by the date that it names; None where it says neither,
+    or what is past."""
     headers = getattr(error, "litellm_response_headers", None) or {}  # LiteLLM empties those of `response`
-    text = _seconds(str(headers.get("retry-after", "")).removesuffix("s"))
-    return None if text is None else min(text, LONGEST_WAIT_S)
-
-
-def _seconds(text: str) -> float | None:
-    """What a `Retry-After` asks for, in seconds or as a date; None where it is neither, or already past."""
+    text = str(headers.get("retry-after", "")).removesuffix("s")
     try:
         seconds = float(text)
     except ValueError:
@@ -224,7 +218,7 @@ def _seconds(text: str) -> float | None:
             seconds = parsedate_to_datetime(text).timestamp() - time.time()
         except (ValueError, TypeError, OverflowError):
             return None
-    return seconds if seconds >= 0 and not math.isnan(seconds) else None
+    return min(seconds, LONGEST_WAIT_S) if seconds >= 0 and not math.isnan(seconds) else None
 
 
 def _is(error: BaseException, *names: str) -> bool:
@@ -338,7 +332,5 @@ def _fewer_pictures(error: Exception, status: int | None, request: Request) -> C
     if cannot_see(error):
         return CannotSee(f"{model} does not take pictures.")
     most = most_images(error) or (request.pictures // 2 if status in (413, 429) else 0)
-    return CannotSee(
-        f"{model} does not take the {request.pictures} pictures of this question.",
-        most if most < request.pictures else 0,
-    )
+    refused = f"{model} does not take the {request.pictures} pictures of this question."
+    return CannotSee(refused, most if most < request.pictures else 0)

@@ -157,7 +157,6 @@ class Slot:
         return rest
 
     def failed(self, error: Exception) -> None:
-        """The call came to nothing."""
         from courtroom.models.failures import is_loading, retry_after
 
         self.pause_s = retry_after(error)
@@ -171,15 +170,13 @@ class Turns(Protocol):
 
     def turn(self, request: Request) -> AbstractAsyncContextManager[Slot]:
         """Wait for a slot, and hold it for one call. A `Retry-After` that one call is given makes all wait."""
-        ...
 
     def slowed_to(self, spec: ModelSpec) -> int | None:
         """Return how many calls at once a model gets while others wait for its slow server; None where it keeps up."""
-        ...
 
 
 class Limits:
-    """The limits of all models. Lives on the engine's loop.
+    """The limits of all models; see `Turns`. Lives on the engine's loop.
 
     Where runs give different limits for one model, the strictest that was given within the last minute holds for all of
     them: a provider counts them together. A `Retry-After` that one call is given holds for all calls of its model.
@@ -195,7 +192,6 @@ class Limits:
 
     @asynccontextmanager
     async def turn(self, request: Request) -> AsyncIterator[Slot]:
-        """See `Turns`."""
         limiter = self.limiters[limited_together(request.spec)]
         slot = Slot.of(request, self._servers[server_of(request)])
         await limiter.enter(slot)
@@ -208,7 +204,6 @@ class Limits:
             limiter.leave(slot)
 
     def slowed_to(self, spec: ModelSpec) -> int | None:
-        """See `Turns`."""
         limiter = self.limiters.get(limited_together(spec))
         return limiter.slowed_to if limiter else None
 
@@ -239,9 +234,9 @@ class RateLimiter:
     _answer_tokens: int = 0
 
     def __post_init__(self) -> None:
-        self._minute_ms = round(self.minute_s * 1000 * MARGIN)
         from pyrate_limiter import InMemoryBucket, Rate  # only where a model is asked: importing it takes long
 
+        self._minute_ms = round(self.minute_s * 1000 * MARGIN)
         self._requests, self._tokens = (InMemoryBucket([Rate(1, self._minute_ms)]) for _ in range(2))
 
     @property
@@ -251,8 +246,7 @@ class RateLimiter:
 
     async def enter(self, slot: Slot) -> None:
         """Wait until one more call may be made."""
-        self._users[slot.limits] += 1
-        self._used_at[slot.limits] = time.monotonic()
+        self._use(slot, 1)
         try:
             async with self._queue:  # the first in the queue waits, and the others behind it
                 while self._under_way + 1 > min(self._strictest().at_once, self._adapted):
@@ -263,15 +257,14 @@ class RateLimiter:
                 self._under_way += 1
                 slot.entered_at = time.monotonic()
         except BaseException:
-            self._end_use(slot)
+            self._use(slot, -1)
             raise
 
     def leave(self, slot: Slot) -> None:
-        """The call has ended."""
         self._adapt(slot)
         self._under_way -= 1
         self._freed.set()
-        self._end_use(slot)
+        self._use(slot, -1)
         if slot.pause_s:
             self._paused_until = max(self._paused_until, time.monotonic() + slot.pause_s)
         if (usage := slot.usage) is not None:
@@ -325,19 +318,14 @@ class RateLimiter:
 
     def _strictest(self) -> CallLimits:
         now = time.monotonic()
-        for limits in [
-            unused for unused, at in self._used_at.items() if now - at > self.minute_s and not self._users[unused]
-        ]:
-            del self._used_at[limits], self._users[limits]
+        for limits, at in [*self._used_at.items()]:
+            if now - at > self.minute_s and not self._users[limits]:
+                del self._used_at[limits], self._users[limits]
         if len(self._used_at) == 1:
             return next(iter(self._used_at))
-        at_once, requests, tokens = zip(*self._used_at, strict=True)
-        return CallLimits(min(at_once), _smallest(requests), _smallest(tokens))
+        at_once, *others = zip(*self._used_at, strict=True)
+        return CallLimits(min(at_once), *(min(filter(None, given), default=None) for given in others))
 
-    def _end_use(self, slot: Slot) -> None:
-        self._users[slot.limits] -= 1
+    def _use(self, slot: Slot, more: int) -> None:
+        self._users[slot.limits] += more
         self._used_at[slot.limits] = time.monotonic()
-
-
-def _smallest(limits: tuple[int | None, ...]) -> int | None:
-    return min((limit for limit in limits if limit is not None), default=None)

@@ -296,7 +296,6 @@ class LocalServers:
         self._stop(server)
 
     def close(self) -> None:
-        """End all servers."""
         with self._lock:
             servers, self._servers = list(self._servers.values()), {}
         for server in servers:

@@ -75,11 +75,9 @@ def chosen(answer: type[BaseModel], field: str, options: tuple[str, ...]) -> typ
 
 @lru_cache(maxsize=256)
 def _narrowed(answer: type[BaseModel], choices: tuple[tuple[str, tuple[str, ...]], ...]) -> type[BaseModel]:
-    fields = {}
-    for name, names in choices:
-        declared = answer.model_fields[name]
-        fields[name] = (_type(declared.annotation, names), FieldInfo.merge_field_infos(declared, annotation=None))
-    return _with(answer, fields)
+    declared = {name: answer.model_fields[name] for name, _ in choices}
+    merged = {name: FieldInfo.merge_field_infos(field, annotation=None) for name, field in declared.items()}
+    return _with(answer, {name: (_type(declared[name].annotation, names), merged[name]) for name, names in choices})
 
 
 def _with(answer: type[BaseModel], fields: Mapping[str, tuple[Any, FieldInfo]]) -> type[BaseModel]:

@@ -4,7 +4,6 @@ import json
 import os
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from typing import Any
 
 from courtroom.models.connections import Connections
@@ -122,16 +121,6 @@ class Offer(Strict):
         return " · ".join(known)
 
 
-@dataclass(frozen=True)
-class _Place:
-    """A server that lists its models."""
-
-    provider: str
-    address: str
-    key: str
-    connection: str = ""
-
-
 def offers(
     connections: Connections, typed: Mapping[str, str], environment: Mapping[str, str] = os.environ
 ) -> tuple[Offer, ...]:
@@ -142,16 +131,16 @@ def offers(
     Args:
         typed: keys typed for this session, by the environment's names.
     """
-    places, hosted = list[_Place](), list[str]()
+    places, hosted = [], list[str]()
     for name, provider in PROVIDERS.items():
         key, address = first_set(provider.keys, typed, environment), first_set(provider.addresses, environment)
         if address or name in NEAR:
-            places.append(_Place(name, (address or NEAR[name]).rstrip("/"), key))
+            places.append((name, (address or NEAR[name]).rstrip("/"), key, ""))
         elif key and not provider.near and not provider.unplaced:
             hosted.append(name)
-    places += [_Place(one.provider, one.address, one.secret, name) for name, one in connections.items()]
+    places += [(one.provider, one.address, one.secret, name) for name, one in connections.items()]
     with ThreadPoolExecutor(8, thread_name_prefix="offers") as pool:
-        listed = [offer for found in pool.map(_listed, places) for offer in found]
+        listed = [offer for found in pool.map(_listed, *zip(*places, strict=True)) for offer in found]
     own = [Offer(id=name, size=file.size, context=file.slot, sees=False) for name, file in model_files().items()]
     return tuple(dict.fromkeys((*own, *listed, *(_hosted(hosted) if hosted else ()))))
 
@@ -174,23 +163,21 @@ def _hosted(providers: list[str]) -> Iterator[Offer]:
         )
 
 
-def _listed(place: _Place) -> list[Offer]:
+def _listed(provider: str, address: str, key: str, connection: str) -> list[Offer]:
     """What a server lists; nothing where it does not answer, or with something else."""
-    is_ollama = place.provider in ("ollama", "ollama_chat")
-    url = f"{place.address.removesuffix('/v1')}/api/tags" if is_ollama else f"{place.address}/models"
+    url, models, id_ = f"{address}/models", "data", "id"
+    if provider in NEAR:
+        url, models, id_ = f"{address.removesuffix('/v1')}/api/tags", "models", "name"
+    found = []
     try:
-        entries = told(url, place.key)["models" if is_ollama else "data"][:MOST_LISTED]
-        return [offer for entry in entries if (offer := _of(place, entry, is_ollama)) is not None]
+        for entry in told(url, key)[models][:MOST_LISTED]:
+            name = str(entry.get(id_, ""))
+            model = f"{provider}/{name.removeprefix(f'{provider}/')}"
+            if name and len(model) <= 200 and ID.fullmatch(model):
+                found.append(Offer(id=model, connection=connection, context=context_in(entry)))
     except (KeyError, TypeError, AttributeError):
         return []
-
-
-def _of(place: _Place, entry: Mapping[str, Any], is_ollama: bool) -> Offer | None:
-    name = str(entry.get("name" if is_ollama else "id", ""))
-    model = name if name.startswith(f"{place.provider}/") else f"{place.provider}/{name}"
-    if not name or len(model) > 200 or not ID.fullmatch(model):
-        return None
-    return Offer(id=model, connection=place.connection, context=context_in(entry))
+    return found
 
 
 def _million(price: Any) -> float | None:

@@ -54,10 +54,8 @@ class OfflineModel:
         """
         script = request.spec.script
         acted = request.task.by_script(script) if script else None
-        kinds = type(request.task).mro()
-        method = next((self._methods[kind] for kind in kinds if kind in self._methods), None)
-        if acted is not None:
-            method = partial(_acted, acted)
+        methods = (self._methods[kind] for kind in type(request.task).mro() if kind in self._methods)
+        method = next(methods, None) if acted is None else lambda task, draw: acted
         if method is None:
             name = type(request.task).__name__
             raise CourtroomError(f"The offline model has no method for {name}. Add one to the procedure's `offline`.")
@@ -67,7 +65,3 @@ class OfflineModel:
             return Reply(text=answer.model_dump_json(), cost=0.0)
         said = offline_beside(task.form, task.beside, answer, draw, partial(method, task))
         return Reply(text=json.dumps(said, ensure_ascii=False), cost=0.0)
-
-
-def _acted(answer: BaseModel, task: Task[Any], draw: random.Random) -> BaseModel:
-    return answer

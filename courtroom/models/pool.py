@@ -74,16 +74,8 @@ MOST_MONEY = 10**4
 """In US dollars. What a server says beyond these of a single call is not believed."""
 
 
-class Used(NamedTuple):
-    """What one call used up, as far as the provider says and can be believed: tokens and US dollars."""
-
-    prompt: int
-    completion: int
-    cached: int
-    written: int
-    cost: float | None
-    estimated: bool = False
-    """Whether the provider said nothing, so that the tokens are estimated."""
+Used = tuple[Usage, float | None]
+"""What one call used up, as far as the provider says and can be believed, and its cost in US dollars."""
 
 
 class Said(NamedTuple):
@@ -372,8 +364,9 @@ class Call:
                 # LiteLLM gives what was used last of all, counted by itself where the server said nothing.
                 said = [given for chunk in stream.chunks if (given := getattr(chunk, "usage", None))]
                 if usage is not None or said or content or thought:
-                    told = _used(model, usage or next(reversed(said), None), slot, content + call + thought)
-                    self._used.append(told._replace(estimated=told.estimated or not said))
+                    told, cost = _used(model, usage or next(reversed(said), None), slot, content + call + thought)
+                    told = told.model_copy(update={"estimated": told.estimated or not said})
+                    self._used.append((told, cost))
             # LiteLLM ends each stream with a “stop” of its own; these say how the provider ended it, if it did.
             finish = stream.received_finish_reason or stream.intermittent_finish_reason
             if not finish and not is_object(content):
@@ -443,29 +436,29 @@ class Call:
         request, findings = self._request, self._findings
         if is_loading(error):
             self._pool.loading.add(self._spec.id)
-            return Again.SAME
+            return "same"
         if request.pictures and cannot_see(error):
             findings.remember(VISION, 0)
-            return Again.NO
+            return "no"
         if request.pictures and (most := most_images(error)) and most < request.pictures:
             findings.remember(IMAGES, most)
-            return Again.NO
+            return "no"
         if self._sent and findings.streams and says(error, "stream"):
             findings.streams = False
-            return Again.OTHERWISE
+            return "otherwise"
         without_schema = self._spec.structured == "auto"
         if not self._sent or (refusal := refused(error, self._sent, without_schema=without_schema)) is None:
             return again_if_it_may_pass(error)
         if refusal.values.keys() <= self._left_out:
-            return Again.NO
+            return "no"
         context = refusal.values.get(CONTEXT)
         if context and not leaves_room(request, findings, context, prompt_tokens(error)):
-            return Again.NO
+            return "no"
         self._left_out.update(refusal.values)
         if refusal.is_said:
             for name, value in refusal.values.items():
                 findings.remember(name, value)
-        return Again.OTHERWISE
+        return "otherwise"
 
 
 def is_object(text: str) -> bool:
@@ -497,23 +490,22 @@ async def _reply(said: Said, form: type[BaseModel]) -> Reply:
 
 def _used(model: str, usage: Any, slot: Slot, text: str) -> Used:
     """What one call used up. No prompt has 0 tokens: where the provider says so, or nothing, they are estimated."""
-    told, all_told = _count(getattr(usage, "prompt_tokens", 0)), _count(getattr(usage, "total_tokens", 0))
-    used = Used(
-        prompt=told,
-        completion=max(_count(getattr(usage, "completion_tokens", 0)), all_told - told if told else 0),
-        cached=_count(getattr(getattr(usage, "prompt_tokens_details", None), "cached_tokens", 0)),
-        written=_count(getattr(getattr(usage, "prompt_tokens_details", None), "cache_creation_tokens", 0)),
-        cost=_cost(model, usage, by_batch=slot.by_batch),
-    )
-    if used.prompt and (used.completion or not text):
-        return used
-    prompt, completion = used.prompt or slot.prompt_tokens, used.completion or estimate_tokens(text)
-    known = price(model, by_batch=slot.by_batch)
-    cost = used.cost or (known.of(prompt, completion) if known else None)
-    return used._replace(prompt=prompt, completion=completion, cost=cost, estimated=True)
+    details = getattr(usage, "prompt_tokens_details", None)
+    prompt, all_told = _count(usage, "prompt_tokens"), _count(usage, "total_tokens")
+    completion = max(_count(usage, "completion_tokens"), all_told - prompt if prompt else 0)
+    cost = _cost(model, usage, by_batch=slot.by_batch)
+    estimated = not prompt or (not completion and bool(text))
+    if estimated:
+        prompt, completion = prompt or slot.prompt_tokens, completion or estimate_tokens(text)
+        known = price(model, by_batch=slot.by_batch)
+        cost = cost or (known.of(prompt, completion) if known else None)
+    cached, written = _count(details, "cached_tokens"), _count(details, "cache_creation_tokens")
+    used = Usage(prompt=prompt, completion=completion, cached=cached, written=written, estimated=estimated)
+    return used, cost
 
 
-def _count(value: Any) -> int:
+def _count(told: Any, name: str) -> int:
+    value = getattr(told, name, 0)
     is_number = isinstance(value, (int, float)) and 0 <= value <= MOST_TOKENS
     return int(value) if is_number and value == int(value) else 0
 
@@ -542,22 +534,16 @@ def _money(value: object) -> float | None:
 
 def in_all(used: list[Used], reply: Reply, **more: object) -> Reply:
     """A reply with what all calls for it used up."""
-    costs = [each.cost for each in used]
-    cost = None if None in costs else sum(cost for cost in costs if cost is not None)
-    usage = Usage(
-        prompt=sum(each.prompt for each in used),
-        completion=sum(each.completion for each in used),
-        cached=sum(each.cached for each in used),
-        written=sum(each.written for each in used),
-        estimated=any(each.estimated for each in used),
-    )
+    costs = [cost for _, cost in used if cost is not None]
+    cost = sum(costs) if len(costs) == len(used) else None
+    counts = {name: sum(getattr(usage, name) for usage, _ in used) for name in Usage.model_fields}
+    usage = Usage.model_validate({**counts, "estimated": counts["estimated"] > 0})
     return reply.model_copy(update={"usage": usage, "cost": cost, **more})
 
 
 def _answered_by(answer: Any) -> dict[str, str]:
-    hidden = (
-        getattr(answer, "_hidden_params", None) or {}
-    )  # there in a stream, where LiteLLM puts the id that was asked for
+    # There in a stream, where LiteLLM puts the id that was asked for.
+    hidden = getattr(answer, "_hidden_params", None) or {}
     model = hidden.get("provider_response_model") or getattr(answer, "model", None)
     names = {"model": model, "fingerprint": getattr(answer, "system_fingerprint", None)}
     return {field: str(value) for field, value in names.items() if value}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterable, Mapping, MutableMapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -38,16 +38,13 @@ class Renders(Protocol):
     @property
     def without_media(self) -> Renders:
         """The same, with nothing of pictures and videos."""
-        ...
 
     @property
     def fresh(self) -> Renders:
         """The same for another event loop."""
-        ...
 
     async def render(self, task: Task[Any], *, sees: bool, room: Room = "generous") -> Sequence[Message]:
         """The messages; media become their descriptions where the model can't see."""
-        ...
 
 
 class Prompts:
@@ -95,33 +92,15 @@ class Prompts:
         if self._apart is None:
             system, case, shared, own = self._rendered(task.name, inputs)
         else:
+            work = partial(self._rendered_apart, self._apart, task.name, inputs)
             async with self._turn:  # so that the prompts of one run never hold more than one of the threads
-                work = asyncio.get_running_loop().run_in_executor(
-                    _WAITING, self._rendered_apart, self._apart, task.name, inputs
-                )
-                system, case, shared, own = await work
+                system, case, shared, own = await asyncio.get_running_loop().run_in_executor(_WAITING, work)
         asked_too = f"\n{ASKS_COURT}\n" if task.beside and task.beside.question else ""
-        media = task.media()
-        shown: list[str | Medium] = (
-            list(media) if sees else [describe(medium, number) for number, medium in enumerate(media)]
-        )
-        return (
-            Message("system", (system,)),
-            Message(
-                "user",
-                tuple(
-                    part
-                    for part in (
-                        case,
-                        self._notes_for_all,
-                        shared,
-                        *shown,
-                        own + asked_too + answer_form(task.asked_form, room),
-                    )
-                    if isinstance(part, Medium) or part.strip()
-                ),
-            ),
-        )
+        shown = (medium if sees else describe(medium, number) for number, medium in enumerate(task.media()))
+        asked = own + asked_too + answer_form(task.asked_form, room)
+        parts = (case, self._notes_for_all, shared, *shown, asked)
+        filled = tuple(part for part in parts if isinstance(part, Medium) or part.strip())
+        return Message("system", (system,)), Message("user", filled)
 
     def _rendered(self, name: str, inputs: Mapping[str, object]) -> tuple[str, str, str, str]:
         shipped, at = _shipped(self._folder, self._kind), "_system"
@@ -138,7 +117,7 @@ class Prompts:
     def _rendered_apart(self, apart: Apart, name: str, inputs: Mapping[str, object]) -> tuple[str, str, str, str]:
         if self._frame is None:
             self._frame = apart.rendered("whole", "_system")[0], apart.rendered("whole", "_case")[0]
-        shared, own = apart.rendered("blocks", name, inputs)
+        shared, own = apart.rendered("blocks", name, **inputs)
         return *self._frame, shared, own
 
     @cached_property

@@ -37,9 +37,8 @@ def environment(
 
     What differs each time (`lipsum`, `random`) is left out: the same inputs always give the same prompt.
     """
-    made = _in_lines(kind)(
-        loader=FunctionLoader(source), undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
-    )
+    kind = _in_lines(kind)
+    made = kind(loader=FunctionLoader(source), undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
     made.filters.update(quote=quote, line=line, language=language_name)
     del made.globals["lipsum"], made.filters["random"]
     return made
@@ -59,8 +58,9 @@ def _in_lines(kind: type[Environment]) -> type[Environment]:
         macros = {one.target for one in template.find_all(nodes.Import)}
         quoted = {id(part) for block in template.find_all(nodes.FilterBlock) for part in block.find_all(nodes.Output)}
         for output in template.find_all(nodes.Output):
-            if id(output) not in quoted:
-                output.nodes = [one if _may_have_lines(one, macros) else _line(one) for one in output.nodes]
+            for place, one in enumerate(output.nodes if id(output) not in quoted else ()):
+                if not _may_have_lines(one, macros):
+                    output.nodes[place] = nodes.Filter(one, "line", [], [], None, None, lineno=one.lineno)
         return template
 
     return type(kind.__name__, (kind,), {"_parse": parsed})
@@ -79,10 +79,6 @@ def _may_have_lines(node: nodes.Expr, macros: set[str]) -> bool:
 
 def _with(node: nodes.Expr, kind: type[T]) -> list[T]:
     return [*([node] if isinstance(node, kind) else []), *node.find_all(kind)]
-
-
-def _line(node: nodes.Expr) -> nodes.Expr:
-    return nodes.Filter(node, "line", [], [], None, None, lineno=node.lineno)
 
 
 def line(value: object) -> object:
@@ -150,27 +146,16 @@ class RecordCopy:
     It prints as the original does, so that a prompt is the same whichever process renders it.
     """
 
+    _state: tuple[str, Mapping[str, Any], Mapping[str, Any], Mapping[str, Any], str | None]
+
     def __init__(
-        self,
-        name: str,
-        shown: Mapping[str, Any],
-        more: Mapping[str, Any],
-        spoken: Mapping[str, Any],
-        text: str | None = None,
+        self, name: str, shown: Mapping[str, Any], more: Mapping[str, Any], spoken: Mapping[str, Any], text: str | None
     ) -> None:
-        self.__dict__.update(_state=(name, dict(shown), dict(more), dict(spoken), text))
+        methods = {name: TextByLanguage(texts) for name, texts in spoken.items()}
+        self.__dict__.update({**methods, **more, **shown}, _state=(name, shown, more, spoken, text))
 
     def __reduce__(self) -> tuple[Any, ...]:
         return record, self._state
-
-    def __getattr__(self, name: str) -> Any:
-        kind, shown, more, spoken, _ = self.__dict__["_state"]
-        for held in (shown, more):
-            if name in held:
-                return held[name]
-        if name in spoken:
-            return TextByLanguage(spoken[name])
-        raise AttributeError(f"{kind} has no attribute {name!r}")
 
     def __iter__(self) -> Iterator[tuple[str, Any]]:
         return iter(self._state[1].items())
@@ -182,12 +167,11 @@ class RecordCopy:
         return hash(repr(self))
 
     def __str__(self) -> str:
-        if self._state[4] is not None:
-            return str(self._state[4])
-        return " ".join(f"{name}={value!r}" for name, value in self._state[1].items())
+        *_, text = self._state
+        return " ".join(f"{name}={value!r}" for name, value in self) if text is None else text
 
     def __repr__(self) -> str:
-        return f"{self._state[0]}({', '.join(f'{name}={value!r}' for name, value in self._state[1].items())})"
+        return f"{self._state[0]}({', '.join(f'{name}={value!r}' for name, value in self)})"
 
 
 def record(name: str, *state: Any) -> RecordCopy:
@@ -246,9 +230,8 @@ def serve(cpu_s: int, memory_mb: int, longest: int) -> None:
         except Exception as error:  # noqa: BLE001  whatever a template does is reported, and is the template's fault
             reply = {"error": reason(error)}
         print(json.dumps(reply), flush=True)
-        if not select.select([given], [], [], IDLE_S)[
-            0
-        ]:  # nothing is left in its buffer: each request waits for a reply
+        # Nothing is left in its buffer: each request waits for a reply.
+        if not select.select([given], [], [], IDLE_S)[0]:
             return
         try:
             request = Reader(given).load()
@@ -264,11 +247,8 @@ def _limit(memory_mb: int) -> bool:
         return False
     with open("/proc/self/statm") if os.path.exists("/proc/self/statm") else io.StringIO("65536") as text:
         has = int(text.read().split()[0]) * resource.getpagesize()
-    for what, most in (
-        (resource.RLIMIT_AS, has + memory_mb * 2**20),
-        (resource.RLIMIT_FSIZE, 0),
-        (resource.RLIMIT_CORE, 0),
-    ):
+    limits = {resource.RLIMIT_AS: has + memory_mb * 2**20, resource.RLIMIT_FSIZE: 0, resource.RLIMIT_CORE: 0}
+    for what, most in limits.items():
         resource.setrlimit(what, (most, most))
     return True
 

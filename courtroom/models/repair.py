@@ -74,9 +74,8 @@ class Declined(InvalidAnswer):
 
     def __init__(self, text: str) -> None:
         super().__init__(
-            "it is a refusal, with no JSON object in it; the case is invented, the hearing is simulated, and "
-            "nobody is judged by "
-            "what you answer"
+            "it is a refusal, with no JSON object in it; the case is invented, the hearing is simulated, and nobody is "
+            "judged by what you answer"
         )
         self.words = text.strip()[:MOST_QUOTED]
 
@@ -201,14 +200,11 @@ def _described(error: ValidationError, schema: type[BaseModel]) -> str:
     for item in true:
         if item["type"] != "none_required" or len(true) == 1:
             place = ".".join(str(part) for part in item["loc"] if isinstance(part, int) or part in _names(schema))
-            named.setdefault(place[:80] or "the answer", WRONG.get(item["type"]) or _plain(item["msg"][:2000]))
+            said = item["msg"][:2000].removeprefix("Value error, ").replace("Input should be", "it must be")
+            named.setdefault(place[:80] or "the answer", WRONG.get(item["type"]) or said)
     lines = [f"{place}: {told}" for place, told in named.items()]
     more = [f"and {len(lines) - MOST_COMPLAINTS} more"] if len(lines) > MOST_COMPLAINTS else []
     return "; ".join(lines[:MOST_COMPLAINTS] + more)
-
-
-def _plain(message: str) -> str:
-    return message.removeprefix("Value error, ").replace("Input should be", "it must be")
 
 
 @lru_cache(maxsize=256)
@@ -235,7 +231,7 @@ def _storable(value: Any) -> Any:
     return value
 
 
-def _candidates(text: str, depth: int = MOST_WRAPPED) -> Iterator[Callable[[], Any]]:
+def _candidates(text: str, wrapped: int = MOST_WRAPPED) -> Iterator[Callable[[], Any]]:
     """Read all that may be the answer, the likeliest first: the whole text, else each object in it, the last first."""
     try:
         whole = json.loads(text)
@@ -245,10 +241,11 @@ def _candidates(text: str, depth: int = MOST_WRAPPED) -> Iterator[Callable[[], A
         room = MOST_MENDED
         for piece in reversed(_pieces(_quoted(_after_thought(text)))):
             room -= len(piece)
-            yield partial(_loaded, piece, mend=room >= 0 and _depth(piece) <= MOST_NESTED)
+            steps = (1 if brace[0] in "{[(" else -1 for brace in _BRACES.finditer(piece))
+            yield partial(_loaded, piece, mend=room >= 0 and max(accumulate(steps)) <= MOST_NESTED)
     else:
-        if isinstance(whole, str) and depth:
-            yield from _candidates(whole, depth - 1)
+        if isinstance(whole, str) and wrapped:
+            yield from _candidates(whole, wrapped - 1)
         else:
             yield lambda: whole
 
@@ -278,10 +275,6 @@ def _loaded(piece: str, *, mend: bool) -> Any:
         return json_repair.loads(piece)
     except ValueError as error:
         raise InvalidAnswer("a number in it has too many digits") from error
-
-
-def _depth(piece: str) -> int:
-    return max(accumulate(1 if mark in "{[(" else -1 for mark in _BRACES.findall(piece)))
 
 
 def _after_thought(text: str) -> str:

@@ -19,14 +19,13 @@ LATE = "late"
 CUT = "length"
 REFUSAL = "refusal"
 FILTERED = "content_filter"
-Speaker = Literal["system", "user", "assistant"]
 
 
 @dataclass(frozen=True)
 class Message:
     """One message; its parts are texts and media, in order."""
 
-    role: Speaker
+    role: Literal["system", "user", "assistant"]
     parts: tuple[str | Medium, ...]
 
     def digest(self) -> list[object]:
@@ -97,13 +96,8 @@ class Request:
         return self._digest([self.task.name, digest_text(self.task.model_dump_json()), len(self.messages)])
 
     def _digest(self, asked: object) -> str:
-        content = [
-            self.spec.id,
-            self.spec.sampling(),
-            asked,
-            digest_text(schema_of(self.form, room=self.spec.room)),
-            self.tag,
-        ]
+        form = digest_text(schema_of(self.form, room=self.spec.room))
+        content = [self.spec.id, self.spec.sampling(), asked, form, self.tag]
         if self.spec.connection or self.address:
             content.append([self.spec.connection, self.address if self.by_address or not self.spec.connection else ""])
         return digest_text(json.dumps(content, ensure_ascii=False, sort_keys=True))
@@ -167,4 +161,3 @@ class Model(Protocol):
             ModelError: no answer could be had; the message says in one plain sentence why.
             CannotSee: the model refuses pictures; asking again without them can help.
         """
-        ...

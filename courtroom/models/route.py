@@ -24,7 +24,6 @@ class Route:
     key: str = field(repr=False)
 
     def parameters(self) -> dict[str, str]:
-        """As LiteLLM's parameters."""
         return {"model": self.model, "api_key": self.key, **({"api_base": self.address} if self.address else {})}
 
 
@@ -69,11 +68,9 @@ def route(spec: ModelSpec, connections: Connections, *, typed: bool = True) -> R
 
 async def address(spec: ModelSpec, connections: Connections) -> str:
     """Where a model is asked, without any credentials; empty for its provider's own address, or where it can't be."""
-    if spec.id in NO_SERVER:
-        return ""
-    if spec.connection:
+    if spec.id not in NO_SERVER and spec.connection:
         return connections[spec.connection].address if spec.connection in connections else ""
-    if spec.id.startswith(LOCAL):
+    if spec.id in NO_SERVER or spec.id.startswith(LOCAL):
         return ""
     name, slash, _ = spec.id.partition("/")
     found = PROVIDERS.get(name) if slash else None

@@ -119,16 +119,12 @@ def _strict(part: Mapping[str, Any], known: Mapping[str, Any], where: str, lengt
     elif meant.get("type") == "object":
         if "properties" not in meant:
             raise ValueError(f"{where} is a mapping; a strict schema has fixed fields")
-        fields = meant["properties"]
-        strict["properties"] = {
-            name: _described(field, _strict(field, known, f"{where}.{name}", lengths)) for name, field in fields.items()
-        }
-        strict["required"] = list(fields)
+        strict["properties"] = {}
+        for name, field in meant["properties"].items():
+            told = {"description": field["description"]} if "description" in field else {}
+            strict["properties"][name] = told | _strict(field, known, f"{where}.{name}", lengths)
+        strict["required"] = list(strict["properties"])
         strict["additionalProperties"] = False
     elif not {"type", "enum"} & set(strict):
         raise ValueError(f"{where} has no type that a strict schema knows")
     return strict
-
-
-def _described(field: Mapping[str, Any], strict: dict[str, Any]) -> dict[str, Any]:
-    return {"description": field["description"], **strict} if "description" in field else strict

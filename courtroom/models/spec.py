@@ -216,13 +216,7 @@ class ModelSpec(Strict):
 
     def sampling(self) -> dict[str, object]:
         """The parameters that can change an answer; part of its key."""
-        return {
-            "temperature": self.temperature,
-            "max_tokens": self.max_tokens,
-            "top_p": self.top_p,
-            "extra": self.extra,
-            **({"script": self.script.model_dump(mode="json")} if self.script else {}),
-        }
+        return self.model_dump(mode="json", include={"temperature", "max_tokens", "top_p", "extra", "script"})
 
 
 @lru_cache(maxsize=256)

@@ -61,8 +61,7 @@ class Answer(BaseModel):
 
     opens_with: ClassVar[tuple[str, ...]] = ()
     """Choices that say what the rest is about, such as the number of a picture. Every other choice, number or yes and
-    no
-    stands after the texts: a model thinks in the order in which it writes."""
+    no stands after the texts: a model thinks in the order in which it writes."""
     published_order: ClassVar[str] = ""
     """The table or section of the paper whose output form has another order; empty where there is none."""
 
@@ -89,8 +88,7 @@ class Task(BaseModel, Generic[A]):
 
     gives_way: ClassVar[tuple[str, ...]] = ()
     """Inputs, or parts of them such as `found.precedents`, of which a model with too little room is shown fewer, the
-    first
-    to go first: precedents, never the case."""
+    first to go first: precedents, never the case."""
 
     _beside: BesideVote | None = PrivateAttr(None)
 

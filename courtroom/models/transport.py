@@ -49,7 +49,7 @@ async def _bound(self: Any, request: httpx.Request) -> httpx.Response:
     if response.status_code == 422:  # of which LiteLLM says nothing, not even that there was one
         response.status_code = 400
     is_whole = not is_error and response.headers.get("content-type", "").startswith("application/json")
-    response.stream = _Bounded(response.stream, packing.strip().lower(), bound, is_error=is_error, is_whole=is_whole)
+    response.stream = _Bounded(response.stream, packing.strip().lower(), bound, error=is_error, whole=is_whole)
     return response
 
 
@@ -57,11 +57,8 @@ LiteLLMAiohttpTransport.handle_async_request = _bound  # type: ignore[method-ass
 
 
 class _Bounded(httpx.AsyncByteStream):
-    def __init__(
-        self, sent: httpx.AsyncByteStream, packing: str, bound: Bound, *, is_error: bool, is_whole: bool
-    ) -> None:
-        self._sent, self._packing, self._bound, self._is_error = sent, packing, bound, is_error
-        self._is_whole = is_whole
+    def __init__(self, sent: httpx.AsyncByteStream, packing: str, bound: Bound, *, error: bool, whole: bool) -> None:
+        self._sent, self._packing, self._bound, self._is_error, self._is_whole = sent, packing, bound, error, whole
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
         if self._is_error:
@@ -193,14 +190,10 @@ def _plain(body: bytes) -> bytes:
     if isinstance(message, dict):
         content, thought = message.get("content"), next((message[name] for name in THOUGHTS if message.get(name)), None)
         if isinstance(content, list | dict):
-            message["content"] = _text(content) if isinstance(content, list) else json.dumps(content)
-            changed = True
+            message["content"], changed = _text(content) if isinstance(content, list) else json.dumps(content), True
         if isinstance(thought, str) and not (message.get("reasoning_content") or message.get("reasoning")):
-            message["reasoning_content"] = thought
-            changed = True
-    if not changed:
-        return body
-    return json.dumps({**value, "choices": choices[:1]}).encode()
+            message["reasoning_content"], changed = thought, True
+    return json.dumps({**value, "choices": choices[:1]}).encode() if changed else body
 
 
 def _is_blocked(value: dict[str, Any]) -> bool:
@@ -230,15 +223,10 @@ def _assembled(stream: bytes) -> bytes:
                     texts[name] = texts.get(name, "") + (text if isinstance(text, str) else _text(text))
     if finish is None:
         return json.dumps(told).encode() if _is_blocked(told) else stream
-    arguments = texts.pop("arguments", None)
-    if arguments is not None:
+    if (arguments := texts.pop("arguments", None)) is not None:
         call = {**call, "function": {**call.get("function", {}), "arguments": arguments}}
-    message = {
-        **texts,
-        "role": "assistant",
-        "content": texts.get("content"),
-        **({"tool_calls": [call]} if call else {}),
-    }
+    tools = {"tool_calls": [call]} if call else {}
+    message = {**texts, "role": "assistant", "content": texts.get("content"), **tools}
     choices = [{"index": 0, "message": message, "finish_reason": finish}]
     return json.dumps({**told, "object": "chat.completion", "choices": choices}).encode()
 

@@ -8,6 +8,7 @@ import sys
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
+from operator import not_
 from typing import Any
 
 from pydantic import Field, TypeAdapter, ValidationError
@@ -23,10 +24,6 @@ from courtroom.text.encoding import decoded, in_utf8
 from courtroom.text.table import dialect_of, read_table
 
 
-def _is_empty(text: str) -> bool:
-    return not text
-
-
 class Persona(Strict):
     """P_k: a juror's identity and temper."""
 
@@ -37,20 +34,20 @@ class Persona(Strict):
     background: str = Field(title="Background", max_length=400, description="Profession and experience.")
     traits: tuple[str, ...] = Field(default=(), title="Traits", max_length=12)
     interests: tuple[str, ...] = Field(default=(), title="Interests", max_length=12)
-    schooling: str = Field(default="", title="Schooling", max_length=200, exclude_if=_is_empty)
+    schooling: str = Field(default="", title="Schooling", max_length=200, exclude_if=not_)
     jury_service: str = Field(
         default="",
         title="Jury service",
         max_length=200,
         description="E.g. sat in a civil jury in 2019.",
-        exclude_if=_is_empty,
+        exclude_if=not_,
     )
     went_through: str = Field(
         default="",
         title="What the person went through",
         max_length=400,
         description="E.g. the flat was burgled twice.",
-        exclude_if=_is_empty,
+        exclude_if=not_,
     )
 
     @property
@@ -77,6 +74,8 @@ class PoolPerson(Persona):
 
 DISPUTES, TRIALS = "personas", "personas_trials"
 """Files of bundled personas: people of a marketplace, and people of a jury pool."""
+LARGEST_PANEL = 51
+"""Persons."""
 
 
 @cache
@@ -96,7 +95,7 @@ def likeness(one: Persona, other: Persona) -> float:
 def sample_panel(size: int, seed: int, pool_name: str = DISPUTES) -> tuple[Persona, ...]:
     """A diverse panel of 1 to 51: the first by lot, each next one of eight drawn that is least like those seated. A
     smaller panel of the same seed is the beginning of a larger one."""
-    if not 1 <= size <= 51:
+    if not 1 <= size <= LARGEST_PANEL:
         raise ValueError("a panel has 1 to 51 members")
     draw = random.Random(seed)
     left = list(pool(pool_name))
@@ -106,10 +105,6 @@ def sample_panel(size: int, seed: int, pool_name: str = DISPUTES) -> tuple[Perso
         best = min(drawn, key=lambda i: max(likeness(left[i], seated) for seated in panel))
         panel.append(left.pop(best))
     return tuple(panel)
-
-
-LARGEST_PANEL = 51
-"""Persons."""
 
 
 def is_pool(panel: Sequence[Persona]) -> bool:
@@ -124,11 +119,9 @@ def drawn_panel(people: Sequence[Persona], size: int, seed: int) -> tuple[Person
     Raises:
         CourtroomError: there are fewer who have a weight.
     """
-    draw, keys = random.Random(f"{seed}/people"), list[tuple[float, Persona]]()
-    for one in people:
-        weight, lot = one.weight if isinstance(one, PoolPerson) else 1.0, draw.random()
-        if weight:
-            keys.append((math.log(max(lot, sys.float_info.min)) / weight, one))
+    draw = random.Random(f"{seed}/people")
+    lots = ((one, getattr(one, WEIGHT, 1.0), math.log(max(draw.random(), sys.float_info.min))) for one in people)
+    keys = [(lot / weight, one) for one, weight, lot in lots if weight]
     if len(keys) < size:
         raise CourtroomError(f"{size} persons can't be drawn: only {len(keys)} have a weight. Draw fewer.")
     best = sorted(keys, key=lambda pair: -pair[0])[:size]
@@ -237,7 +230,7 @@ def read_panel(
             rows = list(_from_csv(name, file, columns))
             if columns:
                 rows, told = _of_age(rows)
-                remark = " ".join(filter(None, (remark, told)))
+                remark = f"{remark} {told}".strip()
         elif name.lower().endswith(ENDINGS):
             text, remark = decoded(data, encoding)
             rows = _from_yaml(name, text)
@@ -250,8 +243,7 @@ def read_panel(
 
 def checked(rows: Iterable[Any]) -> tuple[Persona, ...]:
     """Return persons from plain rows, as a file or a table has them. Raises `CourtroomError`: it names the row."""
-    panel: dict[str, Persona] = {}
-    rows = list(rows)
+    panel, rows = dict[str, Persona](), list(rows)
     if len(rows) > MOST:
         raise CourtroomError(
             f"At most {MOST:,} persons are kept under a name, and here are {len(rows):,}. Leave some out."
@@ -269,9 +261,11 @@ def checked(rows: Iterable[Any]) -> tuple[Persona, ...]:
 def write_csv(panel: Iterable[Persona]) -> str:
     """As `read_panel` reads it."""
     rows = [person.model_dump(mode="json") for person in panel]
-    cells = ({**row, **{name: "; ".join(row[name]) for name in LISTS}} for row in rows)
     names = [name for name in (*FIELDS, WEIGHT) if name in (*NEEDED, *LISTS) or any(name in row for row in rows)]
-    return files.write_csv(names, ([row.get(name, "") for name in names] for row in cells))
+    cells = ([row.get(name, "") for name in names] for row in rows)
+    return files.write_csv(
+        names, (["; ".join(cell) if isinstance(cell, list) else cell for cell in row] for row in cells)
+    )
 
 
 def write_yaml(panel: Iterable[Persona]) -> str:
@@ -306,14 +300,9 @@ def _from_csv(name: str, file: io.BufferedReader, columns: Mapping[str, str] | N
             continue
         if columns:
             row = _mapped(row, taken)
-        for field in LISTS:
-            parts = row.get(field, "").split(";" if ";" in row.get(field, "") else ",")
-            row[field] = [part.strip() for part in parts if part.strip()]
-        yield {
-            field: value
-            for field, value in row.items()
-            if isinstance(value, list) or value.strip() or field in MAY_BE_EMPTY
-        }
+        parts = {field: re.split(";" if ";" in row.get(field, "") else ",", row.get(field, "")) for field in LISTS}
+        lists = {field: [part.strip() for part in found if part.strip()] for field, found in parts.items()}
+        yield {field: value for field, value in row.items() if value.strip() or field in MAY_BE_EMPTY} | lists
 
 
 _COLUMN = re.compile(r"\{([^{}]+)\}")
@@ -373,22 +362,18 @@ def _person(number: int, row: Any) -> Persona:
             raise CourtroomError(
                 f"Row {number}: “{field}” is no field of a person. The fields are {', '.join(FIELDS)}."
             ) from error
-        raise CourtroomError(f"Row {number}: {field} {_what_is_wrong(first)}") from error
+        wrong = WRONG.get(first["type"]) or WRONG.get(field, "must be a list of texts.")
+        told = wrong.format(**first.get("ctx", {}))
+        raise CourtroomError(f"Row {number}: {field} {told}") from error
 
 
-def _what_is_wrong(first: Any) -> str:
-    limits = first.get("ctx", {})
-    match first["type"]:
-        case "missing":
-            return "is missing. Write it in."
-        case "string_too_short":
-            return "is empty. Write it in."
-        case "string_too_long":
-            return f"has more than {limits['max_length']} characters. Shorten it."
-        case "too_long":
-            return f"has more than {limits['max_length']} entries. Leave some out."
-        case "string_type":
-            return "must be text."
-    if first["loc"][0] == WEIGHT:
-        return "must be a number, 0 or more."
-    return "must be a whole number from 18 to 95." if first["loc"][0] == "age" else "must be a list of texts."
+WRONG = {
+    "missing": "is missing. Write it in.",
+    "string_too_short": "is empty. Write it in.",
+    "string_too_long": "has more than {max_length} characters. Shorten it.",
+    "too_long": "has more than {max_length} entries. Leave some out.",
+    "string_type": "must be text.",
+    WEIGHT: "must be a number, 0 or more.",
+    "age": "must be a whole number from 18 to 95.",
+}
+"""What is told of a field, by the kind of the fault, else by the field."""

@@ -29,8 +29,8 @@ from courtroom.models.offline import NOTICE, SHORT_NOTICE
 from courtroom.questions.asides import Interview, KeptBeside, Sample
 from courtroom.questions.audience import BEFORE
 from courtroom.questions.audit import MEANINGS, results
-from courtroom.room import scene
 from courtroom.room.player import adapter, program, read, style, words
+from courtroom.room.scene import scene
 from courtroom.text.words import changes
 
 
@@ -63,15 +63,8 @@ def as_html(
     """The report. Whatever a case, a model or a user wrote is shown as text and nothing in it takes effect."""
     procedure, answers = procedure.about(record.case), answers.of(record.run)
     environment = Environment(loader=FileSystemLoader(Path(__file__).parent), autoescape=True)
-    environment.filters.update(
-        t=translated,
-        kind=lambda block: type(block).__name__,
-        label=label,
-        runs=runs,
-        moment=moment,
-        places=places,
-        tone=tone,
-    )
+    environment.filters.update({one.__name__: one for one in (label, runs, moment, places, tone)})
+    environment.filters.update(t=translated, kind=lambda block: type(block).__name__)
     environment.globals["_"] = _
     parts: dict[str, str] = {}
     nonce = secrets.token_urlsafe(16)
@@ -114,15 +107,9 @@ def audience_table(record: Record, beside: KeptBeside) -> list[tuple[str, dict[s
     counts = defaultdict[str, Counter[str]](Counter)
     for vote in beside.audience.votes if beside.audience else ():
         counts[vote.poll][vote.choice] += 1
-    return [
-        (
-            record.ballot_name(poll) if poll in record.tallies else "Before the first vote",
-            dict(counts[poll]),
-            record.tallies[poll].counts if poll in record.tallies else {},
-        )
-        for poll in (BEFORE, *record.tallies)
-        if poll in counts
-    ]
+    before = [("Before the first vote", dict(counts[BEFORE]), dict[str, int]())] if BEFORE in counts else []
+    told = [(poll, tally.counts) for poll, tally in record.tallies.items() if poll in counts]
+    return before + [(record.ballot_name(poll), dict(counts[poll]), given) for poll, given in told]
 
 
 def moment(at: float) -> str:
@@ -141,8 +128,7 @@ def _as_data(written: str) -> Markup:
 def _exchange(call: Called, answers: AnswerStore, parts: dict[str, str]) -> Iterator[dict[str, Any]]:
     """Question and answer of each key; the text of a part that many prompts share stands in the page once."""
     for key in call.keys:
-        entry = answers.entry(key)
-        if entry is None:
+        if (entry := answers.entry(key)) is None:
             continue
         request, reply = entry
         for part in (part for _role, contents in request["messages"] for part in contents if isinstance(part, str)):

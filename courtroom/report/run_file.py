@@ -57,8 +57,7 @@ def as_json(record: Record, answers: AnswerStore, beside: KeptBeside = NOTHING) 
     parts: dict[str, str] = {}
     calls = (*record.calls, *record.overtaken, *(one.called for _, one in beside.asides))
     for key in (key for call in calls for key in call.keys):
-        entry = answers.entry(key)
-        if entry is None or key in entries:
+        if key in entries or (entry := answers.entry(key)) is None:
             continue
         request, reply = entry
         entries[key] = {"request": request, "reply": named(reply.model_dump(mode="json"))}
@@ -217,8 +216,7 @@ class RunFile(Strict):
 def imported_id(run: str) -> str:
     """Return the id here of an exported run: its own, whatever the file says, and another one for each person who
     imports it."""
-    person = acting_account()
-    whose = person.id if person else NOBODYS
+    whose = person.id if (person := acting_account()) else NOBODYS
     return f"import-{hashlib.sha256(f'{whose}/{run}'.encode()).hexdigest()[:16]}"
 
 
@@ -235,10 +233,9 @@ def read_run_file(data: bytes, procedures: Mapping[str, Procedure]) -> RunFile:
     try:
         found = _parsed(document, procedure)
         _belongs_together(found, procedure)
-    except ValidationError as error:
-        raise CourtroomError(f"This file holds no run that can be read here. {explain(error)[0]}") from error
-    except CourtroomError as error:
-        raise CourtroomError(f"This file holds no run that can be read here. {error}") from error
+    except (ValidationError, CourtroomError) as error:
+        why = explain(error)[0] if isinstance(error, ValidationError) else error
+        raise CourtroomError(f"This file holds no run that can be read here. {why}") from error
     except HARMFUL as error:
         raise _no_run() from error
     return found
@@ -277,13 +274,8 @@ def _parsed(document: Mapping[str, Any], procedure: Procedure) -> RunFile:
     setup = procedure.setup.model_validate(document["setup"])  # not as recorded: what it may ask is checked anew
     refuse(setup.prompts, {})
     events = EVENTS.validate_python(document["events"], context=RECORDED)
-    read = {
-        "case": parse_case(document["case"]),
-        "setup": setup,
-        "events": events,
-        "audience": document["audience"] or None,
-    }
-    return RunFile.model_validate({**document, **read})
+    read = {"case": parse_case(document["case"]), "setup": setup, "audience": document["audience"] or None}
+    return RunFile.model_validate({**document, **read, "events": events})
 
 
 def _belongs_together(file: RunFile, procedure: Procedure) -> None:
@@ -335,9 +327,8 @@ def _belongs_together(file: RunFile, procedure: Procedure) -> None:
     for call in (*(event for event in events if isinstance(event, Called)), *file.overtaken):
         if call.value is not None:
             _check_answer(answers[call.task], call.value)
-    if not all(
-        0 <= at <= MAX_TIME_S for at in (*(one.at for one in file.interventions), *(mark.at for mark in file.marks))
-    ):
+    times = [*(one.at for one in file.interventions), *(mark.at for mark in file.marks)]
+    if not all(0 <= at <= MAX_TIME_S for at in times):
         raise _no_run()
     actions = (one.action for one in file.interventions)
     if any(isinstance(action, Overrule) and not isinstance(action.value, dict) for action in actions):
@@ -355,11 +346,8 @@ def _check_answer(form: type[BaseModel], value: dict[str, Any]) -> None:
     try:
         form.model_validate(value)
     except ValidationError as error:
-        known = (
-            one["type"] == "missing" or (one["type"], type(one["input"])) == ("literal_error", str)
-            for one in error.errors()
-        )
-        if not all(known):
+        found = {(one["type"], type(one["input"])) for one in error.errors() if one["type"] != "missing"}
+        if found - {("literal_error", str)}:
             raise
 
 
@@ -408,11 +396,10 @@ class RunFiles:
                 return as_markdown(record, procedure)
             case ".docx":
                 return as_docx(record, procedure)
-            case ".csv":
-                return csv_of(votes_in_long_form(record, procedure, answers.of(record.run)))
-            case ".parquet":
-                packed: bytes = votes_in_long_form(record, procedure, answers.of(record.run)).to_parquet()
-                return packed
+            case ".csv" | ".parquet":
+                votes = votes_in_long_form(record, procedure, answers.of(record.run))
+                written: str | bytes = csv_of(votes) if ending == ".csv" else votes.to_parquet()
+                return written
         raise CourtroomError("Name a file that ends in .json, .html, .md, .docx, .csv or .parquet.")
 
     @needs(Access.RUN)

@@ -20,7 +20,7 @@ from courtroom.evaluation.movement import movement
 from courtroom.evaluation.turnout import given_by, turnout
 from courtroom.language import _, translated
 from courtroom.models.request import digest_text
-from courtroom.room import scene
+from courtroom.room.scene import scene
 from courtroom.version import __version__
 
 Style = Literal["title", "heading", "speaker", "text", "aside"]
@@ -149,8 +149,8 @@ def methods(record: Record, procedure: Procedure) -> str:
         for path, _before, value in differences(kind(), setup)
         if path.partition(".")[0] not in told_elsewhere
     ]
-    models = Counter(call.model for call in record.calls)
-    answered = ", ".join(f"{model} ({count})" for model, count in models.most_common())
+    models = Counter(call.model for call in record.calls).most_common()
+    answered = ", ".join(f"{model} ({count})" for model, count in models)
     times = sorted(record.times.values())
     when = f"{datetime.fromtimestamp(times[0], UTC):%Y-%m-%d}" if times else "-"
     keys = digest_text("\n".join(sorted(key for call in record.calls for key in call.keys)))

@@ -1,5 +1,1 @@
 """The room in which a run is watched: its record as plain data, and the player that draws it in a browser."""
-
-from courtroom.room.scene import RoomScene, scene
-
-__all__ = ["RoomScene", "scene"]

@@ -106,12 +106,10 @@ class LiveAudiences:
             if kept and kept.snapshot and not now and time.monotonic() - kept.at < SHARED_BY_PHONES_S:
                 return kept.snapshot
             audience = self.audiences.at(token)
-            kept = self._kept.setdefault(token, _Kept())
-            return self._read(kept, audience)
+            return self._read(self._kept.setdefault(token, _Kept()), audience)
 
     def here(self, token: str, phone: str) -> None:
-        kept = self._kept.get(token)
-        if kept is not None:
+        if (kept := self._kept.get(token)) is not None:
             kept.phones[phone] = time.monotonic()
 
     def people(self, token: str) -> int:
@@ -164,17 +162,15 @@ class LiveAudiences:
         return snapshot
 
     def _read(self, kept: _Kept, audience: Audience) -> AudienceSnapshot:
-        run = audience.run
-        record = self._record(run)
+        record = self._record(audience.run)
         procedure = self._procedures[record.run.procedure].about(record.case)
         told = self._scenes.of(record, procedure).scene.moments
         ballots = list(record.tallies)
         shown = ballots if audience.shown is None else ballots[: audience.shown]
-        counts = self.audiences.counts(run)
-        clock = time.monotonic()
+        counts, clock = self.audiences.counts(audience.run), time.monotonic()
         arguments = kept.snapshot.arguments if kept.snapshot else ()
         if clock - kept.arguments_at >= NEW_ARGUMENTS_AFTER_S:
-            kept.arguments_at, arguments = clock, self.audiences.arguments(run)
+            kept.arguments_at, arguments = clock, self.audiences.arguments(audience.run)
         votes = ((path, counts.get(path, {}), record.tallies[path]) for path in shown)
         polls = (
             Poll(BEFORE, "Before the first vote", counts.get(BEFORE, {}), {}),

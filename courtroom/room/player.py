@@ -52,16 +52,17 @@ OF_ENGINE = {
 def _of_engine(value: Any, name: str, part: str = "") -> Any:
     """Return a value of a scene, translated where the engine says it."""
     if isinstance(value, dict) and name in OF_ENGINE:
-        names = OF_ENGINE[name]
         made = {key: _of_engine(one, key, name) for key, one in value.items()}
         if value.get("failed"):  # why there is no answer stands where the answer would
             made["parts"] = [{**one, "text": translated(one["text"])} for one in made["parts"]]
-        return made if names else value
-    if isinstance(value, dict):
-        return {key: translated(one) for key, one in value.items()} if name in OF_ENGINE[part] else value
+        return made
     if isinstance(value, list | tuple):
         return [_of_engine(one, name, part) for one in value]
-    return translated(value) if isinstance(value, str) and name in OF_ENGINE[part] else value
+    if name not in OF_ENGINE[part]:
+        return value
+    if isinstance(value, dict):
+        return {key: translated(one) for key, one in value.items()}
+    return translated(value) if isinstance(value, str) else value
 
 
 MAX_SCENES_KEPT = 30
@@ -72,23 +73,23 @@ class DrawnScene:
 
     def __init__(self, shown: RoomScene) -> None:
         self.scene = shown
-        self._texts: dict[str, str] = {}
-        self._versions: dict[str, str] = {}
+        self._drawn: dict[str, tuple[str, str]] = {}
+
+    def _in_language(self) -> tuple[str, str]:
+        if (drawn := self._drawn.get(language())) is None:
+            text = json.dumps(read(self.scene.model_dump(mode="json", exclude_defaults=True)), ensure_ascii=False)
+            version = blake2b(f"{language()}\n{text}".encode(), digest_size=8).hexdigest()
+            drawn = self._drawn[language()] = text, version
+        return drawn
 
     @property
     def text(self) -> str:
-        if (text := self._texts.get(language())) is None:
-            shown = read(self.scene.model_dump(mode="json", exclude_defaults=True))
-            text = self._texts[language()] = json.dumps(shown, ensure_ascii=False)
-        return text
+        return self._in_language()[0]
 
     @property
     def version(self) -> str:
         """A digest of the scene as it is read: the same where nothing is different."""
-        if (version := self._versions.get(language())) is None:
-            content = f"{language()}\n{self.scene.model_dump_json(exclude_defaults=True)}"
-            version = self._versions[language()] = blake2b(content.encode(), digest_size=8).hexdigest()
-        return version
+        return self._in_language()[1]
 
 
 class Scenes:

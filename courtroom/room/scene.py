@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import math
 import re
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import accumulate, pairwise
 from typing import Any, Literal
 
 from pydantic_core import from_json
@@ -23,6 +25,7 @@ from courtroom.evaluation.turnout import given_by, turnout
 from courtroom.figures.layout import tone
 from courtroom.knowledge.search import Search
 from courtroom.strict import Strict
+from courtroom.text.words import short
 
 
 class Side(Strict):
@@ -37,8 +40,6 @@ class Side(Strict):
 
 
 class RoomSeat(Strict):
-    """A member in the room."""
-
     id: str
     name: str
     role: str
@@ -84,8 +85,6 @@ class Moment(Strict):
 
 
 class Ended(Strict):
-    """How it ended."""
-
     outcome: str
     choice: bool
     counts: dict[str, int]
@@ -97,8 +96,6 @@ class Ended(Strict):
 
 
 class RoomScene(Strict):
-    """All that the player needs."""
-
     run: str
     title: str
     procedure: str
@@ -329,14 +326,10 @@ def _ring(members: Sequence[str], across: float, down: float) -> dict[str, Place
         for n in range(fine + 1)
     ]
     wide = 1.9  # a room is about this much wider than high
-    steps = [math.dist((a * wide, b), (c * wide, d)) for (a, b), (c, d) in zip(points, points[1:], strict=False)]
-    whole, walked, at, found = sum(steps), 0.0, 0, {}
-    for number, member in enumerate(members):
-        while at < fine and walked + steps[at] <= whole * number / len(members) + 1e-9:
-            walked += steps[at]
-            at += 1
-        found[member] = points[at]
-    return found
+    steps = (math.dist((a * wide, b), (c * wide, d)) for (a, b), (c, d) in pairwise(points))
+    walked = list(accumulate(steps, initial=0.0))
+    shares = ((member, walked[-1] * number / len(members)) for number, member in enumerate(members))
+    return {member: points[bisect_right(walked, share + 1e-9) - 1] for member, share in shares}
 
 
 def _line(members: Sequence[str], down: float, left: float, right: float, *, sag: float = 0) -> dict[str, Place]:
@@ -387,19 +380,16 @@ def spoken(value: Mapping[str, Any]) -> SpokenAnswer:
     leaves = list(_leaves(value))
     inner = Counter(name.rpartition("/")[2] for name, _ in leaves)
     for name, item in leaves:
-        short = name.rpartition("/")[2]
-        label = (short if inner[short] == 1 else name).replace("/", " ").replace("_", " ").capitalize()
-        if isinstance(item, list):
-            texts = [str(one).strip() for one in item if str(one).strip()]
-            if any(_SENTENCE.search(text) or len(text) > SHORT for text in texts):
-                parts.append(SpokenPart(label=label, text=_cut("\n".join(texts))))
-            elif texts:
-                facts.append(Fact(label=label, value=", ".join(texts)))
-        elif isinstance(item, str) and (_SENTENCE.search(item) or len(item) > SHORT):
-            parts.append(SpokenPart(label=label, text=_cut(item.strip())))
-        elif item is not None and str(item).strip():
-            line = {True: "yes", False: "no"}[item] if isinstance(item, bool) else str(item).strip()
-            facts.append(Fact(label=label, value=line))
+        own = name.rpartition("/")[2]
+        label = (own if inner[own] == 1 else name).replace("/", " ").replace("_", " ").capitalize()
+        if isinstance(item, bool):
+            item = "yes" if item else "no"
+        several = item if isinstance(item, list) else [] if item is None else [item]
+        texts = [str(one).strip() for one in several if str(one).strip()]
+        if any(_SENTENCE.search(text) or len(text) > SHORT for text in texts):
+            parts.append(SpokenPart(label=label, text=short("\n".join(texts), LONGEST)))
+        elif texts:
+            facts.append(Fact(label=label, value=", ".join(texts)))
     return SpokenAnswer(parts=tuple(parts), facts=tuple(facts))
 
 
@@ -435,7 +425,3 @@ def _in_line(item: Mapping[str, Any]) -> str:
     facts = ", ".join(f"{one.label.lower()} {one.value}" if one.value.isdigit() else one.value for one in said.facts)
     sentences = " ".join(part.text for part in said.parts)
     return " ".join(filter(None, (f"({facts})" if facts and sentences else facts, sentences)))
-
-
-def _cut(text: str) -> str:
-    return text if len(text) <= LONGEST else text[: LONGEST - 1].rstrip() + "…"

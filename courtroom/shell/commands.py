@@ -10,33 +10,7 @@ from typer import Option
 
 from courtroom.errors import CourtroomError, StoreError
 from courtroom.settings import APP, from_environment
-from courtroom.shell.datasets import app as datasets
-from courtroom.shell.experiment import app as experiment
-from courtroom.shell.forks import compare, fork, what_if, yardstick
-from courtroom.shell.libraries import cases_app as cases
-from courtroom.shell.libraries import knowledge_app as knowledge
-from courtroom.shell.libraries import panels_app as panels
-from courtroom.shell.procedures import align, new_procedure, options
-from courtroom.shell.procedures import app as procedures
-from courtroom.shell.procedures import models_app as models
-from courtroom.shell.programs import mcp
-from courtroom.shell.runs import (
-    ask,
-    audit,
-    check,
-    export,
-    film,
-    import_run,
-    interview,
-    mark,
-    marks,
-    resume,
-    run,
-    runs,
-    show,
-)
-from courtroom.shell.upkeep import actions, backup, doctor, health, migrate
-from courtroom.shell.upkeep import people_app as people
+from courtroom.shell import datasets, experiment, forks, libraries, procedures, programs, runs, upkeep
 from courtroom.store.connection import FAILURES
 from courtroom.store.opening import explained
 
@@ -56,22 +30,27 @@ def open_app(
 
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
-app.add_typer(cases, name="cases")
-app.add_typer(datasets, name="datasets")
-app.add_typer(experiment, name="experiment")
-app.add_typer(knowledge, name="knowledge")
-app.add_typer(models, name="models")
-app.add_typer(panels, name="panels")
-app.add_typer(people, name="people")
-app.add_typer(procedures, name="procedures")
+GROUPS = {
+    "cases": libraries.cases_app,
+    "datasets": datasets.app,
+    "experiment": experiment.app,
+    "knowledge": libraries.knowledge_app,
+    "models": procedures.models_app,
+    "panels": libraries.panels_app,
+    "people": upkeep.people_app,
+    "procedures": procedures.app,
+}
+for name, group in GROUPS.items():
+    app.add_typer(group, name=name)
 app.command("app", context_settings=PASSED_ON)(open_app)
-app.callback()(options)
-app.command("new-procedure")(new_procedure)
-app.command("import")(import_run)
-RUNS = (ask, run, resume, show, runs, export, film, fork, compare, what_if, yardstick, align)
-QUESTIONS = (audit, check, interview, mark, marks)
-UPKEEP = (mcp, doctor, health, actions, backup, migrate)
-for command in (*RUNS, *QUESTIONS, *UPKEEP):
+app.callback()(procedures.options)
+app.command("new-procedure")(procedures.new_procedure)
+app.command("import")(runs.import_run)
+RUNS = (runs.ask, runs.run, runs.resume, runs.show, runs.runs, runs.export, runs.film)
+BESIDE = (forks.fork, forks.compare, forks.what_if, forks.yardstick, procedures.align)
+QUESTIONS = (runs.audit, runs.check, runs.interview, runs.mark, runs.marks)
+UPKEEP = (programs.mcp, upkeep.doctor, upkeep.health, upkeep.actions, upkeep.backup, upkeep.migrate)
+for command in (*RUNS, *BESIDE, *QUESTIONS, *UPKEEP):
     app.command(command.__name__.replace("_", "-"))(command)
 
 
@@ -79,12 +58,9 @@ def main() -> None:
     """Run a command; an error that a user may see is one sentence on stderr."""
     try:
         app()
-    except StoreError as error:
-        print(error, file=sys.stderr)
-        sys.exit(1)
     except CourtroomError as error:
         print(error, file=sys.stderr)
-        sys.exit(2)
+        sys.exit(1 if isinstance(error, StoreError) else 2)
     except FAILURES as error:
         logging.getLogger(__name__).exception("the store failed")
         print(explained(error, from_environment().database), file=sys.stderr)

@@ -88,8 +88,12 @@ def import_(
             if not sys.stdin.isatty():
                 raise CourtroomError(f"{error} Use --labels.") from error
             print(error, file=sys.stderr)
-            asked = {number: _name_of(number) for number in error.values}
-            names = names_from(",".join(f"{number}={name}" for number, name in asked.items() if name))
+            asked = [(one, " (nothing: no label)" if one == "-1" else "") for one in error.values]
+            told = {
+                one: typer.prompt(f"The name of {one}{or_}", "" if or_ else None, show_default=False)
+                for one, or_ in asked
+            }
+            names = names_from(",".join(f"{number}={name}" for number, name in told.items() if name))
             done = house.dataset_imports.run(order.model_copy(update={"names": names}), _progress)
     values: dict[str, Any] = {**done.info.model_dump(), "taken": done.taken, "refused": done.refused}
     values |= {"counts": done.counts.model_dump(), "problems": [str(one) for one in done.problems]}
@@ -104,12 +108,6 @@ def import_(
 
 def _in_short(info: DatasetInfo) -> str:
     return f"{info.name}\t{info.version}\t{info.kind}\t{info.count} rows\t{_splits(info)}"
-
-
-def _name_of(number: str) -> str:
-    if number == "-1":
-        return str(typer.prompt("The name of -1 (nothing: no label)", default="", show_default=False))
-    return str(typer.prompt(f"The name of {number}"))
 
 
 @app.command("list")
@@ -161,9 +159,8 @@ def show(
     from courtroom.datasets.statistics import measure
 
     with opened() as house:
-        found = measure(house.datasets, name, version)
+        found, prepared = measure(house.datasets, name, version), _preparation(take)
         shown = sample if sample is not None else limit
-        prepared = _preparation(take)
         chosen = {"split": split, "limit": shown or None, "sample": sample, "seed": seed}
         wanted = Selection(**prepared.model_dump(), **chosen, category=category or (), contains=contains)
         rows = list(house.datasets.rows(name, version, wanted)) if shown else []
@@ -198,8 +195,8 @@ def split_(
     """Divide a dataset into splits, alike in category and outcome; disputes in category and votes."""
     shares: dict[str, float] = {}
     for part in parts.split(","):
-        split, equals, share = part.partition("=")
-        if not equals or not re.fullmatch(r"\d+(\.\d+)?", share.strip()) or not split.strip():
+        split, _equals, share = part.partition("=")
+        if not re.fullmatch(r"\d+(\.\d+)?", share.strip()) or not split.strip():
             raise CourtroomError("Give each split a share, such as train=3,validation=1,test=2.")
         shares[split.strip()] = float(share)
     with opened() as house:
@@ -283,9 +280,8 @@ def precedents(
             cases = [(row.id, row.case) for row in some if isinstance(row.case, CriminalCase)]
             if len(cases) < len(some):
                 raise CourtroomError(f"“{name}” holds no criminal cases; only they can be precedents here.")
-            house.knowledge.of("cases").add(
-                case.model_copy(update={"id": precedent_id(name, row)}) for row, case in cases
-            )
+            made = (case.model_copy(update={"id": precedent_id(name, row)}) for row, case in cases)
+            house.knowledge.of("cases").add(made)
             done += len(cases)
         print(f"{done} cases of “{name}” are precedents in “cases”.")
 

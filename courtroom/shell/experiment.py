@@ -137,9 +137,7 @@ def run(
         experiment = adapted(read_toml(file), dataset=dataset, **changes, values=pairs(set_), predictions=answers)
         if controls:
             experiment = house.experiments.with_controls(experiment, controls)
-        if seen_by:
-            experiment = read_by(experiment, seen_by)
-        experiment = _with_budget(experiment, budget)
+        experiment = _with_budget(read_by(experiment, seen_by) if seen_by else experiment, budget)
         experiment = experiment.model_copy(update={"batch": batch or experiment.batch})
         if estimate:
             print_estimate(house.experiments.estimate(experiment, progress), json_, by_batch=experiment.batch)
@@ -183,9 +181,8 @@ def mirror(
         write(to, as_toml(with_mirror(experiment, drafted)))
     for title, by_case in drafted.items():
         for case, draft in by_case.items():
-            print(
-                f"\n{title}: {case}{' (the other order)' if draft.other_order else '' if draft.texts else ' stays as it is'}"
-            )
+            how = " (the other order)" if draft.other_order else "" if draft.texts else " stays as it is"
+            print(f"\n{title}: {case}{how}")
             for path, text in draft.texts.items():
                 print(f"  {path}\n  - {texts(cases[case])[path]}\n  + {text}")
             for line in draft.left:
@@ -299,10 +296,7 @@ def export(
 
 
 @app.command("bundle")
-def bundle(
-    name: Name,
-    to: Annotated[Path, Option(help="A new folder, or FILE.zip.")],
-) -> None:
+def bundle(name: Name, to: Annotated[Path, Option(help="A new folder, or FILE.zip.")]) -> None:
     """Write what a paper needs: table, figures, methods, a checklist, metadata, and what it takes to run it again."""
     from courtroom.experiments.bundle import write_bundle
 
@@ -315,10 +309,7 @@ app.command("figure")(figure)
 
 
 @app.command("inspect")
-def inspect(
-    name: Name,
-    to: Annotated[Path, Option(help="A folder for the logs, one for each arm.")],
-) -> None:
+def inspect(name: Name, to: Annotated[Path, Option(help="A folder for the logs, one for each arm.")]) -> None:
     """Write an experiment as logs of Inspect: `inspect view --log-dir FOLDER` opens them. Needs the extra `inspect`."""
     from courtroom.experiments.inspect_log import write_logs
 
@@ -364,10 +355,8 @@ def _demand_positive(budget: float | None) -> None:
 
 def _with_budget(experiment: Experiment, money: float | None) -> Experiment:
     _demand_positive(money)
-    if money is None:
-        return experiment
     budget = experiment.budget.model_copy(update={"money": money})
-    return experiment.model_copy(update={"budget": budget})
+    return experiment if money is None else experiment.model_copy(update={"budget": budget})
 
 
 def progress(done: int, total: int) -> None:
@@ -419,18 +408,14 @@ def _print_results(results: ExperimentResults, as_json: bool) -> None:
 
 def print_estimate(takes: ExperimentEstimate, as_json: bool, *, by_batch: bool = False) -> None:
     """What an experiment takes: a line for each arm, and all together."""
-    lines = [
-        f"{arm.arm}\t{arm.cells} cells\t{arm.calls} calls\t{arm.tokens} tokens\t{_money(arm.money)}"
-        for arm in takes.arms
-    ]
+    told = "{0.arm}\t{0.cells} cells\t{0.calls} calls\t{0.tokens} tokens\t{1}"
+    lines = [told.format(arm, _money(arm.money)) for arm in takes.arms]
     teaching = f" ({takes.training} of them only teach)" if takes.training else ""
     money = "an unknown amount of money" if takes.money is None else _money(takes.money)
     seconds = "the time of their batches" if by_batch else f"{max(1, round(takes.seconds)):,} seconds"
-    whole = (
-        f"{takes.cells} cells{teaching} take about {takes.calls} calls, {takes.tokens} tokens, {money} and {seconds}."
-    )
+    whole = f"{takes.cells} cells{teaching} take about {takes.calls} calls, {takes.tokens} tokens, {money}"
     saved = f"Answers that cells share, or that are on record, save {takes.shared} calls."
-    tell(asdict(takes), [*lines, f"{whole} {saved} {takes.rehearsed} cells were rehearsed."], as_json)
+    tell(asdict(takes), [*lines, f"{whole} and {seconds}. {saved} {takes.rehearsed} cells were rehearsed."], as_json)
 
 
 def _money(dollars: float | None) -> str:

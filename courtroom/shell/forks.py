@@ -62,13 +62,8 @@ def _described(record: Record) -> str:
     facts += [f"verdict {run.verdict.outcome}"] if run.verdict else []
     about = "about " if record.spent.estimated else ""
     cost = "price unknown" if record.cost is None else f"{about}US$ {record.cost:g}"
-    facts += [
-        f"{record.asked} asked",
-        f"{record.recorded} from the record",
-        f"{about}{sum(record.tokens)} tokens",
-        cost,
-    ]
-    return ", ".join(facts)
+    facts += [f"{record.asked} asked", f"{record.recorded} from the record", f"{about}{sum(record.tokens)} tokens"]
+    return ", ".join([*facts, cost])
 
 
 def _ballot(letters: str, ballot: BallotComparison) -> str:
@@ -101,14 +96,7 @@ def fork(
     """Run a case again with something changed; what is not touched by it is served from the record."""
     with opened() as house:
         parent = house.record(run)
-        actions: list[Action] = []
-        if intervene is not None:
-            if not intervene.is_file():
-                raise CourtroomError(f"--intervene {intervene}: there is no such file.")
-            try:
-                actions = read_actions(intervene.read_text(encoding="utf-8"))
-            except ValidationError as error:
-                raise CourtroomError(f"--intervene {intervene}: {' '.join(explain(error))}") from error
+        actions = read_actions(intervene) if intervene is not None else []
         setup = parent.setup if from_ else setup_with(parent.setup, set_)
         setup = house.with_stand_in(setup, otherwise) if otherwise else setup
         if from_:
@@ -120,7 +108,7 @@ def fork(
         wanted = parent.run.seed if seed is None else seed
         found = house.estimate(parent.run.procedure, case, setup, wanted, run, interventions=planned)
     ask, anew = found.calls - found.on_record, dict(found.anew)
-    data = {"calls": found.calls, "ask": ask, "serve": found.on_record, "anew": anew}
+    data: dict[str, Any] = {"calls": found.calls, "ask": ask, "serve": found.on_record, "anew": anew}
     data |= {"warnings": list(found.warnings)} if found.warnings else {}
     tell_warnings(() if json_ else found.warnings)
     why = f" Anew: {', '.join(f'{title} {number}' for title, number in anew.items())}." if anew else ""
@@ -193,14 +181,10 @@ def result(house: Courthouse, name: str) -> dict[str, Any]:
 
 def _line(row: Result) -> dict[str, Any]:
     shares = {name: [round(n, 4) for n in (s.value, s.low, s.high)] for name, s in row.shares.items()}
-    numbers = {name: getattr(row, name) for name in ("votes", "swing")}
-    return {
-        "variant": row.name,
-        **{name: getattr(row, name) for name in ("kind", "done", "outcome", "flips", "pairs")},
-        "shares": shares,
-        **{name: None if number is None else round(number, 4) for name, number in numbers.items()},
-        "runs": list(row.runs),
-    }
+    facts = {name: getattr(row, name) for name in ("kind", "done", "outcome", "flips", "pairs")}
+    numbers = {"votes": row.votes, "swing": row.swing}
+    rounded = {name: None if number is None else round(number, 4) for name, number in numbers.items()}
+    return {"variant": row.name, **facts, "shares": shares, **rounded, "runs": list(row.runs)}
 
 
 def _experiment(
@@ -216,13 +200,13 @@ def _experiment(
     seeds = list(range(base.run.seed, base.run.seed + many))
     axes: list[Axis] = []
     for text in vary:
-        path, equals, given = text.partition("=")
-        if not equals or not given:
+        path, _equals, given = text.partition("=")
+        if not given:
             raise typer.BadParameter(f"--vary {text}: write KEY=V1,V2,...")
         if path.strip() == "seed":
             seeds = read_values(given)
             for value in seeds:
-                if not isinstance(value, int) or isinstance(value, bool) or value < 0:
+                if type(value) is not int or value < 0:
                     raise typer.BadParameter(f"--vary seed: {value} is no seed; seeds are whole numbers from 0 on.")
         else:
             axes.append(values(procedure.setup, path.strip(), read_values(given)))
@@ -233,8 +217,7 @@ def _experiment(
             raise typer.BadParameter(f"--drop {what}: {known}.")
         axes.append(offered[what])
     if budget is not None:
-        proposed = what_ifs.propose(run, budget, progress)
-        axes.append(tuple(variant for variant, _ in proposed))
+        axes.append(tuple(variant for variant, _ in what_ifs.propose(run, budget, progress)))
     return what_ifs.experiment(run, grid(*axes) if cross else singly(*axes), seeds, otherwise or "")
 
 
@@ -291,10 +274,14 @@ def _yardstick_lines(found: Yardstick) -> Iterator[str]:
     yield from ("\t".join(line.in_words().values()) for line in found.lines)
 
 
-def read_actions(text: str) -> list[Action]:
-    """Actions from a JSON file: one object, or a list of them. What is no JSON, or does not fit, raises."""
+def read_actions(file: Path) -> list[Action]:
+    """Actions from a JSON file: one object, or a list of them. What is no JSON, or does not fit, is refused."""
+    if not file.is_file():
+        raise CourtroomError(f"--intervene {file}: there is no such file.")
     try:
-        data = json_of(text)
+        data = json_of(file.read_text(encoding="utf-8"))
+        return [ACTION.validate_python(item) for item in (data if isinstance(data, list) else [data])]
     except CaseError as error:
         raise CourtroomError(f"The file of interventions: {error}") from error
-    return [ACTION.validate_python(item) for item in (data if isinstance(data, list) else [data])]
+    except ValidationError as error:
+        raise CourtroomError(f"--intervene {file}: {' '.join(explain(error))}") from error

@@ -18,7 +18,7 @@ from courtroom.knowledge.collection import Collection, Mode
 from courtroom.knowledge.embedding import embedding_problem
 from courtroom.knowledge.index import Filter
 from courtroom.panel.personas import read_panel, write_csv, write_yaml
-from courtroom.shell.options import Encoding, Json, Labels, opened, read_bytes, taken_in, tell, tell_unreadable, write
+from courtroom.shell.options import Encoding, Json, Labels, opened, read_bytes, taken_in, tell, write
 
 cases_app = typer.Typer(help="List the cases, or check one.", invoke_without_command=True)
 
@@ -31,7 +31,8 @@ def cases(context: typer.Context) -> None:
     with opened() as house:
         for case in house.library.cases():
             print(f"{case.id}\t{case.kind}\t{case.language}\t{case.title}")
-        tell_unreadable(house.library.unreadable())
+        for one in house.library.unreadable():
+            print(one, file=sys.stderr)
 
 
 @cases_app.command("check")
@@ -45,7 +46,7 @@ def check_case(path: Path, labels: Labels = "", encoding: Encoding = "") -> None
     wrong = False
     for package in packages:
         findings = check(package.case, package.files, package.there)
-        wrong = wrong or any(finding.severity == "error" for finding in findings)
+        wrong |= any(finding.severity == "error" for finding in findings)
         for finding in findings:
             print(f"{package.case.id}\t{finding.severity}\t{finding.field}\t{finding.message}")
         for remark in package.remarks:
@@ -139,8 +140,6 @@ knowledge_app = typer.Typer(
     rich_markup_mode=None,
     help="Look into the knowledge base, import into it, undo what it learned.",
 )
-
-
 SAID = {"add": "put beside what was there", "replace": "put in place of what was there"}
 DAY = "%Y-%m-%d"
 Base = Annotated[str, Option(help="Which knowledge base of criminal law.")]

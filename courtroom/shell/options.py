@@ -5,7 +5,7 @@ import math
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import wait
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
@@ -21,7 +21,7 @@ from courtroom.declarations.knobs import seating
 from courtroom.declarations.parts import ROUND
 from courtroom.declarations.setup import Setup
 from courtroom.engine.budget import Payment
-from courtroom.errors import CourtroomError, Unreadable
+from courtroom.errors import CourtroomError
 from courtroom.evaluation.turnout import turnout
 from courtroom.panel.personas import is_pool
 from courtroom.settings import from_environment
@@ -36,11 +36,8 @@ def opened(dask: str | None = None) -> Iterator[Courthouse]:
         dask: the address of another cluster than the environment's.
     """
     settings = from_environment()
-    house = Courthouse(settings if dask is None else settings.model_copy(update={"dask": dask}))
-    try:
+    with closing(Courthouse(settings if dask is None else settings.model_copy(update={"dask": dask}))) as house:
         yield house
-    finally:
-        house.close()
 
 
 LOOK_S = 0.1
@@ -86,22 +83,21 @@ def result(house: Courthouse, name: str, before: Mapping[str, Payment] | None = 
     prompt, completion = record.tokens
     more = {name: value for name in ("cached", "batched", "estimated") if (value := getattr(record.spent, name))}
     run, reasked = record.run, sum(max(0, len(call.keys) - 1) for call in record.calls)
-    # What letters of a question's options stand for; elsewhere a vote says in words what it is for.
-    options = {one.name: one.title for one in record.case.choices if len(one.name) == 1}
-    return {
+    summary = {
         "run": run.id,
-        **({"imported": run.imported} if run.imported else {}),
+        "imported": run.imported,
         "procedure": run.procedure,
         "case": run.case_id,
         "status": "paused" if run.status == "running" else run.status,
         "reason": run.reason,
         "verdict": run.outcome,
         "summary": run.verdict.summary if run.verdict else "",
-        **({"options": options} if options else {}),
+        # What letters of a question's options stand for; elsewhere a vote says in words what it is for.
+        "options": {one.name: one.title for one in record.case.choices if len(one.name) == 1},
         "note": run.verdict.note if run.verdict else "",
         "details": run.verdict.details if run.verdict else {},
         "known": record.case.on_record(),
-        **({"turnout": list(told)} if (told := turnout(record)) else {}),
+        "turnout": list(turnout(record)),
         **({"rounds": len(rounds)} if has_rounds else {}),
         "ballots": len(record.tallies),
         "votes": votes,
@@ -116,8 +112,10 @@ def result(house: Courthouse, name: str, before: Mapping[str, Payment] | None = 
         "seed": run.seed,
         "members": len(record.members),
         "stages": [stage.name for stage in record.stages],
-        **({"warnings": list(warnings)} if (warnings := record.setup.warnings()) else {}),
+        "warnings": list(record.setup.warnings()),
     }
+    only_some_have = ("imported", "options", "turnout", "warnings")
+    return {name: value for name, value in summary.items() if value or name not in only_some_have}
 
 
 def write(path: Path, content: str | bytes) -> None:
@@ -159,11 +157,6 @@ def tell(data: Any, lines: Iterable[object], as_json: bool) -> None:
         return
     for line in lines:
         print(line, flush=True)
-
-
-def tell_unreadable(rows: Iterable[Unreadable]) -> None:
-    for row in rows:
-        print(row, file=sys.stderr)
 
 
 def print_result(summary: dict[str, Any], as_json: bool) -> None:

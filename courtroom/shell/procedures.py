@@ -8,8 +8,10 @@ import logging
 import re
 import sys
 from collections.abc import AsyncIterator, Awaitable, Collection, Iterator
+from contextlib import closing
 from dataclasses import replace
 from functools import wraps
+from itertools import chain
 from pathlib import Path
 from string import Template
 from tempfile import TemporaryDirectory
@@ -39,11 +41,6 @@ if TYPE_CHECKING:
     from courtroom.upkeep.model_check import ModelTrial
 
 models_app = typer.Typer(help="List models of this machine, or try out a model.", no_args_is_help=True)
-
-
-@models_app.callback()
-def models() -> None:
-    """List models of this machine, or try out a model."""
 
 
 @models_app.command("list")
@@ -83,12 +80,8 @@ def check(
         from courtroom.upkeep.model_check import HEAD, tallies
 
         found = tallies(from_environment(), spec, wait, only or ())
-        if json_:
-            print(json.dumps([one.model_dump() for one in found]))
-            return
-        print(HEAD, flush=True)
-        for one in found:
-            print(one.row(), flush=True)
+        rows = chain([HEAD], (one.row() for one in found))
+        tell([one.model_dump() for one in found] if json_ else (), rows, json_)
         return
 
     async def all_of(found: AsyncIterator[ModelTrial]) -> list[ModelTrial]:
@@ -128,15 +121,14 @@ def procedures(context: typer.Context) -> None:
     """All procedures, a line each: name, kind of case, origin, title. Exit code 1 where one can't be used."""
     if context.invoked_subcommand is not None:
         return
-    house = Courthouse()  # what goes wrong is in its log
-    from courtroom.procedures import PROCEDURES  # which is open by now
+    with opened() as house:  # what goes wrong is in its log
+        from courtroom.procedures import PROCEDURES  # which is open by now
 
-    for name, procedure in house.procedures.items():
-        print(f"{name}\t{procedure.case_kind}\t{PROCEDURES.origins.get(name, 'courtroom')}\t{procedure.title}")
-    for text in house.broken.values():
-        print(text, file=sys.stderr)
-    house.close()
-    raise typer.Exit(1 if house.broken else 0)
+        for name, procedure in house.procedures.items():
+            print(f"{name}\t{procedure.case_kind}\t{PROCEDURES.origins.get(name, 'courtroom')}\t{procedure.title}")
+        for text in house.broken.values():
+            print(text, file=sys.stderr)
+        raise typer.Exit(1 if house.broken else 0)
 
 
 @app.command("check")
@@ -159,9 +151,7 @@ def tried(procedure: Procedure, home: Path, file: Path | None = None) -> Iterato
     """Hear a case of a file, else a sample, with each preset, offline; a line on each verdict."""
     from courtroom.procedures import unseen  # slow to import: not for every command
 
-    asked: list[Task[Any]] = []
-    seen: set[str] = set()
-    missing: set[str] = set()
+    asked, seen, missing = list[Task[Any]](), set[str](), set[str]()
 
     @wraps(procedure.deliberate)
     async def watched(court: Court[Any, Any]) -> Verdict:
@@ -175,8 +165,8 @@ def tried(procedure: Procedure, home: Path, file: Path | None = None) -> Iterato
         return await procedure.deliberate(court)
 
     name = f"{procedure.name}-checked"  # it may be installed under its own
-    house = Courthouse(Settings(home=home), procedures=(replace(procedure, name=name, deliberate=watched),))
-    try:
+    checked = replace(procedure, name=name, deliberate=watched)
+    with closing(Courthouse(Settings(home=home), procedures=(checked,))) as house:
         ids = [case.id for case in house.library.cases() if case.kind in procedure.kinds]
         if file is not None:
             ids = [house.library.add(next(iter(read_upload(file.name, file)))).id]
@@ -207,8 +197,6 @@ def tried(procedure: Procedure, home: Path, file: Path | None = None) -> Iterato
         if left := sorted(missing - seen):
             names = ", ".join(left)
             raise CourtroomError(f"No prompt shows these inputs: {names}. Show, drop, or name them in `offline_only`.")
-    finally:
-        house.close()
 
 
 def new_procedure(
@@ -217,9 +205,8 @@ def new_procedure(
 ) -> None:
     """Lay out a small procedure that works, as a package of its own."""
     folder = to or Path(name)
-    house = Courthouse()
-    taken = frozenset(house.procedures)
-    house.close()
+    with opened() as house:
+        taken = frozenset(house.procedures)
     try:
         written = lay_out(name, folder, taken)
     except OSError as error:

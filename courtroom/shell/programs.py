@@ -7,6 +7,7 @@ import secrets
 import sys
 from collections.abc import Awaitable, Callable
 from functools import wraps
+from itertools import islice
 from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import ValidationError, validate_call
@@ -34,12 +35,9 @@ class Programs:
 
     def cases(self, kind: str = "", text: str = "") -> list[dict[str, str]]:
         """List the cases that can be heard, with their kind; by kind, or by words of their title."""
-        words = text.casefold()
-        fitting = (
-            case for case in self._house.library.cases() if kind in ("", case.kind) and words in case.title.casefold()
-        )
-        found = [{"case": case.id, "kind": case.kind, "title": case.title} for case in fitting]
-        return found[:MOST_LISTED]
+        of_kind = (case for case in self._house.library.cases() if kind in ("", case.kind))
+        fitting = (case for case in of_kind if text.casefold() in case.title.casefold())
+        return [{"case": case.id, "kind": case.kind, "title": case.title} for case in islice(fitting, MOST_LISTED)]
 
     def procedures(self, kind: str = "") -> list[dict[str, Any]]:
         """List the procedures by which cases are heard, the first choice for a kind of case first."""
@@ -66,10 +64,9 @@ class Programs:
     def state(self, run: str) -> dict[str, Any]:
         """Follow a hearing: where it stands, its stages, and the votes of each ballot so far."""
         record = self._house.record(run)
-        ballots = {record.ballot_name(path): dict(tally.counts) for path, tally in record.tallies.items()}
-        stages = [stage.name for stage in record.stages]
-        told = {"status": record.run.status, "reason": record.run.reason, "stages": stages, "votes": ballots}
-        return {**self._link(run), **told}
+        votes = {record.ballot_name(path): dict(tally.counts) for path, tally in record.tallies.items()}
+        told = {"reason": record.run.reason, "stages": [stage.name for stage in record.stages], "votes": votes}
+        return {**self._link(run), "status": record.run.status, **told}
 
     def verdict(self, run: str) -> dict[str, Any]:
         """Read how a hearing ended: outcome, votes, grounds, and what each choice is called; no outcome while it goes on."""
@@ -77,8 +74,7 @@ class Programs:
         ended = record.run.verdict
         given = ended.model_dump(include={"outcome", "counts", "summary", "note"}) if ended else {"outcome": None}
         procedure = self._house.procedures[record.run.procedure].about(record.case)
-        titles = {choice.name: choice.title for choice in procedure.choices}
-        about = {"titles": titles, "answered_by": list(record.answered_by)}
+        about = {"titles": {one.name: one.title for one in procedure.choices}, "answered_by": list(record.answered_by)}
         return {**self._link(run), "status": record.run.status, **given, **about}
 
     def _begin(self, case: Any, procedure: str, settings: dict[str, Any], seed: int) -> dict[str, Any]:
@@ -170,14 +166,12 @@ def mcp(
             return
         import uvicorn
 
-        account_of: Callable[[str], tuple[Account | None] | None]
-        if house.settings.owners:
-            account_of = house.accounts.of_token
-        else:
-            own = secrets.token_urlsafe(24)
+        own = secrets.token_urlsafe(24)
+
+        def of_own(token: str) -> tuple[Account | None] | None:
+            return (None,) if secrets.compare_digest(token.encode(), own.encode()) else None
+
+        if not house.settings.owners:
             print(f"Token: {own}", file=sys.stderr, flush=True)
-
-            def account_of(token: str) -> tuple[Account | None] | None:
-                return (None,) if secrets.compare_digest(token.encode(), own.encode()) else None
-
+        account_of = house.accounts.of_token if house.settings.owners else of_own
         uvicorn.run(app_of(house, account_of), host=host, port=port, log_level="warning")

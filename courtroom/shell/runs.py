@@ -41,7 +41,6 @@ from courtroom.shell.options import (
     result,
     taken_in,
     tell,
-    tell_unreadable,
     tell_warnings,
     values_of,
     write,
@@ -127,7 +126,6 @@ def ask(
 def resume(run: str, until: Until = None, json_: Json = False) -> None:
     """Go on with a run that is paused, failed or was interrupted."""
     with opened() as house:
-        house.store.run(run)
         drive(house, run, until, json_)
 
 
@@ -144,7 +142,7 @@ def runs() -> None:
         incomplete = house.store.incomplete()
         for row in house.store.each():
             if isinstance(row, Unreadable):
-                tell_unreadable([row])
+                print(row, file=sys.stderr)
                 continue
             outcome = row.verdict.outcome if row.verdict else ""
             told = " ".join(turnout(house.record(row.id))) if row.verdict and row.id in incomplete else ""
@@ -254,17 +252,10 @@ def check(
             return
         stopped = house.checks.start(plan).result().stopped if plan and plan.questions else ""
         moved = movement(record, house.procedures[record.run.procedure], house.answers.of(record.run))
-        claims = [
-            {
-                "said": one.vote.path,
-                "words": one.words,
-                "found_by": one.model or one.why,
-                "passage": one.passage,
-                "contradicted": one.is_contradicted,
-                "members": way(moved, one).roles,
-            }
-            for one in house.checks.of(record)
-        ]
+        claims = []
+        for one in house.checks.of(record):
+            told = {"said": one.vote.path, "words": one.words, "found_by": one.model or one.why, "passage": one.passage}
+            claims.append({**told, "contradicted": one.is_contradicted, "members": way(moved, one).roles})
         notes = [*(plan.left_out if plan else ()), *filter(None, [stopped])]
         lines = (f"{one['said']}\t{one['found_by']}\t{one['words']}" for one in claims)
         tell({"claims": claims, "notes": notes}, [*lines, *notes], json_)

@@ -3,9 +3,10 @@
 import json
 import os
 import sys
+from collections.abc import Iterable
 from contextlib import closing
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, NoReturn
 
 import typer
 from pydantic import SecretStr
@@ -18,10 +19,10 @@ from courtroom.settings import Settings, from_environment
 from courtroom.sharing import ACTIONS, ActionFilter, ActionLog
 from courtroom.shell.options import Json, opened
 from courtroom.store.opening import open_store
-from courtroom.upkeep.backup import move, place_from, write
+from courtroom.upkeep.backup import move, write
 from courtroom.upkeep.backup import restore as put_back
 from courtroom.upkeep.doctor import examine
-from courtroom.upkeep.health import app_health, store_health
+from courtroom.upkeep.health import CheckResult, app_health, store_health
 
 people_app = typer.Typer(help="People who have signed in, and what they may do.", invoke_without_command=True)
 
@@ -83,12 +84,16 @@ def doctor(
             home=Path(os.environ.get("COURTROOM_HOME", ".courtroom")),
             server=SecretStr(os.environ.get("COURTROOM_DATABASE", "")),
         )
+    _report(examine(settings, mend=mend, progress=_progress), json_)
+
+
+def _report(results: Iterable[CheckResult], as_json: bool = False) -> NoReturn:
     found = []
-    for result in examine(settings, mend=mend, progress=_progress):
+    for result in results:
         found.append(result)
-        if not json_:
+        if not as_json:
             print(f"{SIGNS[result.state]}\t{result.about}\t{result.sentence}", flush=True)
-    if json_:
+    if as_json:
         print(json.dumps([result.model_dump() for result in found], ensure_ascii=False))
     raise typer.Exit(1 if any(result.state == "wrong" for result in found) else 0)
 
@@ -97,10 +102,7 @@ def health(
     app: Annotated[str, Option(help="The app's address, e.g. http://localhost:8501; asked too.")] = "",
 ) -> None:
     """Whether the store, and the app, answer: exit code 0 or 1, for containers and monitors. Takes a second."""
-    found = [store_health(from_environment()), *([app_health(app)] if app else [])]
-    for result in found:
-        print(f"{SIGNS[result.state]}\t{result.about}\t{result.sentence}")
-    raise typer.Exit(1 if any(result.state == "wrong" for result in found) else 0)
+    _report([store_health(from_environment()), *([app_health(app)] if app else [])])
 
 
 def actions(
@@ -133,7 +135,7 @@ def migrate(
     settings = from_environment()
     if isinstance(settings.database, Path) and not settings.sqlite.is_file():
         raise StoreError(f"There is no store at {settings.sqlite}, so there is nothing to move. Check COURTROOM_HOME.")
-    place = place_from(to, settings.sqlite)
+    place = settings.sqlite if to == "sqlite" else SecretStr(to)
     if place == settings.database:
         raise StoreError("The store is there already. Name another place with --to.")
     with closing(open_store(settings.database)) as source, closing(open_store(place)) as target:

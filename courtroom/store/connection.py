@@ -95,6 +95,7 @@ _OF_POSTGRES = {
     "58030": UNWRITABLE,  # io_error
     "25006": UNWRITABLE,  # read_only_sql_transaction
 }
+_OF_SYSTEM = {errno.ENOSPC: FULL, errno.EDQUOT: FULL, errno.EIO: UNWRITABLE, errno.EROFS: UNWRITABLE}
 _GONE = ("08", "57P")
 """Classes of PostgreSQL's codes: the connection is lost, or the server shuts down."""
 
@@ -144,11 +145,7 @@ def passing(error: BaseException) -> str:
         return _OF_SQLITE.get(getattr(error, "sqlite_errorcode", 0) & 0xFF, "")
     if isinstance(error, ServerError):
         return AWAY if error.gone else _OF_POSTGRES.get(error.code, "")
-    if isinstance(error, OSError):
-        return {errno.ENOSPC: FULL, errno.EDQUOT: FULL, errno.EIO: UNWRITABLE, errno.EROFS: UNWRITABLE}.get(
-            error.errno or 0, ""
-        )
-    return ""
+    return _OF_SYSTEM.get(error.errno or 0, "") if isinstance(error, OSError) else ""
 
 
 log = logging.getLogger(__name__)

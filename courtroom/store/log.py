@@ -50,14 +50,14 @@ class OneLine(logging.Formatter):
         own.exc_text = None  # another handler's form of the traceback is not indented
         return self._clean(super().format(own))
 
-    def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802 - the library's name
+    def formatMessage(self, record: logging.LogRecord) -> str:
         return _escaped(super().formatMessage(record))
 
-    def formatException(self, ei: object) -> str:  # noqa: N802 - the library's name
+    def formatException(self, ei: object) -> str:
         """A traceback, whose last lines may hold text from outside."""
         return _indented(super().formatException(ei))  # type: ignore[arg-type]
 
-    def formatStack(self, stack_info: str) -> str:  # noqa: N802 - the library's name
+    def formatStack(self, stack_info: str) -> str:
         return _indented(super().formatStack(stack_info))
 
 
@@ -96,11 +96,9 @@ class LogFile:
         with _lock:
             _open[self._target] += 1
             if _open[self._target] == 1:
-                handlers: list[logging.Handler] = [_File(self._target, encoding="utf-8", delay=True)]
-                if as_json:
-                    handlers.append(logging.StreamHandler(sys.stderr))
-                _handlers[self._target] = handlers
-                for handler in handlers:
+                file = _File(self._target, encoding="utf-8", delay=True)
+                _handlers[self._target] = [file, *([logging.StreamHandler(sys.stderr)] if as_json else [])]
+                for handler in _handlers[self._target]:
                     handler.setFormatter(AsJson(clean) if as_json else OneLine(clean))
                     log.addHandler(handler)
             log.setLevel(logging.INFO)

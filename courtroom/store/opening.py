@@ -39,6 +39,5 @@ def explained(error: Exception, at: Path | SecretStr) -> StoreError:
     from courtroom.store.postgres import place_of
 
     assert isinstance(error, ServerError)
-    return explained_of_server(
-        error, place_of(at.get_secret_value()) if isinstance(at, SecretStr) else "the PostgreSQL database"
-    )
+    place = place_of(at.get_secret_value()) if isinstance(at, SecretStr) else "the PostgreSQL database"
+    return explained_of_server(error, place)

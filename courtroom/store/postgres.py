@@ -15,7 +15,7 @@ from typing import Any
 import psycopg
 from pydantic import SecretStr
 from sqlalchemy import Connection as ServerConnection
-from sqlalchemy import CursorResult, Engine, create_engine
+from sqlalchemy import CursorResult, create_engine
 from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError, IntegrityError, SQLAlchemyError
 from sqlalchemy.exc import TimeoutError as NoneFree
@@ -86,7 +86,7 @@ class PostgresRows:
 def run(server: ServerConnection, sql: str, parameters: Any = ()) -> PostgresRows:
     """Run a statement; a list of values is as many runs of it. One that fails raises `ServerError`."""
     many = isinstance(parameters, list) and bool(parameters) and isinstance(parameters[0], tuple | list | Mapping)
-    sent: Any = [_sent(one) for one in parameters] if many else _sent(parameters)
+    sent: Any = [*map(_sent, parameters)] if many else _sent(parameters)
     with faults():
         result: CursorResult[Any] = server.exec_driver_sql(_translated(sql) if sent else sql, sent or None)
         if not result.returns_rows:
@@ -131,14 +131,12 @@ def _kind_of_row(names: tuple[str, ...]) -> type[PostgresRow]:
     return type("PostgresRow", (PostgresRow,), {"__slots__": (), "places": places})
 
 
-def _sent(values: Any) -> Any:
-    if isinstance(values, Mapping):
-        return {name: _value(value) for name, value in values.items()}
-    return tuple(_value(value) for value in values)
-
-
-def _value(value: Any) -> Any:
-    """A value as PostgreSQL takes it: numbers for yes and no, as in SQLite, and text without what it can't hold."""
+def _sent(value: Any) -> Any:
+    """Values as PostgreSQL takes them: numbers for yes and no, as in SQLite, and text without what it can't hold."""
+    if isinstance(value, Mapping):
+        return {name: _sent(one) for name, one in value.items()}
+    if isinstance(value, list | tuple):
+        return tuple(map(_sent, value))
     if isinstance(value, str):
         return to_plain(value)
     return int(value) if isinstance(value, bool) else value
@@ -202,7 +200,10 @@ class PostgresStore(Database):
         self._local = threading.local()
         self._driving = threading.RLock()
         """Held while the session is used: one thread at a time."""
-        self.session: PostgresSession | None = None
+        self.session: ServerConnection | None = None
+        """Holds the locks of this process, and writes what it drives."""
+        self.locked: set[str] = set()
+        """The names of its locks: the server would give each of them to it twice."""
         try:
             self._prepare()
         except ServerError as error:
@@ -328,9 +329,13 @@ class PostgresStore(Database):
             return
         with self._driving:
             if self.session is None:
-                self.session = PostgresSession(self._engine)
+                with faults():
+                    session = self._engine.connect()
+                    session.detach()
+                run(session, KEEPALIVE)
+                self.session = session
             try:
-                yield self.session.server
+                yield self.session
             except ServerError as error:
                 if error.gone:
                     self._end_session()
@@ -340,8 +345,9 @@ class PostgresStore(Database):
         """Let go of all locks."""
         with self._driving:
             if self.session is not None:
-                self.session.close()
-                self.session = None
+                with suppress(SQLAlchemyError):
+                    self.session.close()
+                self.session, self.locked = None, set()
 
     def read(self, sql: str, parameters: Any) -> PostgresRows:
         """Run a statement that writes nothing, for itself."""
@@ -445,28 +451,12 @@ AND (classid::bigint << 32) | objid::bigint = hashtextextended(:name, 0)
 """
 
 
-class PostgresSession:
-    """The one connection of a process that holds its locks, and writes what it drives."""
-
-    def __init__(self, engine: Engine) -> None:
-        self.names: set[str] = set()
-        """Of the locks that it holds: the server would give each of them to it twice."""
-        with faults():
-            self.server = engine.connect()
-            self.server.detach()
-        run(self.server, KEEPALIVE)
-
-    def close(self) -> None:
-        with suppress(SQLAlchemyError):
-            self.server.close()
-
-
 class PostgresLock:
     """An advisory lock of a session."""
 
     def __init__(self, store: PostgresStore, name: str) -> None:
         self._store, self._name = store, name
-        self._session: PostgresSession | None = None
+        self._session: ServerConnection | None = None
 
     @property
     def held(self) -> bool:
@@ -477,9 +467,9 @@ class PostgresLock:
             return True
         with ExitStack() as stack:
             self._store.first(stack, "SELECT 1", driving=True)  # so that it is a session that lives
-            session = self._store.session
-            if session is not None and self._name not in session.names and self._asked("pg_try_advisory_lock", session):
-                session.names.add(self._name)
+            session, locked = self._store.session, self._store.locked
+            if session is not None and self._name not in locked and self._asked("pg_try_advisory_lock", session):
+                locked.add(self._name)
                 self._session = session
         return self.held
 
@@ -488,9 +478,9 @@ class PostgresLock:
         with suppress(ServerError), self._store.borrowed(driving=True):
             if self.held and (session := self._session) is not None:
                 self._session = None
-                session.names.discard(self._name)
+                self._store.locked.discard(self._name)
                 self._asked("pg_advisory_unlock", session)
 
-    def _asked(self, function: str, session: PostgresSession) -> bool:
-        row = run(session.server, f"SELECT {function}(hashtextextended(?, 0))", (self._name,)).fetchone()
+    def _asked(self, function: str, session: ServerConnection) -> bool:
+        row = run(session, f"SELECT {function}(hashtextextended(?, 0))", (self._name,)).fetchone()
         return bool(row and row[0])

@@ -91,17 +91,14 @@ def create(db: StoreConnection, *, on_postgres: bool) -> None:
     """Make all tables in an empty database, within the caller's transaction."""
     statements = TABLES.split(";\n")
     if on_postgres:
-        statements = [_in_postgres(TABLES), (FOLDER / "functions.sql").read_text(encoding="utf-8")]
+        tables = TABLES
+        for pattern, word in POSTGRES_WORDS.items():
+            tables = re.sub(pattern, word, tables)
+        statements = [tables, (FOLDER / "functions.sql").read_text(encoding="utf-8")]
     for statement in statements:
         db.execute(statement)
     db.execute("INSERT INTO alembic_version VALUES (?)", (REVISION,))
     sign(db, names_of_tables())
-
-
-def _in_postgres(sql: str) -> str:
-    for pattern, word in POSTGRES_WORDS.items():
-        sql = re.sub(pattern, word, sql)
-    return sql
 
 
 def names_of_tables() -> str:
@@ -136,8 +133,8 @@ def upgrade(server: ServerConnection) -> None:
 
 def is_signed(db: StoreConnection) -> bool:
     """Whether it is on record that this version of the program has opened the store."""
-    row = db.execute("SELECT 1 FROM written_by WHERE version = ? AND revision = ?", (__version__, REVISION)).fetchone()
-    return row is not None
+    sql = "SELECT 1 FROM written_by WHERE version = ? AND revision = ?"
+    return db.execute(sql, (__version__, REVISION)).fetchone() is not None
 
 
 def sign(db: StoreConnection, tables: str = "") -> None:

@@ -102,7 +102,7 @@ class SqliteStore(Database):
             connection.executescript(
                 "PRAGMA synchronous=NORMAL; PRAGMA wal_autocheckpoint=10000; PRAGMA foreign_keys=ON;"
             )
-            connection.create_function("folded", 1, _folded, deterministic=True)
+            connection.create_function("folded", 1, lambda text: str(text or "").casefold(), deterministic=True)
             self._local.connection = connection
             self._open.add(connection)
             weakref.finalize(threading.current_thread(), self._ended, connection)
@@ -204,10 +204,6 @@ def _transaction_of_sqlalchemy(path: Path) -> Iterator[tuple[ServerConnection, s
         connection.close()
 
 
-def _folded(text: object) -> str:
-    return str(text or "").casefold()
-
-
 def make_folder(folder: Path) -> None:
     """Make the folder in which everything is kept."""
     try:
@@ -287,9 +283,8 @@ def _demand_no_restore(path: Path) -> None:
 
 
 def _tables(db: sqlite3.Connection) -> set[str]:
-    return {
-        row[0] for row in db.execute("SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'")
-    }
+    sql = "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'"
+    return {row[0] for row in db.execute(sql)}
 
 
 def damages(db: sqlite3.Connection, *, quick: bool = False) -> list[str]:
@@ -320,9 +315,8 @@ def explained(error: sqlite3.Error, path: Path) -> StoreError:
         return StoreError(f"{path} is held by another program. Close that one, then try again.")
     if "disk i/o" in text:
         return StoreError(f"The disk with {path} fails. Check it, then try again; what is on record stays.")
-    if isinstance(error, sqlite3.OperationalError) and not any(
-        word in text for word in ("malformed", "corrupt", "not a database")
-    ):
+    is_damaged = any(word in text for word in ("malformed", "corrupt", "not a database"))
+    if isinstance(error, sqlite3.OperationalError) and not is_damaged:
         return StoreError(
             f"{path} can't be used: {error}. `python -m courtroom doctor` says what is wrong with it; the log has more."
         )

@@ -121,9 +121,8 @@ class Writer:
 
     def close(self) -> None:
         """Write what is still to be written, then end the thread."""
-        self.end()
         with self._some:
-            self._closed = True
+            self._ending = self._closed = True
             self._some.notify()
         if self._thread is not None:
             self._thread.join()

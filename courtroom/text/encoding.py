@@ -3,8 +3,10 @@
 import codecs
 import io
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
+from functools import partial
+from itertools import chain
 from typing import IO, Any
 
 from courtroom.errors import CaseError
@@ -41,44 +43,35 @@ _UNREADABLE = "courtroom-unreadable"
 codecs.register_error(_UNREADABLE, lambda error: ("\udcff", getattr(error, "end", 0)))
 
 
-class Rejoined(io.RawIOBase):
-    """What was read of a file already, and then the file."""
+class _Pieces(io.RawIOBase):
+    """Pieces of which none is empty, as a file."""
 
-    def __init__(self, begin: bytes, file: IO[bytes]) -> None:
-        self._begin, self._file = begin, file
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any) -> int:
-        data = self._begin[: len(buffer)] or self._file.read(len(buffer))
-        self._begin = self._begin[len(data) :]
-        buffer[: len(data)] = data
-        return len(data)
-
-
-class _Recoded(io.RawIOBase):
-    """A file's text as UTF-8; what is no text in its encoding is a byte that is none in UTF-8 either."""
-
-    def __init__(self, file: IO[bytes], encoding: str) -> None:
-        self._decode = codecs.getincrementaldecoder(encoding)(_UNREADABLE).decode
-        self._file, self._rest, self._begun, self._ended = file, b"", False, False
+    def __init__(self, pieces: Iterator[bytes]) -> None:
+        self._pieces, self._rest = pieces, b""
 
     def readable(self) -> bool:
         return True
 
     def readinto(self, buffer: Any) -> int:
-        while not self._rest and not self._ended:
-            data = self._file.read(2**16)
-            self._ended = not data
-            text = self._decode(data, not data)
-            text = text if self._begun else text.removeprefix("\ufeff")
-            self._begun = self._begun or bool(text)
-            self._rest = text.encode("utf-8", "surrogateescape")
+        self._rest = self._rest or next(self._pieces, b"")
         given = self._rest[: len(buffer)]
         self._rest = self._rest[len(given) :]
         buffer[: len(given)] = given
         return len(given)
+
+
+def rejoined(begin: bytes, file: IO[bytes]) -> io.BufferedReader:
+    """What was read of a file already, and then the file."""
+    pieces = chain([begin] if begin else [], iter(partial(file.read, LOOKED_AT), b""))
+    return io.BufferedReader(_Pieces(pieces), LOOKED_AT)
+
+
+def _recoded(file: io.BufferedReader, encoding: str) -> Iterator[bytes]:
+    """A file's text as UTF-8; what is no text in its encoding is a byte that is none in UTF-8 either."""
+    text = io.TextIOWrapper(file, encoding, _UNREADABLE, newline="")
+    first = text.read(2**16).removeprefix("\ufeff")
+    for piece in chain([first] if first else [], iter(partial(text.read, 2**16), "")):
+        yield piece.encode("utf-8", "surrogateescape")
 
 
 def in_utf8(file: IO[bytes], encoding: str = "") -> tuple[io.BufferedReader, str]:
@@ -89,12 +82,12 @@ def in_utf8(file: IO[bytes], encoding: str = "") -> tuple[io.BufferedReader, str
     begin = file.read(LOOKED_AT)
     refuse_pointer(begin)
     chosen = _known(encoding) if encoding else _found(begin)
-    whole = Rejoined(begin, file)
     if chosen == "utf-8":
-        return io.BufferedReader(Rejoined(begin.removeprefix(codecs.BOM_UTF8), file), LOOKED_AT), ""
+        return rejoined(begin.removeprefix(codecs.BOM_UTF8), file), ""
     named = ENCODINGS.get(chosen, chosen.upper())
     remark = f"The file was read as {named}. If letters are wrong in it, say its encoding, or save it as UTF-8."
-    return io.BufferedReader(_Recoded(io.BufferedReader(whole), chosen), LOOKED_AT), "" if encoding else remark
+    pieces = _Pieces(_recoded(rejoined(begin, file), chosen))
+    return io.BufferedReader(pieces, LOOKED_AT), "" if encoding else remark
 
 
 def decoded(data: bytes, encoding: str = "") -> tuple[str, str]:
@@ -141,9 +134,8 @@ def _found(begin: bytes) -> str:
 
     lines = b"\n".join(line for line in begin.split(b"\n") if not line.isascii())
     guess = _known(chardet.detect(lines, encoding_era=chardet.EncodingEra.MODERN_WEB)["encoding"] or "cp1252")
-    if (
-        guess not in _OF_SEVERAL_BYTES
-    ):  # a name or two is little to go by, but letters of one byte seldom come in pairs alone
+    # A name or two is little to go by, but letters of one byte seldom come in pairs alone.
+    if guess not in _OF_SEVERAL_BYTES:
         with suppress(UnicodeDecodeError):
             lines.decode("gb2312")
             return "gb18030"

@@ -145,18 +145,13 @@ def read_table(file: io.BufferedReader, written: Dialect) -> Table:
     whole = file.peek(1).decode(errors="replace")
     if _SURVEY.search(whole):
         raise CaseError("two rows below the columns' names are not answers but Qualtrics' own. Remove both.")
-    remarks = []
+    remark = ""
     if written.delimiter == "\t" and not written.quoted:
-        remarks.append(
-            N_("Quotation marks were read as part of the texts, as GLUE writes them, not as enclosing cells.")
-        )
+        remark = N_("Quotation marks were read as part of the texts, as GLUE writes them, not as enclosing cells.")
     elif written.doubtful:
-        remarks.append(
-            N_("Quotation marks were read as enclosing cells, as Excel writes them, not as part of the texts.")
-        )
-    return Table(
-        written.columns, _rows(file, written, _repeated(whole.split(written.newline), written)), tuple(remarks)
-    )
+        remark = N_("Quotation marks were read as enclosing cells, as Excel writes them, not as part of the texts.")
+    rows = _rows(file, written, _repeated(whole.split(written.newline), written))
+    return Table(written.columns, rows, (remark,) if remark else ())
 
 
 def _rows(file: io.BufferedReader, written: Dialect, repeated: set[tuple[int, str]]) -> Iterator[TableRow]:
@@ -173,11 +168,9 @@ def _rows(file: io.BufferedReader, written: Dialect, repeated: set[tuple[int, st
         elif len(cells) <= 1 and not "".join(cells).strip():
             continue
         elif len(cells) != width:
-            mend = (
-                f"Put texts that hold “{_shown(written.delimiter)}” in quotes."
-                if len(cells) > width
-                else "Give it one for each column."
-            )
+            sign = "tab" if written.delimiter == "\t" else written.delimiter
+            more = len(cells) > width
+            mend = f"Put texts that hold “{sign}” in quotes." if more else "Give it one for each column."
             yield TableRow(place, fault=f"it has {len(cells)} cells, and the first line has {width}. {mend}")
         elif tuple(map(str.strip, cells)) == columns:
             yield TableRow(place, fault="it repeats the columns' names.")
@@ -251,10 +244,6 @@ def is_text(text: str) -> bool:
     except UnicodeEncodeError:
         return False
     return True
-
-
-def _shown(delimiter: str) -> str:
-    return "tab" if delimiter == "\t" else delimiter
 
 
 def looks_like_lines(text: str) -> bool:

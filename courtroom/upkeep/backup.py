@@ -9,14 +9,13 @@ import shutil
 import sqlite3
 import tempfile
 import zipfile
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack, closing, contextmanager, suppress
 from itertools import chain, islice
 from pathlib import Path, PurePosixPath
 from typing import Any
 
 from filelock import FileLock, Timeout
-from pydantic import SecretStr
 
 from courtroom.cases.archives import MAX_STREAM, Archive
 from courtroom.errors import CaseError, StoreError
@@ -27,9 +26,8 @@ from courtroom.store.database import Database
 from courtroom.store.opening import explained, open_store
 from courtroom.store.schema import begun, columns_of_tables
 from courtroom.store.sqlite import LOCK, RESTORING, check, copy, damages, demand_no_log
+from courtroom.upkeep.health import Progress
 
-Progress = Callable[[str, int], None]
-"""Given the table, and how many of its rows are moved."""
 AT_ONCE = 40
 NOT_MOVED = frozenset({"written_by", "alembic_version"})
 """Say which programs have written a store and which schema it has, and are made with it."""
@@ -47,16 +45,6 @@ def move(source: Database, target: Database, progress: Progress = lambda table, 
         return _all(source, target, progress)
 
 
-def copy_as_file(source: Database, to: Path, progress: Progress = lambda table, done: None) -> None:
-    """A whole copy of a store as a SQLite file, as the store was at one moment; others write to it meanwhile."""
-    target = open_store(to)
-    try:
-        with source.snapshot():
-            _all(source, target, progress)
-    finally:
-        target.close()
-
-
 def _all(source: Database, target: Database, progress: Progress) -> Mapping[str, int]:
     tables = {table: kinds for table, kinds in columns_of_tables().items() if table not in NOT_MOVED}
     with target.transaction() as db:
@@ -72,11 +60,6 @@ def _all(source: Database, target: Database, progress: Progress) -> Mapping[str,
         if target.name == "PostgreSQL":
             _number_on(target)
     return moved
-
-
-def place_from(text: str, file: Path) -> Path | SecretStr:
-    """What a person names as the place of a store: `sqlite` is this file, everything else an address."""
-    return file if text == "sqlite" else SecretStr(text)
 
 
 def _rows(database: Database, table: str, columns: Iterable[str]) -> Iterator[tuple[Any, ...]]:
@@ -213,11 +196,7 @@ def restore(settings: Settings, source: Path) -> int:
 
 
 def _take_name(file: Path, name: Path) -> None:
-    """Give a file a name that nothing has yet.
-
-    Raises:
-        FileExistsError: something has it; that stays as it is.
-    """
+    """Give a file a name that nothing has yet. Raises `FileExistsError`: something has it, which stays as it is."""
     try:
         os.link(file, name)
     except FileExistsError:
@@ -245,14 +224,12 @@ def _folder(within: Path, prefix: str) -> Iterator[Path]:
 
 
 def _copy(settings: Settings, to: Path, progress: Progress) -> None:
+    """The store as it was at one moment, as a SQLite file; others write to it meanwhile."""
     if isinstance(settings.database, Path):
         copy(settings.sqlite, to)
         return
-    database = open_store(settings.database)
-    try:
-        copy_as_file(database, to, progress)
-    finally:
-        database.close()
+    with closing(open_store(settings.database)) as source, closing(open_store(to)) as target, source.snapshot():
+        _all(source, target, progress)
 
 
 def _beside(settings: Settings) -> Iterator[tuple[str, bytes]]:
@@ -266,8 +243,7 @@ def _put_back_media(settings: Settings, folder: Path) -> None:
     """To where the settings keep media, which may be elsewhere than where the backup found them."""
     if not folder.is_dir():
         return
-    media = media_of(settings)
-    if media.storage is None:
+    if (media := media_of(settings)).storage is None:
         shutil.copytree(folder, media.folder, dirs_exist_ok=True)
         return
     for path in sorted(folder.iterdir()):

@@ -9,7 +9,7 @@ import shutil
 import sqlite3
 import tempfile
 from collections.abc import Iterator, Mapping
-from contextlib import closing
+from contextlib import closing, suppress
 from difflib import get_close_matches
 from importlib.metadata import PackageNotFoundError, requires, version
 from itertools import chain
@@ -47,15 +47,12 @@ def examine(
     yield from checked
     if any(finding.state == "wrong" for finding in checked) or checked[-1].about != "schema":
         return  # what rests on the file can't be examined
-    house = Courthouse(settings)
-    try:
+    with closing(Courthouse(settings)) as house:
         yield from stored_rows.readable(house, mend, progress)
         yield from stored_rows.belonging(house, mend, progress)
         yield from found_out(house)
         yield from whole(house, mend)
         yield from indexes(house, mend)
-    finally:
-        house.close()
 
 
 PREFIX = "COURTROOM_"
@@ -98,18 +95,16 @@ def variables(environment: Mapping[str, str] = os.environ) -> Iterator[CheckResu
     unknown = [name for name in given if name.upper() not in known]
     for name in sorted(unknown):
         near = get_close_matches(name.upper(), known, 1)
-        yield wrong(
-            "settings", f"{name} is not known{f'; do you mean {near[0]}?' if near else '.'} Rename it, or unset it."
-        )
+        meant = f"; do you mean {near[0]}?" if near else "."
+        yield wrong("settings", f"{name} is not known{meant} Rename it, or unset it.")
     try:
         from_environment()
     except CourtroomError as error:
         yield wrong("settings", str(error))
         return
     if not unknown:
-        yield fine(
-            "settings", f"Set and fitting: {', '.join(sorted(given))}." if given else "None is set; the defaults hold."
-        )
+        found = f"Set and fitting: {', '.join(sorted(given))}." if given else "None is set; the defaults hold."
+        yield fine("settings", found)
 
 
 def place(settings: Settings) -> Iterator[CheckResult]:
@@ -142,14 +137,13 @@ def reachable(settings: Settings, environment: Mapping[str, str] = os.environ) -
         if name.endswith(ENDINGS) and value.strip().startswith(("http://", "https://"))
     }
     for name, base in addresses.items():
-        provider = next(name.removesuffix(ending) for ending in ENDINGS if name.endswith(ending))
+        provider = name.removesuffix(ENDINGS[0]).removesuffix(ENDINGS[1])
         key = environment.get(f"{provider}_API_KEY", "").strip()
         listing = "/api/tags" if provider == "OLLAMA" else "/models"
         yield _asked(name, base.rstrip("/") + listing, {"Authorization": f"Bearer {key}"} if key else {})
     if settings.chroma_host:
-        yield _asked(
-            "COURTROOM_CHROMA_HOST", f"http://{settings.chroma_host}:{settings.chroma_port}/api/v2/heartbeat", {}
-        )
+        server = f"http://{settings.chroma_host}:{settings.chroma_port}"
+        yield _asked("COURTROOM_CHROMA_HOST", f"{server}/api/v2/heartbeat", {})
     if not addresses and not settings.chroma_host:
         yield fine("servers", "The environment names none; the offline model needs none.")
 
@@ -157,21 +151,17 @@ def reachable(settings: Settings, environment: Mapping[str, str] = os.environ) -
 def _asked(name: str, url: str, headers: Mapping[str, str]) -> CheckResult:
     import httpx  # only for whoever asks the doctor
 
-    shown = _without_password(url)
+    shown, about = _without_password(url), f"server: {name}"
     try:
         status = httpx.get(url, headers=dict(headers), timeout=WAIT_S, follow_redirects=False).status_code
     except (httpx.HTTPError, httpx.InvalidURL, UnicodeError) as error:
         # The library's own words may hold the address with a password in it.
-        return wrong(
-            f"server: {name}", f"{shown} does not answer ({type(error).__name__}). Start it, or correct {name}."
-        )
+        return wrong(about, f"{shown} does not answer ({type(error).__name__}). Start it, or correct {name}.")
     if status in (401, 403):
-        return wrong(
-            f"server: {name}", f"{shown} answers, but refuses the key ({status}). Correct the key set beside {name}."
-        )
+        return wrong(about, f"{shown} answers, but refuses the key ({status}). Correct the key set beside {name}.")
     if status >= 500:
-        return wrong(f"server: {name}", f"{shown} answers with an error ({status}). Look at the server.")
-    return fine(f"server: {name}", f"{shown} answers ({status}).")
+        return wrong(about, f"{shown} answers with an error ({status}). Look at the server.")
+    return fine(about, f"{shown} answers ({status}).")
 
 
 def _without_password(url: str) -> str:
@@ -185,6 +175,7 @@ def _without_password(url: str) -> str:
 
 
 ABOUT = "store"
+CURRENT = fine("schema", f"The store has revision {REVISION}, as this version writes it.")
 RECOVER = "or save what can be read with `sqlite3 FILE .recover`"
 
 
@@ -213,12 +204,27 @@ def store(settings: Settings, mend: bool) -> Iterator[CheckResult]:
         yield wrong(ABOUT, str(explained(error, path)))
         return
     if found:
-        yield wrong(
-            ABOUT, f"{path} is damaged: {found[0]}{' and more' if len(found) > 1 else ''}; {BACKUP}, {RECOVER}."
-        )
+        more = " and more" if len(found) > 1 else ""
+        yield wrong(ABOUT, f"{path} is damaged: {found[0]}{more}; {BACKUP}, {RECOVER}.")
         return
     yield fine(ABOUT, f"The SQLite file {path} is whole.")
-    yield from _schema(settings, current, mend)
+    if current:
+        yield CURRENT
+    elif mend:
+        try:
+            open_store(path).close()
+        except StoreError as error:
+            yield wrong("schema", str(error))
+        else:
+            yield mended(
+                "schema", f"The store has revision {REVISION} now; a copy of the old one is in the same folder."
+            )
+    else:
+        yield wrong(
+            "schema",
+            f"The store is older, this version writes revision {REVISION}. Open the app once, or use --mend: the store "
+            "is copied and brought up to date. The rest can be checked then.",
+        )
 
 
 def _server(address: SecretStr) -> Iterator[CheckResult]:
@@ -230,27 +236,8 @@ def _server(address: SecretStr) -> Iterator[CheckResult]:
         return
     version = database.row("SELECT current_setting('server_version')")[0]
     yield fine(ABOUT, f"It is {database.place}, PostgreSQL {version}. Its server sees to it that it is whole.")
-    yield fine("schema", f"The store has revision {REVISION}, as this version writes it.")
+    yield CURRENT
     database.close()
-
-
-def _schema(settings: Settings, current: bool, mend: bool) -> Iterator[CheckResult]:
-    about = "schema"
-    if current:
-        yield fine(about, f"The store has revision {REVISION}, as this version writes it.")
-    elif mend:
-        try:
-            open_store(settings.sqlite).close()
-        except StoreError as error:
-            yield wrong(about, str(error))
-        else:
-            yield mended(about, f"The store has revision {REVISION} now; a copy of the old one is in the same folder.")
-    else:
-        yield wrong(
-            about,
-            f"The store is older, this version writes revision {REVISION}. Open the app once, or use --mend: the store "
-            "is copied and brought up to date. The rest can be checked then.",
-        )
 
 
 def found_out(house: Courthouse) -> Iterator[CheckResult]:
@@ -271,9 +258,8 @@ def indexes(house: Courthouse, mend: bool) -> Iterator[CheckResult]:
         folders.discard()
         yield mended("indexes", "They were damaged, or not written to the end. Each look-up makes what it needs anew.")
     else:
-        yield wrong(
-            "indexes", "They are damaged, or not written to the end. The next look-up, or --mend, makes them anew."
-        )
+        again = "The next look-up, or --mend, makes them anew."
+        yield wrong("indexes", f"They are damaged, or not written to the end. {again}")
 
 
 ASIDE = ".damaged"
@@ -306,8 +292,8 @@ def _whole(house: Courthouse, mend: bool) -> Iterator[CheckResult]:
         else:
             yield wrong("media", f"{name} is damaged. Use --mend to set it aside, then upload its case again.")
     there = {_digest(name) for name in (*sizes, *broken)}
-    missing = {digest: title for digest, title in needed.items() if digest not in there}
-    for digest, title in sorted(missing.items()):
+    missing = sorted((digest, title) for digest, title in needed.items() if digest not in there)
+    for digest, title in missing:
         yield wrong("media", f"{digest[:12]}…, a picture or video of {title}, is missing. Upload that case again.")
     spare = {name: size for name, size in sizes.items() if _digest(name) not in needed}
     idle = [name for name in spare if house.media.is_idle(name)]
@@ -326,16 +312,12 @@ def _whole(house: Courthouse, mend: bool) -> Iterator[CheckResult]:
 
 def _needed(house: Courthouse) -> dict[str, str]:
     """Content hashes with the title of a case that needs each; cases that can't be read are reported elsewhere."""
-    needed: dict[str, str] = {}
     cases = [house.library.case(summary.id) for summary in house.library.cases()]
     for row in house.database.each("SELECT body FROM snapshots"):
-        try:
+        with suppress(ValueError, CourtroomError):
             cases.append(parse_case(json.loads(row["body"])))
-        except (ValueError, CourtroomError):
-            continue
-    for case in chain(cases, house.datasets.with_media()):
-        needed |= {medium.sha256: f"“{case.title}”" for medium in case.media() if medium.sha256}
-    return needed
+    every = chain(cases, house.datasets.with_media())
+    return {one.sha256: f"“{case.title}”" for case in every for one in case.media() if one.sha256}
 
 
 def _digest(name: str) -> str:

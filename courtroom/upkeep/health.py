@@ -1,6 +1,7 @@
 """Whether the app works: the store answers and takes writes, and the server of the app answers."""
 
 from collections.abc import Callable
+from contextlib import closing
 from functools import partial
 from pathlib import Path
 from typing import Literal
@@ -12,7 +13,7 @@ from courtroom.store.opening import explained, open_store
 from courtroom.strict import Strict
 
 Progress = Callable[[str, int], None]
-"""Given what is looked at, and how many of its rows have been so far."""
+"""Given the table or what else is looked at or moved, and how many of its rows have been so far."""
 
 
 class CheckResult(Strict):
@@ -40,12 +41,8 @@ def store_health(settings: Settings) -> CheckResult:
     if isinstance(at, Path) and not at.exists():
         return fine("store", "There is no store yet; the first visit makes it.")
     try:
-        database = open_store(at)
-        try:
-            with database.transaction() as connection:
-                connection.execute("SELECT 1 FROM runs LIMIT 1").fetchone()
-        finally:
-            database.close()
+        with closing(open_store(at)) as database, database.transaction() as connection:
+            connection.execute("SELECT 1 FROM runs LIMIT 1").fetchone()
     except StoreError as error:
         return wrong("store", str(error))
     except FAILURES as error:

@@ -7,7 +7,7 @@ import random
 import tempfile
 import time
 from collections.abc import AsyncIterator, Iterable, Iterator
-from contextlib import suppress
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any, Literal
 
@@ -169,15 +169,8 @@ def _read(reply: Reply, form: type[BaseModel]) -> BaseModel | None:
 
 
 def _of(about: str, reply: Reply, works: bool, sentence: str) -> ModelTrial:
-    return ModelTrial(
-        about=about,
-        works=works,
-        sentence=sentence,
-        prompt_tokens=reply.usage.prompt,
-        completion_tokens=reply.usage.completion,
-        cost=reply.cost,
-        seconds=reply.latency_s,
-    )
+    took = {"prompt_tokens": reply.usage.prompt, "completion_tokens": reply.usage.completion}
+    return ModelTrial(about=about, works=works, sentence=sentence, cost=reply.cost, seconds=reply.latency_s, **took)
 
 
 class Tally(Strict):
@@ -213,8 +206,7 @@ class Tally(Strict):
         replies = max(1, self.replies)
         tokens = f"{self.prompt_tokens / replies:,.0f} + {self.completion_tokens / replies:,.0f}"
         rest = (f"{self.cut / replies:.0%}", tokens, f"{self.seconds:.0f}", "yes" if self.verdict else "no")
-        cells = (self.procedure, self.calls, *shares, *rest)
-        return f"| {' | '.join(map(str, cells))} |"
+        return f"| {' | '.join((self.procedure, str(self.calls), *shares, *rest))} |"
 
 
 _NUMBERS = [name for name in Tally.model_fields if name not in ("procedure", "verdict")]
@@ -255,21 +247,20 @@ def tallies(settings: Settings, spec: ModelSpec, longest_s: float, only: Iterabl
         only: names of procedures; none is all of those for which there is a sample case.
     """
     asked = spec.model_dump(include={"id", "connection", "timeout_s"})
-    with tempfile.TemporaryDirectory() as home:
-        house = Courthouse(settings.model_copy(update={"home": Path(home), "server": None}))
-        try:
-            cases = {one.kind: one.id for one in reversed(house.library.cases())}
-            for name in only or house.procedures:
-                procedure = house.procedures[name]
-                if not (heard := [cases[kind] for kind in procedure.kinds if kind in cases]):
-                    continue  # its cases are made from runs
-                setup = procedure.setup.model_validate({**procedure.small, "model": asked})
-                run = house.new_run(name, house.library.case(heard[0]), setup, 0)
-                began = time.monotonic()
-                house.runner.go(run)
-                with suppress(TimeoutError):  # what it did until then is told
-                    house.runner.wait(run, longest_s)
-                house.runner.pause(run)
-                yield tally(house, house.record(run), time.monotonic() - began)
-        finally:
-            house.close()
+    with (
+        tempfile.TemporaryDirectory() as home,
+        closing(Courthouse(settings.model_copy(update={"home": Path(home), "server": None}))) as house,
+    ):
+        cases = {one.kind: one.id for one in reversed(house.library.cases())}
+        for name in only or house.procedures:
+            procedure = house.procedures[name]
+            if not (heard := [cases[kind] for kind in procedure.kinds if kind in cases]):
+                continue  # its cases are made from runs
+            setup = procedure.setup.model_validate({**procedure.small, "model": asked})
+            run = house.new_run(name, house.library.case(heard[0]), setup, 0)
+            began = time.monotonic()
+            house.runner.go(run)
+            with suppress(TimeoutError):  # what it did until then is told
+                house.runner.wait(run, longest_s)
+            house.runner.pause(run)
+            yield tally(house, house.record(run), time.monotonic() - began)

@@ -4,7 +4,6 @@ import json
 import os
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import closing
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -102,31 +101,24 @@ def readable(house: Courthouse, mend: bool, progress: Progress) -> Iterator[Chec
             yield fine(f"rows: {table}", f"All {count:,} can be read.")
             continue
         text = "; ".join(f"{error.name}: {error.why}" for _, error in bad[:SHOWN])
-        more = f"; and {bad_ones - SHOWN} more" if bad_ones > SHOWN else ""
+        text += f"; and {bad_ones - SHOWN} more" if bad_ones > SHOWN else ""
         if not mend:
-            yield wrong(
-                f"rows: {table}",
-                f"{bad_ones} of {count:,} can't be read ({text}{more}). "
-                "Use --mend to set them aside, or put a backup in place.",
-            )
+            said = f"{bad_ones} of {count:,} can't be read ({text}). "
+            yield wrong(f"rows: {table}", f"{said}Use --mend to set them aside, or put a backup in place.")
             continue
         aside = [(table, row, str(error.why)) for row, error in bad]
         if table == "runs":
             aside += [("events", row, "its run was set aside") for one, _ in bad for row in _events(house, one["id"])]
         to = set_aside(house, aside)
-        yield mended(
-            f"rows: {table}", f"{bad_ones} of {count:,} could not be read ({text}{more}); they are in {to} now."
-        )
+        yield mended(f"rows: {table}", f"{bad_ones} of {count:,} could not be read ({text}); they are in {to} now.")
 
 
 def belonging(house: Courthouse, mend: bool, progress: Progress) -> Iterator[CheckResult]:
     """Find rows of runs and experiments that are not there."""
+    about, count = "rows: strays", 0
     stray: list[tuple[str, StoredRow, str]] = []
-    count = 0
-    for table, column, of in (
-        *((table, "run", "runs") for table in OF_A_RUN),
-        ("experiment_cells", "experiment", "experiments"),
-    ):
+    parts = [(table, "run", "runs") for table in OF_A_RUN]
+    for table, column, of in (*parts, ("experiment_cells", "experiment", "experiments")):
         number = NUMBERS.get(table, house.database.row_key) + " AS rowid_"
         progress(f"strays: {table}", count)
         # The inner query is answered by an index alone; rows are read only where there are strays.
@@ -138,18 +130,14 @@ def belonging(house: Courthouse, mend: bool, progress: Progress) -> Iterator[Che
             count += 1
             if mend:
                 stray.append((table, row, f"its {of[:-1]} is not there"))
+    gone = "runs or experiments that are not there"
     if not count:
-        yield fine("rows: strays", "Every row belongs to a run or an experiment that is there.")
+        yield fine(about, "Every row belongs to a run or an experiment that is there.")
     elif mend:
         to = set_aside(house, stray)
-        yield mended(
-            "rows: strays", f"{count} rows belonged to runs or experiments that are not there; they are in {to} now."
-        )
+        yield mended(about, f"{count} rows belonged to {gone}; they are in {to} now.")
     else:
-        yield wrong(
-            "rows: strays",
-            f"{count} rows belong to runs or experiments that are not there. They do no harm; --mend sets them aside.",
-        )
+        yield wrong(about, f"{count} rows belong to {gone}. They do no harm; --mend sets them aside.")
 
 
 def set_aside(house: Courthouse, rows: list[tuple[str, StoredRow, str]]) -> Path:
@@ -180,10 +168,8 @@ def set_aside(house: Courthouse, rows: list[tuple[str, StoredRow, str]]) -> Path
 
 
 def _events(house: Courthouse, run: str) -> list[StoredRow]:
-    with closing(
-        house.database.execute(f"SELECT {house.database.row_key} AS rowid_, * FROM events WHERE run = ?", (run,))
-    ) as rows:
-        return rows.fetchall()
+    sql = f"SELECT {house.database.row_key} AS rowid_, * FROM events WHERE run = ?"
+    return house.database.execute(sql, (run,)).fetchall()
 
 
 def _plain(row: StoredRow) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from courtroom.cases.case import Case
 from courtroom.cases.checks import check
 from courtroom.cases.dispute import SIDES, ChatMessage, Dispute
 from courtroom.cases.drafts import ABOVE, LEFT_OUT, Draft, DraftPiece, Drafts, field_of, missing, title_of
-from courtroom.cases.files import ENDINGS, Package, read_each, write_json, write_zip
+from courtroom.cases.files import ENDINGS, Package, read_each, write_zip
 from courtroom.cases.kinds import case_kinds
 from courtroom.cases.papers import ENDINGS as PAPER_ENDINGS
 from courtroom.cases.papers import Papers, Piece, read_papers
@@ -70,7 +70,7 @@ def case_view(house: Courthouse, case: Case, hear: Callable[[str], None]) -> Non
         if st.button(_("Hear this case"), type="primary", icon=":material/gavel:"):
             hear(case.id)
         of = Resource(kind="case", id=case.id)
-        download(house, _("JSON"), write_json(case), f"{case.id}.json", of)
+        download(house, _("JSON"), case.model_dump_json(indent=2), f"{case.id}.json", of)
         download(house, _("ZIP with media"), lambda: write_zip(case, house.media), f"{case.id}.zip", of)
         if not house.library.is_sample(case.id):
             share_popover(house, of)

@@ -52,7 +52,7 @@ READS: dict[str, str] = {
     "Checks": "of plan",
     "Collection": "all changed get in_order names_under parse ready search texts_of unreadable version",
     "Connections": "named",
-    "Capabilities": "can_be_asked found why_not_asked",
+    "Capabilities": "found why_not_asked",
     "Courthouse": "estimate family first_fitting fitting price read record with_people with_stand_in worth",
     "Datasets": (
         "columns counts examples info labels left_out lines newest pending problems refused relevance row rows "

@@ -68,48 +68,11 @@ class NumberedLabels(CaseError):
         )
 
 
-def as_label(value: Any, names: Mapping[str, str] | None) -> tuple[str | None, str]:
-    """Return a label's name, None where the text has no label, and what was taken for none though it is written there.
-
-    Args:
-        names: what the numbers mean, by the file's own features or by a person's word.
-
-    Raises:
-        NumberedLabels: it is a number without a name.
-        CaseError: it is no label, or a number that is not among the names.
-    """
-    if isinstance(value, dict | list | tuple) or (isinstance(value, str) and _WRITTEN_LIST.fullmatch(value.strip())):
-        raise CaseError(f"it has {_kind(value)} as its label. Write the name of one label, or remove the row.")
-    text = "" if value is None or value != value else str(value).strip()  # JSON's NaN differs from itself
-    number = str(int(text.partition(".")[0])) if _NUMBER.fullmatch(text) and len(text) < 100 else ""
-    if names is not None and (text in names or number in names):
-        return names.get(text) or names[number], ""
-    if text in _LABELLED["unlabelled"]:
-        return None, ""
-    if text.casefold() in MISSING or number in MISSING:
-        return None, number or text
-    if number and names is None:
-        raise NumberedLabels([number])
-    if number and names is not None:
-        known = ", ".join(f"{key}={name}" for key, name in list(names.items())[:MOST_SHOWN])
-        raise CaseError(f"it has the label {number}, which is not among {known}. Correct it, or remove the row.")
-    if _SCORE.fullmatch(text) or isinstance(value, float):
-        raise CaseError(
-            f"it has the label {text[:40]}, which is a score and no class. Write a name for each class in its place."
-        )
-    return text, ""
-
-
 def names_from(text: str) -> dict[str, str]:
     """Read names that a person gives, such as `0=entailment,1=not_entailment`; raises `CaseError`."""
     pairs = [pair.partition("=") for pair in text.split(",") if pair.strip()]
     names = {number.strip(): name.strip() for number, _, name in pairs}
-    if any(
-        not equals
-        or not (_NUMBER.fullmatch(number.strip()) or number.strip().casefold() in MISSING)
-        or not name.strip()
-        for number, equals, name in pairs
-    ):
+    if not all(names.values()) or any(not (_NUMBER.fullmatch(n) or n.casefold() in MISSING) for n in names):
         raise CaseError(
             "Give the labels' names as NUMBER=NAME with commas between, such as 0=entailment,1=not_entailment."
         )
@@ -387,19 +350,35 @@ def _text(value: Any, column: str) -> str:
 
 
 def _label(columns: Sequence[str], value: Any, names: Mapping[str, str] | None) -> tuple[str | None, str]:
-    if isinstance(value, list) and len(value) != 1:
-        if value:
-            raise CaseError(f"it has {len(value)} labels; a text can have one here. Keep one, or remove the row.")
+    """Return a label's name, None where the text has none, and what was taken for none though it is written there."""
+    if isinstance(value, list) and len(value) > 1:
+        raise CaseError(f"it has {len(value)} labels; a text can have one here. Keep one, or remove the row.")
+    if isinstance(value, list):
+        value = value[0] if value else None
+    if isinstance(value, bool):
+        return TRUTHS[str(value).casefold()], ""
+    if isinstance(value, dict | list | tuple) or (isinstance(value, str) and _WRITTEN_LIST.fullmatch(value.strip())):
+        raise CaseError(f"it has {_kind(value)} as its label. Write the name of one label, or remove the row.")
+    text = "" if value is None or value != value else str(value).strip()  # JSON's NaN differs from itself
+    number = str(int(text.partition(".")[0])) if _NUMBER.fullmatch(text) and len(text) < 100 else ""
+    if names is not None and (text in names or number in names):
+        text = names.get(text) or names[number]
+    elif text in _LABELLED["unlabelled"]:
         return None, ""
-    value = value[0] if isinstance(value, list) else value
-    text, as_none = (str(value), "") if isinstance(value, bool) else as_label(value, names)
-    if text is None:
-        return None, as_none
+    elif text.casefold() in MISSING or number in MISSING:
+        return None, number or text
+    elif number and names is None:
+        raise NumberedLabels([number])
+    elif number and names is not None:
+        known = ", ".join(f"{key}={name}" for key, name in list(names.items())[:MOST_SHOWN])
+        raise CaseError(f"it has the label {number}, which is not among {known}. Correct it, or remove the row.")
+    elif _SCORE.fullmatch(text) or isinstance(value, float):
+        raise CaseError(
+            f"it has the label {text[:40]}, which is a score and no class. Write a name for each class in its place."
+        )
     if "hypothesis" in columns and text in LETTERS:
         return LETTERS[text], ""
-    if isinstance(value, bool) or (columns[0] == "passage" and text.casefold() in TRUTHS):
-        return TRUTHS[text.casefold()], ""
-    return text, ""
+    return (TRUTHS.get(text.casefold(), text) if columns[0] == "passage" else text), ""
 
 
 def _or_fault(cells: Any) -> dict[str, Any] | str:

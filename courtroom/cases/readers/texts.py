@@ -109,6 +109,5 @@ def _id(name: str) -> str:
 
 def _title(name: str, markdown: str) -> str:
     heading = re.search(r"^#+\s+(.+)$", markdown, re.MULTILINE)
-    return (heading.group(1) if heading else Path(name).stem.replace("_", " ").replace("-", " ")).strip()[
-        :200
-    ] or "Text"
+    title = heading[1] if heading else re.sub("[_-]", " ", Path(name).stem)
+    return title.strip()[:200] or "Text"

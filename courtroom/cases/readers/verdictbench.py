@@ -108,6 +108,7 @@ class _Part:
 
     def __init__(self, data: dict[str, Any], where: str, remarks: list[str]) -> None:
         self._data, self._where, self._remarks = data, where, remarks
+        self.remark = remarks.append
         self._taken: set[str] = set()
 
     def take(self, field: str) -> Any:
@@ -160,10 +161,6 @@ class _Part:
         """Where a field stands, by the name under which it was found."""
         found = next((name for name in FIELDS[field] if name in self._taken), FIELDS[field][0])
         return self._where + found
-
-    def remark(self, sentence: str) -> None:
-        """Report what was not taken over."""
-        self._remarks.append(sentence)
 
     def report_rest(self) -> None:
         """Report which fields nobody has taken."""

@@ -72,8 +72,9 @@ def term_in_words(text: str) -> dict[str, Any] | None:
     first = min(begins, key=lambda kind: begins[kind])
     months = 0
     if first == "months":
-        one = found[0]
-        months = 12 * numeral(one["years"] or "0") + (6 if one["half"] else numeral(one["months"] or "0"))
+        months = 12 * numeral(found[0]["years"] or "0") + (
+            6 if found[0]["half"] else numeral(found[0]["months"] or "0")
+        )
     if months > LONGEST:
         raise CaseError(f"“{line[:40]}” is {months} months, longer than the law allows ({LONGEST}).")
     return {"death_penalty": first == "death", "life_imprisonment": first == "life", "imprisonment": months}
@@ -94,10 +95,6 @@ def _lawbench(record: dict[str, Any], context: Context) -> Iterator[IncomingRow]
     made = parse_case(cail.convert_lawbench(record)[0])
     own = f"{task}-{context.number}" if task else ""
     yield IncomingRow(made, id=own, category=task, group=made.id if task else "", asked=task)
-
-
-def _is_multiljp(record: dict[str, Any], part: SourceFile) -> bool:
-    return "fact" in record and isinstance(record.get("criminals_info"), dict)
 
 
 def _multiljp(record: dict[str, Any], context: Context) -> Iterator[IncomingRow]:
@@ -153,10 +150,14 @@ def _term(value: Any) -> dict[str, Any] | None:
     return cail.term(value)
 
 
-CAIL = Form("cail", "CAIL2018, raw or flat", "criminal", lambda record, part: cail.looks_like(record), _cail)
-LAWBENCH = Form("lawbench", "LawBench", "criminal", lambda record, part: cail.looks_like_lawbench(record), _lawbench)
-MULTILJP = Form("multiljp", "MultiLJP", "criminal", _is_multiljp, _multiljp)
-MUD = Form("mud", "MUD", "criminal", _is_mud, _mud)
+CAIL = Form("cail", "CAIL2018, raw or flat", lambda record, part: cail.looks_like(record), _cail)
+LAWBENCH = Form("lawbench", "LawBench", lambda record, part: cail.looks_like_lawbench(record), _lawbench)
+MULTILJP = Form(
+    *("multiljp", "MultiLJP"),
+    lambda record, part: "fact" in record and isinstance(record.get("criminals_info"), dict),
+    _multiljp,
+)
+MUD = Form("mud", "MUD", _is_mud, _mud)
 
 
 KIND, STORY, FOUND = "类别", "基本案情", "一审法院认定事实"
@@ -166,10 +167,6 @@ _ORIGINAL = re.compile(r"[（(]原审[^（）()]*[）)]")
 _CRIMINAL_LAW = re.compile(r"《(?:中华人民共和国)?刑法》\s*(第[^，,；;《]*)")
 _CONVICTED = re.compile(r"犯(?=[^，,。；;]*罪)([^，,。；;]*?罪(?:[、和][^，,。；;]*?罪)*)(?=[，,。；;]|$|判|的|一案)")
 _NOTHING = ("", "无", None)
-
-
-def _is_simucourt(record: dict[str, Any], part: SourceFile) -> bool:
-    return KIND in record and (STORY in record or FOUND in record)
 
 
 def _simucourt(record: dict[str, Any], context: Context) -> Iterator[IncomingRow]:
@@ -249,8 +246,12 @@ def _flat(value: Any) -> Iterator[str]:
             yield from _flat(one)
 
 
-SIMUCOURT = Form("simucourt", "SimuCourt", "criminal", _is_simucourt, _simucourt)
-SIMCOURT = Form("simcourt", "SimCourt", "criminal", having("prosecution_statement", "charge"), _simcourt)
+SIMUCOURT = Form(
+    *("simucourt", "SimuCourt"),
+    lambda record, part: KIND in record and (STORY in record or FOUND in record),
+    _simucourt,
+)
+SIMCOURT = Form("simcourt", "SimCourt", having("prosecution_statement", "charge"), _simcourt)
 
 
 QUERIES, CANDIDATES = "queries", "candidates"
@@ -331,4 +332,4 @@ def _read(record: dict[str, Any], context: Context) -> Iterator[IncomingRow]:
     yield IncomingRow(parse_case(data), id=name, split=QUERIES if is_query else CANDIDATES, once=not is_query)
 
 
-LECARD = Form("lecard", "LeCaRD, first and second edition", "criminal", _fits, _read)
+LECARD = Form("lecard", "LeCaRD, first and second edition", _fits, _read)

@@ -38,7 +38,6 @@ class Form:
 
     name: str
     title: str
-    kind: str
     fits: Callable[[dict[str, Any], SourceFile], bool]
     read: Callable[[dict[str, Any], Context], Iterator[IncomingRow]]
     frame: Callable[[dict[str, Any]], SharedFields | None] = field(default=lambda record: None)
@@ -97,13 +96,10 @@ def _with_media(case: Case, context: Context) -> Case:
     return context.unpack(Package(case, files)) if context.unpack and found else case
 
 
-OWN = Form(
-    "courtroom", "Cases of Courtroom", "", lambda record, part: "kind" in record and "title" in record, _own, _frame
-)
+OWN = Form("courtroom", "Cases of Courtroom", having("kind", "title"), _own, _frame)
 DISPUTES = Form(
     "verdictbench",
     "Disputes like VerdictBench's",
-    "dispute",
     lambda record, part: verdictbench.looks_like(record),
     _dispute,
 )

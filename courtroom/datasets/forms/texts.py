@@ -22,6 +22,7 @@ The option's letter is the label. In CaseHOLD (`context`, `endings`, `label`) th
 
 import string
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from functools import partial
 from typing import Any
 
 from courtroom.cases.labelled import Document, Labelled
@@ -38,17 +39,13 @@ NO_CATEGORY = "no category"
 """Of a row whose cell is blank, in a table with such a column beside the label."""
 
 
-def _fits(record: dict[str, Any], part: SourceFile) -> bool:
-    return looks_labelled(record)
-
-
 def _read(record: dict[str, Any], context: Context) -> Iterator[IncomingRow]:
     row = folded(record)
     columns = columns_of(set(row))
     if columns is None:
         raise CaseError("it needs a column “text”, or a pair such as “premise” and “hypothesis”.")
     found, as_none = item_of(row, columns, context.label, context.names)
-    own = found.pop("id") or f"{context.split or context.part.stem}-{context.number}"
+    own = _id(found.pop("id"), context)
     category = ""
     if "category" in row and context.label != "category":
         category = str(row["category"] or "").strip() or NO_CATEGORY
@@ -61,7 +58,9 @@ def _frame(record: dict[str, Any]) -> SharedFields:
     return SharedFields(names=(columns[0], columns[1]) if len(columns) > 1 else ("text", "second text"))
 
 
-TABLE = Form("labelled", "Labelled texts", "labelled", _fits, _read, _frame, labels_in="label")
+TABLE = Form(
+    "labelled", "Labelled texts", lambda record, part: looks_labelled(record), _read, _frame, labels_in="label"
+)
 
 
 TEXT, SUMMARY, TITLES, IDS = (COLUMNS["documents"][name] for name in ("text", "summary", "title", "id"))
@@ -81,17 +80,6 @@ def _documents(with_summary: bool) -> Callable[[dict[str, Any], SourceFile], boo
     return fits
 
 
-def _document(record: dict[str, Any], context: Context) -> Iterator[IncomingRow]:
-    yield _made(record, context, "")
-
-
-def _pair(record: dict[str, Any], context: Context) -> Iterator[IncomingRow]:
-    summary = _first(SUMMARY, folded(record))
-    if not summary:
-        raise CaseError(f"it needs a text ({', '.join(TEXT)}) and a summary ({', '.join(SUMMARY)}).")
-    yield _made(record, context, summary)
-
-
 def _plain(row: dict[str, Any], name: str) -> str:
     value = row[name]
     if isinstance(value, list) and all(isinstance(line, str) for line in value):
@@ -101,10 +89,11 @@ def _plain(row: dict[str, Any], name: str) -> str:
     return value.strip()
 
 
-def _made(record: dict[str, Any], context: Context, summary: str) -> IncomingRow:
-    """A document of a record. `summary`: the column of its summary; empty where it has none."""
+def _document(record: dict[str, Any], context: Context, with_summary: bool = False) -> Iterator[IncomingRow]:
     row, is_file = folded(record), context.part.ending in (".txt", ".md")
-    name = _first(TEXT, row)
+    name, summary = _first(TEXT, row), _first(SUMMARY, row) if with_summary else ""
+    if with_summary and not summary:
+        raise CaseError(f"it needs a text ({', '.join(TEXT)}) and a summary ({', '.join(SUMMARY)}).")
     if not name:
         raise CaseError(f"it needs a text: one of {', '.join(TEXT)}.")
     text = _plain(row, name)
@@ -119,7 +108,7 @@ def _made(record: dict[str, Any], context: Context, summary: str) -> IncomingRow
         domain=str(row.get("domain") or COLUMNS["documents"]["domains"].get(f"{name} {summary}", ""))[:40],
     )
     own = next((row[name] for name in IDS if row.get(name) not in (None, "")), "")
-    return IncomingRow(case, id=str(own) or (context.part.stem if is_file else f"{context.part.stem}-{context.number}"))
+    yield IncomingRow(case, id=str(own) or (context.part.stem if is_file else f"{context.part.stem}-{context.number}"))
 
 
 def _may_hold_labels(record: dict[str, Any]) -> Iterator[tuple[str, str]]:
@@ -127,22 +116,19 @@ def _may_hold_labels(record: dict[str, Any]) -> Iterator[tuple[str, str]]:
     text = _first(TEXT, row)
     for name in (*LABEL, *COLUMNS["documents"]["often_labels"]):
         value = str(row.get(name) or "").strip()
-        if (
-            text
-            and value
-            and (name in LABEL[:-2] or (len(value) <= MAX_LABEL_CHARACTERS and value[-1] not in ".!?。！？"))
-        ):
+        is_short = len(value) <= MAX_LABEL_CHARACTERS and value[-1:] not in (*".!?。！？",)
+        if text and value and (name in LABEL[:-2] or is_short):
             yield text, name
 
 
 _OF_A_DOCUMENT = frozenset((*TEXT, *TITLES, *IDS, "domain", ""))
 PAIRS = Form(
-    *("summaries", "Documents with summaries", "document", _documents(with_summary=True), _pair),
+    *("summaries", "Documents with summaries", _documents(with_summary=True), partial(_document, with_summary=True)),
     may_hold_labels=_may_hold_labels,
     reads=_OF_A_DOCUMENT.union(SUMMARY),
 )
 DOCUMENTS = Form(
-    *("documents", "Documents", "document", _documents(with_summary=False), _document),
+    *("documents", "Documents", _documents(with_summary=False), _document),
     may_hold_labels=_may_hold_labels,
     reads=_OF_A_DOCUMENT,
 )
@@ -218,5 +204,5 @@ def _shared(record: dict[str, Any]) -> SharedFields:
     return SharedFields(question=QUESTION if chosen else "")
 
 
-CASEHOLD = Form("casehold", "CaseHOLD of LexGLUE", "labelled", having("context", "endings"), _casehold, _shared)
-SAMPLES = Form("inspect", "Samples of Inspect", "labelled", having("input", "target", but="output"), _sample, _shared)
+CASEHOLD = Form("casehold", "CaseHOLD of LexGLUE", having("context", "endings"), _casehold, _shared)
+SAMPLES = Form("inspect", "Samples of Inspect", having("input", "target", but="output"), _sample, _shared)

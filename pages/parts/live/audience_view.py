@@ -12,28 +12,18 @@ from courtroom.access import Access, may
 from courtroom.cases.case import Case
 from courtroom.cases.dispute import Dispute
 from courtroom.courthouse import Courthouse
-from courtroom.declarations.parts import Choice
 from courtroom.engine.interventions import AddNote
 from courtroom.engine.procedure import Procedure
 from courtroom.engine.record import Record
 from courtroom.language import N_, _, translated
 from courtroom.models.spec import OFFLINE
-from courtroom.questions.audience import BEFORE, Liked, is_phone
-from courtroom.room.live_audiences import LiveAudiences, Poll
+from courtroom.questions.audience import BEFORE, Liked
+from courtroom.room.live_audiences import LiveAudiences
 from courtroom.room.player import adapter
-from courtroom.room.scene import Moment
 from pages.parts.shared.house import courthouse, server_address, show_beside
 from pages.parts.shared.shown import errors_shown, html_of, inert, literal, many, money, offered
 
-_phone = st.components.v2.component("courtroom_phone", js=adapter("phone"))
-
-
-def phone_id() -> str:
-    """The random id of this browser; empty until it has said it, which takes a moment."""
-    if not st.session_state.get("phone"):
-        said = str(_phone(key="phone-id", default={"id": ""}, on_id_change=lambda: None, height=1).id or "")
-        st.session_state["phone"] = said if is_phone(said) else ""
-    return str(st.session_state["phone"])
+phone_component = st.components.v2.component("courtroom_phone", js=adapter("phone"))
 
 
 @st.cache_resource(show_spinner=False)
@@ -47,16 +37,6 @@ def address() -> str:
     header = courthouse().settings.address_header
     said = (st.context.headers.get(header) or "").rpartition(",")[2].strip() if header else ""
     return said or st.context.ip_address or ""
-
-
-def said_html(moments: Sequence[Moment], record: Record, procedure: Procedure) -> str:
-    """HTML for what was said, a fold for each stage, the latest first and open."""
-    names = {member.id: member.name for member in record.everybody}
-    sides = {choice.name: f"{choice.mark} {choice.title}" for choice in procedure.choices}
-    said = [one for one in moments if one.kind == "vote" or (one.kind == "call" and one.parts)]
-    stages = [one for one in reversed(moments) if one.kind == "stage"]
-    folds = [(stage.title, [one for one in said if one.stage == stage.path]) for stage in stages]
-    return html_of("said", sections=(), folds=[fold for fold in folds if fold[1]], names=names, sides=sides)
 
 
 def all_of(case: Case) -> Iterator[tuple[str, str]]:
@@ -98,11 +78,6 @@ def qr_png(link: str) -> bytes:
     picture = io.BytesIO()
     segno.make(link, error="m", micro=False).save(picture, kind="png", scale=10, border=3)
     return picture.getvalue()
-
-
-def tally_html(polls: Sequence[Poll], choices: Sequence[Choice]) -> str:
-    """HTML for the polls, a bar for the audience and one for the members in each."""
-    return html_of("tally", polls=polls, choices=choices, before=BEFORE)
 
 
 LOOK_S = 1.5
@@ -184,7 +159,7 @@ def _live(token: str) -> None:
         waits = _(" · The next round opens when the members have voted: go on with Step or Run above.")
         by_itself = audience.shown is None and snapshot.record.run.status != "done"
         st.caption(_("Open now: {name}", name=literal(snapshot.polls[-1].name)) + (waits if by_itself else ""))
-    st.html(tally_html(snapshot.polls[::-1], snapshot.procedure.choices))
+    st.html(html_of("tally", polls=snapshot.polls[::-1], choices=snapshot.procedure.choices, before=BEFORE))
     if st.session_state.get(f"arguments-{audience.run}") != store.arguments(audience.run):
         st.rerun()
 
@@ -201,8 +176,7 @@ def _arguments(house: Courthouse, record: Record, arguments: Sequence[Liked], to
         with st.expander(_("{arguments} more", arguments=len(arguments) - 3)):
             for one in arguments[3:50]:
                 _argument(record, one, token)
-    chosen = next((one for one in arguments if one.number == st.session_state.get(f"put-in-{run}")), None)
-    if chosen:
+    if chosen := next((one for one in arguments if one.number == st.session_state.get(f"put-in-{run}")), None):
         _put_in(house, record, chosen)
 
 
@@ -230,9 +204,8 @@ def _put_in(house: Courthouse, record: Record, one: Liked) -> None:
         st.markdown(_("**A fork of this run in which all members are told the argument**"))
         inert(one.text)
         names = {stage.path: stage.name for stage in record.stages}
-        wanted = _first_after(record, one.poll)
-        stages, title = list(names), _("From which stage on")
-        stage = st.selectbox(title, stages, stages.index(wanted), format_func=names.__getitem__, width=320)
+        first = list(names).index(_first_after(record, one.poll))
+        stage = st.selectbox(_("From which stage on"), names, first, format_func=names.__getitem__, width=320)
         with errors_shown():
             acts = house.interventions.planned(record, [AddNote(text=one.text)], WHO, stage)
             key, row = f"cost-{run}-{one.number}-{stage}", record.run
@@ -252,10 +225,7 @@ def _put_in(house: Courthouse, record: Record, one: Liked) -> None:
 
 def _first_after(record: Record, poll: str) -> str:
     """The stage that follows the ballot in which an argument was sent; where none does, that of the ballot."""
-    voting = [record.ballot_stage(path) for path in record.tallies]
-    if not voting:
-        return record.stages[-1].path
+    stages = [stage.path for stage in record.stages]
     if poll not in record.tallies:
-        return voting[0]
-    at = next(n for n, stage in enumerate(record.stages) if stage.path == record.ballot_stage(poll))
-    return record.stages[min(at + 1, len(record.stages) - 1)].path
+        return next(map(record.ballot_stage, record.tallies), stages[-1])
+    return stages[min(stages.index(record.ballot_stage(poll)) + 1, len(stages) - 1)]

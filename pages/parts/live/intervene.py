@@ -3,7 +3,7 @@
 import json
 import secrets
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from urllib.parse import urlsplit
 
 import streamlit as st
@@ -15,7 +15,7 @@ from courtroom.cases.dispute import SIDES, Dispute
 from courtroom.courthouse import Courthouse
 from courtroom.declarations.changes import value_at
 from courtroom.declarations.knobs import Widget, fields_drawn
-from courtroom.engine.asked_court import NO_MORE, QuestionToCourt, replies, waiting
+from courtroom.engine.asked_court import NO_MORE, ToCourt, replies, waiting
 from courtroom.engine.intervene import answer_of, why_not_undo
 from courtroom.engine.interventions import (
     Action,
@@ -62,20 +62,20 @@ def _change(house: Courthouse, procedure: Procedure, record: Record, do: Do) -> 
         do(*changes)
 
 
-def _asked_court(record: Record, questions: Sequence[QuestionToCourt]) -> None:
+def _asked_court(record: Record, questions: ToCourt) -> None:
     """What members asked the court, with its replies; what waits for one stands last."""
     with st.container(border=True):
         st.caption(_("Asked the court"))
         for asked, reply in replies(record):
             st.markdown(f":material/help: {' · '.join(map(literal, asked))}")
             st.markdown(f":material/gavel: {literal(reply)}")
-        for question in questions:
-            who = ", ".join(literal(record.name_of(one)) for one in question.askers)
-            st.markdown(f":material/help: **{who}** {literal(question.text)}")
+        for question, askers in questions.items():
+            who = ", ".join(literal(record.name_of(one)) for one in askers)
+            st.markdown(f":material/help: **{who}** {literal(question)}")
 
 
-def _reply(run: str, questions: Sequence[QuestionToCourt], do: Do) -> None:
-    texts = [question.text for question in questions]
+def _reply(run: str, questions: ToCourt, do: Do) -> None:
+    texts = list(questions)
     with st.form(f"reply-{run}", border=False, clear_on_submit=True):
         chosen = st.multiselect(_("Questions"), texts, texts, key=f"replied-{run}-{len(texts)}", format_func=literal)
         text = st.text_area(_("The court's reply"), placeholder=_("Told to everybody from the next round on."))

@@ -13,11 +13,10 @@ from courtroom.declarations.parts import Choice
 from courtroom.engine.events import Replied, Voted
 from courtroom.engine.procedure import Procedure
 from courtroom.engine.record import Record
-from courtroom.evaluation.calibration import of_run
+from courtroom.evaluation.calibration import forecasts
 from courtroom.evaluation.claims import Claim, Way, statement, way
 from courtroom.evaluation.movement import Heard, Movement, SeatVote, movement
-from courtroom.figures.graph import draw_graph
-from courtroom.figures.sureness import draw_sureness
+from courtroom.figures.graph import draw_graph, draw_sureness
 from courtroom.language import N_, _, translated
 from courtroom.models.beside import REST
 from pages.parts.live.questions_view import audit_view, check_view, interview_view
@@ -73,15 +72,15 @@ class _MovedView:
         self._theme = st.context.theme.type or "light"
 
     def summary(self) -> None:
-        moved = self.moved
+        moved, again = self.moved, self.moved.asked_again
         changed = {one.vote.member for one in moved.changes}
         values = {"changes": many(len(moved.changes), "change"), "members": len(changed), "voters": len(moved.voters)}
         told = _("**{changes} of sides, by {members} of {voters}.**", **values)
         st.markdown(told if moved.changes else _("**Nobody changed sides.**"))
         findings = (
             (_("Never heard a reason against their own side"), moved.never_heard_other_side),
-            (_("Heard nobody"), moved.hear_nobody),
-            (_("Heard by nobody"), moved.heard_by_nobody),
+            (_("Heard nobody"), [one for one in again if not any(seen.heard for seen in moved.of(one))]),
+            (_("Heard by nobody"), [one for one in again if not moved.hearers(one)]),
         )
         for title, members in findings:
             if members:
@@ -89,15 +88,13 @@ class _MovedView:
         st.caption(_("Read off the questions on record: who heard another was shown the other's words, not a summary."))
 
     def change(self, change: SeatVote) -> None:
-        """A change of sides, with what that member had heard."""
         vote, call, record = change.vote, change.call, self._record
         before, after = choice_html(self._procedure, vote.before), choice_html(self._procedure, vote.choice)
         name = escaped(record.name_of(vote.member))
         st.html(f"<b>{name}</b> · {escaped(record.ballot_name(vote.ballot))} · {before} → {after}")
         st.html(html_of("marked", parts=self._marked(vote), choices={}))
-        stage = record.stage(vote.stage)
         for act in record.interventions:
-            if act.index == stage.index:
+            if act.index == record.stage(vote.stage).index:
                 done = act.described(type(record.setup))
                 st.caption(_("Before this round {who} {done}.", who=literal(act.who), done=literal(done)))
         for reply in record.of(Replied):
@@ -114,7 +111,6 @@ class _MovedView:
             interview_view(self._house, record, call, place="moved")
 
     def all_claims(self) -> None:
-        """What is not in the case."""
         st.subheader(_("Not in the case"))
         st.caption(
             _(
@@ -160,17 +156,16 @@ class _MovedView:
         st.caption(text + " " + _("Click a seat or an arrow."))
         ways, votes = self.moved.heard(ballot), record.ballots[ballot]
         hearing, heard_by = (Counter(pair[end] for pair in ways) for end in (0, 1))
+        came_over = {member: vote.choice if vote.changed else None for member, vote in votes.items()}
         nodes = []
         for member in self.moved.voters:
             vote, by = votes.get(member.id), heard_by[member.id]
             detail = _("heard {heard}, heard by {by}", heard=hearing[member.id], by=by)
-            size, changed = by / max(1, len(self.moved.voters)), vote is not None and vote.changed
-            choice = vote.choice if vote else None
+            choice, size = vote.choice if vote else None, by / len(self.moved.voters)
+            changed = came_over.get(member.id) is not None
             nodes.append(Node(member.id, member.name, choice, size, changed=changed, detail=detail))
-        edges = []
-        for (hearer, speaker), said in ways.items():
-            came_over = votes[hearer].changed and any(one.vote.choice == votes[hearer].choice for one in said)
-            edges.append(Edge(hearer, speaker, came_over))
+        sides = {way: {one.vote.choice for one in said} - {None} for way, said in ways.items()}
+        edges = (Edge(*way, came_over[way[0]] in sides[way]) for way in ways)
         graph = Graph(tuple(nodes), tuple(edges))
         figure = draw_graph(graph, self._procedure.choices, self._theme, GRAPH_HEIGHT_PX)
         self._went_along(figure, f"heard-graph-{record.run.id}-{ballot}", ways)
@@ -182,12 +177,11 @@ class _MovedView:
         hearer, __, speaker = chosen.partition(" ")
         if not chosen:
             return
-        shown = {way: said for way, said in ways.items() if way == (hearer, speaker) or not speaker and hearer in way}
         name_of = self._record.name_of
         st.markdown(" → ".join(f"**{literal(name_of(member))}**" for member in (hearer, speaker) if member))
         for title, end in ((_("Heard"), 0), (_("Was heard by"), 1)):
-            told = [(name_of(way[1 - end]), one) for way, said in shown.items() if way[end] == hearer for one in said]
-            if told and (not speaker or end == 0):
+            shown = (way for way in ways if way[end] == hearer and (not speaker or way == (hearer, speaker)))
+            if told := [(name_of(way[1 - end]), one) for way in shown for one in ways[way]]:
                 st.caption(title)
                 self._heard(told)
 
@@ -213,9 +207,9 @@ class _MovedView:
         said, words = statement(vote), [claim.words for claim in self._claims if claim.vote == vote]
         if not words:
             return [(translated(said), None)]
-        starts = [(said.find(one), len(one)) for one in words]
-        marks = tuple(Span(at, at + long, note=N_("not in the case")) for at, long in starts if at >= 0)
-        return list(runs(Marked(said, marks)))
+        starts = ((said.find(one), len(one)) for one in words)
+        marks = (Span(at, at + long, note=N_("not in the case")) for at, long in starts if at >= 0)
+        return list(runs(Marked(said, tuple(marks))))
 
 
 def _parts(record: Record, went: Way) -> Iterator[tuple[Choice, str]]:
@@ -239,7 +233,8 @@ def _sureness(procedure: Procedure, record: Record) -> None:
             "As each says of its own vote, from 0 (it could as well be otherwise) to 100 (certain). Nobody else was told."
         )
     )
-    if given := of_run(record):
+    last = list(record.ballots.values())[-1].values()
+    if given := forecasts(record.case, [(vote.choice, vote.confidence) for vote in last]):
         st.subheader(_("Are they as sure as they are right?"))
         reliability_view({record.case.votes_title: given}, key=record.run.id)
 
@@ -253,21 +248,19 @@ def _pieces(procedure: Procedure, record: Record) -> None:
     told = {**texts, REST[0]: _("what else is known of the case")}
     cast = [vote for votes in record.ballots.values() for vote in votes.values() if vote.choice]
     counts = Counter((piece, vote.ballot, vote.choice) for vote in cast for piece in vote.rests_on)
-    pieces = dict.fromkeys((*texts, *(piece for piece, _ballot, _choice in counts)))
+    used = dict.fromkeys(piece for piece, _ballot, _choice in counts)
 
     def cell(piece: str, ballot: str) -> str:
         each = ((choice.mark, counts[piece, ballot, choice.name]) for choice in procedure.choices)
         return "  ".join(f"{mark} {number}" for mark, number in each if number) or "–"
 
-    rows = [
-        (f"{piece}: {told.get(piece, '')}", *(cell(piece, ballot) for ballot in record.ballots)) for piece in pieces
-    ]
-    columns = (_("Piece"), *(record.ballot_name(ballot) for ballot in record.ballots))
+    rows = ((f"{one}: {told.get(one, '')}", *(cell(one, ballot) for ballot in record.ballots)) for one in texts | used)
+    columns = (_("Piece"), *map(record.ballot_name, record.ballots))
     block_view(Table(columns, tuple(rows)), procedure, key=f"pieces-{record.run.id}")
     sides = ", ".join(f"{choice.mark} {translated(choice.title)}" for choice in procedure.choices)
     st.caption(_("So many members rest a vote on the piece: {sides}.", sides=literal(sides)))
-    if unused := set(pieces) - {piece for piece, _ballot, _choice in counts}:
-        st.caption(_("No vote rests on: {pieces}.", pieces=literal(", ".join(one for one in pieces if one in unused))))
+    if unused := [one for one in texts if one not in used]:
+        st.caption(_("No vote rests on: {pieces}.", pieces=literal(", ".join(unused))))
 
 
 def _seats(procedure: Procedure, moved: Movement) -> Table:
@@ -281,8 +274,7 @@ def _seats(procedure: Procedure, moved: Movement) -> Table:
             continue
         votes = (titles.get(one.vote.choice or "", _("abstained")) for one in (seen[0], seen[-1]))
         sides, hearers = seen[-1].sides(), moved.hearers(member)
-        others = [one for one in moved.voters if one.id != member.id]
-        by, not_by = ([one.name for one in others if (one.id in hearers) is hears] for hears in (True, False))
-        counts = (str(sides[name]) for name in titles)
-        rows.append((member.name, *votes, *counts, ", ".join(by) or "–", ", ".join(not_by) or "–"))
+        others = [(one.name, one.id in hearers) for one in moved.voters if one.id != member.id]
+        by = (", ".join(name for name, hears in others if hears is wanted) or "–" for wanted in (True, False))
+        rows.append((member.name, *votes, *(str(sides[name]) for name in titles), *by))
     return Table(columns, tuple(rows))

@@ -17,9 +17,8 @@ from courtroom.courthouse import Courthouse
 from courtroom.engine.procedure import Procedure
 from courtroom.engine.record import Record
 from courtroom.language import _, language
-from courtroom.room import RoomScene
 from courtroom.room.player import DrawnScene, Scenes, adapter, program, read, style, words
-from courtroom.room.scene import speaking
+from courtroom.room.scene import RoomScene, speaking
 from pages.parts.shared.share_view import download
 from pages.parts.shared.shown import errors_shown
 

@@ -33,6 +33,12 @@ def choice_words(procedure: Procedure, name: str | None) -> tuple[str, str]:
     return (translated(name), "") if name else (f"○ {_('abstained')}", tone(None, theme))
 
 
+MARKS = {
+    "done": ":material/check:",
+    "passed": ":material/check_circle:",
+    "rejected": ":material/cancel:",
+    "to come": "",
+}
 PER_ROW = 3
 MAX_SIDE_BY_SIDE = 14
 SHORT = 60
@@ -68,7 +74,15 @@ def block_view(block: Block, procedure: Procedure, key: str, *, per_row: int = P
     elif isinstance(block, Table):
         _table(block)
     elif isinstance(block, Flow):
-        _flow(block)
+        for number, step in enumerate(block.steps):
+            if number:
+                st.html('<div style="text-align:center;opacity:.6;line-height:1">↓</div>')
+            with st.container(border=True):
+                words = {"passed": _(" · Pass"), "rejected": _(" · Reject"), "to come": _(" · to come")}
+                word = words.get(step.state, "")
+                st.markdown(f"{MARKS[step.state]} **{literal(step.title)}** · {literal(step.who)}{word}")
+                for line in filter(None, (step.body, *(f"• {translated(item)}" for item in step.items))):
+                    inert(line, small=True)
     elif isinstance(block, Diff):
         st.html(diff_html(block.before, block.after))
     elif isinstance(block, Marked):
@@ -91,28 +105,6 @@ def diff_html(before: str, after: str) -> str:
     return html_of("diff", pieces=list(changes(translated(before), translated(after))))
 
 
-MARKS = {
-    "done": ":material/check:",
-    "passed": ":material/check_circle:",
-    "rejected": ":material/cancel:",
-    "to come": "",
-}
-
-
-def _flow(flow: Flow) -> None:
-    for number, step in enumerate(flow.steps):
-        if number:
-            st.html('<div style="text-align:center;opacity:.6;line-height:1">↓</div>')
-        with st.container(border=True):
-            words = {"passed": _(" · Pass"), "rejected": _(" · Reject"), "to come": _(" · to come")}
-            word = words.get(step.state, "")
-            st.markdown(f"{MARKS[step.state]} **{literal(step.title)}** · {literal(step.who)}{word}")
-            if step.body:
-                inert(step.body, small=True)
-            for item in step.items:
-                inert(f"• {translated(item)}", small=True)
-
-
 def _table(block: Table) -> None:
     if not block.rows:
         st.caption(literal(block.empty))
@@ -133,7 +125,8 @@ def answer_fields(schema: Mapping[str, Any], value: Mapping[str, Any] | None, ke
     kinds = schema.get("$defs", {})
     for name, field in schema.get("properties", {}).items():
         now = (value or {}).get(name, field.get("default"))
-        filled[name] = _field(name, _resolved(field, kinds), now, f"{key}-{name}")
+        whole = {**kinds[field["$ref"].rpartition("/")[2]], **field} if "$ref" in field else field
+        filled[name] = _field(name, whole, now, f"{key}-{name}")
     return filled
 
 
@@ -143,7 +136,7 @@ def _field(name: str, field: Mapping[str, Any], now: Any, key: str) -> Any:
         return _field(name, {**field, **choices[0], "anyOf": ()}, now, key) or None
     title = literal(name.replace("_", " ").capitalize())
     help_text = literal(field.get("description") or "")
-    if options := field.get("enum"):
+    if options := [field["const"]] if "const" in field else field.get("enum"):
         place = options.index(now) if now in options else None
         return st.radio(title, options, place, key=key, horizontal=True, help=help_text, format_func=literal)
     match field.get("type"):
@@ -167,14 +160,6 @@ def _field(name: str, field: Mapping[str, Any], now: Any, key: str) -> Any:
         return json.loads(text)
     except json.JSONDecodeError as error:
         raise ValueError(_("{title} is not valid JSON, line {line}.", title=title, line=error.lineno)) from error
-
-
-def _resolved(field: Mapping[str, Any], kinds: Mapping[str, Any]) -> Mapping[str, Any]:
-    if "$ref" in field:
-        return {**kinds[field["$ref"].rpartition("/")[2]], **field}
-    if "const" in field:
-        return {**field, "enum": [field["const"]]}
-    return field
 
 
 def answer_view(value: dict[str, Any]) -> None:

@@ -72,10 +72,8 @@ def standing(house: Courthouse, record: Record) -> tuple[object, ...]:
 
 def controls(house: Courthouse, procedure: Procedure, record: Record) -> None:
     """Buttons are enabled where they make sense."""
-    run, status = record.run, record.run.status
-    interrupted = house.runner.interrupted(run.id)
-    runner = house.runner
-    of = Resource(kind="run", id=run.id)
+    run, status, runner = record.run, record.run.status, house.runner
+    interrupted, of = runner.interrupted(run.id), Resource(kind="run", id=run.id)
     mine = may_change(house.database, of)
     with st.container(horizontal=True, vertical_alignment="center"):
         status_badge(status, interrupted=interrupted)
@@ -83,11 +81,9 @@ def controls(house: Courthouse, procedure: Procedure, record: Record) -> None:
         if status != "done" and not run.imported and mine:
             _steer(house, run.id, idle=idle)
             with st.popover(_("Run to ..."), disabled=not idle):
-                stages, title = (
-                    {one.name: translated(one.title) for one in procedure.stages},
-                    _("Run until this stage is done"),
-                )
-                target = st.selectbox(title, list(stages), format_func=stages.__getitem__, key=f"to-{run.id}")
+                stages = {one.name: translated(one.title) for one in procedure.stages}
+                title, key = _("Run until this stage is done"), f"to-{run.id}"
+                target = st.selectbox(title, list(stages), format_func=stages.__getitem__, key=key)
                 if st.button(_("Run to it")):
                     do(lambda: runner.run_to(run.id, target, typed_keys()))
             with st.popover(_("Break")):
@@ -96,9 +92,8 @@ def controls(house: Courthouse, procedure: Procedure, record: Record) -> None:
                     format_func=lambda one: translated(BREAKS[one]), key=f"breaks-{run.id}",
                 )  # fmt: skip
                 if tuple(breaks) != run.control.breaks:
-                    runner.set_breaks(
-                        run.id, house.store.run(run.id).control.model_copy(update={"breaks": tuple(breaks)})
-                    )
+                    control = house.store.run(run.id).control
+                    runner.set_breaks(run.id, control.model_copy(update={"breaks": tuple(breaks)}))
         forks = record.events and may(Access.RUN)
         about = _("Run this case again with something changed; the rest is served from the record.")
         if forks and st.button(_("Fork"), key="do-fork", icon=":material/fork_right:", help=about):

@@ -59,12 +59,10 @@ def _cells(values: Sequence[Any]) -> Iterator[str]:
     for place, value in enumerate(values):
         if value is None:
             yield '<span class="as">–</span>'
-        elif place == first:
-            yield escaped(told(value))
-        elif value == values[first]:
+        elif place != first and value == values[first]:
             text = told(value) if _is_short(value) else _("as in {letter}", letter=LETTERS[first])
             yield f'<span class="as">{escaped(text)}</span>'
-        elif _is_short(value) and _is_short(values[first]):
+        elif place == first or (_is_short(value) and _is_short(values[first])):
             yield escaped(told(value))
         else:
             yield _marked(told(values[first]), told(value))
@@ -130,11 +128,8 @@ def changes_in_words(changes: Differences, kind: type[Setup]) -> list[str]:
     """Return a line for each thing that a fork changed: a setting, or a piece of the case."""
     pieces = groupby(changes.case, lambda one: ".".join(one.path.split(".")[:2]))
     lines = [_piece_in_words(path, {one.path: one.values for one in those}) for path, those in pieces]
-    for what, one in changes.all():
-        if what != "case":
-            worded_ = worded(what, one, kind)
-            lines.append(f"{worded_.path}: {change_in_line(*worded_.values)}")
-    return lines
+    others = (worded(what, one, kind) for what, one in changes.all() if what != "case")
+    return [*lines, *(f"{one.path}: {change_in_line(*one.values)}" for one in others)]
 
 
 def _piece_in_words(path: str, changed: Mapping[str, Sequence[Any]]) -> str:

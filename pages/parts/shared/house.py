@@ -19,7 +19,6 @@ from courtroom.room.player import adapter
 from courtroom.settings import Settings, from_environment
 from courtroom.sharing import Links, NoSuchLink, note_sign_in
 from courtroom.store.connection import FAILURES
-from courtroom.store.database import Database
 from pages.parts.shared.shown import STYLES, inert, literal, one_of
 
 CHOSEN = "lang"
@@ -82,6 +81,8 @@ def heading(title: str) -> None:
 
 
 TOKEN = "link_token"
+NOTED = "sign_in_noted"
+OPENED = "opened"
 
 
 def remember() -> str:
@@ -90,46 +91,26 @@ def remember() -> str:
     return token
 
 
-def opened_now(links: Links) -> frozenset[Resource]:
-    token: str = st.session_state.get(TOKEN, "")
-    try:
-        return frozenset({links.opened(token)}) if token else frozenset()
-    except NoSuchLink:
-        return frozenset()
-
-
-NOTED = "sign_in_noted"
-OPENED = "opened"
-
-
 def visitor(accounts: AccountStore, links: Links) -> Account:
     """Who has signed in in the session whose thread asks; outside of any session it is nobody."""
     if get_script_run_ctx(suppress_warning=True) is None:
         return NOBODY
-    opened: frozenset[Resource] = st.session_state.get(OPENED, frozenset()) | opened_now(links)
-    claims = st.user.to_dict()
-    if not claims.get("is_logged_in") or not claims.get("iss") or not claims.get("sub"):
-        return NOBODY.model_copy(update={"opened": opened})
-    account = accounts.arrive(
-        Identity(
-            issuer=str(claims["iss"]),
-            subject=str(claims["sub"]),
-            name=claims.get("name") or "",
-            email=claims.get("email") or "",
-            verified=str(claims.get("email_verified")).lower() == "true",
+    opened: frozenset[Resource] = st.session_state.get(OPENED, frozenset())
+    if token := st.session_state.get(TOKEN, ""):
+        with suppress(NoSuchLink):
+            opened |= {links.opened(token)}
+    claims, account = st.user.to_dict(), NOBODY
+    if claims.get("is_logged_in") and claims.get("iss") and claims.get("sub"):
+        account = accounts.arrive(
+            Identity(
+                issuer=str(claims["iss"]),
+                subject=str(claims["sub"]),
+                name=claims.get("name") or "",
+                email=claims.get("email") or "",
+                verified=str(claims.get("email_verified")).lower() == "true",
+            )
         )
-    )
     return account.model_copy(update={"opened": opened})
-
-
-def note_arrival(database: Database) -> None:
-    """Write down once that the person has signed in: a page that is loaded again is no new sign-in."""
-    person = acting_account()
-    if person is None or not person.id or st.session_state.get(NOTED) == person.id:
-        return
-    st.session_state[NOTED] = person.id
-    issued = st.user.to_dict().get("iat")
-    note_sign_in(database, float(issued) if isinstance(issued, int | float) else time.time())
 
 
 def opens(resource: Resource) -> None:
@@ -142,14 +123,9 @@ def sign_in_page() -> None:
     st.markdown(_("Watch language-model agents deliberate on a case, step by step. Sign in to go on."))
     with st.container(horizontal=True):
         for name in providers(st.secrets["auth"]):
-            st.button(
-                _("Sign in with {name}", name=literal(name.capitalize())) if name else _("Sign in"),
-                key=f"sign-in-{name}",
-                type="primary",
-                icon=":material/login:",
-                on_click=st.login,
-                args=(name,) if name else (),
-            )
+            title = _("Sign in with {name}", name=literal(name.capitalize())) if name else _("Sign in")
+            args, icon = (name,) if name else (), ":material/login:"
+            st.button(title, key=f"sign-in-{name}", type="primary", icon=icon, on_click=st.login, args=args)
 
 
 def in_words(access: Access) -> str:
@@ -163,10 +139,8 @@ def in_words(access: Access) -> str:
 
 def person_view(person: Account) -> None:
     st.html(STYLES / "person.css")
-    with (
-        st.container(key="person"),
-        st.popover(literal(person.name), type="tertiary", icon=":material/account_circle:"),
-    ):
+    name, icon = literal(person.name), ":material/account_circle:"
+    with st.container(key="person"), st.popover(name, type="tertiary", icon=icon):
         inert(person.email, small=True)
         st.caption(literal(in_words(person.access)))
         if person.access is Access.NONE:
@@ -182,7 +156,6 @@ def person_view(person: Account) -> None:
 
 
 Whose = Literal["", "mine", "others"]
-CHOICES: tuple[Whose, ...] = ("", "mine", "others")
 
 
 def whose_filter(key: str) -> Whose:
@@ -190,8 +163,8 @@ def whose_filter(key: str) -> Whose:
     person = acting_account()
     if person is None or not person.id:
         return ""
-    words = {"": _("All"), "mine": _("Mine"), "others": _("Shared with me")}
-    return one_of(_("Whose"), CHOICES, f"whose-{key}", "", words.__getitem__)
+    words: dict[Whose, str] = {"": _("All"), "mine": _("Mine"), "others": _("Shared with me")}
+    return one_of(_("Whose"), list(words), f"whose-{key}", "", words.__getitem__)
 
 
 LONGEST = 80
@@ -199,9 +172,9 @@ LONGEST = 80
 
 def your_name(key: str | None = None, placeholder: str | None = None) -> str:
     """A field for the name; where people sign in, the account's name without a field."""
-    person, before = acting_account(), st.session_state.get("who", "")
-    if person is not None:
+    if (person := acting_account()) is not None:
         return person.signature
+    before = st.session_state.get("who", "")
     return str(st.text_input(_("Your name"), before, max_chars=LONGEST, placeholder=placeholder, key=key)).strip()
 
 
@@ -226,7 +199,10 @@ def courthouse() -> Courthouse:
     if person is not None and not person.id and not st.session_state.get(ALONE):
         sign_in_page()
         st.stop()
-    note_arrival(house.database)
+    if person and person.id and st.session_state.get(NOTED) != person.id:  # a page that is loaded again is no sign-in
+        st.session_state[NOTED] = person.id
+        issued = st.user.to_dict().get("iat")
+        note_sign_in(house.database, float(issued) if isinstance(issued, int | float) else time.time())
     return house
 
 

@@ -132,15 +132,10 @@ OWN_SECTION = {"model", "roles", "members", "prompts", "embedding", "budget"}
 AMONG_PLAIN_FIELDS = (Widget.SEATS, Widget.KNOWLEDGE_BASE)
 
 
-def plain_fields(kind: type[Setup]) -> dict[str, FieldInfo]:
-    """The fields of a setup that have no section or editor of their own."""
-    own = OWN_SECTION | {name for widget, name in fields_drawn(kind).items() if widget not in AMONG_PLAIN_FIELDS}
-    return {name: field for name, field in kind.model_fields.items() if name not in own}
-
-
 def knobs(draft: SetupDraft, case: Case) -> None:
-    """All plain fields of the setup by what they are about, those that most people touch first; then its budget."""
-    fields = plain_fields(draft.kind)
+    """The fields that have no section or editor of their own, by what they are about; those most touched stand first."""
+    own = OWN_SECTION | {name for widget, name in draft.drawn.items() if widget not in AMONG_PLAIN_FIELDS}
+    fields = {name: field for name, field in draft.kind.model_fields.items() if name not in own}
     offered = {name: dict(found) for name in fields if (found := case.choosable(name))}
     single = {name: field for name, field in fields.items() if not is_group(field)}
     for group in Group:
@@ -150,7 +145,11 @@ def knobs(draft: SetupDraft, case: Case) -> None:
             continue
         st.subheader(declared(group.value))
         for name in (name for name in first if name in offered):
-            _several(fields[name], offered[name], draft, name)
+            chosen = [one for one in draft.values[name] if one in offered[name]]
+            draft.values[name] = st.multiselect(
+                declared(fields[name].title or name), list(offered[name]), chosen, offered[name].__getitem__,
+                key=draft.key(name), help=_about(fields[name]), placeholder=_("the first one"),
+            )  # fmt: skip
         _grid({name: field for name, field in first.items() if name not in offered}, draft.values, draft, "")
         if more := {name: field for name, field in mine.items() if name not in first}:
             changed = any(draft.values[name] != _default(field) for name, field in more.items())
@@ -161,17 +160,21 @@ def knobs(draft: SetupDraft, case: Case) -> None:
         if group is Group.COST:
             st.caption(_("Budget: the run pauses when one of these is used up; it can be raised and continued."))
             _grid(Budget.model_fields, draft.values["budget"], draft, "budget-")
-    for name, field in fields.items():
-        if is_group(field):
-            title, about = declared(field.title or name), declared(field.description or "") or None
-            parts: dict[str, FieldInfo] = field.annotation.model_fields  # type: ignore[union-attr]
-            if group_of(field) is Group.TALK:
-                st.subheader(title, help=about)
-                _grid(parts, draft.values[name], draft, f"{name}-")
-                continue
+    for name, field in ((name, field) for name, field in fields.items() if is_group(field)):
+        title = declared(field.title or name)
+        parts: dict[str, FieldInfo] = field.annotation.model_fields  # type: ignore[union-attr]
+        if group_of(field) is Group.TALK:
+            place = st.container()
+            place.subheader(title, help=_about(field))
+        else:
             changed = any(draft.values[name][part] != _default(one) for part, one in parts.items())
-            with st.expander(title, expanded=st.session_state.setdefault(draft.key(f"more-{name}"), changed)):
-                _grid(parts, draft.values[name], draft, f"{name}-")
+            place = st.expander(title, expanded=st.session_state.setdefault(draft.key(f"more-{name}"), changed))
+        with place:
+            _grid(parts, draft.values[name], draft, f"{name}-")
+
+
+def _about(field: FieldInfo) -> str | None:
+    return declared(field.description or "") or None
 
 
 def _default(field: FieldInfo) -> Any:
@@ -192,18 +195,9 @@ def _grid(fields: Mapping[str, FieldInfo], values: dict[str, Any], draft: SetupD
 
 def _base(field: FieldInfo, value: str, key: str) -> str:
     """One of the knowledge bases that are there; the one that is set stays, also where it is not there."""
-    bases = courthouse().knowledge.bases()
-    options, about = [*bases, *({value} - set(bases))], declared(field.description or "") or None
+    options = list(dict.fromkeys((*courthouse().knowledge.bases(), value)))
     title, place = declared(field.title or ""), options.index(value)
-    return str(st.selectbox(title, options, place, key=key, help=about, format_func=translated))
-
-
-def _several(field: FieldInfo, options: dict[str, str], draft: SetupDraft, name: str) -> None:
-    chosen = [one for one in draft.values[name] if one in options]
-    draft.values[name] = st.multiselect(
-        declared(field.title or name), list(options), chosen, options.__getitem__, key=draft.key(name),
-        help=declared(field.description or "") or None, placeholder=_("the first one"),
-    )  # fmt: skip
+    return str(st.selectbox(title, options, place, key=key, help=_about(field), format_func=translated))
 
 
 LINE_CHARACTERS = 1_000
@@ -211,7 +205,7 @@ LINE_CHARACTERS = 1_000
 
 
 def knob(field: FieldInfo, value: Any, key: str) -> Any:
-    title, help_text = declared(field.title or ""), declared(field.description or "") or None
+    title, help_text = declared(field.title or ""), _about(field)
     kind, optional = plain(field.annotation)
     if get_origin(kind) is Literal:
         options = list(get_args(kind))
@@ -236,12 +230,8 @@ def knob(field: FieldInfo, value: Any, key: str) -> Any:
     if get_origin(kind) is tuple:
         text = st.text_area(title, "\n".join(value), key=key, help=help_text)
         return [line.strip() for line in text.splitlines() if line.strip()] or value
-    draw = (
-        st.text_area
-        if any(getattr(rule, "max_length", 0) > LINE_CHARACTERS for rule in field.metadata)
-        else st.text_input
-    )
-    return draw(title, value or "", key=key, help=help_text)
+    is_long = any(getattr(rule, "max_length", 0) > LINE_CHARACTERS for rule in field.metadata)
+    return (st.text_area if is_long else st.text_input)(title, value or "", key=key, help=help_text)
 
 
 def budget_fields(now: Budget, key: str) -> Budget:
@@ -273,7 +263,7 @@ def varied(procedure: Procedure) -> dict[str, FieldInfo]:
 def knob_values(field: FieldInfo, now: Any, key: str, path: str) -> list[Any]:
     """The values of one knob: picked where there are few, typed where there are many."""
     kind = plain(field.annotation)[0]
-    about = declared(field.description or "") or None
+    about = _about(field)
     title = _("{title}: now {now}", title=literal(field.title or path), now=literal(choice_in_words(field, now)))
     if kind is bool:
         st.caption(_("{title}; both are heard.", title=title))

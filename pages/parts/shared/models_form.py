@@ -2,7 +2,8 @@
 
 import asyncio
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from itertools import cycle
 from typing import Any
 
@@ -56,30 +57,35 @@ def model_picker(values: dict[str, Any], key: str, connections: Connections) -> 
     offer = offered.get(name) or Offer(id=name.strip(), connection=values.get("connection", ""))
     if offer.facts() and offer.id not in ABOUT:
         st.caption(literal(offer.facts()))
-    rest = {name: value for name, value in values.items() if name not in ("id", "connection")}
-    return {**rest, **_chosen(offer)}, offer in offered.values()
+    return _with(values, offer), offer in offered.values()
 
 
 def _one_of_all(label: str, options: list[str], key: str, place: int = 0, about: str | None = None) -> str:
     """A model among those that can be reached, or any id that is written."""
 
-    def titled(name: str) -> str:
-        return f"{name}: {translated(ABOUT[name])}" if name in ABOUT else name
-
+    titles = {name: f"{name}: {translated(told)}" for name, told in ABOUT.items()}
     chosen = st.selectbox(
-        declared(label), options, place, key=key, help=about, format_func=titled, accept_new_options=True
-    )
+        declared(label), options, place, key=key, help=about, accept_new_options=True,
+        format_func=lambda name: titles.get(name, name),
+    )  # fmt: skip
     return str(chosen or OFFLINE)
+
+
+@contextmanager
+def _typed() -> Iterator[None]:
+    """Models are asked with the keys of this session."""
+    token = KEYS.set(typed_keys())
+    try:
+        yield
+    finally:
+        KEYS.reset(token)
 
 
 def out_of_reach(house: Courthouse, setup: Setup) -> str:
     """The models of a setup that can't be asked here and have no stand-in, in words; empty where there are none."""
-    token = KEYS.set(typed_keys())
-    try:
+    with _typed():
         alone = (spec for spec in setup.models if spec.otherwise == ABSTAIN)
         return ", ".join(sorted({spec.id for spec in alone if house.capabilities.why_not_asked(spec)}))
-    finally:
-        KEYS.reset(token)
 
 
 def stand_in_choice(house: Courthouse, setup: Setup, key: str) -> str:
@@ -108,12 +114,8 @@ def try_it(values: dict[str, Any], key: str, connections: Connections) -> None:
         return [trial async for trial in trials(spec, connections)]
 
     tried: list[ModelTrial] = []
-    token = KEYS.set(typed_keys())
-    try:
-        with errors_shown(), st.spinner(_("Asking the model ...")):
-            tried = asyncio.run(ask())
-    finally:
-        KEYS.reset(token)
+    with errors_shown(), _typed(), st.spinner(_("Asking the model ...")):
+        tried = asyncio.run(ask())
     for trial in tried:
         price = _(", US$ {cost}", cost=f"{trial.cost:.6f}") if trial.cost is not None else ""
         sentence = literal(f"{trial.about}: {trial.sentence} ({trial.seconds:.1f} s{price})")
@@ -131,9 +133,8 @@ def one_for_each_seat(
         labels = st.multiselect(_("Models, in turn"), options, key=f"{key}-seats", accept_new_options=True, help=about)
         if not st.button(_("Give them out"), key=f"{key}-give", disabled=not labels):
             return False
-    rest = {name: value for name, value in base.items() if name not in ("id", "connection")}
     for member, label in zip(members, cycle(labels)):  # noqa: B905
-        chosen[member] = {**rest, **_chosen(known.get(label) or Offer(id=label.strip()))}
+        chosen[member] = _with(base, known.get(label) or Offer(id=label.strip()))
     return True
 
 
@@ -149,9 +150,10 @@ def found_out(model: str, key: str) -> None:
         st.toast(_("What was found out of this model is forgotten: it is asked again what it takes."))
 
 
-def _chosen(offer: Offer) -> dict[str, str]:
-    """What a setup says of it."""
-    return {"id": offer.id, **({"connection": offer.connection} if offer.connection else {})}
+def _with(values: Mapping[str, Any], offer: Offer) -> dict[str, Any]:
+    """What a setup says of a model, with this one in its place."""
+    rest = {name: value for name, value in values.items() if name not in ("id", "connection")}
+    return {**rest, "id": offer.id, **({"connection": offer.connection} if offer.connection else {})}
 
 
 def offer_label(offer: Offer) -> str:
@@ -219,9 +221,8 @@ def keys_form(connections: Connections) -> None:
     """Keys typed for this session; where the owner has set one, it says so. Addresses are the owner's alone."""
     about = _("Kept in this browser session's memory only: never stored, logged, exported or shown again.")
     st.subheader(_("Keys"), help=about)
-    st.caption(
-        _("A key that you type is used while you have a run go on, and forgotten as soon as somebody else does.")
-    )
+    text = _("A key that you type is used while you have a run go on, and forgotten as soon as somebody else does.")
+    st.caption(text)
     typed: dict[str, str] = st.session_state.setdefault("typed_keys", {})
     columns = st.columns(3, gap="large")
     offered = [PROVIDERS[name] for name in OFFERED]
@@ -249,20 +250,18 @@ def typed_keys() -> dict[str, str]:
     return dict(st.session_state.get("typed_keys", {}))
 
 
-def _connection(value: str, connections: Connections, key: str) -> str:
-    options = list(dict.fromkeys(("", *connections, value)))
-    place, about = options.index(value), declared(ModelSpec.model_fields["connection"].description or "")
-    titles = {name: name or _(OWN) for name in options}
-    return str(st.selectbox(_("Connection"), options, place, key=key, format_func=titles.__getitem__, help=about))
-
-
 def _spec(values: dict[str, Any], key: str, connections: Connections) -> dict[str, Any]:
     fields = ModelSpec.model_fields
     columns = st.columns(3, gap="large")
     with columns[0]:
         values, is_listed = model_picker(values, key, connections)
         if not is_listed and (connections or values.get("connection")):
-            there = _connection(values.pop("connection", ""), connections, f"{key}-connection-{values['id']}")
+            now = values.pop("connection", "")
+            titles = {name: name or _(OWN) for name in ("", *connections, now)}
+            there = st.selectbox(
+                _("Connection"), list(titles), list(titles).index(now), key=f"{key}-connection-{values['id']}",
+                format_func=titles.__getitem__, help=declared(fields["connection"].description or ""),
+            )  # fmt: skip
             values |= {"connection": there} if there else {}
     with columns[1]:
         try_it(values, key, connections)
@@ -274,10 +273,8 @@ def _spec(values: dict[str, Any], key: str, connections: Connections) -> dict[st
             with column:
                 for name in part:
                     values[name] = knob(fields[name], values.get(name, fields[name].default), f"{key}-{name}")
-        given, about = (
-            json.dumps(values["extra"]) if values["extra"] else "",
-            declared(fields["extra"].description or ""),
-        )
+        given = json.dumps(values["extra"]) if values["extra"] else ""
+        about = declared(fields["extra"].description or "")
         title, hint = _("Further parameters (JSON)"), '{"reasoning_effort": "low"}'
         text = st.text_input(title, given, key=f"{key}-extra", help=about, placeholder=hint)
         try:
@@ -292,8 +289,7 @@ def _put(into: dict[str, Any], name: str, model: str, connection: str, otherwise
     if not model:
         into.pop(name, None)
     elif (now.get("id"), now.get("connection", "")) != (model, connection):
-        rest = {field: value for field, value in (now or base).items() if field != "connection"}
-        into[name] = {**rest, **_chosen(Offer(id=model, connection=connection))}
+        into[name] = _with(now or base, Offer(id=model, connection=connection))
     elif now.get("otherwise", "") != otherwise:
         rest = {field: value for field, value in now.items() if field != "otherwise"}
         into[name] = {**rest, **({"otherwise": otherwise} if otherwise else {})}
@@ -305,9 +301,8 @@ def embedding_choice(servers: str, value: str, key: str) -> str:
     Args:
         servers: the one that the server's owner has set; an empty `value` stands for it, and an empty answer.
     """
-    options = list(
-        dict.fromkeys(("", embeddings.DEFAULT, embeddings.HASHED, *embeddings.REMOTE, *embeddings.encoders(), value))
-    )
+    known = ("", embeddings.DEFAULT, embeddings.HASHED, *embeddings.REMOTE, *embeddings.encoders())
+    options = list(dict.fromkeys((*known, value)))
     about = _("How texts are compared in look-ups. Choose one, or write a LiteLLM id.")
     chosen = st.selectbox(
         _("Embedding"), options, options.index(value), key=key, help=about, accept_new_options=True,
@@ -327,13 +322,8 @@ def embedding_notes(procedure: Procedure, chosen: str, house: Courthouse) -> Non
     """What rests on words alone, and which thresholds were chosen for another embedding."""
     embedding = chosen or house.settings.embedding
     if procedure.looks_in and embedding == embeddings.DEFAULT:
-        st.caption(
-            _(
-                "Look-ups by {default}: {by_words}",
-                default=literal(embeddings.DEFAULT),
-                by_words=translated(embeddings.BY_DEFAULT),
-            )
-        )
+        told = {"default": literal(embeddings.DEFAULT), "by_words": translated(embeddings.BY_DEFAULT)}
+        st.caption(_("Look-ups by {default}: {by_words}", **told))
     for set_for in dict.fromkeys(name for _knob, name in thresholds(procedure.setup) if name != embedding):
         titles = ", ".join(title for title, name in thresholds(procedure.setup) if name == set_for)
         values = {"titles": titles, "set_for": set_for, "embedding": embedding}

@@ -6,7 +6,7 @@ import pandas as pd
 import streamlit as st
 
 from courtroom.evaluation.calibration import Forecast, brier, reliability
-from courtroom.figures.sureness import draw_reliability
+from courtroom.figures.graph import draw_reliability
 from courtroom.language import N_, _
 from pages.parts.shared.shown import literal, table
 

@@ -65,7 +65,6 @@ def download(
     )  # fmt: skip
 
 
-VISIBILITIES: tuple[Visibility, ...] = ("private", "shared", "public")
 MADE = "link_made"
 """The link that was made last, in the session: what it opens, and its address. Nobody can read it again."""
 
@@ -81,7 +80,7 @@ def share_view(house: Courthouse, resource: Resource) -> None:
     if acting_account() is None:
         return
     now = owned(house.database, resource).visibility
-    words = {"private": _("Private"), "shared": _("Shared"), "public": _("Public")}
+    words: dict[Visibility, str] = {"private": _("Private"), "shared": _("Shared"), "public": _("Public")}
     means = {
         "private": _("Only you and the owners of this server see it."),
         "shared": _("Everybody who has signed in sees it, and can't change it."),
@@ -91,24 +90,18 @@ def share_view(house: Courthouse, resource: Resource) -> None:
         st.caption(f"**{words[now]}.** " + _("It belongs to somebody else: you can read it."))
         return
     key = f"{resource.kind}-{resource.id}"
-    place, about = VISIBILITIES.index(now), [means[one] for one in VISIBILITIES]
-    title, key_ = _("Who sees it"), f"visibility-{key}"
-    chosen = st.radio(title, VISIBILITIES, place, format_func=words.__getitem__, captions=about, key=key_)
+    levels, title, about, place = list(words), _("Who sees it"), list(means.values()), f"visibility-{key}"
+    chosen = st.radio(title, levels, levels.index(now), format_func=words.__getitem__, captions=about, key=place)
     if chosen != now:
         share(house.database, resource, chosen)
         st.rerun()
     if now == "public":
-        named = f"{resource.kind}:{resource.id}"
-        st.code(f"{server_address()}/?public={named}", language=None, wrap_lines=True)
-    _links(house, resource, key)
-
-
-def _links(house: Courthouse, resource: Resource, key: str) -> None:
+        st.code(f"{server_address()}/?public={resource.kind}:{resource.id}", language=None, wrap_lines=True)
     links = Links(house.database)
-    words = {HOUR: _("1 hour"), DAY: _("1 day"), 7 * DAY: _("1 week"), 30 * DAY: _("30 days")}
+    times = {HOUR: _("1 hour"), DAY: _("1 day"), 7 * DAY: _("1 week"), 30 * DAY: _("30 days")}
     st.markdown(_("**Read-only link**"), help=_("It opens this alone, without signing in, and stops by itself."))
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        lasts = st.selectbox(_("Opens for"), LASTING, 1, format_func=words.__getitem__, key=f"lasts-{key}", width=140)
+        lasts = st.selectbox(_("Opens for"), LASTING, 1, format_func=times.__getitem__, key=f"lasts-{key}", width=140)
         if st.button(_("Make a link"), key=f"link-{key}", icon=":material/add_link:"):
             with errors_shown():
                 st.session_state[MADE] = (resource, links.make(resource, lasts))
@@ -118,8 +111,9 @@ def _links(house: Courthouse, resource: Resource, key: str) -> None:
         st.caption(_("Copy it now: it is shown only this once."))
     for number, link in enumerate(links.of(resource), start=1):
         with st.container(horizontal=True, vertical_alignment="center"):
-            times = {"made": moment(link.made), "expires": moment(link.expires)}
-            st.caption(_("Link made {made}, opens until {expires}", **times))
+            st.caption(
+                _("Link made {made}, opens until {expires}", made=moment(link.made), expires=moment(link.expires))
+            )
             if st.button(_("End it"), key=f"end-{key}-{number}", type="tertiary", icon=":material/link_off:"):
                 links.end(link)
                 st.session_state.pop(MADE, None)
