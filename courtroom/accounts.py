@@ -221,8 +221,7 @@ class AccountStore:
         known = self._find(row["id"]) if row else None
         if known is None or known.access == Access.NONE:
             return None
-        fields = known.model_dump(include={"id", "name", "email", "access"})
-        return (Account(**fields, makes=self._makes),)
+        return (Account(**known.model_dump(include={"id", "name", "email", "access"}), makes=self._makes),)
 
     @needs(Access.LOOK)
     def ring(self, wanted: bool) -> None:

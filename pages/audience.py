@@ -8,7 +8,7 @@ import streamlit as st
 from courtroom.access import Resource
 from courtroom.errors import CourtroomError
 from courtroom.language import _
-from courtroom.questions.audience import BEFORE, LONGEST, NoSuchAudience, VoteRefused, is_phone
+from courtroom.questions.audience import BEFORE, LONGEST, PHONE, NoSuchAudience, VoteRefused
 from courtroom.room.live_audiences import Poll
 from pages.parts.cases import medium_view
 from pages.parts.live import audience_view
@@ -32,7 +32,7 @@ except CourtroomError as error:
 st.html(STYLES / "audience.css")
 if not st.session_state.get("phone"):
     sent = audience_view.phone_component(key="phone-id", default={"id": ""}, on_id_change=lambda: None, height=1).id
-    st.session_state["phone"] = sent if is_phone(str(sent)) else ""
+    st.session_state["phone"] = sent if PHONE.fullmatch(str(sent)) else ""
 phone = str(st.session_state["phone"])  # the random id of this browser; empty until it has said it
 run, version = snapshot.audience.run, snapshot.version
 choices = {choice.name: choice for choice in snapshot.procedure.choices}

@@ -1,14 +1,18 @@
 """Cases: pick a dispute to hear, look into one, upload or write one."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from importlib import import_module
+from itertools import groupby, islice
 from threading import Thread
+from typing import NoReturn
 
 import streamlit as st
 
 from courtroom.access import Access
+from courtroom.cases.case import Case
 from courtroom.cases.library import ListedCase
 from courtroom.cases.question import Question, options_in
+from courtroom.engine.procedure import Procedure
 from courtroom.engine.run import ABOUT_RECORDINGS, RECORDING
 from courtroom.errors import CourtroomError
 from courtroom.evaluation.run_list import RunFilter, RunList
@@ -41,7 +45,21 @@ def welcome() -> None:
     cases = {case.id: case for case in house.library.cases() if case.bundled}
     recorded = sorted(house.recordings.hearings, key=lambda one: cases[one.case].language != language())
     if recorded and not RunList(house.database).runs(RunFilter(), 1):
-        _first(recorded.pop(0), cases)
+        recording = recorded.pop(0)
+        _get_ready()
+        case, speaks = cases[recording.case], language()
+        with st.container(border=True, key="welcome"):
+            words = st.container()
+            if case.picture and case.picture.sha256:
+                picture, words = st.columns([2, 5], gap="large", vertical_alignment="center")
+                picture.image(house.media.image(case.picture.sha256, 640), width="stretch")
+            with words:
+                title = _title(recording, case.language)
+                st.html(f'<div style="font-size:1.6rem;font-weight:650;line-height:1.25">{escaped(title)}</div>')
+                st.markdown(literal(recording.sentence.in_language(speaks)))
+                if st.button(_("Watch this hearing"), type="primary", icon=":material/play_arrow:", key="play-first"):
+                    _play(recording)
+                st.caption(translated(ABOUT_RECORDINGS[RECORDING]))
     if recorded:
         with st.container(horizontal=True, vertical_alignment="center", key="recorded"):
             st.caption(_("Watch a recorded hearing:"), width="content")
@@ -56,7 +74,8 @@ def welcome() -> None:
         for kind, case in kinds.items():
             key, title, about = f"watch-{kind}", declared(case.kind_title), literal(case.title)
             if st.button(title, key=key, type="tertiary", icon=":material/play_arrow:", help=about):
-                _watch(case)
+                with errors_shown():
+                    start(house.first_fitting(case.kind), house.library.case(case.id), play=True)
 
 
 def _title(recording: Recording, spoken: str) -> str:
@@ -68,25 +87,8 @@ def _title(recording: Recording, spoken: str) -> str:
 @st.cache_resource(show_spinner=False)
 def _get_ready() -> None:
     """Import what the first click needs, while the first page is read."""
-    Thread(target=import_module, args=("courtroom.report.run_file",), daemon=True).start()
-    Thread(target=import_module, args=("courtroom.procedures",), daemon=True).start()
-
-
-def _first(recording: Recording, cases: Mapping[str, ListedCase]) -> None:
-    _get_ready()
-    case, speaks = cases[recording.case], language()
-    with st.container(border=True, key="welcome"):
-        words = st.container()
-        if case.picture and case.picture.sha256:
-            picture, words = st.columns([2, 5], gap="large", vertical_alignment="center")
-            picture.image(house.media.image(case.picture.sha256, 640), width="stretch")
-        with words:
-            title = _title(recording, case.language)
-            st.html(f'<div style="font-size:1.6rem;font-weight:650;line-height:1.25">{escaped(title)}</div>')
-            st.markdown(literal(recording.sentence.in_language(speaks)))
-            if st.button(_("Watch this hearing"), type="primary", icon=":material/play_arrow:", key="play-first"):
-                _play(recording)
-            st.caption(translated(ABOUT_RECORDINGS[RECORDING]))
+    for module in ("courtroom.report.run_file", "courtroom.procedures"):
+        Thread(target=import_module, args=(module,), daemon=True).start()
 
 
 def _play(recording: Recording) -> None:
@@ -95,13 +97,13 @@ def _play(recording: Recording) -> None:
         open_run(run)
 
 
-def _watch(case: ListedCase) -> None:
-    procedure = house.first_fitting(case.kind)
-    with errors_shown():
-        run = house.new_run(procedure.name, house.library.case(case.id), procedure.setup(), 0)
-        house.runner.go(run)
+def start(procedure: Procedure, case: Case, *, play: bool = False) -> NoReturn:
+    """Hear a case as it is set up at first, and go to the run; `play`: shown from its beginning."""
+    run = house.new_run(procedure.name, case, procedure.setup(), 0)
+    house.runner.go(run)
+    if play:
         st.session_state["play"] = run
-        open_run(run)
+    open_run(run)
 
 
 @offered(Access.RUN)
@@ -130,37 +132,12 @@ def ask() -> None:
         if later:
             st.session_state["panel"] = panel.name  # Setup offers it first
             hear(case.id)
-        run = house.new_run(panel.name, case, panel.setup(), 0)
-        house.runner.go(run)
-        open_run(run)
+        start(panel, case)
 
 
 def hear(case: str) -> None:
     st.session_state["case"] = case
     st.switch_page("pages/setup.py")
-
-
-def card(case: ListedCase) -> None:
-    with st.container(border=True):
-        if case.picture and case.picture.sha256:
-            alt = case.picture.description or case.picture.id
-            st.image(house.media.image(case.picture.sha256, 480), width="stretch", alt=alt)
-        st.markdown(f"**{literal(case.title)}**")
-        facts = [case.kind_title, LANGUAGES.get(case.language, case.language), *case.brief]
-        st.caption(" · ".join(literal(fact) for fact in facts))
-        media = [many(case.images, "picture")] * bool(case.images) + [many(case.videos, "video")] * bool(case.videos)
-        if media:
-            st.caption(", ".join(media))
-        if case.real:
-            st.caption(literal(case.real))
-        with st.container(horizontal=True):
-            if st.button(_("Hear this case"), key=f"hear-{case.id}", type="primary", icon=":material/gavel:"):
-                hear(case.id)
-            if st.button(_("View"), key=f"view-{case.id}"):
-                st.query_params["case"] = case.id
-                st.rerun()
-            if case.bundled:
-                st.badge(_("Sample"), color="gray")
 
 
 @offered(Access.RUN)
@@ -183,11 +160,11 @@ SAMPLES_A_KIND_AT_FIRST = 3
 
 def _few(cases: list[ListedCase]) -> frozenset[str]:
     """The first samples of each kind, those in the reader's language before others."""
-    kinds = dict.fromkeys(case.kind for case in cases)
-    samples = sorted((case for case in cases if case.bundled), key=lambda case: case.language != language())
-    return frozenset(
-        case.id for kind in kinds for case in [one for one in samples if one.kind == kind][:SAMPLES_A_KIND_AT_FIRST]
+    samples = sorted(
+        (case for case in cases if case.bundled), key=lambda case: (case.kind, case.language != language())
     )
+    kinds = (islice(those, SAMPLES_A_KIND_AT_FIRST) for _kind, those in groupby(samples, lambda case: case.kind))
+    return frozenset(case.id for those in kinds for case in those)
 
 
 def library() -> None:
@@ -224,8 +201,26 @@ def library() -> None:
     if not shown:
         st.info(_("No case fits these filters. Loosen them, or upload a case of your own."))
     for column, case in in_columns(shown, PER_ROW):
-        with column:
-            card(case)
+        with column, st.container(border=True):
+            if case.picture and case.picture.sha256:
+                alt = case.picture.description or case.picture.id
+                st.image(house.media.image(case.picture.sha256, 480), width="stretch", alt=alt)
+            st.markdown(f"**{literal(case.title)}**")
+            facts = [case.kind_title, LANGUAGES.get(case.language, case.language), *case.brief]
+            st.caption(" · ".join(literal(fact) for fact in facts))
+            pictures, videos = many(case.images, "picture"), many(case.videos, "video")
+            if media := [pictures] * bool(case.images) + [videos] * bool(case.videos):
+                st.caption(", ".join(media))
+            if case.real:
+                st.caption(literal(case.real))
+            with st.container(horizontal=True):
+                if st.button(_("Hear this case"), key=f"hear-{case.id}", type="primary", icon=":material/gavel:"):
+                    hear(case.id)
+                if st.button(_("View"), key=f"view-{case.id}"):
+                    st.query_params["case"] = case.id
+                    st.rerun()
+                if case.bundled:
+                    st.badge(_("Sample"), color="gray")
 
 
 if deleted := st.session_state.get("deleted_case"):

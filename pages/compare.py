@@ -1,4 +1,4 @@
-"""Compare: two to four runs next to each other, each in short, and their votes, members, answers, views and look-ups."""
+"""Compare: two to four runs next to each other, each in short, with votes, members, answers, views and look-ups."""
 
 from collections import Counter
 from collections.abc import Iterable
@@ -294,7 +294,7 @@ def shares(letter: str, ballot: compared.BallotComparison, place: int, titles: d
 
 
 def members_beside() -> None:
-    """Who is not the same; and of one of them who it is, its votes with their reasons, and its answers, where they differ."""
+    """Who is not the same; and of one of them who it is, its votes with reasons, and its answers, where they differ."""
     members = {member.member: member for member in comparison.members}
     if not members:
         st.info(_("No member differs: the same people gave the same answers."), icon=":material/group:")

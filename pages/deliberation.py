@@ -96,11 +96,8 @@ def live() -> None:
     """What comes in; the rest of the page is drawn again only when something has come of it."""
     looks = time.thread_time()
     now = house.record(record.run.id, SHARED_BY_SESSIONS_S)
-    if (
-        not room.pulse_view(house, now, procedure, drawn)
-        or standing(house, now) != stood
-        or (was_busy and not busy(now))
-    ):
+    shown = room.pulse_view(house, now, procedure, drawn)
+    if not shown or standing(house, now) != stood or (was_busy and not busy(now)):
         st.rerun()
     asked = {call.model for call in house.runner.open_calls(now.run.id).values()}
     for model in sorted(asked & house.pool.loading):

@@ -22,24 +22,6 @@ LOOK_S = 5.0
 """How often an open page looks whether its link still opens it, and whether a run has gone on."""
 
 
-def run_to_read(house: Courthouse, run: str) -> None:
-    record = house.record(run)
-    procedure = house.procedures[record.run.procedure].about(record.case)
-    heading(record.run.title)
-    with st.container(horizontal=True, vertical_alignment="center"):
-        status_badge(record.run.status)
-        st.caption(_("{title} · run {run}", title=literal(procedure.title), run=literal(run)))
-    room_view(record, procedure)
-    if record.run.verdict:
-        verdict_view(record, procedure)
-    if any(role.votes for role in procedure.roles):
-        votes_view(procedure, record)
-    for view in procedure.views:
-        st.subheader(declared(view.title))
-        st.caption(declared(view.help))
-        blocks_view(view.blocks(record), procedure, key=f"{run}-{view.name}")
-
-
 def addressed(house: Courthouse, links: Links, token: str) -> Resource:
     public: str = st.query_params.get(PUBLIC) or st.session_state.get(PUBLIC, "")
     if token or not public:
@@ -59,7 +41,21 @@ try:
     if token:
         st.caption(_(":material/lock: To be read only, until {expires}.", expires=moment(links.expires(token))))
     if opens.kind == "run":
-        run_to_read(house, opens.id)
+        record = house.record(opens.id)
+        procedure = house.procedures[record.run.procedure].about(record.case)
+        heading(record.run.title)
+        with st.container(horizontal=True, vertical_alignment="center"):
+            status_badge(record.run.status)
+            st.caption(_("{title} · run {run}", title=literal(procedure.title), run=literal(opens.id)))
+        room_view(record, procedure)
+        if record.run.verdict:
+            verdict_view(record, procedure)
+        if any(role.votes for role in procedure.roles):
+            votes_view(procedure, record)
+        for view in procedure.views:
+            st.subheader(declared(view.title))
+            st.caption(declared(view.help))
+            blocks_view(view.blocks(record), procedure, key=f"{opens.id}-{view.name}")
     elif opens.kind == "case":
         case_body(house, house.library.case(opens.id))
     elif opens.kind == "experiment":

@@ -46,22 +46,17 @@ house = courthouse()
 def actions_view() -> None:
     log = ActionLog(house.database)
     st.subheader(_("Who did what"))
-    people = log.people()
     who, what, first, last = st.columns(4)
-    names = {"": _("Anybody"), **people}
+    names = {"": _("Anybody"), **log.people()}
     actions: dict[str, str] = {"": _("Anything"), **{one: translated(ACTION_WORDS[one]) for one in ACTIONS}}
-    account = who.selectbox(_("Who"), list(names), format_func=names.__getitem__)
-    action = what.selectbox(_("What"), list(actions), format_func=actions.__getitem__)
-    since = first.date_input(_("From"), None)
-    until = last.date_input(_("To"), None)
+    since, until = first.date_input(_("From"), None), last.date_input(_("To"), None)
     wanted = ActionFilter(
-        account=account,
-        action=action,
+        account=who.selectbox(_("Who"), list(names), format_func=names.__getitem__),
+        action=what.selectbox(_("What"), list(actions), format_func=actions.__getitem__),
         since=datetime.combine(since, time(), UTC).timestamp() if since else 0.0,
         until=(datetime.combine(until, time(), UTC) + timedelta(days=1)).timestamp() if until else 0.0,
     )
-    total = log.count(wanted)
-    if not total:
+    if not (total := log.count(wanted)):
         st.info(_("Nobody has done anything that fits."), icon=":material/filter_alt_off:")
         return
     with st.container(horizontal=True, vertical_alignment="bottom"):
@@ -93,27 +88,24 @@ def change(one: KnownAccount) -> None:
         st.session_state["people-refused"] = str(error)
 
 
-def line(one: KnownAccount) -> None:
-    with st.container(border=True):
-        who, access, budget, seen, save = st.columns(WIDTHS, vertical_alignment="bottom")
-        with who:
-            st.markdown(f"**{literal(one.called)}**")
-            inert(one.email, small=True, faint=True)
-        levels, about = list(Access), _("Nobody changes the own access.")
-        mine, key = me is not None and one.id == me.id, f"access-{one.id}"
-        place = levels.index(one.access)
-        access.selectbox(_("May do"), levels, place, format_func=in_words, key=key, help=about, disabled=mine)
-        budget.number_input(_("US$ a month"), 0.0, None, one.budget, placeholder=_("no limit"), key=f"budget-{one.id}")
-        day = datetime.fromtimestamp(one.last).strftime("%Y-%m-%d")
-        spent = house.accounts.spent(one.id)
-        told = {"spent": f"{spent.money:,.2f}", "day": literal(day)}
-        in_month = _("US$ {spent} this month, last here on {day}", **told)
-        seen.caption(_("about {number}", number=in_month) if spent.estimated else in_month)
-        save.button(_("Save"), key=f"save-{one.id}", on_click=change, args=(one,), width="stretch")
-
-
 if refused := st.session_state.pop("people-refused", ""):
     st.error(literal(refused))
 for account in house.accounts.all():
-    line(account)
+    with st.container(border=True):
+        who, access, budget, seen, save = st.columns(WIDTHS, vertical_alignment="bottom")
+        with who:
+            st.markdown(f"**{literal(account.called)}**")
+            inert(account.email, small=True, faint=True)
+        levels, about = list(Access), _("Nobody changes the own access.")
+        mine, key = me is not None and account.id == me.id, f"access-{account.id}"
+        place = levels.index(account.access)
+        access.selectbox(_("May do"), levels, place, format_func=in_words, key=key, help=about, disabled=mine)
+        title, no_limit, key = _("US$ a month"), _("no limit"), f"budget-{account.id}"
+        budget.number_input(title, 0.0, None, account.budget, placeholder=no_limit, key=key)
+        day = datetime.fromtimestamp(account.last).strftime("%Y-%m-%d")
+        spent = house.accounts.spent(account.id)
+        told = {"spent": f"{spent.money:,.2f}", "day": literal(day)}
+        in_month = _("US$ {spent} this month, last here on {day}", **told)
+        seen.caption(_("about {number}", number=in_month) if spent.estimated else in_month)
+        save.button(_("Save"), key=f"save-{account.id}", on_click=change, args=(account,), width="stretch")
 actions_view()

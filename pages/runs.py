@@ -45,21 +45,6 @@ MIN_BYTES_SEARCHED = 3
 """Of a search that is worth looking for in all that was said; a Chinese character has three."""
 
 
-def said_view(house: Courthouse, words: str) -> None:
-    """Answers of all runs in which the words of the search stand, each with the moment at which it was given."""
-    if len(words.encode()) < MIN_BYTES_SEARCHED or not (found := search_said(house.database, words, MAX_FOUND)):
-        return
-    number = f"{len(found)}{'+' if len(found) == MAX_FOUND else ''}"
-    with st.expander(_("Said {number} times", number=number), icon=":material/forum:"):
-        for said in found:
-            key = f"{said.run}-{said.call.path}"
-            with st.container(horizontal=True, vertical_alignment="center", key=f"said-{key}"):
-                name = house.record(said.run).name_of(said.call.member)
-                st.html(html_of("found", said=said, name=name), width="stretch")
-                if st.button(_("Open the moment"), key=f"moment-{key}", type="tertiary"):
-                    st.switch_page("pages/deliberation.py", query_params={"run": said.run, "moment": said.call.path})
-
-
 DELETED = "deleted_runs"
 WITHIN = "runs-within"
 """The part of the list that is shown by itself, in the session: the kind and the id of a group."""
@@ -127,7 +112,12 @@ def chosen_bar(house: Courthouse, chosen: Sequence[Run | GroupLine]) -> None:
         download(house, _("Export"), lambda: report.as_zip(map(house.files.export, runs)), "runs.zip", help_=about)
         if may(Access.RUN) and st.button(_("Delete"), icon=":material/delete:", key="delete-selected"):
             with errors_shown():
-                st.session_state[DELETED] = delete(house, runs)
+                for run in runs:
+                    house.record(run)
+                    if house.runner.drives(run):
+                        house.runner.stop(run)
+                with house.store.together():  # all or none
+                    st.session_state[DELETED] = tuple(house.store.delete(run) for run in runs)
                 st.rerun(scope="app")
 
 
@@ -146,32 +136,6 @@ def _one(line: Run | GroupLine, *, installed: bool) -> None:
     about = _("List these runs alone, to filter, mark or select them.")
     if st.button(_("Show runs"), key="show-runs", help=about, on_click=show_runs):
         st.rerun(scope="app")
-
-
-def delete(house: Courthouse, runs: list[str]) -> tuple[Deleted, ...]:
-    """Delete runs, all or none; what brings them back."""
-    for run in runs:
-        house.record(run)
-        if house.runner.drives(run):
-            house.runner.stop(run)
-    with house.store.together():
-        return tuple(house.store.delete(run) for run in runs)
-
-
-def undo_deletion(house: Courthouse) -> None:
-
-    def restore(deleted: tuple[Deleted, ...]) -> None:
-        with house.store.together():
-            for run in deleted:
-                house.store.restore(run)
-
-    deleted: tuple[Deleted, ...] = st.session_state.get(DELETED, ())
-    if deleted:
-        with undo_bar(DELETED, restore):
-            if len(deleted) == 1:
-                st.markdown(_("The run of “{title}” is deleted.", title=literal(deleted[0].title)))
-            else:
-                st.markdown(_("{deleted} are deleted.", deleted=many(len(deleted), "run")))
 
 
 LIVE_S = 2.0
@@ -199,7 +163,19 @@ def import_run() -> None:
 with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
     st.title(_("Runs"))
     import_run()
-undo_deletion(house)
+
+
+def restore(deleted: tuple[Deleted, ...]) -> None:
+    with house.store.together():
+        for run in deleted:
+            house.store.restore(run)
+
+
+deleted: tuple[Deleted, ...] = st.session_state.get(DELETED, ())
+if deleted:
+    one = _("The run of “{title}” is deleted.", title=literal(deleted[0].title))
+    with undo_bar(DELETED, restore):
+        st.markdown(_("{deleted} are deleted.", deleted=many(len(deleted), "run")) if len(deleted) > 1 else one)
 
 if not listed.count(RunFilter()):
     st.info(_("No hearing yet. Pick a case and start one."), icon=":material/gavel:")
@@ -248,12 +224,10 @@ def listing() -> None:
     missing: Mapping[str, str] = {
         run: " ".join(turnout(house.record(run))) for run in (house.store.incomplete(*done) if done else ())
     }
-    rows = [
-        run_row(house, line, marks.get(line.id, Short()), missing.get(line.id, ""))
-        if isinstance(line, Run)
-        else group_row(house, line)
-        for line in lines
-    ]
+    rows = []
+    for line in lines:
+        marked, without = marks.get(line.id, Short()), missing.get(line.id, "")
+        rows.append(run_row(house, line, marked, without) if isinstance(line, Run) else group_row(house, line))
     bar = st.container()
     # Its key is of these lines: what was chosen among others is not taken for one of them.
     key = f"runs-{hash(tuple(line.id for line in lines))}"
@@ -269,5 +243,16 @@ def listing() -> None:
         st.rerun()
 
 
-said_view(house, wanted.text)
+# Answers of all runs in which the words of the search stand, each with the moment at which it was given.
+searched = len(wanted.text.encode()) >= MIN_BYTES_SEARCHED
+if said_so := search_said(house.database, wanted.text, MAX_FOUND) if searched else ():
+    number = f"{len(said_so)}{'+' if len(said_so) == MAX_FOUND else ''}"
+    with st.expander(_("Said {number} times", number=number), icon=":material/forum:"):
+        for said in said_so:
+            key = f"{said.run}-{said.call.path}"
+            with st.container(horizontal=True, vertical_alignment="center", key=f"said-{key}"):
+                name = house.record(said.run).name_of(said.call.member)
+                st.html(html_of("found", said=said, name=name), width="stretch")
+                if st.button(_("Open the moment"), key=f"moment-{key}", type="tertiary"):
+                    st.switch_page("pages/deliberation.py", query_params={"run": said.run, "moment": said.call.path})
 listing()

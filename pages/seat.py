@@ -1,6 +1,7 @@
 """One seat: what this juror may see, and a form for its answer. The link gives no way to the rest of the run."""
 
 import time
+from typing import Any
 
 import streamlit as st
 
@@ -20,31 +21,6 @@ FORM = "\nAnswer with one JSON object and nothing else"
 """Where a prompt tells a model in which form to answer; a person has the fields below."""
 
 
-def said(house: Courthouse, question: SeatQuestion) -> None:
-    """The question as a model would be asked it, without the form of the answer."""
-    for number, part in enumerate(part for role, parts in question.messages if role != "system" for part in parts):
-        if isinstance(part, str):
-            inert(part.partition(FORM)[0].strip())
-        else:
-            medium_view(house, Medium.model_validate(part), key=f"{question.key}-{number}")
-
-
-def answering(house: Courthouse, seat: Seat, question: SeatQuestion) -> None:
-    if question.deadline is not None:
-        left = max(0, round(question.deadline - time.time()))
-        st.caption(_(":material/timer: {deadline} s left when this was drawn.", deadline=left))
-    with st.form(f"answer-{question.key}", border=True):
-        st.subheader(_("Your answer"))
-        try:
-            answer = answer_fields(question.answer_schema, None, question.key)
-        except ValueError as error:
-            st.error(literal(error))
-            answer = None
-        if st.form_submit_button(_("Give this answer"), type="primary") and answer is not None:
-            house.people.answer(seat, question, answer)
-            st.rerun()
-
-
 def waiting(house: Courthouse, seat: Seat) -> SeatQuestion | None:
     return next((question for question in house.people.questions(seat) if question.answer is None), None)
 
@@ -61,23 +37,33 @@ except (NoSuchSeat, CourtroomError) as error:
     st.stop()
 st.title(literal(row.title))
 member = house.record(seat.run).member(seat.member)
-name = f"{member.name} ({seat.member})" if member else seat.member
-st.caption(
-    _("You sit as {name}. What you see here is what this member is given, and nothing else.", name=literal(name))
-)
+name = literal(f"{member.name} ({seat.member})" if member else seat.member)
+st.caption(_("You sit as {name}. What you see here is what this member is given, and nothing else.", name=name))
 question = waiting(house, seat)
 over = row.status == "done"
 if question is None:
-    st.info(
-        _("The hearing is over. Thank you.")
-        if over
-        else _("You are not asked for anything now. This page shows it when you are."),
-        icon=":material/hourglass_empty:",
-    )
+    idle = _("You are not asked for anything now. This page shows it when you are.")
+    st.info(_("The hearing is over. Thank you.") if over else idle, icon=":material/hourglass_empty:")
 else:
     st.subheader(literal(question.title))
-    said(house, question)
-    answering(house, seat, question)
+    for number, part in enumerate(part for role, parts in question.messages if role != "system" for part in parts):
+        if isinstance(part, str):
+            inert(part.partition(FORM)[0].strip())
+        else:
+            medium_view(house, Medium.model_validate(part), key=f"{question.key}-{number}")
+    if question.deadline is not None:
+        left = max(0, round(question.deadline - time.time()))
+        st.caption(_(":material/timer: {deadline} s left when this was drawn.", deadline=left))
+    with st.form(f"answer-{question.key}", border=True):
+        st.subheader(_("Your answer"))
+        answer: dict[str, Any] | None = None
+        try:
+            answer = answer_fields(question.answer_schema, None, question.key)
+        except ValueError as error:
+            st.error(literal(error))
+        if st.form_submit_button(_("Give this answer"), type="primary") and answer is not None:
+            house.people.answer(seat, question, answer)
+            st.rerun()
 
 
 @st.fragment(run_every=None if over else LOOK_S)
@@ -90,8 +76,7 @@ def news() -> None:
 
 
 news()
-given = [one for one in house.people.questions(seat) if one.answer is not None]
-if given:
+if given := [one for one in house.people.questions(seat) if one.answer is not None]:
     with st.expander(_("What you answered ({given})", given=len(given))):
         for one in given:
             st.caption(literal(one.title))

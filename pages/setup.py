@@ -4,7 +4,6 @@ import streamlit as st
 from pydantic import ValidationError
 
 from courtroom.cases.checks import explain
-from courtroom.declarations.setup import Setup
 from courtroom.errors import CourtroomError, log_file
 from courtroom.language import _, translated
 from courtroom.models.offline import NOTICE
@@ -76,22 +75,6 @@ with about:  # after the section, as it tells what was changed there
         forked_from = parts.fork_bar(parent, draft)
 
 
-def _unknown_names(setup: Setup) -> list[str]:
-    """Say which roles and members stand for nobody; a click takes them out of the setup."""
-    before, complete = parent.setup if parent else None, procedure.prepare(case, setup, seed)[0]
-    try:
-        procedure.check(case, complete, before)
-    except CourtroomError as error:
-        if st.button(_("Take these names out"), icon=":material/delete:"):
-            for path in procedure.unknown_names(complete, before):
-                kind, _dot, name = path.partition(".")
-                draft.values[kind].pop(name)
-            draft.renew()
-            st.rerun()
-        return [str(error)]
-    return []
-
-
 with start_bar:
     problems: list[str] = []
     try:
@@ -99,7 +82,17 @@ with start_bar:
     except ValidationError as error:
         problems = explain(error)
     else:
-        problems = _unknown_names(setup)
+        before, complete = parent.setup if parent else None, procedure.prepare(case, setup, seed)[0]
+        try:
+            procedure.check(case, complete, before)
+        except CourtroomError as error:  # roles or members stand for nobody
+            problems = [str(error)]
+            if st.button(_("Take these names out"), icon=":material/delete:"):
+                for path in procedure.unknown_names(complete, before):
+                    kind, _dot, name = path.partition(".")
+                    draft.values[kind].pop(name)
+                draft.renew()
+                st.rerun()
     for problem in problems:
         st.error(literal(problem))
     waits = undecided or bool(problems) or not runs_here()

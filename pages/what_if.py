@@ -61,28 +61,20 @@ def what_if_form(house: Courthouse, wanted: str | None) -> None:
         return
     ids = list(rows)
     first = next((run for run, row in rows.items() if not row.parent), ids[0])
-    run = st.selectbox(
-        _("Run"),
-        ids,
-        ids.index(wanted if wanted in ids else first),
-        format_func=lambda run: run_label(house, rows[run]),
-        help=_("The run that is asked about. What a variant does not touch is served from its record."),
-    )
+    place = ids.index(wanted if wanted in ids else first)
+    about = _("The run that is asked about. What a variant does not touch is served from its record.")
+    run = st.selectbox(_("Run"), ids, place, format_func=lambda run: run_label(house, rows[run]), help=about)
     st.session_state["what-if-run"] = run
     base = house.record(run)
     recorded_forks(house, base)
     left, right = st.columns([3, 1], vertical_alignment="bottom")
-    asked: dict[str, str] = {WAYS[0]: house.procedures[base.run.procedure].ending.what_if}
-    way = left.segmented_control(
-        _("How"),
-        WAYS,
-        default=WAYS[0],
-        key="what-if-way",
-        format_func=lambda way: declared(asked.get(str(way), str(way))),
-    )
+    asked = (house.procedures[base.run.procedure].ending.what_if, *WAYS[1:])
+    titles = dict(zip(WAYS, map(declared, asked), strict=True))
+    way = left.segmented_control(_("How"), WAYS, default=WAYS[0], key="what-if-way", format_func=titles.__getitem__)
     way = way or WAYS[0]
+    at_first, key = (SEEDS_OF_A_MIRROR, "mirror-seeds") if way == WAYS[2] else (1, "what-if-seeds")
     seeds = right.number_input(
-        _("Seeds"), 1, 50, SEEDS_OF_A_MIRROR if way == WAYS[2] else 1, key="mirror-seeds" if way == WAYS[2] else "what-if-seeds",
+        _("Seeds"), 1, 50, at_first, key=key,
         help=_("Each variant, the run as it was among them, is heard under so many seeds, from the run's own on. With "
         "several, shares come with intervals, and chance is distinguished from change."),
     )  # fmt: skip
@@ -91,16 +83,7 @@ def what_if_form(house: Courthouse, wanted: str | None) -> None:
         if mirrored := mirror_form(house, house.experiments.what_ifs.as_it_was(run, seeds, stand_in)):
             start_bar(house, mirrored)
         return
-    if way == WAYS[0]:
-        variants = _proposed(house, base)
-    else:
-        axes = _chosen_axes(house.procedures[base.run.procedure], base)
-        about = _("A grid: one value of each thing at a time, in all combinations, rather than one change at a time.")
-        few = len(axes) < 2
-        crossed = st.toggle(_("Every combination"), key="what-if-grid", disabled=few, help=about)
-        variants = singly()
-        with errors_shown():
-            variants = grid(*axes) if crossed and not few else singly(*axes)
+    variants = _proposed(house, base) if way == WAYS[0] else _chosen(house.procedures[base.run.procedure], base)
     if variants is None:
         return
     stand_in, wanted_seeds = stand_in_choice(house, base.setup, "what-if"), range(base.run.seed, base.run.seed + seeds)
@@ -163,12 +146,8 @@ def _proposed(house: Courthouse, base: Record) -> Axis | None:
     if not proposal:
         st.info(_("No change fits this budget. Raise it."), icon=":material/savings:")
         return None
-    table = pd.DataFrame(
-        [
-            {"take": True, "change": translated(v.name), "what": translated(CHANGES[v.kind or "base"]), "calls": calls}
-            for v, calls in proposal
-        ]
-    )
+    lines = [(True, translated(v.name), translated(CHANGES[v.kind or "base"]), calls) for v, calls in proposal]
+    table = pd.DataFrame(lines, columns=["take", "change", "what", "calls"])
     with st.expander(_("{found} changes fit the budget", found=len(proposal)), expanded=True):
         calls = st.column_config.NumberColumn(_("calls asked anew"), help=_("Found by a rehearsal."))
         edited = st.data_editor(
@@ -178,30 +157,27 @@ def _proposed(house: Courthouse, base: Record) -> Axis | None:
     return singly(tuple(variant for (variant, _), take in zip(proposal, edited["take"], strict=True) if take))
 
 
-def _chosen_axes(procedure: Procedure, base: Record) -> list[Axis]:
-    """The axes, in the order in which they stand on the page."""
+def _chosen(procedure: Procedure, base: Record) -> Axis:
+    """What is varied, in the order in which it stands on the page: one change at a time, or in all combinations."""
     turns = {
         "Each piece of evidence": evidence_left_out(base.case),
         "Each member": members_left_out(procedure, base.setup, base.case, base.run.seed),
         "Each rule": rules_left_out(base.setup),
     }
     offered = {f"{translated(title)} ({len(axis)})": axis for title, axis in turns.items() if axis}
-    left_out = st.multiselect(
-        _("Leave out in turn"), list(offered), key=f"what-if-drop-{base.run.id}", format_func=translated
-    )
-    axes = [offered[title] for title in left_out]
-    fields = varied(procedure)
-    paths = st.multiselect(
-        _("Vary"),
-        list(fields),
-        format_func=lambda path: declared(path_in_words(procedure.setup, path)),
-        key=f"what-if-vary-{base.run.id}",
-    )
-    for path in paths:
-        given = knob_values(fields[path], value_at(base.setup, path), f"what-if-{base.run.id}-{path}", path)
-        if given:
+    title, key = _("Leave out in turn"), f"what-if-drop-{base.run.id}"
+    axes = [offered[one] for one in st.multiselect(title, list(offered), key=key, format_func=translated)]
+    fields, key = varied(procedure), f"what-if-vary-{base.run.id}"
+    titles = {path: declared(path_in_words(procedure.setup, path)) for path in fields}
+    for path in st.multiselect(_("Vary"), list(titles), format_func=titles.__getitem__, key=key):
+        if given := knob_values(fields[path], value_at(base.setup, path), f"what-if-{base.run.id}-{path}", path):
             axes.append(values(procedure.setup, path, given))
-    return axes
+    about = _("A grid: one value of each thing at a time, in all combinations, rather than one change at a time.")
+    few = len(axes) < 2
+    crossed = st.toggle(_("Every combination"), key="what-if-grid", disabled=few, help=about)
+    with errors_shown():
+        return grid(*axes) if crossed and not few else singly(*axes)
+    return singly()
 
 
 REDRAW_S = 3.0
@@ -256,9 +232,8 @@ def _charts(what_if: WhatIf, choices: tuple[Choice, ...], seeds: int) -> None:
         counts = {"moved": len(moved), "compared": len(compared)}
         st.caption(_("{moved} of {compared} changes move the support at all.", **counts))
         if seeds == 1:
-            st.caption(
-                _("Each was heard under one seed: a vote more or less may be chance. More seeds show which matter.")
-            )
+            about = _("Each was heard under one seed: a vote more or less may be chance. More seeds show which matter.")
+            st.caption(about)
     if any(row.flips for row in what_if.rows):
         about = _("Seeds under which the verdict differs from the base's under the same seed.")
         st.subheader(_("What turns it"), help=about)
@@ -289,10 +264,8 @@ def _in_a_sentence(what_if: WhatIf) -> None:
         text = _("What decided it: no single thing. None of {compared} changes moves it", **values)
     idle = Counter(row.kind for row in rows if row.kind and not (row.swing or row.flips))
     of_kind = Counter(row.kind for row in rows)
-    told = [
-        _("{what} ({idle} of {all})", what=literal(CHANGES[kind]), idle=still, all=of_kind[kind])
-        for kind, still in idle.items()
-    ]
+    counted = ((literal(CHANGES[kind]), still, of_kind[kind]) for kind, still in idle.items())
+    told = [_("{what} ({idle} of {all})", what=what, idle=still, all=every) for what, still, every in counted]
     text = _("{meaning}. What did not matter: {idle}", meaning=text, idle=listed(told)) if told else text
     (st.success if turned else st.info)(text, icon=":material/alt_route:" if turned else ":material/anchor:")
 

@@ -66,6 +66,11 @@ def joined(given: Mapping[str, Any], name: str, pieces: Sequence[Brought]) -> st
     return "\n\n".join(filter(None, (given.get(name, ""), *(piece.words for piece in pieces if piece.place == name))))
 
 
+def option(default: Any, description: str | None = None, **bounds: Any) -> Any:
+    """Declare a field that is not written out where it says nothing."""
+    return Field(default=default, description=description, exclude_if=lambda value: not value, **bounds)
+
+
 def unique(what: str, ids: Iterable[str]) -> None:
     """Raise `ValueError` where an id stands more than once."""
     if doubled := sorted(one for one, times in Counter(ids).items() if times > 1):
@@ -96,7 +101,7 @@ class Case(Strict):
 
     @model_validator(mode="after")
     def _people_have_a_source(self) -> Self:
-        if self.decided_by == "people" and not (self.source.strip() and not self.fictional):
+        if self.decided_by == "people" and (self.fictional or not self.source.strip()):
             raise ValueError("what people decided has a source, and is not fictional: name it in `source`")
         return self
 

@@ -5,7 +5,7 @@ from typing import Any, Literal, Self
 
 from pydantic import Field, model_validator
 
-from courtroom.cases.case import JUDGMENT_TITLES, Brought, Case, Option, joined, unique
+from courtroom.cases.case import JUDGMENT_TITLES, Brought, Case, Option, joined, option, unique
 from courtroom.errors import CaseError
 from courtroom.language import N_
 from courtroom.law import Decided, Judgment, Statute, Term, bare_charge
@@ -39,10 +39,8 @@ class Gold(Strict):
     term_of_imprisonment: Term | None = None
     choice: Literal["A", "B", "C", "D"] | None = None
     amount: float | None = Field(default=None, ge=0, description="Yuan.")
-    each: tuple[DecidedFor, ...] = Field(
-        default=(),
-        description="What was decided on each of several defendants; the other fields are of the primary one.",
-        exclude_if=lambda each: not each,
+    each: tuple[DecidedFor, ...] = option(
+        (), "What was decided on each of several defendants; the other fields are of the primary one."
     )
 
     @model_validator(mode="after")
@@ -81,15 +79,12 @@ class CriminalCase(Case):
     )
     options: tuple[str, ...] = Field(default=(), description="A to D, where a choice is asked.")
     frames: tuple[Medium, ...] = Field(default=(), description="Key frames, pictures or a video.")
-    given: Given | None = Field(
-        default=None, description="What is established beside the facts.", exclude_if=lambda given: given is None
-    )
+    given: Given | None = option(None, "What is established beside the facts.")
     gold: Gold | None = None
-    translates: str = Field(
-        default="",
+    translates: str = option(
+        "",
+        "The id of the case that this one says in another language: of the two only one is a precedent.",
         max_length=80,
-        description="The id of the case that this one says in another language: of the two only one is a precedent.",
-        exclude_if=lambda translates: not translates,
     )
 
     @model_validator(mode="after")
@@ -253,18 +248,9 @@ class Trial(Case):
         default=(), max_length=40, description="Evidence of the prosecution or the plaintiff."
     )
     defence: tuple[str, ...] = Field(default=(), max_length=40, description="Evidence of the defence.")
-    exhibits: tuple[Exhibit, ...] = Field(default=(), exclude_if=lambda exhibits: not exhibits)
-    defence_first: bool = Field(
-        default=False,
-        description="Whether the evidence of the defence stands before that of the other side.",
-        exclude_if=lambda defence_first: not defence_first,
-    )
-    instructions: str = Field(
-        default="",
-        max_length=20_000,
-        title=N_("Instructions of the judge on the law, if any"),
-        exclude_if=lambda instructions: not instructions,
-    )
+    exhibits: tuple[Exhibit, ...] = option(())
+    defence_first: bool = option(False, "Whether the evidence of the defence stands before that of the other side.")
+    instructions: str = option("", max_length=20_000, title=N_("Instructions of the judge on the law, if any"))
 
     kind_title = "Trial"
     asks = ("matter", "charge", "facts", "instructions")

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Literal, Self, get_args
 
 from pydantic import Field, model_validator
 
-from courtroom.cases.case import Brought, Case, Option, joined, unique
+from courtroom.cases.case import Brought, Case, Option, joined, option, unique
 from courtroom.errors import CaseError
 from courtroom.language import N_
 from courtroom.media.medium import Medium
@@ -55,11 +55,7 @@ class Evidence(Strict):
     text: str = Field(default="", max_length=50_000)
     at: datetime | None = None
     media: tuple[Medium, ...] = ()
-    late: bool = Field(
-        default=False,
-        description="Came in while the case was heard: it was not examined.",
-        exclude_if=lambda late: not late,
-    )
+    late: bool = option(False, "Came in while the case was heard: it was not examined.")
 
 
 class JurorOpinion(Strict):
@@ -89,12 +85,7 @@ class Dispute(Case):
     category: Category
     subcategory: str = Field(default="", max_length=100)
     transaction: Transaction
-    claim: str = Field(
-        default="",
-        max_length=2_000,
-        title=N_("What the buyer asks for"),
-        exclude_if=lambda claim: not claim,
-    )
+    claim: str = option("", max_length=2_000, title=N_("What the buyer asks for"))
     chat: tuple[ChatMessage, ...] = Field(default=(), title=N_("Chat, one line each: “buyer: ...” or “seller: ...”"))
     evidence: tuple[Evidence, ...] = ()
     jury: JuryRecord | None = None

@@ -191,8 +191,7 @@ def _from_text(
         if ending == ".json" and not is_json_lines(text):  # lines are how CAIL2018 is handed around
             content = json_of(text)
             rows = content if isinstance(content, list) else [content]
-            places = (f"case {number}" if len(rows) > 1 else "" for number, _ in enumerate(rows, start=1))
-            records = [*map(TableRow, places, rows)]
+            records = [TableRow(f"case {n}" if len(rows) > 1 else "", row) for n, row in enumerate(rows, start=1)]
         else:
             records = list(json_records(text.encode(errors="surrogatepass")))
     except CaseError as error:

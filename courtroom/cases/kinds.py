@@ -18,16 +18,11 @@ log = logging.getLogger(__name__)
 
 GROUP = "courtroom.case_kinds"
 """The entry points under which packages name their kinds of case: the kind, and its class."""
-BUNDLED: Mapping[str, type[Case]] = {
-    "dispute": Dispute,
-    "question": Question,
-    "precedents": PrecedentBatch,
-    "criminal": CriminalCase,
-    "document": Document,
-    "labelled": LabelledTask,
-    "trial": Trial,
-    "drafts": DraftBatch,
-}
+_CLASSES: tuple[type[Case], ...] = (
+    *(Dispute, Question, PrecedentBatch, CriminalCase),
+    *(Document, LabelledTask, Trial, DraftBatch),
+)
+BUNDLED: Mapping[str, type[Case]] = {kind.model_fields["kind"].default: kind for kind in _CLASSES}
 PROMPTS = Path(__file__).parent / "prompts"
 """What a case of a kind looks like in a prompt: `<kind>.md.j2`."""
 

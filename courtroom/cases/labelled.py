@@ -7,7 +7,7 @@ from typing import Any, Literal, Self
 
 from pydantic import Field, field_validator, model_validator
 
-from courtroom.cases.case import Brought, Case, joined, unique
+from courtroom.cases.case import Brought, Case, joined, option, unique
 from courtroom.cases.readers.tables import MAX_TEXT, task_from_text
 from courtroom.errors import CaseError
 from courtroom.language import N_
@@ -73,11 +73,8 @@ class Labelled(Strict):
     second: str = Field(default="", max_length=MAX_TEXT, description="The other text of a pair.")
     label: str | None = Field(default=None, max_length=200)
     reason: str = Field(default="", max_length=2_000, description="Why it has this label.")
-    group: str = Field(
-        default="",
-        max_length=120,
-        description="Texts of one group, such as two that differ by a word, are never each other's examples.",
-        exclude_if=lambda group: not group,
+    group: str = option(
+        "", "Texts of one group, such as two that differ by a word, are never each other's examples.", max_length=120
     )
 
     @property

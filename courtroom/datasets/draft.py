@@ -51,10 +51,6 @@ class IncomingRow:
     """Whether a row with this id and the same text that is there already takes its place."""
     remarks: tuple[str, ...] = ()
 
-    def body(self) -> str:
-        """As it lies in the store; the case has the row's id."""
-        return self.case.model_copy(update={"id": self.id}).model_dump_json()
-
 
 @dataclass
 class DatasetDraft:
@@ -187,7 +183,7 @@ def _columns(line: IncomingRow, text: str, print_: bytes) -> tuple[Any, ...]:
         margin_of(case),
         print_,
         json.dumps(numbers_of(case)),
-        line.body(),
+        case.model_copy(update={"id": line.id}).model_dump_json(),
     )
 
 

@@ -199,7 +199,6 @@ def _array(file: IO[bytes]) -> Iterator[TableRow]:
 
 
 def _text(file: IO[bytes], beside_tables: bool) -> TableRow:
-    """One document."""
     if beside_tables:
         wrong = (
             "it is a text beside tables and no record of them, so it was left alone. Import it by itself if it is one."

@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from courtroom.cases.case import Case
 from courtroom.cases.labelled import LabelledTask
 from courtroom.cases.library import Library
 from courtroom.datasets.row import DatasetInfo, Row
@@ -63,17 +62,12 @@ def bring_sample(datasets: Datasets, library: Library, name: str) -> bool:
 
 
 def _rows(library: Library, sample: CaseSample) -> Iterator[Row]:
-    for number, case in enumerate(one for name in sample.cases for one in _single(library.case(name))):
+    cases = [library.case(name) for name in sample.cases]
+    if isinstance(task := cases[0], LabelledTask):  # each of its texts is a task of its own
+        alone = ({"id": item.id, "title": item.text[:80], "items": (item,), "examples": ()} for item in task.items)
+        cases = [task.model_copy(update=one) for one in alone]
+    for number, case in enumerate(cases):
         yield Row(id=case.id, case=case, category=str(getattr(case, "category", "")), number=number, place=SOURCE)
-
-
-def _single(case: Case) -> Iterator[Case]:
-    """The case; of a task, each of its texts as a task of its own."""
-    if not isinstance(case, LabelledTask):
-        yield case
-        return
-    for item in case.items:
-        yield case.model_copy(update={"id": item.id, "title": item.text[:80], "items": (item,), "examples": ()})
 
 
 MAX_NAME_CHARACTERS, MAX_ID_CHARACTERS = 30, 80

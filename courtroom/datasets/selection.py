@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import BeforeValidator, Field
 
-from courtroom.cases.case import Case
+from courtroom.cases.case import Case, option
 from courtroom.cases.criminal import CriminalCase, Gold
 from courtroom.cases.labelled import Document
 from courtroom.datasets.draft import CHUNK_ROWS
@@ -26,11 +26,6 @@ from courtroom.strict import Strict
 AMENDMENTS = DATA / "amendments.toml"
 VERSION_MARK = "@"
 """Between the name of a dataset and its version."""
-
-
-def option(default: Any, description: str, **bounds: Any) -> Any:
-    """Declare a field that is not written out where it chooses nothing."""
-    return Field(default=default, description=description, exclude_if=lambda value: not value, **bounds)
 
 
 class Preparation(Strict):

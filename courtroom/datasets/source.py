@@ -280,10 +280,7 @@ def _part(
 ) -> SourceFile:
     packed, name = path.suffix.lower() == ".gz", str(path)
     ending = (path.with_suffix("") if packed else path).suffix.lower()
-    size, packed_size = sizes
-    return SourceFile(
-        name, ending, size, packed_size, lambda: _opened(name, opened(), packed, ending), beside, split_of(name)
-    )
+    return SourceFile(name, ending, *sizes, lambda: _opened(name, opened(), packed, ending), beside, split_of(name))
 
 
 def _opened(name: str, file: IO[bytes], packed: bool, ending: str) -> IO[bytes]:

@@ -165,12 +165,12 @@ class View:
 
     def drawn(self, record: Record) -> Mapping[str, Sequence[Block]]:
         """Return what `draw` gives. Raises `CourtroomError`: it fails; the sentence names the view, the file and the line."""
-        code = getattr(self.draw, "__code__", None)
         try:
             blocks = self.draw(record)
             if wrong := [block for some in blocks.values() for block in some if not isinstance(block, Block)]:
                 raise TypeError(f"{wrong[0]!r:.60} is no block")
         except Exception as error:
+            code = getattr(self.draw, "__code__", None)
             place = place_and_error(error, Path(code.co_filename).parent if code else Path())
             raise CourtroomError(f"The view “{self.title}” can't be drawn. {place}. Mend it there.") from error
         return blocks

@@ -90,9 +90,7 @@ def _by_reason(failed: Sequence[Called]) -> list[tuple[str, str, int]]:
 
 
 def _stood_in(record: Record, votes: Sequence[Voted]) -> list[str]:
-    pairs = Counter(
-        (call.model, call.instead_of) for call in record.calls if call.instead_of and call.value is not None
-    )
+    pairs = Counter((one.model, one.instead_of) for one in record.calls if one.instead_of and one.value is not None)
     rest = [call for vote in votes if vote.choice is not None and (call := stand_in_of(record, vote)) is not None]
     calls, given, of = len(record.calls), len(rest), len(votes)
     told = [f"{model} answered {n} of {calls} questions instead of {own}." for (model, own), n in pairs.items()]

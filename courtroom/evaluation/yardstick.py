@@ -266,11 +266,10 @@ class Yardstick:
 
     def as_data(self) -> dict[str, Any]:
         """As plain data, for `--json` and the page's download."""
-        distance = {**asdict(self.distance[0]), "p": self.distance[1]} if self.distance else None
         return {
             "runs": len(self.model),
             "sentences": list(self.sentences),
-            "distance": distance,
+            "distance": {**asdict(self.distance[0]), "p": self.distance[1]} if self.distance else None,
             "curve": self.curve.to_dict("records"),
             "lines": [asdict(line) for line in self.lines],
         }
@@ -298,10 +297,11 @@ class Yardstick:
         one = wilson(int(wins.sum()), int(n.sum()))
         assert one is not None
         low, high = (float(end) for end in np.quantile(again, (ALPHA / 2, 1 - ALPHA / 2)))
-        title = N_("The first majority prevails")
-        return Line(
-            "majority", title, value, one.low, one.high, int(n.sum()), their_value, low, high, int(of.sum()), BALLOTS, p
+        title, beside = (
+            N_("The first majority prevails"),
+            _beside(Interval(their_value, low, high), int(of.sum()), BALLOTS),
         )
+        return Line("majority", title, value, one.low, one.high, int(n.sum()), p=p, **beside)
 
     def _even_splits(self) -> Iterable[Line | None]:
         """How often the side that has to prove its case wins from a tie, by standard of proof."""
@@ -330,31 +330,22 @@ class Yardstick:
         moved = [(one.changed[0] + one.changed[2], one.changed[1] + one.changed[3]) for one in runs]
         gross = [changed / of for changed, of in moved if of]
         net = [abs(one.last - one.share) for one in runs if one.last is not None]
-        yield _mean(
-            "gross", N_("Votes that change, gross"), gross, _beside(Interval(412 / 1_959, 0.192, 0.228), 348, CHATS)
-        )
+        of_people = _beside(Interval(412 / 1_959, 0.192, 0.228), 348, CHATS)
+        yield _mean("gross", N_("Votes that change, gross"), gross, of_people)
         yield _mean("net", N_("Votes that change, net"), net)
         still = sum(changed == 0 for changed, _ in moved)
         yield _share("still", N_("Juries in which no vote changes"), still, many, _beside(wilson(97, 348), 348, CHATS))
         unanimous = sum(one.unanimous for one in runs)
         yield _share("unanimous", N_("Unanimous at the end"), unanimous, many, _beside(wilson(153, 348), 348, CHATS))
         dissent = [one.dissent for one in runs if one.dissent is not None]
-        yield _mean(
-            "private",
-            N_("In private against the verdict"),
-            dissent,
-            {"people": 1 / 3, "people_n": 3_500, "source": PRIVATE},
-        )
+        known = {"people": 1 / 3, "people_n": 3_500, "source": PRIVATE}
+        yield _mean("private", N_("In private against the verdict"), dissent, known)
         yield _share("hung", N_("Hung juries"), sum(one.verdict is None for one in runs), many)
         yield _mean("rounds", N_("Rounds after the first ballot"), [float(one.rounds) for one in runs], percent=False)
         parted = [one.changed for one in runs if not one.even]
-        groups = (
-            ("majority", N_("Members of the first majority who change"), 0),
-            ("minority", N_("Members of the first minority who change"), 2),
-        )
-        for name, title, at in groups:
-            changes = [one[at] / one[at + 1] for one in parted if one[at + 1]]
-            yield _mean(f"{name}-changes", title, changes)
+        majority, minority = ([one[at] / one[at + 1] for one in parted if one[at + 1]] for at in (0, 2))
+        yield _mean("majority-changes", N_("Members of the first majority who change"), majority)
+        yield _mean("minority-changes", N_("Members of the first minority who change"), minority)
 
     def _voices(self) -> Iterable[Line | None]:
         """How many voices there are, and whether members think for themselves."""
@@ -367,21 +358,15 @@ class Yardstick:
             if found := effective((one.case, one.free[min(at, len(one.free) - 1)]) for one in self.panels if one.free):
                 one, _n, cases = found
                 yield Line(f"votes-{name}", title, one.value, one.low, one.high, cases, percent=False)
-        yield _mean(
-            "variety",
-            N_("Variety of reasons"),
-            [apart for panel in self.panels if (apart := variety(panel)) is not None],
-        )
+        apart = [one for one in map(variety, self.panels) if one is not None]
+        yield _mean("variety", N_("Variety of reasons"), apart)
         if known := persona_share(self.panels):
             title = N_("Differences that go with who the member is")
             yield Line("who", title, known[0], None, None, known[2], p=known[1])
         rates = [conformity(panel) for panel in self.panels]
-        yield _mean(
-            "conformity", N_("Goes over to a majority of the others"), [one[0] / one[1] for one in rates if one[1]]
-        )
-        yield _mean(
-            "independence", N_("Keeps its first vote against a majority"), [one[2] / one[3] for one in rates if one[3]]
-        )
+        over, kept = ([one[at] / one[at + 1] for one in rates if one[at + 1]] for at in (0, 2))
+        yield _mean("conformity", N_("Goes over to a majority of the others"), over)
+        yield _mean("independence", N_("Keeps its first vote against a majority"), kept)
 
 
 def of_runs(runs: Iterable[str], record: Callable[[str], Record], procedures: Mapping[str, Procedure]) -> Yardstick:

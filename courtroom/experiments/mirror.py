@@ -68,9 +68,8 @@ def drafts(
     if spec is None or spec.id in (OFFLINE, PERSON):
         raise CourtroomError("Choose a language model that rewrites: the offline model can't.")
     asked = [rewriting(case, change.value, spec, budget) for change, case in to_rewrite]
-    told = ask_outside_runs(house, "mirror-drafts", asked, keys)
-    for (change, case), called in zip(to_rewrite, told.calls, strict=True):
-        found[change.title][case.id] = rewritten(case, called, told.stopped)
+    for (change, case), answer in zip(to_rewrite, ask_outside_runs(house, "mirror-drafts", asked, keys), strict=True):
+        found[change.title][case.id] = rewritten(case, answer)
     return found
 
 
@@ -194,13 +193,9 @@ def sentence(pair: Pair) -> str:
     """Say what a change is shown to move against the same heard again, or that it is not shown to move it."""
     if not pair.knowable:
         least = fewest_cases(ALPHA, pair.pairs)
-        if pair.cases == 1:
-            return (
-                f"{pair.a}: whether it moves anything can't be known from one case or seed; "
-                f"{least} are needed for {pair.pairs} tests."
-            )
         return (
-            f"{pair.a}: whether it moves anything can't be known from {pair.cases:,} cases or seeds; "
+            f"{pair.a}: whether it moves anything can't be known from "
+            f"{'one case or seed' if pair.cases == 1 else f'{pair.cases:,} cases or seeds'}; "
             f"{least} are needed for {pair.pairs} tests."
         )
     of_a, of_b = (number(value, pair.measure) for value in (pair.of_a, pair.of_b))
@@ -210,9 +205,7 @@ def sentence(pair: Pair) -> str:
         f"is {low} to {high}, p {p_value(pair.corrected)} with Holm's correction for {pair.pairs} tests; {pair.cases:,} "
         "cases or seeds."
     )
-    if pair.holds:
-        return f"{pair.a}: it is not the same. {facts}"
-    return f"{pair.a}: nothing is shown to move. {facts}"
+    return f"{pair.a}: {'it is not the same' if pair.holds else 'nothing is shown to move'}. {facts}"
 
 
 def lines(found: Iterable[Pair]) -> list[dict[str, str | float]]:

@@ -52,14 +52,10 @@ class SequentialTest(Strict):
                 f"{_percent(LEAST)}: {came}."
             )
         bound, confidence = _percent(bound_of(self.found), 1), _percent(CONFIDENCE)
-        if self.found.state == "shown":
-            return (
-                f"How sure is this verdict? It is shown at {confidence} that at least {bound} of repeats come to the "
-                f"same outcome: {came} ({TEST})."
-            )
         return (
-            f"How sure is this verdict? It is shown at {confidence} that at most {bound} of repeats come to the "
-            f"same outcome: {came} ({TEST})."
+            f"How sure is this verdict? It is shown at {confidence} that at "
+            f"{'least' if self.found.state == 'shown' else 'most'} {bound} of repeats come to the same outcome: "
+            f"{came} ({TEST})."
         )
 
 

@@ -14,10 +14,10 @@ from typing import Any, Literal, Self
 import tomli_w
 from pydantic import Field, JsonValue, ValidationError, model_validator
 
-from courtroom.cases.case import CaseT
+from courtroom.cases.case import CaseT, option
 from courtroom.cases.checks import explain
 from courtroom.datasets import Datasets
-from courtroom.datasets.selection import VERSION_MARK, Preparation, Selection, option
+from courtroom.datasets.selection import VERSION_MARK, Preparation, Selection
 from courtroom.declarations.changes import changed
 from courtroom.declarations.parts import Controls
 from courtroom.declarations.setup import Budget

@@ -78,8 +78,6 @@ def standing(scene: RoomScene, at: int) -> Standing:
                 now.votes[moment.member] = moment
             case "tally":
                 counted = True
-            case _:
-                pass
     return now
 
 
@@ -267,19 +265,17 @@ class Painter:
 
     def _followed(self, now: Standing, member: str, points: Mapping[str, tuple[float, float]], radius: float) -> None:
         """Arrows from those whose opinion a member was shown, and whom it joined."""
-        vote = now.votes.get(member)
-        seat = next((seat for seat in self._seats if seat.id == member), None)
-        earlier = list(now.ballots.values())[-2:-1]
-        if not vote or not seat or not earlier:
+        vote, earlier = now.votes.get(member), list(now.ballots.values())[-2:-1]
+        if not vote or not earlier:
             return
-        for other in seat.follows:
+        for other in next((seat.follows for seat in self._seats if seat.id == member), ()):
             if other not in points or other == member or earlier[0].get(other) != vote.choice:
                 continue
             (x1, y1), (x2, y2) = points[other], points[member]
-            long = math.hypot(x2 - x1, y2 - y1) or 1
-            ux, uy, cut = (x2 - x1) / long, (y2 - y1) / long, radius + 12
+            long, cut = math.hypot(x2 - x1, y2 - y1), radius + 12
             if long <= 2 * cut:
                 continue
+            ux, uy = (x2 - x1) / long, (y2 - y1) / long
             a, b, c, d = x1 + ux * cut, y1 + uy * cut, x2 - ux * cut, y2 - uy * cut
             self._draw.line(_fine((a, b, c, d)), ACCENT[self.theme], 3 * FINE)
             tip = [(c, d), (c - ux * 13 - uy * 7, d - uy * 13 + ux * 7), (c - ux * 13 + uy * 7, d - uy * 13 - ux * 7)]

@@ -114,13 +114,11 @@ def _shots(scene: RoomScene) -> list[Shot]:
                 continue
             name, side = names.get(moment.member, moment.member), sides.get(moment.choice, moment.choice)
             before = sides.get(moment.before or "", "")
-            if moved:
-                weight = 9.0 if number == turning else 6.0
-            else:
-                weight = 7.0 if call.person else 4.0 if moment.choice not in heard else 1.5
-            heard |= {moment.choice, moment.member}
-            head = f"{name} · {before} → {side}" if moved else f"{name} · {side}"
             kind: Literal["change", "said"] = "change" if moved else "said"
+            head, weight = f"{name} · {side}", 7.0 if call.person else 4.0 if moment.choice not in heard else 1.5
+            if moved:
+                head, weight = f"{name} · {before} → {side}", 9.0 if number == turning else 6.0
+            heard |= {moment.choice, moment.member}
             shots.append(
                 Shot(kind=kind, moment=number, member=moment.member, head=head, caption=caption, weight=weight)
             )

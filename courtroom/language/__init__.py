@@ -38,13 +38,11 @@ TAIL = re.compile(r"(\S(?:.{0,90}\S)?) ((?:must|is|may|holds|has|lacks) .*)")
 
 
 def path_of(language: str) -> Path:
-    """The file of a language."""
     return LOCALE / language / "LC_MESSAGES" / "courtroom.po"
 
 
 @cache
 def catalogue(language: str) -> Catalogue:
-    """The catalogue of a language."""
     return Catalogue(path_of(language))
 
 

@@ -68,7 +68,7 @@ def inspect_image(source: bytes | Path, name: str) -> tuple[str, ...]:
 
 def small_jpeg(data: bytes, name: str, max_side: int) -> bytes:
     """Return a picture as JPEG: upright (EXIF orientation), RGB, no side longer than `max_side` pixels."""
-    return _jpeg(_shrunk(_rgb(upright(data, name), name)[0], max_side))
+    return _jpeg(_rgb(upright(data, name), name)[0], max_side)
 
 
 def views_of(data: bytes, name: str) -> int | None:
@@ -98,7 +98,7 @@ def sent_picture(data: bytes, name: str) -> SentPicture:
     remarks = [*changes]
     parts, way = _parts(whole), "from left to right" if whole.width > whole.height else "from top to bottom"
     views = [
-        View(f"part {number} of {len(parts)}, {way}" if len(parts) > 1 else "", _jpeg(_shrunk(part)))
+        View(f"part {number} of {len(parts)}, {way}" if len(parts) > 1 else "", _jpeg(part))
         for number, part in enumerate(parts, start=1)
     ]
     if len(parts) > 1:
@@ -127,7 +127,7 @@ def _moving(image: Image.Image, name: str) -> SentPicture:
     for second, frame in _frames(image, name):
         still, changed = _rgb(frame, name)
         changes |= dict.fromkeys(changed)
-        jpeg = _jpeg(_shrunk(still))
+        jpeg = _jpeg(still)
         if not frames or jpeg != frames[-1][1]:
             frames.append((second, jpeg))
     last = len(frames) - 1
@@ -159,16 +159,11 @@ def _frames(image: Image.Image, name: str) -> Iterator[tuple[float, Image.Image]
             second += float(frame.info.get("duration", 0)) / 1000
 
 
-def _jpeg(image: Image.Image) -> bytes:
-    out = io.BytesIO()
-    image.save(out, "JPEG", quality=85)
+def _jpeg(image: Image.Image, max_side: int = MAX_SIDE_PX) -> bytes:
+    out, shrunk = io.BytesIO(), image.copy()
+    shrunk.thumbnail((max_side, max_side))
+    shrunk.save(out, "JPEG", quality=85)
     return out.getvalue()
-
-
-def _shrunk(image: Image.Image, max_side: int = MAX_SIDE_PX) -> Image.Image:
-    image = image.copy()
-    image.thumbnail((max_side, max_side))
-    return image
 
 
 def _rgb(image: Image.Image, name: str) -> tuple[Image.Image, tuple[str, ...]]:

@@ -109,8 +109,12 @@ class MediaStore:
         """
         targets = {name: self._target(data, Path(name).name) for name, data in files.items()}
         contents = {target: files[name] for name, target in targets.items()}
-        if self.storage is not None:
-            self._store(self.storage, contents)
+        if (storage := self.storage) is not None:
+            for target, data in contents.items():
+                # It may be half a file there, of a writer that broke off.
+                if target.name not in self._stored and storage.size(target.name) != len(data):
+                    storage.put(target.name, data)
+                self._stored.add(target.name)
         self._place({target: data for target, data in contents.items() if not _is_renewed(target)})
         return {
             name: KeptFile(sha256=target.name.partition(".")[0], views=views_of(files[name], name))
@@ -126,14 +130,6 @@ class MediaStore:
                 (Path(folder) / target.name).write_bytes(data)
             for target in new:
                 os.replace(Path(folder) / target.name, target)
-
-    def _store(self, storage: ObjectStorage, contents: Mapping[Path, bytes]) -> None:
-        for target, data in contents.items():
-            if target.name in self._stored:
-                continue
-            if storage.size(target.name) != len(data):  # it may be half a file, of a writer that broke off
-                storage.put(target.name, data)
-            self._stored.add(target.name)
 
     def take(self, data: bytes, name: str) -> str:
         """Keep one file and return its SHA-256; see `keep`."""
@@ -223,11 +219,10 @@ class MediaStore:
 
 def _is_renewed(target: Path) -> bool:
     """Whether a file is there; if so it counts as brought in just now."""
-    try:
+    with suppress(FileNotFoundError):
         os.utime(target)
-    except FileNotFoundError:
-        return False
-    return True
+        return True
+    return False
 
 
 def media_of(settings: Settings) -> MediaStore:

@@ -1,8 +1,7 @@
 """Videos through OpenCV: what they are, and frames spread evenly over them."""
 
 import os
-from bisect import bisect_left
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -66,7 +65,7 @@ def sample_frames(path: Path, name: str, count: int = MAX_FRAMES) -> tuple[Frame
     times = _times(path, name)
     count = max(1, min(count, MAX_FRAMES))
     step = (times[-1] - times[0]) / (count - 1) if count > 1 else 0.0
-    places = sorted({_nearest(times, times[0] + number * step) for number in range(count)})
+    places = nearest(times, [times[0] + number * step for number in range(count)])
     frames = []
     with _captured(path) as (cv2, capture):
         for number in range(places[-1] + 1):
@@ -77,10 +76,9 @@ def sample_frames(path: Path, name: str, count: int = MAX_FRAMES) -> tuple[Frame
     return tuple(frames)
 
 
-def _nearest(times: list[float], target: float) -> int:
-    after = min(bisect_left(times, target), len(times) - 1)
-    before = max(after - 1, 0)
-    return before if target - times[before] <= times[after] - target else after
+def nearest(seconds: Sequence[float], moments: Iterable[float]) -> list[int]:
+    """Return the places of the frames nearest to the moments, each once, in the video's order; times in seconds."""
+    return sorted({min(range(len(seconds)), key=lambda i: abs(seconds[i] - moment)) for moment in moments if seconds})
 
 
 def _jpeg(cv2: Any, picture: Any) -> bytes:

@@ -50,11 +50,9 @@ class EmptyStream(Incomplete):
 def status_of(error: BaseException) -> int | None:
     """The HTTP status that an error came with, if any. LiteLLM gives a 500 to much that came with none."""
     status = getattr(error, "status_code", None)
-    if not isinstance(status, int):
-        return None
     if status == 404 and WORDS["no_endpoint"].search(str(error)):
         return 400
-    return status if status != 500 or _is(error, "HTTPStatusError") else None
+    return status if isinstance(status, int) and (status != 500 or _is(error, "HTTPStatusError")) else None
 
 
 def again_if_it_may_pass(error: BaseException) -> Again:
@@ -178,18 +176,14 @@ class Attempts:
         if not is_loading(error):
             return self.is_last
         self._loading += 1
-        if self._loading == 1:
-            self._loading_since = time.monotonic()
+        self._loading_since = self._loading_since or time.monotonic()
         return time.monotonic() - self._loading_since > LONGEST_LOADING_S
 
     def pause_s(self, error: Exception) -> float:
         """Seconds until the next attempt: none to ask in another way, else as the provider says, else ever longer."""
-        if isinstance(error, EmptyStream):
-            pause_s = 0.0
-        elif (seconds := retry_after(error)) is not None:
-            pause_s = seconds
-        else:
-            pause_s = LOADING_PAUSE_S if is_loading(error) else backoff_s(self.number)
+        said = 0.0 if isinstance(error, EmptyStream) else retry_after(error)
+        otherwise = LOADING_PAUSE_S if is_loading(error) else backoff_s(self.number)
+        pause_s = otherwise if said is None else said
         log.info("%s: attempt %d: %s; again in %.1f s", self._model, self.number, scrubbed(repr(error)), pause_s)
         return pause_s
 

@@ -13,12 +13,12 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import asynccontextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import lru_cache, partial
 from importlib.metadata import PackageNotFoundError, files
 from importlib.util import find_spec
 from os.path import commonprefix
@@ -88,31 +88,23 @@ def models_folder() -> Path:
 def model_files() -> dict[str, ModelFile]:
     """All that can be asked here, by the id that a setup names."""
     folder = models_folder()
-    paths = [*_packaged(), *(sorted(folder.glob("*.gguf")) if folder.is_dir() else ())]
+    paths = sorted(folder.glob("*.gguf")) if folder.is_dir() else []
+    for package in PACKAGES:
+        with suppress(PackageNotFoundError):
+            paths[:0] = [Path(str(path.locate())) for path in files(package) or () if path.suffix == ".gguf"]
     found = {f"{LOCAL}{path.name}": _read(path, path.stat().st_size) for path in paths if path.is_file()}
     return {name: file for name, file in found.items() if file is not None}
 
 
-def _packaged() -> Iterator[Path]:
-    for package in PACKAGES:
-        with suppress(PackageNotFoundError):
-            yield from (Path(str(path.locate())) for path in files(package) or () if path.suffix == ".gguf")
-
-
 @lru_cache(maxsize=256)
 def _read(path: Path, size: int) -> ModelFile | None:
-    try:
-        with path.open("rb") as file:
-            magic, _, _, fields = struct.unpack("<4sIQQ", file.read(24))
-            if magic != b"GGUF":
-                return None
-            for _ in range(min(fields, _MOST_FIELDS)):
-                name, kind = _text(file), _number(file, 4)
-                if name.endswith(b".context_length"):
-                    return ModelFile(path, size, _number(file, _SIZES[kind]))
-                _skip(file, kind)
-    except (OSError, struct.error, KeyError, OverflowError):
-        pass
+    with suppress(OSError, struct.error, KeyError, OverflowError), path.open("rb") as file:
+        magic, _, _, fields = struct.unpack("<4sIQQ", file.read(24))
+        for _ in range(min(fields, _MOST_FIELDS) if magic == b"GGUF" else 0):
+            name, kind = _text(file), _number(file, 4)
+            if name.endswith(b".context_length"):
+                return ModelFile(path, size, _number(file, _SIZES[kind]))
+            _skip(file, kind)
     return None
 
 
@@ -274,7 +266,16 @@ class LocalServers:
         if file is None:
             raise ModelError(f"There is no model {model} here. `courtroom models list` names those that are there.")
         threads = (os.cpu_count() or 1) // file.processes  # the server's low priority keeps the page quick
-        server = _Server([_Process(_started(file, threads)) for _ in range(file.processes)], calls=1)
+        start = partial(
+            subprocess.Popen[str],
+            [sys.executable, llama_server.__file__, str(file.path), str(file.slot), str(threads)],
+            env={**os.environ, "OMP_WAIT_POLICY": "passive"},  # threads that spin slow down everything else
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+        )
+        server = _Server([_Process(start()) for _ in range(file.processes)], calls=1)
         for process in server.processes:
             assert process.running.stdout is not None
             process.address = process.running.stdout.readline().strip()
@@ -316,17 +317,6 @@ class LocalServers:
             for pipe in (process.stdin, process.stdout):
                 if pipe is not None:
                     pipe.close()
-
-
-def _started(file: ModelFile, threads: int) -> subprocess.Popen[str]:
-    return subprocess.Popen(
-        [sys.executable, llama_server.__file__, str(file.path), str(file.slot), str(threads)],
-        env={**os.environ, "OMP_WAIT_POLICY": "passive"},  # threads that spin slow down everything else
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        text=True,
-    )
 
 
 LOCAL_SERVERS = LocalServers()

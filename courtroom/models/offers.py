@@ -4,6 +4,7 @@ import json
 import os
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from typing import Any
 
 from courtroom.models.connections import Connections
@@ -37,17 +38,13 @@ def served_context(way: Route) -> int | None:
         told_of = known.items() if isinstance(known, Mapping) else ()
         contexts = (whole(value) for name, value in told_of if str(name).endswith(".context_length"))
         return next(filter(None, contexts), None)
-    try:
-        context = whole(told(f"{root}/props", key)["default_generation_settings"]["n_ctx"])
-        if context:
+    with suppress(KeyError, TypeError):  # it is another server than llama.cpp's
+        if context := whole(told(f"{root}/props", key)["default_generation_settings"]["n_ctx"]):
             return context
-    except (KeyError, TypeError):
-        pass  # it is another server than llama.cpp's
-    try:
+    with suppress(KeyError, TypeError, AttributeError):
         entries = told(f"{address}/models", key)["data"]
         return next((context_in(entry) for entry in entries if entry["id"] in (name, way.model)), None)
-    except (KeyError, TypeError, AttributeError):
-        return None
+    return None
 
 
 def context_in(entry: Mapping[str, Any]) -> int | None:

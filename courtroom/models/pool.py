@@ -9,7 +9,7 @@ import logging
 import math
 import time
 from collections.abc import AsyncIterator, Iterable
-from contextlib import asynccontextmanager, nullcontext
+from contextlib import asynccontextmanager, nullcontext, suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -134,7 +134,6 @@ class ModelPool:
         """Models whose servers are waited for, as they are still loading them."""
 
     async def answer(self, request: Request, watch: Watch | None = None) -> Reply:
-        """See `Model.answer`."""
         if request.spec.id in (OFFLINE, SCRIPT):
             return await self._offline.answer(request)
         await self.warm()
@@ -209,22 +208,16 @@ class Call:
             return await self._attempts.made(partial(self._attempt, messages, beginning), self._worth_another)
         except NotAllowed:
             raise
-        except ModelError as error:
-            error.paid = self._paid()
-            raise
         except MediaError as error:
             raise ModelError(str(error)) from error
         except Exception as error:  # noqa: BLE001  LiteLLM has no base of its own for what it raises
-            failure = sentence(error, self._request)
-            failure.paid = self._paid()
+            failure = error if isinstance(error, ModelError) else sentence(error, self._request)
+            failure.paid = in_all(self._used, Reply(text=""), attempts=self._made)
             raise failure from None  # the cause may hold a key, and a log would print it
         finally:
             self._pool.loading.discard(self._spec.id)
             if self._request.by_batch:
                 self._pool.batches.answered.discard(self._request.key)
-
-    def _paid(self) -> Reply:
-        return in_all(self._used, Reply(text=""), attempts=self._made)
 
     def _marked_beginning(self) -> Beginning | None:
         """What of a prompt is marked for its provider to keep; None where that keeps what it likes, or none so short."""
@@ -463,10 +456,9 @@ class Call:
 
 def is_object(text: str) -> bool:
     """Whether a text is one whole JSON object."""
-    try:
+    with suppress(ValueError, RecursionError):
         return isinstance(json.loads(text), dict)
-    except (ValueError, RecursionError):
-        return False
+    return False
 
 
 def _called(message: Any) -> str:
@@ -479,11 +471,9 @@ async def _reply(said: Said, form: type[BaseModel]) -> Reply:
     """The answer in what was said: the content, what a tool was given, or a thought that ends with a whole answer."""
     text = said.content if "{" in said.content or not said.call else said.call
     if not text and said.finish not in (CUT, REFUSAL, FILTERED) and said.thought.rstrip("` \n").endswith("}"):
-        try:
+        with suppress(InvalidAnswer):  # it is a thought; the answer is empty
             await asyncio.to_thread(read_answer, said.thought, form, CUT)  # of which only what is whole is read
             text = said.thought
-        except InvalidAnswer:
-            pass  # it is a thought; the answer is empty
     text = (text or said.content).encode(errors="replace").decode()  # half a surrogate pair can't be stored
     return Reply(text=text, finish=said.finish, **said.answered_by)
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Mapping, MutableMapping, Sequence
+import re
+from collections.abc import Mapping, MutableMapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property, lru_cache, partial
 from pathlib import Path
@@ -37,11 +38,11 @@ class Renders(Protocol):
 
     @property
     def without_media(self) -> Renders:
-        """The same, with nothing of pictures and videos."""
+        """The same, with nothing of pictures and videos in what the whole run shares."""
 
     @property
     def fresh(self) -> Renders:
-        """The same for another event loop."""
+        """The same for another event loop: those who wait for their turn wait on one."""
 
     async def render(self, task: Task[Any], *, sees: bool, room: Room = "generous") -> Sequence[Message]:
         """The messages; media become their descriptions where the model can't see."""
@@ -73,13 +74,11 @@ class Prompts:
 
     @cached_property
     def without_media(self) -> Prompts:
-        """The same, with nothing of pictures and videos in what the whole run shares."""
         common = {name: without_media(value) for name, value in self._common.items()}
         return Prompts(self._folder, common, self._edits, self._notes, self._replies)
 
     @property
     def fresh(self) -> Prompts:
-        """The same for another event loop: those who wait for their turn wait on one."""
         return Prompts(self._folder, self._common, self._edits, self._notes, self._replies)
 
     async def render(self, task: Task[Any], *, sees: bool, room: Room = "generous") -> tuple[Message, ...]:
@@ -157,22 +156,15 @@ def templates(folder: Path, *kinds: str) -> dict[str, str]:
         kinds: of the cases that it takes. The template of the first stands for `_case` where the folder has none; those
             of the others are there by their names. Any kind's may be included by name.
     """
-    found = _texts({path.name.removesuffix(".md.j2"): path for path in sorted(folder.glob("*.md.j2"))})
-    shared = _texts(case_templates())
+    found = {path.name.removesuffix(".md.j2"): path.read_text("utf-8") for path in sorted(folder.glob("*.md.j2"))}
+    shared = {name: path.read_text("utf-8") for name, path in case_templates().items()}
     if "_case" not in found:
         named = zip(("_case", *kinds[1:]), kinds, strict=False)
         found |= {name: shared[kind] for name, kind in named if kind in shared}
-    while taken_in := {name for name in shared.keys() - found.keys() if _named(name, found.values())}:
+    quoted = {name: re.compile(f"""[\"']{re.escape(name)}[\"']""") for name in shared}
+    while taken_in := {name for name in shared.keys() - found.keys() if any(map(quoted[name].search, found.values()))}:
         found = {name: shared[name] for name in taken_in} | found
     return found
-
-
-def _named(name: str, texts: Iterable[str]) -> bool:
-    return any(f'"{name}"' in text or f"'{name}'" in text for text in texts)
-
-
-def _texts(files: Mapping[str, Path]) -> dict[str, str]:
-    return {name: path.read_text("utf-8") for name, path in files.items()}
 
 
 def describe(medium: Medium, number: int) -> str:

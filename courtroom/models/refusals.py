@@ -38,10 +38,10 @@ def refused(error: BaseException, sent: Mapping[str, Any], *, without_schema: bo
         sent: the parameters of the call that was refused.
         without_schema: whether the schema may be left out.
     """
-    kept = {SCHEMA} if without_schema and "response_format" in sent else set()
-    knobs = PARAMETERS & sent.keys() | ({"thinking_budget"} if "thinking" in sent else set())
     if not refuses(error):
         return None
+    kept = {SCHEMA} if without_schema and "response_format" in sent else set()
+    knobs = PARAMETERS & sent.keys() | ({"thinking_budget"} if "thinking" in sent else set())
     text = str(error)
     if context := WORDS["context"].search(text):
         return Refused({CONTEXT: int(context[1])}, is_said=True)

@@ -233,17 +233,12 @@ def _wrong_extra(name: str, value: Extra) -> str:
     must = EXTRAS.get(name)
     if must is None:
         return f"“{name[:40]}” can't be given in a setup; addresses, keys and headers are set by the server's owner"
-    if isinstance(value, bool):
-        fits = False
-    elif must == _WHOLE:
-        fits = isinstance(value, int)
-    elif must == _NUMBER:
-        fits = isinstance(value, (int, float))
-    elif must == _SAFETY:
-        fits = value in SAFETY
-    elif must == _NAME:
-        fits = isinstance(value, str) and bool(_WORD.fullmatch(value))
-    else:
-        texts = value if isinstance(value, list) else [value]
-        fits = len(texts) <= 8 and all(isinstance(text, str) and len(text) <= 100 for text in texts)
-    return "" if fits else f"{name} must be {must}"
+    texts = value if isinstance(value, list) else [value]
+    fits = {
+        _WHOLE: isinstance(value, int),
+        _NUMBER: isinstance(value, (int, float)),
+        _SAFETY: value in SAFETY,
+        _NAME: isinstance(value, str) and bool(_WORD.fullmatch(value)),
+        _STOP: len(texts) <= 8 and all(isinstance(text, str) and len(text) <= 100 for text in texts),
+    }
+    return "" if fits[must] and not isinstance(value, bool) else f"{name} must be {must}"

@@ -1,15 +1,15 @@
 """Our messages in the form that OpenAI-compatible providers take."""
 
 import base64
-from collections.abc import Iterable, Sequence
-from itertools import count, groupby, pairwise
+from collections.abc import Sequence
+from itertools import chain, count, groupby, pairwise
 from math import ceil
 from typing import Any
 
 from courtroom.media.medium import Medium
 from courtroom.media.sent import View
 from courtroom.media.store import MediaStore
-from courtroom.media.videos import clock
+from courtroom.media.videos import clock, nearest
 from courtroom.models.prompt_cache import marked_parts
 from courtroom.models.request import Message
 
@@ -42,11 +42,10 @@ def alternating(messages: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
 def _joined(first: str | list[dict[str, Any]], second: str | list[dict[str, Any]]) -> str | list[dict[str, Any]]:
     if isinstance(first, str) and isinstance(second, str):
         return f"{first}\n\n{second}"
-    return [
-        part
-        for content in (first, second)
-        for part in ([{"type": "text", "text": content}] if isinstance(content, str) else content)
-    ]
+    parts = (
+        [{"type": "text", "text": content}] if isinstance(content, str) else content for content in (first, second)
+    )
+    return [*chain.from_iterable(parts)]
 
 
 def _content(message: Message, media: MediaStore, *, marked: bool) -> str | list[dict[str, Any]]:
@@ -90,11 +89,6 @@ def _shown(medium: Medium, called: str, media: MediaStore) -> list[dict[str, Any
         text = f"at {clock(times[place], tenths=is_close)}:"
         shown += [{"type": "text", "text": text}, _picture(frames[place].jpeg)]
     return shown
-
-
-def nearest(seconds: Sequence[float], moments: Iterable[float]) -> list[int]:
-    """Return the places of the frames nearest to the moments, each once, in the video's order; times in seconds."""
-    return sorted({min(range(len(seconds)), key=lambda i: abs(seconds[i] - moment)) for moment in moments if seconds})
 
 
 def _picture(jpeg: bytes) -> dict[str, Any]:

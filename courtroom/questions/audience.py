@@ -4,15 +4,14 @@ import re
 import secrets
 import time
 from functools import partial
-from typing import Any
 
 from pydantic import Field
 
 from courtroom.access import Access, Resource, needs
 from courtroom.errors import CourtroomError
 from courtroom.sharing import changing, demand_change
-from courtroom.store.connection import StoreConnection, fitting, read
-from courtroom.store.database import Database
+from courtroom.store.connection import fitting, read
+from courtroom.store.database import Database, insert
 from courtroom.strict import Strict
 
 BEFORE = ""
@@ -20,7 +19,8 @@ BEFORE = ""
 LONGEST = 280
 MOST_PHONES = 2_000
 """Phones that take part in one audience: whoever makes up ids fills no disk."""
-_PHONE = re.compile(r"[A-Za-z0-9_-]{16,64}")
+PHONE = re.compile(r"[A-Za-z0-9_-]{16,64}")
+"""The id of one."""
 
 
 class NoSuchAudience(CourtroomError):
@@ -92,14 +92,16 @@ class AudienceStore:
         return found
 
     def of(self, run: str) -> Audience | None:
-        row = self._database.row("SELECT * FROM audiences WHERE run = ?", (run,))
-        return read_audience(row) if row else None
+        return self._found("run", run)
 
     def at(self, token: str) -> Audience:
-        row = self._database.row("SELECT * FROM audiences WHERE token = ?", (token,))
-        if row is None:
+        if (found := self._found("token", token)) is None:
             raise NoSuchAudience("This link leads to no audience. Ask whoever leads the hearing for a new one.")
-        return read_audience(row)
+        return found
+
+    def _found(self, column: str, value: str) -> Audience | None:
+        row = self._database.row(f"SELECT * FROM audiences WHERE {column} = ?", (value,))
+        return read("audience", row["run"], partial(fitting, Audience, row)) if row else None
 
     @needs(Access.RUN)
     def close(self, run: str) -> None:
@@ -122,7 +124,7 @@ class AudienceStore:
     def vote(self, run: str, poll: str, phone: str, choice: str) -> None:
         """Keep a phone's vote in place of its earlier one in the same poll."""
         with self._database.transaction() as db:
-            self._admit(db, run, phone, voting=True)
+            self._admit(run, phone, voting=True)
             db.execute(
                 "INSERT INTO audience_votes (run, poll, phone, choice, at) VALUES (?, ?, ?, ?, ?)"
                 " ON CONFLICT (run, poll, phone) DO UPDATE SET choice = excluded.choice, at = excluded.at",
@@ -135,7 +137,7 @@ class AudienceStore:
         if not 0 < len(said) <= LONGEST:
             raise VoteRefused(f"An argument has 1 to {LONGEST} characters; this one has {len(said)}.")
         with self._database.transaction() as db:
-            self._admit(db, run, phone)
+            self._admit(run, phone)
             choice = self.choices(run, phone).get(poll)
             if choice is None:
                 raise VoteRefused("Vote first: an argument speaks for what you voted for.")
@@ -154,32 +156,29 @@ class AudienceStore:
     def like(self, run: str, number: int, phone: str, on: bool) -> None:
         """Vote for the argument of another phone, or take that vote back."""
         with self._database.transaction() as db:
-            self._admit(db, run, phone)
-            row = db.execute(
-                "SELECT phone FROM audience_arguments WHERE run = ? AND number = ?", (run, number)
-            ).fetchone()
+            self._admit(run, phone)
+            row = self._database.row("SELECT phone FROM audience_arguments WHERE run = ? AND number = ?", (run, number))
             if row is None:
                 raise VoteRefused("This argument is not there any more.")
             if row["phone"] == phone:
                 raise VoteRefused("This is your own argument: others vote for it.")
             if on:
-                db.execute(
-                    "INSERT INTO audience_likes VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
-                    (number, run, phone, time.time()),
-                )
+                own = {"argument": number, "run": run, "phone": phone, "at": time.time()}
+                insert(db, "audience_likes", [own], or_keep=True)
             else:
                 db.execute("DELETE FROM audience_likes WHERE argument = ? AND phone = ?", (number, phone))
 
-    def _admit(self, db: StoreConnection, run: str, phone: str, *, voting: bool = False) -> None:
-        if not is_phone(phone):
+    def _admit(self, run: str, phone: str, *, voting: bool = False) -> None:
+        if not PHONE.fullmatch(phone):
             raise VoteRefused("This page has lost its place. Open the link again.")
         audience = self.of(run)
         if audience is None or audience.closed is not None:
             raise VoteRefused("The audience is closed.")
-        known = db.execute("SELECT 1 FROM audience_votes WHERE run = ? AND phone = ? LIMIT 1", (run, phone)).fetchone()
-        if not known and not voting:
+        if self.choices(run, phone):
+            return
+        if not voting:
             raise VoteRefused("Vote first; then you can say why, and vote for what others say.")
-        if not known and self.voters(run) >= MOST_PHONES:
+        if self.voters(run) >= MOST_PHONES:
             raise VoteRefused(f"There are {MOST_PHONES} people already.")
 
     def counts(self, run: str) -> dict[str, dict[str, int]]:
@@ -221,11 +220,3 @@ class AudienceStore:
     def likes(self, run: str) -> tuple[Like, ...]:
         rows = self._database.execute("SELECT * FROM audience_likes WHERE run = ? ORDER BY at, argument, phone", (run,))
         return tuple(read("vote for an argument", run, partial(fitting, Like, row)) for row in rows)
-
-
-def is_phone(phone: str) -> bool:
-    return _PHONE.fullmatch(phone) is not None
-
-
-def read_audience(row: Any) -> Audience:
-    return read("audience", row["run"], lambda: fitting(Audience, row))

@@ -156,8 +156,9 @@ def ask_beside(
 @needs(Access.RUN)
 def ask_outside_runs(
     house: Courthouse, what: str, questions: Sequence[Asked[Any]], keys: Mapping[str, str] | None
-) -> AskedBeside:
-    """Ask what belongs to no run, all within one budget; it counts in the month of the person who acts.
+) -> list[dict[str, Any] | str]:
+    """Ask what belongs to no run, all within one budget; it counts in the month of the person who acts. Return each
+    answer, or a sentence that says why there is none.
 
     Answers are on record, so that the same is asked and paid for once; whoever asks again has each that failed asked anew.
     """
@@ -165,7 +166,8 @@ def ask_outside_runs(
     payer = f"{what}-{person.id if person else NOBODYS}"
     take(house.database, Resource(kind="run", id=payer))
     failed = dict.fromkeys((one.path for one in questions), ANY_NUMBER)
-    return ask_beside(house.runner, payer, questions, keys, failed, Spent()).result()
+    asked = ask_beside(house.runner, payer, questions, keys, failed, Spent()).result()
+    return [(one.error if one.value is None else one.value) if one else asked.stopped for one in asked.calls]
 
 
 def replay(house: Courthouse, record: Record) -> Mapping[str, Asked[Any]]:

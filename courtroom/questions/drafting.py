@@ -142,11 +142,10 @@ def drafted(
     kept = house.media.keep({one.file: medium(one) for one in with_file})
     task = DraftCase(papers=draft.pieces, pictures=with_kept(pictures, kept))
     asked = by_role("drafter", task, spec, Setup(), f"{draft.id}/{draft.version}")
-    outcome = ask_outside_runs(house, "case-drafts", [asked], keys)
-    (called,) = outcome.calls
-    if called is None or called.value is None:
-        raise CourtroomError(called.error if called else outcome.stopped)
-    return applied(draft, CaseDraft.model_validate(called.value))
+    (told,) = ask_outside_runs(house, "case-drafts", [asked], keys)
+    if isinstance(told, str):
+        raise CourtroomError(told)
+    return applied(draft, CaseDraft.model_validate(told))
 
 
 def applied(draft: Draft, answer: CaseDraft) -> Draft:

@@ -39,7 +39,6 @@ FULL_NAME = PATTERNS["full_name"]
 PARTIES: Mapping[str, str] = _WORDS["parties"]
 """What a case calls a party, and which side that is."""
 TITLES, TO_MEN, TO_WOMEN = (_WORDS["pronouns"][name] for name in ("titles", "men", "women"))
-GENDERS = {"woman": "women", "man": "men"}
 QUOTED = 30
 """Characters around a word that was left."""
 
@@ -255,7 +254,7 @@ def _renamed(case: Case, forms: Forms, change: Change) -> Mirrored:
     """The case with another name for somebody, in all its forms; of the other gender, with pronouns and titles too."""
     gender, name = _gender(case, forms), next(iter(forms))
     if change.kind == "gender":
-        wanted = GENDERS.get(change.value) or {"women": "men", "men": "women", "": ""}[gender]
+        wanted = {"woman": "women", "man": "men"}.get(change.value, {"women": "men", "men": "women"}.get(gender))
         if not wanted:
             return Mirrored(left=(f"Nothing says whether {name} is a woman or a man. Say what they are to be.",))
         if wanted == gender:

@@ -3,12 +3,12 @@
 import re
 from calendar import month_name
 from collections import Counter, defaultdict
+from typing import Any
 
 from pydantic import Field
 
 from courtroom.cases.case import Case
 from courtroom.declarations.setup import Budget, Setup
-from courtroom.engine.events import Called
 from courtroom.engine.services import Asked
 from courtroom.models.rendering import quote
 from courtroom.models.request import digest_text
@@ -73,15 +73,12 @@ def _places(case: Case) -> dict[str, list[str]]:
     return places
 
 
-def rewritten(case: Case, called: Called | None, stopped: str) -> Mirrored:
-    """Take over the texts that keep every number of the case; say of the others why not, and of which the model is not sure.
-
-    Args:
-        called: the answer; None where the budget had no room, which `stopped` says.
-    """
-    if called is None or called.value is None:
-        return Mirrored(left=(called.error if called else stopped,))
-    answer, known = RewrittenCase.model_validate(called.value), dict(enumerate(_places(case).items(), start=1))
+def rewritten(case: Case, told: dict[str, Any] | str) -> Mirrored:
+    """Take over the texts that keep every number of the case; say of the others why not, and of which the model is not sure;
+    or, where there is no answer, why."""
+    if isinstance(told, str):
+        return Mirrored(left=(told,))
+    answer, known = RewrittenCase.model_validate(told), dict(enumerate(_places(case).items(), start=1))
     changed: dict[str, str] = {}
     left: list[str] = []
     for one in answer.texts:

@@ -7,7 +7,7 @@ import json
 import os
 import re
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any
 
@@ -116,14 +116,10 @@ def is_json_lines(text: str) -> bool:
     """Whether a text is several objects, one on each line, and not one JSON document; some lines may be damaged."""
     lines = [line.strip() for line in text.split("\n") if line.strip()]
     whole = sum(line.startswith("{") and line.endswith("}") for line in lines)
-    return len(lines) > 1 and 2 * whole > len(lines) and not _is_document(text)
-
-
-def _is_document(text: str) -> bool:
-    try:
-        json.loads(text)
-    except json.JSONDecodeError:
-        return False
-    except (ValueError, RecursionError):
-        return True  # reported when it is read: too many digits, too deep
-    return True
+    if len(lines) > 1 and 2 * whole > len(lines):
+        with suppress(RecursionError):  # too deep, which is reported when it is read, as are too many digits
+            try:
+                json.loads(text)
+            except ValueError as error:
+                return isinstance(error, json.JSONDecodeError)
+    return False

@@ -7,6 +7,7 @@ import sys
 import unicodedata
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import chain, islice
 from typing import Any
@@ -239,11 +240,10 @@ def _told(error: csv.Error) -> str:
 
 def is_text(text: str) -> bool:
     """Whether all of it can be stored, so that it holds no half of a character."""
-    try:
+    with suppress(UnicodeEncodeError):
         text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
+        return True
+    return False
 
 
 def looks_like_lines(text: str) -> bool:

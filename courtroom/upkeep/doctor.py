@@ -51,7 +51,10 @@ def examine(
         yield from stored_rows.readable(house, mend, progress)
         yield from stored_rows.belonging(house, mend, progress)
         yield from found_out(house)
-        yield from whole(house, mend)
+        try:
+            yield from whole(house, mend)
+        except MediaError as error:  # the storage does not answer
+            yield wrong("media", str(error))
         yield from indexes(house, mend)
 
 
@@ -269,13 +272,6 @@ UNUSED = "unused"
 
 def whole(house: Courthouse, mend: bool) -> Iterator[CheckResult]:
     """Content hashes, missing files, and files that no case needs any more."""
-    try:
-        yield from _whole(house, mend)
-    except MediaError as error:  # the storage does not answer
-        yield wrong("media", str(error))
-
-
-def _whole(house: Courthouse, mend: bool) -> Iterator[CheckResult]:
     needed = _needed(house)  # first: the samples put their media in place
     sizes, broken = dict[str, int](), list[str]()
     for name in house.media.names():

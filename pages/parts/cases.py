@@ -12,7 +12,7 @@ from pydantic_core import PydanticUndefined
 from courtroom.access import Resource
 from courtroom.cases.case import Case
 from courtroom.cases.checks import check
-from courtroom.cases.dispute import SIDES, ChatMessage, Dispute
+from courtroom.cases.dispute import SIDES, Dispute
 from courtroom.cases.drafts import ABOVE, LEFT_OUT, Draft, DraftPiece, Drafts, field_of, missing, title_of
 from courtroom.cases.files import ENDINGS, Package, read_each, write_zip
 from courtroom.cases.kinds import case_kinds
@@ -85,8 +85,7 @@ def case_body(house: Courthouse, case: Case) -> None:
     st.title(literal(case.title))
     if case.source:
         st.caption(literal(case.source))
-    findings = check(case, house.media)
-    if findings:
+    if findings := check(case, house.media):
         with st.expander(_("Checks: {findings} to look at", findings=len(findings)), icon=":material/rule:"):
             for finding in findings:
                 show = st.error if finding.severity == "error" else st.warning
@@ -95,16 +94,11 @@ def case_body(house: Courthouse, case: Case) -> None:
         st.caption(_(":material/check: Checks found nothing wrong with this case."))
     if isinstance(case, Dispute):
         _dispute(house, case)
-    else:
-        _plain(house, case)
-
-
-def _plain(house: Courthouse, case: Case) -> None:
-    media = list(case.media())
+        return
     for title, text in case.sections():
         st.subheader(literal(title))
         inert(text)
-    if media:
+    if media := list(case.media()):
         st.subheader(_("Pictures and videos"))
     for column, medium in in_columns(media, 3):
         with column:
@@ -118,13 +112,29 @@ def _plain(house: Courthouse, case: Case) -> None:
 def _dispute(house: Courthouse, case: Dispute) -> None:
     left, right = st.columns([1, 1], gap="large")
     with left:
-        _order(case)
+        deal = case.transaction
+        st.subheader(_("Order"))
+        facts = [
+            ("Product", deal.product),
+            ("Price", deal.cost),
+            ("Condition", deal.condition),
+            ("Category", " › ".join(filter(None, (case.category, case.subcategory)))),
+            ("Ordered", f"{deal.ordered_at:%Y-%m-%d %H:%M}" if deal.ordered_at else ""),
+            ("Delivered", f"{deal.delivered_at:%Y-%m-%d %H:%M}" if deal.delivered_at else ""),
+            ("State", deal.order_state),
+        ]
+        st.html(html_of("facts", facts=[fact for fact in facts if fact[1]]))
+        if deal.description:
+            st.caption(_("The listing says"))
+            inert(deal.description)
     with right:
         st.subheader(_("Chat"))
         if not case.chat:
             st.caption(_("Buyer and seller did not write to each other."))
         for line in case.chat:
-            _bubble(line)
+            side = "flex-start" if line.speaker == "buyer" else "flex-end"
+            colour = tone(SIDES.index(line.speaker), st.context.theme.type or "light")
+            st.html(html_of("bubble", line=line, side=side, colour=colour, mark=MARKS[line.speaker]))
     st.subheader(_("Evidence"))
     if not case.evidence:
         st.info(_("Neither side has submitted evidence."))
@@ -143,30 +153,6 @@ def _dispute(house: Courthouse, case: Dispute) -> None:
             st.caption(_("Members of a hearing never see this."))
             for opinion in case.jury.opinions:
                 inert(f"{MARKS[opinion.side]} {opinion.side}: {opinion.text}")
-
-
-def _order(case: Dispute) -> None:
-    deal = case.transaction
-    st.subheader(_("Order"))
-    facts = [
-        ("Product", deal.product),
-        ("Price", deal.cost),
-        ("Condition", deal.condition),
-        ("Category", " › ".join(filter(None, (case.category, case.subcategory)))),
-        ("Ordered", f"{deal.ordered_at:%Y-%m-%d %H:%M}" if deal.ordered_at else ""),
-        ("Delivered", f"{deal.delivered_at:%Y-%m-%d %H:%M}" if deal.delivered_at else ""),
-        ("State", deal.order_state),
-    ]
-    st.html(html_of("facts", facts=[fact for fact in facts if fact[1]]))
-    if deal.description:
-        st.caption(_("The listing says"))
-        inert(deal.description)
-
-
-def _bubble(line: ChatMessage) -> None:
-    side = "flex-start" if line.speaker == "buyer" else "flex-end"
-    colour = tone(SIDES.index(line.speaker), st.context.theme.type or "light")
-    st.html(html_of("bubble", line=line, side=side, colour=colour, mark=MARKS[line.speaker]))
 
 
 def encoding_choice(place: Any, key: str) -> str:
@@ -188,10 +174,8 @@ def upload(house: Courthouse) -> None:
     about += " " + _("A table of labelled texts has columns “label” and “text”, or “premise” and “hypothesis”.")
     endings = [ending.removeprefix(".") for ending in sorted(ENDINGS)]
     files = uploader(st, title, endings, key="case_files", several=True, about=about)
-    about, hint = (
-        _("Where labels are numbers: as the file's own description has it."),
-        _("0=entailment,1=not_entailment"),
-    )
+    about = _("Where labels are numbers: as the file's own description has it.")
+    hint = _("0=entailment,1=not_entailment")
     names = st.text_input(_("What labels mean that are numbers"), key="label_names", placeholder=hint, help=about)
     encoding = encoding_choice(st, "case_encoding")
     if not st.button(_("Import"), type="primary", disabled=not files):
@@ -211,7 +195,24 @@ def upload(house: Courthouse) -> None:
                         remarks.update(package.remarks)
                     except CourtroomError as error:
                         refused.append(str(error))
-        _report(taken, refused, remarks)
+        sentence = _("{taken} cases imported.", taken=len(taken))
+        if len(taken) == 1:
+            sentence = _("Imported: {taken}.", taken=literal(taken[0]))
+        if refused:
+            counts = {"taken": len(taken), "refused": len(refused), "why": literal(refused[0])}
+            sentence = _("{taken} cases imported, {refused} refused: {why}", **counts)
+            (st.warning if taken else st.error)(sentence, icon=":material/error:")
+        else:
+            st.success(sentence, icon=":material/check:")
+        if remarks:
+            more = _("And {number} more below.", number=len(remarks) - 1) if len(remarks) > 1 else ""
+            st.warning(literal(f"{translated(next(iter(remarks)))} {more}"), icon=":material/info:")
+        if len(taken) + len(refused) + len(remarks) > 1:
+            with st.expander(_("Details"), expanded=bool(remarks)):
+                _list(_("Refused"), [translated(one) for one in refused])
+                counted = ((translated(text), times) for text, times in remarks.items())
+                _list(_("Remarks"), [f"{text} ×{times}" if times > 1 else text for text, times in counted])
+                _list(_("Imported"), taken)
 
 
 def _packages(file: Any, labels: Any, encoding: str) -> Iterator[Package | CourtroomError]:
@@ -220,30 +221,6 @@ def _packages(file: Any, labels: Any, encoding: str) -> Iterator[Package | Court
         yield from read_each(file.name, file.getvalue(), labels, encoding)
     except CourtroomError as error:
         yield error
-
-
-def _report(taken: list[str], refused: list[str], remarks: Counter[str]) -> None:
-    """One sentence on all; where there is more to say, it is folded below."""
-    sentence = _("{taken} cases imported.", taken=len(taken))
-    if len(taken) == 1:
-        sentence = _("Imported: {taken}.", taken=literal(taken[0]))
-    if refused:
-        counts = {"taken": len(taken), "refused": len(refused), "why": literal(refused[0])}
-        sentence = _("{taken} cases imported, {refused} refused: {why}", **counts)
-        (st.warning if taken else st.error)(sentence, icon=":material/error:")
-    else:
-        st.success(sentence, icon=":material/check:")
-    if remarks:
-        more = _("And {number} more below.", number=len(remarks) - 1) if len(remarks) > 1 else ""
-        st.warning(literal(f"{translated(next(iter(remarks)))} {more}"), icon=":material/info:")
-    if len(taken) + len(refused) + len(remarks) > 1:
-        with st.expander(_("Details"), expanded=bool(remarks)):
-            _list(_("Refused"), [translated(one) for one in refused])
-            lines = [
-                f"{translated(text)} ×{times}" if times > 1 else translated(text) for text, times in remarks.items()
-            ]
-            _list(_("Remarks"), lines)
-            _list(_("Imported"), taken)
 
 
 def _list(title: str, lines: list[str]) -> None:
@@ -320,8 +297,6 @@ def _bring(drafts: Drafts, draft: Draft | None) -> None:
 
 def _ask(house: Courthouse, drafts: Drafts, draft: Draft) -> None:
     """Draw the choice of a model that drafts the case, and what came of it."""
-    if not any(piece.source for piece in draft.pieces):
-        return
     about = _("It proposes sides, claims and passages. You see all of it beside the papers, and save it yourself.")
     if st.toggle(_("Have a model draft it"), key=f"draft-{draft.id}-asks", help=about):
         values, _listed = model_picker({"id": OFFLINE}, f"draft-{draft.id}-model", house.connections)
@@ -339,21 +314,31 @@ def _ask(house: Courthouse, drafts: Drafts, draft: Draft) -> None:
 
 
 def _draft(house: Courthouse, drafts: Drafts, draft: Draft) -> None:
-    _ask(house, drafts, draft)
+    read = any(piece.source for piece in draft.pieces)
+    if read:
+        _ask(house, drafts, draft)
     kinds = {name: kind.kind_title for name, kind in case_kinds().items() if kind.asks}
     key = f"draft-{draft.id}-{draft.version}-kind"
     changed = draft.model_copy(update={"kind": one_of(_("What kind"), list(kinds), key, draft.kind, kinds.__getitem__)})
     above, below = st.container(), st.container()
-    read = any(piece.source for piece in draft.pieces)  # what was just read stands first
-    with below if read else above:
-        changed = _with_fields(changed)
+    with below if read else above:  # what was just read stands first; small fields next to each other, then long ones
+        small = [name for name in changed.asks if not _is_long(changed, name)]
+        places = {name: column for column, name in in_columns(small, FIELDS_IN_A_ROW)}
+        values = {name: _field(places.get(name, st), changed, name) for name in changed.asks}
+        changed = changed.model_copy(update={"values": {**changed.values, **values}})
     with above if read else below:
-        changed = _with_pieces(drafts, changed)
+        pieces: list[DraftPiece] = []
+        for index, piece in enumerate(changed.pieces):
+            with st.container(border=True):
+                pieces.append(_piece(drafts, changed, piece, index))
+        changed = changed.model_copy(update={"pieces": tuple(pieces)})
+        if st.button(_("One more piece"), icon=":material/add:"):
+            drafts.save(changed.with_piece())
+            st.rerun()
     if changed != draft:
         with errors_shown():
             drafts.save(changed)
-    lacks = missing(changed)
-    if lacks:
+    if lacks := missing(changed):
         st.subheader(_("Still missing"))
         inert("\n".join(f"· {translated(sentence)}" for sentence in lacks[:MAX_LISTED]))
     else:
@@ -375,14 +360,6 @@ def _end(drafts: Drafts, draft: Draft) -> None:
     del st.query_params["draft"]
     st.session_state.pop("papers_told", None)
     st.session_state["form_closed"] = True
-
-
-def _with_fields(draft: Draft) -> Draft:
-    """The draft with what stands in its fields: small ones next to each other, then those that hold a longer text."""
-    small = [name for name in draft.asks if not _is_long(draft, name)]
-    places = {name: column for column, name in in_columns(small, FIELDS_IN_A_ROW)}
-    values = {name: _field(places.get(name, st), draft, name) for name in draft.asks}
-    return draft.model_copy(update={"values": {**draft.values, **values}})
 
 
 def _is_long(draft: Draft, name: str) -> bool:
@@ -414,32 +391,17 @@ def _field(place: Any, draft: Draft, name: str) -> Any:
     return place.text_input(**drawn, value=value or "")
 
 
-def _with_pieces(drafts: Drafts, draft: Draft) -> Draft:
-    """The draft with what was done to its pieces."""
-    pieces: list[DraftPiece] = []
-    for index, piece in enumerate(draft.pieces):
-        with st.container(border=True):
-            pieces.append(_piece(drafts, draft, piece, index))
-    changed = draft.model_copy(update={"pieces": tuple(pieces)})
-    if st.button(_("One more piece"), icon=":material/add:"):
-        drafts.save(changed.with_piece())
-        st.rerun()
-    return changed
-
-
 def _piece(drafts: Drafts, draft: Draft, piece: DraftPiece, index: int) -> DraftPiece:
     key = f"draft-{draft.id}-{piece.number}"
     above = {ABOVE: N_("With the piece above")} if index else {}
     places = {**draft.places, **above, LEFT_OUT: N_("Leave out")}
     given: dict[str, Any] = {}
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        place = st.segmented_control(
-            literal(piece.source or _("Piece {number}", number=index + 1)),
-            list(places),
-            default=piece.place if piece.place in places else None,
-            key=f"{key}-place-{draft.kind}-{'-'.join(places.values())}",
-            format_func=lambda one: literal(places[one]),
-        )
+        title = literal(piece.source or _("Piece {number}", number=index + 1))
+        now = piece.place if piece.place in places else None
+        of = f"{key}-place-{draft.kind}-{'-'.join(places.values())}"
+        titles = {one: literal(words) for one, words in places.items()}
+        place = st.segmented_control(title, list(titles), default=now, key=of, format_func=titles.__getitem__)
         if draft.case_kind.in_rounds:
             given["round"] = st.number_input(_("Round"), 1, 20, piece.round, key=f"{key}-round", width=120)
         for icon, by, words in (("arrow_upward", -1, _("Move up")), ("arrow_downward", 1, _("Move down"))):

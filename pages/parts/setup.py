@@ -25,7 +25,6 @@ from courtroom.engine.procedure import Procedure
 from courtroom.engine.record import Record
 from courtroom.errors import CaseError, CourtroomError
 from courtroom.evaluation.comparison import Difference
-from courtroom.evaluation.rehearsal import Estimate
 from courtroom.figures.graph import draw_graph
 from courtroom.language import N_, _, translated
 from courtroom.models.apart import why_no_template
@@ -136,9 +135,8 @@ def read_shared(text: str | bytes, procedure: Procedure) -> dict[str, Any]:
     shared = _parsed(text)
     if shared.get("procedure", procedure.name) != procedure.name:
         title = translated(procedure.title)
-        raise CourtroomError(
-            _("This is no setup for {procedure}. Choose its procedure, then load it.", procedure=title)
-        )
+        text = _("This is no setup for {procedure}. Choose its procedure, then load it.", procedure=title)
+        raise CourtroomError(text)
     seed = shared.get("seed", 0)
     if not isinstance(seed, int) or not 0 <= seed < 2**31:
         raise CourtroomError(_("The seed of this setup is not a whole number from 0 on. Correct it."))
@@ -172,17 +170,14 @@ def link_box(draft: SetupDraft, procedure: Procedure) -> bool:
         return False
     before = {"seed": draft.seed, **draft.values}
     after = {"seed": shared.get("seed", draft.seed), **draft.kind().model_dump(mode="json"), **shared.get("setup", {})}
-    changes = [
-        worded("setup", Difference(path=path, values=both), draft.kind) for path, both in leaves((before, after))
-    ]
+    found = (Difference(path=path, values=both) for path, both in leaves((before, after)))
+    changes = [worded("setup", one, draft.kind) for one in found]
     if not changes:
         return False
     with st.container(border=True):
-        heading = _(
-            "**This link changes {settings}.** Nothing is asked of any model before you decide.",
-            settings=many(len(changes), "setting"),
-        )
-        st.markdown(f":material/link: {heading}")
+        values = {"settings": many(len(changes), "setting")}
+        told_of = _("**This link changes {settings}.** Nothing is asked of any model before you decide.", **values)
+        st.markdown(f":material/link: {told_of}")
         rows = [(one.path, *map(told, one.values)) for one in changes]
         table(pd.DataFrame(rows, columns=["setting", "before", "after"]), key="link-changes")
         with st.container(horizontal=True):
@@ -208,8 +203,7 @@ def setup_file(house: Courthouse, draft: SetupDraft, procedure: Procedure, case:
             if st.form_submit_button(_("Save"), icon=":material/save:", disabled=not may(Access.RUN)) and name.strip():
                 house.setups.save(name.strip(), draft.shared())
                 st.toast(_("Saved as {name}.", name=literal(name.strip())))
-        names = house.setups.names()
-        if not names:
+        if not (names := house.setups.names()):
             st.caption(_("None yet. Save this one under a name to use it again."))
         for saved in names:
             with st.container(horizontal=True, vertical_alignment="center"):
@@ -228,9 +222,8 @@ def setup_file(house: Courthouse, draft: SetupDraft, procedure: Procedure, case:
         st.subheader(_("As a file or a link"))
         shared = draft.shared(house.library.name_in_link(case))
         text = json.dumps(shared, ensure_ascii=False, indent=1)
-        st.download_button(
-            _("Download JSON"), text, f"{procedure.name}-setup.json", "application/json", icon=":material/download:"
-        )
+        name, icon = f"{procedure.name}-setup.json", ":material/download:"
+        st.download_button(_("Download JSON"), text, name, "application/json", icon=icon)
         file = uploader(st, _("Load a setup from JSON"), ["json"], key="setup-file")
         if file and st.button(_("Load this file")):
             _load(house, draft, file.getvalue(), procedure)
@@ -255,9 +248,7 @@ def _load(house: Courthouse, draft: SetupDraft, text: str | bytes, procedure: Pr
 
 def month_view(house: Courthouse) -> None:
     """How much the person's runs have cost in this month; nothing where there is no limit, or nobody signs in."""
-    person = acting_account()
-    limit = house.accounts.budget(person.id) if person is not None else None
-    if person is None or limit is None:
+    if (person := acting_account()) is None or (limit := house.accounts.budget(person.id)) is None:
         return
     spent = house.accounts.spent(person.id)
     values = {"spent": literal(money(spent.money, about=spent.estimated)), "limit": literal(money(limit))}
@@ -275,15 +266,13 @@ def estimate_view(
     interventions: Sequence[Intervention] | None = None,
 ) -> None:
     content = f"{procedure.name}/{case.content_hash()}/{seed}/{parent}/{setup.model_dump_json()}/{interventions}"
-    kept: tuple[str, Estimate, float | None] | None = st.session_state.get("estimate")
-    if kept is None or kept[0] != content:
-        kept = None
+    if st.session_state.get("estimate", ("",))[0] != content:
         with errors_shown(), st.spinner(_("Estimating ...")):
-            estimate = house.estimate(procedure.name, case, setup, seed, parent, interventions=interventions)
-            kept = st.session_state["estimate"] = (content, estimate, house.price(estimate))
-    if kept is None:
+            found = house.estimate(procedure.name, case, setup, seed, parent, interventions=interventions)
+            st.session_state["estimate"] = (content, found, house.price(found))
+    kept, estimate, price = st.session_state.get("estimate", ("", None, None))
+    if kept != content:
         return
-    estimate, price = kept[1:]
     online = [load for load in estimate.loads if load.model != OFFLINE]
     text = _("About **{calls} calls**, {at_most} at most", calls=count(estimate.calls), at_most=count(estimate.at_most))
     if estimate.on_record:
@@ -348,34 +337,17 @@ def draw_section(section: str, house: Courthouse, draft: SetupDraft, procedure: 
     elif section == EDITED[Widget.GRAPH]:
         graph_editor(draft, procedure, case)
     elif section == EDITED[Widget.RULES]:
-        rules_editor(draft)
+        name, title = draft.drawn[Widget.RULES], _("Rules, one a line, for all who vote")
+        text = st.text_area(title, "\n".join(draft.values[name]), key=draft.key(name), height="content")
+        draft.values[name] = [line.strip() for line in text.splitlines() if line.strip()]
+        if st.button(_("Back to the shipped rules"), icon=":material/restart_alt:"):
+            draft.values[name] = draft.kind().model_dump(mode="json")[name]
+            draft.renew()
+            st.rerun()
     elif section == "Prompts":
         prompts_editor(draft, procedure, case)
     else:
         knobs(draft, case)
-
-
-def panels_bar(house: Courthouse, draft: SetupDraft, jury: Sequence[dict[str, Any]]) -> None:
-    """What can be done with whole panels; each way tells in a sentence why it can't."""
-    with st.container(horizontal=True, vertical_alignment="bottom"):
-        if names := house.panels.names():
-            chosen = st.selectbox(_("Saved panel"), names, key="panel-chosen", width=280, format_func=translated)
-            about = _("Its persons take the seats, in their order; of a pool of people, by lot and by their weights.")
-            if st.button(_("Seat this panel"), icon=":material/event_seat:", help=about):
-                do(lambda: _seat(draft, chosen, house.panels.load(chosen)))
-            with st.popover(_("Rename or delete")):
-                _change(house, chosen)
-        with st.popover(_("Save this jury"), icon=":material/save:"):
-            _save(house, jury)
-        with st.popover(_("Import persons"), icon=":material/upload_file:"):
-            _import(house, draft)
-        with st.popover(_("Export persons"), icon=":material/download:"):
-            persons = [Persona.model_validate(row) for row in jury]
-            st.download_button(_("CSV, for a spreadsheet"), write_csv(persons), "panel.csv", "text/csv")
-            st.download_button(_("YAML"), write_yaml(persons), "panel.yaml", "application/yaml")
-    if deleted := st.session_state.get(DELETED):
-        with undo_bar(DELETED, lambda panel: house.panels.save(*panel)):
-            st.markdown(_("The panel “{deleted}” is deleted.", deleted=literal(deleted[0])), width="content")
 
 
 def _seat(draft: SetupDraft, name: str, panel: Sequence[Persona]) -> None:
@@ -387,14 +359,6 @@ def _seat(draft: SetupDraft, name: str, panel: Sequence[Persona]) -> None:
         told = _("{panel} seated.", panel=many(len(panel), "person"))
     draft.renew()
     st.toast(told)
-
-
-@offered(Access.RUN)
-def _save(house: Courthouse, jury: Sequence[dict[str, Any]]) -> None:
-    with st.form("panel-save", border=False, clear_on_submit=True):
-        name = st.text_input(_("Name of the panel"), placeholder=_("seven neighbours"), max_chars=80)
-        if st.form_submit_button(_("Save"), type="primary"):
-            do(lambda: house.panels.save(name, checked(jury)))
 
 
 @offered(Access.RUN)
@@ -416,9 +380,8 @@ def _import(house: Courthouse, draft: SetupDraft) -> None:
     with st.form("panel-import", border=False, clear_on_submit=True):
         file = uploader(st, _("File"), ["csv", "yaml", "yml"], key="panel-file")
         name = st.text_input(_("Save as a panel named"), placeholder=_("the file's name"), max_chars=80)
-        columns = st.text_area(
-            _("Columns, where they have other names"), placeholder="age = AGEP\nweight = PWGTP", help=_(COLUMNS)
-        )
+        title, hint = _("Columns, where they have other names"), "age = AGEP\nweight = PWGTP"
+        columns = st.text_area(title, placeholder=hint, help=_(COLUMNS))
         encoding = encoding_choice(st, "panel_encoding")
         if not st.form_submit_button(_("Import and seat"), type="primary") or file is None:
             return
@@ -436,18 +399,6 @@ def _import(house: Courthouse, draft: SetupDraft) -> None:
     do(take_in)
 
 
-def _drawing_bar(draft: SetupDraft, name: str) -> None:
-    with st.container(horizontal=True, vertical_alignment="bottom"):
-        others = st.button(_("Draw others"), icon=":material/casino:", help=_("Other personas, by another seed."))
-        title = _("Back to those drawn by the seed")
-        back = draft.values[name] and st.button(title, icon=":material/restart_alt:")
-    if others or back:
-        draft.values[name] = []
-        draft.seed += int(others)
-        draft.renew()
-        st.rerun()
-
-
 LISTS = ("traits", "interests")
 
 
@@ -460,8 +411,40 @@ def personas_table(house: Courthouse, draft: SetupDraft, case: Case) -> None:
         st.caption(_("Mend the setup first."))
         return
     if not draft.is_run:
-        panels_bar(house, draft, jury)
-        _drawing_bar(draft, name)
+        with st.container(horizontal=True, vertical_alignment="bottom"):
+            if names := house.panels.names():
+                chosen = st.selectbox(_("Saved panel"), names, key="panel-chosen", width=280, format_func=translated)
+                about = _(
+                    "Its persons take the seats, in their order; of a pool of people, by lot and by their weights."
+                )
+                if st.button(_("Seat this panel"), icon=":material/event_seat:", help=about):
+                    do(lambda: _seat(draft, chosen, house.panels.load(chosen)))
+                with st.popover(_("Rename or delete")):
+                    _change(house, chosen)
+            with st.popover(_("Save this jury"), icon=":material/save:"):
+                if may(Access.RUN):
+                    with st.form("panel-save", border=False, clear_on_submit=True):
+                        called = st.text_input(_("Name of the panel"), placeholder=_("seven neighbours"), max_chars=80)
+                        if st.form_submit_button(_("Save"), type="primary"):
+                            do(lambda: house.panels.save(called, checked(jury)))
+            with st.popover(_("Import persons"), icon=":material/upload_file:"):
+                _import(house, draft)
+            with st.popover(_("Export persons"), icon=":material/download:"):
+                persons = [Persona.model_validate(row) for row in jury]
+                st.download_button(_("CSV, for a spreadsheet"), write_csv(persons), "panel.csv", "text/csv")
+                st.download_button(_("YAML"), write_yaml(persons), "panel.yaml", "application/yaml")
+        if deleted := st.session_state.get(DELETED):
+            with undo_bar(DELETED, lambda panel: house.panels.save(*panel)):
+                st.markdown(_("The panel “{deleted}” is deleted.", deleted=literal(deleted[0])), width="content")
+        with st.container(horizontal=True, vertical_alignment="bottom"):
+            others = st.button(_("Draw others"), icon=":material/casino:", help=_("Other personas, by another seed."))
+            title = _("Back to those drawn by the seed")
+            back = draft.values[name] and st.button(title, icon=":material/restart_alt:")
+        if others or back:
+            draft.values[name] = []
+            draft.seed += int(others)
+            draft.renew()
+            st.rerun()
     st.caption(_("{jury} jurors. Change any cell; traits and interests are lists with commas.", jury=len(jury)))
     optional = [field for field, about in Persona.model_fields.items() if about.exclude_if]
     whole = [{**dict.fromkeys(optional, ""), **row} for row in jury]
@@ -483,11 +466,10 @@ def personas_table(house: Courthouse, draft: SetupDraft, case: Case) -> None:
     if empty := draft.drawn.get(Widget.EMPTY_SEATS):
         field = draft.kind.model_fields[empty]
         seats = {number: f"{number} {person['name']}" for number, person in enumerate(jury, start=1)}
-        left = [seat for seat in draft.values[empty] if seat in seats]
-        title, about = declared(field.title or ""), declared(field.description or "") or None
-        key = draft.key(f"empty-{len(jury)}")
-        chosen = st.multiselect(title, list(seats), left, format_func=seats.__getitem__, key=key, help=about)
-        draft.values[empty] = chosen
+        left, title = [seat for seat in draft.values[empty] if seat in seats], declared(field.title or "")
+        hint, key = declared(field.description or "") or None, draft.key(f"empty-{len(jury)}")
+        seated = st.multiselect(title, list(seats), left, format_func=seats.__getitem__, key=key, help=hint)
+        draft.values[empty] = seated
 
 
 def graph_editor(draft: SetupDraft, procedure: Procedure, case: Case) -> None:
@@ -530,17 +512,6 @@ def graph_editor(draft: SetupDraft, procedure: Procedure, case: Case) -> None:
         pairs = [(seats.index(k), seats.index(j)) for k, j in edited.dropna().itertuples(index=False) if k != j]
         if sorted(set(pairs)) != sorted(edges):
             graph["edges"] = [list(pair) for pair in sorted(set(pairs))]
-
-
-def rules_editor(draft: SetupDraft) -> None:
-    name = draft.drawn[Widget.RULES]
-    title = _("Rules, one a line, for all who vote")
-    text = st.text_area(title, "\n".join(draft.values[name]), key=draft.key(name), height="content")
-    draft.values[name] = [line.strip() for line in text.splitlines() if line.strip()]
-    if st.button(_("Back to the shipped rules"), icon=":material/restart_alt:"):
-        draft.values[name] = draft.kind().model_dump(mode="json")[name]
-        draft.renew()
-        st.rerun()
 
 
 def prompts_editor(draft: SetupDraft, procedure: Procedure, case: Case) -> None:

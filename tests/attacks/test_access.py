@@ -363,7 +363,6 @@ def test_nothing_of_others_is_changed(visibility: Visibility, house: Courthouse)
         **{f"Runner.{one}": (run,) for one in ("go", "step", "pause", "stop")},
         "Runner.run_to": (run, "vote"),
         "RunStore.changing": (run, "change"),
-        "AsideStore.changing": (run, "audit"),
         **dict.fromkeys(("InterventionStore.demand_change", "RunStore.delete", "Repeats.go"), (run,)),
         "ExperimentStore.changing": (experiment, "change"),
         "Runner.set_breaks": (run, Control()),

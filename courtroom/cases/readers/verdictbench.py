@@ -147,10 +147,9 @@ class _Part:
         """The entries of a list, or a single entry; a text is taken for an entry that has only this text."""
         for number, entry in enumerate(value if isinstance(value, list) else [value], start=1):
             where = f"{self.name(field)} {number}"
-            if isinstance(entry, dict):
-                yield _Part(entry, f"{where} › ", self._remarks)
-            elif isinstance(entry, str):
-                yield _Part({"text": entry}, f"{where} › ", self._remarks)
+            if isinstance(entry, dict | str):
+                data = entry if isinstance(entry, dict) else {"text": entry}
+                yield _Part(data, f"{where} › ", self._remarks)
             elif entry is not None:
                 self.remark(f"`{where}` is neither text nor an object and was left out.")
 

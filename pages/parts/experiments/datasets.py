@@ -1,7 +1,6 @@
 """Datasets: import them, look at them in numbers and figures, divide them into splits, check them."""
 
 import tempfile
-from collections.abc import Callable
 from pathlib import Path
 
 import pandas as pd
@@ -56,7 +55,11 @@ def import_form(house: Courthouse, opened: bool) -> None:
         file = uploader(left, _("A file"), TYPES, key="dataset_file")
         path, served = "", house.settings.data_folder
         if served is not None:
-            label, files = _("Or a file or folder on the server"), ["", *_inside(served)]
+            # Two levels down at most, and nothing that leads out of the owner's folder.
+            root = served.resolve()
+            found = (path for pattern in ("*", "*/*") for path in sorted(root.glob(pattern)))
+            inside = [str(path.relative_to(root)) for path in found if path.resolve().is_relative_to(root)]
+            label, files = _("Or a file or folder on the server"), ["", *inside[:MOST_OFFERED]]
             path = right.selectbox(label, files, key="dataset_path", format_func=translated)
         else:
             text = _("For files on the server, its owner sets `COURTROOM_DATA_FOLDER`, or imports them in the shell.")
@@ -85,13 +88,6 @@ def import_form(house: Courthouse, opened: bool) -> None:
                     encoding=encoding,
                 )
                 house.dataset_imports.begin(order)
-
-
-def _inside(folder: Path) -> list[str]:
-    """The files and folders in the owner's folder, at most two levels down; nothing that leads out of it."""
-    root = folder.resolve()
-    paths = [path for pattern in ("*", "*/*") for path in sorted(root.glob(pattern))]
-    return [str(path.relative_to(root)) for path in paths if path.resolve().is_relative_to(root)][:MOST_OFFERED]
 
 
 @offered(Access.RUN)
@@ -217,23 +213,27 @@ def _one(house: Courthouse, info: DatasetInfo) -> None:
     with st.spinner(_("Counting ...")):
         counted = _measured(house, info.name, info.version)
     whole = counted.counts[ALL]
-    top = st.columns(4)
-    top[0].metric(_("Rows"), f"{whole.rows:,}")
-    top[1].metric(_("Outcome known"), f"{whole.known:,}")
-    top[2].metric(_("Categories"), f"{len(whole.categories):,}")
-    top[3].metric(_("Median characters"), f"{whole.length.median:,.0f}")
+    facts: dict[str, float] = {
+        _("Rows"): whole.rows,
+        _("Outcome known"): whole.known,
+        _("Categories"): len(whole.categories),
+    }
+    facts |= {_("Median characters"): whole.length.median}
+    for column, (title, number) in zip(st.columns(4), facts.items(), strict=True):
+        column.metric(title, f"{number:,.0f}")
     table(pd.DataFrame(counted.rows()))
     if counts := house.datasets.counts(info.name, info.version):
         draw_counts(counts)
-    parts: dict[str, Callable[[], None]] = {
-        "Figures": lambda: _figures(counted),
-        "Tables": lambda: _tables(house, info),
-        "Rows": lambda: _rows(house, info),
-        "Check": lambda: _check(house, info),
-    }
-    if may(Access.RUN):
-        parts |= {"Splits": lambda: _splits(house, info), "Delete": lambda: _delete(house, info)}
-    parts[one_of(_("Show"), list(parts), f"dataset_shown_{info.name}", "Figures")]()
+    parts = {"Rows": _rows, "Check": _check, **({"Splits": _splits, "Delete": _delete} if may(Access.RUN) else {})}
+    part = one_of(_("Show"), ["Figures", "Tables", *parts], f"dataset_shown_{info.name}", "Figures")
+    if part == "Figures":
+        _figures(counted)
+    elif part == "Tables":  # those that papers print of such a dataset
+        for title, found in printed_tables(house.datasets, info.name, info.version):
+            st.caption(literal(title))
+            table(found)
+    else:
+        parts[part](house, info)
 
 
 @st.cache_data(show_spinner=False, max_entries=20)
@@ -246,29 +246,19 @@ def _figures(statistics: Statistics) -> None:
     theme = st.context.theme.type or "light"
     whole = statistics.counts[ALL]
     left, right = st.columns(2, gap="large")
-    with left:
-        st.caption(_("Rows of each category"))
-        st.plotly_chart(draw_rows(statistics, "categories", theme), key="dataset_categories")
-        if whole.margins:
-            st.caption(_("By how much the winner on record is ahead"))
-            st.plotly_chart(draw_rows(statistics, "margins", theme), key="dataset_margins")
-    with right:
-        st.caption(_("Length of what a member reads"))
-        st.plotly_chart(draw_rows(statistics, "lengths", theme), key="dataset_lengths")
-        if whole.outcomes and whole.outcomes != whole.categories:
-            st.caption(_("Known outcomes"))
-            st.plotly_chart(draw_rows(statistics, "outcomes", theme), key="dataset_outcomes")
-        if whole.classes:
-            options, key = list(whole.classes), f"dataset_number_{statistics.info.name}"
-            number = st.selectbox(_("Rows by"), options, key=key, format_func=translated)
-            st.plotly_chart(draw_rows(statistics, number, theme), key="dataset_numbers")
-
-
-def _tables(house: Courthouse, info: DatasetInfo) -> None:
-    """Draw the tables that papers print of such a dataset."""
-    for title, found in printed_tables(house.datasets, info.name, info.version):
-        st.caption(literal(translated(title)))
-        table(found)
+    for place, what, title, told in (
+        (left, "categories", _("Rows of each category"), True),
+        (left, "margins", _("By how much the winner on record is ahead"), whole.margins),
+        (right, "lengths", _("Length of what a member reads"), True),
+        (right, "outcomes", _("Known outcomes"), whole.outcomes and whole.outcomes != whole.categories),
+    ):
+        if told:
+            place.caption(title)
+            place.plotly_chart(draw_rows(statistics, what, theme), key=f"dataset_{what}")
+    if whole.classes:
+        options, key = list(whole.classes), f"dataset_number_{statistics.info.name}"
+        number = right.selectbox(_("Rows by"), options, key=key, format_func=translated)
+        right.plotly_chart(draw_rows(statistics, number, theme), key="dataset_numbers")
 
 
 def _rows(house: Courthouse, info: DatasetInfo) -> None:
@@ -279,8 +269,7 @@ def _rows(house: Courthouse, info: DatasetInfo) -> None:
     drawn = top[2].toggle(_("Draw by chance"), key=f"dataset_drawn_{info.name}")
     by_chance = MAX_ROWS if drawn else None
     wanted = Selection(split=split, limit=MAX_ROWS, sample=by_chance, contains=text)
-    found = house.datasets.rows(info.name, info.version, wanted)
-    rows = list(found)
+    rows = list(house.datasets.rows(info.name, info.version, wanted))
     if not rows:
         st.info(_("No row fits. Use other words, or another split."), icon=":material/filter_alt_off:")
     for row in rows:
@@ -290,8 +279,7 @@ def _rows(house: Courthouse, info: DatasetInfo) -> None:
                 inert(line)
             counts = " ".join(f"{MARKS.get(side, '')} {side} {votes}" for side, votes in row.case.real_counts().items())
             inert("\n".join(filter(None, (row.case.real_outcome(), counts, row.place))), small=True, faint=True)
-    problems = house.datasets.problems(info.name, info.version)
-    if problems:
+    if problems := house.datasets.problems(info.name, info.version):
         refused = house.datasets.refused(info.name, info.version)
         with st.expander(_("{refused} records were not taken in", refused=f"{refused:,}")):
             inert("\n".join(str(problem) for problem in problems[:MAX_PROBLEMS]), small=True)
@@ -325,14 +313,10 @@ def _check(house: Courthouse, info: DatasetInfo) -> None:
         st.success(_("Nothing is wrong with these {count}.", count=many(info.count, "row")), icon=":material/check:")
     for sentence in findings.sentences():
         (st.info if findings.clean else st.warning)(literal(sentence))
-    kinds = {
-        "in several splits": findings.leaks,
-        "repeated": findings.duplicates,
-        "several outcomes": findings.contradictions,
-    }
+    kinds = {"in several splits": findings.leaks, "repeated": findings.duplicates}
+    kinds["several outcomes"] = findings.contradictions
     found = ((what, one) for what, those in kinds.items() for one in those)
-    same = [(what, *map(", ".join, (one.rows[:6], one.splits, one.outcomes))) for what, one in found]
-    if same:
+    if same := [(what, *map(", ".join, (one.rows[:6], one.splits, one.outcomes))) for what, one in found]:
         table(pd.DataFrame(same, columns=["What", "Rows", "Splits", "Outcomes"]))
         _clean(house, info, findings)
     for sentence in near.sentences():

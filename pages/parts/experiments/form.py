@@ -1,6 +1,6 @@
 """An experiment being set up: a written one, or a dataset and arms of one's own; what it will take; the start."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -112,7 +112,11 @@ NOT_VARIED = ("model.id",)
 
 def chosen_arms(house: Courthouse, kind: str) -> list[dict[str, Any]]:
     """Every chosen procedure or preset with every chosen model and value, then predictions made elsewhere."""
-    offered = _offered(house, kind)
+    offered: dict[str, dict[str, Any]] = {}
+    for one in (one for one in house.procedures.values() if kind in one.kinds):
+        offered[one.title] = {"procedure": one.name}
+        for preset in one.presets:
+            offered[f"{one.title}: {preset.title}"] = {"procedure": one.name, "set": dict(preset.changes)}
     st.subheader(_("Arms"), help=_("Each arm is a row of the table."))
     left, right = st.columns([3, 2])
     chosen = left.multiselect(
@@ -134,17 +138,8 @@ def chosen_arms(house: Courthouse, kind: str) -> list[dict[str, Any]]:
     ]
     arms += _predictions()
     if arms:
-        table(pd.DataFrame([_shown(house, arm) for arm in arms]), key="experiment-arms-table")
+        _arms_table(house, arms, "experiment-arms-table")
     return arms
-
-
-def _offered(house: Courthouse, kind: str) -> dict[str, dict[str, Any]]:
-    offered: dict[str, dict[str, Any]] = {}
-    for one in (one for one in house.procedures.values() if kind in one.kinds):
-        offered[one.title] = {"procedure": one.name}
-        for preset in one.presets:
-            offered[f"{one.title}: {preset.title}"] = {"procedure": one.name, "set": dict(preset.changes)}
-    return offered
 
 
 def _paths(house: Courthouse, procedure: str) -> dict[str, Any]:
@@ -199,12 +194,16 @@ def _predictions() -> list[dict[str, Any]]:
     return []
 
 
-def _shown(house: Courthouse, arm: Mapping[str, Any]) -> dict[str, str]:
-    if arm.get("predictions"):
-        return {"Arm": arm["name"], "Model": arm["model"], "Settings": _("predictions made elsewhere")}
-    setup = house.procedures[arm["procedure"]].setup
-    changes = listed(setting_in_words(setup, path, value) for path, value in arm["set"].items())
-    return {"Arm": arm["name"], "Model": arm["model"], "Settings": changes or _("the procedure's defaults")}
+def _arms_table(house: Courthouse, arms: Iterable[Mapping[str, Any]], key: str | None = None) -> None:
+    rows = []
+    for arm in arms:
+        told = _("predictions made elsewhere")
+        if not arm.get("predictions"):
+            setup = house.procedures[arm["procedure"]].setup
+            changes = listed(setting_in_words(setup, path, value) for path, value in arm["set"].items())
+            told = changes or _("the procedure's defaults")
+        rows.append({"Arm": arm["name"], "Model": arm["model"], "Settings": told})
+    table(pd.DataFrame(rows), key=key)
 
 
 MAX_FORKS_REHEARSED_UNASKED = 30
@@ -265,15 +264,13 @@ def _controlled(house: Courthouse, experiment: Experiment) -> Experiment:
     )
     if not st.toggle(_("Add matched controls"), key="experiment-controls", help=about):
         return experiment
-    kept: tuple[str, Experiment] | None = st.session_state.get("experiment-controlled")
-    if kept is None or kept[0] != experiment.digest:
-        kept = None
+    kept: tuple[str, Experiment] = st.session_state.get("experiment-controlled", ("", experiment))
+    if kept[0] != experiment.digest:
+        kept = ("", experiment)
         with errors_shown(), st.spinner(_("Estimating ...")):
             kept = (experiment.digest, house.experiments.with_controls(experiment))
             st.session_state["experiment-controlled"] = kept
-    if kept is None:
-        return experiment
-    table(pd.DataFrame([_shown(house, arm.model_dump()) for arm in kept[1].arms[len(experiment.arms) :]]))
+    _arms_table(house, (arm.model_dump() for arm in kept[1].arms[len(experiment.arms) :]))
     return experiment.model_copy(update={"arms": kept[1].arms})
 
 
@@ -306,10 +303,8 @@ def _hypotheses(house: Courthouse, experiment: Experiment) -> Experiment:
         whole = edited.dropna(subset=["arm", "than", "measure"])
         whole = whole.fillna({"direction": "higher", "least": 0.0, "cases": 1})
         rows = whole.astype({"cases": int}).to_dict("records")
-        text = _(
-            "To be locked: {hypotheses}. A line counts once both arms and the measure are chosen.", hypotheses=len(rows)
-        )
-        st.caption(text)
+        locked = {"hypotheses": len(rows)}
+        st.caption(_("To be locked: {hypotheses}. A line counts once both arms and the measure are chosen.", **locked))
     with errors_shown():
         return parsed({**experiment.model_dump(mode="json"), "hypotheses": rows}, "The hypotheses")
     return experiment
@@ -317,11 +312,8 @@ def _hypotheses(house: Courthouse, experiment: Experiment) -> Experiment:
 
 def _takes(takes: ExperimentEstimate, *, by_batch: bool) -> None:
     values = {name: count(getattr(takes, name)) for name in ("calls", "tokens", "shared")}
-    values |= {
-        "cells": many(takes.cells, "cell"),
-        "seconds": _("the time of their batches") if by_batch else duration(takes.seconds),
-        "money": literal(money(takes.money)),
-    }
+    values |= {"cells": many(takes.cells, "cell"), "money": literal(money(takes.money))}
+    values["seconds"] = _("the time of their batches") if by_batch else duration(takes.seconds)
     text = _("**{cells}** take about **{calls} calls**, {tokens} tokens and {seconds}: {money}.", **values)
     text += " " + _("Answers that cells share, or that are on record, save {shared} calls.", **values)
     about = _("{rehearsed} cells were rehearsed in memory with the offline model.", rehearsed=takes.rehearsed)

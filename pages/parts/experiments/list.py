@@ -89,40 +89,30 @@ def open_experiment(name: str, *, what_if: bool) -> None:
 def experiment_list(house: Courthouse, what_ifs: bool | None = None) -> None:
     """A line for each, also for what-ifs; or for these alone."""
     store = house.experiments.store
-    if what_ifs is None and not store.number(what_ifs=False):
+    if what_ifs is None and not store.number(what_ifs=False) and runs_here():
         _welcome(house)
     page = page_of(store.number(what_ifs), PAGE, "experiments-page")
     kept, bad = store.page((page - 1) * PAGE, PAGE, what_ifs)
     unreadable_rows(bad)
+    if not kept:
+        return
     rows = []
     for one in kept:
-        counts = store.counts(one.id)
+        counts, cases = store.counts(one.id), one.experiment.dataset
         done = sum(number for (_arm, state), number in counts.items() if state == "done")
-        rows.append(
-            {
-                "Experiment": one.experiment.title or one.name,
-                "Cases": one.experiment.dataset.name or one.experiment.dataset.run,
-                "Arms": len(one.experiment.arms),
-                "Done": done / max(1, sum(counts.values())),
-                "State": one.status.capitalize(),
-                "Made": moment(one.created),
-            }
-        )
+        facts = one.experiment.title or one.name, cases.name or cases.run, len(one.experiment.arms)
+        rows.append((*facts, done / max(1, sum(counts.values())), one.status.capitalize(), moment(one.created)))
     bar = st.column_config.ProgressColumn(_("Done"), format="percent", min_value=0, max_value=1)
-    key = f"experiments-{hash(tuple(one.id for one in kept))}"
-    if rows:
-        st.caption(_("Select a row to open it."))
-        for place in rows_chosen(pd.DataFrame(rows), key, config={"Done": bar}):
-            open_experiment(kept[place].id, what_if=bool(kept[place].experiment.dataset.run))
+    frame = pd.DataFrame(rows, columns=["Experiment", "Cases", "Arms", "Done", "State", "Made"])
+    st.caption(_("Select a row to open it."))
+    for place in rows_chosen(frame, f"experiments-{hash(tuple(one.id for one in kept))}", config={"Done": bar}):
+        open_experiment(kept[place].id, what_if=bool(kept[place].experiment.dataset.run))
 
 
 def _welcome(house: Courthouse) -> None:
     """What an experiment is, one that is ready, and the other ways to begin."""
-    if not runs_here():
-        return
-    st.markdown(
-        _("No experiment yet. An experiment runs several *arms* on the same cases: procedures, models, settings.")
-    )
+    text = _("No experiment yet. An experiment runs several *arms* on the same cases: procedures, models, settings.")
+    st.markdown(text)
     if first := recipe(FIRST):
         with st.container(border=True):
             st.subheader(literal(first.experiment.title))

@@ -43,7 +43,6 @@ from pages.parts.shared.shown import (
     literal,
     many,
     money,
-    offered,
     one_of,
     table,
 )
@@ -100,9 +99,8 @@ STATES: tuple[State, State, State] = ("done", "failed", "waiting")
 def progress_view(house: Courthouse, kept: StoredExperiment) -> None:
     """Status and buttons; while it is not done, how far it is, in all and for each arm."""
     store = house.experiments.store
-    counts = store.counts(kept.id)
+    counts, ended = store.counts(kept.id), _ended(house, kept.id)
     total = sum(counts.values())
-    ended = sum(many for (_, state), many in counts.items() if state != "waiting")
     with st.container(horizontal=True, vertical_alignment="center"):
         status_badge(kept.status)
         if may(Access.RUN) and kept.status == "running":
@@ -111,7 +109,12 @@ def progress_view(house: Courthouse, kept: StoredExperiment) -> None:
         elif may(Access.RUN) and kept.status == "paused":
             if st.button(_("Go on"), icon=":material/play_arrow:", key="experiment-go", type="primary"):
                 do(lambda: house.experiments.go(kept.id, typed_keys()))
-            _budget(house, kept)
+            with st.popover(_("Budget"), icon=":material/payments:"):
+                st.caption(_("Of the whole experiment."))
+                budget = budget_fields(kept.experiment.budget, f"experiment-new-{kept.id}")
+                if st.button(_("Set"), key="experiment-set-budget"):
+                    house.experiments.store.replace(kept.experiment.model_copy(update={"budget": budget}))
+                    st.rerun()
         with st.popover(_("Delete"), icon=":material/delete:"):
             st.caption(_("Its runs go too. All answers stay: the same experiment again asks nothing."))
             if st.button(_("Delete the experiment"), key="experiment-delete", type="primary"):
@@ -150,23 +153,16 @@ def progress_view(house: Courthouse, kept: StoredExperiment) -> None:
         table(pd.DataFrame(lines, columns=heads), {"Progress": bar})
 
 
-@offered(Access.RUN)
-def _budget(house: Courthouse, kept: StoredExperiment) -> None:
-    """Another budget."""
-    with st.popover(_("Budget"), icon=":material/payments:"):
-        st.caption(_("Of the whole experiment."))
-        budget = budget_fields(kept.experiment.budget, f"experiment-new-{kept.id}")
-        if st.button(_("Set"), key="experiment-set-budget"):
-            house.experiments.store.replace(kept.experiment.model_copy(update={"budget": budget}))
-            st.rerun()
-
-
 def leave() -> None:
     for page in ("experiment", "what-if"):
         st.session_state.pop(page, None)
     for name in st.query_params.keys() - {CHOSEN}:
         del st.query_params[name]
     st.rerun()
+
+
+def link_of(run: str | None) -> str | None:
+    return f"deliberation?run={run}" if run else None
 
 
 def run_links() -> dict[str, Any]:
@@ -191,43 +187,13 @@ def failures(house: Courthouse, results: ExperimentResults) -> None:
         for arm, reason, number in results.failures[:5]:
             st.caption(f"{literal(arm)}, {many(number, 'cell')}: {literal(reason)}")
         with st.expander(_("Each of them")):
-            links = [f"deliberation?run={row.run}" if row.run else None for row in failed]
-            rows = zip(failed, links, strict=True)
-            lines = [(row.arm, row.row, row.repeat + 1, row.reason, link) for row, link in rows]
+            lines = [(row.arm, row.row, row.repeat + 1, row.reason, link_of(row.run)) for row in failed]
             table(pd.DataFrame(lines, columns=["arm", "case", "repeat", "reason", "run"]), run_links())
-
-
-def every_cell(results: ExperimentResults) -> None:
-    with st.expander(_("Every cell ({rows})", rows=f"{len(results.rows):,}")):
-        frame = results.frame.copy()
-        made = (row.run if row.state == "done" else None for row in results.rows)
-        frame["run"] = [f"deliberation?run={run}" if run else None for run in made]
-        table(frame, run_links())
-
-
-def downloads(house: Courthouse, results: ExperimentResults) -> None:
-    """The table for a paper, where there are several cases, and the cells for other programs."""
-    name, of = results.kept.name, Resource(kind="experiment", id=results.kept.id)
-    with st.container(horizontal=True):
-        if not results.kept.experiment.dataset.run:
-            text = markdown(results.table, results.pairs, results.overall, results.notes)
-            download(house, _("Table as Markdown"), text, f"{name}.md", of)
-            download(
-                house, _("Bundle for a paper"), lambda: zipped(results, house), f"{name}.zip", of,
-                help_=_("Table, figures, methods, a checklist, and what it takes to run the experiment again."),
-            )  # fmt: skip
-            text = latex(results.table, results.pairs, results.kept.experiment.title, results.notes)
-            download(house, _("Table as LaTeX"), text, f"{name}.tex", of)
-        download(house, _("Cells as CSV"), lambda: csv_of(results.frame), f"{name}.csv", of)
-        parquet = partial(results.frame.to_parquet, index=False)  # without a file it gives the bytes
-        download(house, _("Cells as Parquet"), parquet, f"{name}.parquet", of)
 
 
 def breakdown_view(results: ExperimentResults, group: str, measure: Measure, theme: str) -> None:
     """By category, difficulty, rounds and votes, where cells differ in these; calibration; the memory's learning curve."""
-    features = results.features(group)
-    titles = {one.name: one.title for one in features}
-    if titles:
+    if titles := {one.name: one.title for one in results.features(group)}:
         about = _("n is the number of cases. Bars are 95 % intervals over cases.")
         st.subheader(_("What the results depend on"), help=about)
         by = one_of(_("Results by"), list(titles), "experiment-by", next(iter(titles)), titles.__getitem__)
@@ -297,18 +263,30 @@ def progress_and_results(
             st.rerun()
 
     live()
-    if not _ended(house, kept.id):
-        st.info(_("No cell is done yet."), icon=":material/hourglass_empty:")
+    if (results := _results_now(house, kept)) is None:
         return
-    with st.spinner(_("Adding up ...")):
-        results = _results(house, kept.id, tuple(sorted(counts.items())), kept.experiment.model_dump_json())
     failures(house, results)
     if yardstick_chosen(house, kept):
         yardstick_view(house, kept)
         return
     shown(results)
-    every_cell(results)
-    downloads(house, results)
+    with st.expander(_("Every cell ({rows})", rows=f"{len(results.rows):,}")):
+        links = [link_of(row.run if row.state == "done" else None) for row in results.rows]
+        table(results.frame.assign(run=links), run_links())
+    name, of = results.kept.name, Resource(kind="experiment", id=results.kept.id)
+    with st.container(horizontal=True):
+        if not results.kept.experiment.dataset.run:
+            text = markdown(results.table, results.pairs, results.overall, results.notes)
+            download(house, _("Table as Markdown"), text, f"{name}.md", of)
+            download(
+                house, _("Bundle for a paper"), lambda: zipped(results, house), f"{name}.zip", of,
+                help_=_("Table, figures, methods, a checklist, and what it takes to run the experiment again."),
+            )  # fmt: skip
+            text = latex(results.table, results.pairs, results.kept.experiment.title, results.notes)
+            download(house, _("Table as LaTeX"), text, f"{name}.tex", of)
+        download(house, _("Cells as CSV"), lambda: csv_of(results.frame), f"{name}.csv", of)
+        parquet = partial(results.frame.to_parquet, index=False)  # without a file it gives the bytes
+        download(house, _("Cells as Parquet"), parquet, f"{name}.parquet", of)
 
 
 def experiment_to_read(house: Courthouse, kept: StoredExperiment) -> None:
@@ -317,11 +295,8 @@ def experiment_to_read(house: Courthouse, kept: StoredExperiment) -> None:
     counts = house.experiments.store.counts(kept.id)
     done = sum(many for (_arm, state), many in counts.items() if state == "done")
     st.caption(_("{done} of {values} cells are done.", done=f"{done:,}", values=f"{sum(counts.values()):,}"))
-    if not _ended(house, kept.id):
-        st.info(_("No cell is done yet."), icon=":material/hourglass_empty:")
-        return
-    results = _results(house, kept.id, tuple(sorted(counts.items())), kept.experiment.model_dump_json())
-    _shown(house, results, to_runs=False)
+    if results := _results_now(house, kept):
+        _shown(house, results, to_runs=False)
 
 
 def _shown(house: Courthouse, results: ExperimentResults, *, to_runs: bool = True) -> None:
@@ -358,8 +333,7 @@ def _shown(house: Courthouse, results: ExperimentResults, *, to_runs: bool = Tru
         text = _("P: how often chance alone makes the repeats of an arm differ so much in what they get right.")
         st.caption(text + " " + _("T: Student's t of the first measure against the arm above, a pair for each repeat."))
     pairs = [pair for pair in results.pairs if pair.group == group]
-    overall = [one for one in results.overall if one.group == group]
-    for line in summary(pairs, overall):
+    for line in summary(pairs, [one for one in results.overall if one.group == group]):
         st.markdown(literal(line))
     for pair in [one for one in pairs if one.holds][:MAX_SENTENCES_AT_ONCE]:
         st.markdown(f"- {literal(sentence(pair))}")
@@ -368,8 +342,8 @@ def _shown(house: Courthouse, results: ExperimentResults, *, to_runs: bool = Tru
             for pair in pairs:
                 st.markdown(f"- {literal(sentence(pair))}")
     by_name = {measure.name: measure for measure in results.measures}
-    titles = {name: one.title for name, one in by_name.items()}
-    named = st.selectbox(_("Figures of"), list(by_name), format_func=titles.__getitem__, key="experiment-of")
+    key = "experiment-of"
+    named = st.selectbox(_("Figures of"), list(by_name), format_func=lambda name: by_name[name].title, key=key)
     measure, theme = by_name[named], st.context.theme.type or "light"
     st.plotly_chart(draw_values(results.table, group, measure, theme), key="experiment-values")
     if any(spent.calls for spent in results.table.spent.values()):
@@ -424,7 +398,17 @@ def _table(results: ExperimentResults, group: str) -> pd.DataFrame:
     return pd.DataFrame(lines)
 
 
-@st.cache_resource(max_entries=4, show_spinner="Adding up ...")
+def _results_now(house: Courthouse, kept: StoredExperiment) -> ExperimentResults | None:
+    """What has come of it until now; without a cell that is done a sentence says so."""
+    if not _ended(house, kept.id):
+        st.info(_("No cell is done yet."), icon=":material/hourglass_empty:")
+        return None
+    counts = tuple(sorted(house.experiments.store.counts(kept.id).items()))
+    with st.spinner(_("Adding up ...")):
+        return _results(house, kept.id, counts, kept.experiment.model_dump_json())
+
+
+@st.cache_resource(max_entries=4, show_spinner=False)
 def _results(_house: Courthouse, name: str, counts: object, content: str) -> ExperimentResults:
     """Worked out once for as many cells as are done, and as the experiment's measures are."""
     return _house.experiments.results(name)
@@ -448,12 +432,11 @@ def yardstick_chosen(house: Courthouse, kept: StoredExperiment) -> bool:
 
 def yardstick_view(house: Courthouse, kept: StoredExperiment) -> None:
     """The sentences, the curve and the table, of all arms or of one."""
-    names = [arm.name for arm in kept.experiment.arms]
-    arm = (
-        st.selectbox(_("Arm"), [ALL_ARMS, *names], key="yardstick-arm", format_func=literal) if names[1:] else ALL_ARMS
-    )
-    if arm == ALL_ARMS and names[1:]:
-        st.caption(_("The runs of all arms together, controls too. Choose an arm to see its juries alone."))
+    names, arm = [arm.name for arm in kept.experiment.arms], ALL_ARMS
+    if len(names) > 1:
+        arm = st.selectbox(_("Arm"), [ALL_ARMS, *names], key="yardstick-arm", format_func=literal)
+        if arm == ALL_ARMS:
+            st.caption(_("The runs of all arms together, controls too. Choose an arm to see its juries alone."))
     runs = tuple(house.experiments.runs(kept.id, "" if arm == ALL_ARMS else arm))
     with st.spinner(_("Adding up ...")):
         found = _read(house, runs)

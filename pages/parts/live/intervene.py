@@ -62,18 +62,6 @@ def _change(house: Courthouse, procedure: Procedure, record: Record, do: Do) -> 
         do(*changes)
 
 
-def _asked_court(record: Record, questions: ToCourt) -> None:
-    """What members asked the court, with its replies; what waits for one stands last."""
-    with st.container(border=True):
-        st.caption(_("Asked the court"))
-        for asked, reply in replies(record):
-            st.markdown(f":material/help: {' · '.join(map(literal, asked))}")
-            st.markdown(f":material/gavel: {literal(reply)}")
-        for question, askers in questions.items():
-            who = ", ".join(literal(record.name_of(one)) for one in askers)
-            st.markdown(f":material/help: **{who}** {literal(question)}")
-
-
 def _reply(run: str, questions: ToCourt, do: Do) -> None:
     texts = list(questions)
     with st.form(f"reply-{run}", border=False, clear_on_submit=True):
@@ -89,8 +77,15 @@ def _reply(run: str, questions: ToCourt, do: Do) -> None:
 def interventions_view(house: Courthouse, procedure: Procedure, record: Record) -> None:
     run = record.run.id
     questions = waiting(record)
-    if questions or replies(record):
-        _asked_court(record, questions)
+    if questions or replies(record):  # what members asked the court; what waits for a reply stands last
+        with st.container(border=True):
+            st.caption(_("Asked the court"))
+            for asked, reply in replies(record):
+                st.markdown(f":material/help: {' · '.join(map(literal, asked))}")
+                st.markdown(f":material/gavel: {literal(reply)}")
+            for question, askers in questions.items():
+                names = ", ".join(literal(record.name_of(one)) for one in askers)
+                st.markdown(f":material/help: **{names}** {literal(question)}")
     if record.interventions:
         with st.container(border=True):
             st.caption(_("What persons did"))
@@ -128,13 +123,9 @@ def interventions_view(house: Courthouse, procedure: Procedure, record: Record) 
             "Members": lambda: _members(house, procedure, record, do),
             "Seats": lambda: _seat(house, record, do),
         }
+        first, key = "Reply" if questions else None, f"act-{run}"
         way = st.segmented_control(
-            _("What"),
-            list(ways),
-            default="Reply" if questions else None,
-            key=f"act-{run}",
-            label_visibility="collapsed",
-            format_func=literal,
+            _("What"), list(ways), default=first, key=key, label_visibility="collapsed", format_func=literal
         )
         if way:
             ways[way]()
@@ -164,19 +155,16 @@ def _line(house: Courthouse, record: Record, one: Intervention) -> None:
 
 
 def _overrule(procedure: Procedure, record: Record, do: Do) -> None:
-    calls = {call.path: call for call in reversed(record.calls)}
+    calls, key = {call.path: call for call in reversed(record.calls)}, f"overrule-{record.run.id}"
     if not calls:
         st.caption(_("Nothing was answered yet."))
         return
-
-    def told(path: str) -> str:
-        return placed(record, calls[path])
-
-    path = st.selectbox(_("Whose answer"), list(calls), format_func=told, key=f"overrule-{record.run.id}")
+    titles = {path: placed(record, call) for path, call in calls.items()}
+    path = st.selectbox(_("Whose answer"), list(titles), format_func=titles.__getitem__, key=key)
     schema = json.loads(schema_of(answer_of(procedure, calls[path].task)))
     with st.form(f"overrule-{path}", border=False):
         try:
-            value = answer_fields(schema, calls[path].value, f"overrule-{record.run.id}-{path}")
+            value = answer_fields(schema, calls[path].value, f"{key}-{path}")
         except ValueError as error:
             st.error(literal(error))
             value = None
@@ -246,9 +234,8 @@ def seats(house: Courthouse, record: Record) -> None:
     waiting = {question.member: question for question in house.people.waiting(record.run.id)}
     with st.container(border=True):
         for member in persons:
-            question = waiting.get(member.id)
             text = _("is not asked for anything now")
-            if question:
+            if question := waiting.get(member.id):
                 text = _("is asked for: {title}", title=literal(question.title))
             if question and question.deadline:
                 text += _(", {deadline} s left", deadline=max(0, round(question.deadline - time.time())))

@@ -74,9 +74,7 @@ def _average(before: float, last: float) -> float:
     return before + WEIGHT_OF_LAST_PAGE * (counted - before) if before else counted
 
 
-@st.cache_resource(show_spinner=False)
-def pace() -> Pace:
-    return Pace()
+pace = st.cache_resource(show_spinner=False)(Pace)
 
 
 def this_session() -> str:
@@ -134,14 +132,12 @@ def place_of(shown: RoomScene, record: Record, index: str, path: str) -> int | N
     return next((n for n, one in enumerate(shown.moments) if one.kind == "call" and one.path == path), None)
 
 
+_scenes = st.cache_resource(show_spinner=False)(Scenes)
+
+
 def scene_of(record: Record, procedure: Procedure) -> DrawnScene:
     """A scene is made once for each state of the record, for all sessions."""
     return _scenes().of(record, procedure)
-
-
-@st.cache_resource(show_spinner=False)
-def _scenes() -> Scenes:
-    return Scenes()
 
 
 def _bytes(data: dict[str, Any]) -> bytes:

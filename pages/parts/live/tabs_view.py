@@ -70,7 +70,20 @@ def votes_view(procedure: Procedure, record: Record) -> None:
                 row[record.ballot_name(ballot)] = _cast(record, vote, marks) if vote else ""
             rows.append(row)
     table(pd.DataFrame(rows))
-    _private(procedure, record, sides)
+    private = private_votes(record, procedure)
+    if (last := other_way(record, private)) is None:
+        return
+    compared: list[dict[str, object]] = []
+    for path, hidden in private.items():
+        name, public = translated(record.ballot_name(path)), {m: v.choice for m, v in record.ballots[path].items()}
+        compared.append({"name": _("{ballot}, in public", ballot=name), "votes": public})
+        compared.append({"name": _("{ballot}, in private", ballot=name), "votes": hidden})
+    st.subheader(_("In public and in private"))
+    _bars(compared, sides, f"private-{record.run.id}")
+    path, asked, apart = last
+    values = {"number": len(apart), "asked": asked, "ballot": translated(record.ballot_name(path))}
+    said = _("{ballot}: {number} of {asked} would have gone the other way in private.", **values)
+    st.markdown(literal(said + (f" {', '.join(apart)}" if apart else "")))
 
 
 def _bars(ballots: Sequence[Mapping[str, object]], sides: Sequence[object], key: str, moved: str = "") -> None:
@@ -89,26 +102,6 @@ def _cast(record: Record, vote: Voted, marks: Mapping[str | None, str]) -> str:
         by += _(" (speaks of itself as a language model)")
     sure = f" · {vote.confidence}" if vote.confidence is not None else ""
     return marks.get(vote.choice, vote.choice) + sure + (_(" (changed)") if vote.changed else "") + by
-
-
-def _private(procedure: Procedure, record: Record, sides: list[dict[str, str | None]]) -> None:
-    """Each ballot in public and in private, and who would have gone the other way."""
-    votes = private_votes(record, procedure)
-    if (last := other_way(record, votes)) is None:
-        return
-    ballots: list[dict[str, object]] = []
-    for path, private in votes.items():
-        name, public = translated(record.ballot_name(path)), {m: v.choice for m, v in record.ballots[path].items()}
-        ballots += [
-            {"name": _("{ballot}, in public", ballot=name), "votes": public},
-            {"name": _("{ballot}, in private", ballot=name), "votes": private},
-        ]
-    st.subheader(_("In public and in private"))
-    _bars(ballots, sides, f"private-{record.run.id}")
-    path, asked, apart = last
-    values = {"number": len(apart), "asked": asked, "ballot": translated(record.ballot_name(path))}
-    said = _("{ballot}: {number} of {asked} would have gone the other way in private.", **values)
-    st.markdown(literal(said + (f" {', '.join(apart)}" if apart else "")))
 
 
 def verdict_view(record: Record, procedure: Procedure) -> None:
@@ -180,7 +173,23 @@ def tabs_view(house: Courthouse, procedure: Procedure, run: str, *, family: bool
         tabs += ["Family"] if family else []
         shown = one_of(_("Look at"), tabs, f"tab-{run}", tabs[0])
         if len(record.stages) > 1:
-            _as_it_stood(record)
+            at, run = back(), record.run.id
+            names = {str(stage.index): _("after {name}", name=translated(stage.name)) for stage in record.stages}
+            names[NOW] = _("now")
+            options, key = list(names), f"at-{run}-{len(names)}"
+            place = options.index(at if at in names else NOW)
+            about, title = _("What stands here as it was at the end of any stage. Nothing is lost."), _("As it stood")
+            chosen = st.selectbox(title, options, place, format_func=names.__getitem__, key=key, help=about, width=240)
+            if chosen != at:
+                if chosen == NOW:
+                    st.query_params.pop("at", None)
+                else:
+                    st.query_params["at"] = chosen
+                st.rerun()  # other parts of the page are for now only
+            if chosen != NOW:
+                st.info(
+                    _("You look back: what stands below is how the run stood {names}.", names=literal(names[chosen]))
+                )
         _tab(house, procedure, run, shown)
 
 
@@ -212,25 +221,6 @@ def _record(house: Courthouse, run: str) -> Record:
         return house.record(run)
     except NoSuchRun:
         st.rerun()  # the page says so
-
-
-def _as_it_stood(record: Record) -> None:
-    """Choose the end of a stage to look back to; what is chosen stands in the address."""
-    at, run = back(), record.run.id
-    names = {str(stage.index): _("after {name}", name=translated(stage.name)) for stage in record.stages}
-    names[NOW] = _("now")
-    options, key = list(names), f"at-{run}-{len(names)}"
-    place = options.index(at if at in names else NOW)
-    about, title = _("What stands here as it was at the end of any stage. Nothing is lost."), _("As it stood")
-    chosen = st.selectbox(title, options, place, format_func=names.__getitem__, key=key, help=about, width=240)
-    if chosen != at:
-        if chosen == NOW:
-            st.query_params.pop("at", None)
-        else:
-            st.query_params["at"] = chosen
-        st.rerun()  # other parts of the page are for now only
-    if chosen != NOW:
-        st.info(_("You look back: what stands below is how the run stood {names}.", names=literal(names[chosen])))
 
 
 SOURCES = {"asked": N_("asked"), "recorded": N_("on record"), "person": N_("a person")}
@@ -340,48 +330,40 @@ def member_chain(house: Courthouse, procedure: Procedure, record: Record, member
             st.html(f"{escaped(record.ballot_name(ballot))}: {choice_html(procedure, vote.choice)}{moved}")
     marks_view(house, record.run.id, member.id)
     interview_view(house, record, last_call(record, member.id))
-    own = {call.stage for call in record.calls_of(member.id)}
     voting = {role.name for role in procedure.roles if role.votes}
     for stage in record.stages:
-        calls = [call for call in record.calls_of(member.id) if call.stage == stage.path]
-        shared = [] if calls or stage.path in own or member.role not in voting else _shared(record, stage.path, voting)
-        if not calls and not shared:
+        all_calls = [call for call in record.calls if call.stage == stage.path]
+        calls = [call for call in all_calls if call.member == member.id]
+        asked = {one.role for call in all_calls if (one := record.member(call.member))}
+        shared = not calls and member.role in voting and not asked & voting  # made by another for all who vote
+        if not (calls or (shared and all_calls)):
             continue
         st.markdown(f"#### {literal(stage.name)}")
         if shared:
             st.caption(_("Examined once for the whole panel:"))
-        for call in calls or shared:
-            _call(house, record, call)
-
-
-def _shared(record: Record, stage: str, voting: set[str]) -> list[Called]:
-    """Calls of a stage in which no voting member was asked: made by another for all of them."""
-    calls = [call for call in record.calls if call.stage == stage]
-    asked = {member.role for call in calls if (member := record.member(call.member))}
-    return [] if asked & voting else calls
-
-
-def _call(house: Courthouse, record: Record, call: Called) -> None:
-    with st.container(border=True):
-        st.markdown(f"**{literal(call.title)}**")
-        if call.instead_of:
-            st.caption(f":material/swap_horiz: {literal(_who(call))}")
-        if call.error:
-            st.warning(_("No answer: {error}", error=literal(call.error)))
-        if call.value:
-            answer_view(call.value)
-        messages = house.answers.of(record.run).request(call.keys[0]) if call.keys else ()
-        media = [part for message in messages for part in message.parts if isinstance(part, Medium)]
-        if media:
-            with st.expander(_("Looked at {media} pictures or videos", media=len(media)), icon=":material/image:"):
-                for column, medium in zip(st.columns(max(2, len(media))), media, strict=False):
-                    with column:
-                        medium_view(house, medium, key=call.path)
-        if call.described:
-            named = literal(", ".join(call.described))
-            st.caption(_("By description only, as this model can't see: {media}", media=named))
-        if call.speaks_as_model:
-            st.warning(_("This answer speaks of itself as a language model, and not as the member."))
+        for call in calls or all_calls:
+            with st.container(border=True):
+                st.markdown(f"**{literal(call.title)}**")
+                if call.instead_of:
+                    st.caption(f":material/swap_horiz: {literal(_who(call))}")
+                if call.error:
+                    st.warning(_("No answer: {error}", error=literal(call.error)))
+                if call.value:
+                    answer_view(call.value)
+                messages = house.answers.of(record.run).request(call.keys[0]) if call.keys else ()
+                media = [part for message in messages for part in message.parts if isinstance(part, Medium)]
+                if media:
+                    with st.expander(
+                        _("Looked at {media} pictures or videos", media=len(media)), icon=":material/image:"
+                    ):
+                        for column, medium in zip(st.columns(max(2, len(media))), media, strict=False):
+                            with column:
+                                medium_view(house, medium, key=call.path)
+                if call.described:
+                    named = literal(", ".join(call.described))
+                    st.caption(_("By description only, as this model can't see: {media}", media=named))
+                if call.speaks_as_model:
+                    st.warning(_("This answer speaks of itself as a language model, and not as the member."))
 
 
 component = st.components.v2.component
@@ -402,8 +384,7 @@ def member_grid(house: Courthouse, procedure: Procedure, record: Record) -> None
     voters = [member for member in record.members if member.role in voting]
     if voters:
         _voters(procedure, record, voters)
-    others = [member for member in record.members if member.role not in voting]
-    if others:
+    if others := [member for member in record.members if member.role not in voting]:
         alone = _("Open a member to see all that it was asked and answered.")
         st.caption(_("Others who take part") if voters else alone)
         with st.container(horizontal=True):
@@ -420,14 +401,9 @@ def _voters(procedure: Procedure, record: Record, voters: list[Member]) -> None:
     filters = [*choices, "Changed sides", "Abstained"]
     shown = st.pills(_("Show"), filters, selection_mode="single", format_func=literal, key="member_filter")
     by_hand = {(call.stage, call.member) for call in record.calls if call.source == "person"}
-
-    def fits(member: str) -> bool:
-        if shown is None or (vote := last.get(member)) is None:
-            return shown is None
-        is_for_it = vote.choice == choices.get(shown)  # an abstention is for None
-        return member in moved if shown == "Changed sides" else is_for_it
-
-    members = [member for member in voters if fits(member.id)]
+    fits = {member for member, vote in last.items() if vote.choice == choices.get(shown or "")}  # None: abstained
+    fits = set(moved) if shown == "Changed sides" else fits
+    members = [member for member in voters if shown is None or member.id in fits]
     if not members:
         st.caption(_("No member fits this filter."))
     cards = []

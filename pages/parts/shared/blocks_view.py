@@ -71,8 +71,15 @@ def block_view(block: Block, procedure: Procedure, key: str, *, per_row: int = P
         theme = st.context.theme.type or "light"
         st.plotly_chart(draw_graph(block, procedure.choices, theme, 620), key=f"graph-{key}")
         inert(block.caption, small=True)
+    elif isinstance(block, Table) and not block.rows:
+        st.caption(literal(block.empty))
     elif isinstance(block, Table):
-        _table(block)
+        if any(isinstance(cell, str) and len(translated(cell)) > SHORT for row in block.rows for cell in row):
+            st.html(html_of("prose", table=block))  # the cells of a data frame do not wrap
+        else:
+            looks: dict[str, Any] = {"min_value": 0.0, "max_value": 1.0, "format": "%.2f"}
+            shares = {name: st.column_config.ProgressColumn(translated(name), **looks) for name in block.shares}
+            table(pd.DataFrame(block.rows, columns=list(block.columns)), shares)
     elif isinstance(block, Flow):
         for number, step in enumerate(block.steps):
             if number:
@@ -103,20 +110,6 @@ def block_view(block: Block, procedure: Procedure, key: str, *, per_row: int = P
 def diff_html(before: str, after: str) -> str:
     """Both texts in one: what is gone struck through, what is new underlined."""
     return html_of("diff", pieces=list(changes(translated(before), translated(after))))
-
-
-def _table(block: Table) -> None:
-    if not block.rows:
-        st.caption(literal(block.empty))
-        return
-    if any(isinstance(cell, str) and len(translated(cell)) > SHORT for row in block.rows for cell in row):
-        st.html(html_of("prose", table=block))  # the cells of a data frame do not wrap
-        return
-    config = {
-        name: st.column_config.ProgressColumn(translated(name), min_value=0.0, max_value=1.0, format="%.2f")
-        for name in block.shares
-    }
-    table(pd.DataFrame(block.rows, columns=list(block.columns)), config)
 
 
 def answer_fields(schema: Mapping[str, Any], value: Mapping[str, Any] | None, key: str) -> dict[str, Any]:

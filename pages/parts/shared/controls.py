@@ -79,7 +79,24 @@ def controls(house: Courthouse, procedure: Procedure, record: Record) -> None:
         status_badge(status, interrupted=interrupted)
         idle = status in ("paused", "failed") or interrupted
         if status != "done" and not run.imported and mine:
-            _steer(house, run.id, idle=idle)
+            keys = typed_keys()
+            means = {
+                "step": _("Work on one stage."),
+                "run": _("Run on to the end, or to the next break."),
+                "pause": _("Ask nothing more for now. Answers under way still arrive and are kept."),
+                "stop": _("Stop the run here; it can go on at any time."),
+            }
+            settled = idle and not runner.drives(run.id)
+            for name, label, icon, shortcut, off, act in (
+                ("step", _("Step"), "skip_next", "s", not idle, partial(runner.step, run.id, keys)),
+                ("run", _("Run"), "play_arrow", "g", not idle, partial(runner.go, run.id, keys=keys)),
+                ("pause", _("Pause"), "pause", "p", idle, partial(runner.pause, run.id)),
+                ("stop", _("Stop"), "stop", None, settled, partial(runner.stop, run.id)),
+            ):
+                kind = "primary" if name == "run" and idle else "secondary"
+                looks: dict[str, Any] = {"type": kind, "shortcut": shortcut}
+                if st.button(label, f"do-{name}", means[name], icon=f":material/{icon}:", disabled=off, **looks):
+                    do(act)
             with st.popover(_("Run to ..."), disabled=not idle):
                 stages = {one.name: translated(one.title) for one in procedure.stages}
                 title, key = _("Run until this stage is done"), f"to-{run.id}"
@@ -126,27 +143,6 @@ def controls(house: Courthouse, procedure: Procedure, record: Record) -> None:
                 house.store.replace_setup(run.id, record.setup.model_copy(update={"budget": budget}))
                 runner.stop(run.id)
                 do(lambda: runner.go(run.id, keys=typed_keys()))
-
-
-def _steer(house: Courthouse, run: str, *, idle: bool) -> None:
-    """The four buttons that steer a run, each enabled where it makes sense."""
-    runner, keys = house.runner, typed_keys()
-    about = {
-        "step": _("Work on one stage."),
-        "run": _("Run on to the end, or to the next break."),
-        "pause": _("Ask nothing more for now. Answers under way still arrive and are kept."),
-        "stop": _("Stop the run here; it can go on at any time."),
-    }
-    settled = idle and not runner.drives(run)
-    for name, label, icon, shortcut, off, act in (
-        ("step", _("Step"), "skip_next", "s", not idle, partial(runner.step, run, keys)),
-        ("run", _("Run"), "play_arrow", "g", not idle, partial(runner.go, run, keys=keys)),
-        ("pause", _("Pause"), "pause", "p", idle, partial(runner.pause, run)),
-        ("stop", _("Stop"), "stop", None, settled, partial(runner.stop, run)),
-    ):
-        looks: dict[str, Any] = {"type": "primary" if name == "run" and idle else "secondary", "shortcut": shortcut}
-        if st.button(label, f"do-{name}", about[name], icon=f":material/{icon}:", disabled=off, **looks):
-            do(act)
 
 
 def _downloads(house: Courthouse, procedure: Procedure, record: Record, of: Resource) -> None:

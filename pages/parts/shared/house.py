@@ -118,16 +118,6 @@ def opens(resource: Resource) -> None:
     st.session_state[OPENED] = st.session_state.get(OPENED, frozenset()) | {resource}
 
 
-def sign_in_page() -> None:
-    st.title(_("Courtroom"))
-    st.markdown(_("Watch language-model agents deliberate on a case, step by step. Sign in to go on."))
-    with st.container(horizontal=True):
-        for name in providers(st.secrets["auth"]):
-            title = _("Sign in with {name}", name=literal(name.capitalize())) if name else _("Sign in")
-            args, icon = (name,) if name else (), ":material/login:"
-            st.button(title, key=f"sign-in-{name}", type="primary", icon=icon, on_click=st.login, args=args)
-
-
 def in_words(access: Access) -> str:
     return {
         Access.NONE: _("Sees what is public"),
@@ -197,7 +187,13 @@ def courthouse() -> Courthouse:
         st.stop()
     person = acting_account()
     if person is not None and not person.id and not st.session_state.get(ALONE):
-        sign_in_page()
+        st.title(_("Courtroom"))
+        st.markdown(_("Watch language-model agents deliberate on a case, step by step. Sign in to go on."))
+        with st.container(horizontal=True):
+            for name in providers(st.secrets["auth"]):
+                title = _("Sign in with {name}", name=literal(name.capitalize())) if name else _("Sign in")
+                args, icon = (name,) if name else (), ":material/login:"
+                st.button(title, key=f"sign-in-{name}", type="primary", icon=icon, on_click=st.login, args=args)
         st.stop()
     if person and person.id and st.session_state.get(NOTED) != person.id:  # a page that is loaded again is no sign-in
         st.session_state[NOTED] = person.id

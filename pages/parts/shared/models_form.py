@@ -63,12 +63,11 @@ def model_picker(values: dict[str, Any], key: str, connections: Connections) -> 
 def _one_of_all(label: str, options: list[str], key: str, place: int = 0, about: str | None = None) -> str:
     """A model among those that can be reached, or any id that is written."""
 
-    titles = {name: f"{name}: {translated(told)}" for name, told in ABOUT.items()}
-    chosen = st.selectbox(
-        declared(label), options, place, key=key, help=about, accept_new_options=True,
-        format_func=lambda name: titles.get(name, name),
-    )  # fmt: skip
-    return str(chosen or OFFLINE)
+    def titled(name: str) -> str:
+        return f"{name}: {translated(ABOUT[name])}" if name in ABOUT else name
+
+    looks: dict[str, Any] = {"help": about, "format_func": titled, "accept_new_options": True}
+    return str(st.selectbox(declared(label), options, place, key=key, **looks) or OFFLINE)
 
 
 @contextmanager
@@ -258,10 +257,9 @@ def _spec(values: dict[str, Any], key: str, connections: Connections) -> dict[st
         if not is_listed and (connections or values.get("connection")):
             now = values.pop("connection", "")
             titles = {name: name or _(OWN) for name in ("", *connections, now)}
-            there = st.selectbox(
-                _("Connection"), list(titles), list(titles).index(now), key=f"{key}-connection-{values['id']}",
-                format_func=titles.__getitem__, help=declared(fields["connection"].description or ""),
-            )  # fmt: skip
+            title, at, of = _("Connection"), list(titles).index(now), f"{key}-connection-{values['id']}"
+            about = declared(fields["connection"].description or "")
+            there = st.selectbox(title, list(titles), at, key=of, format_func=titles.__getitem__, help=about)
             values |= {"connection": there} if there else {}
     with columns[1]:
         try_it(values, key, connections)

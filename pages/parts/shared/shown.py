@@ -113,15 +113,14 @@ def field_in_words(path: str) -> str:
 T = TypeVar("T")
 
 HEADS = (
-    *(N_("member"), N_("name"), N_("model"), N_("connection"), N_("gender"), N_("age"), N_("status"), N_("background")),
-    *(N_("traits"), N_("interests"), N_("take"), N_("change"), N_("what"), N_("calls"), N_("verdict"), N_("flips")),
-    *(N_("swing"), N_("votes"), N_("share"), N_("low"), N_("high"), N_("done"), N_("run"), N_("seed"), N_("split")),
-    *(N_("rows"), N_("outcome known"), N_("categories"), N_("characters (mean)"), N_("characters (median)")),
-    *(N_("characters (most)"), N_("follower"), N_("followed"), N_("knob"), N_("now"), N_("link"), N_("case")),
-    *(N_("arm"), N_("state"), N_("outcome"), N_("cost"), N_("latency"), N_("reason"), N_("repeat"), N_("category")),
-    *(N_("none"), N_("repeated"), N_("prediction"), N_("Persona"), N_("statutes"), N_("charges"), N_("cases")),
-    *(N_("First instance"), N_("Second instance"), N_("same"), N_("different"), N_("imported"), N_("running")),
-    *(N_("paused"), N_("waiting"), N_("cancelled"), N_("recorded"), N_("person")),
+    *(N_("name"), N_("connection"), N_("gender"), N_("status"), N_("traits"), N_("interests"), N_("take")),
+    *(N_("calls"), N_("verdict"), N_("flips"), N_("swing"), N_("share"), N_("low"), N_("high"), N_("done")),
+    *(N_("seed"), N_("split"), N_("outcome known"), N_("categories"), N_("characters (mean)")),
+    *(N_("characters (median)"), N_("characters (most)"), N_("follower"), N_("followed"), N_("knob"), N_("link")),
+    *(N_("case"), N_("arm"), N_("state"), N_("outcome"), N_("cost"), N_("reason"), N_("repeat"), N_("category")),
+    *(N_("repeated"), N_("prediction"), N_("Persona"), N_("statutes"), N_("charges"), N_("cases")),
+    *(N_("First instance"), N_("Second instance"), N_("same"), N_("different"), N_("running"), N_("waiting")),
+    *(N_("cancelled"), N_("person")),
 )  # fmt: skip
 """Heads of columns and single words in them that are made where nobody looks at them."""
 
@@ -236,9 +235,7 @@ def page_of(total: int, size: int, key: str | None = None) -> int:
     pages = max(1, (total - 1) // size + 1)
     if key and st.session_state.get(key, 1) > pages:  # lines have gone since
         st.session_state[key] = pages
-    if pages == 1:
-        return 1
-    return st.pagination(pages, key=key)
+    return st.pagination(pages, key=key) if pages > 1 else 1
 
 
 SHOWN = 5
