@@ -181,9 +181,9 @@ class Courthouse:
     @property
     def broken(self) -> Mapping[str, str]:
         """A sentence on each procedure of another package that can't be used, by its name."""
-        from courtroom import procedures
+        from courtroom.procedures import PROCEDURES
 
-        return procedures.OUTSIDE.broken
+        return PROCEDURES.broken
 
     def ask(self, question: str, options: Sequence[str] = (), files: Iterable[tuple[str, bytes]] = ()) -> Case:
         """Take in a question as a case; see `asked_with`. `new_run` has it heard."""
@@ -301,7 +301,7 @@ class Courthouse:
     @needs(Access.RUN)
     def take_in(self, file: CheckedFile) -> ImportJob:
         """Import a checked file in the background; `taking_in` says how far it is."""
-        job = self.taking_in[file.digest] = ImportJob(file.name, total=file.total)
+        job = self.taking_in[file.digest] = ImportJob(file.name, total=len(file.records))
         self.runner.do(self.imports.run_job(file, job))
         return job
 

@@ -220,10 +220,10 @@ def precedents_view(house: Courthouse) -> None:
         about = _("The fields are those of the export.")
         file = uploader(st, _("JSON or JSONL"), ["json", "jsonl"], key="precedents-file", about=about)
         if may(Access.RUN) and file and st.button(_("Import"), type="primary"):
-            report = house.imports.import_precedents(file.getvalue())
-            if report.taken:
-                st.success(_("{taken} precedents imported.", taken=len(report.taken)))
-            for problem in report.problems[:20]:
+            taken, problems = house.imports.import_precedents(file.getvalue())
+            if taken:
+                st.success(_("{taken} precedents imported.", taken=len(taken)))
+            for problem in problems[:20]:
                 st.error(literal(problem))
         lines = "".join(p.model_dump_json() + "\n" for p in everything)
         st.download_button(_("Export all"), lines, "precedents.jsonl", "application/jsonl", icon=":material/download:")

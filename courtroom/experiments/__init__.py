@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -22,9 +23,5 @@ def frame(name: str) -> pd.DataFrame:
     """
     from courtroom.courthouse import Courthouse
 
-    house = Courthouse()
-    try:
-        found = house.experiments.results(name)
-        return found.frame
-    finally:
-        house.close()
+    with closing(Courthouse()) as house:
+        return house.experiments.results(name).frame

@@ -94,16 +94,11 @@ def breakdown(
         curves: by arm, what the curve is called that arms are joined in where the feature joins them.
     """
     found: dict[tuple[str, str], list[CellRow]] = {}
-    of_cases: dict[str, str] = {}
-    for row in rows if feature.of_case else ():
-        if (scored := row.scored) and (label := feature.of(scored)) is not None:
-            of_cases.setdefault(row.row, label)
-    for row in rows:
-        if scored := row.scored:
-            label = feature.of(scored)
-            label = of_cases.get(row.row) if label is None else label
-            if label is not None:
-                found.setdefault((row.arm, label), []).append(row)
+    own = [(row, feature.of(scored)) for row in rows if (scored := row.scored)]
+    of_cases = {row.row: label for row, label in reversed(own) if label is not None} if feature.of_case else {}
+    for row, label in own:
+        if (label := of_cases.get(row.row) if label is None else label) is not None:
+            found.setdefault((row.arm, label), []).append(row)
     if feature.joins and curves and len({(curves[arm], label) for arm, label in found}) == len(found):
         found = {(curves[arm], label): cells for (arm, label), cells in found.items()}
         arms = list(dict.fromkeys(curves.values()))

@@ -219,11 +219,9 @@ def _share(kind: str, seen: Sequence[tuple[str, list[object]]]) -> Share | None:
         return found
 
     same, spread = (CaseSums(sums, weights, binary=False, finish=mean) for sums in shares)
-    further = of_difference(spread, same, (0.0, 1.0), ratio=True)
-    known = (of_measure(same, (0.0, 1.0), ratio=True), of_measure(spread, (0.0, 1.0), ratio=True), further)
-    ends = {
-        name: (one.value, one.low, one.high) for name, one in zip(("same", "spread", "further"), known, strict=True)
-    }
+    known = {"same": of_measure(same, (0.0, 1.0), ratio=True), "spread": of_measure(spread, (0.0, 1.0), ratio=True)}
+    known["further"] = of_difference(spread, same, (0.0, 1.0), ratio=True)
+    ends = {name: (one.value, one.low, one.high) for name, one in known.items()}
     return Share(kind=kind, calls=len(seen), cases=len(by_case), **ends)
 
 

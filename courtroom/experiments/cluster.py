@@ -16,7 +16,6 @@ from collections import defaultdict
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from contextvars import copy_context
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from distributed import Client, KilledWorker, Scheduler, SchedulerPlugin, Worker, WorkerPlugin, get_worker
@@ -52,15 +51,6 @@ ENTER, LEAVE, TURN = "courtroom-enter", "courtroom-leave", "courtroom-turn"
 """A worker has a call to make; it has ended, or is not to be made any more; it may be made now."""
 
 
-@dataclass
-class AwaitedCall:
-    """A call that a worker waits for, or makes."""
-
-    limiter: RateLimiter
-    slot: Slot
-    entering: asyncio.Task[None]
-
-
 class TurnsAtScheduler(SchedulerPlugin):
     """The limits of all models, as `Limits` holds them for one process."""
 
@@ -69,7 +59,8 @@ class TurnsAtScheduler(SchedulerPlugin):
 
     async def start(self, scheduler: Scheduler) -> None:
         self._scheduler, self._limits = scheduler, Limits()
-        self._calls: dict[tuple[str, str], AwaitedCall] = {}
+        self._calls: dict[tuple[str, str], tuple[RateLimiter, Slot, asyncio.Task[None]]] = {}
+        """What workers wait for, or do: each call, by its worker and its id, with what lets it in."""
         scheduler.stream_handlers.update({ENTER: self._enter, LEAVE: self._leave})
 
     def remove_worker(self, scheduler: Scheduler, worker: str, *, stimulus_id: str, **given: Any) -> None:
@@ -86,7 +77,7 @@ class TurnsAtScheduler(SchedulerPlugin):
             await limiter.enter(slot)
             self._scheduler.worker_send(worker, {"op": TURN, "call": call})
 
-        self._calls[worker, call] = AwaitedCall(limiter, slot, asyncio.create_task(let_in()))
+        self._calls[worker, call] = limiter, slot, asyncio.create_task(let_in())
 
     def _leave(
         self, worker: str, call: str, used: tuple[int, int] | None, pause: float | None, in_time: bool | None
@@ -94,14 +85,14 @@ class TurnsAtScheduler(SchedulerPlugin):
         awaited = self._calls.pop((worker, call), None)
         if awaited is None:
             return
-        if not awaited.entering.done():
-            awaited.entering.cancel()
+        limiter, slot, entering = awaited
+        if not entering.done():
+            entering.cancel()
             return
-        slot = awaited.slot
         slot.pause_s, slot.in_time = pause and min(pause, LONGEST_WAIT_S), in_time
         if used is not None:
             slot.usage = Usage(prompt=used[0], completion=used[1])
-        awaited.limiter.leave(slot)
+        limiter.leave(slot)
 
 
 class TurnsAtWorker:

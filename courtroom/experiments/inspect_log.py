@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -117,6 +117,7 @@ def log_of(found: ExperimentResults, arm: str, record: Callable[[str], Record], 
 def _sample(row: CellRow, measures: Sequence[Measure], record: Record | None, answers: AnswerStore) -> EvalSample:
     from inspect_ai.log import EvalError, EvalSample
     from inspect_ai.model import ChatMessageAssistant, ChatMessageUser, ModelOutput
+    from inspect_ai.scorer import Score
 
     calls = [_model_event(record, call, answers) for call in record.calls] if record else []
     text, outcome, place = words_of(row.case.blind()), row.outcome, (row.arm, row.row, str(row.repeat))
@@ -141,7 +142,9 @@ def _sample(row: CellRow, measures: Sequence[Measure], record: Record | None, an
         target=outcome_of(row.case),
         messages=messages,
         output=ModelOutput.from_content(_models(one.model for one in calls), outcome.outcome if outcome else ""),
-        scores=_scores(values, outcome.outcome) if outcome else None,
+        scores={name: Score(value=one, answer=outcome.outcome) for name, one in values.items() if one is not None}
+        if outcome
+        else None,
         metadata={"category": row.category, "run": row.run, **({"votes": outcome.counts} if outcome else {})},
         events=_events(record, calls) if record else [],
         model_usage=_usage({one.model: one.output.usage} for one in calls),
@@ -152,12 +155,6 @@ def _sample(row: CellRow, measures: Sequence[Measure], record: Record | None, an
         uuid=_digest(*place, "sample"),
         error=EvalError(message=row.reason, traceback="", traceback_ansi="") if row.state == "failed" else None,
     )
-
-
-def _scores(values: Mapping[str, float | None], answer: str) -> dict[str, Any]:
-    from inspect_ai.scorer import Score
-
-    return {name: Score(value=one, answer=answer) for name, one in values.items() if one is not None}
 
 
 def _model_event(record: Record, call: Called, answers: AnswerStore) -> ModelEvent:

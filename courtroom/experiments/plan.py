@@ -346,10 +346,9 @@ SECONDS_A_CELL = 0.03
 
 
 @dataclass(frozen=True)
-class ArmEstimate:
-    """What one arm will take, its training included."""
+class Estimate:
+    """What is taken, training included."""
 
-    arm: str
     cells: int
     training: int
     """Those of the cells that only teach."""
@@ -359,25 +358,25 @@ class ArmEstimate:
     money: float | None
     """US dollars; None where a price is not known."""
     seconds: float
-    """Were it run alone."""
+    """With calls of language models at `SECONDS_A_CALL`, and the offline model as fast as in the rehearsal; of an arm,
+    were it run alone."""
 
 
 @dataclass(frozen=True)
-class ExperimentEstimate:
+class ArmEstimate(Estimate):
+    """What one arm will take."""
+
+    arm: str
+
+
+@dataclass(frozen=True)
+class ExperimentEstimate(Estimate):
     """What all arms will take."""
 
-    cells: int
-    training: int
-    """Those of the cells that only teach."""
     rehearsed: int
     """Cells that were rehearsed; the others are taken to be like them."""
-    calls: int
     shared: int
     """Calls that are not asked because another cell asks the same, or the answer is on record."""
-    tokens: int
-    money: float | None
-    seconds: float
-    """With calls of language models at `SECONDS_A_CALL`, and the offline model as fast as in the rehearsal."""
     arms: tuple[ArmEstimate, ...]
 
 

@@ -306,10 +306,20 @@ class ExperimentResults:
         groups = [self.groups.get((arm, tables.ALL)) for arm in self.arms]
         found = {}
         for arm, group, before in zip(self.arms, groups, [None, *groups], strict=False):
-            rows = [row for row in self.rows if row.arm == arm]
-            one = _steady(rows, tables.over_repeats(group, self.measures) if group else None)
-            runs = tables.over_runs(group, before, self.measures[0]) if group and before and self.measures else None
-            found[arm] = replace(one, before=runs)
+            made = [(row.row, row.outcome) for row in self.rows if row.arm == arm and row.outcome]
+            by_case: dict[str, list[str]] = {}
+            for case, outcome in made:
+                by_case.setdefault(case, []).append(outcome.outcome)
+            shares = [consistency(outcomes) for outcomes in by_case.values() if len(outcomes) > 1]
+            votes = [[*outcome.votes.values()] for _, outcome in made if outcome.votes]
+            found[arm] = Steady(
+                consistency=sum(shares) / len(shares) if shares else None,
+                agreement=krippendorffs_alpha(votes) if votes else None,
+                repeats=tables.over_repeats(group, self.measures) if group else None,
+                before=tables.over_runs(group, before, self.measures[0])
+                if group and before and self.measures
+                else None,
+            )
         return found
 
     @property
@@ -419,16 +429,3 @@ def _named(thing: object, *names: str) -> dict[str, Any]:
 def _as_list(interval: Interval) -> list[float | None]:
     """Value, lower and upper end; None where there is no interval."""
     return [interval.value, *([interval.low, interval.high] if interval.known else [None, None])]
-
-
-def _steady(rows: Sequence[tables.CellRow], repeats: Tested | None) -> Steady:
-    by_case: dict[str, list[str]] = {}
-    votes = []
-    for row in rows:
-        if row.outcome is not None:
-            by_case.setdefault(row.row, []).append(row.outcome.outcome)
-            if row.outcome.votes:
-                votes.append(list(row.outcome.votes.values()))
-    shares = [consistency(outcomes) for outcomes in by_case.values() if len(outcomes) > 1]
-    share = sum(shares) / len(shares) if shares else None
-    return Steady(share, krippendorffs_alpha(votes) if votes else None, repeats)

@@ -312,15 +312,11 @@ class Experiments:
         outcomes = {(names[cell.arm], cell.row, cell.repeat): cell.outcome for cell in cells}
         return [
             CellRow(
-                number=cell.number,
+                **cell.model_dump(include={"number", "row", "repeat", "state", "reason"}),
                 arm=names[cell.arm],
-                row=cell.row,
                 case=rows[cell.row].case,
                 category=rows[cell.row].category,
-                repeat=cell.repeat,
                 run=cell.run or dataset.run,
-                state=cell.state,
-                reason=cell.reason,
                 outcome=_of_rows(cell.outcome, dataset.name),
                 relevance=relevance.get(cell.row, {}),
                 single=outcomes.get((experiment.gain_over.get(names[cell.arm], ""), cell.row, cell.repeat)),

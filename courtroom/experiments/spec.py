@@ -335,8 +335,7 @@ def adapted(
         sample: so many cases, drawn with the dataset's seed.
         repeats: how often each case runs under each arm.
         model: the model of every member of every procedure. What an arm says of single roles, of members or of the
-            embedding
-            is left out. Predictions made elsewhere stay.
+            embedding is left out. Predictions made elsewhere stay.
         values: values of the setup of every procedure by their paths, such as `jury_size`.
         arms: the names of the arms that are wanted; None is all of them.
         predictions: where the predictions made elsewhere are that the file names.

@@ -1,5 +1,6 @@
 """Knowledge bases: statutes, charges and referred precedents (JurisAgents, 3.2); precedents of disputes with norms."""
 
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Literal, get_args
 
@@ -8,7 +9,7 @@ from pydantic import Field
 from courtroom.cases.criminal import CriminalCase
 from courtroom.cases.dispute import Dispute, Precedent
 from courtroom.knowledge.collection import R
-from courtroom.law import STATUTES, Both, Charge, Statute, charges_of
+from courtroom.law import STATUTES, Both, Charge, Statute
 from courtroom.settings import DATA
 from courtroom.store.connection import fitting, read, read_all
 from courtroom.store.database import Database
@@ -25,7 +26,8 @@ MemoryPart = Literal["standards", "directives", "buffer"]
 MEMORY_PARTS: tuple[MemoryPart, ...] = get_args(MemoryPart)
 """The collections that are a learned memory."""
 How = Literal["add", "replace"]
-BaseName = Annotated[str, Field(pattern=r"^[a-z0-9]([a-z0-9-]{0,38}[a-z0-9])?$")]
+NAMING = r"^[a-z0-9]([a-z0-9-]{0,38}[a-z0-9])?$"
+BaseName = Annotated[str, Field(pattern=NAMING)]
 
 
 class Origin(Strict):
@@ -66,24 +68,12 @@ def origins(database: Database, collection: str) -> list[Origin]:
     return read_all(rows, lambda row: read("origin", row["seq"], lambda: fitting(Origin, row)))[0]
 
 
-def bundled_statutes() -> list[Statute]:
-    return _read(STATUTES, Statute)
-
-
-def bundled_charges() -> list[Charge]:
-    return charges_of(bundled_statutes())
-
-
-def bundled_cases() -> list[CriminalCase]:
-    return _read(DATA / "criminal_precedents.jsonl", CriminalCase)
-
-
-def bundled_precedents() -> list[Precedent]:
-    return _read(DATA / "precedents.jsonl", Precedent)
-
-
-def _read(path: Path, kind: type[R]) -> list[R]:
+def bundled(path: Path, kind: type[R]) -> list[R]:
     return [kind.model_validate_json(line) for line in path.read_text(encoding="utf-8").split("\n") if line.strip()]
+
+
+bundled_statutes = partial(bundled, STATUTES, Statute)
+bundled_cases = partial(bundled, DATA / "criminal_precedents.jsonl", CriminalCase)
 
 
 def statute_text(statute: Statute) -> tuple[str, ...]:

@@ -17,7 +17,6 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal, Protocol
 
-from courtroom.knowledge.vectors import of_length_1
 from courtroom.models.errors import ModelError
 from courtroom.models.local import models_folder
 from courtroom.models.spec import LOCAL as LOCAL_MODEL
@@ -164,13 +163,18 @@ def _unit(vector: Any) -> Vectors:
     return np.asarray(vector / length if length else vector, np.float32)
 
 
-UNSTORED = (HashedNgrams, WordsAndMeaning)
+def of_length_1(rows: Any) -> Vectors:
+    """Return rows of length 1, so that products are cosines; a row of zeros stays (Eq. 11)."""
+    import numpy as np
+
+    many = np.asarray(rows, np.float32)
+    return np.asarray(many / np.maximum(np.linalg.norm(many, axis=1, keepdims=True), 1e-12), np.float32)
 
 
 class CachedEmbedding:
     """An embedding whose vectors are stored in the database, in half precision: no text is embedded, or billed, twice.
 
-    Those of `UNSTORED` are worked out sooner than read: they are only rounded like the others.
+    Those of `HashedNgrams` and `WordsAndMeaning` are worked out sooner than read: they are only rounded like the others.
     """
 
     def __init__(self, embedding: Embedding, database: Database) -> None:
@@ -184,7 +188,7 @@ class CachedEmbedding:
         """Vectors of length 1, shape (texts, dimensions)."""
         import numpy as np
 
-        if not texts or type(self._embedding) in UNSTORED:
+        if not texts or isinstance(self._embedding, HashedNgrams | WordsAndMeaning):
             return (await self._embedding.embed(texts)).astype(np.float16).astype(np.float32)
         digests = [hashlib.sha256(text.encode()).digest() for text in texts]
         vectors = await asyncio.to_thread(self._read, digests)
@@ -418,9 +422,8 @@ def embedding_of(name: str) -> Embedding:
         return WordsAndMeaning() if name == DEFAULT else HashedNgrams()
     if name.startswith(LOCAL_MODEL):
         return LocalEncoder(name)
-    from courtroom.knowledge.litellm_embedding import (
-        LiteLLMEmbedding,  # with what retries calls: most commands ask none
-    )
+    # With what retries calls: most commands ask none.
+    from courtroom.knowledge.litellm_embedding import LiteLLMEmbedding
 
     return LiteLLMEmbedding(name)
 

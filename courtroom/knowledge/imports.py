@@ -3,13 +3,14 @@
 import asyncio
 import hashlib
 import logging
+import re
 import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, TypeVar
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import ValidationError
 
 from courtroom.access import Access, needs
 from courtroom.cases.checks import explain
@@ -17,7 +18,7 @@ from courtroom.cases.criminal import CriminalCase
 from courtroom.cases.dispute import Precedent
 from courtroom.cases.files import read_upload
 from courtroom.errors import CaseError, CourtroomError
-from courtroom.knowledge.bases import BUNDLED, IMPORTED, BaseName, How, Kind
+from courtroom.knowledge.bases import BUNDLED, IMPORTED, NAMING, How, Kind
 from courtroom.knowledge.collection import Collection, Ready
 from courtroom.knowledge.search import Knowledge
 from courtroom.law import Both, Charge, Decided, Statute, article_number, bare_charge, charges_of
@@ -29,7 +30,6 @@ from courtroom.text.languages import language_of
 Progress = Callable[[str, int, int], None]
 T = TypeVar("T")
 log = logging.getLogger(__name__)
-_BASE = TypeAdapter(BaseName)
 BATCH = 200
 MARKS = {"之一": 1, "之二": 2, "之三": 3, "之四": 4, "之五": 5, "之六": 6, "之七": 7, "之八": 8}
 
@@ -45,19 +45,6 @@ class CheckedFile:
     """Whether its records are added to those of the base, or replace them."""
     digest: str
     records: tuple[Any, ...] = field(repr=False)
-
-    @property
-    def total(self) -> int:
-        return len(self.records)
-
-
-@dataclass(frozen=True)
-class ImportReport:
-    """How an import of precedents went."""
-
-    taken: tuple[str, ...]
-    problems: tuple[str, ...]
-    """A sentence each, with the number of the line, or of the item in an array."""
 
 
 @dataclass
@@ -96,13 +83,11 @@ class Imports:
             raise CourtroomError(
                 f"The knowledge base “{BUNDLED}” holds what Courtroom brings along. Import into another one."
             )
-        try:
-            _BASE.validate_python(base)
-        except ValidationError as error:
+        if not re.fullmatch(NAMING, base):
             raise CourtroomError(
                 f"“{base[:60]}” can't be the name of a knowledge base. "
                 "Use small letters, digits and hyphens, 40 at most."
-            ) from error
+            )
         digest = hashlib.sha256(f"{into}\n{base}\n{how}\n".encode())
         records = tuple(_READ[into](name, data))
         if not records:
@@ -129,8 +114,9 @@ class Imports:
         self._knowledge.precedents.remove([precedent])
 
     @needs(Access.RUN)
-    def import_precedents(self, data: bytes) -> ImportReport:
-        """Take in a JSON array or JSONL; lines that don't fit are reported, the others taken."""
+    def import_precedents(self, data: bytes) -> tuple[list[Precedent], list[str]]:
+        """Take in a JSON array or JSONL; give what was taken, and for each line that does not fit a sentence with its
+        number, or with that of the item in an array."""
         taken, problems = list[Precedent](), list[str]()
         try:
             for row in json_records(data):
@@ -143,7 +129,7 @@ class Imports:
         if not taken and not problems:
             problems.append("The file holds no precedents. Choose one with a JSON object on each line.")
         self.add_precedents(taken)
-        return ImportReport(tuple(precedent.id for precedent in taken), tuple(problems))
+        return taken, problems
 
     async def run_job(self, file: CheckedFile, job: ImportJob) -> None:
         """Import a checked file, and note in `job` how far it is and what stopped it."""
@@ -153,7 +139,7 @@ class Imports:
 
         try:
             await self.run(file, progress)
-            job.done = job.total = file.total  # the last steps counted all that is indexed
+            job.done = job.total = len(file.records)  # the last steps counted all that is indexed
         except CourtroomError as error:
             job.error = str(error)
         except Exception:
@@ -168,9 +154,9 @@ class Imports:
         """Write all records, worked out before the store is locked; return the collections that have changed."""
         main, charges = self._knowledge.of(file.collection, file.base), self._knowledge.of("charges", file.base)
         ready: list[Ready] = []
-        for start in range(0, file.total, BATCH):
+        for start in range(0, len(file.records), BATCH):
             ready += main.ready(file.records[start : start + BATCH])
-            progress("Taking in", len(ready), file.total)
+            progress("Taking in", len(ready), len(file.records))
         rows = [(main, ready)]
         replaced = [main] if file.how == "replace" else []
         if file.collection == "statutes":
@@ -188,7 +174,7 @@ class Imports:
                 collection.write(lines)
             db.execute(
                 "INSERT INTO origins (collection, file, digest, records, how, at) VALUES (?, ?, ?, ?, ?, ?)",
-                (main.name, file.name, file.digest, file.total, file.how, time.time()),
+                (main.name, file.name, file.digest, len(file.records), file.how, time.time()),
             )
         return [collection for collection, _ in rows]
 

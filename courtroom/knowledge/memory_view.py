@@ -6,13 +6,15 @@ from array import array
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Mapping
 from functools import cache
-from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 from courtroom.law import SAME, matter_grams, same_matter
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
+    from courtroom.knowledge.memory import Unit
 
     Floats = NDArray[np.float32]
     Flags = NDArray[np.bool_]
@@ -23,22 +25,7 @@ if TYPE_CHECKING:
 Tags = frozenset[str]
 
 
-class Unit(Protocol):
-    """What the memory holds."""
-
-    @property
-    def id(self) -> str: ...
-
-    @property
-    def text(self) -> str: ...
-
-    @property
-    def tags(self) -> Tags: ...
-
-
-U = TypeVar("U", bound=Unit)
-
-
+U = TypeVar("U", bound="Unit")
 SIGNS = 2048
 """Planes in space; a bit a plane says on which side of it a vector lies."""
 MAX_COMPARED = 128

@@ -7,7 +7,7 @@ import json
 import random
 from collections.abc import Callable, Iterable
 from contextlib import suppress
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import islice
 from typing import Annotated, Any, Literal
 from uuid import uuid4
@@ -27,8 +27,8 @@ from courtroom.knowledge.index import ALL, Filter
 from courtroom.knowledge.index_folders import Broken, IndexFolders
 from courtroom.knowledge.lessons import Frozen, Lesson, Lessons, Put, Remove, Snapshots, States
 from courtroom.knowledge.memory import Directive, Due, Memory, Parts, Recall, Standard
-from courtroom.law import Charge, Statute
-from courtroom.settings import Settings
+from courtroom.law import Charge, Statute, charges_of
+from courtroom.settings import DATA, Settings
 from courtroom.store.database import Database, marks
 from courtroom.strict import Strict
 
@@ -174,11 +174,8 @@ class Knowledge:
         """Take the records of a memory out, and its name; states that a snapshot names stay."""
         kept = [kept_as(part, name) for part in MEMORY_PARTS]
         with self._database.transaction() as db:
-            for table, column in (
-                ("knowledge", "collection"),
-                ("knowledge_removed", "collection"),
-                ("collections", "name"),
-            ):
+            for table in ("knowledge", "knowledge_removed", "collections"):
+                column = "name" if table == "collections" else "collection"
                 db.execute(f"DELETE FROM {table} WHERE {column} IN ({marks(kept)})", kept)
         self._memories.pop(name, None)
 
@@ -237,21 +234,14 @@ class Knowledge:
     def bases(self) -> tuple[str, ...]:
         return known_bases(self._database)
 
-    @property
-    def everything(self) -> dict[str, Collection[Any]]:
-        """All collections of all knowledge bases, by the name under which their records are kept."""
-        others = {kept_as(kind, base): self.of(kind, base) for base in self.bases()[1:] for kind in IN_BASES}
-        return {**{str(name): collection for name, collection in self.collections.items()}, **others}
-
     @cached_property
     def lessons(self) -> Lessons:
         return Lessons(self._database, self.kept_under)
 
     async def answer(self, query: Query, embedding: str = "") -> tuple[Hit, ...]:
         """Look something up, best first; texts are compared by this embedding, or by the server's own."""
-        return await self.using(embedding)._answer(query)
-
-    async def _answer(self, query: Query) -> tuple[Hit, ...]:
+        if (other := self.using(embedding)) is not self:
+            return await other.answer(query)
         match query:
             case Search():
                 found = await self._search(query)
@@ -259,7 +249,11 @@ class Knowledge:
             case Draw():
                 return tuple(map(_hit, await asyncio.to_thread(self._draw, query)))
             case Rank():
-                return await self._rank(query)
+                vectors = await self.embedding.embed([query.text, *query.candidates])
+                near = vectors[1:] @ vectors[0]
+                best = sorted(range(len(query.candidates)), key=lambda i: (-near[i], i))[: query.k]
+                texts = ((i, {"text": query.candidates[i]}) for i in best)
+                return tuple(Hit(id=str(i), similarity=round(float(near[i]), 6), record=text) for i, text in texts)
             case Fetch():
                 collection = self._there(query.collection, query.base)
                 after = {name: collection.names_under(f"{name}-") if query.under else [] for name in query.ids}
@@ -341,18 +335,15 @@ class Knowledge:
         records = (record for name in names if (record := collection.get(name)) is not None)
         return list(islice((record for record in records if not _says(collection, record, query.text)), query.k))
 
-    async def _rank(self, query: Rank) -> tuple[Hit, ...]:
-        vectors = await self.embedding.embed([query.text, *query.candidates])
-        near = vectors[1:] @ vectors[0]
-        best = sorted(range(len(query.candidates)), key=lambda i: (-near[i], i))[: query.k]
-        texts = ((i, {"text": query.candidates[i]}) for i in best)
-        return tuple(Hit(id=str(i), similarity=round(float(near[i]), 6), record=text) for i, text in texts)
-
 
 _KINDS: dict[Name, tuple[type[Any], Callable[[Any], str | tuple[str, ...]], Callable[[], list[Any]] | None]] = {
-    "precedents": (Precedent, lambda precedent: precedent.dispute, bases.bundled_precedents),
+    "precedents": (
+        Precedent,
+        lambda precedent: precedent.dispute,
+        partial(bases.bundled, DATA / "precedents.jsonl", Precedent),
+    ),
     "statutes": (Statute, bases.statute_text, bases.bundled_statutes),
-    "charges": (Charge, bases.charge_text, bases.bundled_charges),
+    "charges": (Charge, bases.charge_text, lambda: charges_of(bases.bundled_statutes())),
     "cases": (CriminalCase, lambda case: case.facts, bases.bundled_cases),  # they are all that a new case has
     "standards": (Standard, lambda standard: standard.text, None),
     "directives": (Directive, lambda directive: directive.text, None),

@@ -4,7 +4,6 @@ import logging
 import sys
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from importlib.metadata import EntryPoint, entry_points
 from importlib.util import find_spec
 from pathlib import Path
@@ -31,32 +30,26 @@ GROUP = "courtroom.procedures"
 log = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True)
-class Outside:
-    """All procedures, and where those of other packages come from.
+class Procedures(dict[str, Procedure]):
+    """Procedures by name. Who asks for one that is not there is told why.
 
-    `origins` gives the package of a procedure by the procedure's name; `broken` a sentence for each that can't be used.
+    `broken` has a sentence for each that can't be used; `origins` gives the package of a procedure of another package by
+    the procedure's name.
     """
 
-    procedures: dict[str, Procedure]
-    origins: Mapping[str, str] = field(default_factory=dict)
-    broken: Mapping[str, str] = field(default_factory=dict)
-
-
-class Procedures(dict[str, Procedure]):
-    """Procedures by name. Who asks for one that is not there is told why. `broken`: a sentence for each that can't be used."""
-
-    def __init__(self, procedures: Mapping[str, Procedure], broken: Mapping[str, str]) -> None:
+    def __init__(
+        self, procedures: Mapping[str, Procedure], broken: Mapping[str, str], origins: Mapping[str, str] | None = None
+    ) -> None:
         super().__init__(procedures)
-        self._broken = broken
+        self.broken, self.origins = broken, origins or {}
 
     def __missing__(self, name: str) -> Procedure:
         """Raise a CourtroomError with the author's mistake, or with the names that are known."""
         unknown = f"There is no procedure “{name}”. Known: {', '.join(self)}."
-        raise CourtroomError(self._broken.get(name) or " ".join((unknown, *self._broken.values())))
+        raise CourtroomError(self.broken.get(name) or " ".join((unknown, *self.broken.values())))
 
 
-def find(known: Mapping[str, Procedure]) -> Outside:
+def find(known: Mapping[str, Procedure]) -> Procedures:
     """The known procedures and those of installed packages. One that can't be used leaves the others alone."""
     procedures, origins, broken = dict(known), {}, dict(broken_kinds())
     for point in sorted(entry_points(group=GROUP), key=lambda point: point.name):
@@ -68,7 +61,7 @@ def find(known: Mapping[str, Procedure]) -> Outside:
         except Exception as error:  # noqa: BLE001  a stranger's package can fail in any way; the log has the rest
             log.exception("the procedure “%s” of %s can't be used", point.name, origin)
             broken[point.name] = f"The procedure “{point.name}” of {origin} can't be used: {_why(error, point)}"
-    return Outside(procedures, origins, broken)
+    return Procedures(procedures, broken, origins)
 
 
 def _loaded(point: EntryPoint) -> Procedure:
@@ -132,7 +125,5 @@ PUBLISHED = (
     MOCK_JURY,
     COUNCIL,
 )
-OUTSIDE = find(register(PUBLISHED))
-"""What installed packages add, and why some of it can't be used."""
-PROCEDURES: dict[str, Procedure] = OUTSIDE.procedures
+PROCEDURES = find(register(PUBLISHED))
 """All that can be chosen, by name."""

@@ -138,7 +138,8 @@ class Templates:
 
     def used(self, name: str) -> frozenset[str]:
         """The variables that a template uses, and those of all it takes in with its variables."""
-        whole = self._whole(name, lambda part: isinstance(part, nodes.Include) or _with_variables(part))
+        taken_in = (nodes.Include, nodes.Extends)
+        whole = self._whole(name, lambda part: isinstance(part, taken_in) or bool(getattr(part, "with_context", False)))
         return frozenset().union(*map(self._of, whole))
 
     def unknown(self, name: str, known: frozenset[str], text: str) -> Iterator[str]:
@@ -173,10 +174,6 @@ class Templates:
 
 def _takes_in(tree: nodes.Template) -> Iterator[Any]:
     return tree.find_all((nodes.Include, nodes.Import, nodes.FromImport, nodes.Extends))
-
-
-def _with_variables(part: nodes.Node) -> bool:
-    return bool(getattr(part, "with_context", isinstance(part, nodes.Extends)))
 
 
 def _names(part: Any) -> list[str]:

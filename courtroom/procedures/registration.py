@@ -72,7 +72,9 @@ def mistakes(procedure: Procedure) -> Iterator[str]:
     yield from _offline(procedure, file)
     for task in (one.task for one in procedure.peers if one.task not in procedure.tasks):
         yield f"{file}: `peers` names {task.__name__}, which is not among `tasks`. Add it there, or take it out."
-    yield from _read(procedure, unfinished=bool(unfinished))
+    if not unfinished:
+        yield from check_templates.mistakes(procedure)
+    yield from undeclared_words(procedure)
     yield from _presets(procedure, file)
 
 
@@ -90,30 +92,15 @@ def file_of(procedure: Procedure) -> str:
     return str(getattr(sys.modules.get(first), "__file__", first))
 
 
-def _read(procedure: Procedure, *, unfinished: bool) -> Iterator[str]:
-    if unfinished:
-        yield from undeclared_words(procedure)
-    else:
-        yield from check_templates.mistakes(procedure)
-        yield from undeclared_words(procedure)
-
-
 def _complete(task: type[Task[Any]]) -> bool:
     return all(hasattr(task, part) for part in ("name", "title", "answer"))
 
 
 def _doubled(procedure: Procedure) -> Iterator[str]:
-    groups: Mapping[str, Iterable[str]] = {
-        "views": (view.name for view in procedure.views),
-        "stages": (stage.name for stage in procedure.stages),
-        "roles": (role.name for role in procedure.roles),
-        "choices": (choice.name for choice in procedure.choices),
-        "presets": (preset.title for preset in procedure.presets),
-        "exports": (export.file for export in procedure.exports),
-        "tasks": (task.name for task in procedure.tasks if _complete(task)),
-    }
-    for what, names in groups.items():
-        for name in (name for name, number in Counter(names).items() if number > 1):
+    named = dict.fromkeys(("views", "stages", "roles", "choices", "tasks"), "name")
+    for what, by in {**named, "presets": "title", "exports": "file"}.items():
+        names = Counter(getattr(one, by) for one in getattr(procedure, what) if what != "tasks" or _complete(one))
+        for name in (name for name, number in names.items() if number > 1):
             yield f"two of the {what} are named “{name}”. Rename one."
 
 
@@ -140,8 +127,12 @@ def _presets(procedure: Procedure, file: str) -> Iterator[str]:
         for knob, hint in wrong:
             has = f"which {procedure.setup.__name__} does not have"
             yield f"{file}: the preset “{preset.title}” changes “{knob}”, {has}. {hint or 'Mend its name, or take it out.'}"
-        if not wrong:
-            yield from (f"{file}: {text}" for text in _unfit(procedure, preset, values))
+        try:
+            if not wrong:
+                procedure.setup.model_validate(merged(values, preset.changes))
+        except ValidationError as error:
+            fit = f"does not fit {procedure.setup.__name__}. {' '.join(explain(error)[:3])}"
+            yield f"{file}: the preset “{preset.title}” {fit}"
 
 
 def _unknown(changes: Mapping[str, Any], kind: type[BaseModel], prefix: str) -> Iterator[tuple[str, str]]:
@@ -153,28 +144,22 @@ def _unknown(changes: Mapping[str, Any], kind: type[BaseModel], prefix: str) -> 
             yield from _unknown(value, field.annotation, f"{prefix}{name}.")  # type: ignore[arg-type]
 
 
-def _unfit(procedure: Procedure, preset: Preset, values: Mapping[str, Any]) -> Iterator[str]:
-    try:
-        procedure.setup.model_validate(merged(values, preset.changes))
-    except ValidationError as error:
-        yield f"the preset “{preset.title}” does not fit {procedure.setup.__name__}. {' '.join(explain(error)[:3])}"
-
-
 def undeclared_words(procedure: Procedure) -> Iterator[str]:
     """A sentence or two for each mistake in the modules that `deliberate` stands in and takes from its own package."""
-    stages = [stage.name for stage in procedure.stages]
-    roles = [role.name for role in procedure.roles]
-    choices = [choice.name for choice in procedure.choices]
+    declared = [
+        ({"stage"}, 1, "kind", "kind of stage", [stage.name for stage in procedure.stages], "stages"),
+        ({"panel", "member"}, 0, "role", "role", [role.name for role in procedure.roles], "roles"),
+        ({"vote"}, 1, "choice", "choice", [choice.name for choice in procedure.choices], "choices"),
+    ]
     for module, tree in modules_of(procedure):
         for call in (node for node in ast.walk(tree) if isinstance(node, ast.Call)):
             place = f"{module.__file__}, line {call.lineno}"
             method = call.func.attr if isinstance(call.func, ast.Attribute) else ""
-            if method == "stage" and (kind := _literal(call, 1, "kind")) is not None:
-                yield from _undeclared(place, "kind of stage", kind, stages, "stages")
-            if method in ("panel", "member") and (role := _literal(call, 0, "role")) is not None:
-                yield from _undeclared(place, "role", role, roles, "roles")
-            if method == "vote" and not procedure.choices_in and (choice := _literal(call, 1, "choice")) is not None:
-                yield from _undeclared(place, "choice", choice, choices, "choices")
+            for methods, at, argument, what, known, field in declared[: 2 if procedure.choices_in else 3]:
+                name = _literal(call, at, argument) if method in methods else None
+                if name is not None and name not in known:
+                    hint = meant(name, known) or f"Add it to `{field}`."
+                    yield f"{place}: the {what} “{name}” is not declared. {hint}"
             task = _task(module, call.func)
             if task is not None and task not in procedure.tasks:
                 yield f"{place}: {task.__name__} is asked but not declared. Add it to `tasks` of {procedure.title}."
@@ -221,11 +206,6 @@ def _task(module: ModuleType, called: ast.expr) -> type[Task[Any]] | None:
         return None
     kind = getattr(holder, called.id if isinstance(called, ast.Name) else called.attr, None)
     return kind if isinstance(kind, type) and issubclass(kind, Task) else None
-
-
-def _undeclared(place: str, what: str, name: str, known: Collection[str], field: str) -> Iterator[str]:
-    if name not in known:
-        yield f"{place}: the {what} “{name}” is not declared. {meant(name, known) or f'Add it to `{field}`.'}"
 
 
 def meant(name: str, known: Collection[str]) -> str:

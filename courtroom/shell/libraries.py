@@ -162,7 +162,9 @@ def import_(
     with opened() as house:
         checked = house.imports.check(into, file.name, file.read_bytes(), base, "replace" if replace else "add")
         house.runner.do(house.imports.run(checked, _progress)).result()
-        print(f"{checked.total} records of {file.name} are in “{into}” of “{base}”. Use it by --set base={base}.")
+        print(
+            f"{len(checked.records)} records of {file.name} are in “{into}” of “{base}”. Use it by --set base={base}."
+        )
 
 
 @knowledge_app.command()

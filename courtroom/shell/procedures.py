@@ -122,10 +122,10 @@ def procedures(context: typer.Context) -> None:
     if context.invoked_subcommand is not None:
         return
     with opened() as house:  # what goes wrong is in its log
-        from courtroom.procedures import OUTSIDE  # which is open by now
+        from courtroom.procedures import PROCEDURES  # which is open by now
 
         for name, procedure in house.procedures.items():
-            print(f"{name}\t{procedure.case_kind}\t{OUTSIDE.origins.get(name, 'courtroom')}\t{procedure.title}")
+            print(f"{name}\t{procedure.case_kind}\t{PROCEDURES.origins.get(name, 'courtroom')}\t{procedure.title}")
         for text in house.broken.values():
             print(text, file=sys.stderr)
         raise typer.Exit(1 if house.broken else 0)

@@ -90,8 +90,8 @@ def test_json_that_is_meant_to_hurt_is_refused(house: Courthouse, bomb: str) -> 
     for into in ("statutes", "charges", "cases"):
         refused(house.imports.check, into, "a.json", data)
         refused(house.imports.check, into, "a.jsonl", data)
-    report = house.imports.import_precedents(bomb.encode())
-    assert (report.taken, bool(report.problems)) == ((), True)
+    taken, problems = house.imports.import_precedents(bomb.encode())
+    assert (taken, bool(problems)) == ([], True)
 
 
 FORMULAS = ('=HYPERLINK("http://evil.example")', "-2+3", "@SUM(A1)", "\t=1+1", "\r=1+1", "'=1+1")

@@ -13,7 +13,7 @@ from courtroom.datasets.forms.criminal import candidate_id
 from courtroom.evaluation import lawbench
 from courtroom.evaluation.lawbench import term_score
 from courtroom.evaluation.summaries import Overlap, Quality, Semantic, bert_score, cost_effectiveness, overlap, why_not
-from courtroom.experiments.measures.measure import CaseResult, Each, Labels, Measure, mean, of, over_labels
+from courtroom.experiments.measures.measure import CaseResult, Each, Measure, mean, of, over_labels
 from courtroom.experiments.outcome import Outcome
 from courtroom.law import LAST_GENERAL, Judgment, Term, articles_compared, charges_compared, term_class
 
@@ -71,42 +71,30 @@ def _is_given(row: CaseResult, field: str) -> bool:
     return bool(getattr(row.case.given, field, ())) and row.outcome.details.get("given") is not False
 
 
-def _both(side: Side, field: str) -> Labels:
+def _both(row: CaseResult, side: Side, field: str) -> Sequence[tuple[frozenset[Hashable], frozenset[Hashable]]]:
     """Predicted and real labels; a case whose record does not say is left out, and one whose record gave them."""
-
-    def labels(row: CaseResult) -> Sequence[tuple[frozenset[Hashable], frozenset[Hashable]]]:
-        if _is_given(row, field):
-            return ()
-        real, mine = side(_gold(row)), predicted(row)
-        return ((side(mine) if mine else frozenset(), real),) if real else ()
-
-    return labels
+    if _is_given(row, field):
+        return ()
+    real, mine = side(_gold(row)), predicted(row)
+    return ((side(mine) if mine else frozenset(), real),) if real else ()
 
 
-def _exact(side: Side, field: str) -> Each:
-    def right(row: CaseResult) -> float | None:
-        pairs = _both(side, field)(row)
-        return float(pairs[0][0] == pairs[0][1]) if pairs else None
-
-    return right
+def _exact(row: CaseResult, side: Side, field: str) -> float | None:
+    pairs = _both(row, side, field)
+    return float(pairs[0][0] == pairs[0][1]) if pairs else None
 
 
-def _first_two(side: Side, field: str) -> Each:
+def _first_two(row: CaseResult, side: Side, field: str) -> float | None:
     """Hit@2: what was judged, the weightiest first, then what else came into question, where the procedure says so."""
-
-    def hit(row: CaseResult) -> float | None:
-        real = side(_gold(row))
-        if not real or _is_given(row, field):
-            return None
-        labels = row.outcome.details.get("candidates") or row.outcome.details.get("judgment")
-        ranked: Any = labels.get(field, []) if isinstance(labels, dict) else []
-        if predicted(row) is None:
-            return 0.0
-        defining = [label for label in ranked if not isinstance(label, int) or label > LAST_GENERAL]
-        first = side(Judgment.model_validate({field: (defining or list(ranked))[:2]}))
-        return float(bool(first & real))
-
-    return hit
+    if not (pairs := _both(row, side, field)):
+        return None
+    labels = row.outcome.details.get("candidates") or row.outcome.details.get("judgment")
+    ranked: Any = labels.get(field, []) if isinstance(labels, dict) else []
+    if predicted(row) is None:
+        return 0.0
+    defining = [label for label in ranked if not isinstance(label, int) or label > LAST_GENERAL]
+    first = side(Judgment.model_validate({field: (defining or list(ranked))[:2]}))
+    return float(bool(first & pairs[0][1]))
 
 
 def _log_distance(row: CaseResult) -> float | None:
@@ -134,10 +122,11 @@ def _amount(row: CaseResult) -> float | None:
 
 
 def _set(name: str, title: str, side: Side, field: str) -> tuple[Measure, ...]:
-    both = _both(side, field)
-    hit = (mean(f"{name}_hit2", f"{title}: Hit@2", VERDICT, _first_two(side, field)),) if field else ()
+    both = partial(_both, side=side, field=field)
+    first_two = partial(_first_two, side=side, field=field)
+    hit = (mean(f"{name}_hit2", f"{title}: Hit@2", VERDICT, first_two),) if field else ()
     return (
-        mean(f"{name}_accuracy", f"{title}: accuracy", VERDICT, _exact(side, field), usual=True),
+        mean(f"{name}_accuracy", f"{title}: accuracy", VERDICT, partial(_exact, side=side, field=field), usual=True),
         over_labels(f"{name}_precision", f"{title}: macro precision", VERDICT, both, "macro precision"),
         over_labels(f"{name}_recall", f"{title}: macro recall", VERDICT, both, "macro recall"),
         over_labels(f"{name}_f1", f"{title}: macro F1", VERDICT, both, "macro F1", usual=True),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from courtroom.cases.criminal import Trial
@@ -221,14 +222,10 @@ def _texts(row: CaseResult) -> Iterator[tuple[str, str | None, bool | None, str 
         yield str(real[name]), result.get("label"), result.get("ambiguous"), single.get(name, {}).get("label")
 
 
-def _share(which: bool | None) -> Callable[[CaseResult], float | None]:
+def _share(row: CaseResult, which: bool | None = None) -> float | None:
     """Share of texts with the right label; of the ambiguous, of the clear, or of all."""
-
-    def right(row: CaseResult) -> float | None:
-        hits = [real == mine for real, mine, ambiguous, _ in _texts(row) if which is None or ambiguous is which]
-        return share(sum(hits), len(hits))
-
-    return right
+    hits = [real == mine for real, mine, ambiguous, _ in _texts(row) if which is None or ambiguous is which]
+    return share(sum(hits), len(hits))
 
 
 def _hearing(case: LabelledTask, made: Outcome) -> float | None:
@@ -250,10 +247,15 @@ def _gain(name: str, title: str, which: bool | None) -> Measure:
     count that the single model was given; without one that it has right there is no value.
     """
 
+    def hits(row: CaseResult) -> tuple[int, int]:
+        """Texts with the right label, and those that have it from the single model; one without a label is wrong."""
+        both = [one for one in _texts(row) if row.single and (which is None or one[2] is which)]
+        return sum(real == mine for real, mine, *_ in both), sum(real == single for real, _, _, single in both)
+
     def parts(rows: Sequence[CaseResult]) -> Sums:
         import numpy as np
 
-        return np.array([_hits(row, which) for row in rows], dtype=float).reshape(-1, 2)
+        return np.array([hits(row) for row in rows], dtype=float).reshape(-1, 2)
 
     return Measure(
         name,
@@ -273,22 +275,16 @@ def _without_single(rows: Sequence[CaseResult]) -> str:
     return "The gain on a single model is left out: name the arm of the single model under gain_over."
 
 
-def _hits(row: CaseResult, which: bool | None) -> tuple[int, int]:
-    """Texts with the right label, and those that have it from the single model; a text without a label is wrong."""
-    both = [one for one in _texts(row) if row.single and (which is None or one[2] is which)]
-    return sum(real == mine for real, mine, *_ in both), sum(real == single for real, _, _, single in both)
-
-
 def _labels(row: CaseResult) -> Sequence[tuple[frozenset[Hashable], frozenset[Hashable]]]:
     return tuple((frozenset({mine} - {None}), frozenset({real})) for real, mine, *_ in _texts(row))
 
 
 LABELLED: tuple[Measure, ...] = (
-    mean("accuracy", "Accuracy", COURTROOM_LLM, _share(None), usual=True),
+    mean("accuracy", "Accuracy", COURTROOM_LLM, _share, usual=True),
     over_labels("macro_f1", "Macro F1", COURTROOM_LLM, _labels, "macro F1", usual=True),
     over_labels("weighted_f1", "Weighted F1", COURTROOM_LLM, _labels, "weighted F1"),
-    mean("ambiguous_accuracy", "Accuracy, ambiguous texts", COURTROOM_LLM, _share(True)),
-    mean("clear_accuracy", "Accuracy, clear texts", COURTROOM_LLM, _share(False)),
+    mean("ambiguous_accuracy", "Accuracy, ambiguous texts", COURTROOM_LLM, partial(_share, which=True)),
+    mean("clear_accuracy", "Accuracy, clear texts", COURTROOM_LLM, partial(_share, which=False)),
     mean("hearing_accuracy", "Accuracy of the hearing", "Courtroom-LLM, figure 3", of(LabelledTask, _hearing)),
     mean("ambiguous", "Ambiguous texts", COURTROOM_LLM, _ambiguous, better="lower"),
     _gain("gain", "Gain on a single model", None),

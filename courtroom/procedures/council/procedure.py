@@ -8,8 +8,7 @@ from courtroom.cases.case import Case
 from courtroom.cases.question import LETTERS
 from courtroom.declarations.knobs import Group, knob
 from courtroom.judging.explained import said
-from courtroom.judging.options import choices, names, outcome
-from courtroom.media.medium import Medium
+from courtroom.judging.options import choices, media, names, outcome
 from courtroom.procedures.council import ranks
 from courtroom.procedures.council.tasks import METHODS, Conclude, GroupAnswers, RankAnswers, Reply, Respond, Shown
 from courtroom.procedures.council.views import drawn
@@ -117,11 +116,6 @@ def answer(court: Session, letter: str, reply: Reply) -> Shown:
         own_words="" if named else reply.answer,
         reasons=reply.reasons,
     )
-
-
-def media(court: Session) -> tuple[Medium, ...]:
-    """The pictures and videos that the council is shown."""
-    return tuple(court.case.media()) if court.setup.show_media else ()
 
 
 COUNCIL = Procedure(

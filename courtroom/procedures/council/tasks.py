@@ -2,16 +2,14 @@
 
 import random
 from collections.abc import Sequence
-from typing import Annotated, Generic, TypeVar
+from typing import Annotated
 
-from pydantic import BaseModel, Field, SerializeAsAny
+from pydantic import BaseModel, Field
 
-from courtroom import Answer, Task
-from courtroom.cases.case import Case
+from courtroom import Answer
 from courtroom.cases.question import LETTERS
 from courtroom.judging.explained import said
-from courtroom.judging.options import names, own_answer, titled, weighed_choice
-from courtroom.media.medium import Medium
+from courtroom.judging.options import AboutCase, names, own_answer, titled, weighed_choice
 from courtroom.models.narrow import bounded, chosen, narrowed, same
 from courtroom.models.offline import methods
 from courtroom.models.script import Script
@@ -90,20 +88,7 @@ class Conclusion(Answer):
     choice: Label = Field(description="What does this answer decide for?")
 
 
-A = TypeVar("A", bound=BaseModel)
-
-
-class Question(Task[A], Generic[A]):
-    """What all of them are asked about."""
-
-    case: SerializeAsAny[Case]
-    seen: tuple[Medium, ...] = ()
-
-    def media(self) -> tuple[Medium, ...]:
-        return self.seen
-
-
-class Respond(Question[Reply]):
+class Respond(AboutCase[Reply]):
     """What do you say, apart from all others?"""
 
     name, title = "respond", "Answer"
@@ -121,7 +106,7 @@ class Respond(Question[Reply]):
         return Reply(reasons=(words,), answer=answer)
 
 
-class GroupAnswers(Question[Groups]):
+class GroupAnswers(AboutCase[Groups]):
     """Which answers say the same?"""
 
     name, title = "group", "Groups of answers"
@@ -137,7 +122,7 @@ class GroupAnswers(Question[Groups]):
         return uneven([letter for group in answer.groups for letter in group.letters], self.answers)
 
 
-class RankAnswers(Question[Ranking]):
+class RankAnswers(AboutCase[Ranking]):
     """Which answer is the best, and which comes after it?"""
 
     name, title = "rank", "Ranking"
@@ -158,7 +143,7 @@ class RankAnswers(Question[Ranking]):
         return uneven(answer.order, self.answers)
 
 
-class Conclude(Question[Conclusion]):
+class Conclude(AboutCase[Conclusion]):
     """What does the council answer?"""
 
     name, title = "conclude", "Conclusion"

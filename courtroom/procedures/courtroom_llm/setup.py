@@ -19,10 +19,6 @@ CasesOf = Literal["both labels", "every label", "any label"]
 ALL = "all"
 
 
-class UnknownTexts(CourtroomError):
-    """A setup names a text that the task does not have."""
-
-
 class CourtroomLLMSetup(VotingSetup):
     """Which texts are heard, by how many judges, in which order."""
 
@@ -75,12 +71,12 @@ class CourtroomLLMSetup(VotingSetup):
         return tuple(label for label in labels if self.cases_of == "every label" or label in in_question)
 
     def complete(self, case: Case, seed: int) -> Self:
-        """The setup with the texts written out. Raises `UnknownTexts`: a text that the task does not have."""
+        """The setup with the texts written out. Raises `CourtroomError`: a text that the task does not have."""
         assert isinstance(case, LabelledTask)
         known = [item.id for item in case.items]
         wanted = tuple(known) if ALL in self.texts else self.texts or (known[0],)
         if missing := [name for name in wanted if name not in set(known)]:
-            raise UnknownTexts(
+            raise CourtroomError(
                 f"The task has no text {', '.join(missing[:5])}. Choose among {known[0]} to {known[-1]}."
             )
         return self.model_copy(update={"texts": tuple(dict.fromkeys(wanted))})

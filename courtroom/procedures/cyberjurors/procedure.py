@@ -1,6 +1,7 @@
 """Algorithm 1 of the paper (appendix B.1), from line 5 on; stages I to III stand in `evidence.py`. What CyberJurors declares of itself."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from itertools import count
 
 from courtroom.cases.dispute import SIDES, Dispute, Side
@@ -19,16 +20,33 @@ from courtroom.judging.jurors import (
     seeded,
     seen_count,
 )
-from courtroom.knowledge.index import Filter
-from courtroom.knowledge.search import Rank
+from courtroom.knowledge.bases import dispute_text, precedent_id
+from courtroom.knowledge.index import ALL, Filter
+from courtroom.knowledge.search import Hit, Rank, Search
 from courtroom.procedures.cyberjurors import tasks
 from courtroom.procedures.cyberjurors.evidence import Hearing, says_more, unexamined
 from courtroom.procedures.cyberjurors.eyes import Views, examine_again, examine_all, examine_newcomers
-from courtroom.procedures.cyberjurors.nearest import by_precedents, closest
 from courtroom.procedures.cyberjurors.offline import METHODS
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup, juror_id, members, seat_of, without_one
 from courtroom.procedures.cyberjurors.views import examination, piece_of, precedents, summaries
 from courtroom.procedures.declared import declared
+
+
+@dataclass(frozen=True)
+class Round:
+    """What a round of discussion begins with."""
+
+    number: int
+    views: Views
+    memories: Mapping[str, tuple[str, ...]]
+    opinions: Mapping[str, tasks.Opinion]
+    """Of the round before, by the juror."""
+    summary: tasks.Summary | None
+    said: Mapping[str, tuple[Earlier, ...]]
+    """What each juror said in earlier rounds."""
+    counts: Mapping[str, int]
+    new: tuple[str, ...]
+    """Ids of the pieces that came in since the round before."""
 
 
 async def deliberate(court: Hearing) -> Verdict:
@@ -50,27 +68,15 @@ async def deliberate(court: Hearing) -> Verdict:
 
     for number in count(1):
         await court.stage(f"Round {number}", "round")
-        setup, jury, before = court.setup, court.panel("juror"), opinions
+        setup, jury = court.setup, court.panel("juror")
         late = tuple(piece.id for piece in court.case.evidence if piece.late)
         new, known = tuple(name for name in late if number > 1 and name not in known), late
         views |= await examine_newcomers(court, views)
         if number > 1 and setup.examines_evidence:
             views |= await examine_again(court, views)
+        now = Round(number, views, memories, opinions, summary, dict(said), counts, new)
         given = await court.all(
-            begin(court, juror, begins[juror.id])
-            if number == 1 and juror.id in begins
-            else judge(
-                court,
-                juror,
-                number,
-                views,
-                memories,
-                heard(court, juror, before),
-                summary,
-                said.get(juror.id, ()),
-                new,
-                counts,
-            )
+            begin(court, juror, begins[juror.id]) if number == 1 and juror.id in begins else judge(court, juror, now)
             for juror in jury
         )
         opinions = {juror.id: opinion for juror, opinion in zip(jury, given, strict=True) if opinion}
@@ -86,7 +92,7 @@ async def deliberate(court: Hearing) -> Verdict:
         counts = dict(tally.counts)
         ended = (tally.consensus or setup.single or number >= setup.rounds) and not (number == 1 and begins)
         if not setup.single:
-            summary = await summarise(court, number, opinions, summary, views, memories, new, ended=ended)
+            summary = await summarise(court, now, opinions, ended=ended)
         if ended:
             break
 
@@ -94,21 +100,10 @@ async def deliberate(court: Hearing) -> Verdict:
     return majority(tally, summary, opinions, setup.tie)
 
 
-async def judge(
-    court: Hearing,
-    juror: Member,
-    number: int,
-    views: Mapping[str, tasks.Examination | None],
-    memories: Mapping[str, tuple[str, ...]],
-    others: tuple[tasks.Heard, ...],
-    summary: tasks.Summary | None,
-    own: tuple[Earlier, ...] = (),
-    new: tuple[str, ...] = (),
-    counts: Mapping[str, int] | None = None,
-) -> tasks.Opinion | None:
+async def judge(court: Hearing, juror: Member, now: Round) -> tasks.Opinion | None:
     """Stage IV for one juror (Eq. 6); its vote is on record as soon as it is cast."""
-    setup = court.setup
-    view, plain = views.get(juror.id), says_more(court)
+    setup, others = court.setup, heard(court, juror, now.opinions)
+    view, plain = now.views.get(juror.id), says_more(court)
     rules = tasks.ruled(setup.rules if setup.ruled else (), read=plain)
     task: tasks.JudgeAtOnce | tasks.Judge = tasks.JudgeAtOnce(case=court.case, rules=rules)
     if view is not None:
@@ -119,14 +114,14 @@ async def judge(
             unexamined=unexamined(court, view.buyer, view.seller),
             seat=seat_of(juror),
             persona=juror.persona,
-            memory=memories.get(juror.id, ()),
+            memory=now.memories.get(juror.id, ()),
             heard=others,
-            summary=summary,
-            new=new,
-            round=number,
-            own=recalled(own, setup.recall, juror.spec.room),
-            counts=seen_count(setup.count_seen, counts or {}, [one.verdict for one in others], hears_all=False),
-            others=len(court.panel("juror")) - 1 if plain and number > 1 else 0,
+            summary=now.summary,
+            new=now.new,
+            round=now.number,
+            own=recalled(now.said.get(juror.id, ()), setup.recall, juror.spec.room),
+            counts=seen_count(setup.count_seen, now.counts, [one.verdict for one in others], hears_all=False),
+            others=len(court.panel("juror")) - 1 if plain and now.number > 1 else 0,
             rounds=setup.rounds if plain and setup.rounds > 1 else 0,
             reasons_first=setup.reasons_first,
         )
@@ -181,15 +176,7 @@ async def recall(court: Hearing) -> dict[str, tuple[str, ...]]:
 
 
 async def summarise(
-    court: Hearing,
-    number: int,
-    opinions: Mapping[str, tasks.Opinion],
-    before: tasks.Summary | None,
-    views: Views,
-    memories: Mapping[str, tuple[str, ...]],
-    new: tuple[str, ...] = (),
-    *,
-    ended: bool = False,
+    court: Hearing, now: Round, opinions: Mapping[str, tasks.Opinion], *, ended: bool
 ) -> tasks.Summary | None:
     """S_t+1 from all jurors' reasons (Eq. 7); the earlier one stays where the clerk has no answer."""
     names = {juror.id: juror.name for juror in court.panel("juror")}
@@ -198,24 +185,24 @@ async def summarise(
         for i, opinion in opinions.items()
     )
     plain = says_more(court)
-    shared = next(iter(views.values()), None) if plain and court.setup.examination == "shared" else None
+    shared = next(iter(now.views.values()), None) if plain and court.setup.examination == "shared" else None
     clues = (*shared.buyer, *shared.seller) if shared else ()
     task = tasks.Summarise(
         language=court.case.language,
-        round=number,
+        round=now.number,
         opinions=said,
-        before=before,
-        new=new,
+        before=now.summary,
+        new=now.new,
         rules=tasks.ruled(court.setup.rules if court.setup.ruled and plain else (), read=plain),
         evidence=tuple(piece for piece in court.case.evidence if plain and not piece.late),
         focus=shared.focus if shared else None,
         found={clue.evidence_id: clue.perception.evidence_summary for clue in clues},
-        norms=tuple(dict.fromkeys(norm for norms in memories.values() if plain for norm in norms)),
+        norms=tuple(dict.fromkeys(norm for norms in now.memories.values() if plain for norm in norms)),
         ended=ended and plain,
         count_seen=_told_of(court.setup, ended=ended),
     )
     summary = await court.try_ask(court.member("clerk"), task)
-    return summary or before
+    return summary or now.summary
 
 
 def _told_of(setup: CyberJurorsSetup, *, ended: bool) -> CountSeen:
@@ -223,6 +210,41 @@ def _told_of(setup: CyberJurorsSetup, *, ended: bool) -> CountSeen:
     if ended:
         return "nobody"
     return "heard" if setup.count_seen == "nobody" and not setup.clerk_counts else setup.count_seen
+
+
+async def closest(court: Hearing, only: Filter = ALL) -> list[Hit]:
+    """The precedents most similar to the dispute, best first. A precedent that was made from this very dispute, and a copy of it
+    under another id, is left out: it would give the verdict on record away. `only`: which precedents may be found."""
+    case = court.case
+    query = Search(
+        collection="precedents",
+        text=dispute_text(case),
+        k=court.setup.precedents,
+        exclude=(case.id, precedent_id(case)),
+        only=only,
+        base=court.setup.base,
+        itself=False,
+    )
+    return list(await court.retrieve("precedents", query))
+
+
+async def by_precedents(court: Hearing) -> Verdict:
+    """The side that got more of the votes on record of the closest precedents (nearest neighbours, Cover and Hart, 1967)."""
+    await court.stage("Precedents", "precedents")
+    hits = await closest(court) if court.setup.precedents else []
+    await court.stage("Verdict", "verdict")
+    court.needs(len(hits), max(1, court.setup.precedents), "precedents could be found")
+    counts = {side: sum(int(hit.record[f"{side}_votes"]) for hit in hits) for side in SIDES}
+    tied = counts["buyer"] == counts["seller"]
+    side = court.setup.tie if tied else max(SIDES, key=counts.__getitem__)
+    summary = (
+        f"The votes on record of {len(hits)} close precedents: buyer {counts['buyer']}, seller {counts['seller']}."
+    )
+    (seat,) = court.panel("juror")
+    court.vote(seat, side, (summary, *(str(hit.record["title"]) for hit in hits[:3])))
+    court.tally(SIDES, court.setup.consensus)
+    note = f"These votes are a tie; by this run's setting a tie goes to the {side}." if tied else ""
+    return Verdict(outcome=side, counts=counts, summary=summary, note=note)
 
 
 def majority(

@@ -515,8 +515,4 @@ def _part(summary: Summary | None, votes: bool, reasons: bool) -> Summary | None
     return summary.model_copy(update={name: "" for name, is_shown in shows.items() if not is_shown})
 
 
-def choice(task: Judge, answer: Opinion) -> str:
-    return answer.verdict
-
-
-PEERS = (Peers(Judge, shown, choice, lambda task: each_left_out(task, "heard")),)
+PEERS = (Peers(Judge, shown, lambda task, answer: str(answer.verdict), lambda task: each_left_out(task, "heard")),)

@@ -9,8 +9,7 @@ from courtroom.cases.question import LETTERS
 from courtroom.declarations.knobs import Group, knob
 from courtroom.declarations.parts import Counting
 from courtroom.judging.jurors import Doubt, Earlier, TalkSetup, ask_alone, recalled, seen_count
-from courtroom.judging.options import PROPOSING, choices, names, outcome, proposed
-from courtroom.media.medium import Medium
+from courtroom.judging.options import PROPOSING, choices, media, names, outcome, proposed
 from courtroom.procedures.declared import declared
 from courtroom.procedures.discussion.tasks import (
     METHODS,
@@ -83,7 +82,11 @@ async def deliberate(court: Session) -> Verdict:
     said: tuple[Remark, ...] = ()
     summary = ""
     counts: dict[str, int] = {}
-    proposals = await proposed(court, court.panel("speaker"), lambda one: as_whom(court, one), seen_by(court))
+
+    def as_whom(one: Member) -> str:
+        return f"{one.name}. {view}" if (view := view_of(court, one)) else ""
+
+    proposals = await proposed(court, court.panel("speaker"), as_whom, media(court))
     options = names(court.case, proposals)
     for turn in range(1, court.setup.turns + 1):
         await court.stage(f"Turn {turn}", "round")
@@ -132,17 +135,6 @@ def view_of(court: Session, speaker: Member) -> str:
     return view if court.setup.points_of_view else ""
 
 
-def as_whom(court: Session, speaker: Member) -> str:
-    """In what part a speaker proposes an answer."""
-    view = view_of(court, speaker)
-    return f"{speaker.name}. {view}" if view else ""
-
-
-def seen_by(court: Session) -> tuple[Medium, ...]:
-    """The pictures and videos that speakers are shown."""
-    return tuple(court.case.media()) if court.setup.show_media else ()
-
-
 def as_recalled(court: Session, name: str, said: tuple[Remark, ...]) -> tuple[Remark, ...]:
     """What was said, with as much of a speaker's own words as it recalls."""
     own = [Earlier(round=one.turn, vote=one.verdict or "", words=one.statement) for one in said if one.name == name]
@@ -182,7 +174,7 @@ async def speak(
         said=as_recalled(court, name, said),
         summary=summary,
         counts=seen_count(court.setup.count_seen, counts, list(counts), hears_all=True),
-        seen=seen_by(court),
+        seen=media(court),
     )
     answer: Statement | None = await court.try_ask(speaker, task)
     court.vote(speaker, answer.verdict if answer else None, (answer.statement,) if answer else ())

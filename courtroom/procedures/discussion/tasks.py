@@ -13,8 +13,7 @@ from courtroom.declarations.parts import Peers, each_left_out
 from courtroom.judging.dispute_weights import contributions, stance
 from courtroom.judging.explained import said, weighed_up
 from courtroom.judging.jurors import HEARD, TITLE, InPrivate
-from courtroom.judging.options import names, propose, titled, weighed_choice
-from courtroom.media.medium import Medium
+from courtroom.judging.options import AboutCase, names, propose, titled, weighed_choice
 from courtroom.models.narrow import narrowed
 from courtroom.models.offline import methods
 from courtroom.models.script import Script
@@ -55,12 +54,11 @@ class Remark(Strict):
     """Whether `statement` is only the first sentence."""
 
 
-class Speak(Task[Statement]):
+class Speak(AboutCase[Statement]):
     """Who is right, and why?"""
 
     name, title = "speak", "Statement"
     offline_only = ("seat",)
-    case: SerializeAsAny[Case]
     proposals: tuple[str, ...] = ()
     """What members proposed, where the case has no options."""
     seat: int
@@ -72,16 +70,12 @@ class Speak(Task[Statement]):
     summary: str = ""
     counts: dict[str, int] = Field(default_factory=dict, exclude_if=lambda counts: not counts)
     """Of the last turn, as far as the speaker sees it."""
-    seen: tuple[Medium, ...] = ()
     in_private: InPrivate = False
 
     @property
     def form(self) -> type[BaseModel]:
         options = names(self.case, self.proposals)
         return narrowed(Statement if "buyer" in options else Opinion, {"verdict": options})
-
-    def media(self) -> tuple[Medium, ...]:
-        return self.seen
 
     def by_script(self, script: Script) -> Statement:
         """What is written, by what the others voted last."""
@@ -119,11 +113,11 @@ def shown(task: Speak, votes: bool, reasons: bool) -> Speak:
     return task.model_copy(update={"said": said, "summary": summary, "counts": counts})
 
 
-def choice(task: Speak, answer: Statement) -> str:
-    return answer.verdict
-
-
-PEERS = (Peers(Speak, shown, choice, lambda task: each_left_out(task, "said", task.speaker)),)
+PEERS = (
+    Peers(
+        Speak, shown, lambda task, answer: str(answer.verdict), lambda task: each_left_out(task, "said", task.speaker)
+    ),
+)
 
 DOUBT = 0.8
 """Standard deviation of a speaker's own view of the stance, in its unit."""

@@ -91,19 +91,11 @@ class JurisSetup(Setup):
     @classmethod
     def _measured_without_chance(cls, values: Any) -> Any:
         """An assessor measures: without a temperature of its own it is asked at 0."""
-        if not isinstance(values, Mapping):
-            return values
-        given = {part: values[part] for part in ("roles", "members") if isinstance(values.get(part), Mapping)}
-        return {
-            **values,
-            **{
-                part: {
-                    name: {"temperature": 0, **spec} if name == "assessor" and isinstance(spec, Mapping) else spec
-                    for name, spec in specs.items()
-                }
-                for part, specs in given.items()
-            },
-        }
+        for part in ("roles", "members") if isinstance(values, Mapping) else ():
+            given = values.get(part)
+            if isinstance(given, Mapping) and isinstance(spec := given.get("assessor"), Mapping):
+                values = {**values, part: {**given, "assessor": {"temperature": 0, **spec}}}
+        return values
 
     @field_validator("points_of_view")
     @classmethod

@@ -153,9 +153,8 @@ def first_drafts(records: Iterable[Record], teacher: str = "") -> Iterable[First
         value = draft.value or {}
         found[case.id] = FirstDraft(
             run=record.run.id,
-            key=draft.keys[
-                0
-            ],  # as it was asked first: what was said of an answer that could not be read is no part of it
+            # As it was asked first: what was said of an answer that could not be read is no part of it.
+            key=draft.keys[0],
             case=case,
             points=tuple((points.value or {})["points"]),
             statutes=tuple(s for number in chosen for s in known.values() if s.number == number),
