@@ -349,9 +349,10 @@ class Links:
         return float(row["expires"]) if row else 0.0
 
     def _open(self, token: str) -> StoredRow | None:
-        return self._database.row(
+        row: StoredRow | None = self._database.row(
             "SELECT * FROM links WHERE token = ? AND ended IS NULL AND expires > ?", (hashed(token), self._clock())
         )
+        return row
 
     def of(self, opens: Resource) -> list[Link]:
         """The links that open something now, newest first; none for who may not see it."""
