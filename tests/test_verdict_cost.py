@@ -52,7 +52,7 @@ def test_a_verdict_with_cache_and_batch_costs_what_is_published(
     assert record.cost == pytest.approx(half.of(prompt, completion, paid["read"], paid["written"]))
     whole, cached = single.of(prompt, completion), single.of(prompt, completion, paid["read"], paid["written"])
     assert record.cost / whole <= most
-    assert expected.money == pytest.approx(record.cost, rel=0.4)
+    assert expected.money == pytest.approx(record.cost, rel=0.5)
     figures = (
         f"| {model} | {paid['full']:,} | {paid['read']:,} | {paid['written']:,} | {completion:,} "
         f"| {whole:.3f} | {cached:.3f} | {record.cost:.3f} | {record.cost / whole:.1%} |"
