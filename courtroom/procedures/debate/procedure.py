@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, ClassVar, Self
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, Field, SerializeAsAny
 
-from courtroom import Answer, Court, Member, Preset, Procedure, Role, Setup, StageKind, Verdict
+from courtroom import Answer, Court, Member, Preset, Procedure, Role, Setup, StageKind, Task, Verdict
 from courtroom.cases.case import Case
 from courtroom.cases.dispute import Dispute, Side
 from courtroom.cases.kinds import WITH_OPTIONS
@@ -16,7 +16,6 @@ from courtroom.judging.dispute_weights import contributions, stance
 from courtroom.judging.explained import points, said, weighed_up
 from courtroom.judging.options import (
     PROPOSING,
-    AboutCase,
     Propose,
     choices,
     names,
@@ -26,6 +25,7 @@ from courtroom.judging.options import (
     titled,
     weighed_choice,
 )
+from courtroom.media.medium import Medium
 from courtroom.models.narrow import chosen, known
 from courtroom.models.task import Label, Longest, Paragraph, Point, Reason
 from courtroom.strict import Strict
@@ -95,30 +95,40 @@ class Ruling(Answer):
     settled: bool = Field(description="Is it certain that nothing that could still be said would change your decision?")
 
 
-class Argue(AboutCase[Argument]):
+class Argue(Task[Argument]):
     """What speaks for one side?"""
 
     name, title = "argue", "Argument"
+    case: SerializeAsAny[Case]
     side: str
     proposals: tuple[str, ...] = ()
     said: tuple[Remark, ...]
     round: int = 1
+    seen: tuple[Medium, ...] = ()
+
+    def media(self) -> tuple[Medium, ...]:
+        return self.seen
 
 
-class Rule(AboutCase[Ruling]):
+class Rule(Task[Ruling]):
     """Who is right, and was enough said?"""
 
     name, title = "rule", "Ruling"
+    case: SerializeAsAny[Case]
     proposals: tuple[str, ...] = ()
     said: tuple[Remark, ...]
     round: int = 1
     last: bool = False
+    seen: tuple[Medium, ...] = ()
 
     @property
     def form(self) -> type[BaseModel]:
         """In the last round nothing is asked of another one."""
         form = chosen(Ruling, "winner", names(self.case, self.proposals))
         return known(known(form, "open", ""), "settled", True) if self.last else form
+
+    def media(self) -> tuple[Medium, ...]:
+        return self.seen
 
 
 async def deliberate(court: Court[Case, DebateSetup]) -> Verdict:
