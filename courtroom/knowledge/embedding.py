@@ -17,6 +17,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal, Protocol
 
+from courtroom.knowledge.vectors import of_length_1
 from courtroom.models.errors import ModelError
 from courtroom.models.local import models_folder
 from courtroom.models.spec import LOCAL as LOCAL_MODEL
@@ -161,14 +162,6 @@ def _unit(vector: Any) -> Vectors:
 
     length = float(np.linalg.norm(vector))
     return np.asarray(vector / length if length else vector, np.float32)
-
-
-def of_length_1(rows: Any) -> Vectors:
-    """Return rows of length 1, so that products are cosines; a row of zeros stays (Eq. 11)."""
-    import numpy as np
-
-    many = np.asarray(rows, np.float32)
-    return np.asarray(many / np.maximum(np.linalg.norm(many, axis=1, keepdims=True), 1e-12), np.float32)
 
 
 class CachedEmbedding:

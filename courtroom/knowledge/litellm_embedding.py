@@ -7,8 +7,9 @@ import logging
 from collections.abc import Sequence
 from functools import partial
 from itertools import accumulate
+from typing import TYPE_CHECKING
 
-from courtroom.knowledge.embedding import Vectors, of_length_1
+from courtroom.knowledge.vectors import of_length_1
 from courtroom.models.card import card, load
 from courtroom.models.connections import Connections
 from courtroom.models.errors import ModelError
@@ -16,6 +17,10 @@ from courtroom.models.failures import Attempts, Incomplete, again_if_it_may_pass
 from courtroom.models.keys import scrubbed
 from courtroom.models.route import route
 from courtroom.models.spec import ModelSpec
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 log = logging.getLogger(__name__)
 
@@ -34,13 +39,13 @@ class LiteLLMEmbedding:
     def __init__(self, model: str) -> None:
         self.name = model
 
-    async def embed(self, texts: Sequence[str]) -> Vectors:
+    async def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Vectors of length 1; a text that stands there twice is asked for once."""
         import numpy as np
 
         limit = await asyncio.to_thread(longest, self.name)
         texts = [beginning(text, limit) if text.strip() else NOTHING for text in texts]
-        known: dict[str, Vectors] = {}
+        known: dict[str, NDArray[np.float32]] = {}
         new = list(dict.fromkeys(texts))
         for start in range(0, len(new), AT_ONCE):
             batch = new[start : start + AT_ONCE]
@@ -55,7 +60,7 @@ class LiteLLMEmbedding:
             known.update(zip(batch, vectors, strict=True))
         return np.stack([known[text] for text in texts])
 
-    async def _ask(self, texts: list[str]) -> Vectors:
+    async def _ask(self, texts: list[str]) -> NDArray[np.float32]:
         import numpy as np
 
         litellm = await asyncio.to_thread(load)

@@ -12,9 +12,9 @@ from pydantic import Field
 
 from courtroom.knowledge.bases import MemoryPart
 from courtroom.knowledge.collection import Collection
-from courtroom.knowledge.embedding import of_length_1
 from courtroom.knowledge.lessons import EMPTY, States
 from courtroom.knowledge.memory_view import SameFacts, TaggedUnits, Tags, activated
+from courtroom.knowledge.vectors import of_length_1
 from courtroom.law import Decided, Judgment, articles_compared, charges_compared, term_class
 from courtroom.strict import Strict
 
