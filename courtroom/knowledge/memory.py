@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from bisect import bisect_left, insort
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
@@ -189,6 +190,8 @@ class MemoryView:
         """What is in the buffer and is not correct, by labels and id."""
         self._rest_on: defaultdict[str, set[str]] = defaultdict(set)
         """Ids of directives by those of the trajectories that support them, or contrast with them."""
+        self._by_confidence: list[tuple[float, str]] = []
+        """All directives, the weakest first."""
         self._clusters: defaultdict[Tags, dict[float, list[list[str]]]] = defaultdict(dict)
         """By tags and by a cosine, the directives of which two reach it, with what is near to these."""
         self._facts = SameFacts()
@@ -213,6 +216,7 @@ class MemoryView:
             self._let_go(self.directives.units.get(unit.id))
             self.directives.put(unit, vector)
             self._clusters.pop(unit.tags, None)
+            insort(self._by_confidence, (unit.confidence, unit.id))
             for name in (*unit.supporting, *unit.contrasting):
                 self._rest_on[name].add(unit.id)
             return
@@ -238,9 +242,10 @@ class MemoryView:
             self.wrong[self.buffer.pop(name).tags].pop(name, None)
 
     def _let_go(self, directive: Directive | None) -> None:
-        """Forget what is kept by the labels and the trajectories of a directive that goes."""
+        """Forget what is kept by the confidence, the labels and the trajectories of a directive that goes."""
         self._last = None
         if directive is not None:
+            del self._by_confidence[bisect_left(self._by_confidence, (directive.confidence, directive.id))]
             self._clusters.pop(directive.tags, None)
             for trajectory in (*directive.supporting, *directive.contrasting):
                 self._rest_on[trajectory].discard(directive.id)
@@ -324,7 +329,8 @@ class MemoryView:
 
     def weak(self, threshold: float) -> list[Unit]:
         """Return directives with a confidence below a threshold."""
-        return [directive for directive in self.directives.units.values() if directive.confidence < threshold]
+        many = bisect_left(self._by_confidence, (threshold, ""))
+        return [self.directives.units[name] for _, name in self._by_confidence[:many]]
 
 
 MOST_CHANGED = 200
