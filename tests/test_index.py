@@ -25,7 +25,7 @@ from courtroom.knowledge.index import (
     WordIndex,
     line,
 )
-from courtroom.knowledge.index_folders import WHOLE, IndexFolders, sizes
+from courtroom.knowledge.index_folders import WHOLE, IndexFolders, sums
 from courtroom.settings import Settings
 from courtroom.store.opening import open_store
 from courtroom.upkeep import doctor
@@ -147,6 +147,7 @@ def half(content: bytes) -> bytes:
     [
         ("header.bin", junk),
         ("data_level0.bin", half),
+        ("data_level0.bin", junk),
         ("chroma.sqlite3", junk),
     ],
 )
@@ -156,11 +157,8 @@ async def test_a_damaged_folder_is_made_anew(
     shutil.copytree(built, tmp_path / "chroma")
     (path,) = (tmp_path / "chroma").rglob(name)
     path.write_bytes(damage(path.read_bytes()))
-    for _ in range(2):  # Chroma may end its process where it reads junk: then the next one makes the folder anew
-        with Fork(closest_of_many, tmp_path) as again:
-            done = again.finish()
-        if done.returncode == 0:
-            break
+    with Fork(closest_of_many, tmp_path) as again:
+        done = again.finish()
     assert (done.returncode, done.stdout.strip()) == (0, "r42"), done.stderr
     assert held(tmp_path / "chroma", "things") == {*MANY}
 
@@ -192,7 +190,7 @@ async def test_a_folder_of_somebody_else_or_of_before_is_made_anew(tmp_path: Pat
     foreign = tmp_path / "foreign-chroma" / "chroma"
     with chromadb.PersistentClient(str(foreign)) as client:
         client.create_collection("things", embedding_function=None).add(ids=["x"], embeddings=[[1.0, 2.0]])
-    (foreign / WHOLE).write_bytes(sizes(foreign))
+    (foreign / WHOLE).write_bytes(sums(foreign))
     for home in ("foreign", "older", "foreign-chroma"):
         index, folders = graph(tmp_path / home)
         assert (await index.nearest(Fixed(MANY), QUERY, 1))[0][0] == "r42"

@@ -1,11 +1,13 @@
 """Where the indexes are: Chroma's folder and tantivy's, which belong to one opened store alone, or a Chroma server."""
 
 import ctypes
+import hashlib
 import shutil
 import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from functools import lru_cache
 from itertools import count
 from pathlib import Path
 from typing import Any, Literal
@@ -16,13 +18,20 @@ from courtroom.settings import Settings
 M_PERTURB, FREED_BYTE = -6, 0xFF
 """A setting of glibc's `malloc.h`: memory that is freed is overwritten by this byte, new memory by its complement."""
 WHOLE = "whole"
-"""The file in Chroma's folder that is there while nothing is being written or opened. It holds `sizes`."""
+"""The file in Chroma's folder that is there while nothing is being written or opened. It holds `sums`."""
 
 
-def sizes(*folders: Path) -> bytes:
-    """Name the files of the indexes with their sizes: neither library always notices that one was cut off."""
+def sums(*folders: Path) -> bytes:
+    """Name the files of the indexes with their check sums: neither library always notices that one is damaged, and
+    Chroma, after it has tried to read one, may answer wrongly for as long as its process lives."""
     files = sorted(path for folder in folders for path in folder.glob("*/*"))
-    return "\n".join(f"{path.parent.name}/{path.name} {path.stat().st_size}" for path in files).encode()
+    return "\n".join(f"{path.parent.name}/{path.name} {_sum(path, path.stat().st_mtime_ns)}" for path in files).encode()
+
+
+@lru_cache(maxsize=1024)
+def _sum(path: Path, written_ns: int) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def keep_freed_memory_out() -> None:
@@ -122,7 +131,7 @@ class IndexFolders:
             with self._lock:
                 self._writers -= 1
                 if not self._writers and self.chroma.is_dir():
-                    (self.chroma / WHOLE).write_bytes(sizes(self.chroma, self.words))
+                    (self.chroma / WHOLE).write_bytes(sums(self.chroma, self.words))
 
     def take(self) -> None:
         """Take the first folders that are free, and delete what is in them unless it is whole."""
@@ -150,7 +159,7 @@ class IndexFolders:
 
     def _is_whole(self) -> bool:
         mark = self.chroma / WHOLE
-        return not self.chroma.exists() or (mark.is_file() and mark.read_bytes() == sizes(self.chroma, self.words))
+        return not self.chroma.exists() or (mark.is_file() and mark.read_bytes() == sums(self.chroma, self.words))
 
     def _close_client(self) -> None:
         client, self._client = self._client, None
