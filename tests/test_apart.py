@@ -17,7 +17,7 @@ from tests.toy import CASE, CastVote, toy
 __all__ = ["house"]  # a fixture
 
 
-@pytest.mark.parametrize("name", ["cyberjurors", "verdict", "juris"])
+@pytest.mark.parametrize("name", ["cyberjurors", "verdict", "juris", "debate", "discussion", "council", "mock-jury"])
 def test_every_prompt_is_the_same_both_ways(name: str, house: Courthouse, monkeypatch: pytest.MonkeyPatch) -> None:
     procedure = house.procedures[name]
     twins: dict[int, tuple[Prompts, Prompts]] = {}

@@ -62,6 +62,14 @@ def test_the_version_is_the_contents_and_an_older_one_stays(datasets: Datasets) 
     assert datasets.database.connection.execute("SELECT count(*) FROM dataset_rows").fetchone()[0] == 3
 
 
+def test_rows_of_one_id_are_rows_of_their_own_however_their_id_ends(datasets: Datasets) -> None:
+    of_one_id = f"{'a' * 66}-row-1"
+    rows = [Row(id=of_one_id, case=criminal(n).model_copy(update={"id": of_one_id})) for n in range(4)]
+    kept = [one.id for one in datasets.rows("cases", datasets.add("cases", rows).version)]
+    assert len({*kept}) == 4
+    assert max(map(len, kept)) <= 80
+
+
 def test_what_is_not_there_is_said_in_a_sentence(datasets: Datasets) -> None:
     datasets.add("cases", [row(criminal(1), split="test")])
     other = LabelledTask(id="o", title="O", labels=("a", "b"), items=(Labelled(id="o", text="x"),))

@@ -5,6 +5,7 @@ import json
 import time
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain, count
 from typing import Any
 
 from courtroom.cases.case import Case
@@ -151,9 +152,10 @@ class DatasetDraft:
             print_ = fingerprint(text)
             if line.once and there.get(line.id) == print_:
                 continue
-            name = line.id
-            while name in there or self._there(db, {name}):  # two records of one id are two rows
-                name = f"{line.id[:66]}-row-{number}" if name == line.id else f"{name[:78]}-x"
+            first = (line.id, f"{line.id[:66]}-row-{number}")
+            names = chain(first, (f"{line.id[:50]}-row-{number}-{time}" for time in count(2)))
+            # Two records of one id are two rows.
+            name = next(name for name in names if name not in there and not self._there(db, {name}))
             line = replace(line, id=name)
             there[line.id] = print_
             rows.append((self.number, number, *_columns(line, text, print_)))

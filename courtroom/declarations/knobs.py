@@ -152,7 +152,9 @@ def plain(annotation: Any) -> tuple[Any, bool]:
 
 def bounds(field: FieldInfo) -> tuple[float | None, float | None]:
     """The least and the largest number that a field takes; None is no bound."""
-    rules = {name: getattr(rule, name) for rule in field.metadata for name in ("ge", "gt", "le") if hasattr(rule, name)}
+    bound_names = ("ge", "gt", "le")
+    told = ((name, getattr(rule, name, None)) for rule in field.metadata for name in bound_names)
+    rules = {name: bound for name, bound in told if bound is not None}
     return rules.get("gt", rules.get("ge")), rules.get("le")
 
 

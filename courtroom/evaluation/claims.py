@@ -93,6 +93,7 @@ def not_in_file(record: Record, answers: AnswerStore) -> tuple[Claim, ...]:
     found: dict[tuple[str, str], Claim] = {}
     spoken = [vote for vote in record.of(Voted) if vote.reasons]
     known = cache(lambda vote: "\n".join([case, question(answers, call_of(record, vote))]))
+    plainly_known = cache(lambda vote: plain(known(vote)))  # asked of each sentence that is denied
     somebody_denies = any(part for vote in spoken for part in _denials(statement(vote)))
     for vote in spoken:
         said = statement(vote)
@@ -104,7 +105,7 @@ def not_in_file(record: Record, answers: AnswerStore) -> tuple[Claim, ...]:
         denied = {word for part in _denials(said) for word in words(_NOT_IN_FILE.sub(" ", part))}
         for term in denied & first_said.keys() - names:
             teller, sentence = first_said[term]
-            if teller.member == vote.member or _plain(sentence) not in _plain(known(vote)):
+            if teller.member == vote.member or _plain(sentence) not in plainly_known(vote):
                 continue
             before = found.get((teller.path, sentence))
             terms = frozenset({term}) | (before.terms if before else frozenset())

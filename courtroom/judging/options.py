@@ -4,7 +4,7 @@ import math
 import random
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
-from typing import Annotated, Any, Generic, TypeVar
+from typing import Annotated, Any
 
 from pydantic import BaseModel, Field, SerializeAsAny
 
@@ -67,36 +67,28 @@ class Proposal(Answer):
     )
 
 
-A = TypeVar("A", bound=BaseModel)
-
-
 def media(court: Court[Any, Any]) -> tuple[Medium, ...]:
     """Return the pictures and videos that members are shown."""
     return tuple(court.case.media()) if court.setup.show_media else ()
 
 
-class AboutCase(Task[A], Generic[A]):
-    """What is asked about a case of any kind, with the pictures and videos that the member is shown."""
-
-    case: SerializeAsAny[Case]
-    seen: tuple[Medium, ...] = ()
-
-    def media(self) -> tuple[Medium, ...]:
-        return self.seen
-
-
-class Propose(AboutCase[Proposal]):
+class Propose(Task[Proposal]):
     """What is your own answer?"""
 
     name, title = "propose", N_("Proposal")
+    case: SerializeAsAny[Case]
     as_whom: str = ""
     proposals: tuple[str, ...] = ()
+    seen: tuple[Medium, ...] = ()
 
     @property
     def form(self) -> type[BaseModel]:
         """The first who proposes is not asked whether somebody else has said the same."""
         letters = tuple(LETTERS[: len(self.proposals)])
         return narrowed(Proposal, {"same_as": letters}) if letters else known(Proposal, "same_as", None)
+
+    def media(self) -> tuple[Medium, ...]:
+        return self.seen
 
 
 async def proposed(

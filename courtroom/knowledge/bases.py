@@ -112,6 +112,11 @@ def precedent_id(case: Dispute) -> str:
     return f"case-{case.id}"
 
 
+def precedent_text(precedent: Precedent) -> str:
+    """Return the text by which a precedent is found. "Other", which older ones begin with, says nothing."""
+    return precedent.dispute.removeprefix("Other\n")
+
+
 def dispute_text(case: Dispute) -> str:
     """A dispute as one text, whole: order, chat, claims of both sides, and what was seen in their media.
 

@@ -339,7 +339,7 @@ class Knowledge:
 _KINDS: dict[Name, tuple[type[Any], Callable[[Any], str | tuple[str, ...]], Callable[[], list[Any]] | None]] = {
     "precedents": (
         Precedent,
-        lambda precedent: precedent.dispute,
+        bases.precedent_text,
         partial(bases.bundled, DATA / "precedents.jsonl", Precedent),
     ),
     "statutes": (Statute, bases.statute_text, bases.bundled_statutes),

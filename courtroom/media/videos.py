@@ -1,6 +1,7 @@
 """Videos through OpenCV: what they are, and frames spread evenly over them."""
 
 import os
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -78,7 +79,12 @@ def sample_frames(path: Path, name: str, count: int = MAX_FRAMES) -> tuple[Frame
 
 def nearest(seconds: Sequence[float], moments: Iterable[float]) -> list[int]:
     """Return the places of the frames nearest to the moments, each once, in the video's order; times in seconds."""
-    return sorted({min(range(len(seconds)), key=lambda i: abs(seconds[i] - moment)) for moment in moments if seconds})
+    places = set()
+    for moment in moments if seconds else ():
+        after = min(bisect_left(seconds, moment), len(seconds) - 1)
+        before = max(after - 1, 0)
+        places.add(before if moment - seconds[before] <= seconds[after] - moment else after)
+    return sorted(places)
 
 
 def _jpeg(cv2: Any, picture: Any) -> bytes:

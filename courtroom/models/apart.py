@@ -185,7 +185,7 @@ def refuse(edits: Mapping[str, str], before: Mapping[str, str]) -> None:
 def plain(value: Any) -> Any:
     """A value as the worker can have it: plain data, and records in place of the program's objects.
 
-    A record has an object's fields, its properties, and its methods of one language (`in_language`, `called`), which
+    A record has an object's fields, its properties and class variables, and its methods of one language (`in_language`, `called`), which
     are all that shipped templates use. Other methods stay here: they could be slow, or give a template too much to
     play with.
     """
@@ -221,10 +221,12 @@ def _record(value: Any, fields: Iterable[str]) -> RecordCopy:
 
 @cache
 def _shown(kind: type) -> tuple[tuple[str, ...], tuple[str, ...], bool]:
-    """The properties of a type, its methods of one language, and whether it prints in a way of its own."""
+    """The properties and class variables of a type, its methods of one language, and whether it prints in a way of
+    its own."""
     bases = [base for base in reversed(kind.__mro__) if base not in BaseModel.__mro__]
     own = {name: member for base in bases for name, member in vars(base).items() if not name.startswith("_")}
-    properties = tuple(name for name, member in own.items() if isinstance(member, (property, cached_property)))
+    said = (property, cached_property, str, bool, int, float)
+    properties = tuple(name for name, member in own.items() if isinstance(member, said))
     methods = tuple(
         name
         for name, member in own.items()

@@ -111,12 +111,13 @@ class Capabilities:
         It is known from the model's file or card, or its server is asked for it, once for as long as the process lives.
         """
         findings = await self.of(spec)
-        async with findings.first_context:
-            if not findings.tried_context:
-                context = await asyncio.to_thread(self._context, spec)  # may import LiteLLM, and asks the server
-                if context:
-                    findings.remember(CONTEXT, context)
-                findings.tried_context = True
+        if not findings.tried_context:  # a lock that is free binds no loop: several ask for the same findings
+            async with findings.first_context:
+                if not findings.tried_context:
+                    context = await asyncio.to_thread(self._context, spec)  # may import LiteLLM, and asks the server
+                    if context:
+                        findings.remember(CONTEXT, context)
+                    findings.tried_context = True
         return findings
 
     def _context(self, spec: ModelSpec) -> int | None:

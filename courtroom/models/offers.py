@@ -17,7 +17,7 @@ from courtroom.strict import Strict
 
 WAIT_S = 2.0
 MOST_BYTES = 2_000_000
-NEAR = {"ollama": "http://127.0.0.1:11434", "ollama_chat": "http://127.0.0.1:11434"}
+NEAR = dict.fromkeys(("ollama", "ollama_chat"), "http://127.0.0.1:11434")
 """Servers of one's own that are looked for where no address is set."""
 
 

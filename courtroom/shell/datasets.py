@@ -90,8 +90,8 @@ def import_(
             print(error, file=sys.stderr)
             asked = [(one, " (nothing: no label)" if one == "-1" else "") for one in error.values]
             told = {
-                one: typer.prompt(f"The name of {one}{or_}", "" if or_ else None, show_default=False)
-                for one, or_ in asked
+                one: typer.prompt(f"The name of {one}{hint}", "" if hint else None, show_default=False)
+                for one, hint in asked
             }
             names = names_from(",".join(f"{number}={name}" for number, name in told.items() if name))
             done = house.dataset_imports.run(order.model_copy(update={"names": names}), _progress)

@@ -135,8 +135,8 @@ def read_shared(text: str | bytes, procedure: Procedure) -> dict[str, Any]:
     shared = _parsed(text)
     if shared.get("procedure", procedure.name) != procedure.name:
         title = translated(procedure.title)
-        text = _("This is no setup for {procedure}. Choose its procedure, then load it.", procedure=title)
-        raise CourtroomError(text)
+        why = _("This is no setup for {procedure}. Choose its procedure, then load it.", procedure=title)
+        raise CourtroomError(why)
     seed = shared.get("seed", 0)
     if not isinstance(seed, int) or not 0 <= seed < 2**31:
         raise CourtroomError(_("The seed of this setup is not a whole number from 0 on. Correct it."))

@@ -2,14 +2,16 @@
 
 import random
 from collections.abc import Sequence
-from typing import Annotated
+from typing import Annotated, Generic, TypeVar
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, Field, SerializeAsAny
 
-from courtroom import Answer
+from courtroom import Answer, Task
+from courtroom.cases.case import Case
 from courtroom.cases.question import LETTERS
 from courtroom.judging.explained import said
-from courtroom.judging.options import AboutCase, names, own_answer, titled, weighed_choice
+from courtroom.judging.options import names, own_answer, titled, weighed_choice
+from courtroom.media.medium import Medium
 from courtroom.models.narrow import bounded, chosen, narrowed, same
 from courtroom.models.offline import methods
 from courtroom.models.script import Script
@@ -88,7 +90,20 @@ class Conclusion(Answer):
     choice: Label = Field(description="What does this answer decide for?")
 
 
-class Respond(AboutCase[Reply]):
+A = TypeVar("A", bound=BaseModel)
+
+
+class Question(Task[A], Generic[A]):
+    """What all of them are asked about."""
+
+    case: SerializeAsAny[Case]
+    seen: tuple[Medium, ...] = ()
+
+    def media(self) -> tuple[Medium, ...]:
+        return self.seen
+
+
+class Respond(Question[Reply]):
     """What do you say, apart from all others?"""
 
     name, title = "respond", "Answer"
@@ -106,7 +121,7 @@ class Respond(AboutCase[Reply]):
         return Reply(reasons=(words,), answer=answer)
 
 
-class GroupAnswers(AboutCase[Groups]):
+class GroupAnswers(Question[Groups]):
     """Which answers say the same?"""
 
     name, title = "group", "Groups of answers"
@@ -122,7 +137,7 @@ class GroupAnswers(AboutCase[Groups]):
         return uneven([letter for group in answer.groups for letter in group.letters], self.answers)
 
 
-class RankAnswers(AboutCase[Ranking]):
+class RankAnswers(Question[Ranking]):
     """Which answer is the best, and which comes after it?"""
 
     name, title = "rank", "Ranking"
@@ -143,7 +158,7 @@ class RankAnswers(AboutCase[Ranking]):
         return uneven(answer.order, self.answers)
 
 
-class Conclude(AboutCase[Conclusion]):
+class Conclude(Question[Conclusion]):
     """What does the council answer?"""
 
     name, title = "conclude", "Conclusion"

@@ -13,7 +13,8 @@ from courtroom.declarations.parts import Peers, each_left_out
 from courtroom.judging.dispute_weights import contributions, stance
 from courtroom.judging.explained import said, weighed_up
 from courtroom.judging.jurors import HEARD, TITLE, InPrivate
-from courtroom.judging.options import AboutCase, names, propose, titled, weighed_choice
+from courtroom.judging.options import names, propose, titled, weighed_choice
+from courtroom.media.medium import Medium
 from courtroom.models.narrow import narrowed
 from courtroom.models.offline import methods
 from courtroom.models.script import Script
@@ -54,11 +55,12 @@ class Remark(Strict):
     """Whether `statement` is only the first sentence."""
 
 
-class Speak(AboutCase[Statement]):
+class Speak(Task[Statement]):
     """Who is right, and why?"""
 
     name, title = "speak", "Statement"
     offline_only = ("seat",)
+    case: SerializeAsAny[Case]
     proposals: tuple[str, ...] = ()
     """What members proposed, where the case has no options."""
     seat: int
@@ -70,12 +72,16 @@ class Speak(AboutCase[Statement]):
     summary: str = ""
     counts: dict[str, int] = Field(default_factory=dict, exclude_if=lambda counts: not counts)
     """Of the last turn, as far as the speaker sees it."""
+    seen: tuple[Medium, ...] = ()
     in_private: InPrivate = False
 
     @property
     def form(self) -> type[BaseModel]:
         options = names(self.case, self.proposals)
         return narrowed(Statement if "buyer" in options else Opinion, {"verdict": options})
+
+    def media(self) -> tuple[Medium, ...]:
+        return self.seen
 
     def by_script(self, script: Script) -> Statement:
         """What is written, by what the others voted last."""

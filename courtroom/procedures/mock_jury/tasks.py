@@ -6,16 +6,18 @@ import re
 from collections import Counter
 from functools import lru_cache
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, Field, SerializeAsAny
 
+from courtroom.cases.case import Case
 from courtroom.cases.criminal import Trial
 from courtroom.declarations.parts import Peers, each_left_out
 from courtroom.judging.explained import said
 from courtroom.judging.jurors import HEARD, TITLE, Earlier, InPrivate, without_words
-from courtroom.judging.options import AboutCase, names, weighed_choice
+from courtroom.judging.options import names, weighed_choice
+from courtroom.media.medium import Medium
 from courtroom.models.narrow import narrowed
 from courtroom.models.script import Script
-from courtroom.models.task import Answer, Label, Paragraph
+from courtroom.models.task import Answer, Label, Paragraph, Task
 from courtroom.panel.personas import Persona
 from courtroom.procedures.mock_jury.setup import Standard
 from courtroom.strict import Strict
@@ -37,10 +39,11 @@ class Said(Strict):
     """None where ballots are secret."""
 
 
-class Vote(AboutCase[Ballot]):
+class Vote(Task[Ballot]):
     """What does this juror say, and how does it vote?"""
 
     name, title = "vote", "Statement and vote"
+    case: SerializeAsAny[Case]
     proposals: tuple[str, ...] = ()
     """What jurors proposed, where the case has no options."""
     standard: Standard
@@ -55,10 +58,14 @@ class Vote(AboutCase[Ballot]):
     counts: dict[str, int] = Field(default_factory=dict)
     """Of the last ballot, as far as the juror sees it."""
     in_private: InPrivate = False
+    seen: tuple[Medium, ...] = ()
 
     @property
     def form(self) -> type[BaseModel]:
         return narrowed(Ballot, {"vote": names(self.case, self.proposals)})
+
+    def media(self) -> tuple[Medium, ...]:
+        return self.seen
 
     def by_script(self, script: Script) -> Ballot:
         """What is written, by what it hears or by the count."""

@@ -90,8 +90,8 @@ def share_view(house: Courthouse, resource: Resource) -> None:
         st.caption(f"**{words[now]}.** " + _("It belongs to somebody else: you can read it."))
         return
     key = f"{resource.kind}-{resource.id}"
-    levels, title, about, place = list(words), _("Who sees it"), list(means.values()), f"visibility-{key}"
-    chosen = st.radio(title, levels, levels.index(now), format_func=words.__getitem__, captions=about, key=place)
+    levels, title, about, of = list(words), _("Who sees it"), list(means.values()), f"visibility-{key}"
+    chosen = st.radio(title, levels, levels.index(now), format_func=words.__getitem__, captions=about, key=of)
     if chosen != now:
         share(house.database, resource, chosen)
         st.rerun()
