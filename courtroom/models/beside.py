@@ -56,7 +56,10 @@ def with_beside(form: type[BaseModel], beside: BesideVote) -> type[BaseModel]:
         )
         fields["question"] = (str, Field(default="", max_length=MAX_QUESTION_CHARACTERS, description=asked))
     if beside.confidence:
-        asked = "How sure are you that this vote is right, from 0 (it could as well be otherwise) to 100 (certain)?"
+        asked = (
+            "How sure are you that this vote is right? 0: it could as well be otherwise; 50: halfway between that and "
+            "certain; 100: certain."
+        )
         fields["confidence"] = (int, Field(ge=0, le=HIGHEST_CONFIDENCE, description=asked))
     return create_model(form.__name__, __base__=form, __doc__=form.__doc__, **fields)
 

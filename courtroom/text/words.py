@@ -45,8 +45,12 @@ def plain(text: str) -> str:
 
 
 def short(text: str, most: int = 60) -> str:
-    """Return a text of so many characters at most, with a sign where something is left out."""
-    return text if len(text) <= most else f"{text[: most - 1]}…"
+    """Return a text of so many characters at most, with a sign where something is left out: whole words, if it has
+    such."""
+    if len(text) <= most:
+        return text
+    words_before, _, word = text[:most].rpartition(" ")
+    return f"{words_before.rstrip() if words_before and len(word) <= most // 4 else text[: most - 1]}…"
 
 
 def strings(value: Any) -> Iterator[str]:
