@@ -282,7 +282,9 @@ class Summary(Answer):
         min_length=1, description="Which arguments and points of view do jurors put forward, and who?"
     )
     debate_intensity: Sentence = Field(min_length=1, description="Is the debate heated, and about what?")
-    prevailing_orientation: Sentence = Field(min_length=1, description="Which side is being supported, and how clearly?")
+    prevailing_orientation: Sentence = Field(
+        min_length=1, description="Which side is being supported, and how clearly?"
+    )
 
 
 class LongSummary(Summary):

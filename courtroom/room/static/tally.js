@@ -47,7 +47,9 @@ function tallyPart() {
       }
     }
     const needed = ends ? Math.floor(scene.above * seats + 1e-9) + 1 : 0;
-    const foot = el("div", "soft tally-foot", !ends ? "" : needed >= seats ? t("All {seats} must agree.", { seats }) : t("The lines: {needed} of {seats} on one side end the discussion.", { needed, seats }));
+    const ending = !ends ? "" : needed >= seats ? t("All {seats} on one side end the discussion.", { seats }) : t("The lines: {needed} of {seats} on one side end the discussion.", { needed, seats });
+    const hears = ballot && scene.ballots && now.ballots.indexOf(ballot) > 0 && scene.seats.some((seat) => (seat.follows || []).length);
+    const foot = el("div", "soft tally-foot", [ending, hears ? t("An arrow: whom a member has heard; a thick one: whose side it has come over to.") : ""].filter(Boolean).join(" "));
     line.setAttribute("role", "img");
     line.setAttribute("aria-label", shown.map((side) => `${side.title} ${counts.get(side.name) || 0}`).join(", "));
     bars.replaceChildren(head, line, foot);

@@ -134,7 +134,7 @@ def verdict_view(record: Record, procedure: Procedure) -> None:
             elif real_outcome := record.case.real_outcome():
                 st.caption(declared(procedure.ending.real))
                 inert(real_outcome)
-        with right:
+        with right if len(verdict.summary) < LONG_GROUNDS_CHARACTERS else st.container():
             st.caption(declared(procedure.ending.grounds))
             inert(verdict.summary)
 
@@ -151,6 +151,8 @@ def votes_worth(house: Courthouse, run: str) -> str:
 
 
 NOW = "now"
+LONG_GROUNDS_CHARACTERS = 400
+"""From here on grounds have the whole width: beside the outcome they would be one narrow block."""
 
 
 def back() -> str:
