@@ -2,14 +2,12 @@
 
 const SPEEDS = [1, 2, 4, 8, 16];
 const STANDS_S = { stage: 1.4, call: 2.6, vote: 0.8, tally: 3, look: 0.6, act: 3, note: 0.8, verdict: 4 };
-const MOVED_S = 6, PASSED_S = 0.8, EXAMINED_S = 5;
+const MOVED_S = 6, PASSED_S = 0.8;
 const CHARACTERS_A_SECOND = 18;
 
-/** Seconds for which a moment stands: long enough to see who speaks and how they vote; longer for a change of mind, and
- * for what is found before anybody votes. */
-function stands(moment, passed, early) {
+/** Seconds for which a moment stands: long enough to see who speaks and how they vote, and a change of mind longer. */
+function stands(moment, passed) {
   if (changed(moment)) return MOVED_S;
-  if (early && moment.kind === "call") return EXAMINED_S;
   return passed ? PASSED_S : STANDS_S[moment.kind] || 1;
 }
 
@@ -45,8 +43,9 @@ function timelinePart(go, present, recounting) {
   }
   function tick() {
     const moment = scene.moments[at];
-    const passed = positions.each[at] < WEIGHT.vote;
-    const seconds = !moment ? 0.4 : speed.value === "read" ? reads(moment, passed) : stands(moment, passed, at < scene.moments.findIndex((one) => one.kind === "vote")) / Number(speed.value);
+    // What is found before anybody votes is what they vote on: it is not passed over.
+    const passed = positions.each[at] < WEIGHT.vote && scene.moments.slice(0, at).some((one) => one.kind === "vote");
+    const seconds = !moment ? 0.4 : speed.value === "read" ? reads(moment, passed) : stands(moment, passed) / Number(speed.value);
     timer = setTimeout(() => {
       go(at + 1);
       if (!timer) return;
