@@ -112,7 +112,7 @@ class Perception(Answer):
     sufficiency_reason: Sentence = Field(default="", description="What is proven by now, and what is still open?")
     support_strength: Degree = Field(description="How strongly does the piece support this side's claim?")
     is_sufficient: bool = Field(
-        description="By all pieces of this side that were looked at: is what it says now adequately verified or refuted?"
+        description="By all pieces of this side that were looked at: is it clear by now, on the focus, whether what it says is so?"
     )
 
 
@@ -197,7 +197,7 @@ class ConflictFocus(Answer):
         default=(), description="Where does the evidence contradict itself or the other side's?"
     )
     visual_evidence_insights: Sentence = Field(default="", description="What do the pictures and videos show about it?")
-    critical_facts: Two = Field(default=(), description="Which facts decide?")
+    critical_facts: Two = Field(default=(), description="Which facts that are in dispute decide?")
 
 
 class Analysis(Answer):
