@@ -333,7 +333,9 @@ def packing(pen: Pen) -> None:
         pen.rectangle((x, 110, x + 12, 150), fill=STEEL)
     pen.line([(790, 250), (790, 330), (900, 380), (740, 440), (880, 500)], fill=INK, width=9, joint="curve")
     pen.rounded_rectangle((856, 486, 910, 516), 8, fill=INK)
-    words(pen, (790, 200), "29 V", 44, "#ffffff", "mm")
+    words(pen, (748, 180), "29 V", 30, "#ffffff", "lm")
+    for y, width in ((205, 62), (219, 92), (233, 52)):
+        pen.line((748, y, 748 + width, y), fill=STEEL, width=3)
     words(pen, (790, 560), "charger", 24, INK, "mm")
 
 
