@@ -72,10 +72,7 @@ def demand_change(database: Database, resource: Resource) -> None:
 
 def listed(kind: str, column: str) -> tuple[str, dict[str, object]]:
     """Return SQL, with its values, for what of a kind the person who acts sees in lists, without what is public.
-
-    Args:
-        column: what has the ids, such as `runs.id`.
-    """
+    `column`: what has the ids, such as `runs.id`."""
     person = acting_account()
     if person is None or person.access >= Access.OWN:
         return "1 = 1", {}

@@ -132,13 +132,7 @@ class Dispute(Case):
     @classmethod
     def made(cls, given: dict[str, Any], pieces: Sequence[Brought]) -> Self:
         evidence = [
-            {
-                "id": f"{side}-{number}",
-                "side": side,
-                "round": piece.round,
-                "text": piece.words,
-                "media": piece.media,
-            }
+            {"id": f"{side}-{number}", "side": side, "round": piece.round, "text": piece.words, "media": piece.media}
             for side in SIDES
             for number, piece in enumerate((one for one in pieces if one.place == side), start=1)
         ]

@@ -279,11 +279,8 @@ class Import:
         return Reading(part, self._order.encoding, tuple(self._columns_renamed))
 
     def _look(self) -> None:
-        """Find the form and the column of the labels from the first records of each file, whichever is damaged.
-
-        Raises:
-            CourtroomError: a column to be renamed is not there, or a person must say which column has the labels.
-        """
+        """Find the form and the column of the labels from the first records of each file, whichever is damaged. Raises
+        `CourtroomError`: a column to be renamed is not there, or a person must say which column has the labels."""
         met: dict[str, None] = {}
         fits: Counter[Form] = Counter()
         doubts: Counter[tuple[Form, tuple[str, str]]] = Counter()

@@ -273,10 +273,7 @@ def _file(path: Path, root: Path) -> SourceFile:
 
 
 def _part(
-    path: PurePosixPath,
-    sizes: tuple[int, int],
-    opened: Callable[[], IO[bytes]],
-    beside: Callable[[str], bytes | None],
+    path: PurePosixPath, sizes: tuple[int, int], opened: Callable[[], IO[bytes]], beside: Callable[[str], bytes | None]
 ) -> SourceFile:
     packed, name = path.suffix.lower() == ".gz", str(path)
     ending = (path.with_suffix("") if packed else path).suffix.lower()

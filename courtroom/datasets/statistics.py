@@ -189,10 +189,7 @@ class NearDuplicates(Strict):
 
 
 def near_duplicates(
-    datasets: Datasets,
-    name: str,
-    version: str | None = None,
-    most: int = MAX_COMPARED_ROWS,
+    datasets: Datasets, name: str, version: str | None = None, most: int = MAX_COMPARED_ROWS
 ) -> NearDuplicates:
     """Pairs of rows whose texts share `ALIKE` of their shingles, by MinHash (Broder 1997) of the package datasketch.
     Candidates are found by locality-sensitive hashing and then compared exactly, so a pair that is shown is one; of
@@ -395,11 +392,8 @@ def cleaned(
 ) -> tuple[DatasetInfo, dict[str, int]]:
     """Return a new version without what a preparation leaves out, and how many rows were taken out, by what they were.
 
-    Where there are none, the version stays.
-
-    Raises:
-        CourtroomError: there is no such dataset, nothing would be left, or a text is to be cut.
-    """
+    Where there are none, the version stays. Raises `CourtroomError`: there is no such dataset, nothing would be left,
+    or a text is to be cut."""
     if wanted.cut:
         raise CourtroomError("A version keeps its texts whole. Cut them in an experiment, or in a copy: --to NAME.")
     info = datasets.info(name, version)

@@ -190,12 +190,8 @@ class Datasets:
 
     @needs(Access.RUN)
     def add(self, name: str, rows: Iterable[Row], source: str = "") -> DatasetInfo:
-        """Keep rows as a dataset, chunk by chunk; a call that was killed begins anew.
-
-        Raises:
-            CourtroomError: the name can't be used, or the rows are not of one kind; labelled tasks must have one label
-                set and one text each.
-        """
+        """Keep rows as a dataset, chunk by chunk; a call that was killed begins anew. Raises `CourtroomError`: the name
+        can't be used, or the rows are not of one kind; labelled tasks must have one label set and one text each."""
         job = hashlib.sha256(f"rows\n{name}\n{source}".encode()).hexdigest()
         draft = self.draft(name, source, job)
         if draft.state:
@@ -213,11 +209,7 @@ class Datasets:
 
     @needs(Access.RUN)
     def split(
-        self,
-        name: str,
-        version: str | None = None,
-        parts: Mapping[str, float] = DEFAULT_SHARES,
-        seed: int = 0,
+        self, name: str, version: str | None = None, parts: Mapping[str, float] = DEFAULT_SHARES, seed: int = 0
     ) -> DatasetInfo:
         """A new version whose rows are divided into splits, alike in category, outcome and votes. Rows of one
         record, and rows with the same text, come into one split. Raises `CourtroomError`: the parts can't be used."""

@@ -16,12 +16,7 @@ from courtroom.store.connection import StoredRow, StoreLock, read, read_all
 from courtroom.store.database import Database
 from courtroom.strict import Strict
 
-NAMING = (
-    ("runs", "setup"),
-    ("experiments", "body"),
-    ("interventions", "body"),
-    ("setups", "body"),
-)
+NAMING = (("runs", "setup"), ("experiments", "body"), ("interventions", "body"), ("setups", "body"))
 """Tables and columns in which a snapshot of the memory may be named, as JSON: setups, and what becomes one."""
 
 Status = Literal["running", "paused", "done"]

@@ -113,12 +113,8 @@ def is_pool(panel: Sequence[Persona]) -> bool:
 
 
 def drawn_panel(people: Sequence[Persona], size: int, seed: int) -> tuple[Persona, ...]:
-    """Draw a panel by weight, nobody twice (Efraimidis and Spirakis). A smaller panel of the same seed is the beginning of
-    a larger one.
-
-    Raises:
-        CourtroomError: there are fewer who have a weight.
-    """
+    """Draw a panel by weight, nobody twice (Efraimidis and Spirakis). A smaller panel of the same seed is the beginning
+    of a larger one. Raises `CourtroomError`: there are fewer who have a weight."""
     draw = random.Random(f"{seed}/people")
     lots = ((one, getattr(one, WEIGHT, 1.0), math.log(max(draw.random(), sys.float_info.min))) for one in people)
     keys = [(lot / weight, one) for one, weight, lot in lots if weight]
@@ -145,11 +141,8 @@ class PanelStore:
 
     @needs(Access.RUN)
     def save(self, name: str, panel: Iterable[Persona]) -> None:
-        """Save under a name, in place of what had it before.
-
-        Raises:
-            CourtroomError: the name is empty or too long, or nobody is in the panel.
-        """
+        """Save under a name, in place of what had it before. Raises `CourtroomError`: the name is empty or too long, or
+        nobody is in the panel."""
         kept, called = tuple(panel), _name(name)
         if not kept:
             raise CourtroomError("A panel needs at least one person. Add one.")
@@ -216,12 +209,9 @@ def read_panel(
     CSV has a line with the fields' names first; several traits or interests are parted by `;` or `,` within a cell.
     YAML is a list of persons, each with the fields by their names. The ending of the file's name says which it is;
     `encoding` is as a person says, and empty where it is to be found from the bytes. Raises `CourtroomError`: a
-    sentence that names the row and the mend.
-
-    Args:
-        columns: of a CSV file with other columns, such as a census: by the field of a person (or `weight`) the column
-            that has it, or a text with columns in braces. Columns that are not named here or fields are left out.
-    """
+    sentence that names the row and the mend. `columns`: of a CSV file with other columns, such as a census: by the
+    field of a person (or `weight`) the column that has it, or a text with columns in braces. Columns that are not named
+    here or fields are left out."""
     if len(data) > LARGEST:
         raise CourtroomError(f"{name} has more than {LARGEST // 2**20} MB, which is too much for a panel.")
     try:

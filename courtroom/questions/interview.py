@@ -82,24 +82,14 @@ class Interviews:
 
     @needs(Access.RUN)
     def ask(
-        self,
-        record: Record,
-        after: Called | None,
-        question: str,
-        who: str = "",
-        keys: Mapping[str, str] | None = None,
+        self, record: Record, after: Called | None, question: str, who: str = "", keys: Mapping[str, str] | None = None
     ) -> Future[AskedBeside]:
         """Ask a member, as it stood after a call; the answer is on disk at once.
 
-        What it was asked there before, and answered, goes before the question. The same question after the same call comes
-        from the record.
-
-        Args:
-            after: see `last_call`; none: every member for which a model answers is asked, after its last call.
-
-        Raises:
-            CourtroomError: no model has answered for anybody yet, or nobody can be asked after that call.
-        """
+        What it was asked there before, and answered, goes before the question. The same question after the same call
+        comes from the record. `after`: see `last_call`; none: every member for which a model answers is asked, after
+        its last call. Raises `CourtroomError`: no model has answered for anybody yet, or nobody can be asked after that
+        call."""
         changing(self._house.database, "ask", Resource(kind="run", id=record.run.id), "interview")
         models = (member.id for member in record.members if member.spec.id not in (PERSON, SCRIPT))
         calls = [after] if after else [call for member in models if (call := last_call(record, member))]

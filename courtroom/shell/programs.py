@@ -130,10 +130,8 @@ def _in_a_thread(tool: Callable[..., Any]) -> Callable[..., Awaitable[Any]]:
 
 def app_of(house: Courthouse, account_of: Callable[[str], tuple[Account | None] | None]) -> ASGIApp:
     """Return the door over HTTP: the protocol at `/mcp`, JSON at `/api`, for who has a token; each acts as its account.
-
-    Args:
-        account_of: the account of a token, in a tuple, as None there is the server itself; None where the token opens nothing.
-    """
+    `account_of`: the account of a token, in a tuple, as None there is the server itself; None where the token opens
+    nothing."""
     from starlette.responses import JSONResponse
 
     app = server_of(Programs(house)).streamable_http_app(stateless_http=True, json_response=True)

@@ -45,11 +45,8 @@ class Database:
         raise NotImplementedError
 
     def transaction(self, *, driving: bool = False) -> AbstractContextManager[StoreConnection]:
-        """All or nothing, and the write lock from the start; within another it is part of that one.
-
-        Args:
-            driving: on the connection that holds this process's locks, so that nothing is written once they are lost.
-        """
+        """All or nothing, and the write lock from the start; within another it is part of that one. `driving`: on the
+        connection that holds this process's locks, so that nothing is written once they are lost."""
         raise NotImplementedError
 
     def lock(self, name: str) -> StoreLock:
@@ -74,11 +71,8 @@ class Database:
 
 
 def insert(db: StoreConnection, table: str, rows: Iterable[Mapping[str, Any]], *, or_keep: bool = False) -> int:
-    """Insert rows by the names of their columns. Return how many of them are new.
-
-    Args:
-        or_keep: leave a row as it is that is there already.
-    """
+    """Insert rows by the names of their columns. Return how many of them are new. `or_keep`: leave a row as it is that
+    is there already."""
     every = [*rows]
     if not every:
         return 0

@@ -92,10 +92,7 @@ READS: dict[str, str] = {
 }
 """Methods that change nothing and cost nothing; who sees what is tried elsewhere. `Runner.do` does what others have begun."""
 
-OPENED_BY_A_LINK: dict[str, str] = {
-    "AudienceStore": "argue like vote",
-    "People": "answer open",
-}
+OPENED_BY_A_LINK: dict[str, str] = {"AudienceStore": "argue like vote", "People": "answer open"}
 """Who has a link's token may do this without an account."""
 
 ENGINE: dict[str, str] = {
@@ -132,10 +129,7 @@ ENGINE: dict[str, str] = {
 }
 """No page calls these; what calls them has been asked what access it needs, or is the server itself."""
 
-BEHIND: dict[str, str] = {
-    "Courthouse": "ask",
-    "Knowledge": "restore snapshot",
-}
+BEHIND: dict[str, str] = {"Courthouse": "ask", "Knowledge": "restore snapshot"}
 """Do nothing before they call a method that says what it needs; tried below with what they take."""
 
 

@@ -37,11 +37,8 @@ class Found:
 
 
 def read(name: str, data: bytes) -> Found:
-    """Read a file of an office program, by its ending.
-
-    Raises:
-        CaseError: it is damaged or locked, unpacks to too much, or declares entities.
-    """
+    """Read a file of an office program, by its ending. Raises `CaseError`: it is damaged or locked, unpacks to too
+    much, or declares entities."""
     ending = PurePath(name).suffix.lower()
     try:
         if ending not in PACKED:

@@ -98,8 +98,5 @@ def _with_media(case: Case, context: Context) -> Case:
 
 OWN = Form("courtroom", "Cases of Courtroom", having("kind", "title"), _own, _frame)
 DISPUTES = Form(
-    "verdictbench",
-    "Disputes like VerdictBench's",
-    lambda record, part: verdictbench.looks_like(record),
-    _dispute,
+    "verdictbench", "Disputes like VerdictBench's", lambda record, part: verdictbench.looks_like(record), _dispute
 )

@@ -35,17 +35,7 @@ from pages.parts.shared.knobs import budget_fields
 from pages.parts.shared.models_form import typed_keys
 from pages.parts.shared.reliability_view import reliability_view
 from pages.parts.shared.share_view import download, share_popover
-from pages.parts.shared.shown import (
-    count,
-    do,
-    duration,
-    in_language,
-    literal,
-    many,
-    money,
-    one_of,
-    table,
-)
+from pages.parts.shared.shown import count, do, duration, in_language, literal, many, money, one_of, table
 
 MAX_AUDITED_RUNS = 50
 
