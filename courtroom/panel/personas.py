@@ -136,7 +136,7 @@ class PanelStore:
 
     def names(self) -> list[str]:
         """All names, last saved first."""
-        rows = self._database.connection.execute("SELECT name FROM panels ORDER BY saved DESC, name")
+        rows = self._database.execute("SELECT name FROM panels ORDER BY saved DESC, name")
         return [row["name"] for row in rows]
 
     @needs(Access.RUN)
@@ -146,7 +146,7 @@ class PanelStore:
         kept, called = tuple(panel), _name(name)
         if not kept:
             raise CourtroomError("A panel needs at least one person. Add one.")
-        self._database.connection.execute(
+        self._database.execute(
             "INSERT INTO panels VALUES (?, ?, ?)"
             " ON CONFLICT (name) DO UPDATE SET body = excluded.body, saved = excluded.saved",
             (called, PANEL.dump_json(kept).decode(), time.time()),
@@ -154,7 +154,7 @@ class PanelStore:
 
     def load(self, name: str) -> tuple[Persona, ...]:
         """The panel of a name. Raises `CourtroomError`: there is none. Raises `Unreadable`: its row is damaged."""
-        row = self._database.connection.execute("SELECT body FROM panels WHERE name = ?", (name,)).fetchone()
+        row = self._database.row("SELECT body FROM panels WHERE name = ?", (name,))
         if row is None:
             raise CourtroomError(f"There is no panel “{name}”. See all with `python -m courtroom panels`.")
         return read("panel", name, lambda: PANEL.validate_json(row["body"]))
@@ -270,8 +270,8 @@ def _from_csv(name: str, file: io.BufferedReader, columns: Mapping[str, str] | N
     table = read_table(file, dialect_of(file.peek(1).decode(errors="replace"), FIELDS))
     names = [column.casefold() for column in table.columns]
     taken = {field: _as_template(column) for field, column in (columns or {}).items()}
-    needed = [field for field in NEEDED if field not in taken and not (columns and field != "age")]
-    if missing := [field for field in needed if field not in names]:
+    needed = ("age",) if columns else NEEDED
+    if missing := [field for field in needed if field not in (*names, *taken)]:
         raise CourtroomError(
             f"{name}: the first row must name the columns, and {', '.join(missing)} is not among them. "
             f"The columns are {', '.join(FIELDS)}."

@@ -73,10 +73,6 @@ class Mirrored(Strict):
     left: tuple[str, ...] = ()
     """What could not be changed safely, a sentence each."""
 
-    @property
-    def changes(self) -> bool:
-        return bool(self.texts or self.other_order)
-
 
 def _spoken(case: Case) -> Iterator[tuple[str, str, str]]:
     """The texts of a case that members may read: path, text, and which side says it; empty where none does."""

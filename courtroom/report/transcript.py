@@ -154,20 +154,11 @@ def methods(record: Record, procedure: Procedure) -> str:
     times = sorted(record.times.values())
     when = f"{datetime.fromtimestamp(times[0], UTC):%Y-%m-%d}" if times else "-"
     keys = digest_text("\n".join(sorted(key for call in record.calls for key in call.keys)))
+    heard = {"case": run.title, "procedure": translated(procedure.title), "version": __version__}
+    taken_part = {"members": len(record.members), "calls": len(record.calls), "models": answered, "when": when}
     said = [
-        _(
-            "The case “{case}” was heard by the procedure {procedure} of Courtroom {version}.",
-            case=run.title,
-            procedure=translated(procedure.title),
-            version=__version__,
-        ),
-        _(
-            "{members} members took part; {calls} answers were given by {models}, from {when} on.",
-            members=len(record.members),
-            calls=len(record.calls),
-            models=answered,
-            when=when,
-        ),
+        _("The case “{case}” was heard by the procedure {procedure} of Courtroom {version}.", **heard),
+        _("{members} members took part; {calls} answers were given by {models}, from {when} on.", **taken_part),
         _("Settings other than the procedure's own: {settings}.", settings="; ".join(map(translated, turned)))
         if turned
         else _("All settings were the procedure's own."),
