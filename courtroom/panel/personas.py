@@ -17,7 +17,7 @@ from courtroom.access import Access, needs
 from courtroom.errors import CaseError, CourtroomError
 from courtroom.settings import DATA
 from courtroom.store.connection import read
-from courtroom.store.database import Database
+from courtroom.store.database import Database, insert
 from courtroom.strict import Strict
 from courtroom.text import files
 from courtroom.text.encoding import decoded, in_utf8
@@ -146,11 +146,8 @@ class PanelStore:
         kept, called = tuple(panel), _name(name)
         if not kept:
             raise CourtroomError("A panel needs at least one person. Add one.")
-        self._database.execute(
-            "INSERT INTO panels VALUES (?, ?, ?)"
-            " ON CONFLICT (name) DO UPDATE SET body = excluded.body, saved = excluded.saved",
-            (called, PANEL.dump_json(kept).decode(), time.time()),
-        )
+        row = {"name": called, "body": PANEL.dump_json(kept).decode(), "saved": time.time()}
+        insert(self._database.connection, "panels", [row], key=["name"])
 
     def load(self, name: str) -> tuple[Persona, ...]:
         """The panel of a name. Raises `CourtroomError`: there is none. Raises `Unreadable`: its row is damaged."""

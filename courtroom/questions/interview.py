@@ -21,7 +21,7 @@ from courtroom.models.request import Message, digest_text
 from courtroom.models.spec import PERSON, SCRIPT
 from courtroom.models.task import Answer, Paragraph
 from courtroom.questions.asides import Interview
-from courtroom.questions.beside import After, AskedBeside, Question, TaskInWords, ask_and_keep
+from courtroom.questions.beside import After, AskedBeside, Question, TaskInWords, ask_and_keep, prompt
 from courtroom.sharing import changing
 from courtroom.text.words import strings
 
@@ -47,15 +47,7 @@ class InterviewQuestion(TaskInWords[Said]):
     reasons: tuple[str, ...] = ()
 
     def text(self) -> str:
-        return (
-            "# A question to you\n\n"
-            "The hearing stands still for a moment. Somebody who follows it asks you:\n\n"
-            f"{quote(self.question)}\n\n"
-            "Answer this question as the one you are in this hearing, in a few sentences. Answer from what you "
-            "were shown up to now and from what you have answered. Where you can't know something from that, say "
-            "so. Your answer changes nothing in the hearing.\n"
-            "Write in the language of the question.\n"
-        )
+        return prompt(self.name).replace("QUESTION", quote(self.question))
 
 
 def offline(task: InterviewQuestion, draw: random.Random) -> Said:

@@ -188,18 +188,8 @@ class _MovedView:
         """Statements, each with whose name is to stand before it; their words open at a click."""
         choices = {choice.name: choice for choice in self._procedure.choices}
         claimed = {claim.vote.path for claim in self._claims}
-        lines = [
-            {
-                "name": name,
-                "choice": choices.get(one.vote.choice or ""),
-                "ballot": self._record.ballot_name(one.vote.ballot),
-                "parts": self._marked(one.vote),
-                "heard": one,
-                "has_claims": one.vote.path in claimed,
-            }
-            for name, one in heard
-        ]
-        st.html(html_of("heard", lines=lines))
+        told = {"heard": list(heard), "ballot_name": self._record.ballot_name, "marked": self._marked}
+        st.html(html_of("heard", choices=choices, claimed=claimed, **told))
 
     def _marked(self, vote: Voted) -> list[tuple[str, Span | None]]:
         """A statement in stretches; those with a span are not in the case."""
