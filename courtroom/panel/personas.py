@@ -249,10 +249,9 @@ def write_csv(panel: Iterable[Persona]) -> str:
     """As `read_panel` reads it."""
     rows = [person.model_dump(mode="json") for person in panel]
     names = [name for name in (*FIELDS, WEIGHT) if name in (*NEEDED, *LISTS) or any(name in row for row in rows)]
-    cells = ([row.get(name, "") for name in names] for row in rows)
-    return files.write_csv(
-        names, (["; ".join(cell) if isinstance(cell, list) else cell for cell in row] for row in cells)
-    )
+    for row in rows:
+        row.update({name: "; ".join(row[name]) for name in LISTS})
+    return files.write_csv(names, ([row.get(name, "") for name in names] for row in rows))
 
 
 def write_yaml(panel: Iterable[Persona]) -> str:

@@ -156,16 +156,13 @@ def methods(record: Record, procedure: Procedure) -> str:
     keys = digest_text("\n".join(sorted(key for call in record.calls for key in call.keys)))
     heard = {"case": run.title, "procedure": translated(procedure.title), "version": __version__}
     taken_part = {"members": len(record.members), "calls": len(record.calls), "models": answered, "when": when}
+    known_by = {"seed": run.seed, "digest": keys}
     said = [
         _("The case “{case}” was heard by the procedure {procedure} of Courtroom {version}.", **heard),
         _("{members} members took part; {calls} answers were given by {models}, from {when} on.", **taken_part),
         _("Settings other than the procedure's own: {settings}.", settings="; ".join(map(translated, turned)))
         if turned
         else _("All settings were the procedure's own."),
-        _(
-            "The seed was {seed}; questions and answers are known by the SHA-256 {digest} over their keys.",
-            seed=run.seed,
-            digest=keys,
-        ),
+        _("The seed was {seed}; questions and answers are known by the SHA-256 {digest} over their keys.", **known_by),
     ]
     return " ".join((*map(translated, record.answered_by), *said))

@@ -169,13 +169,10 @@ def _audit(house: Courthouse, record: Record, this: audits.Audited, can: Sequenc
         seeds = st.number_input(_("Answers in each way"), 1, audits.MOST_SEEDS, audits.SEEDS, key=key, width=160)
         question = _("All {can} of this run", can=many(len(can), "vote"))
         whole = len(can) > 1 and st.toggle(question, key=f"all-{place}-{this.call.path}")
-        voices = st.toggle(
-            _("Which voice was it?"),
-            key=f"voices-{place}-{this.call.path}",
-            help=_(
-                "Asks also without each of those whose words the member was shown, one at a time, and each question six times at least."
-            ),
+        about = _(
+            "Asks also without each of those whose words the member was shown, one at a time, and each question six times at least."
         )
+        voices = st.toggle(_("Which voice was it?"), key=f"voices-{place}-{this.call.path}", help=about)
     calls = None if whole else (this.call.path,)
     if may(Access.RUN):
         choice, key = (run, calls, seeds, voices), f"{place}-{this.call.path}"
