@@ -111,11 +111,8 @@ def take(database: Database, resource: Resource, *, anew: bool = False) -> None:
     person = acting_account()
     if person is None:
         return
-    taken = "UPDATE SET account = excluded.account, visibility = excluded.visibility" if anew else "NOTHING"
-    database.execute(
-        f"INSERT INTO ownership (kind, id, account, visibility) VALUES (?, ?, ?, ?) ON CONFLICT (kind, id) DO {taken}",
-        (resource.kind, resource.id, person.id, person.makes),
-    )
+    row = {"kind": resource.kind, "id": resource.id, "account": person.id, "visibility": person.makes}
+    insert(database.connection, "ownership", [row], or_keep=not anew, key=["kind", "id"] if anew else [])
 
 
 def follow(database: Database, resource: Resource, leader: Resource, account: str | None = None) -> None:

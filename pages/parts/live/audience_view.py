@@ -1,6 +1,5 @@
 """The audience: what a phone reads; and, for the presenter below the room, link, tallies and arguments."""
 
-import io
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from urllib.parse import urlsplit
@@ -73,11 +72,9 @@ def link_of(token: str) -> str:
 
 
 @lru_cache(maxsize=32)
-def qr_png(link: str) -> bytes:
-    """A QR code with its white margin, as a picture that reads in both themes."""
-    picture = io.BytesIO()
-    segno.make(link, error="m", micro=False).save(picture, kind="png", scale=10, border=3)
-    return picture.getvalue()
+def qr_code(link: str) -> str:
+    """A QR code with its white margin, as the address of a picture that reads in both themes."""
+    return segno.make(link, error="m", micro=False).png_data_uri(scale=10, border=3)
 
 
 LOOK_S = 1.5
@@ -117,7 +114,7 @@ def audience_view(house: Courthouse, record: Record) -> None:
         if audience.closed is None:
             with left:
                 link = link_of(audience.token)
-                st.image(qr_png(link), width=280, alt=_("The link as a QR code"))
+                st.image(qr_code(link), width=280, alt=_("The link as a QR code"))
                 st.code(link, language=None, wrap_lines=True)
         with right:
             st.fragment(_live, run_every=LOOK_S if audience.closed is None else None)(audience.token)
