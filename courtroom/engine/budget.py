@@ -96,16 +96,13 @@ class Payments:
         month = [
             (this_month(), cost.cost, cost.estimated, run) for run, each in by_run.items() if (cost := in_sum(each))
         ]
+        rows = (
+            {"run": payer.run, "path": payer.path, "beside": payer.beside, "key": key, "at": now}
+            | {name: getattr(one, name) for name in _PAID}
+            for payer, key, one in every
+        )
         with self._database.transaction() as db:
-            insert(
-                db,
-                "payments",
-                (
-                    {"run": payer.run, "path": payer.path, "beside": payer.beside, "key": key, "at": now}
-                    | {name: getattr(one, name) for name in _PAID}
-                    for payer, key, one in every
-                ),
-            )
+            insert(db, "payments", rows)
             db.executemany(
                 "INSERT INTO spending (account, month, money, estimated)"
                 " SELECT account, ?, ?, ? FROM ownership WHERE kind = 'run' AND id = ? AND account <> ''"
