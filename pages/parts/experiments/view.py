@@ -433,6 +433,11 @@ def yardstick_view(house: Courthouse, kept: StoredExperiment) -> None:
     if not found.lines:
         st.info(_("Nobody has voted in these runs."))
         return
+    if kept.experiment.dataset.run:
+        told = _(
+            "All of these are of one case, and most of their answers are the same: they are no juries of their own, so intervals and p say more than is known."
+        )
+        st.warning(told, icon=":material/warning:")
     for line in found.sentences:
         st.markdown(f"- {literal(line)}")
     if found.model:

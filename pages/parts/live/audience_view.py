@@ -1,6 +1,6 @@
 """The audience: what a phone reads; and, for the presenter below the room, link, tallies and arguments."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 from urllib.parse import urlsplit
 
@@ -8,13 +8,11 @@ import segno
 import streamlit as st
 
 from courtroom.access import Access, may
-from courtroom.cases.case import Case
-from courtroom.cases.dispute import Dispute
 from courtroom.courthouse import Courthouse
 from courtroom.engine.interventions import AddNote
 from courtroom.engine.procedure import Procedure
 from courtroom.engine.record import Record
-from courtroom.language import N_, _, translated
+from courtroom.language import N_, _
 from courtroom.models.spec import OFFLINE
 from courtroom.questions.audience import BEFORE, Liked
 from courtroom.room.live_audiences import LiveAudiences
@@ -36,19 +34,6 @@ def address() -> str:
     header = courthouse().settings.address_header
     said = (st.context.headers.get(header) or "").rpartition(",")[2].strip() if header else ""
     return said or st.context.ip_address or ""
-
-
-def all_of(case: Case) -> Iterator[tuple[str, str]]:
-    """All there is to read of a case; nothing of how it was really decided."""
-    yield from case.sections()
-    if isinstance(case, Dispute):
-        deal = case.transaction
-        ordered = ", ".join(filter(None, (deal.product, deal.cost)))
-        yield _("What was ordered"), "\n".join(filter(None, (ordered, deal.description)))
-        if case.chat:
-            yield _("Chat"), "\n".join(f"{line.speaker}: {line.text}" for line in case.chat)
-        for piece in case.evidence:
-            yield _("Evidence of the {side}", side=translated(piece.side)), piece.text
 
 
 HERE_ONLY = ("localhost", "127.0.0.1", "::1", "[::1]")
