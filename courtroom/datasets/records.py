@@ -1,5 +1,6 @@
 """The records of a file, one after the other: only what is looked at is in memory."""
 
+import io
 import lzma
 import re
 import zipfile
@@ -109,23 +110,22 @@ class Reading:
             raise Damaged(f"it can't be read as {ending[1:].capitalize()}. Get it again.") from error
 
 
-def _json(name: str, file: IO[bytes]) -> Iterator[TableRow]:
-    begin = file.read(PEEK)
+def _json(name: str, file: io.BufferedReader) -> Iterator[TableRow]:
+    begin = file.peek(1)[:PEEK]
     start = begin.lstrip()
-    rest = rejoined(begin, file)
     if start[:1] == b"[":
-        yield from _array(rest)
+        yield from _array(file)
         return
     if _is_lines(start):
-        yield from json_lines(rest)
+        yield from json_lines(file)
         return
     data = b""
     if b"\n" not in start and len(begin) == PEEK:  # a long line: the whole file, or the first of many
-        data = rest.readline(MAX_WHOLE_JSON_BYTES)
-        if rest.peek(1):
-            yield from json_lines(rest, data)
+        data = file.readline(MAX_WHOLE_JSON_BYTES)
+        if file.peek(1):
+            yield from json_lines(rejoined(data, file))
             return
-    data += rest.read(MAX_WHOLE_JSON_BYTES + 1)
+    data += file.read(MAX_WHOLE_JSON_BYTES + 1)
     if len(data) > MAX_WHOLE_JSON_BYTES:
         raise CourtroomError(
             f"{name} is one JSON object of more than {MAX_WHOLE_JSON_BYTES // 2**20} MB. Write one record on each line."

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from courtroom.cases.case import Case
-from courtroom.cases.files import Package
+from courtroom.cases.files import Package, packed
 from courtroom.cases.kinds import parse_case
 from courtroom.cases.labelled import LabelledTask
 from courtroom.cases.readers import verdictbench
@@ -23,12 +23,12 @@ class Context:
     part: SourceFile
     number: int
     place: str
-    split: str = ""
-    names: Mapping[str, str] | None = None
+    split: str
+    names: Mapping[str, str] | None
     """What labels that are numbers mean; None where nothing says it."""
-    unpack: Callable[[Package], Case] | None = None
+    unpack: Callable[[Package], Case]
     """Keeps a case's media and gives the case with their content hashes."""
-    label: str = ""
+    label: str
     """Of a table of labelled texts: the column of the label."""
 
 
@@ -91,9 +91,7 @@ def _dispute(record: dict[str, Any], context: Context) -> Iterator[IncomingRow]:
 
 def _with_media(case: Case, context: Context) -> Case:
     """The case with its media taken into the store; they are in its file's folder."""
-    found = {medium.file: context.part.beside(medium.file) for medium in case.media()}
-    files = {name: data for name, data in found.items() if data is not None}
-    return context.unpack(Package(case, files)) if context.unpack and found else case
+    return context.unpack(packed(case, context.part.beside)) if any(case.media()) else case
 
 
 OWN = Form("courtroom", "Cases of Courtroom", having("kind", "title"), _own, _frame)
