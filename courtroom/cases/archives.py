@@ -88,42 +88,24 @@ class Archive:
     Args:
         members: how many files it may hold.
         unpacked: how many bytes it may unpack to.
-        ratio: how many times its packed size a member may unpack to.
 
     Raises:
         CaseError: it is no ZIP file, too large, locked, or a path or link leads out of it.
     """
 
-    def __init__(
-        self,
-        name: str,
-        data: bytes | Path,
-        members: int = MAX_MEMBERS,
-        unpacked: int = MAX_UNPACKED,
-        ratio: int = MAX_RATIO,
-    ) -> None:
-        self.name, self._ratio, self._most, self._largest = name, ratio, members, unpacked
+    def __init__(self, name: str, data: bytes | Path, members: int = MAX_MEMBERS, unpacked: int = MAX_UNPACKED) -> None:
+        self.name, self._most, self._largest = name, members, unpacked
         try:
             self._zip = zipfile.ZipFile(io.BytesIO(data) if isinstance(data, bytes) else data)
         except _BROKEN as error:
             raise CaseError(f"{name} is no ZIP file, or it is cut off. Pack it again.") from error
+        self._members: dict[str, zipfile.ZipInfo] = {}
+        self._folded: dict[str, set[str]] = {}
         try:
-            self._check(self._zip.infolist())
+            self._list(self._zip.infolist())
         except CaseError:
             self.close()
             raise
-        self._members: dict[str, zipfile.ZipInfo] = {}
-        self._folded: dict[str, set[str]] = {}
-        for member in self._zip.infolist():
-            if member.is_dir():
-                continue
-            path = str(PurePosixPath(member.filename.replace("\\", "/")))
-            if path in self._members:
-                self.close()
-                raise CaseError(f"{name} holds two files of the name {path[:80]}. Pack it again with one of them.")
-            self._members[path] = member
-            for spelling in _spellings(path, utf8=bool(member.flag_bits & UTF8_NAME)):
-                self._folded.setdefault(folded(spelling), set()).add(path)
 
     def close(self) -> None:
         self._zip.close()
@@ -162,7 +144,7 @@ class Archive:
         except _BROKEN as error:
             raise CaseError(f"{path} in {self.name} is damaged. Pack it again.") from error
 
-    def _check(self, members: list[zipfile.ZipInfo]) -> None:
+    def _list(self, members: list[zipfile.ZipInfo]) -> None:
         name = self.name
         if not all(member.filename for member in members):
             raise CaseError(f"{name} is a damaged ZIP file: one of its files has no name. Pack it again.")
@@ -174,10 +156,18 @@ class Archive:
             text = repr(member.filename[:80])
             if leads_out(member.filename) or stat.S_ISLNK(member.external_attr >> 16):
                 raise CaseError(f"{name} holds a path or link that leads out of it ({text}). Pack it again without.")
-            if member.file_size > 2**20 and member.file_size > self._ratio * max(1, member.compress_size):
+            if member.file_size > 2**20 and member.file_size > MAX_RATIO * max(1, member.compress_size):
                 raise CaseError(f"{name} holds a file that unpacks to far more than it should ({text}). Leave it out.")
             if member.flag_bits & 0x1:
                 raise CaseError(f"{name} is locked with a password. Pack it again without.")
+            if member.is_dir():
+                continue
+            path = str(PurePosixPath(member.filename.replace("\\", "/")))
+            if path in self._members:
+                raise CaseError(f"{name} holds two files of the name {path[:80]}. Pack it again with one of them.")
+            self._members[path] = member
+            for spelling in _spellings(path, utf8=bool(member.flag_bits & UTF8_NAME)):
+                self._folded.setdefault(folded(spelling), set()).add(path)
 
 
 def is_hidden(path: PurePath) -> bool:

@@ -81,7 +81,7 @@ def read_each(
             yield read_folder(source)
             return
         _check_size(name, source.stat().st_size)
-        beside, source = _in_folder(source.parent), source.read_bytes()
+        beside, source = partial(read_within, source.parent, source.parent), source.read_bytes()
     _check_size(name, len(source))
     ending = Path(name).suffix.lower()
     if ending == ".zip":
@@ -101,7 +101,8 @@ def read_folder(folder: Path) -> Package:
     path = folder / "case.json"
     if not path.is_file():
         raise CaseError(f"{folder.name} has no case.json. Put the case's JSON there under this name.")
-    packages = [_or_raise(found) for found in _from_text(path.name, ".json", path.read_bytes(), _in_folder(folder))]
+    beside = partial(read_within, folder, folder)
+    packages = [_or_raise(found) for found in _from_text(path.name, ".json", path.read_bytes(), beside)]
     if len(packages) > 1:
         raise CaseError(f"{folder.name}/case.json holds {len(packages)} cases. Give each its own folder.")
     names = (path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
@@ -119,10 +120,6 @@ def write_zip(case: Case, media: MediaStore) -> bytes:
     return out.getvalue()
 
 
-def _in_folder(folder: Path) -> Beside:
-    return partial(read_within, folder, folder)
-
-
 def _or_raise(found: Package | CaseError) -> Package:
     if isinstance(found, CaseError):
         raise found
@@ -133,12 +130,9 @@ def _from_zip(archive: Archive, labels: Names) -> Iterator[Package | CaseError]:
     paths = [path for path in archive.paths() if path.suffix.lower() in (".json", ".jsonl")]
     if not paths:
         raise CaseError(f"{archive.name} holds no case.json. Put the case's JSON beside its media.")
-    strays: list[PurePosixPath] = []
-    if named := [path for path in paths if path.name.lower() in CASE_NAMES]:
-        paths = named
-    else:
-        strays = [path for path in paths if _is_stray(archive.read(path) or b"")]
-        paths = [path for path in paths if path not in strays] or paths
+    named = [path for path in paths if path.name.lower() in CASE_NAMES]
+    strays = [] if named else [path for path in paths if _is_stray(archive.read(path) or b"")]
+    paths = named or [path for path in paths if path not in strays] or paths
     left_out = tuple(f"{path} in {archive.name} is no case, and was left out." for path in strays if path not in paths)
     there = _media_names(map(str, archive.paths()))
     for path in paths:

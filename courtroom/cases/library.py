@@ -5,7 +5,6 @@ import time
 from collections.abc import Mapping
 from functools import cached_property, lru_cache
 from itertools import chain, count
-from typing import TypeVar
 
 from courtroom.access import Access, Resource, needs
 from courtroom.cases.case import Case
@@ -22,7 +21,6 @@ from courtroom.store.database import Database
 from courtroom.store.writer import plainly
 from courtroom.strict import Strict
 
-C = TypeVar("C", bound=Case)
 BY_CONTENT = "sha256:"
 """Begins what a link calls a case that is no sample; the hash of its content follows."""
 
@@ -157,7 +155,7 @@ class Library:
         row = self._database.row("SELECT id, body FROM cases WHERE id = ?", (name,))
         return _case(row) if row else None
 
-    def _keep(self, case: C, action: Action) -> C:
+    def _keep(self, case: Case, action: Action) -> Case:
         """Under the first of its ids that nothing has, or that has the very same case where the person may see that."""
         with self._database.transaction():
             for name in chain([case.id], (f"{case.id[:70]}-{number}" for number in count(2))):

@@ -11,7 +11,7 @@ from typing import IO, Any
 
 from courtroom.cases.archives import MAX_RATIO, BoundedReader, UnpackLimit
 from courtroom.cases.readers.tables import table_in
-from courtroom.datasets.source import SourceFile, features_of_schema
+from courtroom.datasets.source import COLUMNAR, SourceFile, features_of_schema
 from courtroom.errors import CaseError, CourtroomError
 from courtroom.text.encoding import in_utf8, refuse_pointer, rejoined
 from courtroom.text.files import json_lines, json_of, once
@@ -71,31 +71,34 @@ class Reading:
         return 0 if file is None or file.closed else file.tell()
 
     def _all(self, file: IO[bytes]) -> Iterator[TableRow]:
-        ending = self.part.ending
-        if ending in (".parquet", ".arrow"):
-            yield from self._columns(ending, file)
-            return
+        """All records, or the one thing that is wrong with the whole file."""
         try:
-            text, remark = in_utf8(file, self.encoding)
-            table = table_in(text, ending, self.renamed) if ending in (".csv", ".tsv", ".txt") else None
+            yield from self._columns(file) if self.part.ending in COLUMNAR else self._written(file)
         except CaseError as error:
             yield TableRow("", fault=str(error))
-            return
+
+    def _written(self, file: IO[bytes]) -> Iterator[TableRow]:
+        ending = self.part.ending
+        text, remark = in_utf8(file, self.encoding)
+        table = table_in(text, ending, self.renamed) if ending in (".csv", ".tsv", ".txt") else None
         self.remarks = tuple(filter(None, (remark, *(table.remarks if table else ()))))
         if table is not None:
-            yield from table.rows
-        elif ending in (".jsonl", ".ndjson"):
+            return table.rows
+        if ending in (".jsonl", ".ndjson"):
             is_array = re.match(rb"\s*\[\s*\{", text.peek(1))
-            yield from (_array if is_array else json_lines)(text)
-        elif ending == ".json":
-            yield from _json(self.part.name, text)
-        else:
-            yield _text(text, self.part.beside_tables)
+            return (_array if is_array else json_lines)(text)
+        if ending == ".json":
+            return _json(self.part.name, text)
+        if self.part.beside_tables:
+            raise CaseError(
+                "it is a text beside tables and no record of them, so it was left alone. Import it by itself if it is one."
+            )
+        return iter([TableRow("", {"text": _text(text)})])
 
-    def _columns(self, ending: str, file: IO[bytes]) -> Iterator[TableRow]:
+    def _columns(self, file: IO[bytes]) -> Iterator[TableRow]:
         from courtroom.datasets import columnar  # pyarrow takes 0.3 s, and only these files need it
 
-        begin = file.read(PEEK)
+        ending, begin = self.part.ending, file.read(PEEK)
         file.seek(0)
         try:
             refuse_pointer(begin)
@@ -104,8 +107,6 @@ class Reading:
             self.names.update(features_of_schema(schema.metadata))
             for number, row in enumerate(rows, start=1):
                 yield TableRow(f"row {number}", row)
-        except CaseError as error:
-            yield TableRow("", fault=str(error))
         except columnar.BROKEN as error:
             raise Damaged(f"it can't be read as {ending[1:].capitalize()}. Get it again.") from error
 
@@ -114,28 +115,20 @@ def _json(name: str, file: io.BufferedReader) -> Iterator[TableRow]:
     begin = file.peek(1)[:PEEK]
     start = begin.lstrip()
     if start[:1] == b"[":
-        yield from _array(file)
-        return
+        return _array(file)
     if _is_lines(start):
-        yield from json_lines(file)
-        return
+        return json_lines(file)
     data = b""
-    if b"\n" not in start and len(begin) == PEEK:  # a long line: the whole file, or the first of many
+    if b"\n" not in start and len(begin) >= PEEK - 3:  # a long line: the whole file, or the first of many
         data = file.readline(MAX_WHOLE_JSON_BYTES)
         if file.peek(1):
-            yield from json_lines(rejoined(data, file))
-            return
+            return json_lines(rejoined(data, file))
     data += file.read(MAX_WHOLE_JSON_BYTES + 1)
     if len(data) > MAX_WHOLE_JSON_BYTES:
         raise CourtroomError(
             f"{name} is one JSON object of more than {MAX_WHOLE_JSON_BYTES // 2**20} MB. Write one record on each line."
         )
-    try:
-        content = json_of(data)
-    except CaseError as error:
-        yield TableRow("", fault=str(error))
-        return
-    yield from _of_object(content)
+    return _of_object(json_of(data))
 
 
 def _of_object(content: Any) -> Iterator[TableRow]:
@@ -198,13 +191,8 @@ def _array(file: IO[bytes]) -> Iterator[TableRow]:
         yield TableRow(f"entry {number}", fault=wrong)
 
 
-def _text(file: IO[bytes], beside_tables: bool) -> TableRow:
-    if beside_tables:
-        wrong = (
-            "it is a text beside tables and no record of them, so it was left alone. Import it by itself if it is one."
-        )
-        return TableRow("", fault=wrong)
+def _text(file: IO[bytes]) -> str:
     try:
-        return TableRow("", {"text": file.read(MAX_WHOLE_JSON_BYTES).decode()})
-    except UnicodeDecodeError:
-        return TableRow("", fault="it is not UTF-8 text. Say its encoding, or save it as UTF-8.")
+        return file.read(MAX_WHOLE_JSON_BYTES).decode()
+    except UnicodeDecodeError as error:
+        raise CaseError("it is not UTF-8 text. Say its encoding, or save it as UTF-8.") from error
