@@ -15,7 +15,7 @@ from courtroom.errors import CaseError, Unreadable
 from courtroom.media.medium import Medium
 from courtroom.media.store import MediaStore
 from courtroom.settings import DATA
-from courtroom.sharing import Action, changing, listed, may_see, mine, note, take
+from courtroom.sharing import Action, changing, listed, may_see, note, take
 from courtroom.store.connection import StoredRow, read, read_all
 from courtroom.store.database import Database
 from courtroom.store.writer import plainly
@@ -138,10 +138,6 @@ class Library:
                 "Ask for the case as a file, upload it on the page Cases, and open the link again."
             )
         return found
-
-    def mine(self) -> frozenset[str]:
-        """The ids of the cases that belong to the person who acts."""
-        return mine(self._database, "case")
 
     def _own(self) -> tuple[list[Case], list[Unreadable]]:
         fits, values = listed("case", "cases.id")

@@ -142,10 +142,6 @@ class Datasets:
         rows = self.columns(name, version, [*columns, *(["body"] if labelled else [])])
         return [Line._make((*row[:9], labels_in(row[9], row[6]) if labelled else Labels())) for row in rows]
 
-    def row(self, name: str, row: str, version: str | None = None) -> Row:
-        """One row by its id. Raises `CourtroomError`: there is none."""
-        return next(self.rows(name, version, Selection(ids=(row,))))
-
     def columns(self, name: str, version: str | None, wanted: Sequence[str]) -> Iterator[tuple[Any, ...]]:
         """Read split and columns of all rows, in order; see the table `dataset_rows`."""
         dataset = self._row(name, version)
