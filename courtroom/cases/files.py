@@ -131,14 +131,14 @@ def _from_zip(archive: Archive, labels: Names) -> Iterator[Package | CaseError]:
     if not paths:
         raise CaseError(f"{archive.name} holds no case.json. Put the case's JSON beside its media.")
     named = [path for path in paths if path.name.lower() in CASE_NAMES]
-    strays = [] if named else [path for path in paths if _is_stray(archive.read(path) or b"")]
+    strays = [] if named else [path for path in paths if _is_stray(archive.read(path))]
     paths = named or [path for path in paths if path not in strays] or paths
     left_out = tuple(f"{path} in {archive.name} is no case, and was left out." for path in strays if path not in paths)
     there = _media_names(map(str, archive.paths()))
     for path in paths:
         where = f"{archive.name} › {path}"
         try:
-            data = archive.read(path) or b""
+            data = archive.read(path)
             _check_size(where, len(data))
             records = _from_text(where, path.suffix.lower(), data, partial(archive.find, folder=path.parent), labels)
             begin = [*islice(records, 2)]
@@ -195,7 +195,7 @@ def _from_text(
     objects = [row.cells for row in records[:MOST_COMPARED] if isinstance(row.cells, dict) and not row.fault]
     told = tuple(filter(None, [remark]))
     plain = [row for row in objects if "kind" not in row and not _reader(row)]
-    if 2 * len(plain) > len(objects) and looks_labelled({name: None for row in plain for name in row}):
+    if 2 * len(plain) > len(objects) and looks_labelled(name for row in plain for name in row):
         case, remarks = texts.task(where, (replace(row, place=row.place or "the file") for row in records), labels)
         yield Package(case, remarks=(*told, *remarks))
         return

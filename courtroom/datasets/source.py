@@ -274,7 +274,7 @@ def _order(path: PurePath) -> tuple[Any, ...]:
 def _file(path: Path, root: Path) -> SourceFile:
     name, size = path.relative_to(root).as_posix(), path.stat().st_size
     beside = partial(read_within, _top(root), path.parent)
-    return _part(PurePosixPath(name), (size, size), partial(path.open, "rb"), beside)
+    return _part(PurePosixPath(name), (size, size), lambda: path.open("rb"), beside)
 
 
 def _part(

@@ -21,7 +21,7 @@ The option's letter is the label. In CaseHOLD (`context`, `endings`, `label`) th
 """
 
 import string
-from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from functools import partial
 from typing import Any
 
@@ -72,12 +72,9 @@ def _first(names: Iterable[str], record: Container[str]) -> str:
     return next((name for name in names if name in record), "")
 
 
-def _documents(with_summary: bool) -> Callable[[dict[str, Any], SourceFile], bool]:
-    def fits(record: dict[str, Any], part: SourceFile) -> bool:
-        columns = {column_name(name) for name in record}
-        return "kind" not in record and bool(_first(TEXT, columns) and (not with_summary or _first(SUMMARY, columns)))
-
-    return fits
+def _is_document(record: dict[str, Any], part: SourceFile, with_summary: bool = False) -> bool:
+    columns = {column_name(name) for name in record}
+    return "kind" not in record and bool(_first(TEXT, columns) and (not with_summary or _first(SUMMARY, columns)))
 
 
 def _plain(row: dict[str, Any], name: str) -> str:
@@ -123,14 +120,14 @@ def _may_hold_labels(record: dict[str, Any]) -> Iterator[tuple[str, str]]:
 
 _OF_A_DOCUMENT = frozenset((*TEXT, *TITLES, *IDS, "domain", ""))
 PAIRS = Form(
-    *("summaries", "Documents with summaries", _documents(with_summary=True), partial(_document, with_summary=True)),
+    *("summaries", "Documents with summaries"),
+    partial(_is_document, with_summary=True),
+    partial(_document, with_summary=True),
     may_hold_labels=_may_hold_labels,
     reads=_OF_A_DOCUMENT.union(SUMMARY),
 )
 DOCUMENTS = Form(
-    *("documents", "Documents", _documents(with_summary=False), _document),
-    may_hold_labels=_may_hold_labels,
-    reads=_OF_A_DOCUMENT,
+    *("documents", "Documents", _is_document, _document), may_hold_labels=_may_hold_labels, reads=_OF_A_DOCUMENT
 )
 
 
