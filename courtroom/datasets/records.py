@@ -50,8 +50,7 @@ class Reading:
         """All records behind the first `skip`. Raises `Damaged`: the file can't be read to its end; `UnpacksTooMuch`:
         it holds far more records than its size lets expect, which would take hours."""
         limit = UnpackLimit(self.part.name, lambda: self.part.packed)
-        for text in reversed(self.part.about):
-            self.names.update(text)
+        self.names.update(self.part.about)
         try:
             with self.part.open() as self.file:
                 for number, row in enumerate(self._all(self.file)):

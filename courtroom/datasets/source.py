@@ -169,8 +169,8 @@ class SourceFile:
     split: str = ""
     beside_tables: bool = False
     """Whether it is a text, and tables are the records."""
-    about: tuple[Mapping[str, Any], ...] = field(default=(), repr=False)
-    """What files beside it say of the columns."""
+    about: Mapping[str, tuple[str, ...]] = field(default_factory=dict, repr=False)
+    """Label names by column, as files beside it say."""
 
     def open(self) -> IO[bytes]:
         """Open it for reading, unpacked."""
@@ -300,8 +300,8 @@ def _configured(source: Path, files: list[SourceFile], config: str) -> list[Sour
         splits = [(part, _split_in(about.configs[chosen], part)) for part in found]
         found = [replace(part, split=split or part.split) for part, split in splits if split is not None]
     described = [about.names[chosen]] if chosen in about.names else [*about.names.values()]
-    described = described if len(described) == 1 else []  # of several that are described, none is chosen
-    return [replace(part, about=(*_own(part), *described)) for part in found]
+    names = described[0] if len(described) == 1 else {}  # of several that are described, none is chosen
+    return [replace(part, about={**names, **_own(part)}) for part in found]
 
 
 def _split_in(files: Mapping[str, tuple[str, ...]], part: SourceFile) -> str | None:
@@ -310,11 +310,11 @@ def _split_in(files: Mapping[str, tuple[str, ...]], part: SourceFile) -> str | N
     return next(fits, None)
 
 
-def _own(part: SourceFile) -> tuple[Mapping[str, Any], ...]:
+def _own(part: SourceFile) -> Mapping[str, tuple[str, ...]]:
     """The features in a `dataset_info.json` beside the file, as `save_to_disk` writes it."""
     try:
         data = part.beside("dataset_info.json")
     except CaseError:
-        return ()
+        return {}
     content = _json(data or b"")
-    return (_names(content.get("features")),) if isinstance(content, dict) else ()
+    return _names(content.get("features")) if isinstance(content, dict) else {}

@@ -7,7 +7,7 @@ import tomllib
 import unicodedata
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from itertools import chain
 from math import inf
@@ -147,17 +147,15 @@ def task_from_table(table: Table, names: Mapping[str, str] | None = None) -> Tas
     """Read a task from a table; see `task_from_rows`."""
     if not looks_labelled(table.columns):
         raise CaseError(UNREADABLE if any(table.columns) else EMPTY)
-    return task_from_rows(table.rows, names, table.remarks)
+    read = task_from_rows(table.rows, names)
+    return replace(read, remarks=(*table.remarks, *read.remarks))
 
 
-def task_from_rows(
-    rows: Iterable[TableRow], names: Mapping[str, str] | None = None, remarks: Sequence[str] = ()
-) -> TaskRead:
+def task_from_rows(rows: Iterable[TableRow], names: Mapping[str, str] | None = None) -> TaskRead:
     """Read a task from rows with named columns; a row that can't be read is left out.
 
     Args:
         names: what labels that are numbers mean.
-        remarks: what is told of the table already.
 
     Raises:
         CaseError: no row can be read, or two labels look alike.
@@ -212,7 +210,7 @@ def task_from_rows(
     }
     told = [f"{counted_as_none(word)} Rows: {times}." for word, times in missing.items()]
     told += filter(None, [labels_from(label, {name for row in whole for name in row})])
-    return TaskRead(fields, tuple(left_out), (*remarks, *told))
+    return TaskRead(fields, tuple(left_out), tuple(told))
 
 
 def labels_from(column: str, names: Collection[str]) -> str:
