@@ -229,7 +229,7 @@ class Import:
             context = Context(reading.part, number, record.place, split, names, unpack=self._unpack, label=label)
             made = list(form.read(value, context))
             lines = [self._line(one, context) for one in made]
-            self._agree(form, value, made)
+            self._agree(made)
         except NumberedLabels as error:
             self._unnamed.update(error.values)
         except ValidationError as error:
@@ -357,7 +357,7 @@ class Import:
         name = row_id(made, context)
         return replace(made, id=name, split=split, number=context.number, place=context.place)
 
-    def _agree(self, form: Form, value: dict[str, Any], made: list[IncomingRow]) -> None:
+    def _agree(self, made: list[IncomingRow]) -> None:
         """All cases of a dataset are of one kind, and labelled texts share what they are asked."""
         for one in made:
             kind = "labelled" if isinstance(one.case, Labelled) else one.case.kind
@@ -366,14 +366,10 @@ class Import:
                 raise CaseError(
                     f"it is of the kind “{kind}”, the records before it are of “{self.now.kind}”. Keep one kind."
                 )
-        if self.now.kind != "labelled":
-            return
-        frame = form.frame(value)
-        if self.now.frame is None:
-            source = Path(self._order.source).name[:400]
-            self.now.frame = (frame or SharedFields()).model_copy(update={"source": source})
-        elif frame and frame.labels and frame.labels != self.now.frame.labels:
-            raise CaseError("its labels are not those of the records before it. Import it as a dataset of its own.")
+            if one.frame and self.now.frame is None:
+                self.now.frame = one.frame.model_copy(update={"source": Path(self._order.source).name[:400]})
+            elif one.frame and self.now.frame and one.frame.labels not in ((), self.now.frame.labels):
+                raise CaseError("its labels are not those of the records before it. Import it as a dataset of its own.")
 
     def _whole_frame(self) -> SharedFields | None:
         """With the label set: as ordered, as given by numbers' names, or all that were met."""
