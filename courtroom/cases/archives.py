@@ -203,6 +203,10 @@ def _spellings(name: str, utf8: bool) -> Iterator[str]:
                 yield written.decode(encoding)
 
 
+Beside = Callable[[str], bytes | None]
+"""A file by its path from a folder, such as a medium by its path in the case; None where there is none."""
+
+
 def read_within(top: Path, folder: Path, name: str) -> bytes | None:
     """Return a file by its path from a folder, however that is written; None where that is not sure, or leads out."""
     if leads_out(name) or leads_out(folded(name)):

@@ -10,7 +10,7 @@ from itertools import chain, islice
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from courtroom.cases.archives import Archive, read_within
+from courtroom.cases.archives import Archive, Beside, read_within
 from courtroom.cases.case import Case
 from courtroom.cases.kinds import case_kinds, parse_case
 from courtroom.cases.readers import cail, texts, verdictbench
@@ -41,10 +41,6 @@ class Package:
     """What could not be taken over, or was read otherwise than it says."""
     there: tuple[str, ...] = ()
     """The names of the files that lie beside the case."""
-
-
-Beside = Callable[[str], bytes | None]
-"""A medium's file by its path in the case; None where there is none."""
 
 
 def packed(case: Case, beside: Beside, remarks: tuple[str, ...] = ()) -> Package:

@@ -23,7 +23,7 @@ from functools import partial
 from pathlib import Path, PurePath, PurePosixPath
 from typing import IO, Any, cast
 
-from courtroom.cases.archives import BLOCK, Archive, BoundedReader, is_hidden, read_within
+from courtroom.cases.archives import BLOCK, Archive, Beside, BoundedReader, is_hidden, read_within
 from courtroom.errors import CaseError, CourtroomError
 
 CARD = "README.md"
@@ -164,7 +164,7 @@ class SourceFile:
     """Bytes that it takes where it is."""
     opened: Callable[[], IO[bytes]] = field(repr=False)
     """Opens it as it is."""
-    beside: Callable[[str], bytes | None] = field(repr=False)
+    beside: Beside = field(repr=False)
     """A file by its path from this file's folder; None where there is none."""
     split: str = ""
     beside_tables: bool = False
@@ -277,9 +277,7 @@ def _file(path: Path, root: Path) -> SourceFile:
     return _part(PurePosixPath(name), (size, size), lambda: path.open("rb"), beside)
 
 
-def _part(
-    path: PurePosixPath, sizes: tuple[int, int], opened: Callable[[], IO[bytes]], beside: Callable[[str], bytes | None]
-) -> SourceFile:
+def _part(path: PurePosixPath, sizes: tuple[int, int], opened: Callable[[], IO[bytes]], beside: Beside) -> SourceFile:
     ending = (path.with_suffix("") if path.suffix.lower() == ".gz" else path).suffix.lower()
     return SourceFile(str(path), ending, *sizes, opened, beside, split_of(str(path)))
 
