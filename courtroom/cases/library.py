@@ -84,13 +84,6 @@ class Library:
             return self._keep(package.case.with_media(self._media.keep(package.files)), "make")
 
     @needs(Access.RUN)
-    def replace(self, case: Case) -> None:
-        """Put an edited case in place of the one with its id."""
-        with plainly("then save the case again"), self._database.transaction():
-            changing(self._database, "change", _named(case.id))
-            self._put(case)
-
-    @needs(Access.RUN)
     def delete(self, name: str) -> Case:
         """Forget a case and return it, for `restore`; raises `CaseError` where there is none, or it is a sample."""
         case = self.case(name)
@@ -157,7 +150,8 @@ class Library:
             for name in chain([case.id], (f"{case.id[:70]}-{number}" for number in count(2))):
                 kept, there = case.model_copy(update={"id": name}), self._find(name)
                 if there is None:
-                    self._put(kept)
+                    row = (name, kept.model_dump_json(), time.time())
+                    self._database.execute("INSERT INTO cases VALUES (?, ?, ?)", row)
                     take(self._database, _named(name), anew=action == "make")
                     note(self._database, action, _named(name))
                 if there is None or (there == kept and self._sees(name)):
@@ -166,12 +160,6 @@ class Library:
 
     def _sees(self, name: str) -> bool:
         return name in self._samples or may_see(self._database, _named(name))
-
-    def _put(self, case: Case) -> None:
-        self._database.execute(
-            "INSERT INTO cases VALUES (?, ?, ?) ON CONFLICT (id) DO UPDATE SET body = excluded.body",
-            (case.id, case.model_dump_json(), time.time()),
-        )
 
 
 def _named(name: str) -> Resource:

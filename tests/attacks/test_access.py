@@ -369,7 +369,6 @@ def test_nothing_of_others_is_changed(visibility: Visibility, house: Courthouse)
         **{f"AudienceStore.{one}": (run,) for one in ("open", "close", "empty")},
         "AudienceStore.show": (run, 1),
         "Library.delete": (name,),
-        "Library.replace": (case,),
         **{f"Datasets.{one}": (name,) for one in ("claim", "delete", "split")},
         "Datasets.draft": (name, "", "job"),
         "Datasets.without": (name, None, ["one"]),
