@@ -33,7 +33,6 @@ class ListedCase(Strict):
     kind: str
     kind_title: str
     language: str
-    fictional: bool
     bundled: bool
     brief: tuple[str, ...]
     images: int
@@ -179,7 +178,7 @@ def _parsed(body: str) -> Case:
 def _summary(case: Case, *, bundled: bool) -> ListedCase:
     media = list(case.media())
     return ListedCase(
-        **{name: getattr(case, name) for name in ("id", "title", "kind", "kind_title", "language", "fictional")},
+        **{name: getattr(case, name) for name in ("id", "title", "kind", "kind_title", "language")},
         bundled=bundled,
         brief=case.brief(),
         images=sum(medium.kind == "image" for medium in media),

@@ -95,16 +95,14 @@ class Datasets:
         rows = self.database.execute(
             f"SELECT * FROM datasets WHERE version IS NULL AND {fits} ORDER BY id", values
         ).fetchall()
-        states = ({"taken": 0, "refused": 0, **json.loads(row["state"])} for row in rows)
         return [
             PendingDataset(
                 name=row["name"],
                 source=row["source"],
-                taken=state["taken"],
-                refused=state["refused"],
+                taken=json.loads(row["state"]).get("taken", 0),
                 order=row["orders"],
             )
-            for row, state in zip(rows, states, strict=True)
+            for row in rows
         ]
 
     def rows(self, name: str, version: str | None = None, wanted: Selection = EVERY) -> Iterator[Row]:
