@@ -13,7 +13,7 @@ from courtroom.cases.archives import MAX_RATIO, BoundedReader, UnpackLimit
 from courtroom.cases.readers.tables import table_in
 from courtroom.datasets.source import COLUMNAR, SourceFile, features_of_schema
 from courtroom.errors import CaseError, CourtroomError
-from courtroom.text.encoding import in_utf8, refuse_pointer, rejoined
+from courtroom.text.encoding import decoded, in_utf8, refuse_pointer, rejoined
 from courtroom.text.files import json_lines, json_of, once
 from courtroom.text.table import TableRow, column_name
 
@@ -89,10 +89,9 @@ class Reading:
         if ending == ".json":
             return _json(self.part.name, text)
         if self.part.beside_tables:
-            raise CaseError(
-                "it is a text beside tables and no record of them, so it was left alone. Import it by itself if it is one."
-            )
-        return iter([TableRow("", {"text": _text(text)})])
+            wrong = "it is a text beside tables and no record of them, so it was left alone. Import it by itself if it is one."
+            return iter([TableRow("", fault=wrong)])
+        return iter([TableRow("", {"text": decoded(text.read(MAX_WHOLE_JSON_BYTES), "utf-8")[0]})])
 
     def _columns(self, file: IO[bytes]) -> Iterator[TableRow]:
         from courtroom.datasets import columnar  # pyarrow takes 0.3 s, and only these files need it
@@ -188,10 +187,3 @@ def _array(file: IO[bytes]) -> Iterator[TableRow]:
         text = " ".join(str(error).split())[:120]
         wrong = f"from here on the file is not valid JSON ({text}). Mend it there, or write one record on each line."
         yield TableRow(f"entry {number}", fault=wrong)
-
-
-def _text(file: IO[bytes]) -> str:
-    try:
-        return file.read(MAX_WHOLE_JSON_BYTES).decode()
-    except UnicodeDecodeError as error:
-        raise CaseError("it is not UTF-8 text. Say its encoding, or save it as UTF-8.") from error
