@@ -94,15 +94,6 @@ def own(kind: str, column: str) -> str:
     return f"EXISTS (SELECT 1 FROM ownership WHERE {there} AND ownership.account = :me)"
 
 
-def mine(database: Database, kind: str) -> frozenset[str]:
-    """The ids of what of a kind belongs to the person who acts."""
-    person = acting_account()
-    if person is None:
-        return frozenset()
-    rows = database.execute("SELECT id FROM ownership WHERE kind = ? AND account = ?", (kind, person.id))
-    return frozenset(row["id"] for row in rows)
-
-
 # --- whose it becomes ---------------------------------------------------------------------------------------
 
 

@@ -196,9 +196,8 @@ def near_duplicates(
     pairs that are just alike enough, a few may be missed. Rows with the very same text belong to `examine`, and are
     left out here. Raises `CourtroomError`: there is no such dataset."""
     info = datasets.info(name, version)
-    sample = min(most, MAX_COMPARED_ROWS) if info.count > min(most, MAX_COMPARED_ROWS) else None
     rows = []
-    for row in datasets.rows(name, info.version, Selection(sample=sample)):
+    for row in datasets.rows(name, info.version, Selection(sample=min(most, MAX_COMPARED_ROWS))):
         # Its beginning, without what tells no texts apart: white space, punctuation and case.
         text = "".join(sign for sign in text_of(row.case).casefold() if sign.isalnum())[:MAX_COMPARED_CHARACTERS]
         rows.append((row.id, row.split, text))

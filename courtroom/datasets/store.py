@@ -95,16 +95,14 @@ class Datasets:
         rows = self.database.execute(
             f"SELECT * FROM datasets WHERE version IS NULL AND {fits} ORDER BY id", values
         ).fetchall()
-        states = ({"taken": 0, "refused": 0, **json.loads(row["state"])} for row in rows)
         return [
             PendingDataset(
                 name=row["name"],
                 source=row["source"],
-                taken=state["taken"],
-                refused=state["refused"],
+                taken=json.loads(row["state"]).get("taken", 0),
                 order=row["orders"],
             )
-            for row, state in zip(rows, states, strict=True)
+            for row in rows
         ]
 
     def rows(self, name: str, version: str | None = None, wanted: Selection = EVERY) -> Iterator[Row]:
@@ -141,10 +139,6 @@ class Datasets:
         columns = ["seq", "id", "category", "grp", "asked", "outcome", "margin", "fingerprint"]
         rows = self.columns(name, version, [*columns, *(["body"] if labelled else [])])
         return [Line._make((*row[:9], labels_in(row[9], row[6]) if labelled else Labels())) for row in rows]
-
-    def row(self, name: str, row: str, version: str | None = None) -> Row:
-        """One row by its id. Raises `CourtroomError`: there is none."""
-        return next(self.rows(name, version, Selection(ids=(row,))))
 
     def columns(self, name: str, version: str | None, wanted: Sequence[str]) -> Iterator[tuple[Any, ...]]:
         """Read split and columns of all rows, in order; see the table `dataset_rows`."""

@@ -55,7 +55,7 @@ READS: dict[str, str] = {
     "Capabilities": "found why_not_asked",
     "Courthouse": "estimate family first_fitting fitting price read record with_people with_stand_in worth",
     "Datasets": (
-        "columns counts examples info labels left_out lines newest pending problems refused relevance row rows "
+        "columns counts examples info labels left_out lines newest pending problems refused relevance rows "
         "versions with_media"
     ),
     "ExperimentStore": "cells cheaper counts experiment experiments is_driven names_snapshot number page status took under_way",
@@ -67,7 +67,7 @@ READS: dict[str, str] = {
     "Lessons": "all of unreadable",
     "Limits": "slowed_to",
     "ModelPool": "slowed_to",
-    "Library": "case cases is_sample linked mine name_in_link unreadable",
+    "Library": "case cases is_sample linked name_in_link unreadable",
     "MarkStore": "all of one reviewers short tags",
     "MediaStore": "check frames image is_idle names path read sent",
     "Memory": "due graph recall",
@@ -369,7 +369,6 @@ def test_nothing_of_others_is_changed(visibility: Visibility, house: Courthouse)
         **{f"AudienceStore.{one}": (run,) for one in ("open", "close", "empty")},
         "AudienceStore.show": (run, 1),
         "Library.delete": (name,),
-        "Library.replace": (case,),
         **{f"Datasets.{one}": (name,) for one in ("claim", "delete", "split")},
         "Datasets.draft": (name, "", "job"),
         "Datasets.without": (name, None, ["one"]),
