@@ -95,11 +95,8 @@ class LatestRecords:
         self._kept: OrderedDict[str, _KeptRecord] = OrderedDict()
 
     def of(self, run: str, age_s: float = 0.0) -> Record:
-        """A run as it stands; the very same object for as long as nothing in it changes.
-
-        Args:
-            age_s: how long ago it may have been looked up. Who looks again soon may take what another has just read.
-        """
+        """A run as it stands; the very same object for as long as nothing in it changes. `age_s`: how long ago it may
+        have been looked up. Who looks again soon may take what another has just read."""
         self._store.demand_seen(run)
         with self._lock:
             kept = self._kept.setdefault(run, _KeptRecord())
@@ -207,10 +204,7 @@ class Courthouse:
 
     def read(self, source: Source, runs: Iterable[str] | None = None, teacher: str = "") -> tuple[Any, ...]:
         """Return what a batch can be made of, from these runs; by default from all that are done here and test nothing.
-
-        Args:
-            teacher: the one model whose answers are read.
-        """
+        `teacher`: the one model whose answers are read."""
         runs = runs or self.store.ended(source.procedure)
         return tuple(source.read((self.record(run) for run in runs), teacher))
 
@@ -463,11 +457,8 @@ class Courthouse:
         return bool(before) and asyncio.run(address(spec, self.connections)) not in before
 
     def with_people(self, setup: S, seed: int) -> S:
-        """Return the setup with jurors drawn from its pool of people, where it names one.
-
-        Raises:
-            CourtroomError: there is no such pool, or it has too few people.
-        """
+        """Return the setup with jurors drawn from its pool of people, where it names one. Raises `CourtroomError`:
+        there is no such pool, or it has too few people."""
         if not isinstance(setup, JurySetup) or not setup.people or len(setup.jury) >= setup.jury_size:
             return setup
         return setup.drawn_from(self.panels.load(setup.people), seed)
@@ -475,11 +466,8 @@ class Courthouse:
     def with_stand_in(self, setup: S, otherwise: str) -> S:
         """Return the setup with a stand-in for each of its models that can't be asked here and has none.
 
-        A fork of it is served what is on record; what is not is asked of the stand-in.
-
-        Raises:
-            NotAllowed: the stand-in may not be asked.
-        """
+        A fork of it is served what is on record; what is not is asked of the stand-in. Raises `NotAllowed`: the
+        stand-in may not be asked."""
         ModelSpec(id=otherwise)
 
         def given(spec: ModelSpec) -> ModelSpec:

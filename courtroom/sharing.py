@@ -72,10 +72,7 @@ def demand_change(database: Database, resource: Resource) -> None:
 
 def listed(kind: str, column: str) -> tuple[str, dict[str, object]]:
     """Return SQL, with its values, for what of a kind the person who acts sees in lists, without what is public.
-
-    Args:
-        column: what has the ids, such as `runs.id`.
-    """
+    `column`: what has the ids, such as `runs.id`."""
     person = acting_account()
     if person is None or person.access >= Access.OWN:
         return "1 = 1", {}
@@ -97,15 +94,6 @@ def own(kind: str, column: str) -> str:
     return f"EXISTS (SELECT 1 FROM ownership WHERE {there} AND ownership.account = :me)"
 
 
-def mine(database: Database, kind: str) -> frozenset[str]:
-    """The ids of what of a kind belongs to the person who acts."""
-    person = acting_account()
-    if person is None:
-        return frozenset()
-    rows = database.execute("SELECT id FROM ownership WHERE kind = ? AND account = ?", (kind, person.id))
-    return frozenset(row["id"] for row in rows)
-
-
 # --- whose it becomes ---------------------------------------------------------------------------------------
 
 
@@ -114,11 +102,8 @@ def take(database: Database, resource: Resource, *, anew: bool = False) -> None:
     person = acting_account()
     if person is None:
         return
-    taken = "UPDATE SET account = excluded.account, visibility = excluded.visibility" if anew else "NOTHING"
-    database.execute(
-        f"INSERT INTO ownership (kind, id, account, visibility) VALUES (?, ?, ?, ?) ON CONFLICT (kind, id) DO {taken}",
-        (resource.kind, resource.id, person.id, person.makes),
-    )
+    row = {"kind": resource.kind, "id": resource.id, "account": person.id, "visibility": person.makes}
+    insert(database.connection, "ownership", [row], or_keep=not anew, key=["kind", "id"] if anew else [])
 
 
 def follow(database: Database, resource: Resource, leader: Resource, account: str | None = None) -> None:

@@ -7,7 +7,7 @@ import streamlit as st
 
 from courtroom.access import Resource
 from courtroom.errors import CourtroomError
-from courtroom.language import _
+from courtroom.language import _, translated
 from courtroom.questions.audience import BEFORE, LONGEST, PHONE, NoSuchAudience, VoteRefused
 from courtroom.room.live_audiences import Poll
 from pages.parts.cases import medium_view
@@ -121,7 +121,8 @@ heading(snapshot.record.run.title)
 st.caption(_("You follow this hearing. Your votes stand next to those of its members, and change nothing in it."))
 if refused := st.session_state.pop("refused", ""):
     st.warning(literal(refused))
-st.html(html_of("said", sections=list(audience_view.all_of(snapshot.record.case)), folds=()))
+sections = [(translated(title), text) for title, text in snapshot.record.case.sections()]
+st.html(html_of("said", sections=sections, folds=()))
 media = list(snapshot.record.case.media())
 if media and st.toggle(_("Pictures and videos of the case ({media})", media=len(media))):
     for medium in media:

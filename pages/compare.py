@@ -13,6 +13,7 @@ from courtroom.engine.procedure import Procedure
 from courtroom.engine.record import Record
 from courtroom.engine.run import ABOUT_RECORDINGS
 from courtroom.evaluation import comparison as compared
+from courtroom.evaluation.turnout import turnout
 from courtroom.figures.graph import draw_votes_beside
 from courtroom.language import N_, _, translated
 from pages.parts.shared.blocks_view import answer_view, block_view, choice_html, choice_words, label_chosen
@@ -128,6 +129,8 @@ def run_card(procedure: Procedure, record: Record) -> None:
             st.html("&ensp;".join(counts))
         if run.verdict.note:
             inert(run.verdict.note, small=True, faint=True)
+    if told := turnout(record):
+        st.caption(f":material/person_off: {' '.join(literal(translated(line)) for line in told)}")
     st.caption(spent_in_words(record))
     if st.button(_("Open"), key=f"open-{run.id}", icon=":material/gavel:"):
         open_run(run.id)

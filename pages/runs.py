@@ -212,7 +212,10 @@ live = listed.running()
 def listing() -> None:
     total = listed.count(wanted, order)
     if not total:
-        st.info(_("No run fits these filters. Loosen them."), icon=":material/filter_alt_off:")
+        told = _("No run fits these filters. Loosen them.")
+        if said_so:
+            told = _("No case, outcome or id has these words. Where they were said stands above.")
+        st.info(told, icon=":material/filter_alt_off:")
         return
     page = page_of(total, PAGE, "runs-page")
     found = listed.page(wanted, (page - 1) * PAGE, PAGE, order)
@@ -247,7 +250,8 @@ def listing() -> None:
 searched = len(wanted.text.encode()) >= MIN_BYTES_SEARCHED
 if said_so := search_said(house.database, wanted.text, MAX_FOUND) if searched else ():
     number = f"{len(said_so)}{'+' if len(said_so) == MAX_FOUND else ''}"
-    with st.expander(_("Said {number} times", number=number), icon=":material/forum:"):
+    is_open = not listed.count(wanted, order)
+    with st.expander(_("Said {number} times", number=number), is_open, icon=":material/forum:"):
         for said in said_so:
             key = f"{said.run}-{said.call.path}"
             with st.container(horizontal=True, vertical_alignment="center", key=f"said-{key}"):

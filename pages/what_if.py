@@ -122,8 +122,10 @@ def recorded_forks(house: Courthouse, base: Record) -> None:
 
 
 def _verdict_html(procedure: Procedure, verdict: Verdict) -> str:
-    """An outcome with the votes for it and for the others."""
-    counts = " : ".join(f"{number:d}" for number in verdict.counts.values())
+    """An outcome with the votes for it, and then those for the others."""
+    others = [number for choice, number in verdict.counts.items() if choice != verdict.outcome]
+    cast = [verdict.counts[verdict.outcome], *others] if verdict.outcome in verdict.counts else others
+    counts = " : ".join(map(str, cast))
     return f"{choice_html(procedure, verdict.outcome)} {escaped(counts)}"
 
 

@@ -110,10 +110,7 @@ SETS: dict[str, PaperSet] = {
             "02-chat.txt": LAMP_CHAT.encode(),
             "02-listing.txt": b"Desk lamp, about 1955, all original. 180 euros. No returns.\n",
         },
-        {
-            "02-chat.txt": tuple(LAMP_CHAT.splitlines()),
-            "02-listing.txt": ("Desk lamp, about 1955, all original.",),
-        },
+        {"02-chat.txt": tuple(LAMP_CHAT.splitlines()), "02-listing.txt": ("Desk lamp, about 1955, all original.",)},
     ),
     "03-sofa-screenshots": PaperSet(
         "dispute",

@@ -108,10 +108,7 @@ def onnx(table: np.ndarray[Any, Any]) -> bytes:
     return field(1, 8) + field(7, graph) + field(8, field(2, 13))
 
 
-@pytest.mark.parametrize(
-    ("pooling", "wanted"),
-    [("", [0.5**0.5, 0.5**0.5]), ("pooling_mode_cls_token", [1, 0])],
-)
+@pytest.mark.parametrize(("pooling", "wanted"), [("", [0.5**0.5, 0.5**0.5]), ("pooling_mode_cls_token", [1, 0])])
 async def test_a_folder_names_its_encoder(pooling: str, wanted: list[float], tiny: Path, house: Courthouse) -> None:
     vocabulary = {"[UNK]": 0, "kettle": 1, "teapot": 2, "ticket": 3}
     tokenizer = Tokenizer(WordLevel(vocabulary, "[UNK]"))

@@ -17,14 +17,7 @@ import pytest
 from courtroom.courthouse import Courthouse
 from courtroom.errors import CourtroomError
 from courtroom.knowledge.embedding import DIMENSIONS, CachedEmbedding, HashedNgrams, Vectors
-from courtroom.knowledge.index import (
-    VECTORS_AT_ONCE,
-    Changed,
-    Entry,
-    VectorIndex,
-    WordIndex,
-    line,
-)
+from courtroom.knowledge.index import VECTORS_AT_ONCE, Changed, Entry, VectorIndex, WordIndex, line
 from courtroom.knowledge.index_folders import WHOLE, IndexFolders, sums
 from courtroom.settings import Settings
 from courtroom.store.opening import open_store
@@ -144,12 +137,7 @@ def half(content: bytes) -> bytes:
 
 @pytest.mark.parametrize(
     ("name", "damage"),
-    [
-        ("header.bin", junk),
-        ("data_level0.bin", half),
-        ("data_level0.bin", junk),
-        ("chroma.sqlite3", junk),
-    ],
+    [("header.bin", junk), ("data_level0.bin", half), ("data_level0.bin", junk), ("chroma.sqlite3", junk)],
 )
 async def test_a_damaged_folder_is_made_anew(
     tmp_path: Path, built: Path, name: str, damage: Callable[[bytes], bytes]

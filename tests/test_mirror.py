@@ -87,8 +87,8 @@ def test_nothing_is_said_of_a_party_by_the_other_side(house: Courthouse) -> None
     found = mirrored(case, change_of("nationality=Nigeria"), "the seller")
     assert found.texts == {"evidence.2.text": "As the seller, a citizen of Nigeria, I packed it well."}
     alone = mirrored(case.without("seller-1"), change_of("nationality=Nigeria"), "the seller")
-    assert not alone.changes
-    assert alone.left == ("No text but the other side's speaks of the seller, so nothing was said of them.",)
+    why = "No text but the other side's speaks of the seller, so nothing was said of them."
+    assert alone == Mirrored(left=(why,))
 
 
 def test_a_chinese_name_is_exchanged_with_its_gold(house: Courthouse) -> None:
@@ -106,7 +106,7 @@ def test_a_chinese_name_is_exchanged_with_its_gold(house: Courthouse) -> None:
 
 def test_what_nothing_says_is_left_and_told(house: Courthouse) -> None:
     found = mirrored(house.library.case("criminal-bus-wallet"), change_of("gender"))
-    assert not found.changes
+    assert not found.texts
     assert "Nothing says whether 周某 is a woman or a man" in found.left[0]
     nobody = Trial(id="x", title="X", charge="Theft.", facts="A bicycle is gone.")
     assert mirrored(nobody, change_of("age")) == Mirrored(left=("Nobody is named of whom this could be changed.",))

@@ -10,19 +10,7 @@ from PIL import Image
 
 from courtroom.cases.papers import Piece, read_papers
 from courtroom.errors import CaseError
-from tests.papers import (
-    WECHAT,
-    WHATSAPP,
-    complaint,
-    mail,
-    picture,
-    sheets,
-    slides,
-    telegram,
-    with_member,
-    word,
-    zipped,
-)
+from tests.papers import WECHAT, WHATSAPP, complaint, mail, picture, sheets, slides, telegram, with_member, word, zipped
 
 
 @pytest.fixture(autouse=True)

@@ -58,11 +58,7 @@ def test_any_text_is_read_or_unreadable(text: str) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    [
-        "{'vote': 'buyer', 'reason': 'late',}",
-        '{vote: "buyer", reason: "late"}',
-        '{"vote": "buyer" "reason": "late"}',
-    ],
+    ["{'vote': 'buyer', 'reason': 'late',}", '{vote: "buyer", reason: "late"}', '{"vote": "buyer" "reason": "late"}'],
 )
 def test_slightly_wrong_json_is_mended(text: str) -> None:
     assert read_answer(text, Opinion, "stop") == LATE
@@ -183,8 +179,7 @@ def test_what_was_cut_after_a_draft_is_no_answer(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("finish", "error", "why"),
-    [("refusal", Refused, "late"), ("content_filter", Withheld, "filter")],
+    ("finish", "error", "why"), [("refusal", Refused, "late"), ("content_filter", Withheld, "filter")]
 )
 def test_why_there_is_no_answer_is_told_apart_even_where_it_looks_whole(
     finish: str, error: type[InvalidAnswer], why: str

@@ -359,10 +359,7 @@ async def test_a_stream_with_a_whole_answer_is_kept(stream: bytes, tmp_path: Pat
         assert server.calls == 1
 
 
-@pytest.mark.parametrize(
-    "told",
-    ["Unrecognized request argument: stream_options", "Verify yourself to stream this."],
-)
+@pytest.mark.parametrize("told", ["Unrecognized request argument: stream_options", "Verify yourself to stream this."])
 async def test_a_model_that_does_not_stream_is_asked_for_a_whole_answer(told: str, tmp_path: Path) -> None:
     with OpenAIServer(answer=refusing(lambda body: body.get("stream"), told), keep_bodies=True) as server:
         reply = await ask(server, tmp_path, lambda text: None)
@@ -418,10 +415,7 @@ def images(body: Body) -> int:
     return json.dumps(body["messages"]).count('"type": "image_url"')
 
 
-LIMITS = (
-    "At most 10 image(s) may be provided in one prompt. You passed 12.",
-    "This model supports up to 10 images.",
-)
+LIMITS = ("At most 10 image(s) may be provided in one prompt. You passed 12.", "This model supports up to 10 images.")
 
 
 @pytest.mark.parametrize(

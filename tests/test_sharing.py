@@ -278,7 +278,7 @@ def test_a_private_case_is_as_if_it_were_not_there(house: Courthouse) -> None:
     library = house.library
     with acts(ADA):
         mine = library.add(package())
-        assert library.mine() == {"mine"}
+        assert sharing.owned(house.database, Resource(kind="case", id="mine")).account == ADA.id
     for read in (library.case, library.delete):
         refused(BO, CaseError, partial(read, "mine"), why="There is no case “mine”")
     refused(BO, CaseError, lambda: library.linked(library.name_in_link(mine)), why="not in this install")
@@ -304,7 +304,8 @@ def test_a_deleted_cases_id_brings_no_owner_along(house: Courthouse) -> None:
     refused(ADA, CaseError, lambda: house.library.case("mine"))
     with acts(ADA):
         assert house.library.restore(gone).id == "mine-2"
-        assert house.library.mine() == {"mine-2"}
+        owners = [sharing.owned(house.database, Resource(kind="case", id=name)) for name in ("mine", "mine-2")]
+        assert [owner.account for owner in owners] == [BO.id, ADA.id]
 
 
 def test_datasets_are_their_makers(house: Courthouse) -> None:

@@ -25,13 +25,7 @@ def setup(**more: object) -> CyberJurorsSetup:
     return CyberJurorsSetup.model_validate({**SMALL, **more})
 
 
-@pytest.mark.parametrize(
-    ("name", "sentence"),
-    [
-        ("roles.jurors.id", NO_ROLE),
-        ("members.juror-99.id", NO_SEAT),
-    ],
-)
+@pytest.mark.parametrize(("name", "sentence"), [("roles.jurors.id", NO_ROLE), ("members.juror-99.id", NO_SEAT)])
 def test_the_shell_refuses_a_name_that_stands_for_nobody(
     name: str, sentence: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

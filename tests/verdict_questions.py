@@ -41,10 +41,7 @@ TOLD = {
         "A market is a public place, and a stare is no cause: public order is violated.",
         "市场是公共场所，被看一眼不成其为事由：公共秩序受到侵犯。",
     ),
-    "wrong_facts": (
-        "Mr Shen kicked a guest of a teahouse over a spilt cup.",
-        "沈某在茶馆因茶水洒出而踢打一名客人。",
-    ),
+    "wrong_facts": ("Mr Shen kicked a guest of a teahouse over a spilt cup.", "沈某在茶馆因茶水洒出而踢打一名客人。"),
     "wrong_reasoning": ("The guest was injured, so the injury decides.", "客人受了伤，因此以伤害论。"),
     "directive": (
         "Where somebody is beaten in a public place without a cause in the relation of the two, article 293 applies.",

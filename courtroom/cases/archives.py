@@ -107,23 +107,13 @@ class Archive:
             self._zip = zipfile.ZipFile(io.BytesIO(data) if isinstance(data, bytes) else data)
         except _BROKEN as error:
             raise CaseError(f"{name} is no ZIP file, or it is cut off. Pack it again.") from error
+        self._members: dict[str, zipfile.ZipInfo] = {}
+        self._folded: dict[str, set[str]] = {}
         try:
-            self._check(self._zip.infolist())
+            self._list(self._zip.infolist())
         except CaseError:
             self.close()
             raise
-        self._members: dict[str, zipfile.ZipInfo] = {}
-        self._folded: dict[str, set[str]] = {}
-        for member in self._zip.infolist():
-            if member.is_dir():
-                continue
-            path = str(PurePosixPath(member.filename.replace("\\", "/")))
-            if path in self._members:
-                self.close()
-                raise CaseError(f"{name} holds two files of the name {path[:80]}. Pack it again with one of them.")
-            self._members[path] = member
-            for spelling in _spellings(path, utf8=bool(member.flag_bits & UTF8_NAME)):
-                self._folded.setdefault(folded(spelling), set()).add(path)
 
     def close(self) -> None:
         self._zip.close()
@@ -132,11 +122,9 @@ class Archive:
         """All files but those that a system has put there for itself."""
         return [path for path in map(PurePosixPath, self._members) if not is_hidden(path)]
 
-    def read(self, path: PurePosixPath) -> bytes | None:
-        """Return a member's content; None where there is no such member. Raises `CaseError`: it is damaged."""
-        member = self._members.get(str(path))
-        if member is None:
-            return None
+    def read(self, path: PurePosixPath) -> bytes:
+        """Return a member's content. Raises `CaseError`: it is damaged."""
+        member = self._members[str(path)]
         try:
             with self._zip.open(member) as file:
                 # Asked for a number of bytes, zipfile unpacks no more than that, whatever the member really holds.
@@ -162,7 +150,7 @@ class Archive:
         except _BROKEN as error:
             raise CaseError(f"{path} in {self.name} is damaged. Pack it again.") from error
 
-    def _check(self, members: list[zipfile.ZipInfo]) -> None:
+    def _list(self, members: list[zipfile.ZipInfo]) -> None:
         name = self.name
         if not all(member.filename for member in members):
             raise CaseError(f"{name} is a damaged ZIP file: one of its files has no name. Pack it again.")
@@ -178,6 +166,14 @@ class Archive:
                 raise CaseError(f"{name} holds a file that unpacks to far more than it should ({text}). Leave it out.")
             if member.flag_bits & 0x1:
                 raise CaseError(f"{name} is locked with a password. Pack it again without.")
+            if member.is_dir():
+                continue
+            path = str(PurePosixPath(member.filename.replace("\\", "/")))
+            if path in self._members:
+                raise CaseError(f"{name} holds two files of the name {path[:80]}. Pack it again with one of them.")
+            self._members[path] = member
+            for spelling in _spellings(path, utf8=bool(member.flag_bits & UTF8_NAME)):
+                self._folded.setdefault(folded(spelling), set()).add(path)
 
 
 def is_hidden(path: PurePath) -> bool:
@@ -205,6 +201,10 @@ def _spellings(name: str, utf8: bool) -> Iterator[str]:
         for encoding in NAME_ENCODINGS:
             with suppress(UnicodeDecodeError):
                 yield written.decode(encoding)
+
+
+Beside = Callable[[str], bytes | None]
+"""A file by its path from a folder, such as a medium by its path in the case; None where there is none."""
 
 
 def read_within(top: Path, folder: Path, name: str) -> bytes | None:

@@ -102,6 +102,20 @@ class Dispute(Case):
     def media(self) -> Iterator[Medium]:
         return (medium for piece in self.evidence for medium in piece.media)
 
+    def sections(self) -> tuple[tuple[str, str], ...]:
+        deal = self.transaction
+        lines = (
+            (N_("What was ordered"), "\n".join(filter(None, (f"{deal.product}, {deal.cost}", deal.description)))),
+            (N_("Chat"), "\n".join(f"{line.speaker}: {line.text}" for line in self.chat)),
+            (N_("What the buyer asks for"), self.claim),
+        )
+        titles = {"buyer": N_("Evidence of the buyer"), "seller": N_("Evidence of the seller")}
+        pieces = (
+            (titles[piece.side], "\n".join(filter(None, (piece.text, *(one.description for one in piece.media)))))
+            for piece in self.evidence
+        )
+        return tuple((title, text) for title, text in (*lines, *pieces) if text)
+
     kind_title = "Dispute"
     over: ClassVar[str] = "an order on an online marketplace"
     to_decide: ClassVar[str] = "a dispute on an online marketplace. A buyer and a seller disagree about an order."
@@ -132,13 +146,7 @@ class Dispute(Case):
     @classmethod
     def made(cls, given: dict[str, Any], pieces: Sequence[Brought]) -> Self:
         evidence = [
-            {
-                "id": f"{side}-{number}",
-                "side": side,
-                "round": piece.round,
-                "text": piece.words,
-                "media": piece.media,
-            }
+            {"id": f"{side}-{number}", "side": side, "round": piece.round, "text": piece.words, "media": piece.media}
             for side in SIDES
             for number, piece in enumerate((one for one in pieces if one.place == side), start=1)
         ]

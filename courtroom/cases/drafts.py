@@ -1,6 +1,5 @@
 """Drafts: cases that somebody writes, or makes of papers, piece by piece; kept in folders until they are saved."""
 
-import json
 import re
 import secrets
 import shutil
@@ -188,7 +187,7 @@ class Drafts:
         """Give a draft back. Raises `CaseError`: it is not here, or somebody else's."""
         path = self._folder / name / "draft.json"
         if _ID.fullmatch(name) and path.is_file():
-            draft = Draft.model_validate(json.loads(path.read_text(encoding="utf-8")))
+            draft = Draft.model_validate_json(path.read_bytes())
             if draft.owner == signed(""):
                 return draft
         raise CaseError("This draft is no longer here: it was saved or given up. Bring the papers again.")

@@ -10,20 +10,18 @@ from itertools import chain, islice
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from pydantic import ValidationError
-
-from courtroom.cases.archives import Archive, read_within
+from courtroom.cases.archives import Archive, Beside, read_within
 from courtroom.cases.case import Case
-from courtroom.cases.checks import explain
 from courtroom.cases.kinds import case_kinds, parse_case
 from courtroom.cases.readers import cail, texts, verdictbench
 from courtroom.cases.readers.tables import MOST_COMPARED, looks_labelled
-from courtroom.errors import CaseError, CourtroomError
+from courtroom.errors import CaseError
 from courtroom.media.store import MediaStore
 from courtroom.text.encoding import decoded
 from courtroom.text.files import is_json_lines, json_of, json_records
 from courtroom.text.languages import language_of
 from courtroom.text.table import TableRow
+from courtroom.text.words import strings
 
 MAX_UPLOAD = 200 * 2**20
 ENDINGS = frozenset({".json", ".jsonl", ".zip", *texts.ENDINGS})
@@ -31,8 +29,6 @@ ENDINGS = frozenset({".json", ".jsonl", ".zip", *texts.ENDINGS})
 CASE_NAMES = ("case.json", "cases.json", "cases.jsonl")
 """In a ZIP file, these are the cases; without any of them, all its .json and .jsonl files are."""
 MAX_LISTED_KEYS = 12
-MOST_SHOWN = 5
-"""Of things that don't fit a case, so many are shown at once."""
 
 
 @dataclass(frozen=True)
@@ -45,6 +41,12 @@ class Package:
     """What could not be taken over, or was read otherwise than it says."""
     there: tuple[str, ...] = ()
     """The names of the files that lie beside the case."""
+
+
+def packed(case: Case, beside: Beside, remarks: tuple[str, ...] = ()) -> Package:
+    """A case with those of its media that are there."""
+    found = {medium.file: beside(medium.file) for medium in case.media()}
+    return Package(case, {name: data for name, data in found.items() if data is not None}, remarks)
 
 
 Names = Mapping[str, str] | None
@@ -75,7 +77,7 @@ def read_each(
             yield read_folder(source)
             return
         _check_size(name, source.stat().st_size)
-        beside, source = _in_folder(source.parent), source.read_bytes()
+        beside, source = partial(read_within, source.parent, source.parent), source.read_bytes()
     _check_size(name, len(source))
     ending = Path(name).suffix.lower()
     if ending == ".zip":
@@ -95,7 +97,8 @@ def read_folder(folder: Path) -> Package:
     path = folder / "case.json"
     if not path.is_file():
         raise CaseError(f"{folder.name} has no case.json. Put the case's JSON there under this name.")
-    packages = [_or_raise(found) for found in _from_text(path.name, ".json", path.read_bytes(), _in_folder(folder))]
+    beside = partial(read_within, folder, folder)
+    packages = [_or_raise(found) for found in _from_text(path.name, ".json", path.read_bytes(), beside)]
     if len(packages) > 1:
         raise CaseError(f"{folder.name}/case.json holds {len(packages)} cases. Give each its own folder.")
     names = (path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
@@ -113,14 +116,6 @@ def write_zip(case: Case, media: MediaStore) -> bytes:
     return out.getvalue()
 
 
-Beside = Callable[[str], bytes | None]
-"""A medium's file by its path in the case; None where there is none."""
-
-
-def _in_folder(folder: Path) -> Beside:
-    return partial(read_within, folder, folder)
-
-
 def _or_raise(found: Package | CaseError) -> Package:
     if isinstance(found, CaseError):
         raise found
@@ -131,18 +126,15 @@ def _from_zip(archive: Archive, labels: Names) -> Iterator[Package | CaseError]:
     paths = [path for path in archive.paths() if path.suffix.lower() in (".json", ".jsonl")]
     if not paths:
         raise CaseError(f"{archive.name} holds no case.json. Put the case's JSON beside its media.")
-    strays: list[PurePosixPath] = []
-    if named := [path for path in paths if path.name.lower() in CASE_NAMES]:
-        paths = named
-    else:
-        strays = [path for path in paths if _is_stray(archive.read(path) or b"")]
-        paths = [path for path in paths if path not in strays] or paths
+    named = [path for path in paths if path.name.lower() in CASE_NAMES]
+    strays = [] if named else [path for path in paths if _is_stray(archive.read(path))]
+    paths = named or [path for path in paths if path not in strays] or paths
     left_out = tuple(f"{path} in {archive.name} is no case, and was left out." for path in strays if path not in paths)
     there = _media_names(map(str, archive.paths()))
     for path in paths:
         where = f"{archive.name} › {path}"
         try:
-            data = archive.read(path) or b""
+            data = archive.read(path)
             _check_size(where, len(data))
             records = _from_text(where, path.suffix.lower(), data, partial(archive.find, folder=path.parent), labels)
             begin = [*islice(records, 2)]
@@ -186,7 +178,7 @@ def _media_names(names: Iterable[str]) -> tuple[str, ...]:
 def _from_text(
     where: str, ending: str, data: bytes, beside: Beside, labels: Names = None, encoding: str = ""
 ) -> Iterator[Package | CaseError]:
-    try:
+    with texts.named(where):
         text, remark = decoded(data, encoding)
         if ending == ".json" and not is_json_lines(text):  # lines are how CAIL2018 is handed around
             content = json_of(text)
@@ -194,14 +186,12 @@ def _from_text(
             records = [TableRow(f"case {n}" if len(rows) > 1 else "", row) for n, row in enumerate(rows, start=1)]
         else:
             records = list(json_records(text.encode(errors="surrogatepass")))
-    except CaseError as error:
-        raise CaseError(f"{where}: {error}") from error
     if not records:
         raise CaseError(f"{where} holds no case. Put at least one into it.")
     objects = [row.cells for row in records[:MOST_COMPARED] if isinstance(row.cells, dict) and not row.fault]
     told = tuple(filter(None, [remark]))
     plain = [row for row in objects if "kind" not in row and not _reader(row)]
-    if 2 * len(plain) > len(objects) and looks_labelled({name: None for row in plain for name in row}):
+    if 2 * len(plain) > len(objects) and looks_labelled(name for row in plain for name in row):
         case, remarks = texts.task(where, (replace(row, place=row.place or "the file") for row in records), labels)
         yield Package(case, remarks=(*told, *remarks))
         return
@@ -219,7 +209,7 @@ def _from_text(
 
 def _package(where: str, row: Any, beside: Beside) -> Package:
     remarks: tuple[str, ...] = ()
-    try:
+    with texts.named(where):
         if isinstance(row, dict) and (convert := _reader(row)):
             row, remarks = convert(row)
         elif isinstance(row, dict) and "kind" not in row:
@@ -228,29 +218,11 @@ def _package(where: str, row: Any, beside: Beside) -> Package:
                 f"A dispute without it has its evidence under one of these names: {', '.join(verdictbench.MARKS)}. "
                 f"This one has: {', '.join(map(str, list(row)[:MAX_LISTED_KEYS]))[:400]}."
             )
+    with texts.named(where, row):
         case = parse_case(row)
-        if "language" not in row:
-            case = case.model_copy(update={"language": language_of("\n".join(_texts(row)))})
-    except ValidationError as error:
-        lines = explain(error, row)
-        more = f" And {len(lines) - MOST_SHOWN} more." if len(lines) > MOST_SHOWN else ""
-        raise CaseError(f"{where}: {' '.join(lines[:MOST_SHOWN])}{more}") from error
-    except CourtroomError as error:
-        raise CaseError(f"{where}: {error}") from error
-    found = {medium.file: beside(medium.file) for medium in case.media()}
-    return Package(case, {name: data for name, data in found.items() if data is not None}, remarks)
-
-
-def _texts(value: Any) -> Iterator[str]:
-    """All that is written in a record, names of files and ids aside."""
-    if isinstance(value, dict):
-        yield from (
-            text for name, inner in value.items() if name not in ("id", "file", "kind") for text in _texts(inner)
-        )
-    elif isinstance(value, list):
-        yield from (text for inner in value for text in _texts(inner))
-    elif isinstance(value, str):
-        yield value
+    if "language" not in row:
+        case = case.model_copy(update={"language": language_of("\n".join(strings(row, ("id", "file", "kind"))))})
+    return packed(case, beside, remarks)
 
 
 def _reader(row: dict[str, Any]) -> Callable[[dict[str, Any]], tuple[dict[str, Any], tuple[str, ...]]] | None:

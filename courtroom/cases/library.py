@@ -5,7 +5,6 @@ import time
 from collections.abc import Mapping
 from functools import cached_property, lru_cache
 from itertools import chain, count
-from typing import TypeVar
 
 from courtroom.access import Access, Resource, needs
 from courtroom.cases.case import Case
@@ -16,13 +15,12 @@ from courtroom.errors import CaseError, Unreadable
 from courtroom.media.medium import Medium
 from courtroom.media.store import MediaStore
 from courtroom.settings import DATA
-from courtroom.sharing import Action, changing, listed, may_see, mine, note, take
+from courtroom.sharing import Action, changing, listed, may_see, note, take
 from courtroom.store.connection import StoredRow, read, read_all
 from courtroom.store.database import Database
 from courtroom.store.writer import plainly
 from courtroom.strict import Strict
 
-C = TypeVar("C", bound=Case)
 BY_CONTENT = "sha256:"
 """Begins what a link calls a case that is no sample; the hash of its content follows."""
 
@@ -35,7 +33,6 @@ class ListedCase(Strict):
     kind: str
     kind_title: str
     language: str
-    fictional: bool
     bundled: bool
     brief: tuple[str, ...]
     images: int
@@ -86,13 +83,6 @@ class Library:
             return self._keep(package.case.with_media(self._media.keep(package.files)), "make")
 
     @needs(Access.RUN)
-    def replace(self, case: Case) -> None:
-        """Put an edited case in place of the one with its id."""
-        with plainly("then save the case again"), self._database.transaction():
-            changing(self._database, "change", _named(case.id))
-            self._put(case)
-
-    @needs(Access.RUN)
     def delete(self, name: str) -> Case:
         """Forget a case and return it, for `restore`; raises `CaseError` where there is none, or it is a sample."""
         case = self.case(name)
@@ -141,10 +131,6 @@ class Library:
             )
         return found
 
-    def mine(self) -> frozenset[str]:
-        """The ids of the cases that belong to the person who acts."""
-        return mine(self._database, "case")
-
     def _own(self) -> tuple[list[Case], list[Unreadable]]:
         fits, values = listed("case", "cases.id")
         rows = self._database.execute(f"SELECT id, body FROM cases WHERE {fits} ORDER BY added DESC", values)
@@ -157,13 +143,14 @@ class Library:
         row = self._database.row("SELECT id, body FROM cases WHERE id = ?", (name,))
         return _case(row) if row else None
 
-    def _keep(self, case: C, action: Action) -> C:
+    def _keep(self, case: Case, action: Action) -> Case:
         """Under the first of its ids that nothing has, or that has the very same case where the person may see that."""
         with self._database.transaction():
             for name in chain([case.id], (f"{case.id[:70]}-{number}" for number in count(2))):
                 kept, there = case.model_copy(update={"id": name}), self._find(name)
                 if there is None:
-                    self._put(kept)
+                    row = (name, kept.model_dump_json(), time.time())
+                    self._database.execute("INSERT INTO cases VALUES (?, ?, ?)", row)
                     take(self._database, _named(name), anew=action == "make")
                     note(self._database, action, _named(name))
                 if there is None or (there == kept and self._sees(name)):
@@ -172,12 +159,6 @@ class Library:
 
     def _sees(self, name: str) -> bool:
         return name in self._samples or may_see(self._database, _named(name))
-
-    def _put(self, case: Case) -> None:
-        self._database.execute(
-            "INSERT INTO cases VALUES (?, ?, ?) ON CONFLICT (id) DO UPDATE SET body = excluded.body",
-            (case.id, case.model_dump_json(), time.time()),
-        )
 
 
 def _named(name: str) -> Resource:
@@ -197,7 +178,7 @@ def _parsed(body: str) -> Case:
 def _summary(case: Case, *, bundled: bool) -> ListedCase:
     media = list(case.media())
     return ListedCase(
-        **{name: getattr(case, name) for name in ("id", "title", "kind", "kind_title", "language", "fictional")},
+        **{name: getattr(case, name) for name in ("id", "title", "kind", "kind_title", "language")},
         bundled=bundled,
         brief=case.brief(),
         images=sum(medium.kind == "image" for medium in media),

@@ -92,7 +92,7 @@ def _read(name: str, data: bytes, encoding: str, depth: int) -> Papers:
         return _pdf(name, data)
     if ending == ".zip":
         with closing(Archive(name, data)) as archive:
-            return _together([], [(str(path), archive.read(path) or b"") for path in archive.paths()], name, depth)
+            return _together([], [(str(path), archive.read(path)) for path in archive.paths()], name, depth)
     if ending == ".eml":
         text, attached, told = office.read_letter(name, data)
         letter = _together([Piece(name, text)], attached, name, depth)

@@ -110,11 +110,8 @@ def _groups(file: IO[bytes], source: pq.ParquetFile, limit: UnpackLimit) -> Iter
 
 
 def arrow(name: str, file: IO[bytes]) -> tuple[pa.Schema, Iterator[dict[str, Any]]]:
-    """Return schema and rows of Arrow, as a stream or as a file.
-
-    Raises:
-        CourtroomError: it is compressed, as then nothing says how large it becomes.
-    """
+    """Return schema and rows of Arrow, as a stream or as a file. Raises `CourtroomError`: it is compressed, as then
+    nothing says how large it becomes."""
     size = _size(file)
     start = len(_FILE_BEGINS) if file.read(len(_FILE_BEGINS)) == _FILE_BEGINS else 0  # behind it, a file holds a stream
     file.seek(start)

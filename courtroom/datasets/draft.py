@@ -51,6 +51,8 @@ class IncomingRow:
     once: bool = False
     """Whether a row with this id and the same text that is there already takes its place."""
     remarks: tuple[str, ...] = ()
+    frame: SharedFields | None = None
+    """Of a text of a labelled task: what it shares with the others; the labels where they are known beforehand."""
 
 
 @dataclass

@@ -17,15 +17,8 @@ from courtroom.cases.case import Case
 from courtroom.cases.checks import check, explain
 from courtroom.cases.files import Package
 from courtroom.cases.labelled import Labelled
-from courtroom.cases.readers.tables import (
-    NumberedLabels,
-    alike,
-    counted_as_none,
-    label_of,
-    labels_from,
-    look_alike,
-    question_of,
-)
+from courtroom.cases.readers import tables
+from courtroom.cases.readers.tables import NumberedLabels
 from courtroom.datasets.draft import CHUNK_ROWS, IncomingRow, WrittenElsewhere
 from courtroom.datasets.forms import form_of, named
 from courtroom.datasets.forms.criminal import is_relevance, relevance_in
@@ -236,7 +229,7 @@ class Import:
             context = Context(reading.part, number, record.place, split, names, unpack=self._unpack, label=label)
             made = list(form.read(value, context))
             lines = [self._line(one, context) for one in made]
-            self._agree(form, value, made)
+            self._agree(made)
         except NumberedLabels as error:
             self._unnamed.update(error.values)
         except ValidationError as error:
@@ -279,11 +272,8 @@ class Import:
         return Reading(part, self._order.encoding, tuple(self._columns_renamed))
 
     def _look(self) -> None:
-        """Find the form and the column of the labels from the first records of each file, whichever is damaged.
-
-        Raises:
-            CourtroomError: a column to be renamed is not there, or a person must say which column has the labels.
-        """
+        """Find the form and the column of the labels from the first records of each file, whichever is damaged. Raises
+        `CourtroomError`: a column to be renamed is not there, or a person must say which column has the labels."""
         met: dict[str, None] = {}
         fits: Counter[Form] = Counter()
         doubts: Counter[tuple[Form, tuple[str, str]]] = Counter()
@@ -317,10 +307,10 @@ class Import:
             self.now.remarks[f"Columns that the form “{form.title}” does not read were left out: {listed}."] = 1
         if form.labels_in:
             columns = {column_name(name) for name in self._renamed(dict(met))}
-            self.now.label = label_of(columns)
+            self.now.label = tables.label_of(columns)
             if not self.now.label and not (self._order.labels or self._order.names):
                 raise CourtroomError(f"{self._order.source} has no column of labels. Name it with --rename OLD=label.")
-            if doubt := labels_from(self.now.label, columns):
+            if doubt := tables.labels_from(self.now.label, columns):
                 self.now.remarks[doubt] = 1
 
     def _first_records(self) -> Iterator[tuple[SourceFile, dict[str, Any]]]:
@@ -367,7 +357,7 @@ class Import:
         name = row_id(made, context)
         return replace(made, id=name, split=split, number=context.number, place=context.place)
 
-    def _agree(self, form: Form, value: dict[str, Any], made: list[IncomingRow]) -> None:
+    def _agree(self, made: list[IncomingRow]) -> None:
         """All cases of a dataset are of one kind, and labelled texts share what they are asked."""
         for one in made:
             kind = "labelled" if isinstance(one.case, Labelled) else one.case.kind
@@ -376,14 +366,10 @@ class Import:
                 raise CaseError(
                     f"it is of the kind “{kind}”, the records before it are of “{self.now.kind}”. Keep one kind."
                 )
-        if self.now.kind != "labelled":
-            return
-        frame = form.frame(value)
-        if self.now.frame is None:
-            source = Path(self._order.source).name[:400]
-            self.now.frame = (frame or SharedFields()).model_copy(update={"source": source})
-        elif frame and frame.labels and frame.labels != self.now.frame.labels:
-            raise CaseError("its labels are not those of the records before it. Import it as a dataset of its own.")
+            if one.frame and self.now.frame is None:
+                self.now.frame = one.frame.model_copy(update={"source": Path(self._order.source).name[:400]})
+            elif one.frame and self.now.frame and one.frame.labels not in ((), self.now.frame.labels):
+                raise CaseError("its labels are not those of the records before it. Import it as a dataset of its own.")
 
     def _whole_frame(self) -> SharedFields | None:
         """With the label set: as ordered, as given by numbers' names, or all that were met."""
@@ -401,9 +387,9 @@ class Import:
             known = ", ".join(labels) or "none"
             mend = self._first_problems() or "Give the label set with --labels."
             raise CourtroomError(f"{self._order.source} has fewer than two labels ({known}). {mend}")
-        if found := alike(labels):  # labels that nobody could tell apart are one label written in two ways
-            raise CourtroomError(look_alike(*(f"“{one}” ({self._draft.place_of(one)})" for one in found)))
-        question = self.now.frame.question or question_of(self.now.frame.names, labels)
+        if found := tables.alike(labels):  # labels that nobody could tell apart are one label written in two ways
+            raise CourtroomError(tables.look_alike(*(f"“{one}” ({self._draft.place_of(one)})" for one in found)))
+        question = self.now.frame.question or tables.question_of(self.now.frame.names, labels)
         language = self.now.frame.language if self.now.frame.labels else self._draft.language()
         frame = self.now.frame.model_copy(update={"labels": labels, "question": question, "language": language})
         try:
@@ -436,7 +422,7 @@ class Import:
     def _ask_names(self) -> None:
         """Stop where numbers stand for labels, with all of them that the first records have."""
         if self._unnamed:
-            minus_one = {"-1"} if counted_as_none("-1") in self.now.remarks else set()
+            minus_one = {"-1"} if tables.counted_as_none("-1") in self.now.remarks else set()
             raise NumberedLabels(self._unnamed | minus_one, self._order.source)
 
     def _first_problems(self) -> str:

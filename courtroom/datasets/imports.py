@@ -14,6 +14,7 @@ from courtroom.datasets.store import Datasets
 from courtroom.errors import CourtroomError
 from courtroom.media.store import MediaStore
 from courtroom.store.connection import passing
+from courtroom.text.files import replacing
 
 log = logging.getLogger(__name__)
 
@@ -68,9 +69,8 @@ class DatasetImports:
         folder.mkdir(parents=True, exist_ok=True)
         path = folder / Path(name).name
         if not path.exists():
-            part = path.with_name(f"{path.name}.part")
-            part.write_bytes(data)
-            part.replace(path)
+            with replacing(path) as part:
+                part.write_bytes(data)
         return path
 
     def wait(self) -> None:

@@ -33,13 +33,7 @@ def printed_tables(
     datasets: Datasets, name: str, version: str | None = None, prepared: Preparation | None = None
 ) -> Tables:
     """Give the tables that papers print of such a dataset, by their titles; of a kind that none describes, nothing.
-
-    Args:
-        prepared: what is kept of the dataset.
-
-    Raises:
-        CourtroomError: there is no such dataset.
-    """
+    `prepared`: what is kept of the dataset. Raises `CourtroomError`: there is no such dataset."""
     kept = Selection(**prepared.model_dump()) if prepared else Selection()
     tables, rows = _BY_KIND.get(datasets.info(name, version).kind), datasets.rows(name, version, kept)
     first = next(rows, None)

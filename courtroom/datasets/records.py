@@ -1,5 +1,6 @@
 """The records of a file, one after the other: only what is looked at is in memory."""
 
+import io
 import lzma
 import re
 import zipfile
@@ -10,9 +11,9 @@ from typing import IO, Any
 
 from courtroom.cases.archives import MAX_RATIO, BoundedReader, UnpackLimit
 from courtroom.cases.readers.tables import table_in
-from courtroom.datasets.source import SourceFile, features_of_schema
+from courtroom.datasets.source import COLUMNAR, SourceFile, features_of_schema
 from courtroom.errors import CaseError, CourtroomError
-from courtroom.text.encoding import in_utf8, refuse_pointer, rejoined
+from courtroom.text.encoding import decoded, in_utf8, refuse_pointer, rejoined
 from courtroom.text.files import json_lines, json_of, once
 from courtroom.text.table import TableRow, column_name
 
@@ -49,8 +50,7 @@ class Reading:
         """All records behind the first `skip`. Raises `Damaged`: the file can't be read to its end; `UnpacksTooMuch`:
         it holds far more records than its size lets expect, which would take hours."""
         limit = UnpackLimit(self.part.name, lambda: self.part.packed)
-        for text in reversed(self.part.about):
-            self.names.update(text)
+        self.names.update(self.part.about)
         try:
             with self.part.open() as self.file:
                 for number, row in enumerate(self._all(self.file)):
@@ -70,31 +70,33 @@ class Reading:
         return 0 if file is None or file.closed else file.tell()
 
     def _all(self, file: IO[bytes]) -> Iterator[TableRow]:
-        ending = self.part.ending
-        if ending in (".parquet", ".arrow"):
-            yield from self._columns(ending, file)
-            return
+        """All records, or the one thing that is wrong with the whole file."""
         try:
-            text, remark = in_utf8(file, self.encoding)
-            table = table_in(text, ending, self.renamed) if ending in (".csv", ".tsv", ".txt") else None
+            yield from self._columns(file) if self.part.ending in COLUMNAR else self._written(file)
         except CaseError as error:
             yield TableRow("", fault=str(error))
-            return
+
+    def _written(self, file: IO[bytes]) -> Iterator[TableRow]:
+        ending = self.part.ending
+        text, remark = in_utf8(file, self.encoding)
+        table = table_in(text, ending, self.renamed) if ending in (".csv", ".tsv", ".txt") else None
         self.remarks = tuple(filter(None, (remark, *(table.remarks if table else ()))))
         if table is not None:
-            yield from table.rows
-        elif ending in (".jsonl", ".ndjson"):
+            return table.rows
+        if ending in (".jsonl", ".ndjson"):
             is_array = re.match(rb"\s*\[\s*\{", text.peek(1))
-            yield from (_array if is_array else json_lines)(text)
-        elif ending == ".json":
-            yield from _json(self.part.name, text)
-        else:
-            yield _text(text, self.part.beside_tables)
+            return (_array if is_array else json_lines)(text)
+        if ending == ".json":
+            return _json(self.part.name, text)
+        if self.part.beside_tables:
+            wrong = "it is a text beside tables and no record of them, so it was left alone. Import it by itself if it is one."
+            return iter([TableRow("", fault=wrong)])
+        return iter([TableRow("", {"text": decoded(text.read(MAX_WHOLE_JSON_BYTES), "utf-8")[0]})])
 
-    def _columns(self, ending: str, file: IO[bytes]) -> Iterator[TableRow]:
+    def _columns(self, file: IO[bytes]) -> Iterator[TableRow]:
         from courtroom.datasets import columnar  # pyarrow takes 0.3 s, and only these files need it
 
-        begin = file.read(PEEK)
+        ending, begin = self.part.ending, file.read(PEEK)
         file.seek(0)
         try:
             refuse_pointer(begin)
@@ -103,39 +105,28 @@ class Reading:
             self.names.update(features_of_schema(schema.metadata))
             for number, row in enumerate(rows, start=1):
                 yield TableRow(f"row {number}", row)
-        except CaseError as error:
-            yield TableRow("", fault=str(error))
         except columnar.BROKEN as error:
             raise Damaged(f"it can't be read as {ending[1:].capitalize()}. Get it again.") from error
 
 
-def _json(name: str, file: IO[bytes]) -> Iterator[TableRow]:
-    begin = file.read(PEEK)
+def _json(name: str, file: io.BufferedReader) -> Iterator[TableRow]:
+    begin = file.peek(1)[:PEEK]
     start = begin.lstrip()
-    rest = rejoined(begin, file)
     if start[:1] == b"[":
-        yield from _array(rest)
-        return
+        return _array(file)
     if _is_lines(start):
-        yield from json_lines(rest)
-        return
+        return json_lines(file)
     data = b""
-    if b"\n" not in start and len(begin) == PEEK:  # a long line: the whole file, or the first of many
-        data = rest.readline(MAX_WHOLE_JSON_BYTES)
-        if rest.peek(1):
-            yield from json_lines(rest, data)
-            return
-    data += rest.read(MAX_WHOLE_JSON_BYTES + 1)
+    if b"\n" not in start and len(begin) >= PEEK - 3:  # a long line: the whole file, or the first of many
+        data = file.readline(MAX_WHOLE_JSON_BYTES)
+        if file.peek(1):
+            return json_lines(rejoined(data, file))
+    data += file.read(MAX_WHOLE_JSON_BYTES + 1)
     if len(data) > MAX_WHOLE_JSON_BYTES:
         raise CourtroomError(
             f"{name} is one JSON object of more than {MAX_WHOLE_JSON_BYTES // 2**20} MB. Write one record on each line."
         )
-    try:
-        content = json_of(data)
-    except CaseError as error:
-        yield TableRow("", fault=str(error))
-        return
-    yield from _of_object(content)
+    return _of_object(json_of(data))
 
 
 def _of_object(content: Any) -> Iterator[TableRow]:
@@ -196,15 +187,3 @@ def _array(file: IO[bytes]) -> Iterator[TableRow]:
         text = " ".join(str(error).split())[:120]
         wrong = f"from here on the file is not valid JSON ({text}). Mend it there, or write one record on each line."
         yield TableRow(f"entry {number}", fault=wrong)
-
-
-def _text(file: IO[bytes], beside_tables: bool) -> TableRow:
-    if beside_tables:
-        wrong = (
-            "it is a text beside tables and no record of them, so it was left alone. Import it by itself if it is one."
-        )
-        return TableRow("", fault=wrong)
-    try:
-        return TableRow("", {"text": file.read(MAX_WHOLE_JSON_BYTES).decode()})
-    except UnicodeDecodeError:
-        return TableRow("", fault="it is not UTF-8 text. Say its encoding, or save it as UTF-8.")

@@ -64,7 +64,6 @@ class PendingDataset(Strict):
     name: str
     source: str
     taken: int
-    refused: int
     order: str
     """What was ordered, as JSON: enough to go on."""
 

@@ -17,16 +17,16 @@ import json
 import re
 import shutil
 import tempfile
-import zipfile
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path, PurePath, PurePosixPath
 from typing import IO, Any, cast
 
-from courtroom.cases.archives import BLOCK, Archive, BoundedReader, is_hidden, read_within
+from courtroom.cases.archives import BLOCK, Archive, Beside, BoundedReader, is_hidden, read_within
 from courtroom.errors import CaseError, CourtroomError
 
+CARD = "README.md"
 ABOVE = 2
 """Folders above the given one in which a description is looked for: a configuration often has one of its own."""
 
@@ -39,14 +39,15 @@ class FolderNotes:
     names: dict[str, dict[str, tuple[str, ...]]] = field(default_factory=dict)
 
 
-def notes_of(source: Path) -> FolderNotes:
+def notes_of(source: Path, card: bytes) -> FolderNotes:
     """Read what is said of a folder or a zip, by its own card or that of a repository of which it is one configuration."""
-    found = _card(source)
+    found = _notes(card)
     inside = {source.name}
     for folder in list(source.resolve().parents)[:ABOVE]:
         if found.names or found.configs:
             break
-        above = _card(folder)
+        path = folder / CARD
+        above = _notes(path.read_bytes() if path.is_file() else b"")
         found = FolderNotes(names={name: columns for name, columns in above.names.items() if name in inside})
         if above.names or above.configs:
             break
@@ -60,16 +61,6 @@ def features_of_schema(metadata: Mapping[bytes, bytes] | None) -> dict[str, tupl
     return _names(content.get("info", {}).get("features")) if isinstance(content, dict) else {}
 
 
-def _read(folder: Path, name: str) -> bytes:
-    if folder.is_dir():
-        path = folder / name
-        return path.read_bytes() if path.is_file() else b""
-    if folder.suffix.lower() == ".zip" and zipfile.is_zipfile(folder):
-        with zipfile.ZipFile(folder) as archive:
-            return archive.read(name) if name in archive.namelist() else b""
-    return b""
-
-
 def _json(data: bytes) -> Any:
     try:
         return json.loads(data)
@@ -77,9 +68,9 @@ def _json(data: bytes) -> Any:
         return None  # a damaged description says nothing; where names are needed then, the import asks for them
 
 
-def _card(folder: Path) -> FolderNotes:
+def _notes(card: bytes) -> FolderNotes:
     """The YAML between the lines of dashes at the beginning of a dataset's card."""
-    described, text = FolderNotes(), _read(folder, "README.md").decode(errors="replace")
+    described, text = FolderNotes(), card.decode(errors="replace")
     if not text.startswith("---"):
         return described
     import yaml
@@ -171,15 +162,31 @@ class SourceFile:
     size: int
     packed: int
     """Bytes that it takes where it is."""
-    open: Callable[[], IO[bytes]] = field(repr=False)
-    """Opens it for reading, unpacked."""
-    beside: Callable[[str], bytes | None] = field(repr=False)
+    opened: Callable[[], IO[bytes]] = field(repr=False)
+    """Opens it as it is."""
+    beside: Beside = field(repr=False)
     """A file by its path from this file's folder; None where there is none."""
     split: str = ""
     beside_tables: bool = False
     """Whether it is a text, and tables are the records."""
-    about: tuple[Mapping[str, Any], ...] = field(default=(), repr=False)
-    """What files beside it say of the columns."""
+    about: Mapping[str, tuple[str, ...]] = field(default_factory=dict, repr=False)
+    """Label names by column, as files beside it say."""
+
+    def open(self) -> IO[bytes]:
+        """Open it for reading, unpacked."""
+        is_packed = self.name.lower().endswith(".gz")
+        reader = io.BufferedReader(BoundedReader(self.name, self.opened(), is_packed), BLOCK)
+        if self.ending not in COLUMNAR:
+            return reader
+        spooled = tempfile.TemporaryFile()  # noqa: SIM115  these are read from their end; the reader closes it
+        try:
+            with reader:
+                shutil.copyfileobj(reader, spooled)
+        except BaseException:
+            spooled.close()
+            raise
+        spooled.seek(0)
+        return cast(IO[bytes], spooled)
 
     @property
     def stem(self) -> str:
@@ -208,14 +215,12 @@ def parts(source: Path, config: str = "") -> list[SourceFile]:
     if not source.exists():
         raise CourtroomError(f"{source} is not there. Check the path.")
     if source.is_dir():
-        files = [_file(path, source) for path in _files(source) if not ABOUT.fullmatch(path.name)]
-        found = _configured(source, files, config)
+        found = _configured(source, [_file(path, source) for path in _files(source)], config)
     elif source.suffix.lower() == ".zip":
         archive = Archive(source.name, source, MOST_MEMBERS, MOST_UNPACKED)
         files = [
             _part(path, archive.sizes(path), partial(archive.open, path), partial(archive.find, folder=path.parent))
             for path in sorted(archive.paths(), key=_order)
-            if not ABOUT.fullmatch(path.name)
         ]
         found = _configured(source, files, config)
     else:
@@ -272,35 +277,17 @@ def _file(path: Path, root: Path) -> SourceFile:
     return _part(PurePosixPath(name), (size, size), lambda: path.open("rb"), beside)
 
 
-def _part(
-    path: PurePosixPath,
-    sizes: tuple[int, int],
-    opened: Callable[[], IO[bytes]],
-    beside: Callable[[str], bytes | None],
-) -> SourceFile:
-    packed, name = path.suffix.lower() == ".gz", str(path)
-    ending = (path.with_suffix("") if packed else path).suffix.lower()
-    return SourceFile(name, ending, *sizes, lambda: _opened(name, opened(), packed, ending), beside, split_of(name))
+def _part(path: PurePosixPath, sizes: tuple[int, int], opened: Callable[[], IO[bytes]], beside: Beside) -> SourceFile:
+    ending = (path.with_suffix("") if path.suffix.lower() == ".gz" else path).suffix.lower()
+    return SourceFile(str(path), ending, *sizes, opened, beside, split_of(str(path)))
 
 
-def _opened(name: str, file: IO[bytes], packed: bool, ending: str) -> IO[bytes]:
-    reader = io.BufferedReader(BoundedReader(name, file, packed), BLOCK)
-    if ending not in COLUMNAR:
-        return reader
-    spooled = tempfile.TemporaryFile()  # noqa: SIM115  these are read from their end; the reader closes it
-    try:
-        with reader:
-            shutil.copyfileobj(reader, spooled)
-    except BaseException:
-        spooled.close()
-        raise
-    spooled.seek(0)
-    return cast(IO[bytes], spooled)
-
-
-def _configured(source: Path, found: list[SourceFile], config: str) -> list[SourceFile]:
+def _configured(source: Path, files: list[SourceFile], config: str) -> list[SourceFile]:
     """Only the wanted configuration's files, each with what is said of its columns, and the split that is named."""
-    about = notes_of(source)
+    card = next((part for part in files if part.name == CARD), None)
+    with card.open() if card else io.BytesIO() as file:
+        about = notes_of(source, file.read())
+    found = [part for part in files if not ABOUT.fullmatch(PurePosixPath(part.name).name)]
     known = [name for name, files in about.configs.items() if any(_split_in(files, part) is not None for part in found)]
     if config and config not in known:
         raise CourtroomError(f"{source.name} has no configuration “{config}”. It has: {', '.join(known) or 'none'}.")
@@ -311,8 +298,8 @@ def _configured(source: Path, found: list[SourceFile], config: str) -> list[Sour
         splits = [(part, _split_in(about.configs[chosen], part)) for part in found]
         found = [replace(part, split=split or part.split) for part, split in splits if split is not None]
     described = [about.names[chosen]] if chosen in about.names else [*about.names.values()]
-    described = described if len(described) == 1 else []  # of several that are described, none is chosen
-    return [replace(part, about=(*_own(part), *described)) for part in found]
+    names = described[0] if len(described) == 1 else {}  # of several that are described, none is chosen
+    return [replace(part, about={**names, **_own(part)}) for part in found]
 
 
 def _split_in(files: Mapping[str, tuple[str, ...]], part: SourceFile) -> str | None:
@@ -321,11 +308,11 @@ def _split_in(files: Mapping[str, tuple[str, ...]], part: SourceFile) -> str | N
     return next(fits, None)
 
 
-def _own(part: SourceFile) -> tuple[Mapping[str, Any], ...]:
+def _own(part: SourceFile) -> Mapping[str, tuple[str, ...]]:
     """The features in a `dataset_info.json` beside the file, as `save_to_disk` writes it."""
     try:
         data = part.beside("dataset_info.json")
     except CaseError:
-        return ()
+        return {}
     content = _json(data or b"")
-    return (_names(content.get("features")),) if isinstance(content, dict) else ()
+    return _names(content.get("features")) if isinstance(content, dict) else {}

@@ -189,19 +189,15 @@ class NearDuplicates(Strict):
 
 
 def near_duplicates(
-    datasets: Datasets,
-    name: str,
-    version: str | None = None,
-    most: int = MAX_COMPARED_ROWS,
+    datasets: Datasets, name: str, version: str | None = None, most: int = MAX_COMPARED_ROWS
 ) -> NearDuplicates:
     """Pairs of rows whose texts share `ALIKE` of their shingles, by MinHash (Broder 1997) of the package datasketch.
     Candidates are found by locality-sensitive hashing and then compared exactly, so a pair that is shown is one; of
     pairs that are just alike enough, a few may be missed. Rows with the very same text belong to `examine`, and are
     left out here. Raises `CourtroomError`: there is no such dataset."""
     info = datasets.info(name, version)
-    sample = min(most, MAX_COMPARED_ROWS) if info.count > min(most, MAX_COMPARED_ROWS) else None
     rows = []
-    for row in datasets.rows(name, info.version, Selection(sample=sample)):
+    for row in datasets.rows(name, info.version, Selection(sample=min(most, MAX_COMPARED_ROWS))):
         # Its beginning, without what tells no texts apart: white space, punctuation and case.
         text = "".join(sign for sign in text_of(row.case).casefold() if sign.isalnum())[:MAX_COMPARED_CHARACTERS]
         rows.append((row.id, row.split, text))
@@ -395,11 +391,8 @@ def cleaned(
 ) -> tuple[DatasetInfo, dict[str, int]]:
     """Return a new version without what a preparation leaves out, and how many rows were taken out, by what they were.
 
-    Where there are none, the version stays.
-
-    Raises:
-        CourtroomError: there is no such dataset, nothing would be left, or a text is to be cut.
-    """
+    Where there are none, the version stays. Raises `CourtroomError`: there is no such dataset, nothing would be left,
+    or a text is to be cut."""
     if wanted.cut:
         raise CourtroomError("A version keeps its texts whole. Cut them in an experiment, or in a copy: --to NAME.")
     info = datasets.info(name, version)

@@ -95,16 +95,14 @@ class Datasets:
         rows = self.database.execute(
             f"SELECT * FROM datasets WHERE version IS NULL AND {fits} ORDER BY id", values
         ).fetchall()
-        states = ({"taken": 0, "refused": 0, **json.loads(row["state"])} for row in rows)
         return [
             PendingDataset(
                 name=row["name"],
                 source=row["source"],
-                taken=state["taken"],
-                refused=state["refused"],
+                taken=json.loads(row["state"]).get("taken", 0),
                 order=row["orders"],
             )
-            for row, state in zip(rows, states, strict=True)
+            for row in rows
         ]
 
     def rows(self, name: str, version: str | None = None, wanted: Selection = EVERY) -> Iterator[Row]:
@@ -141,10 +139,6 @@ class Datasets:
         columns = ["seq", "id", "category", "grp", "asked", "outcome", "margin", "fingerprint"]
         rows = self.columns(name, version, [*columns, *(["body"] if labelled else [])])
         return [Line._make((*row[:9], labels_in(row[9], row[6]) if labelled else Labels())) for row in rows]
-
-    def row(self, name: str, row: str, version: str | None = None) -> Row:
-        """One row by its id. Raises `CourtroomError`: there is none."""
-        return next(self.rows(name, version, Selection(ids=(row,))))
 
     def columns(self, name: str, version: str | None, wanted: Sequence[str]) -> Iterator[tuple[Any, ...]]:
         """Read split and columns of all rows, in order; see the table `dataset_rows`."""
@@ -190,12 +184,8 @@ class Datasets:
 
     @needs(Access.RUN)
     def add(self, name: str, rows: Iterable[Row], source: str = "") -> DatasetInfo:
-        """Keep rows as a dataset, chunk by chunk; a call that was killed begins anew.
-
-        Raises:
-            CourtroomError: the name can't be used, or the rows are not of one kind; labelled tasks must have one label
-                set and one text each.
-        """
+        """Keep rows as a dataset, chunk by chunk; a call that was killed begins anew. Raises `CourtroomError`: the name
+        can't be used, or the rows are not of one kind; labelled tasks must have one label set and one text each."""
         job = hashlib.sha256(f"rows\n{name}\n{source}".encode()).hexdigest()
         draft = self.draft(name, source, job)
         if draft.state:
@@ -213,11 +203,7 @@ class Datasets:
 
     @needs(Access.RUN)
     def split(
-        self,
-        name: str,
-        version: str | None = None,
-        parts: Mapping[str, float] = DEFAULT_SHARES,
-        seed: int = 0,
+        self, name: str, version: str | None = None, parts: Mapping[str, float] = DEFAULT_SHARES, seed: int = 0
     ) -> DatasetInfo:
         """A new version whose rows are divided into splits, alike in category, outcome and votes. Rows of one
         record, and rows with the same text, come into one split. Raises `CourtroomError`: the parts can't be used."""

@@ -83,11 +83,8 @@ def knob(
 
 
 def knobs(code: str) -> Callable[..., Any]:
-    """Return `knob` for a setup whose texts stand in the TOML file with the name of its module: `knob("rounds", 3, ge=1)`.
-
-    Args:
-        code: the module's `__file__`.
-    """
+    """Return `knob` for a setup whose texts stand in the TOML file with the name of its module: `knob("rounds", 3,
+    ge=1)`. `code`: the module's `__file__`."""
     texts = tomllib.loads(Path(code).with_suffix(".toml").read_text(encoding="utf-8"))
 
     def of(name: str, default: Any, **limits: Any) -> Any:

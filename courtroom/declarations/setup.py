@@ -17,7 +17,7 @@ from courtroom.models.script import ScriptedMembers
 from courtroom.models.spec import OFFLINE, SCRIPT, ModelSpec
 from courtroom.panel.personas import Persona
 from courtroom.store.connection import read
-from courtroom.store.database import Database
+from courtroom.store.database import Database, insert
 from courtroom.strict import Strict
 
 MAX_PREPARED_CHARACTERS = 20_000
@@ -242,11 +242,8 @@ class SetupStore:
     @needs(Access.RUN)
     def save(self, name: str, body: dict[str, Any]) -> None:
         """Save under a name, in place of what had it before."""
-        self._database.execute(
-            "INSERT INTO setups VALUES (?, ?, ?)"
-            " ON CONFLICT (name) DO UPDATE SET body = excluded.body, saved = excluded.saved",
-            (name, json.dumps(body, ensure_ascii=False), time.time()),
-        )
+        row = {"name": name, "body": json.dumps(body, ensure_ascii=False), "saved": time.time()}
+        insert(self._database.connection, "setups", [row], key=["name"])
 
     def load(self, name: str) -> dict[str, Any]:
         row = self._database.row("SELECT body FROM setups WHERE name = ?", (name,))

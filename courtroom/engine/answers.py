@@ -27,11 +27,8 @@ log = logging.getLogger(__name__)
 
 
 class AnswerStore:
-    """Answers by key. Text parts are kept once, however many prompts share them.
-
-    Args:
-        imported: the imported run whose own answers are read; empty: all answers that were given here.
-    """
+    """Answers by key. Text parts are kept once, however many prompts share them. `imported`: the imported run whose own
+    answers are read; empty: all answers that were given here."""
 
     def __init__(self, database: Database, imported: str = "") -> None:
         self._database, self._payments = database, Payments(database)
@@ -42,11 +39,8 @@ class AnswerStore:
         return AnswerStore(self._database, run.id) if run.is_unverified else self
 
     def take_in(self, run: Run, entries: Mapping[str, tuple[dict[str, Any], Reply]], parts: Mapping[str, str]) -> None:
-        """Keep the answers of an imported run, within a transaction of the caller's.
-
-        Args:
-            parts: texts of prompts by their digests, which are right.
-        """
+        """Keep the answers of an imported run, within a transaction of the caller's. `parts`: texts of prompts by their
+        digests, which are right."""
         db = self._database.connection
         insert(db, "parts", ({"hash": digest, "text": text} for digest, text in parts.items()), or_keep=True)
         rows = [
@@ -70,11 +64,8 @@ class AnswerStore:
         return in_sum(Payment.of(reply) for reply in replies if reply is not None)
 
     def keep(self, request: Request, payer: Payer, reply: Reply | None, paid: Payment) -> None:
-        """Put an answer and its payment on disk, both or none: a process that is killed then has lost neither.
-
-        Args:
-            reply: None where the call failed.
-        """
+        """Put an answer and its payment on disk, both or none: a process that is killed then has lost neither. `reply`:
+        None where the call failed."""
         with self._database.transaction() as db:
             if reply is not None:
                 parts = (part for message in request.messages for part in message.parts if isinstance(part, str))

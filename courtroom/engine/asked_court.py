@@ -51,11 +51,7 @@ def prepared(lines: str, questions: Iterable[str], given: Sequence[str]) -> dict
     """Return what prepared replies say to questions: each with the questions that it is for; nothing where none are.
 
     A line with words before an arrow is for questions in which all of these stand; one without is for the next question
-    for which there is no such line.
-
-    Args:
-        given: the replies that were given before.
-    """
+    for which there is no such line. `given`: the replies that were given before."""
     if not lines.strip():
         return {}
     parts = [[part.strip() for part in line.rpartition(ARROW)] for line in lines.splitlines() if line.strip()]

@@ -86,11 +86,8 @@ class Payments:
         self._database = database
 
     def put(self, paid: Iterable[tuple[Payer, str, Payment]], *, in_month: bool = True) -> None:
-        """Put payments on disk: who paid, under which answer's key, and what.
-
-        Args:
-            in_month: whether they count in the month of whose the run is; not those of an imported run.
-        """
+        """Put payments on disk: who paid, under which answer's key, and what. `in_month`: whether they count in the
+        month of whose the run is; not those of an imported run."""
         every, now = tuple(paid), time.time()
         by_run = defaultdict[str, list[Payment]](list)
         for payer, _, one in every:
@@ -99,16 +96,13 @@ class Payments:
         month = [
             (this_month(), cost.cost, cost.estimated, run) for run, each in by_run.items() if (cost := in_sum(each))
         ]
+        rows = (
+            {"run": payer.run, "path": payer.path, "beside": payer.beside, "key": key, "at": now}
+            | {name: getattr(one, name) for name in _PAID}
+            for payer, key, one in every
+        )
         with self._database.transaction() as db:
-            insert(
-                db,
-                "payments",
-                (
-                    {"run": payer.run, "path": payer.path, "beside": payer.beside, "key": key, "at": now}
-                    | {name: getattr(one, name) for name in _PAID}
-                    for payer, key, one in every
-                ),
-            )
+            insert(db, "payments", rows)
             db.executemany(
                 "INSERT INTO spending (account, month, money, estimated)"
                 " SELECT account, ?, ?, ? FROM ownership WHERE kind = 'run' AND id = ? AND account <> ''"
@@ -207,11 +201,8 @@ class Spent:
     """The dearest call so far of each model."""
 
     def reserve(self, need: Need, budget: Budget) -> Reserved | asyncio.Event:
-        """Room for one more call; or, where there may be some later, what to wait for before asking again.
-
-        Raises:
-            BudgetReached: there is none, and no call under way could leave any.
-        """
+        """Room for one more call; or, where there may be some later, what to wait for before asking again. Raises
+        `BudgetReached`: there is none, and no call under way could leave any."""
         if budget.calls is not None and self.calls >= budget.calls:
             raise BudgetReached(f"The budget of {budget.calls:,} calls is used up. {_RAISE}")
         for name, used, limit in (("tokens", self.tokens, budget.tokens), ("US$", self.money, budget.money)):

@@ -73,11 +73,7 @@ class RunInput:
     _stages: dict[tuple[object, ...], StageInput] = field(default_factory=dict)
 
     def at(self, index: int, replies: Sequence[Reply] = ()) -> StageInput:
-        """Return what holds at a stage.
-
-        Args:
-            replies: what the court has replied to members until then, for all to hear.
-        """
+        """Return what holds at a stage. `replies`: what the court has replied to members until then, for all to hear."""
         held = [one for one in self.interventions if one.index <= index and not isinstance(one.action, Overrule)]
         key = (*(one.id for one in held), *replies)
         if key in self._stages:
@@ -190,14 +186,9 @@ class Court(Generic[C, S]):
             services.record(Replied(path=f"{slug}/reply-{number}", stage=slug, questions=asked, text=text))
 
     async def ask(self, member: Member, task: Task[A], step: str = "") -> A:
-        """Ask a member and wait for an answer that fits the task's schema.
-
-        Args:
-            step: distinguishes several askings of one task in one stage, e.g. `buyer-2`.
-
-        Raises:
-            Abstained: the member has no answer; recorded. Within `all` and by `try_ask` this becomes None.
-        """
+        """Ask a member and wait for an answer that fits the task's schema. `step`: distinguishes several askings of one
+        task in one stage, e.g. `buyer-2`. Raises `Abstained`: the member has no answer; recorded. Within `all` and by
+        `try_ask` this becomes None."""
         services, beside = self._services, self.setup.asked_beside(self.case)
         task = task.asking(beside) if beside and isinstance(task, self._voting) else task
         path = self._new_path(member.id, f"{task.name}-{step}" if step else task.name)
@@ -340,14 +331,8 @@ class Court(Generic[C, S]):
         return bool(have) and have >= self.setup.quorum * of
 
     def needs(self, have: int, of: int, what: str) -> None:
-        """Stop the run where there are too few to go on; it can be continued.
-
-        Args:
-            what: what they are and have done, e.g. `jurors proposed a length`.
-
-        Raises:
-            QuorumLost: there are none, or fewer than the setup's quorum asks for.
-        """
+        """Stop the run where there are too few to go on; it can be continued. `what`: what they are and have done, e.g.
+        `jurors proposed a length`. Raises `QuorumLost`: there are none, or fewer than the setup's quorum asks for."""
         if self.enough(have, of):
             return
         # Who has failed in an earlier stage may not be asked in this one.
@@ -422,11 +407,8 @@ class Court(Generic[C, S]):
 
 
 async def hear(court: Court[Any, Any], deliberate: Callable[[Court[Any, Any]], Awaitable[Verdict]]) -> Verdict:
-    """Have a procedure deliberate in a court, once; a verdict that no page could show is refused.
-
-    Raises:
-        CourtroomError: the verdict is for a choice that is not declared, or does not call it by its name.
-    """
+    """Have a procedure deliberate in a court, once; a verdict that no page could show is refused. Raises
+    `CourtroomError`: the verdict is for a choice that is not declared, or does not call it by its name."""
     verdict = await deliberate(court)
     choices = court._declared
     names = {text.casefold(): name for name, title in choices.items() for text in (title, name)}

@@ -64,11 +64,8 @@ class Gate:
         return self._since is not None
 
     async def enter(self, stage: StageBegan, *, unanswered: int = 0) -> None:
-        """Wait until a stage may begin.
-
-        Args:
-            unanswered: questions to the court without which it may not; once there is a reply, the run is taken up anew.
-        """
+        """Wait until a stage may begin. `unanswered`: questions to the court without which it may not; once there is a
+        reply, the run is taken up anew."""
         self._target_done = self._target_begun
         waits = unanswered > 0 and self._asked is not None and stage.index > self.frontier
         if waits and self._asked:

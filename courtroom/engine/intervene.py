@@ -10,13 +10,7 @@ from courtroom.cases.checks import explain
 from courtroom.declarations.changes import value_at
 from courtroom.declarations.setup import Setup
 from courtroom.engine.court import RunInput
-from courtroom.engine.interventions import (
-    Action,
-    ChangeSetup,
-    Intervention,
-    InterventionRefused,
-    Overrule,
-)
+from courtroom.engine.interventions import Action, ChangeSetup, Intervention, InterventionRefused, Overrule
 from courtroom.engine.procedure import Procedure
 from courtroom.engine.record import Record
 from courtroom.engine.runner import Runner
@@ -70,10 +64,7 @@ class Interventions:
         self, parent: Record, actions: Sequence[Action], who: str = "somebody", stage: str | None = None
     ) -> tuple[Intervention, ...]:
         """What a fork begins with: its parent's interventions, and new ones, which are refused where they do not fit.
-
-        Args:
-            stage: name, path or kind of the stage from which the actions hold; None is from the beginning.
-        """
+        `stage`: name, path or kind of the stage from which the actions hold; None is from the beginning."""
         index = 0 if stage is None else stage_index(parent, stage)
         new = [self._planned(parent, action, who, index) for action in actions]
         both = [*parent.interventions, *new]

@@ -102,10 +102,7 @@ class Procedure:
 
     def unknown_names(self, complete: Setup, before: Setup | None = None) -> Mapping[str, str]:
         """Return what a complete setup names that is not there: a sentence by its path, e.g. `members.juror-99`.
-
-        Args:
-            before: a setup whose names are taken as they are, such as that of a fork's parent.
-        """
+        `before`: a setup whose names are taken as they are, such as that of a fork's parent."""
         unknown = {}
         members = {one.id: one for one in self.panel(complete)} | (before.members if before else {})
         roles = {role.name: role for role in self.roles} | (before.roles if before else {})

@@ -10,17 +10,7 @@ from typing import TypeVar
 from courtroom.cases.case import Case
 from courtroom.declarations.setup import Member, Setup
 from courtroom.engine.budget import Payment, in_sum
-from courtroom.engine.events import (
-    Called,
-    Event,
-    Noted,
-    Retrieved,
-    Seated,
-    StageBegan,
-    StageEnded,
-    Tallied,
-    Voted,
-)
+from courtroom.engine.events import Called, Event, Noted, Retrieved, Seated, StageBegan, StageEnded, Tallied, Voted
 from courtroom.engine.interventions import Intervention
 from courtroom.engine.run import ABOUT_RECORDINGS, UNVERIFIED, Run
 from courtroom.language import N_

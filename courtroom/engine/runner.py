@@ -109,14 +109,9 @@ class Runner(Loop):
 
     @needs(Access.RUN)
     def go(self, run: str, control: Control | None = None, keys: Mapping[str, str] = NO_KEYS) -> None:
-        """Run on as far as `control` allows (default: to the end, with the breaks as they are).
-
-        Args:
-            keys: what the person typed who has it run on. They are used from here on, in place of anybody else's, and
-                forgotten when somebody else has it run on, intervenes, or the run comes to its end.
-
-        Raises:
-            CourtroomError: the disk takes no writes.
+        """Run on as far as `control` allows (default: to the end, with the breaks as they are). `keys`: what the person
+        typed who has it run on. They are used from here on, in place of anybody else's, and forgotten when somebody
+        else has it run on, intervenes, or the run comes to its end. Raises `CourtroomError`: the disk takes no writes.
         """
         with plainly():
             row = self.store.changing(run, "start")

@@ -308,11 +308,8 @@ class RunStore:
 
     @needs(Access.RUN)
     def restore(self, deleted: Deleted) -> None:
-        """Bring back a run that was deleted, as it was; one that was brought back already stays as it is.
-
-        Raises:
-            CourtroomError: another run has its id, or something of it came on record; nothing is brought back.
-        """
+        """Bring back a run that was deleted, as it was; one that was brought back already stays as it is. Raises
+        `CourtroomError`: another run has its id, or something of it came on record; nothing is brought back."""
         with self._database.transaction() as db:
             row = db.execute("SELECT number FROM runs WHERE id = ?", (deleted.run,)).fetchone()
             if row and [row["number"]] == [one["number"] for one in deleted.rows["runs"]]:

@@ -26,10 +26,7 @@ def forecasts(case: Case, votes: Iterable[tuple[str | None, int | None]]) -> tup
     """Return what members' confidence says of their own votes; empty where what is right is not known.
 
     A confidence of 0 means that it could as well be otherwise, which is 1 / k with k choices, and 100 is certain.
-
-    Args:
-        votes: each member's choice and confidence.
-    """
+    `votes`: each member's choice and confidence."""
     if case.right is None:
         return ()
     right, choices = case.right

@@ -82,11 +82,8 @@ def not_in_file(record: Record, answers: AnswerStore) -> tuple[Claim, ...]:
 
     *number*: a time, a span, a share, a distance or a sum in digits that stands neither in the case nor in the member's
     question, and is neither the sum nor the difference of two that do. *denied*: a member who was shown a statement
-    says that something is not in the case, in words that the statement was the first to use.
-
-    Args:
-        answers: as the run's own answers are read, see `AnswerStore.of`.
-    """
+    says that something is not in the case, in words that the statement was the first to use. `answers`: as the run's
+    own answers are read, see `AnswerStore.of`."""
     case = "\n".join(strings(record.case.blind().model_dump(mode="json")))
     names = {word for one in record.everybody for word in plain(one.name).split()}
     first_said: dict[str, tuple[Voted, str]] = {}
@@ -116,8 +113,7 @@ def not_in_file(record: Record, answers: AnswerStore) -> tuple[Claim, ...]:
             for word in words(sentence):
                 if word not in small and "'" not in word:
                     first_said.setdefault(word, (vote, sentence))
-    order = {vote.path: place for place, vote in enumerate(spoken)}
-    return tuple(sorted(found.values(), key=lambda claim: order[claim.vote.path]))
+    return tuple(sorted(found.values(), key=lambda claim: spoken.index(claim.vote)))
 
 
 def nearest(said: str, text: str) -> str:

@@ -95,11 +95,8 @@ class Movement:
 
 
 def question(answers: AnswerStore, call: Called | None, *, to_all: bool = False) -> str:
-    """Return what was sent for an answer; empty where a person gave it, or it is not on record.
-
-    Args:
-        to_all: only what went to all alike. A prompt gives what is each member's own in its last part.
-    """
+    """Return what was sent for an answer; empty where a person gave it, or it is not on record. `to_all`: only what
+    went to all alike. A prompt gives what is each member's own in its last part."""
     messages = answers.request(call.keys[0]) if call and call.keys else ()
     sent = (one.parts[: -1 if to_all else None] for one in messages if not to_all or one.role == "user")
     return "\n".join(part for parts in sent for part in parts if isinstance(part, str))

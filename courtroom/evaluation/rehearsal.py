@@ -135,11 +135,8 @@ async def rehearse(
     root: str = "",
     asked_at: Callable[[str, str], frozenset[str]] = lambda model, connection: frozenset(),
 ) -> Estimate:
-    """Play a run through in memory and count its calls. Nothing is asked of any language model or put on disk.
-
-    Args:
-        known: answers of rehearsals before this one, which count as on record; this one's are added.
-    """
+    """Play a run through in memory and count its calls. Nothing is asked of any language model or put on disk. `known`:
+    answers of rehearsals before this one, which count as on record; this one's are added."""
     count = LoadCount(capabilities.connections)
     counting = CountingAsker(on_record, OfflineModel(procedure.offline), count, {} if known is None else known)
     services = Services(Ledger(root=root, seen=seen, asked_at=asked_at), counting, capabilities, look_up)

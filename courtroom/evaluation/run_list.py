@@ -19,11 +19,7 @@ from courtroom.strict import Strict
 from courtroom.text.words import short
 
 Order = Literal["newest", "oldest", "case"]
-ORDERS: dict[Order, str] = {
-    "newest": "made DESC",
-    "oldest": "made",
-    "case": "folded(title), made DESC",
-}
+ORDERS: dict[Order, str] = {"newest": "made DESC", "oldest": "made", "case": "folded(title), made DESC"}
 """By the order in which runs were made, which no clock can change; an experiment stands where its last run does. By
 case, all runs of a case are one line."""
 

@@ -100,13 +100,9 @@ def people() -> tuple[Deliberation, ...]:
 
 
 def deliberation(record: Record, procedure: Procedure) -> Deliberation | None:
-    """A run as a deliberation; None where it is not done, has scripted members, or does not decide by ballots between two
-    sides.
-
-    Args:
-        procedure: that of the run, with what can be voted for in its case; the first choice is for the side that has to
-            prove its case.
-    """
+    """A run as a deliberation; None where it is not done, has scripted members, or does not decide by ballots between
+    two sides. `procedure`: that of the run, with what can be voted for in its case; the first choice is for the side
+    that has to prove its case."""
     choices = procedure.choices
     rounds = {stage.path for stage in record.stages if stage.stage_kind == ROUND}
     ballots = [votes for path, votes in record.ballots.items() if record.ballot_stage(path) in rounds]

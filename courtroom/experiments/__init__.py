@@ -13,13 +13,8 @@ __all__ = ["frame"]
 
 
 def frame(name: str) -> pd.DataFrame:
-    """Return a line for each cell of an experiment of this machine: arm, case, outcome, measures, what it took.
-
-    Args:
-        name: the experiment's id, or its name for the newest of that name.
-
-    Raises:
-        CourtroomError: there is no such experiment.
+    """Return a line for each cell of an experiment of this machine: arm, case, outcome, measures, what it took. `name`:
+    the experiment's id, or its name for the newest of that name. Raises `CourtroomError`: there is no such experiment.
     """
     from courtroom.courthouse import Courthouse
 

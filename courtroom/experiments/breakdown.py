@@ -88,11 +88,8 @@ def breakdown(
     feature: Feature,
     curves: Mapping[str, str] | None = None,
 ) -> Breakdown:
-    """A measure by a feature, with intervals over the cases of each class.
-
-    Args:
-        curves: by arm, what the curve is called that arms are joined in where the feature joins them.
-    """
+    """A measure by a feature, with intervals over the cases of each class. `curves`: by arm, what the curve is called
+    that arms are joined in where the feature joins them."""
     found: dict[tuple[str, str], list[CellRow]] = {}
     own = [(row, feature.of(scored)) for row in rows if (scored := row.scored)]
     of_cases = {row.row: label for row, label in reversed(own) if label is not None} if feature.of_case else {}

@@ -245,11 +245,7 @@ def facts_of(found: ExperimentResults, house: Courthouse) -> dict[str, Any]:
             "tests": tests_of(found.pairs),
             "corrected": sorted({many for many in counted.values() if many > 1}),
         },
-        "hypotheses": {
-            "number": len(lock.hypotheses),
-            "locked": f"{lock.at:%Y-%m-%d %H:%M} UTC",
-            "hash": lock.digest,
-        }
+        "hypotheses": {"number": len(lock.hypotheses), "locked": f"{lock.at:%Y-%m-%d %H:%M} UTC", "hash": lock.digest}
         if lock
         else {},
         # What persons did to, and what was looked up in, the runs looked at: the first and the last of each arm.

@@ -40,13 +40,8 @@ class LocalCells:
 
     async def finish(self, cell: Cell, runner: Runner, keys: Mapping[str, str]) -> None:
         """Bring the run of a cell to its end; called on the loop. The run of a cell that teaches is on record already.
-
-        Args:
-            keys: what the person typed who has it run; see `Runner.go`.
-
-        Raises:
-            CourtroomError: it can't be brought to its end.
-        """
+        `keys`: what the person typed who has it run; see `Runner.go`. Raises `CourtroomError`: it can't be brought to
+        its end."""
         await asyncio.to_thread(self._begin, cell, keys)
         await runner.settled(cell.run)
 

@@ -30,15 +30,7 @@ from courtroom.experiments.plan import Cell
 from courtroom.experiments.store import ExperimentStore, NoSuchExperiment, StoredExperiment
 from courtroom.models.errors import ModelError
 from courtroom.models.failures import LONGEST_WAIT_S
-from courtroom.models.limits import (
-    CallLimits,
-    Limits,
-    RateLimiter,
-    ServerClock,
-    Slot,
-    limited_together,
-    server_of,
-)
+from courtroom.models.limits import CallLimits, Limits, RateLimiter, ServerClock, Slot, limited_together, server_of
 from courtroom.models.request import Request, Usage
 from courtroom.models.spec import ModelSpec
 from courtroom.store.connection import OUTAGES
@@ -215,11 +207,8 @@ class WorkerCells:
             return None
 
     def _runs_of(self, experiment: str) -> LocalCells | None:
-        """Return who brings an experiment's cells to their ends here; None where it is halted.
-
-        Raises:
-            CellPostponed: nobody drives it in this store.
-        """
+        """Return who brings an experiment's cells to their ends here; None where it is halted. Raises `CellPostponed`:
+        nobody drives it in this store."""
         if not self._store.is_driven(experiment):
             raise CellPostponed(ELSEWHERE)
         if self._store.status(experiment) != "running":

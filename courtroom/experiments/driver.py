@@ -58,11 +58,8 @@ def why_not_done(record: Record) -> str:
 
 @asynccontextmanager
 async def cluster_of(house: Courthouse, kept: StoredExperiment) -> AsyncIterator[Finish | None]:
-    """Open the cluster that the settings name, and try it; None where they name none.
-
-    Raises:
-        CourtroomError: it can't be used; the sentence says why.
-    """
+    """Open the cluster that the settings name, and try it; None where they name none. Raises `CourtroomError`: it can't
+    be used; the sentence says why."""
     if not (address := house.settings.dask):
         yield None
         return

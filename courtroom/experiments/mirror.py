@@ -74,14 +74,9 @@ def drafts(
 
 
 def with_mirror(experiment: Experiment, drafted: Drafts, seen_by: str = "") -> Experiment:
-    """Add to each arm the same heard again and an arm for each change, under seeds other than its own.
-
-    Args:
-        seen_by: who has read what is changed; without it the experiment can be kept, not begun.
-
-    Raises:
-        CourtroomError: no case is changed.
-    """
+    """Add to each arm the same heard again and an arm for each change, under seeds other than its own. `seen_by`: who
+    has read what is changed; without it the experiment can be kept, not begun. Raises `CourtroomError`: no case is
+    changed."""
     arms = [new for arm in experiment.arms for new in _arms(arm, experiment, drafted, seen_by)]
     if not any(arm.kind == "mirror" for arm in arms):
         raise CourtroomError("Nothing would be changed in any of the cases. Choose another change, or say whose it is.")

@@ -198,11 +198,7 @@ def read_predictions(path: Path) -> Iterator[Prediction]:
 
     Where a line has `item`, a place from 0, the case is the row of that place from the file of the same name, as an
     import names it: `TASK.jsonl` and item 7 are `TASK-7`. So it is with the answers that LawBench publishes, an object
-    by places in `MODEL/TASK.json`.
-
-    Raises:
-        CourtroomError: a line can't be read; the sentence names it.
-    """
+    by places in `MODEL/TASK.json`. Raises `CourtroomError`: a line can't be read; the sentence names it."""
     for part in parts(path):
         if path.is_dir() and part.ending not in (".json", ".jsonl"):
             continue

@@ -159,13 +159,8 @@ BEFORE = "before"
 
 class Plan:
     """An experiment as it is carried out: its arms' setups, its cells, and the memories that arms teach and see.
-
-    Args:
-        answers: predictions made elsewhere, by the arm's place.
-
-    Raises:
-        CourtroomError: a procedure is unknown or takes another kind of case, or a setup does not fit.
-    """
+    `answers`: predictions made elsewhere, by the arm's place. Raises `CourtroomError`: a procedure is unknown or takes
+    another kind of case, or a setup does not fit."""
 
     def __init__(
         self, experiment: Experiment, kind: str, house: Courthouse, answers: Mapping[int, Answers] | None = None
@@ -384,10 +379,7 @@ def estimate(plan: Plan, progress: Callable[[int, int], None]) -> ExperimentEsti
     """Estimate what an experiment takes; no language model is asked, and nothing is put on record.
 
     An arm that learns is rehearsed with the memory as it is now: what it will have learned is not known yet.
-
-    Args:
-        progress: is called with how many cells are rehearsed, and of how many.
-    """
+    `progress`: is called with how many cells are rehearsed, and of how many."""
     import pandas as pd  # slow to import
 
     experiment, house = plan.experiment, plan.house

@@ -118,14 +118,9 @@ class Experiments:
 
     @needs(Access.RUN)
     def go(self, name: str, keys: Mapping[str, str] | None = None) -> str:
-        """Start the remaining cells, and return the experiment's id.
-
-        Args:
-            keys: what the person typed who starts it; see `Runner.go`. On a cluster, workers have keys of their own.
-
-        Raises:
-            CourtroomError: the settings name a cluster that can't be used.
-        """
+        """Start the remaining cells, and return the experiment's id. `keys`: what the person typed who starts it; see
+        `Runner.go`. On a cluster, workers have keys of their own. Raises `CourtroomError`: the settings name a cluster
+        that can't be used."""
         kept = self.store.experiment(name)
         self.store.changing(kept.id, "start")
         if kept.status != "done" or any(state == "waiting" for _, state in self.store.counts(kept.id)):

@@ -81,9 +81,7 @@ class Variant(Strict):
         {}, "By a case's id, its texts that are heard in other words, by their paths in the case."
     )
     seen_by: str = option(
-        "",
-        "Who has read what is heard in other words or another order; without it nothing is heard.",
-        max_length=200,
+        "", "Who has read what is heard in other words or another order; without it nothing is heard.", max_length=200
     )
 
     @property
@@ -106,16 +104,12 @@ class Arm(Variant):
     set: dict[str, JsonValue] = Field(default_factory=dict, description="Values of the setup by their paths.")
     seed: int = Field(default=0, ge=0, description="Of the first repeat; each further one has the next.")
     repeats: int | None = option(
-        None,
-        "How often each case runs under this arm, in place of the experiment's repeats.",
-        ge=1,
-        le=1_000,
+        None, "How often each case runs under this arm, in place of the experiment's repeats.", ge=1, le=1_000
     )
     predictions: str = Field(default="", description="A file of answers by case.")
     digest: str = Field(default="", description="Of the predictions; written out when the experiment begins.")
     unknown: int = option(
-        0,
-        "Cases of the predictions that the dataset does not have; written out when the experiment begins.",
+        0, "Cases of the predictions that the dataset does not have; written out when the experiment begins."
     )
     memory_of: str = option("", "The arm whose memory it sees, for one that does not learn itself.")
 

@@ -13,15 +13,10 @@ from courtroom.experiments.spec import Experiment
 from courtroom.questions.asides import Cost
 from courtroom.sharing import Action, changing, follow, give_up, listed, may_see, note, take
 from courtroom.store.connection import StoredRow, StoreLock, read, read_all
-from courtroom.store.database import Database
+from courtroom.store.database import Database, insert
 from courtroom.strict import Strict
 
-NAMING = (
-    ("runs", "setup"),
-    ("experiments", "body"),
-    ("interventions", "body"),
-    ("setups", "body"),
-)
+NAMING = (("runs", "setup"), ("experiments", "body"), ("interventions", "body"), ("setups", "body"))
 """Tables and columns in which a snapshot of the memory may be named, as JSON: setups, and what becomes one."""
 
 Status = Literal["running", "paused", "done"]
@@ -64,29 +59,21 @@ class ExperimentStore:
         """Put an experiment on record with all its cells, all or nothing; one that is there already stays as it is.
         `cells`: those of predictions made elsewhere with what they came to."""
         own, parent, person = _named(experiment.id), experiment.dataset.run, acting_account()
+        what = {"id": experiment.id, "name": experiment.name, "parent": parent, "body": experiment.model_dump_json()}
         with self._database.transaction() as db:
-            fresh = db.execute(
-                "INSERT INTO experiments (id, name, parent, body, kind, status, created)"
-                " VALUES (?, ?, ?, ?, ?, 'paused', ?)"
-                " ON CONFLICT DO NOTHING",
-                (experiment.id, experiment.name, parent, experiment.model_dump_json(), kind, time.time()),
-            ).rowcount
-            if fresh:
+            row = {**what, "kind": kind, "status": "paused", "created": time.time()}
+            if insert(db, "experiments", [row], or_keep=True):
                 if parent:  # who sees a run sees what would have changed it
                     follow(self._database, own, Resource(kind="run", id=parent), person.id if person else None)
                 else:
                     take(self._database, own)
                 note(self._database, "make", own)
-                db.executemany(
-                    "INSERT INTO experiment_cells"
-                    " (experiment, number, arm, row, repeat, seed, phase, run, state, outcome)"
-                    " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                    (
-                        (experiment.id, cell.number, cell.arm, cell.row, cell.repeat, cell.seed, cell.phase, cell.run)
-                        + (("done", outcome.model_dump_json()) if outcome else ("waiting", None))
-                        for cell, outcome in cells
-                    ),
+                rows = (
+                    {"experiment": experiment.id, **cell.model_dump(), "state": "done" if outcome else "waiting"}
+                    | {"outcome": outcome.model_dump_json() if outcome else None}
+                    for cell, outcome in cells
                 )
+                insert(db, "experiment_cells", rows)
             elif not may_see(self._database, own):
                 raise CourtroomError("The very same experiment is another person's. Give yours another name.")
         return experiment.id

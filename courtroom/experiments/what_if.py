@@ -75,11 +75,7 @@ def members_left_out(procedure: Procedure, setup: Setup, case: Case, seed: int) 
 def evidence_left_out(case: Case) -> Axis:
     """Each part of the case that can be left out, in turn."""
     return tuple(
-        Variant(
-            name=f"without {part}" + (f": {short(text)}" if text else ""),
-            kind="evidence",
-            without=(part,),
-        )
+        Variant(name=f"without {part}" + (f": {short(text)}" if text else ""), kind="evidence", without=(part,))
         for part, text in case.parts()
     )
 

@@ -351,11 +351,8 @@ LISTED = ("categories", "outcomes")
 
 
 def draw_rows(statistics: Statistics, what: str, theme: str = "light") -> go.Figure:
-    """Draw how many rows there are of each class, a colour a split.
-
-    Args:
-        what: `categories`, `outcomes`, `lengths`, `margins`, or another number that is counted.
-    """
+    """Draw how many rows there are of each class, a colour a split. `what`: `categories`, `outcomes`, `lengths`,
+    `margins`, or another number that is counted."""
     whole = statistics.counts[ALL]
     splits = {split: counts for split, counts in statistics.counts.items() if split != ALL} or {ALL: whole}
     rows = pd.DataFrame({split: pd.Series(_classes(counts, what), dtype=int) for split, counts in splits.items()})

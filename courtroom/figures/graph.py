@@ -27,8 +27,7 @@ def draw_graph(graph: Graph, choices: Sequence[Choice], theme: str = "light", he
     A click on a node gives its member id as `customdata`; on an arrow, both ids with a blank between.
     """
     at = _places(
-        tuple(node.id for node in graph.nodes),
-        tuple(dict.fromkeys((edge.source, edge.target) for edge in graph.edges)),
+        tuple(node.id for node in graph.nodes), tuple(dict.fromkeys((edge.source, edge.target) for edge in graph.edges))
     )
     labels = {node.id: node.label for node in graph.nodes}
 
@@ -227,12 +226,8 @@ MIN_MARK_PX, MAX_MARK_PX = 8, 26
 
 
 def draw_reliability(bins: Mapping[str, pd.DataFrame], theme: str = "light") -> go.Figure:
-    """Draw the share of votes that are right against how sure members were, a line for each name; a larger mark has more
-    votes. On the dashed line they would be as sure as they are right.
-
-    Args:
-        bins: see `reliability`.
-    """
+    """Draw the share of votes that are right against how sure members were, a line for each name; a larger mark has
+    more votes. On the dashed line they would be as sure as they are right. `bins`: see `reliability`."""
     most = max((mine["n"].max() for mine in bins.values()), default=1)
     even = {"color": NEUTRAL[theme], "dash": "dash", "width": 1}
     figure = go.Figure()

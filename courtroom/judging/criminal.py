@@ -120,11 +120,8 @@ class JudgmentAnswer(BaseModel):
 
 @lru_cache(maxsize=16)
 def fuller(answer: type[BaseModel], charges: str) -> type[Any]:
-    """Return an answer of the same name that says of a judgment what lies beside the term, and may acquit.
-
-    Args:
-        charges: the name of the field with the charges.
-    """
+    """Return an answer of the same name that says of a judgment what lies beside the term, and may acquit. `charges`:
+    the name of the field with the charges."""
 
     def complete(given: Any) -> Any:
         if not given.further.acquitted and not (given.relevant_articles and getattr(given, charges)):

@@ -55,11 +55,8 @@ def quoted(case: Dispute, side: Side, point: Contribution) -> str:
 
 
 def weighed_up(case: Dispute, side: Side, clues: Sequence[Contribution], besides: str = "") -> tuple[str, ...]:
-    """Give the reasons of a vote: what speaks most for its side, what against it, and what all weighs.
-
-    Args:
-        besides: what else moved the vote, and how much.
-    """
+    """Give the reasons of a vote: what speaks most for its side, what against it, and what all weighs. `besides`: what
+    else moved the vote, and how much."""
     language = case.language
     mine = points(case, side, clues)[:2] or [said(language, "no-point", side=said(language, side))]
     buyer, seller = sum(max(c.weight, 0) for c in clues), sum(max(-c.weight, 0) for c in clues)

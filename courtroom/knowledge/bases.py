@@ -44,11 +44,8 @@ class Origin(Strict):
 
 
 def kept_as(kind: str, base: str) -> str:
-    """Return under which name a collection of a base, or a part of a memory, is kept.
-
-    Args:
-        base: its name; that of the bundled base, and of the store's own memory, is not said.
-    """
+    """Return under which name a collection of a base, or a part of a memory, is kept. `base`: its name; that of the
+    bundled base, and of the store's own memory, is not said."""
     return kind if base in (BUNDLED, "") else f"{kind}.{base}"
 
 

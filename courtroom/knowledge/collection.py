@@ -25,7 +25,7 @@ from courtroom.knowledge.index import (
 )
 from courtroom.knowledge.index_folders import IndexFolders
 from courtroom.store.connection import StoredRow, read, read_all
-from courtroom.store.database import Database, marks
+from courtroom.store.database import Database, insert, marks
 from courtroom.strict import Strict
 
 DAMPING = 60
@@ -206,15 +206,12 @@ class Collection(Generic[R]):
 
     def remove(self, names: Iterable[str]) -> None:
         """Delete records. `add` brings them back."""
-        gone = [(self.name, name) for name in names]
+        gone = list(names)
         with self._database.transaction() as db:
             version = self._next_version()
-            db.executemany("DELETE FROM knowledge WHERE collection = ? AND id = ?", gone)
-            db.executemany(
-                "INSERT INTO knowledge_removed VALUES (?, ?, ?)"
-                " ON CONFLICT (collection, id) DO UPDATE SET version = excluded.version",
-                [(*one, version) for one in gone],
-            )
+            db.executemany("DELETE FROM knowledge WHERE collection = ? AND id = ?", [(self.name, one) for one in gone])
+            rows = ({"collection": self.name, "id": one, "version": version} for one in gone)
+            insert(db, "knowledge_removed", rows, key=["collection", "id"])
 
     def seed(self, records: Callable[[], Iterable[R]]) -> None:
         """Put in what is bundled, once: what is deleted stays deleted."""

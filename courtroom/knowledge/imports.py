@@ -71,14 +71,9 @@ class Imports:
 
     @needs(Access.RUN)
     def check(self, into: Kind, name: str, data: bytes, base: str = IMPORTED, how: How = "add") -> CheckedFile:
-        """Check a whole file. The knowledge base into which it goes comes into being with its first record.
-
-        Args:
-            how: `add` its records to those of the base, where of two with one id the new one stays, or `replace` these.
-
-        Raises:
-            CourtroomError: the base can't be imported into, or a record does not fit; the sentence says what.
-        """
+        """Check a whole file. The knowledge base into which it goes comes into being with its first record. `how`:
+        `add` its records to those of the base, where of two with one id the new one stays, or `replace` these. Raises
+        `CourtroomError`: the base can't be imported into, or a record does not fit; the sentence says what."""
         if base == BUNDLED:
             raise CourtroomError(
                 f"The knowledge base “{BUNDLED}” holds what Courtroom brings along. Import into another one."

@@ -93,11 +93,8 @@ def facets_of(record: Any, added: float) -> Facets:
     """Return what a record is filtered by.
 
     Disputes have a category; criminal cases their charges as categories and their articles as laws; charges and
-    statutes their articles; and each has what its id stands under.
-
-    Args:
-        added: when it came, in seconds since 1970; 0 where it was bundled.
-    """
+    statutes their articles; and each has what its id stands under. `added`: when it came, in seconds since 1970; 0
+    where it was bundled."""
     parts = record.id.split("/")  # what stands together, such as the examples of one label
     marks = {f"under={'/'.join(parts[:n])}/" for n in range(1, len(parts))}
     if category := getattr(record, "category", ""):

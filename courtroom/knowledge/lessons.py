@@ -16,7 +16,7 @@ from courtroom.errors import CourtroomError, Unreadable
 from courtroom.knowledge.bases import MEMORY_PARTS, MemoryPart, kept_as
 from courtroom.knowledge.collection import Collection
 from courtroom.store.connection import read, read_all
-from courtroom.store.database import Database, marks
+from courtroom.store.database import Database, insert, marks
 from courtroom.strict import Strict
 
 State = dict[tuple[MemoryPart, str], str]
@@ -171,10 +171,8 @@ class States:
                 "UPDATE memory_states SET until = ? WHERE collection = ? AND id = ? AND until IS NULL",
                 (first, collection, name),
             )
-            db.execute(
-                "INSERT INTO memory_states (collection, id, body, until) VALUES (?, ?, ?, ?)",
-                (collection, name, body, None if body is not None else first),
-            )
+            until = None if body is not None else first
+            insert(db, "memory_states", [{"collection": collection, "id": name, "body": body, "until": until}])
 
 
 NOTHING = "empty"
@@ -218,10 +216,8 @@ class Snapshots:
         at = self._states.now(self._memory)
         digest, _ = self._states.contents(at)
         with self._database.transaction() as db:
-            db.execute(
-                "INSERT INTO memory_snapshots (name, at, digest, made) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
-                (name, at, digest, time.time()),
-            )
+            row = {"name": name, "at": at, "digest": digest, "made": time.time()}
+            insert(db, "memory_snapshots", [row], or_keep=True)
         kept = self.named(name)
         if kept.digest != digest:
             raise CourtroomError(
@@ -332,10 +328,8 @@ class Lessons:
                 return
             changes = [change.model_dump(mode="json") for op in lesson.ops if (change := self._apply(op))]
             body = {"phase": lesson.phase, "why": lesson.why, "changes": changes}
-            db.execute(
-                "INSERT INTO lessons (run, path, at, body) VALUES (?, ?, ?, ?)",
-                (run, path, time.time(), json.dumps(body, ensure_ascii=False)),
-            )
+            row = {"run": run, "path": path, "at": time.time(), "body": json.dumps(body, ensure_ascii=False)}
+            insert(db, "lessons", [row])
 
     def all(self) -> list[Taught]:
         """All lessons that can be read, oldest first, undone ones too; `unreadable` has the others."""

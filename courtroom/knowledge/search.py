@@ -113,11 +113,8 @@ class Hit(Strict):
 
 
 class Knowledge:
-    """All collections, and what a procedure may ask of them.
-
-    Args:
-        memory: the name of the memory that is taught; empty is the store's own.
-    """
+    """All collections, and what a procedure may ask of them. `memory`: the name of the memory that is taught; empty is
+    the store's own."""
 
     def __init__(
         self, database: Database, settings: Settings, folders: IndexFolders | None = None, memory: str = ""
@@ -337,11 +334,7 @@ class Knowledge:
 
 
 _KINDS: dict[Name, tuple[type[Any], Callable[[Any], str | tuple[str, ...]], Callable[[], list[Any]] | None]] = {
-    "precedents": (
-        Precedent,
-        bases.precedent_text,
-        partial(bases.bundled, DATA / "precedents.jsonl", Precedent),
-    ),
+    "precedents": (Precedent, bases.precedent_text, partial(bases.bundled, DATA / "precedents.jsonl", Precedent)),
     "statutes": (Statute, bases.statute_text, bases.bundled_statutes),
     "charges": (Charge, bases.charge_text, lambda: charges_of(bases.bundled_statutes())),
     "cases": (CriminalCase, lambda case: case.facts, bases.bundled_cases),  # they are all that a new case has

@@ -26,11 +26,7 @@ _BROKEN = (OSError, struct.error, SyntaxError, ValueError, TypeError, EOFError, 
 
 
 def read_image(source: bytes | Path, name: str) -> bytes:
-    """Return a picture's bytes.
-
-    Raises:
-        MediaError: it is empty, or larger than may be.
-    """
+    """Return a picture's bytes. Raises `MediaError`: it is empty, or larger than may be."""
     size = len(source) if isinstance(source, bytes) else source.stat().st_size
     if size == 0:
         raise MediaError(f"{name} is empty. Export the picture again.")
@@ -41,11 +37,8 @@ def read_image(source: bytes | Path, name: str) -> bytes:
 
 
 def opened(data: bytes, name: str) -> ImageFile:
-    """Open a picture: its size and form are known then, its pixels are not decoded yet.
-
-    Raises:
-        MediaError: it claims too many pixels, or is damaged.
-    """
+    """Open a picture: its size and form are known then, its pixels are not decoded yet. Raises `MediaError`: it claims
+    too many pixels, or is damaged."""
     with decoding(name):
         image = Image.open(io.BytesIO(data), formats=("PNG", "JPEG", "WEBP", "GIF"))
     _refuse_large(image, name)
@@ -78,11 +71,8 @@ def as_png(image: Image.Image) -> bytes:
 
 
 def turned(data: bytes, name: str) -> list[bytes]:
-    """Return the pages of a picture in one of the `OTHER_FORMS` as PNG, upright.
-
-    Raises:
-        MediaError: it is none, is damaged, or claims too many pixels or pages.
-    """
+    """Return the pages of a picture in one of the `OTHER_FORMS` as PNG, upright. Raises `MediaError`: it is none, is
+    damaged, or claims too many pixels or pages."""
     import pillow_heif  # only those who bring such a picture wait for it
 
     pillow_heif.register_heif_opener(thumbnails=False)

@@ -57,11 +57,8 @@ class SentPicture:
 
 
 def inspect_image(source: bytes | Path, name: str) -> tuple[str, ...]:
-    """Check a picture, and give what somebody should know who wants it to be seen.
-
-    Raises:
-        MediaError: it can't be used; the sentence says why.
-    """
+    """Check a picture, and give what somebody should know who wants it to be seen. Raises `MediaError`: it can't be
+    used; the sentence says why."""
     data = read_image(source, name)
     return (*misnamed("image", expect("image", data[:16], name), name), *sent_picture(data, name).remarks)
 
@@ -85,11 +82,8 @@ def views_of(data: bytes, name: str) -> int | None:
 
 
 def sent_picture(data: bytes, name: str) -> SentPicture:
-    """Give what is sent of a picture: the frames of an animation, the parts of a long one, else one copy.
-
-    Raises:
-        MediaError: it can't be used.
-    """
+    """Give what is sent of a picture: the frames of an animation, the parts of a long one, else one copy. Raises
+    `MediaError`: it can't be used."""
     image = opened(data, name)
     if _frame_count(image) > 1:
         return _moving(image, name)

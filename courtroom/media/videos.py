@@ -36,11 +36,8 @@ def clock(seconds: float, *, tenths: bool = False) -> str:
 
 
 def inspect_video(path: Path, name: str) -> tuple[str, ...]:
-    """Read a video through once, and give a remark where its name says something else than what it is.
-
-    Raises:
-        MediaError: it can't be used; the sentence says why.
-    """
+    """Read a video through once, and give a remark where its name says something else than what it is. Raises
+    `MediaError`: it can't be used; the sentence says why."""
     size = path.stat().st_size
     if size == 0:
         raise MediaError(f"{name} is empty. Export the video again.")

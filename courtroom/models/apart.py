@@ -73,15 +73,9 @@ class Apart:
     def rendered(
         self, what: Literal["whole", "blocks", "parse", "parse task"], name: str, /, **inputs: object
     ) -> list[str]:
-        """Render a template.
-
-        Args:
-            what: all of it from what the run shares, or its blocks `shared` and `own`, or nothing: it is only seen
-                whether it is a template, and for a task's whether all of it is sent.
-
-        Raises:
-            PromptError: with a sentence that names the prompt.
-        """
+        """Render a template. `what`: all of it from what the run shares, or its blocks `shared` and `own`, or nothing:
+        it is only seen whether it is a template, and for a task's whether all of it is sent. Raises `PromptError`: with
+        a sentence that names the prompt."""
         with self._lock:
             if name in self._failed:  # it took the worker down: many members at once need not find out one by one
                 raise PromptError(self._failed[name])
@@ -172,11 +166,8 @@ def why_no_template(name: str, text: str) -> str:
 
 
 def refuse(edits: Mapping[str, str], before: Mapping[str, str]) -> None:
-    """See whether edits can be used; what is as before is not looked at again.
-
-    Raises:
-        PromptError: with a sentence that names the prompt.
-    """
+    """See whether edits can be used; what is as before is not looked at again. Raises `PromptError`: with a sentence
+    that names the prompt."""
     for name, text in edits.items():
         if text and before.get(name) != text and (why := why_no_template(name, text)):
             raise PromptError(why)

@@ -72,10 +72,7 @@ def offline_beside(
     again: Callable[[random.Random], BaseModel],
 ) -> dict[str, Any]:
     """Return what a formula says beside its vote: the pieces that it quotes, and how many draws of it vote alike.
-
-    Args:
-        again: the same formula with another source of chance.
-    """
+    `again`: the same formula with another source of chance."""
     said = answer.model_dump(mode="json")
     added: dict[str, Any] = {}
     if beside.pieces:

@@ -13,7 +13,7 @@ from courtroom.models.local import model_files
 from courtroom.models.offers import served_context
 from courtroom.models.route import address, route
 from courtroom.models.spec import LOCAL, NO_SERVER, PERSON, ModelSpec
-from courtroom.store.database import Database
+from courtroom.store.database import Database, insert
 from courtroom.store.writer import Writer
 
 VISION = "vision"
@@ -165,11 +165,9 @@ class Capabilities:
             return sum(db.execute("DELETE FROM capabilities WHERE model = ?", (place,)).rowcount for place in mine)
 
     def _keep(self, model: str, name: str, value: int) -> None:
-        query = (
-            "INSERT INTO capabilities VALUES (?, ?, ?) ON CONFLICT (model, name) DO UPDATE SET value = excluded.value"
-        )
+        row = {"model": model, "name": name, "value": value}
         if (database := self._database) is not None and self._writer is not None:
-            self._writer.put(lambda: database.connection.execute(query, (model, name, value)))
+            self._writer.put(lambda: insert(database.connection, "capabilities", [row], key=["model", "name"]))
 
 
 def in_words(findings: Mapping[str, int]) -> str:

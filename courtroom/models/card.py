@@ -154,11 +154,8 @@ def free(model: str) -> bool:
 
 
 def price(model: str, *, by_batch: bool = False) -> Price | None:
-    """The price from LiteLLM's local card; None where it is unknown. Imports LiteLLM: call it in a thread.
-
-    Args:
-        by_batch: for calls that go by batch where the provider takes such: half, unless its card says otherwise.
-    """
+    """The price from LiteLLM's local card; None where it is unknown. Imports LiteLLM: call it in a thread. `by_batch`:
+    for calls that go by batch where the provider takes such: half, unless its card says otherwise."""
     if free(model):
         return Price(0.0, 0.0, 0.0, 0.0)
     known = card(model) or {}

@@ -75,11 +75,7 @@ class Connections(UserDict[str, Connection]):
             hide(connection.secret)
 
     def named(self, name: str) -> Connection:
-        """A connection.
-
-        Raises:
-            NotAllowed: the owner lists none of this name.
-        """
+        """A connection. Raises `NotAllowed`: the owner lists none of this name."""
         if name not in self:
             known = f"It has: {', '.join(self)}." if self else "Its owner lists none."
             raise NotAllowed(f"There is no connection “{name}” on this server. {known} Choose another in the setup.")
@@ -87,15 +83,9 @@ class Connections(UserDict[str, Connection]):
 
     @classmethod
     def read(cls, path: Path | None, secrets: Mapping[str, Any] | None = None) -> Connections:
-        """Those of the file, and those among Streamlit's secrets.
-
-        Args:
-            secrets: by name; Streamlit keeps connections of its own in the same place, so that one without provider and
-                address is none of ours.
-
-        Raises:
-            CourtroomError: the file can't be read, or a connection does not fit; the sentence holds no key.
-        """
+        """Those of the file, and those among Streamlit's secrets. `secrets`: by name; Streamlit keeps connections of
+        its own in the same place, so that one without provider and address is none of ours. Raises `CourtroomError`:
+        the file can't be read, or a connection does not fit; the sentence holds no key."""
         ours = {name: entry for name, entry in (secrets or {}).items() if {"provider", "address"} <= set(entry)}
         listed = {name: _checked("the secrets", name, entry) for name, entry in ours.items()}
         if path is not None:

@@ -18,11 +18,7 @@ class ModelError(CourtroomError):
 
 
 class CannotSee(ModelError):
-    """The server refuses so many pictures; asking with fewer can help.
-
-    Args:
-        most: how many may be shown of this question.
-    """
+    """The server refuses so many pictures; fewer can help. `most`: how many may be shown of this question."""
 
     def __init__(self, sentence: str, most: int = 0) -> None:
         super().__init__(sentence)

@@ -257,10 +257,7 @@ def _faults(error: Exception, request: Request, status: int | None, detail: str)
             isinstance(error, TimeoutError) or status == 408,
             f"{model} did not answer within {request.spec.timeout_s:g} s. Try again, or allow more time.",
         ),
-        (
-            status == 504,
-            f"The server of {model} got no answer from the model in time (status 504). Try again later.",
-        ),
+        (status == 504, f"The server of {model} got no answer from the model in time (status 504). Try again later."),
         (
             status == 402 or (refused and _is_used_up(error)),
             f"What was paid for {model} at its provider is used up. Pay in there, or take another model.",
@@ -289,10 +286,7 @@ def _faults(error: Exception, request: Request, status: int | None, detail: str)
             f"Something before {model}, such as a firewall, refuses the call with a web page; the key was not looked "
             "at. Ask whoever looks after the network.",
         ),
-        (
-            is_key_refused and there,
-            f"The key for {model} at {there} was refused. Ask the server's owner for another.",
-        ),
+        (is_key_refused and there, f"The key for {model} at {there} was refused. Ask the server's owner for another."),
         (is_key_refused, f"The key for {model} was refused. Set {name}, or type it on the Setup page."),
         (refused and "too_long" in said, too_long),
         (refused and pictures and (status in (400, 413, 415) or "pictures" in said), ""),

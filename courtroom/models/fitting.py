@@ -80,11 +80,7 @@ def _decoded(value: Any) -> Any:
 
 
 def _fit(value: Any, part: Mapping[str, Any], about: str) -> Any:
-    """A value as one part of the schema has it.
-
-    Args:
-        about: what the schema says of the part and of all around it.
-    """
+    """A value as one part of the schema has it. `about`: what the schema says of the part and of all around it."""
     about = f"{about} {part.get('description', '')}"
     if "anyOf" in part:
         is_null = value is None and {"type": "null"} in part["anyOf"]

@@ -75,11 +75,8 @@ def secret_forms() -> tuple[str, ...]:
 
 
 def without_secrets(text: str, forms: tuple[str, ...] | None = None) -> str:
-    """A text without any key that we know of; all else stays as it came.
-
-    Args:
-        forms: `secret_forms()`, where it was taken before.
-    """
+    """A text without any key that we know of; all else stays as it came. `forms`: `secret_forms()`, where it was taken
+    before."""
     for form in secret_forms() if forms is None else forms:  # each a plain search: many times faster than one pattern
         if form in text:
             text = text.replace(form, "…")

@@ -117,14 +117,9 @@ class Slot:
     async def time_out(self, limit_s: float, *, whole: bool = False) -> AsyncIterator[None]:
         """Give the block up once the server has been silent for so long.
 
-        A server with more calls than it can work on has them wait. While it answers others, it is not silent.
-
-        Args:
-            whole: whether it comes in one piece, and the silence before it may last as long as the longest takes.
-
-        Raises:
-            TimeoutError: it was silent, or answered calls that were sent long after this one, or the answer trickles.
-        """
+        A server with more calls than it can work on has them wait. While it answers others, it is not silent. `whole`:
+        whether it comes in one piece, and the silence before it may last as long as the longest takes. Raises
+        `TimeoutError`: it was silent, or answered calls that were sent long after this one, or the answer trickles."""
         loop, timer = asyncio.get_running_loop(), asyncio.timeout(None)
         silence_s = limit_s * (1 + self.max_answer / WHOLE_TOKENS_A_TIMEOUT) if whole else limit_s
         next_look: asyncio.TimerHandle
@@ -180,10 +175,7 @@ class Limits:
 
     Where runs give different limits for one model, the strictest that was given within the last minute holds for all of
     them: a provider counts them together. A `Retry-After` that one call is given holds for all calls of its model.
-
-    Args:
-        minute_s: how long a minute is, in seconds; tests have a shorter one.
-    """
+    `minute_s`: how long a minute is, in seconds; tests have a shorter one."""
 
     def __init__(self, minute_s: float = 60.0) -> None:
         self.limiters: defaultdict[Hashable, RateLimiter] = defaultdict(lambda: RateLimiter(minute_s))

@@ -185,14 +185,8 @@ class LocalServers:
 
     @asynccontextmanager
     async def asked(self, model: str, loading: set[str]) -> AsyncIterator[None]:
-        """Have a model's server run for as long as the block takes.
-
-        Args:
-            loading: holds the model's id while it is being loaded.
-
-        Raises:
-            ModelError: there is no such file, or llama.cpp is not installed, or can't load it.
-        """
+        """Have a model's server run for as long as the block takes. `loading`: holds the model's id while it is being
+        loaded. Raises `ModelError`: there is no such file, or llama.cpp is not installed, or can't load it."""
         if not self._taken(model):
             loading.add(model)
             try:

@@ -84,11 +84,8 @@ def ollama_context(request: Request, findings: Findings) -> int | None:
     """How many tokens Ollama must hold for a request; None where another provider is asked.
 
     By itself it holds a few thousand, and cuts off the beginning of what is longer without an error. It loads a model
-    again for each other number, so that most requests have the same one.
-
-    Raises:
-        ModelError: the setup names a smaller number than the prompt alone needs.
-    """
+    again for each other number, so that most requests have the same one. Raises `ModelError`: the setup names a smaller
+    number than the prompt alone needs."""
     if not request.spec.id.startswith(("ollama/", "ollama_chat/")):
         return None
     prompt, held = estimate_prompt_tokens(request.messages), request.spec.extra.get("num_ctx")
@@ -120,10 +117,7 @@ def _room(request: Request, context: int, tokens_an_estimate: float) -> int:
 
 async def with_longer_answer(request: Request, reply: Reply, findings: Findings) -> ModelSpec | None:
     """Return the model with twice the longest answer, as far as it can; None where it had all room or ran in circles.
-
-    Args:
-        reply: the answer that was cut off.
-    """
+    `reply`: the answer that was cut off."""
     if runs_in_circles(reply.text):
         return None
     spec, context = request.spec, findings.get(CONTEXT)

@@ -34,11 +34,8 @@ def narrowed(answer: type[BaseModel], choices: Mapping[str, tuple[str, ...]]) ->
 def bounded(
     answer: type[BaseModel], field: str, low: int, high: int, of: type[BaseModel] | None = None
 ) -> type[BaseModel]:
-    """An answer of the same name with a number, or a list of so many items, between two bounds.
-
-    Args:
-        of: the items, where they are bounded themselves.
-    """
+    """An answer of the same name with a number, or a list of so many items, between two bounds. `of`: the items, where
+    they are bounded themselves."""
     declared = answer.model_fields[field]
     bounds: Any = Field(ge=low, le=high) if declared.annotation is int else Field(min_length=low, max_length=high)
     kind: Any = declared.annotation if of is None else tuple[of, ...]  # type: ignore[valid-type]

@@ -60,11 +60,8 @@ def whole(number: Any) -> int | None:
 def told(url: str, key: str, question: Mapping[str, str] | None = None) -> Any:
     """What a server answers, as JSON; None where it does not answer in time, or with something else.
 
-    A key goes to the address beside which it is set, and no redirect is followed.
-
-    Args:
-        question: is posted; without one it is a plain look-up.
-    """
+    A key goes to the address beside which it is set, and no redirect is followed. `question`: is posted; without one it
+    is a plain look-up."""
     import httpx
 
     headers = {"Authorization": f"Bearer {key}"} if key else {}
@@ -124,10 +121,7 @@ def offers(
     """All models that can be asked now. Asks servers over the network and may load LiteLLM: call it in a thread.
 
     A key goes to the address beside which it is set, no redirect is followed, and no question is asked of a model.
-
-    Args:
-        typed: keys typed for this session, by the environment's names.
-    """
+    `typed`: keys typed for this session, by the environment's names."""
     places, hosted = [], list[str]()
     for name, provider in PROVIDERS.items():
         key, address = first_set(provider.keys, typed, environment), first_set(provider.addresses, environment)

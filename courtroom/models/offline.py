@@ -36,22 +36,14 @@ def methods(*answers: Method) -> Methods:
 
 
 class OfflineModel:
-    """Answers at once, deterministically, free of charge.
-
-    Args:
-        methods: what it answers by.
-    """
+    """Answers at once, deterministically, free of charge. `methods`: what it answers by."""
 
     def __init__(self, methods: Methods) -> None:
         self._methods = methods
 
     async def answer(self, request: Request, watch: Watch | None = None) -> Reply:
         """Answer by a script where the member has one that says something of the task; else by the method for the
-        task's type, or for what that is a kind of.
-
-        Raises:
-            CourtroomError: there is none.
-        """
+        task's type, or for what that is a kind of. Raises `CourtroomError`: there is none."""
         script = request.spec.script
         acted = request.task.by_script(script) if script else None
         methods = (self._methods[kind] for kind in type(request.task).mro() if kind in self._methods)

@@ -82,11 +82,8 @@ class Prompts:
         return Prompts(self._folder, self._common, self._edits, self._notes, self._replies)
 
     async def render(self, task: Task[Any], *, sees: bool, room: Room = "generous") -> tuple[Message, ...]:
-        """Return the messages for a task. Media become their descriptions where the model can't see.
-
-        Raises:
-            PromptError: a template can't be used; the sentence names it and says why.
-        """
+        """Return the messages for a task. Media become their descriptions where the model can't see. Raises
+        `PromptError`: a template can't be used; the sentence names it and says why."""
         inputs = {name: getattr(task, name) for name in type(task).model_fields}
         if self._apart is None:
             system, case, shared, own = self._rendered(task.name, inputs)

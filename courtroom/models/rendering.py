@@ -97,11 +97,7 @@ def whole(templates: Environment, name: str, inputs: Mapping[str, object]) -> st
 
 
 def blocks(templates: Environment, name: str, inputs: Mapping[str, object]) -> tuple[str, str]:
-    """The blocks `shared` and `own` of a template; one of them may be missing.
-
-    Raises:
-        ValueError: it asks nothing.
-    """
+    """The blocks `shared` and `own` of a template; one of them may be missing. Raises `ValueError`: it asks nothing."""
     template = templates.get_template(name)
     context = template.new_context(dict(inputs))
     texts = ("".join(template.blocks[name](context) if name in template.blocks else ()).strip() for name in BLOCKS)

@@ -66,11 +66,8 @@ class Refused(InvalidAnswer):
 
 
 class Declined(InvalidAnswer):
-    """The model says in words that it will not answer; it may when it is told what the question is for.
-
-    Args:
-        text: its words.
-    """
+    """The model says in words that it will not answer; it may when it is told what the question is for. `text`: its
+    words."""
 
     def __init__(self, text: str) -> None:
         super().__init__(
@@ -215,11 +212,8 @@ def _names(schema: type[BaseModel]) -> frozenset[str]:
 
 
 def _storable(value: Any) -> Any:
-    """A value without what can't be stored or counted with.
-
-    Raises:
-        InvalidAnswer: a number in it is none, or beyond all measure.
-    """
+    """A value without what can't be stored or counted with. Raises `InvalidAnswer`: a number in it is none, or beyond
+    all measure."""
     if isinstance(value, str):
         return value.encode("utf-8", "replace").decode()
     if isinstance(value, dict):

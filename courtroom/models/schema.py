@@ -44,11 +44,8 @@ def schema_of(answer: type[BaseModel], *, room: Room = "generous", lengths: bool
 
 @lru_cache(maxsize=512)
 def shown_form(answer: type[BaseModel], room: Room = "generous") -> str:
-    """The schema as a prompt shows it, in one short line: no type is named that the rest of a field tells.
-
-    Raises:
-        ValueError: as `schema_of`.
-    """
+    """The schema as a prompt shows it, in one short line: no type is named that the rest of a field tells. Raises
+    `ValueError`: as `schema_of`."""
     return json.dumps(_each(json.loads(schema_of(answer, room=room, lengths=True)), _shown), ensure_ascii=False)
 
 

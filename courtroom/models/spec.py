@@ -189,11 +189,7 @@ class ModelSpec(Strict):
         return next(filter(None, found), "")
 
     def checked(self) -> Self:
-        """Itself.
-
-        Raises:
-            NotAllowed: it may not be asked; the message says why.
-        """
+        """Itself. Raises `NotAllowed`: it may not be asked; the message says why."""
         if problem := self.problem():
             raise NotAllowed(f"{self.id[:80]} is not asked: {problem}. Change its model in a fork.")
         return self

@@ -19,10 +19,7 @@ MARK = {"cache_control": {"type": "ephemeral"}}
 
 def to_wire(messages: tuple[Message, ...], media: MediaStore, *, marked: bool = False) -> list[dict[str, Any]]:
     """Messages as plain data. Text alone is one string; with media, parts in order, each medium named before it.
-
-    Args:
-        marked: whether the question is sent in its parts, with marks behind those that other calls share.
-    """
+    `marked`: whether the question is sent in its parts, with marks behind those that other calls share."""
     question = next((message for message in messages if message.role == "user"), None) if marked else None
     return [{"role": one.role, "content": _content(one, media, marked=one is question)} for one in messages]
 

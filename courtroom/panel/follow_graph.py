@@ -72,17 +72,16 @@ def build(spec: FollowGraph, personas: Sequence[Persona], seed: int) -> nx.DiGra
     import networkx as nx  # slow to import: only when there is a graph
 
     size = len(personas)
-    graph = nx.DiGraph()
-    graph.add_nodes_from(range(size))
+    graph = nx.empty_graph(size, create_using=nx.DiGraph)
     if spec.edges is not None:
         graph.add_edges_from((k, j) for k, j in spec.edges if k != j and k in graph and j in graph)
         if spec.seats is not None:
             drawn = build(spec.model_copy(update={"edges": None}), personas, seed)
             graph.add_edges_from((k, j) for k, j in drawn.edges if max(k, j) >= spec.seats)
     elif spec.kind == "complete":
-        graph.add_edges_from((k, j) for k in range(size) for j in range(size) if k != j)
+        graph = nx.complete_graph(size, create_using=nx.DiGraph)
     elif spec.kind == "ring" and size > 1:
-        graph.add_edges_from((k, (k + 1) % size) for k in range(size))
+        graph = nx.cycle_graph(size, create_using=nx.DiGraph)
     elif spec.kind not in ("none", "ring"):
         graph.add_edges_from(sorted(_grown(spec, personas, seed if spec.seed is None else spec.seed)))
     return graph
@@ -92,8 +91,7 @@ def influence(size: int, edges: Iterable[tuple[int, int]]) -> dict[int, float]:
     """How influential each seat is, the most influential 1: PageRank over who is followed."""
     import networkx as nx
 
-    graph = nx.DiGraph()
-    graph.add_nodes_from(range(size))
+    graph = nx.empty_graph(size, create_using=nx.DiGraph)
     graph.add_edges_from(edges)
     rank: dict[int, float] = nx.pagerank(graph) if size else {}
     top = max(rank.values(), default=1.0)

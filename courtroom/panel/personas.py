@@ -17,7 +17,7 @@ from courtroom.access import Access, needs
 from courtroom.errors import CaseError, CourtroomError
 from courtroom.settings import DATA
 from courtroom.store.connection import read
-from courtroom.store.database import Database
+from courtroom.store.database import Database, insert
 from courtroom.strict import Strict
 from courtroom.text import files
 from courtroom.text.encoding import decoded, in_utf8
@@ -113,12 +113,8 @@ def is_pool(panel: Sequence[Persona]) -> bool:
 
 
 def drawn_panel(people: Sequence[Persona], size: int, seed: int) -> tuple[Persona, ...]:
-    """Draw a panel by weight, nobody twice (Efraimidis and Spirakis). A smaller panel of the same seed is the beginning of
-    a larger one.
-
-    Raises:
-        CourtroomError: there are fewer who have a weight.
-    """
+    """Draw a panel by weight, nobody twice (Efraimidis and Spirakis). A smaller panel of the same seed is the beginning
+    of a larger one. Raises `CourtroomError`: there are fewer who have a weight."""
     draw = random.Random(f"{seed}/people")
     lots = ((one, getattr(one, WEIGHT, 1.0), math.log(max(draw.random(), sys.float_info.min))) for one in people)
     keys = [(lot / weight, one) for one, weight, lot in lots if weight]
@@ -140,28 +136,22 @@ class PanelStore:
 
     def names(self) -> list[str]:
         """All names, last saved first."""
-        rows = self._database.connection.execute("SELECT name FROM panels ORDER BY saved DESC, name")
+        rows = self._database.execute("SELECT name FROM panels ORDER BY saved DESC, name")
         return [row["name"] for row in rows]
 
     @needs(Access.RUN)
     def save(self, name: str, panel: Iterable[Persona]) -> None:
-        """Save under a name, in place of what had it before.
-
-        Raises:
-            CourtroomError: the name is empty or too long, or nobody is in the panel.
-        """
+        """Save under a name, in place of what had it before. Raises `CourtroomError`: the name is empty or too long, or
+        nobody is in the panel."""
         kept, called = tuple(panel), _name(name)
         if not kept:
             raise CourtroomError("A panel needs at least one person. Add one.")
-        self._database.connection.execute(
-            "INSERT INTO panels VALUES (?, ?, ?)"
-            " ON CONFLICT (name) DO UPDATE SET body = excluded.body, saved = excluded.saved",
-            (called, PANEL.dump_json(kept).decode(), time.time()),
-        )
+        row = {"name": called, "body": PANEL.dump_json(kept).decode(), "saved": time.time()}
+        insert(self._database.connection, "panels", [row], key=["name"])
 
     def load(self, name: str) -> tuple[Persona, ...]:
         """The panel of a name. Raises `CourtroomError`: there is none. Raises `Unreadable`: its row is damaged."""
-        row = self._database.connection.execute("SELECT body FROM panels WHERE name = ?", (name,)).fetchone()
+        row = self._database.row("SELECT body FROM panels WHERE name = ?", (name,))
         if row is None:
             raise CourtroomError(f"There is no panel “{name}”. See all with `python -m courtroom panels`.")
         return read("panel", name, lambda: PANEL.validate_json(row["body"]))
@@ -216,12 +206,9 @@ def read_panel(
     CSV has a line with the fields' names first; several traits or interests are parted by `;` or `,` within a cell.
     YAML is a list of persons, each with the fields by their names. The ending of the file's name says which it is;
     `encoding` is as a person says, and empty where it is to be found from the bytes. Raises `CourtroomError`: a
-    sentence that names the row and the mend.
-
-    Args:
-        columns: of a CSV file with other columns, such as a census: by the field of a person (or `weight`) the column
-            that has it, or a text with columns in braces. Columns that are not named here or fields are left out.
-    """
+    sentence that names the row and the mend. `columns`: of a CSV file with other columns, such as a census: by the
+    field of a person (or `weight`) the column that has it, or a text with columns in braces. Columns that are not named
+    here or fields are left out."""
     if len(data) > LARGEST:
         raise CourtroomError(f"{name} has more than {LARGEST // 2**20} MB, which is too much for a panel.")
     try:
@@ -262,10 +249,9 @@ def write_csv(panel: Iterable[Persona]) -> str:
     """As `read_panel` reads it."""
     rows = [person.model_dump(mode="json") for person in panel]
     names = [name for name in (*FIELDS, WEIGHT) if name in (*NEEDED, *LISTS) or any(name in row for row in rows)]
-    cells = ([row.get(name, "") for name in names] for row in rows)
-    return files.write_csv(
-        names, (["; ".join(cell) if isinstance(cell, list) else cell for cell in row] for row in cells)
-    )
+    for row in rows:
+        row.update({name: "; ".join(row[name]) for name in LISTS})
+    return files.write_csv(names, ([row.get(name, "") for name in names] for row in rows))
 
 
 def write_yaml(panel: Iterable[Persona]) -> str:
@@ -280,8 +266,8 @@ def _from_csv(name: str, file: io.BufferedReader, columns: Mapping[str, str] | N
     table = read_table(file, dialect_of(file.peek(1).decode(errors="replace"), FIELDS))
     names = [column.casefold() for column in table.columns]
     taken = {field: _as_template(column) for field, column in (columns or {}).items()}
-    needed = [field for field in NEEDED if field not in taken and not (columns and field != "age")]
-    if missing := [field for field in needed if field not in names]:
+    needed = ("age",) if columns else NEEDED
+    if missing := [field for field in needed if field not in (*names, *taken)]:
         raise CourtroomError(
             f"{name}: the first row must name the columns, and {', '.join(missing)} is not among them. "
             f"The columns are {', '.join(FIELDS)}."

@@ -185,8 +185,7 @@ def exported(audiences: AudienceStore, run: str) -> ExportedAudience | None:
         ExportedArgument(voter=numbers[one.phone], liked_by=tuple(liked_by[one.number]), **one.model_dump(include=told))
         for one in audiences.arguments(run)
     ]
-    made, closed = audience.made, audience.closed
-    return ExportedAudience(made=made, closed=closed, votes=tuple(votes), arguments=tuple(arguments))
+    return ExportedAudience(made=audience.made, closed=audience.closed, votes=tuple(votes), arguments=tuple(arguments))
 
 
 def _phone(number: int) -> str:

@@ -125,11 +125,8 @@ class AudienceStore:
         """Keep a phone's vote in place of its earlier one in the same poll."""
         with self._database.transaction() as db:
             self._admit(run, phone, voting=True)
-            db.execute(
-                "INSERT INTO audience_votes (run, poll, phone, choice, at) VALUES (?, ?, ?, ?, ?)"
-                " ON CONFLICT (run, poll, phone) DO UPDATE SET choice = excluded.choice, at = excluded.at",
-                (run, poll, phone, choice, time.time()),
-            )
+            own = {"run": run, "poll": poll, "phone": phone, "choice": choice, "at": time.time()}
+            insert(db, "audience_votes", [own], key=["run", "poll", "phone"])
 
     def argue(self, run: str, poll: str, phone: str, text: str) -> None:
         """Keep a phone's argument in place of its earlier one in the same poll, which loses its votes."""
@@ -148,10 +145,8 @@ class AudienceStore:
                 mine,
             )
             db.execute("DELETE FROM audience_arguments WHERE run = ? AND poll = ? AND phone = ?", mine)
-            db.execute(
-                "INSERT INTO audience_arguments (run, poll, phone, choice, text, at) VALUES (?, ?, ?, ?, ?, ?)",
-                (*mine, choice, said, time.time()),
-            )
+            own = {"run": run, "poll": poll, "phone": phone, "choice": choice, "text": said, "at": time.time()}
+            insert(db, "audience_arguments", [own])
 
     def like(self, run: str, number: int, phone: str, on: bool) -> None:
         """Vote for the argument of another phone, or take that vote back."""

@@ -89,15 +89,11 @@ class Checks(Plans):
                     is_contradicted=bool(passage),
                     model=check.called.model,
                 )
-        order = {vote.path: place for place, vote in enumerate(spoken)}
-        return tuple(sorted(found.values(), key=lambda claim: order[claim.vote.path]))
+        return tuple(sorted(found.values(), key=lambda claim: spoken.index(claim.vote)))
 
     def plan(self, record: Record, spec: ModelSpec) -> Plan:
-        """Plan a check of every statement that this model has not checked yet; nothing is asked.
-
-        Raises:
-            CourtroomError: no language model is named.
-        """
+        """Plan a check of every statement that this model has not checked yet; nothing is asked. Raises
+        `CourtroomError`: no language model is named."""
         if spec.id in (OFFLINE, PERSON):
             raise CourtroomError("Choose a language model: the rules have looked at everything already.")
         answers = self._house.answers.of(record.run)

@@ -21,7 +21,7 @@ from courtroom.models.request import Message, digest_text
 from courtroom.models.spec import PERSON, SCRIPT
 from courtroom.models.task import Answer, Paragraph
 from courtroom.questions.asides import Interview
-from courtroom.questions.beside import After, AskedBeside, Question, TaskInWords, ask_and_keep
+from courtroom.questions.beside import After, AskedBeside, Question, TaskInWords, ask_and_keep, prompt
 from courtroom.sharing import changing
 from courtroom.text.words import strings
 
@@ -47,15 +47,7 @@ class InterviewQuestion(TaskInWords[Said]):
     reasons: tuple[str, ...] = ()
 
     def text(self) -> str:
-        return (
-            "# A question to you\n\n"
-            "The hearing stands still for a moment. Somebody who follows it asks you:\n\n"
-            f"{quote(self.question)}\n\n"
-            "Answer this question as the one you are in this hearing, in a few sentences. Answer from what you "
-            "were shown up to now and from what you have answered. Where you can't know something from that, say "
-            "so. Your answer changes nothing in the hearing.\n"
-            "Write in the language of the question.\n"
-        )
+        return prompt(self.name).replace("QUESTION", quote(self.question))
 
 
 def offline(task: InterviewQuestion, draw: random.Random) -> Said:
@@ -82,24 +74,14 @@ class Interviews:
 
     @needs(Access.RUN)
     def ask(
-        self,
-        record: Record,
-        after: Called | None,
-        question: str,
-        who: str = "",
-        keys: Mapping[str, str] | None = None,
+        self, record: Record, after: Called | None, question: str, who: str = "", keys: Mapping[str, str] | None = None
     ) -> Future[AskedBeside]:
         """Ask a member, as it stood after a call; the answer is on disk at once.
 
-        What it was asked there before, and answered, goes before the question. The same question after the same call comes
-        from the record.
-
-        Args:
-            after: see `last_call`; none: every member for which a model answers is asked, after its last call.
-
-        Raises:
-            CourtroomError: no model has answered for anybody yet, or nobody can be asked after that call.
-        """
+        What it was asked there before, and answered, goes before the question. The same question after the same call
+        comes from the record. `after`: see `last_call`; none: every member for which a model answers is asked, after
+        its last call. Raises `CourtroomError`: no model has answered for anybody yet, or nobody can be asked after that
+        call."""
         changing(self._house.database, "ask", Resource(kind="run", id=record.run.id), "interview")
         models = (member.id for member in record.members if member.spec.id not in (PERSON, SCRIPT))
         calls = [after] if after else [call for member in models if (call := last_call(record, member))]

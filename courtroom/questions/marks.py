@@ -77,24 +77,18 @@ class MarkStore:
     def put(self, run: str, mark: Mark) -> None:
         """Keep a mark in place of the reviewer's earlier one on the same; one that says nothing takes it away."""
         mark = mark.with_({"reviewer": signed(mark.reviewer), "at": time.time()})
-        name = (run, mark.target, mark.reviewer)
         if not may_see(self._database, Resource(kind="run", id=run)):
             raise NoSuchRun(run)
         note(self._database, "mark", Resource(kind="run", id=run))
         if mark.says_nothing:
+            name = (run, mark.target, mark.reviewer)
             self._database.execute("DELETE FROM marks WHERE run = ? AND target = ? AND reviewer = ?", name)
             return
-        self._database.execute(
-            "INSERT INTO marks (run, target, reviewer, at, body) VALUES (?, ?, ?, ?, ?)"
-            " ON CONFLICT (run, target, reviewer) DO UPDATE SET at = excluded.at, body = excluded.body",
-            (*name, mark.at, mark.model_dump_json()),
-        )
+        insert(self._database.connection, "marks", [_row(run, mark)], key=["run", "target", "reviewer"])
 
     def take_in(self, run: str, marks: Iterable[Mark]) -> None:
         """Keep those of an imported run with their times, within a transaction of the caller's."""
-        shown = {"target", "reviewer", "at"}
-        rows = ({"run": run, **one.model_dump(include=shown), "body": one.model_dump_json()} for one in marks)
-        insert(self._database.connection, "marks", rows)
+        insert(self._database.connection, "marks", [_row(run, one) for one in marks])
 
     def of(self, run: str) -> tuple[Mark, ...]:
         """All marks on a run, its members and its answers, oldest first."""
@@ -148,6 +142,10 @@ class MarkStore:
     def _known(self, query: str) -> tuple[str, ...]:
         fits, values = listed("run", "marks.run")
         return tuple(str(row[0]) for row in self._database.execute(query.format(fits=fits), values))
+
+
+def _row(run: str, mark: Mark) -> dict[str, object]:
+    return {"run": run, **mark.model_dump(include={"target", "reviewer", "at"}), "body": mark.model_dump_json()}
 
 
 def read_mark(run: str, body: str) -> Mark:

@@ -73,10 +73,6 @@ class Mirrored(Strict):
     left: tuple[str, ...] = ()
     """What could not be changed safely, a sentence each."""
 
-    @property
-    def changes(self) -> bool:
-        return bool(self.texts or self.other_order)
-
 
 def _spoken(case: Case) -> Iterator[tuple[str, str, str]]:
     """The texts of a case that members may read: path, text, and which side says it; empty where none does."""
@@ -118,11 +114,8 @@ def with_texts(case: CaseT, rewritten: Mapping[str, str]) -> CaseT:
 
 
 def mirrored(case: Case, change: Change, who: str = "") -> Mirrored:
-    """Return a case with one thing changed by a rule.
-
-    Args:
-        who: of whom it is changed, a name or such as `the seller`; empty: the first party that the case names.
-    """
+    """Return a case with one thing changed by a rule. `who`: of whom it is changed, a name or such as `the seller`;
+    empty: the first party that the case names."""
     if change.kind == "order":
         return Mirrored(other_order=case.in_other_order() != case)
     if change.kind == "length":
@@ -148,11 +141,8 @@ Edit = tuple[int, int, str]
 
 
 def _rewritten(case: Case, rule: Callable[[str, str], Iterator[Edit | str]]) -> Mirrored:
-    """Apply a rule to each text, by its path; the same text is changed in the same way wherever it stands.
-
-    Args:
-        rule: gives the edits of a text, and a sentence on each thing that it leaves as it was.
-    """
+    """Apply a rule to each text, by its path; the same text is changed in the same way wherever it stands. `rule`:
+    gives the edits of a text, and a sentence on each thing that it leaves as it was."""
     known: dict[str, str] = {}
     changed: dict[str, str] = {}
     left: list[str] = []

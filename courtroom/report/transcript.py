@@ -11,8 +11,7 @@ from typing import Literal
 import pandas as pd
 
 from courtroom.declarations.changes import differences
-from courtroom.declarations.knobs import fields_drawn, setting_in_words
-from courtroom.declarations.setup import Setup
+from courtroom.declarations.knobs import Widget, fields_drawn, setting_in_words
 from courtroom.engine.answers import AnswerStore
 from courtroom.engine.procedure import Procedure
 from courtroom.engine.record import Record
@@ -85,6 +84,8 @@ def transcript(record: Record, procedure: Procedure) -> Iterator[Passage]:
                 yield "aside", f"{translated(ballot)}: {counted(moment.counts)}"
             case "act" | "note" | "look":
                 yield "aside", translated(moment.title)
+                for part in moment.parts:
+                    yield "text", part.text
     yield "heading", _("How it was made")
     yield "text", methods(record, procedure)
 
@@ -143,38 +144,30 @@ def methods(record: Record, procedure: Procedure) -> str:
     """Return a paragraph that says how a run was made, to be pasted."""
     setup, run = record.setup, record.run
     kind = type(setup)
-    told_elsewhere = {*Setup.model_fields, *fields_drawn(kind).values()}
+    drawn = fields_drawn(kind)
+    told_elsewhere = {"model", "roles", "members", "prompts", "budget", drawn.get(Widget.PERSONAS)}
     turned = [
         setting_in_words(kind, path, value)
         for path, _before, value in differences(kind(), setup)
-        if path.partition(".")[0] not in told_elsewhere
+        if path.partition(".")[0] not in told_elsewhere and path != f"{drawn.get(Widget.GRAPH)}.edges"
     ]
+    turned += [_("Edited prompt: {name}", name=name) for name, text in setup.prompts.items() if text]
+    acts = [f"{one.who} {translated(one.described(kind))}" for one in record.interventions]
     models = Counter(call.model for call in record.calls).most_common()
     answered = ", ".join(f"{model} ({count})" for model, count in models)
     times = sorted(record.times.values())
     when = f"{datetime.fromtimestamp(times[0], UTC):%Y-%m-%d}" if times else "-"
     keys = digest_text("\n".join(sorted(key for call in record.calls for key in call.keys)))
+    heard = {"case": run.title, "procedure": translated(procedure.title), "version": __version__}
+    taken_part = {"members": len(record.members), "calls": len(record.calls), "models": answered, "when": when}
+    known_by = {"seed": run.seed, "digest": keys}
     said = [
-        _(
-            "The case “{case}” was heard by the procedure {procedure} of Courtroom {version}.",
-            case=run.title,
-            procedure=translated(procedure.title),
-            version=__version__,
-        ),
-        _(
-            "{members} members took part; {calls} answers were given by {models}, from {when} on.",
-            members=len(record.members),
-            calls=len(record.calls),
-            models=answered,
-            when=when,
-        ),
+        _("The case “{case}” was heard by the procedure {procedure} of Courtroom {version}.", **heard),
+        _("{members} members took part; {calls} answers were given by {models}, from {when} on.", **taken_part),
         _("Settings other than the procedure's own: {settings}.", settings="; ".join(map(translated, turned)))
         if turned
         else _("All settings were the procedure's own."),
-        _(
-            "The seed was {seed}; questions and answers are known by the SHA-256 {digest} over their keys.",
-            seed=run.seed,
-            digest=keys,
-        ),
+        _("{number} interventions: {acts}.", number=len(acts), acts="; ".join(acts)) if acts else "",
+        _("The seed was {seed}; questions and answers are known by the SHA-256 {digest} over their keys.", **known_by),
     ]
-    return " ".join((*map(translated, record.answered_by), *said))
+    return " ".join(filter(None, (*map(translated, record.answered_by), *said)))

@@ -17,7 +17,7 @@ from courtroom.declarations.knobs import Widget, fields_drawn
 from courtroom.declarations.parts import ROUND, Seating
 from courtroom.declarations.setup import Member
 from courtroom.engine.events import Called, Event, Noted, Replied, Retrieved, StageBegan, Tallied, Voted
-from courtroom.engine.interventions import Intervention
+from courtroom.engine.interventions import AddEvidence, AddNote, Intervention, ReplyToQuestions
 from courtroom.engine.procedure import Procedure
 from courtroom.engine.record import Record
 from courtroom.engine.services import OpenCall
@@ -273,7 +273,9 @@ def _moment(
 
 def _act(one: Intervention, record: Record, start: float) -> Moment:
     title = f"{one.who} {one.described(type(record.setup))}"
-    return Moment(kind="act", title=title, seconds=round(max(0.0, one.at - start), 2))
+    words = one.after if isinstance(one.action, AddEvidence | AddNote | ReplyToQuestions) else ""
+    parts = (SpokenPart(label="", text=words),) if words else ()
+    return Moment(kind="act", title=title, parts=parts, seconds=round(max(0.0, one.at - start), 2))
 
 
 Place = tuple[float, float]

@@ -93,9 +93,7 @@ def _lines(rows: list[dict[str, str | float]], between: str) -> str:
 
 
 app = typer.Typer(
-    no_args_is_help=True,
-    rich_markup_mode=None,
-    help="Run arms over a dataset, compare them, and write the table.",
+    no_args_is_help=True, rich_markup_mode=None, help="Run arms over a dataset, compare them, and write the table."
 )
 Name = Annotated[str, Argument(help="The experiment's id, or its name for the newest of that name.")]
 Dask = Annotated[
@@ -192,8 +190,7 @@ def mirror(
 
 @app.command("lock")
 def lock(
-    file: Annotated[Path, Argument(help="The experiment's file, with a [[hypothesis]] for each.")],
-    json_: Json = False,
+    file: Annotated[Path, Argument(help="The experiment's file, with a [[hypothesis]] for each.")], json_: Json = False
 ) -> None:
     """Lock hypotheses before anything is asked. Publish the hash: it shows later that nothing was changed."""
     from courtroom.experiments.spec import read_toml  # slow to import: not for other commands

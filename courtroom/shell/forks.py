@@ -116,8 +116,7 @@ def fork(
 
 
 def compare(
-    runs_: Annotated[list[str], Argument(metavar="RUN RUN [RUN RUN]", help="Two to four runs.")],
-    json_: Json = False,
+    runs_: Annotated[list[str], Argument(metavar="RUN RUN [RUN RUN]", help="Two to four runs.")], json_: Json = False
 ) -> None:
     """Put runs beside each other: what was put in, votes, answers, what was looked up."""
     with opened() as house:

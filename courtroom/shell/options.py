@@ -30,11 +30,8 @@ from courtroom.text.files import replacing
 
 @contextmanager
 def opened(dask: str | None = None) -> Iterator[Courthouse]:
-    """Open the courthouse that the environment gives; close it however the command ends.
-
-    Args:
-        dask: the address of another cluster than the environment's.
-    """
+    """Open the courthouse that the environment gives; close it however the command ends. `dask`: the address of another
+    cluster than the environment's."""
     settings = from_environment()
     with closing(Courthouse(settings if dask is None else settings.model_copy(update={"dask": dask}))) as house:
         yield house

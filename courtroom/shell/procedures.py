@@ -105,9 +105,7 @@ def check(
 LAYOUT = Path(__file__).parent / "new_procedure"
 
 
-def options(
-    traceback: Annotated[bool, Option("--traceback", help="Show errors in full on stderr.")] = False,
-) -> None:
+def options(traceback: Annotated[bool, Option("--traceback", help="Show errors in full on stderr.")] = False) -> None:
     """Watch and steer deliberations from a shell. Progress is on stderr, the result on stdout."""
     if traceback and logging.lastResort is not None:
         logging.getLogger("courtroom").addHandler(logging.lastResort)  # it writes to stderr

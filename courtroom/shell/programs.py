@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 import secrets
 import sys
-from collections.abc import Awaitable, Callable
-from functools import wraps
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
 from itertools import islice
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -109,31 +109,26 @@ def server_of(programs: Programs) -> MCPServer:
         return answer
 
     for tool in (programs.cases, programs.procedures, programs.hear, programs.ask, programs.state, programs.verdict):
-        server.tool()(_in_a_thread(tool))
+        server.tool()(_told()(tool))
         server.custom_route(f"/api/{tool.__name__}", methods=["POST"])(answering(tool))
     return server
 
 
-def _in_a_thread(tool: Callable[..., Any]) -> Callable[..., Awaitable[Any]]:
-    """The tool as it is called by the protocol: its sentence for whoever asks reaches the program."""
+@contextmanager
+def _told() -> Iterator[None]:
+    """Around a tool that is called by the protocol: its sentence for whoever asks reaches the program."""
     from mcp.server.mcpserver.exceptions import ToolError
 
-    @wraps(tool)
-    async def call(*args: Any, **given: Any) -> Any:
-        try:
-            return await asyncio.to_thread(tool, *args, **given)
-        except CourtroomError as error:
-            raise ToolError(str(error)) from error
-
-    return call
+    try:
+        yield
+    except CourtroomError as error:
+        raise ToolError(str(error)) from error
 
 
 def app_of(house: Courthouse, account_of: Callable[[str], tuple[Account | None] | None]) -> ASGIApp:
     """Return the door over HTTP: the protocol at `/mcp`, JSON at `/api`, for who has a token; each acts as its account.
-
-    Args:
-        account_of: the account of a token, in a tuple, as None there is the server itself; None where the token opens nothing.
-    """
+    `account_of`: the account of a token, in a tuple, as None there is the server itself; None where the token opens
+    nothing."""
     from starlette.responses import JSONResponse
 
     app = server_of(Programs(house)).streamable_http_app(stateless_http=True, json_response=True)

@@ -72,8 +72,7 @@ SIGNS = {"fine": "ok", "mended": "mended", "wrong": "WRONG"}
 
 
 def doctor(
-    mend: Annotated[bool, Option(help="Mend what can be mended; else nothing is written.")] = False,
-    json_: Json = False,
+    mend: Annotated[bool, Option(help="Mend what can be mended; else nothing is written.")] = False, json_: Json = False
 ) -> None:
     """Look over store, indexes, media, libraries, settings and servers; exit code 1 where something is wrong."""
     try:
@@ -98,9 +97,7 @@ def _report(results: Iterable[CheckResult], as_json: bool = False) -> NoReturn:
     raise typer.Exit(1 if any(result.state == "wrong" for result in found) else 0)
 
 
-def health(
-    app: Annotated[str, Option(help="The app's address, e.g. http://localhost:8501; asked too.")] = "",
-) -> None:
+def health(app: Annotated[str, Option(help="The app's address, e.g. http://localhost:8501; asked too.")] = "") -> None:
     """Whether the store, and the app, answer: exit code 0 or 1, for containers and monitors. Takes a second."""
     _report([store_health(from_environment()), *([app_health(app)] if app else [])])
 

@@ -116,11 +116,8 @@ class ServerError(Exception):
 
 
 class CommitInDoubt(ServerError):
-    """The connection was lost at a commit, so that nobody knows what became of it.
-
-    Args:
-        is_kept: asks the server, when it can be reached again, whether it was committed.
-    """
+    """The connection was lost at a commit, so that nobody knows what became of it. `is_kept`: asks the server, when it
+    can be reached again, whether it was committed."""
 
     def __init__(self, text: str, is_kept: Callable[[], bool]) -> None:
         super().__init__(text, gone=True)
@@ -156,11 +153,8 @@ M = TypeVar("M", bound=BaseModel)
 
 
 def read(what: str, name: object, parse: Callable[[], T]) -> T:
-    """What a row holds; `what` it is, such as `run`, and its id stand in the sentence where it can't be read.
-
-    Raises:
-        Unreadable: it does not fit, or is no text.
-    """
+    """What a row holds; `what` it is, such as `run`, and its id stand in the sentence where it can't be read. Raises
+    `Unreadable`: it does not fit, or is no text."""
     try:
         return parse()
     except (ValueError, TypeError, KeyError, RecursionError, CaseError) as error:

@@ -45,11 +45,8 @@ class Database:
         raise NotImplementedError
 
     def transaction(self, *, driving: bool = False) -> AbstractContextManager[StoreConnection]:
-        """All or nothing, and the write lock from the start; within another it is part of that one.
-
-        Args:
-            driving: on the connection that holds this process's locks, so that nothing is written once they are lost.
-        """
+        """All or nothing, and the write lock from the start; within another it is part of that one. `driving`: on the
+        connection that holds this process's locks, so that nothing is written once they are lost."""
         raise NotImplementedError
 
     def lock(self, name: str) -> StoreLock:
@@ -73,18 +70,25 @@ class Database:
         raise NotImplementedError
 
 
-def insert(db: StoreConnection, table: str, rows: Iterable[Mapping[str, Any]], *, or_keep: bool = False) -> int:
-    """Insert rows by the names of their columns. Return how many of them are new.
-
-    Args:
-        or_keep: leave a row as it is that is there already.
-    """
+def insert(
+    db: StoreConnection,
+    table: str,
+    rows: Iterable[Mapping[str, Any]],
+    *,
+    or_keep: bool = False,
+    key: Sequence[str] = (),
+) -> int:
+    """Insert rows by the names of their columns. Return how many of them are new. `or_keep`: leave a row as it is that
+    is there already. `key`: columns; a row that is there with the same in them gets the new one's values."""
     every = [*rows]
     if not every:
         return 0
     columns = every[0].keys()
     sql = f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({', '.join(f':{name}' for name in columns)})"
     sql += " ON CONFLICT DO NOTHING" if or_keep else ""
+    if key:
+        values = ", ".join(f"{name} = excluded.{name}" for name in columns if name not in key)
+        sql += f" ON CONFLICT ({', '.join(key)}) DO UPDATE SET {values}"
     return db.execute(sql, every[0]).rowcount if len(every) == 1 else db.executemany(sql, every).rowcount
 
 

@@ -15,11 +15,8 @@ from courtroom.store.sqlite import explained as explained_of_file
 
 
 def open_store(at: Path | SecretStr) -> Database:
-    """Open a SQLite file, or a PostgreSQL database by its address.
-
-    Raises:
-        StoreError: it can't be used; nothing was written to it.
-    """
+    """Open a SQLite file, or a PostgreSQL database by its address. Raises `StoreError`: it can't be used; nothing was
+    written to it."""
     if isinstance(at, Path):
         return SqliteStore(at)
     from courtroom.store.postgres import PostgresStore  # slow to import: only where it is used
@@ -28,11 +25,8 @@ def open_store(at: Path | SecretStr) -> Database:
 
 
 def explained(error: Exception, at: Path | SecretStr) -> StoreError:
-    """Return one sentence for what a database says.
-
-    Args:
-        at: the store; the error may be of another database beside it, to which it is moved.
-    """
+    """Return one sentence for what a database says. `at`: the store; the error may be of another database beside it, to
+    which it is moved."""
     if isinstance(error, sqlite3.Error):
         return explained_of_file(error, at if isinstance(at, Path) else Path("The SQLite file"))
     from courtroom.store.postgres import explained as explained_of_server

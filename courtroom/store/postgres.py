@@ -169,13 +169,8 @@ class PostgresStore(Database):
     All that is written is written under one advisory lock, a single statement too: while a transaction goes on, nobody
     else writes, as under SQLite's `BEGIN IMMEDIATE`. So numbers of rows and versions of collections grow in the order
     in which they are committed, for all servers; nothing is retried, as with SERIALIZABLE; who reads waits for nobody.
-
-    Args:
-        at: the address, as `postgresql://user:password@host/name`.
-
-    Raises:
-        StoreError: the database can't be used; the sentence says why.
-    """
+    `at`: the address, as `postgresql://user:password@host/name`. Raises `StoreError`: the database can't be used; the
+    sentence says why."""
 
     name = "PostgreSQL"
     row_key = "ctid"

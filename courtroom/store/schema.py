@@ -39,10 +39,7 @@ POSTGRES_WORDS = {
 
 def is_current(db: StoreConnection, names: set[str], place: str) -> bool:
     """Whether a store has this program's schema; False where it is empty, or older and can be brought up to date.
-
-    Raises:
-        StoreError: it is none of ours, newer, too old, or a table is missing.
-    """
+    Raises `StoreError`: it is none of ours, newer, too old, or a table is missing."""
     if not names:
         return False
     if not names >= OURS:
@@ -139,10 +136,7 @@ def is_signed(db: StoreConnection) -> bool:
 
 def sign(db: StoreConnection, tables: str = "") -> None:
     """Put on record which program writes this store, so that an older one can name it, and which tables the store has.
-
-    Args:
-        tables: their names; those that stand there already by default.
-    """
+    `tables`: their names; those that stand there already by default."""
     if not tables:
         tables = db.execute("SELECT tables FROM written_by WHERE revision = ?", (REVISION,)).fetchone()[0]
     db.execute(

@@ -256,11 +256,8 @@ def check(path: Path, *, thorough: bool = True) -> bool:
 
 
 def demand_no_log(path: Path) -> None:
-    """Refuse a place where only the log of a store lies: SQLite would delete it, or play it into another store.
-
-    Raises:
-        StoreError: there are last writes, or traces of them, without the store that they belong to.
-    """
+    """Refuse a place where only the log of a store lies: SQLite would delete it, or play it into another store. Raises
+    `StoreError`: there are last writes, or traces of them, without the store that they belong to."""
     logs = [log for ending in ("-wal", "-shm", "-journal") if (log := Path(f"{path.resolve()}{ending}")).exists()]
     is_empty = not path.exists() or path.stat().st_size == 0 and any(log.name.endswith("-wal") for log in logs)
     if logs and is_empty:  # looked at last: another process may be making the store

@@ -74,11 +74,8 @@ class Writer:
         self.trouble = ""
 
     def put(self, write: Callable[[], T], lock: StoreLock | None = None) -> Future[T]:
-        """Do a write after those before it. The future can't be cancelled: what was put in is written.
-
-        Args:
-            lock: of what is driven here; where it is lost by then, the future raises `LockLost` and nothing is written.
-        """
+        """Do a write after those before it. The future can't be cancelled: what was put in is written. `lock`: of what
+        is driven here; where it is lost by then, the future raises `LockLost` and nothing is written."""
         done: Future[T] = Future()
         done.set_running_or_notify_cancel()
         with self._some:
@@ -166,11 +163,8 @@ class Writer:
     def _written(self, writes: Sequence[tuple[Callable[[], Any], StoreLock | None]]) -> list[Any]:
         """What the writes come to, all on disk; for one that failed its exception, and nothing of it on disk.
 
-        Where the batch before, in doubt, is on disk after all, it is what that came to, and nothing is written.
-
-        Raises:
-            Exception: the disk does not take them; nothing of any of them is on disk, unless the commit is in doubt.
-        """
+        Where the batch before, in doubt, is on disk after all, it is what that came to, and nothing is written. Raises
+        `Exception`: the disk does not take them; nothing of any of them is on disk, unless the commit is in doubt."""
         if self._in_doubt is not None:
             is_kept, results = self._in_doubt
             kept = is_kept()

@@ -47,13 +47,13 @@ class _Pieces(io.RawIOBase):
     """Pieces of which none is empty, as a file."""
 
     def __init__(self, pieces: Iterator[bytes]) -> None:
-        self._pieces, self._rest = pieces, b""
+        self._pieces, self._rest = pieces, memoryview(b"")
 
     def readable(self) -> bool:
         return True
 
     def readinto(self, buffer: Any) -> int:
-        self._rest = self._rest or next(self._pieces, b"")
+        self._rest = self._rest or memoryview(next(self._pieces, b""))
         given = self._rest[: len(buffer)]
         self._rest = self._rest[len(given) :]
         buffer[: len(given)] = given

@@ -8,6 +8,7 @@ import os
 import re
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from typing import IO, Any
 
@@ -95,12 +96,11 @@ def json_records(data: bytes) -> Iterator[TableRow]:
         yield from json_lines(io.BytesIO(data))
 
 
-def json_lines(file: IO[bytes], first: bytes = b"") -> Iterator[TableRow]:
-    """The values of JSON lines. `first`: the first line, where it was read already."""
-    line = 0
-    while raw := (first or file.readline(MAX_LINE_BYTES)):  # not at what else ends lines: it may stand in a string
-        line += 1
-        place, first = f"line {line}", b""
+def json_lines(file: IO[bytes]) -> Iterator[TableRow]:
+    """The values of JSON lines."""
+    lines = iter(partial(file.readline, MAX_LINE_BYTES), b"")  # not at what else ends lines: it may stand in a string
+    for number, raw in enumerate(lines, start=1):
+        place = f"line {number}"
         if len(raw) >= MAX_LINE_BYTES and not raw.endswith(b"\n"):
             while (rest := file.readline(MAX_LINE_BYTES)) and not rest.endswith(b"\n"):
                 pass

@@ -2,7 +2,7 @@
 
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from difflib import SequenceMatcher
 from functools import lru_cache
 from pathlib import Path
@@ -53,12 +53,14 @@ def short(text: str, most: int = 60) -> str:
     return f"{words_before.rstrip() if words_before and len(word) <= most // 4 else text[: most - 1]}…"
 
 
-def strings(value: Any) -> Iterator[str]:
-    """Give every text within plain data, in order."""
+def strings(value: Any, without: Collection[str] = ()) -> Iterator[str]:
+    """Give every text within plain data, in order. `without`: the names of fields that are left out."""
     if isinstance(value, str):
         yield value
-    for part in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
-        yield from strings(part)
+    if isinstance(value, dict):
+        value = [part for name, part in value.items() if name not in without]
+    for part in value if isinstance(value, list) else ():
+        yield from strings(part, without)
 
 
 def has_chinese(text: str) -> bool:

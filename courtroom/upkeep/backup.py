@@ -36,11 +36,8 @@ NOT_MOVED = frozenset({"written_by", "alembic_version"})
 def move(source: Database, target: Database, progress: Progress = lambda table, done: None) -> Mapping[str, int]:
     """Copy every row, all or nothing; nobody writes to the source meanwhile. How many rows each table had.
 
-    Files beside the store, such as media, are not touched: both stores have the same.
-
-    Raises:
-        StoreError: the target holds something already, a row can't be moved, or something came there otherwise.
-    """
+    Files beside the store, such as media, are not touched: both stores have the same. Raises `StoreError`: the target
+    holds something already, a row can't be moved, or something came there otherwise."""
     with source.transaction():
         return _all(source, target, progress)
 

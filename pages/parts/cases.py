@@ -96,7 +96,7 @@ def case_body(house: Courthouse, case: Case) -> None:
         _dispute(house, case)
         return
     for title, text in case.sections():
-        st.subheader(literal(title))
+        st.subheader(literal(translated(title)))
         inert(text)
     if media := list(case.media()):
         st.subheader(_("Pictures and videos"))
@@ -127,6 +127,9 @@ def _dispute(house: Courthouse, case: Dispute) -> None:
         if deal.description:
             st.caption(_("The listing says"))
             inert(deal.description)
+        if case.claim:
+            st.caption(_("What the buyer asks for"))
+            inert(case.claim)
     with right:
         st.subheader(_("Chat"))
         if not case.chat:

@@ -55,7 +55,7 @@ READS: dict[str, str] = {
     "Capabilities": "found why_not_asked",
     "Courthouse": "estimate family first_fitting fitting price read record with_people with_stand_in worth",
     "Datasets": (
-        "columns counts examples info labels left_out lines newest pending problems refused relevance row rows "
+        "columns counts examples info labels left_out lines newest pending problems refused relevance rows "
         "versions with_media"
     ),
     "ExperimentStore": "cells cheaper counts experiment experiments is_driven names_snapshot number page status took under_way",
@@ -67,7 +67,7 @@ READS: dict[str, str] = {
     "Lessons": "all of unreadable",
     "Limits": "slowed_to",
     "ModelPool": "slowed_to",
-    "Library": "case cases is_sample linked mine name_in_link unreadable",
+    "Library": "case cases is_sample linked name_in_link unreadable",
     "MarkStore": "all of one reviewers short tags",
     "MediaStore": "check frames image is_idle names path read sent",
     "Memory": "due graph recall",
@@ -92,10 +92,7 @@ READS: dict[str, str] = {
 }
 """Methods that change nothing and cost nothing; who sees what is tried elsewhere. `Runner.do` does what others have begun."""
 
-OPENED_BY_A_LINK: dict[str, str] = {
-    "AudienceStore": "argue like vote",
-    "People": "answer open",
-}
+OPENED_BY_A_LINK: dict[str, str] = {"AudienceStore": "argue like vote", "People": "answer open"}
 """Who has a link's token may do this without an account."""
 
 ENGINE: dict[str, str] = {
@@ -132,10 +129,7 @@ ENGINE: dict[str, str] = {
 }
 """No page calls these; what calls them has been asked what access it needs, or is the server itself."""
 
-BEHIND: dict[str, str] = {
-    "Courthouse": "ask",
-    "Knowledge": "restore snapshot",
-}
+BEHIND: dict[str, str] = {"Courthouse": "ask", "Knowledge": "restore snapshot"}
 """Do nothing before they call a method that says what it needs; tried below with what they take."""
 
 
@@ -375,7 +369,6 @@ def test_nothing_of_others_is_changed(visibility: Visibility, house: Courthouse)
         **{f"AudienceStore.{one}": (run,) for one in ("open", "close", "empty")},
         "AudienceStore.show": (run, 1),
         "Library.delete": (name,),
-        "Library.replace": (case,),
         **{f"Datasets.{one}": (name,) for one in ("claim", "delete", "split")},
         "Datasets.draft": (name, "", "job"),
         "Datasets.without": (name, None, ["one"]),

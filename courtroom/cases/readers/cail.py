@@ -76,12 +76,7 @@ def facts_in(row: Mapping[str, Any], *fields: str) -> str:
 
 
 def criminal(
-    facts: str,
-    *,
-    source: str,
-    defendants: Sequence[str] = (),
-    given: Mapping[str, Any] | None = None,
-    **gold: Any,
+    facts: str, *, source: str, defendants: Sequence[str] = (), given: Mapping[str, Any] | None = None, **gold: Any
 ) -> dict[str, Any]:
     """A criminal case as plain data; its id comes from its facts, so that the same facts have the same id.
 

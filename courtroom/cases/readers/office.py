@@ -37,11 +37,8 @@ class Found:
 
 
 def read(name: str, data: bytes) -> Found:
-    """Read a file of an office program, by its ending.
-
-    Raises:
-        CaseError: it is damaged or locked, unpacks to too much, or declares entities.
-    """
+    """Read a file of an office program, by its ending. Raises `CaseError`: it is damaged or locked, unpacks to too
+    much, or declares entities."""
     ending = PurePath(name).suffix.lower()
     try:
         if ending not in PACKED:
@@ -63,7 +60,7 @@ def _check(archive: Archive) -> None:
     """Refuse a packed file that declares entities before a library unpacks it."""
     for path in archive.paths():
         if path.suffix.lower() in (".xml", ".rels", ".vml"):
-            text = archive.read(path) or b""
+            text = archive.read(path)
             if _DECLARES.search(text) or _DECLARES.search(text.replace(b"\0", b"")):
                 raise CaseError(f"{archive.name} declares entities in {path}, as no office program does. Save it anew.")
 
@@ -77,7 +74,7 @@ def _docx(archive: Archive, data: bytes) -> Found:
     if any("image" in one.message for one in made.messages):
         found.remarks.append(ELSEWHERE.format(name=name))
     beside = (path for path in archive.paths() if re.match(r"word/(comments|header\d*|footer\d*)\.xml$", str(path)))
-    if any(b"<w:t" in (archive.read(path) or b"") for path in beside):
+    if any(b"<w:t" in archive.read(path) for path in beside):
         found.remarks.append(f"{name}: comments, headers and footers were not taken over. Paste them, if they matter.")
     return found
 
@@ -100,9 +97,9 @@ def _xlsx(archive: Archive, data: bytes) -> Found:
             found.texts.append((f"sheet {sheet.title}", "\n".join(rows)))
     name, paths = archive.name, archive.paths()
     media = [path for path in paths if path.is_relative_to("xl/media")]
-    found.pictures = [(f"picture {n}", archive.read(path) or b"") for n, path in enumerate(media, start=1)]
+    found.pictures = [(f"picture {n}", archive.read(path)) for n, path in enumerate(media, start=1)]
     sheets = (path for path in paths if path.is_relative_to("xl/worksheets") and path.suffix == ".xml")
-    if any(_NOT_COMPUTED.search(archive.read(path) or b"") for path in sheets):
+    if any(_NOT_COMPUTED.search(archive.read(path)) for path in sheets):
         found.remarks.append(
             f"{name}: some cells hold formulas without a result. Open it, save it, and bring it again."
         )

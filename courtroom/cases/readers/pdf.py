@@ -116,11 +116,7 @@ def read_pages(name: str, data: bytes) -> PdfText:
 
 
 def page_pictures(name: str, data: bytes, numbers: Sequence[int]) -> Iterator[bytes]:
-    """Give pages of a PDF, by number from 1, as PNG.
-
-    Raises:
-        CaseError: a page can't be drawn.
-    """
+    """Give pages of a PDF, by number from 1, as PNG. Raises `CaseError`: a page can't be drawn."""
     import pypdfium2  # its PDFium runs no scripts
 
     try:

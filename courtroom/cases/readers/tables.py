@@ -7,7 +7,7 @@ import tomllib
 import unicodedata
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from itertools import chain
 from math import inf
@@ -101,9 +101,9 @@ class TaskRead:
     remarks: tuple[str, ...] = ()
 
 
-def looks_labelled(row: Mapping[str, Any]) -> bool:
-    """Whether a record has a column for a label and one for a text, and is no case."""
-    columns = {column_name(name) for name in row}
+def looks_labelled(names: Iterable[Any]) -> bool:
+    """Whether a record with fields of these names has a column for a label and one for a text, and is no case."""
+    columns = set(map(column_name, names))
     return "kind" not in columns and bool(columns & set(LABEL)) and columns_of(columns) is not None
 
 
@@ -124,9 +124,9 @@ def table_in(file: io.BufferedReader, ending: str, others: Collection[str] = ())
     if _R.match(sample):
         raise CaseError("its columns are parted by blanks, as R writes them. Write them as CSV, as `write.csv` does.")
     written = dialect_of(sample, KNOWN.union(others))
-    columns = dict.fromkeys(written.columns)
-    labelled = looks_labelled(columns) or bool(set(map(column_name, columns)) & set(others))
-    if not labelled and not set(map(column_name, columns)) & set(LABEL) and looks_like_lines(sample):
+    columns = set(map(column_name, written.columns))
+    labelled = looks_labelled(columns) or not columns.isdisjoint(others)
+    if not labelled and columns.isdisjoint(LABEL) and looks_like_lines(sample):
         return read_lines(file)
     return read_table(file, written) if labelled or ending != ".txt" else None
 
@@ -145,19 +145,17 @@ def task_from_text(text: str) -> TaskRead:
 
 def task_from_table(table: Table, names: Mapping[str, str] | None = None) -> TaskRead:
     """Read a task from a table; see `task_from_rows`."""
-    if not looks_labelled(dict.fromkeys(table.columns)):
+    if not looks_labelled(table.columns):
         raise CaseError(UNREADABLE if any(table.columns) else EMPTY)
-    return task_from_rows(table.rows, names, table.remarks)
+    read = task_from_rows(table.rows, names)
+    return replace(read, remarks=(*table.remarks, *read.remarks))
 
 
-def task_from_rows(
-    rows: Iterable[TableRow], names: Mapping[str, str] | None = None, remarks: Sequence[str] = ()
-) -> TaskRead:
+def task_from_rows(rows: Iterable[TableRow], names: Mapping[str, str] | None = None) -> TaskRead:
     """Read a task from rows with named columns; a row that can't be read is left out.
 
     Args:
         names: what labels that are numbers mean.
-        remarks: what is told of the table already.
 
     Raises:
         CaseError: no row can be read, or two labels look alike.
@@ -212,7 +210,7 @@ def task_from_rows(
     }
     told = [f"{counted_as_none(word)} Rows: {times}." for word, times in missing.items()]
     told += filter(None, [labels_from(label, {name for row in whole for name in row})])
-    return TaskRead(fields, tuple(left_out), (*remarks, *told))
+    return TaskRead(fields, tuple(left_out), tuple(told))
 
 
 def labels_from(column: str, names: Collection[str]) -> str:

@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from pydantic import ValidationError
 
@@ -14,13 +15,14 @@ from courtroom.cases.labelled import Document, LabelledTask
 from courtroom.cases.papers import OFFICE, read_papers
 from courtroom.cases.readers.pdf import read_pages
 from courtroom.cases.readers.tables import NumberedLabels, TaskRead, table_in, task_from_rows, task_from_table
-from courtroom.errors import CaseError
+from courtroom.errors import CaseError, CourtroomError
 from courtroom.text.encoding import decoded, in_utf8
 from courtroom.text.languages import language_of
 from courtroom.text.table import TableRow
 
 ENDINGS = frozenset({".txt", ".md", ".pdf", ".csv", ".tsv", *OFFICE})
 MOST_SHOWN, MOST_LEFT_OUT = 5, 100
+"""Of things that do not fit, and of rows that were left out, so many are told."""
 Read = tuple[Case, tuple[str, ...]]
 """A case, and what is to be told of how it was read."""
 
@@ -43,7 +45,7 @@ def read(name: str, data: bytes, labels: Mapping[str, str] | None = None, encodi
         return _document(name, "\n\n".join(filter(None, found.pages))), found.told(name)
     if ending in OFFICE:
         return _office(name, data)
-    with _named(name):
+    with named(name):
         file, remark = in_utf8(io.BytesIO(data), encoding)
         table = None if ending == ".md" else table_in(file, ending)
         if table is not None:
@@ -54,7 +56,7 @@ def read(name: str, data: bytes, labels: Mapping[str, str] | None = None, encodi
 
 def task(name: str, rows: Iterable[TableRow], labels: Mapping[str, str] | None = None) -> Read:
     """Read a labelled task from rows of JSON; `labels`: what labels that are numbers mean."""
-    with _named(name):
+    with named(name):
         return _task(name, task_from_rows(rows, labels))
 
 
@@ -70,16 +72,18 @@ def _office(name: str, data: bytes) -> Read:
 
 
 @contextmanager
-def _named(name: str) -> Iterator[None]:
-    """What is wrong is reported with the file's name."""
+def named(where: str, data: Any = None) -> Iterator[None]:
+    """Report what is wrong with the place where it is, such as a file's name; `data`: what may not fit."""
     try:
         yield
     except ValidationError as error:
-        raise CaseError(f"{name}: {' '.join(explain(error)[:MOST_SHOWN])}") from error
+        lines = explain(error, data)
+        more = f" And {len(lines) - MOST_SHOWN} more." if len(lines) > MOST_SHOWN else ""
+        raise CaseError(f"{where}: {' '.join(lines[:MOST_SHOWN])}{more}") from error
     except NumberedLabels as error:
-        raise NumberedLabels(error.values, name) from error
-    except CaseError as error:
-        raise CaseError(f"{name}: {error}") from error
+        raise NumberedLabels(error.values, where) from error
+    except CourtroomError as error:
+        raise CaseError(f"{where}: {error}") from error
 
 
 def _task(name: str, read: TaskRead, remark: str = "") -> Read:
@@ -93,7 +97,7 @@ def _task(name: str, read: TaskRead, remark: str = "") -> Read:
 
 
 def _document(name: str, text: str, title: str = "") -> Document:
-    with _named(name):
+    with named(name):
         return Document(
             id=_id(name),
             title=title or _title(name, ""),

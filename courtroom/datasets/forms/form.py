@@ -6,13 +6,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from courtroom.cases.case import Case
-from courtroom.cases.files import Package
+from courtroom.cases.files import Package, packed
 from courtroom.cases.kinds import parse_case
 from courtroom.cases.labelled import LabelledTask
 from courtroom.cases.readers import verdictbench
 from courtroom.cases.readers.tables import plain_id
 from courtroom.datasets.draft import IncomingRow
-from courtroom.datasets.row import SharedFields, frame_of
+from courtroom.datasets.row import frame_of
 from courtroom.datasets.source import SourceFile
 
 
@@ -23,12 +23,12 @@ class Context:
     part: SourceFile
     number: int
     place: str
-    split: str = ""
-    names: Mapping[str, str] | None = None
+    split: str
+    names: Mapping[str, str] | None
     """What labels that are numbers mean; None where nothing says it."""
-    unpack: Callable[[Package], Case] | None = None
+    unpack: Callable[[Package], Case]
     """Keeps a case's media and gives the case with their content hashes."""
-    label: str = ""
+    label: str
     """Of a table of labelled texts: the column of the label."""
 
 
@@ -40,8 +40,6 @@ class Form:
     title: str
     fits: Callable[[dict[str, Any], SourceFile], bool]
     read: Callable[[dict[str, Any], Context], Iterator[IncomingRow]]
-    frame: Callable[[dict[str, Any]], SharedFields | None] = field(default=lambda record: None)
-    """Of labelled texts: what they share, but for the labels."""
     may_hold_labels: Callable[[dict[str, Any]], Iterable[tuple[str, str]]] = field(default=lambda record: ())
     """Of a record: the column of its text and one that may hold a label, which this form does not read as one."""
     reads: frozenset[str] = frozenset()
@@ -69,18 +67,11 @@ def _own(record: dict[str, Any], context: Context) -> Iterator[IncomingRow]:
     if not isinstance(case, LabelledTask):
         yield IncomingRow(_with_media(case, context), id=case.id)
         return
+    frame = frame_of(case)
     for item in case.items:
-        yield IncomingRow(item, id=item.id)
+        yield IncomingRow(item, id=item.id, frame=frame)
     for example in case.examples:
-        yield IncomingRow(example, id=f"example-{example.id}", split="examples")
-
-
-def _frame(record: dict[str, Any]) -> SharedFields | None:
-    if record.get("kind") != "labelled":
-        return None
-    case = parse_case(record)
-    assert isinstance(case, LabelledTask)
-    return frame_of(case)
+        yield IncomingRow(example, id=f"example-{example.id}", split="examples", frame=frame)
 
 
 def _dispute(record: dict[str, Any], context: Context) -> Iterator[IncomingRow]:
@@ -91,15 +82,10 @@ def _dispute(record: dict[str, Any], context: Context) -> Iterator[IncomingRow]:
 
 def _with_media(case: Case, context: Context) -> Case:
     """The case with its media taken into the store; they are in its file's folder."""
-    found = {medium.file: context.part.beside(medium.file) for medium in case.media()}
-    files = {name: data for name, data in found.items() if data is not None}
-    return context.unpack(Package(case, files)) if context.unpack and found else case
+    return context.unpack(packed(case, context.part.beside)) if any(case.media()) else case
 
 
-OWN = Form("courtroom", "Cases of Courtroom", having("kind", "title"), _own, _frame)
+OWN = Form("courtroom", "Cases of Courtroom", having("kind", "title"), _own)
 DISPUTES = Form(
-    "verdictbench",
-    "Disputes like VerdictBench's",
-    lambda record, part: verdictbench.looks_like(record),
-    _dispute,
+    "verdictbench", "Disputes like VerdictBench's", lambda record, part: verdictbench.looks_like(record), _dispute
 )

@@ -21,7 +21,7 @@ The option's letter is the label. In CaseHOLD (`context`, `endings`, `label`) th
 """
 
 import string
-from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from functools import partial
 from typing import Any
 
@@ -50,17 +50,11 @@ def _read(record: dict[str, Any], context: Context) -> Iterator[IncomingRow]:
     if "category" in row and context.label != "category":
         category = str(row["category"] or "").strip() or NO_CATEGORY
     remarks = (counted_as_none(as_none),) if as_none else ()
-    yield IncomingRow(Labelled(id="text", **found), id=own, category=category, remarks=remarks)
+    frame = SharedFields(names=(columns[0], columns[1])) if len(columns) > 1 else SharedFields()
+    yield IncomingRow(Labelled(id="text", **found), id=own, category=category, remarks=remarks, frame=frame)
 
 
-def _frame(record: dict[str, Any]) -> SharedFields:
-    columns = columns_of(set(folded(record))) or ("text",)
-    return SharedFields(names=(columns[0], columns[1]) if len(columns) > 1 else ("text", "second text"))
-
-
-TABLE = Form(
-    "labelled", "Labelled texts", lambda record, part: looks_labelled(record), _read, _frame, labels_in="label"
-)
+TABLE = Form("labelled", "Labelled texts", lambda record, part: looks_labelled(record), _read, labels_in="label")
 
 
 TEXT, SUMMARY, TITLES, IDS = (COLUMNS["documents"][name] for name in ("text", "summary", "title", "id"))
@@ -72,12 +66,9 @@ def _first(names: Iterable[str], record: Container[str]) -> str:
     return next((name for name in names if name in record), "")
 
 
-def _documents(with_summary: bool) -> Callable[[dict[str, Any], SourceFile], bool]:
-    def fits(record: dict[str, Any], part: SourceFile) -> bool:
-        columns = {column_name(name) for name in record}
-        return "kind" not in record and bool(_first(TEXT, columns) and (not with_summary or _first(SUMMARY, columns)))
-
-    return fits
+def _is_document(record: dict[str, Any], part: SourceFile, with_summary: bool = False) -> bool:
+    columns = {column_name(name) for name in record}
+    return "kind" not in record and bool(_first(TEXT, columns) and (not with_summary or _first(SUMMARY, columns)))
 
 
 def _plain(row: dict[str, Any], name: str) -> str:
@@ -123,14 +114,14 @@ def _may_hold_labels(record: dict[str, Any]) -> Iterator[tuple[str, str]]:
 
 _OF_A_DOCUMENT = frozenset((*TEXT, *TITLES, *IDS, "domain", ""))
 PAIRS = Form(
-    *("summaries", "Documents with summaries", _documents(with_summary=True), partial(_document, with_summary=True)),
+    *("summaries", "Documents with summaries"),
+    partial(_is_document, with_summary=True),
+    partial(_document, with_summary=True),
     may_hold_labels=_may_hold_labels,
     reads=_OF_A_DOCUMENT.union(SUMMARY),
 )
 DOCUMENTS = Form(
-    *("documents", "Documents", _documents(with_summary=False), _document),
-    may_hold_labels=_may_hold_labels,
-    reads=_OF_A_DOCUMENT,
+    *("documents", "Documents", _is_document, _document), may_hold_labels=_may_hold_labels, reads=_OF_A_DOCUMENT
 )
 
 
@@ -149,7 +140,8 @@ def _casehold(record: dict[str, Any], context: Context) -> Iterator[IncomingRow]
         raise CaseError(f"`label` is {number}, but there are {len(options)} endings, counted from 0.")
     letter = string.ascii_uppercase[number] if number >= 0 else None
     own = record.get("id", record.get("example_id", ""))
-    yield IncomingRow(Labelled(id="text", text=_with_options(passage, options), label=letter), id=_id(own, context))
+    case = Labelled(id="text", text=_with_options(passage, options), label=letter)
+    yield IncomingRow(case, id=_id(own, context), frame=SharedFields(question=QUESTION))
 
 
 def _sample(record: dict[str, Any], context: Context) -> Iterator[IncomingRow]:
@@ -159,6 +151,7 @@ def _sample(record: dict[str, Any], context: Context) -> Iterator[IncomingRow]:
             raise CaseError(f"`target` has {len(target)} answers; a text can have one label here. Keep one.")
         target = target[0] if target else None
     label = None if target in (None, "") else str(target).strip()
+    frame = SharedFields(question=QUESTION if record.get("choices") else "")
     if record.get("choices"):
         options = _options(record["choices"], "choices")
         letters = string.ascii_uppercase[: len(options)]
@@ -170,7 +163,7 @@ def _sample(record: dict[str, Any], context: Context) -> Iterator[IncomingRow]:
                 )
             label = named[0]
         text = _with_options(text, options)
-    yield IncomingRow(Labelled(id="text", text=text, label=label), id=_id(record.get("id", ""), context))
+    yield IncomingRow(Labelled(id="text", text=text, label=label), id=_id(record.get("id", ""), context), frame=frame)
 
 
 def _input(value: Any) -> str:
@@ -199,10 +192,5 @@ def _id(own: Any, context: Context) -> str:
     return str(own) if own not in (None, "") else f"{context.split or context.part.stem}-{context.number}"
 
 
-def _shared(record: dict[str, Any]) -> SharedFields:
-    chosen = record.get("choices") or record.get("endings")
-    return SharedFields(question=QUESTION if chosen else "")
-
-
-CASEHOLD = Form("casehold", "CaseHOLD of LexGLUE", having("context", "endings"), _casehold, _shared)
-SAMPLES = Form("inspect", "Samples of Inspect", having("input", "target", but="output"), _sample, _shared)
+CASEHOLD = Form("casehold", "CaseHOLD of LexGLUE", having("context", "endings"), _casehold)
+SAMPLES = Form("inspect", "Samples of Inspect", having("input", "target", but="output"), _sample)

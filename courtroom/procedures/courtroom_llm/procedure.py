@@ -19,15 +19,7 @@ from courtroom.models.narrow import same
 from courtroom.procedures.courtroom_llm import tasks
 from courtroom.procedures.courtroom_llm.offline import METHODS
 from courtroom.procedures.courtroom_llm.setup import CourtroomLLMSetup, members
-from courtroom.procedures.courtroom_llm.views import (
-    ambiguity,
-    bench,
-    pleadings,
-    results,
-    similar,
-    speaks_for,
-    text_of,
-)
+from courtroom.procedures.courtroom_llm.views import ambiguity, bench, pleadings, results, similar, speaks_for, text_of
 from courtroom.procedures.declared import declared
 
 MOST_TOLD = 12

@@ -71,14 +71,7 @@ async def ground_side(court: Hearing, eye: Member, focus: tasks.Focus, side: Sid
 
 
 async def look_at(
-    court: Hearing,
-    eye: Member,
-    focus: tasks.Focus,
-    piece: Evidence,
-    before: Clues,
-    step: str,
-    *,
-    more: bool = False,
+    court: Hearing, eye: Member, focus: tasks.Focus, piece: Evidence, before: Clues, step: str, *, more: bool = False
 ) -> tasks.Clue | None:
     """What is found in one piece of evidence; None where it can't be looked at, as when a model refuses its pictures.
     `more`: whether another piece of its side may be looked at after it."""

@@ -256,6 +256,5 @@ def _swap(document: Document, taken: tuple[str, ...]) -> tuple[str, str] | None:
 
 
 METHODS = methods(
-    *(propose_length, next_sentence, cast_ballot, edit, write, advise, refine),
-    *(key_facts, check_facts, align, assess),
+    *(propose_length, next_sentence, cast_ballot, edit, write, advise, refine), *(key_facts, check_facts, align, assess)
 )

@@ -59,8 +59,7 @@ async def length(court: Hearing) -> int:
     told = (setup.truncated(1, court.case), setup.truncated(longest, court.case)) if setup.tell_target else None
     proposals = await court.all(
         court.ask(
-            juror,
-            ProposeLength(document=court.case, viewpoint=viewpoint(court, juror), seat=seat(juror), told=told),
+            juror, ProposeLength(document=court.case, viewpoint=viewpoint(court, juror), seat=seat(juror), told=told)
         )
         for juror in jury
     )

@@ -10,13 +10,7 @@ from courtroom.engine.court import Court
 from courtroom.engine.events import Verdict
 from courtroom.engine.procedure import Procedure
 from courtroom.errors import CourtroomError
-from courtroom.judging.criminal import (
-    CaseInformation,
-    Referred,
-    candidates,
-    informed,
-    precedents_of,
-)
+from courtroom.judging.criminal import CaseInformation, Referred, candidates, informed, precedents_of
 from courtroom.judging.views import retrieved
 from courtroom.knowledge.search import Search
 from courtroom.law import Judgment, Term, charges_compared, heavier

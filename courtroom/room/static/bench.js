@@ -155,7 +155,7 @@ function benchPart(open) {
     }
     if (moment.kind === "stage") return words("", moment.title, "", "stage");
     if (moment.kind === "tally") return words(scene.ballots[moment.ballot] || "", counts(moment.counts), moment.above && scene.carries ? t(t("Enough agree: the discussion ends.")) : "", "count");
-    if (moment.kind === "act" || moment.kind === "note" || moment.kind === "look") return words({ act: t("Intervention"), note: t("Note"), look: t("Looked up") }[moment.kind], moment.title, "", "said");
+    if (moment.kind === "act" || moment.kind === "note" || moment.kind === "look") return words({ act: t("Intervention"), note: t("Note"), look: t("Looked up") }[moment.kind], [moment.title, allWords(moment)].filter(Boolean).join("\n"), "", "said");
     const call = now.called;
     if (!call) return words("", now.stage ? now.stage.title : "", "", "stage");
     const who = person(call.member);

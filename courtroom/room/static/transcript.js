@@ -41,7 +41,8 @@ function transcriptPart(hooks) {
   function line(moment) {
     if (moment.kind !== "call") {
       const mark = { act: "✋ ", note: "ℹ ", look: "⌕ " }[moment.kind] || "";
-      return el(moment.kind === "stage" ? "h4" : "p", `aside-line k-${moment.kind}`, moment.kind === "tally" ? tallied(moment) : moment.kind === "verdict" && scene.verdict ? `${scene.ending}: ${scene.verdict.outcome}` : mark + moment.title);
+      const told = moment.kind === "tally" ? tallied(moment) : moment.kind === "verdict" && scene.verdict ? `${scene.ending}: ${scene.verdict.outcome}` : mark + moment.title;
+      return el(moment.kind === "stage" ? "h4" : "p", `aside-line k-${moment.kind}`, told, ...(moment.parts && moment.parts.length ? [partsOf(moment)] : []));
     }
     const one = el("article", "line-said"), head = el("header");
     const name = button("who", person(moment.member).name, "", () => hooks.open(moment.member));

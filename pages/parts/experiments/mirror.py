@@ -75,7 +75,7 @@ def _read(drafted: Drafts, cases: Mapping[str, Case]) -> Drafts:
             with st.expander(f"**{literal(title)}** · {literal(case.title)}", expanded=not several):
                 if draft.other_order:
                     st.markdown(_("The sides, or the options, stand in the other order."))
-                elif not draft.changes:
+                elif not draft.texts:
                     st.caption(_("Stays as it is, and counts for nothing here."))
                 if draft.left:
                     st.warning("\n".join(f"- {literal(line)}" for line in draft.left), icon=":material/visibility:")

@@ -35,17 +35,7 @@ from pages.parts.shared.knobs import budget_fields
 from pages.parts.shared.models_form import typed_keys
 from pages.parts.shared.reliability_view import reliability_view
 from pages.parts.shared.share_view import download, share_popover
-from pages.parts.shared.shown import (
-    count,
-    do,
-    duration,
-    in_language,
-    literal,
-    many,
-    money,
-    one_of,
-    table,
-)
+from pages.parts.shared.shown import count, do, duration, in_language, literal, many, money, one_of, table
 
 MAX_AUDITED_RUNS = 50
 
@@ -443,6 +433,11 @@ def yardstick_view(house: Courthouse, kept: StoredExperiment) -> None:
     if not found.lines:
         st.info(_("Nobody has voted in these runs."))
         return
+    if kept.experiment.dataset.run:
+        told = _(
+            "All of these are of one case, and most of their answers are the same: they are no juries of their own, so intervals and p say more than is known."
+        )
+        st.warning(told, icon=":material/warning:")
     for line in found.sentences:
         st.markdown(f"- {literal(line)}")
     if found.model:

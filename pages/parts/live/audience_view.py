@@ -1,7 +1,6 @@
 """The audience: what a phone reads; and, for the presenter below the room, link, tallies and arguments."""
 
-import io
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 from urllib.parse import urlsplit
 
@@ -9,13 +8,11 @@ import segno
 import streamlit as st
 
 from courtroom.access import Access, may
-from courtroom.cases.case import Case
-from courtroom.cases.dispute import Dispute
 from courtroom.courthouse import Courthouse
 from courtroom.engine.interventions import AddNote
 from courtroom.engine.procedure import Procedure
 from courtroom.engine.record import Record
-from courtroom.language import N_, _, translated
+from courtroom.language import N_, _
 from courtroom.models.spec import OFFLINE
 from courtroom.questions.audience import BEFORE, Liked
 from courtroom.room.live_audiences import LiveAudiences
@@ -39,19 +36,6 @@ def address() -> str:
     return said or st.context.ip_address or ""
 
 
-def all_of(case: Case) -> Iterator[tuple[str, str]]:
-    """All there is to read of a case; nothing of how it was really decided."""
-    yield from case.sections()
-    if isinstance(case, Dispute):
-        deal = case.transaction
-        ordered = ", ".join(filter(None, (deal.product, deal.cost)))
-        yield _("What was ordered"), "\n".join(filter(None, (ordered, deal.description)))
-        if case.chat:
-            yield _("Chat"), "\n".join(f"{line.speaker}: {line.text}" for line in case.chat)
-        for piece in case.evidence:
-            yield _("Evidence of the {side}", side=translated(piece.side)), piece.text
-
-
 HERE_ONLY = ("localhost", "127.0.0.1", "::1", "[::1]")
 """Hosts by which a computer names itself: a phone that opens them finds nothing."""
 OWN_ADDRESS = N_("This address is this computer's own: for phones, write the address that it has in your network.")
@@ -73,11 +57,9 @@ def link_of(token: str) -> str:
 
 
 @lru_cache(maxsize=32)
-def qr_png(link: str) -> bytes:
-    """A QR code with its white margin, as a picture that reads in both themes."""
-    picture = io.BytesIO()
-    segno.make(link, error="m", micro=False).save(picture, kind="png", scale=10, border=3)
-    return picture.getvalue()
+def qr_code(link: str) -> str:
+    """A QR code with its white margin, as the address of a picture that reads in both themes."""
+    return segno.make(link, error="m", micro=False).png_data_uri(scale=10, border=3)
 
 
 LOOK_S = 1.5
@@ -117,7 +99,7 @@ def audience_view(house: Courthouse, record: Record) -> None:
         if audience.closed is None:
             with left:
                 link = link_of(audience.token)
-                st.image(qr_png(link), width=280, alt=_("The link as a QR code"))
+                st.image(qr_code(link), width=280, alt=_("The link as a QR code"))
                 st.code(link, language=None, wrap_lines=True)
         with right:
             st.fragment(_live, run_every=LOOK_S if audience.closed is None else None)(audience.token)

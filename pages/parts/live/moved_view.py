@@ -156,16 +156,15 @@ class _MovedView:
         st.caption(text + " " + _("Click a seat or an arrow."))
         ways, votes = self.moved.heard(ballot), record.ballots[ballot]
         hearing, heard_by = (Counter(pair[end] for pair in ways) for end in (0, 1))
-        came_over = {member: vote.choice if vote.changed else None for member, vote in votes.items()}
+        came_over = {member: vote.choice for member, vote in votes.items() if vote.changed}
         nodes = []
         for member in self.moved.voters:
             vote, by = votes.get(member.id), heard_by[member.id]
             detail = _("heard {heard}, heard by {by}", heard=hearing[member.id], by=by)
             choice, size = vote.choice if vote else None, by / len(self.moved.voters)
-            changed = came_over.get(member.id) is not None
-            nodes.append(Node(member.id, member.name, choice, size, changed=changed, detail=detail))
+            nodes.append(Node(member.id, member.name, choice, size, changed=member.id in came_over, detail=detail))
         sides = {way: {one.vote.choice for one in said} - {None} for way, said in ways.items()}
-        edges = (Edge(*way, came_over[way[0]] in sides[way]) for way in ways)
+        edges = (Edge(*way, came_over.get(way[0]) in sides[way]) for way in ways)
         graph = Graph(tuple(nodes), tuple(edges))
         figure = draw_graph(graph, self._procedure.choices, self._theme, GRAPH_HEIGHT_PX)
         self._went_along(figure, f"heard-graph-{record.run.id}-{ballot}", ways)
@@ -189,18 +188,8 @@ class _MovedView:
         """Statements, each with whose name is to stand before it; their words open at a click."""
         choices = {choice.name: choice for choice in self._procedure.choices}
         claimed = {claim.vote.path for claim in self._claims}
-        lines = [
-            {
-                "name": name,
-                "choice": choices.get(one.vote.choice or ""),
-                "ballot": self._record.ballot_name(one.vote.ballot),
-                "parts": self._marked(one.vote),
-                "heard": one,
-                "has_claims": one.vote.path in claimed,
-            }
-            for name, one in heard
-        ]
-        st.html(html_of("heard", lines=lines))
+        told = {"heard": list(heard), "ballot_name": self._record.ballot_name, "marked": self._marked}
+        st.html(html_of("heard", choices=choices, claimed=claimed, **told))
 
     def _marked(self, vote: Voted) -> list[tuple[str, Span | None]]:
         """A statement in stretches; those with a span are not in the case."""

@@ -117,11 +117,8 @@ def _look(key: str, text: str) -> None:
 
 
 def audit_view(house: Courthouse, record: Record, call: Called, *, place: str = "call") -> None:
-    """What was new in what was shown with a call; and where its answer was a change of sides, the audit of it.
-
-    Args:
-        place: where on the page it stands, for it may stand in several.
-    """
+    """What was new in what was shown with a call; and where its answer was a change of sides, the audit of it. `place`:
+    where on the page it stands, for it may stand in several."""
     before = audits.call_before(record, call)
     whole = house.record(record.run.id)
     procedure = house.procedures[whole.run.procedure]
@@ -172,13 +169,10 @@ def _audit(house: Courthouse, record: Record, this: audits.Audited, can: Sequenc
         seeds = st.number_input(_("Answers in each way"), 1, audits.MOST_SEEDS, audits.SEEDS, key=key, width=160)
         question = _("All {can} of this run", can=many(len(can), "vote"))
         whole = len(can) > 1 and st.toggle(question, key=f"all-{place}-{this.call.path}")
-        voices = st.toggle(
-            _("Which voice was it?"),
-            key=f"voices-{place}-{this.call.path}",
-            help=_(
-                "Asks also without each of those whose words the member was shown, one at a time, and each question six times at least."
-            ),
+        about = _(
+            "Asks also without each of those whose words the member was shown, one at a time, and each question six times at least."
         )
+        voices = st.toggle(_("Which voice was it?"), key=f"voices-{place}-{this.call.path}", help=about)
     calls = None if whole else (this.call.path,)
     if may(Access.RUN):
         choice, key = (run, calls, seeds, voices), f"{place}-{this.call.path}"
@@ -195,11 +189,8 @@ def start_beside(
     plan: Callable[[], Iterable[Plan]],
     label: str = N_("Start the audit"),
 ) -> None:
-    """Say what questions of this choice would take, once a person asks that, with a button that puts them.
-
-    Args:
-        waiting: under what the session keeps what is put; see `waits`.
-    """
+    """Say what questions of this choice would take, once a person asks that, with a button that puts them. `waiting`:
+    under what the session keeps what is put; see `waits`."""
     planned = f"planned-{key}"
     if st.button(_("What would it take?"), key=f"estimate-{key}"):
         st.session_state[planned] = choice
@@ -298,11 +289,8 @@ def ask_all_view(house: Courthouse, record: Record) -> None:
 
 
 def _ask(house: Courthouse, record: Record, after: Called | None, key: str, words: Words, place: str = "") -> None:
-    """A form for a question to a member, as it stood after a call, or to all; nothing for who may not ask.
-
-    Args:
-        key: under what the session keeps what is asked; see `waits`.
-    """
+    """A form for a question to a member, as it stood after a call, or to all; nothing for who may not ask. `key`: under
+    what the session keeps what is asked; see `waits`."""
     title, press, waiting = words
     if waits(key, waiting) or _asks_nobody(house, record) or not may(Access.RUN):
         return

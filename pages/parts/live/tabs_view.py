@@ -162,11 +162,8 @@ def back() -> str:
 
 @st.fragment
 def tabs_view(house: Courthouse, procedure: Procedure, run: str, *, family: bool) -> None:
-    """Drawn anew by itself: a click on a tab leaves the rest of the page as it is.
-
-    Args:
-        family: whether there are others in the run's family.
-    """
+    """Drawn anew by itself: a click on a tab leaves the rest of the page as it is. `family`: whether there are others
+    in the run's family."""
     with plainly():
         record = _record(house, run)
         votes = any(role.votes for role in procedure.roles)

@@ -123,11 +123,25 @@ def answer_fields(schema: Mapping[str, Any], value: Mapping[str, Any] | None, ke
     return filled
 
 
+def left_empty(schema: Mapping[str, Any], answer: Mapping[str, Any]) -> list[str]:
+    """Return the titles of the fields without which an answer can't be used, and that nobody has filled in."""
+    fields = schema.get("properties", {})
+    least = {name: max(field.get("minItems", 0), field.get("minLength", 0)) for name, field in fields.items()}
+    empty = (
+        name for name, value in answer.items() if value is None or (not value and least[name] and value is not False)
+    )
+    return [literal(_title(name)) for name in empty if name in schema.get("required", ())]
+
+
+def _title(name: str) -> str:
+    return name.replace("_", " ").capitalize()
+
+
 def _field(name: str, field: Mapping[str, Any], now: Any, key: str) -> Any:
     choices = [choice for choice in field.get("anyOf", ()) if choice.get("type") != "null"]
     if len(choices) == 1 and choices[0].get("type") == "string":
         return _field(name, {**field, **choices[0], "anyOf": ()}, now, key) or None
-    title = literal(name.replace("_", " ").capitalize())
+    title = literal(_title(name))
     help_text = literal(field.get("description") or "")
     if options := [field["const"]] if "const" in field else field.get("enum"):
         place = options.index(now) if now in options else None

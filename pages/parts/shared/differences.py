@@ -128,7 +128,9 @@ def changes_in_words(changes: Differences, kind: type[Setup]) -> list[str]:
     """Return a line for each thing that a fork changed: a setting, or a piece of the case."""
     pieces = groupby(changes.case, lambda one: ".".join(one.path.split(".")[:2]))
     lines = [_piece_in_words(path, {one.path: one.values for one in those}) for path, those in pieces]
-    others = (worded(what, one, kind) for what, one in changes.all() if what != "case")
+    # What was changed on purpose comes first; a model changes too where a fork has somebody else answer.
+    by_purpose = sorted(changes.all(), key=lambda pair: pair[1].path.startswith("model."))
+    others = (worded(what, one, kind) for what, one in by_purpose if what != "case")
     return [*lines, *(f"{one.path}: {change_in_line(*one.values)}" for one in others)]
 
 
