@@ -20,7 +20,7 @@ PANEL = {"jury_size": 17, "rounds": 3, "consensus": 1.0, "model.vision": "no"}
 
 @pytest.mark.parametrize(
     ("model", "most"),
-    [("anthropic/claude-sonnet-5-5", 0.35), ("openai/gpt-5-mini", 0.35), ("anthropic/claude-sonnet-4-5", 0.37)],
+    [("anthropic/claude-sonnet-5-5", 0.35), ("openai/gpt-5-mini", 0.35), ("anthropic/claude-sonnet-4-5", 0.40)],
 )
 def test_a_verdict_with_cache_and_batch_costs_what_is_published(
     model: str, most: float, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
