@@ -49,15 +49,14 @@ def test_the_invented_shelf_is_found_without_a_model(recorded: Courthouse, shelf
     assert found.passage.startswith("Petrol was kept in the shed")
 
 
-def test_the_rules_mark_three_statements_of_the_bundled_recordings_by_mistake(recorded: Courthouse) -> None:
-    """Somebody has read them: each number follows from the case, and what is marked is a word of a comparison."""
+def test_the_rules_mark_nothing_in_the_bundled_recordings(recorded: Courthouse) -> None:
     statements, marked = 0, list[tuple[str, frozenset[str]]]()
     for recording in recorded.recordings:
         record = recorded.record(recorded.files.play(recording))
         statements += sum(bool(vote.reasons) for vote in record.of(Voted))
         marked += [(claim.why, claim.terms) for claim in by_rules(recorded, record)]
     assert statements == 330
-    assert marked == [("denied", frozenset({word})) for word in ("strips", "veil", "puts")]
+    assert not marked
 
 
 class Checker:
