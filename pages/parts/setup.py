@@ -447,7 +447,7 @@ def personas_table(house: Courthouse, draft: SetupDraft, case: Case) -> None:
             st.rerun()
     st.caption(_("{jury} jurors. Change any cell; traits and interests are lists with commas.", jury=len(jury)))
     optional = [field for field, about in Persona.model_fields.items() if about.exclude_if]
-    whole = [{**dict.fromkeys(optional, ""), **row} for row in jury]
+    whole = [{**row, **{field: row.get(field, "") for field in optional}} for row in jury]  # names stand first
     table = pd.DataFrame([{**row, **{part: ", ".join(row[part]) for part in LISTS}} for row in whole])
     age = st.column_config.NumberColumn(_("age"), min_value=18, max_value=95, step=1)
     background = st.column_config.TextColumn(_("background"), width="medium")

@@ -24,7 +24,6 @@ function benchPart(open) {
   function seat(member) {
     const made = button("seat", null, "", () => open(member.id));
     made.removeAttribute("title");
-    made.style.left = `${member.place[0]}%`; made.style.top = `${member.place[1]}%`;
     const figure = el("span", "figure"), name = el("span", "name", member.name), word = el("span", "word"), badge = el("span", "badge");
     badge.hidden = true; figure.setAttribute("aria-hidden", "true");
     made.append(figure, name, " ", word);
@@ -195,6 +194,8 @@ function benchPart(open) {
       for (const [id, one] of seats) if (!seated.some((member) => member.id === id)) { one.made.remove(); seats.delete(id); }
       for (const member of seated) {
         if (!seats.has(member.id)) { const one = seat(member); seats.set(member.id, one); floor.append(one.made); }
+        const { style } = seats.get(member.id).made;  // who joins later changes where all sit
+        style.left = `${member.place[0]}%`; style.top = `${member.place[1]}%`;
         drawSeat(member);
       }
       floor.classList.toggle("offered", now.offers.size > 0);
