@@ -40,16 +40,16 @@ function tallyPart() {
       }
     }
     const ends = scene.above !== null && scene.above < 1;
-    if (ends) {
+    const needed = ends ? Math.floor(scene.above * seats + 1e-9) + 1 : 0;
+    if (ends && needed < seats) {
       for (const at of scene.sides.length === 2 ? [scene.above, 1 - scene.above] : [scene.above]) {
         const threshold = el("span", "threshold"); threshold.style.left = `${at * 100}%`;
         line.append(threshold);
       }
     }
-    const needed = ends ? Math.floor(scene.above * seats + 1e-9) + 1 : 0;
     const ending = !ends ? "" : needed >= seats ? t("All {seats} on one side end the discussion.", { seats }) : t("The lines: {needed} of {seats} on one side end the discussion.", { needed, seats });
     const hears = ballot && scene.ballots && now.ballots.indexOf(ballot) > 0 && scene.seats.some((seat) => (seat.follows || []).length);
-    const foot = el("div", "soft tally-foot", [ending, hears ? t("An arrow: whom a member has heard; a thick one: whose side it has come over to.") : ""].filter(Boolean).join(" "));
+    const foot = el("div", "soft tally-foot", [ending, hears ? t("An arrow leads from who was heard; a thick one to who came over to that side.") : ""].filter(Boolean).join(" "));
     line.setAttribute("role", "img");
     line.setAttribute("aria-label", shown.map((side) => `${side.title} ${counts.get(side.name) || 0}`).join(", "));
     bars.replaceChildren(head, line, foot);

@@ -1,7 +1,7 @@
 // The timeline: stages, calls, changes of mind, interventions and summaries on one track; drag, play, step.
 
 const SPEEDS = [1, 2, 4, 8, 16];
-const STANDS_S = { stage: 1.4, call: 2.6, vote: 0.8, tally: 3, look: 0.6, act: 3, note: 0.8, verdict: 4 };
+const STANDS_S = { stage: 1.4, call: 1.8, vote: 0.5, tally: 3, look: 0.6, act: 3, note: 0.8, verdict: 4 };
 const MOVED_S = 6, PASSED_S = 0.8;
 const CHARACTERS_A_SECOND = 18;
 
@@ -43,8 +43,7 @@ function timelinePart(go, present, recounting) {
   }
   function tick() {
     const moment = scene.moments[at];
-    // What is found before anybody votes is what they vote on: it is not passed over.
-    const passed = positions.each[at] < WEIGHT.vote && scene.moments.slice(0, at).some((one) => one.kind === "vote");
+    const passed = isPassed(moment);
     const seconds = !moment ? 0.4 : speed.value === "read" ? reads(moment, passed) : stands(moment, passed) / Number(speed.value);
     timer = setTimeout(() => {
       go(at + 1);
@@ -52,6 +51,11 @@ function timelinePart(go, present, recounting) {
       // A run that still goes on, or is about to begin, is played on as it comes in.
       if (at < scene.moments.length - 1 || scene.status === "running" || !scene.moments.length) tick(); else stop();
     }, seconds * 1000);
+  }
+  /** Whether a watcher passes over a moment once somebody has voted: nobody votes there, or who speaks voted before. A change stands by itself. */
+  function isPassed(moment) {
+    const voted = scene.moments.slice(0, at).filter((one) => one.kind === "vote");
+    return positions.each[at] < WEIGHT.vote ? voted.length > 0 : Boolean(moment) && moment.kind === "call" && voted.some((one) => one.member === moment.member);
   }
   function stop() {
     clearTimeout(timer); timer = null;
