@@ -39,8 +39,9 @@ FACETS = "facets, 3"
 """An index with other facets is built again."""
 OTHER = "@2"
 """Stands behind the id of a record's second text, in its other language."""
-HNSW: dict[str, Any] = {"space": "cosine", "ef_search": 200, "ef_construction": 100, "max_neighbors": 48}
-"""With a third of the neighbours one record in a hundred can't be reached at all, and more after additions."""
+HNSW: dict[str, Any] = {"space": "cosine", "ef_search": 200, "ef_construction": 300, "max_neighbors": 48}
+"""With a third of the neighbours, or where a third as many are looked at for them, some records in a hundred can't be
+reached at all."""
 VECTORS_AT_ONCE = 500
 """In one write, at most: a server gets each as one request."""
 WRITER_BYTES = 15_000_000
