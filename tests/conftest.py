@@ -47,10 +47,9 @@ PATIENCE_S = 300.0
 KILLS = re.compile(r"_kill(ed)?(_|$)")
 """In the names of tests that kill a process."""
 SLOW = (
-    *("*page*", "audience", "audit", "closing", "contract", "dask"),
-    *("docs", "figures", "film", "index", "interventions", "jurisagents", "language", "limits"),
-    *("lookers", "object_storage", "old_stores", "package", "postgres", "registration", "resilience", "run_list", "samples"),
-    *("shell_*", "sign_in", "upkeep", "what_ifs"),
+    *("*page*", "audience", "audit", "comparison", "contract", "dask", "datasets", "docs", "figures", "film", "index"),
+    *("interventions", "jurisagents", "language", "limits", "log", "mirror", "object_storage", "old_stores", "package", "postgres"),
+    *("questions", "registration", "resilience", "run_list", "samples", "shell_*", "sign_in", "upkeep", "what_ifs"),
 )  # fmt: skip
 """Files of tests, by what follows `test_` in their names, that take long by what they try: pages are drawn again and again,
 processes and servers are started, benchmarks and installations are run, limits of time are reached. So do the attacks: each file

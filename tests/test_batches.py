@@ -1,4 +1,4 @@
-"""Experiments by a provider's batch: at half the price, whatever is killed, fails or expires in between."""
+"""Experiments by a provider's batch, at half the price, whatever is killed, fails or expires in between; and what calls share of their prompts."""
 
 import asyncio
 import os
@@ -15,17 +15,23 @@ from aiohttp import web
 from courtroom.courthouse import Courthouse
 from courtroom.engine.events import Noted
 from courtroom.experiments.spec import Experiment, as_toml, read_toml
+from courtroom.media.store import MediaStore
 from courtroom.models import batches, card, failures
 from courtroom.models.card import price
+from courtroom.models.pool import ModelPool
+from courtroom.models.request import Message, Reply, Request
+from courtroom.models.spec import ModelSpec
 from pages.parts.shared.shown import spent_in_words
 from tests.driving import done, shell, until
 from tests.forks import Fork
 from tests.kills import go_on_with_experiment
 from tests.openai_server import refusal
 from tests.provider_server import ProviderServer
+from tests.say import SayAWord
 from tests.test_experiments import SINGLE, TEXTS, home, spec
 
 __all__ = ["home"]  # a fixture
+
 
 CLAUDE, GPT = "anthropic/claude-sonnet-4-5", "openai/gpt-5-mini"
 both = pytest.mark.parametrize("model", [CLAUDE, GPT])
@@ -198,3 +204,46 @@ def test_the_file_and_the_shell_say_by_batch(
     (row,) = house.experiments.store.took(house.experiments.store.experiment("feelings").id).values()
     assert f"and {row.tokens} went by batch." in told
     house.close()
+
+
+CLAUDE, GPT = "anthropic/claude-sonnet-4-5", "openai/gpt-5-mini"
+CASE = "The case. " * 600
+"""1,500 tokens."""
+
+
+def asked(model: str, own: str, case: str = CASE) -> Request:
+    messages = (Message("system", ("Be fair.\n",)), Message("user", (f"{case}\n", "What all are told.\n", own)))
+    return Request(ModelSpec.model_validate({"id": model}), messages, SayAWord(), f"0/{own}")
+
+
+async def answers(folder: Path, requests: list[Request]) -> list[Reply]:
+    model = ModelPool(MediaStore(folder))
+    try:
+        return await asyncio.gather(*map(model.answer, requests))
+    finally:
+        await model.close()
+
+
+@pytest.mark.parametrize("model", [CLAUDE, GPT])
+async def test_calls_at_once_write_what_they_share_once(
+    model: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with ProviderServer(keep_bodies=True, delay=0.05) as server:
+        server.known(monkeypatch)
+        replies = await answers(tmp_path, [asked(model, f"You are juror {number}.\n") for number in range(5)])
+    written = [reply.usage.written for reply in replies if reply.usage.written]
+    if model == GPT:
+        assert not written
+        assert all(isinstance(message["content"], str) for body in server.bodies for message in body["messages"])
+        return
+    assert len(written) == 1
+    assert sorted(reply.usage.cached for reply in replies) == [0, *written * 4]
+    for body in server.bodies:
+        *shared, own = body["messages"][0]["content"]
+        assert [part["cache_control"] for part in shared] == [{"type": "ephemeral"}] * 2
+        assert "cache_control" not in own
+    known = price(CLAUDE)
+    assert known is not None
+    for reply in replies:
+        used = reply.usage
+        assert reply.cost == pytest.approx(known.of(used.prompt, used.completion, used.cached, used.written))

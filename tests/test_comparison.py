@@ -1,8 +1,10 @@
-"""Runs beside each other: what is said to differ does, and nothing else."""
+"""Runs beside each other, and the page that shows them: what is said to differ does, and nothing else."""
 
 import json
+import re
 
 import pytest
+from streamlit.testing.v1 import AppTest
 
 from courtroom.courthouse import Courthouse
 from courtroom.engine.record import Record
@@ -11,9 +13,13 @@ from courtroom.errors import CourtroomError
 from courtroom.evaluation.comparison import Comparison, compare
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
 from tests.driving import drive, house, shell
+from tests.pages import heard, opened_at
+from tests.pages import house as app_house
+from tests.samples import sample
 from tests.test_engine import bench
+from tests.test_experiments_page import unmarked as texts
 
-__all__ = ["bench", "house"]  # fixtures
+__all__ = ["bench", "house", "app_house"]  # fixtures
 
 
 def driven(house: Courthouse, run: str, control: Control | None = None) -> Record:
@@ -97,3 +103,51 @@ def test_the_shell_prints_the_comparison(
             shell("compare", *several)
     with pytest.raises(CourtroomError, match="There is no run “nope” here"):
         shell("compare", jury.run.id, "nope")
+
+
+TABS = ("What differs", "Votes", "Members", "Answers", "Views", "Looked up", "Family")
+
+
+def forked(app_house: Courthouse, run: str) -> str:
+    setup = app_house.record(run).setup
+    jury = list(setup.jury)
+    jury[2] = jury[2].model_copy(update={"traits": ("blunt",), "background": "Sells tables."})
+    return drive(app_house, app_house.fork(run, setup.model_copy(update={"jury": tuple(jury)})))
+
+
+def compared(runs: str, tab: str | None = None) -> AppTest:
+    return opened_at("compare", {"tab-compare": tab} if tab else None, runs=runs)
+
+
+@pytest.mark.parametrize("procedure", ["juris", "courtroom-llm"])
+@pytest.mark.slow
+def test_every_tab_is_drawn_for_a_procedure_of_any_kind(app_house: Courthouse, procedure: str) -> None:
+    found = app_house.procedures[procedure]
+    run = drive(app_house, app_house.new_run(procedure, sample(app_house, found.kinds[0]), found.setup(), 0))
+    fork = drive(app_house, app_house.fork(run, app_house.record(run).setup, seed=3))
+    app, shown = compared(f"{run},{fork}"), {}
+    for tab in TABS:
+        app.session_state["tab-compare"] = tab
+        app.run()
+        assert not app.exception, (tab, app.exception)
+        shown[tab] = texts(app)
+    assert "Seed" in shown["What differs"]
+    assert ("Nobody has voted" in shown["Votes"]) == (not app_house.record(run).ballots)
+
+
+def test_what_differs_is_told_with_its_values(app_house: Courthouse) -> None:
+    run = heard(app_house)
+    fork = forked(app_house, run)
+    app = compared(f"{run},{fork}", "What differs")
+    was = app_house.record(run).setup.jury[2].background  # type: ignore[attr-defined]
+    (table,) = [element.proto.body for element in app.get("html") if "Personas · 3 · Background" in element.proto.body]
+    row = re.search("<tr><th>Personas · 3 · Background</th>(.*?)</tr>", table)
+    assert re.findall("<td>(.*?)</td>", row[1]) == [was, "Sells tables."]
+    assert "a fork of A" in texts(app)
+    app = compared(f"{run},{fork}", "Members")
+    name = app_house.record(run).setup.jury[2].name  # type: ignore[attr-defined]
+    assert list(app.dataframe[0].value.iloc[0])[:2] == [name, "≠"]
+    assert any("Persona · Background" in element.proto.body for element in app.get("html"))
+    assert "judge" not in " ".join(one.label for one in app.expander), "answers are named in words"
+    app = compared(f"{run},{fork}", "Answers")
+    assert list(app.dataframe[0].value.iloc[0])[:2] == ["Round 1", name]

@@ -3,6 +3,7 @@
 import json
 import re
 import struct
+from contextlib import closing
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
@@ -19,6 +20,7 @@ from courtroom.models.local import LocalServers, model_files
 from courtroom.models.offers import Offer, offers
 from courtroom.models.providers import PROVIDERS
 from courtroom.models.spec import ModelSpec
+from courtroom.settings import Settings
 from tests.driving import shell
 from tests.openai_server import OpenAIServer
 from tests.pages import house, page, press
@@ -26,6 +28,7 @@ from tests.say import there
 from tests.test_wire import shown
 
 __all__ = ["house"]  # a fixture
+
 
 LLAMA = pytest.mark.skipif(find_spec("xllamacpp") is None, reason="xllamacpp is not installed")
 lab = partial(there, provider="hosted_vllm", key="sk-of-the-lab")
@@ -194,3 +197,19 @@ def test_a_sample_case_is_heard_by_a_procedure_and_what_became_of_its_calls_is_t
     assert told["verdict"]
     assert (told["lost"], told["cut"]) == (0, 0)
     assert (told["valid"], told["again"]) == (0, told["calls"])
+
+
+async def test_what_was_found_out_is_shown_and_forgotten_by_command(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    spec = ModelSpec(id="openai/a-model-of-my-own")
+    monkeypatch.setenv("COURTROOM_HOME", str(tmp_path))
+    with closing(Courthouse(Settings(home=tmp_path))) as house:
+        findings = await house.capabilities.of(spec)
+        for name, value in (("vision", 0), ("images", 10), ("temperature", 0)):
+            findings.remember(name, value)
+    assert "at most 10 pictures, no temperature, no pictures" in shell("doctor")
+    assert "3 findings of openai/a-model-of-my-own are forgotten" in shell("models", "forget", spec.id)
+    with closing(Courthouse(Settings(home=tmp_path))) as house:
+        assert not house.capabilities.found()
+        assert (await house.capabilities.of(spec)).get("vision") is None

@@ -1,11 +1,13 @@
-"""A question is a case; discussion, debate, mock jury and council hear any case with options."""
+"""A question is a case that panels with options hear; and what is asked of members on the pages: audits, interviews, marks."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
+import streamlit as st
+from streamlit.testing.v1 import AppTest
 from typer.testing import CliRunner
 
 from courtroom.__main__ import app
@@ -13,14 +15,19 @@ from courtroom.cases.ask import asked_with
 from courtroom.cases.case import Case
 from courtroom.cases.question import Party, Piece, Question, options_in
 from courtroom.courthouse import Courthouse
+from courtroom.engine.record import Record
 from courtroom.errors import CaseError
+from courtroom.models.offline import NOTICE
+from courtroom.questions.marks import Mark
 from tests.asked import asked as prompts_of
-from tests.driving import drive, house
+from tests.driving import answered_by, drive, house
+from tests.pages import NASTY, benched, page, press, texts
 from tests.pages import house as pages_house
-from tests.pages import page, press, texts
 from tests.pictures import png
+from tests.scripted_jury import Jury
 
 __all__ = ["house", "pages_house"]  # fixtures
+
 
 BRIDGE = "Should the town close the old bridge to cars?"
 ANSWERS = ("Yes", "No", "A pilot of six months", "Only at weekends", "Only for lorries", "Build a new bridge first")
@@ -125,3 +132,98 @@ def test_the_shell_asks_a_question(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     wrong = CliRunner().invoke(app, ["ask", BRIDGE, "--option", "yes"])
     assert isinstance(wrong.exception, CaseError)
     assert "two to six answers" in str(wrong.exception)
+
+
+SMALL = {"jury_size": 3, "examination": "shared", "rounds": 2, "consensus": 1.0}
+
+
+@pytest.fixture
+def changing(pages_house: Courthouse) -> Courthouse:
+    """The first juror changes sides in the second round; whoever answers, it costs nothing."""
+
+    def vote(request: Any) -> str:
+        return "seller" if request.task.round == 2 and "/juror-01" in request.tag else "buyer"
+
+    jury = Jury()
+    jury.votes = vote
+    return answered_by(pages_house, jury)
+
+
+def heard_jury(house: Courthouse) -> Record:
+    return house.record(benched(house, "cyberjurors", "phone-battery", **SMALL))
+
+
+VIEWS = """
+from pages.parts.live.questions_view import audit_view, interview_view, marks_view
+from pages.parts.shared.house import courthouse
+
+house = courthouse()
+record = house.record(run)
+marks_view(house, run, path)
+audit_view(house, record, record.call(path))
+interview_view(house, record, record.call(path))
+"""
+
+
+def drawn(record: Record, path: str) -> AppTest:
+    app = AppTest.from_string(f"run, path = {record.run.id!r}, {path!r}\n{VIEWS}", default_timeout=30)
+    app.run()
+    assert not app.exception, app.exception
+    return app
+
+
+def test_a_change_is_audited_after_the_cost_was_told(changing: Courthouse) -> None:
+    record, path = heard_jury(changing), "round-2/juror-01/judge"
+    app = drawn(record, path)
+    assert any(code.value.startswith("@@") for code in app.code)
+    assert "Start the audit" not in [button.label for button in app.button]
+    app.button(key=f"estimate-call-{path}").click().run()
+    assert "12 calls to be asked, 0 on record" in texts(app)
+    app.button(key=f"start-call-{path}").click().run()
+    changing.audits.under_way[record.run.id].result(30)
+    app.run()
+    assert not app.exception
+    # Asked without its peers it is told to vote for the seller too: they are not what changed it.
+    assert [audit.name for audit in changing.audits.of(record)] == ["instability"]
+    assert "**Instability.**" in texts(app)
+    assert list(app.dataframe[0].value["shown"])[0] == "the same as then"
+
+
+def test_what_is_asked_on_the_page_stays_text(changing: Courthouse) -> None:
+    record = heard_jury(changing)
+    path = record.calls_of("juror-02")[0].path
+    app = drawn(record, path)
+    app.text_area[-1].set_value(NASTY)
+    press(app, "Ask")
+    if (waiting := f"interview-{record.run.id}-{path}") in app.session_state:
+        app.session_state[waiting][0].result(30)
+        app.run()
+    assert not app.exception
+    ((_, interview),) = changing.asides.interviews(record.run.id)
+    assert interview.question == NASTY
+    assert "<script>" not in texts(app)
+    assert NOTICE in texts(app)
+
+
+def test_what_is_shared_holds_audits_marks_and_interviews(
+    changing: Courthouse, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    record = heard_jury(changing)
+    run = record.run.id
+    changing.marks.put(run, Mark(reviewer="Ada", comment="Look at this."))
+    changing.marks.put(run, Mark(reviewer="<b>Eve</b>", score=2))
+    changing.audits.start(changing.audits.plan(record, ["round-2/juror-01/judge"], 1)).result(30)
+    changing.interviews.ask(record, record.calls_of("juror-01")[-1], "Why?", "Ada").result(30)
+    given: dict[str, Callable[[], bytes]] = {}
+    monkeypatch.setattr(st, "download_button", lambda label, data, *_, **__: given.update({label: data}))
+    page("deliberation", run=run)
+    text, report = given["JSON"]().decode(), given["HTML report"]().decode()
+    written = json.loads(text)
+    assert [mark["comment"] for mark in written["marks"]] == ["Look at this.", ""]
+    (interview,) = [one for one in written["asides"] if one.get("question")]
+    assert (interview["question"], interview["who"]) == ("Why?", "Ada")
+    assert set(interview["called"]["keys"]) <= set(written["answers"])
+    assert "round-2/juror-01/judge/audit/neither/1" in text
+    for said in ("Audits of votes", "Look at this.", "Ada asks juror-01 after round-2/juror-01/judge"):
+        assert said in report
+    assert "<b>Eve" not in report

@@ -24,8 +24,8 @@ from tests import forks, kills
 from tests.driving import until
 from tests.openai_server import OpenAIServer
 from tests.postgres_server import PostgresServer
-from tests.test_closing import heard
 from tests.test_knowledge import opened, records
+from tests.test_log import heard
 from tests.toy import Bench, Scripted, side_by_member
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning:chromadb.*", "ignore::ResourceWarning")
