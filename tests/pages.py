@@ -8,8 +8,7 @@ from streamlit.testing.v1 import AppTest
 
 from courtroom.courthouse import Courthouse
 from courtroom.engine.run import Control
-from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
-from tests.driving import drive
+from tests.driving import drive, prepared, whole_hearing
 
 ROOT = Path(__file__).parents[1]
 NASTY = "<script>alert('x')</script> **bold** ![x](http://evil.example/x.png) :red[y] $x$"
@@ -61,12 +60,8 @@ def texts(app: AppTest) -> str:
 
 
 def heard(house: Courthouse, case: str = "oak-table", control: Control | None = None, **knobs: object) -> str:
-    setup = CyberJurorsSetup(**{"jury_size": 5, **knobs})  # type: ignore[arg-type]
-    return drive(house, house.new_run("cyberjurors", house.library.case(case), setup, 0), control)
+    return drive(house, prepared(house, "cyberjurors", case, **{"jury_size": 5, **knobs}), control)
 
 
 def benched(house: Courthouse, procedure: str, case: str = "criminal-bus-wallet", **knobs: object) -> str:
-    setup = house.procedures[procedure].setup.model_validate(knobs)
-    run = drive(house, house.new_run(procedure, house.library.case(case), setup, 0))
-    assert house.store.status(run) == "done"
-    return run
+    return whole_hearing(house, procedure, case, **knobs).run.id

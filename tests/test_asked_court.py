@@ -13,7 +13,7 @@ from courtroom.engine.events import Replied, Voted
 from courtroom.engine.interventions import ReplyToQuestions
 from courtroom.models.spec import ModelSpec
 from courtroom.room.scene import scene
-from tests.driving import drive, house
+from tests.driving import drive, hearing, house
 from tests.openai_server import OpenAIServer, answer_for, texts_of
 from tests.pages import NASTY, page, press, texts
 from tests.pages import house as app_house
@@ -49,10 +49,8 @@ def asking(*questions: str) -> Callable[[Body], str | None]:
 
 
 def begun(house: Courthouse, **knobs: Any) -> str:
-    setup = house.procedures["mock-jury"].setup.model_validate(
-        {**TALK, "model": ModelSpec(id="openai/any", vision="no"), **knobs}
-    )
-    return drive(house, house.new_run("mock-jury", house.library.case(CASE), setup, 0))
+    model = ModelSpec(id="openai/any", vision="no")
+    return hearing(house, "mock-jury", CASE, **TALK, model=model, **knobs).run.id
 
 
 @pytest.fixture

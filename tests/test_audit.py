@@ -13,11 +13,10 @@ from courtroom.courthouse import Courthouse
 from courtroom.engine.record import Record
 from courtroom.models.request import Reply, Request, Usage, Watch
 from courtroom.models.spec import ModelSpec
-from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
 from courtroom.questions import audit as naming
 from courtroom.questions.audit import Audit, auditable, call_before, new_in, shares
 from courtroom.settings import Settings
-from tests.driving import answered_by, drive
+from tests.driving import answered_by, hearing, whole_hearing
 from tests.openai_server import OpenAIServer, answer_for
 from tests.toy import text_of
 
@@ -72,10 +71,8 @@ def house(house: Courthouse, server: OpenAIServer, monkeypatch: pytest.MonkeyPat
 
 def hear(house: Courthouse, **knobs: Any) -> Record:
     given = {"jury_size": 6, "examination": "shared", "rounds": 2, "consensus": 1.0, "graph": {"kind": "complete"}}
-    setup = CyberJurorsSetup(**{"model": ModelSpec(id="openai/any", vision="no"), **given, **knobs})
-    record = house.record(drive(house, house.new_run("cyberjurors", house.library.case("phone-battery"), setup, 0)))
-    assert record.run.status == "done", record.run.reason
-    return record
+    model = ModelSpec(id="openai/any", vision="no")
+    return whole_hearing(house, "cyberjurors", "phone-battery", **{"model": model, **given, **knobs})
 
 
 def audited(house: Courthouse, record: Record, seeds: int = 3) -> str:
@@ -160,13 +157,11 @@ class Listeners:
 def audits(tmp_path: Path, *, listens: bool) -> list[Audit]:
     """An audit with voices of the first change of juror 1 in each of so many runs in which it changes sides."""
     house = answered_by(Courthouse(Settings(home=tmp_path)), Listeners(listens=listens))
-    procedure, case, found = house.procedures["mock-jury"], house.library.case("trial-boatyard-fire"), list[Audit]()
-    spec = ModelSpec(id="scripted", vision="no")
-    setup = procedure.setup.model_validate({"model": spec, "jury_size": 4, "rounds": 1, "personas": "none"})
-    seed = 0
+    procedure, found, seed = house.procedures["mock-jury"], list[Audit](), 0
+    given = {"model": ModelSpec(id="scripted", vision="no"), "jury_size": 4, "rounds": 1, "personas": "none"}
     while len(found) < RUNS:
         seed += 1
-        record = house.record(drive(house, house.new_run("mock-jury", case, setup, seed)))
+        record = hearing(house, "mock-jury", "trial-boatyard-fire", seed, **given)
         calls = [one.call.path for one in auditable(procedure, record) if one.vote.member == "juror-01"]
         if calls:
             house.audits.start(house.audits.plan(record, calls, voices=True)).result(60)

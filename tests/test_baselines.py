@@ -6,26 +6,18 @@ import pytest
 
 from courtroom.courthouse import Courthouse
 from courtroom.engine.interventions import Overrule
-from courtroom.engine.record import Record
-from courtroom.procedures.council.procedure import CouncilSetup
 from courtroom.procedures.council.ranks import LETTERS, Rank, agreement, mean_ranks, ranked
 from courtroom.procedures.council.tasks import RankAnswers
 from tests.asked import asked
 from tests.asked import asked as prompts_of
-from tests.driving import drive, house
+from tests.driving import drive, hearing, house
 from tests.test_questions import bridge
 
 __all__ = ["house"]  # a fixture
 
 
-def heard(house: Courthouse, procedure: str, case: str, **knobs: Any) -> Record:
-    setup = house.procedures[procedure].setup.model_validate(knobs)
-    run = drive(house, house.new_run(procedure, house.library.case(case), setup, 0))
-    return house.record(run)
-
-
 def test_the_votes_on_the_nearest_precedents_decide_and_no_model_is_asked(house: Courthouse) -> None:
-    record = heard(house, "cyberjurors", "phone-battery", variant="nearest-precedents", precedents=3)
+    record = hearing(house, "cyberjurors", "phone-battery", variant="nearest-precedents", precedents=3)
     (found,) = record.retrievals
     votes = {side: sum(hit.record[f"{side}_votes"] for hit in found.hits) for side in ("buyer", "seller")}
     assert record.run.verdict.counts == votes
@@ -36,7 +28,7 @@ def test_the_votes_on_the_nearest_precedents_decide_and_no_model_is_asked(house:
 
 
 def test_a_text_has_the_label_of_what_is_nearest_to_it(house: Courthouse) -> None:
-    record = heard(house, "courtroom-llm", "message-feeling", structure="nearest", neighbours=1)
+    record = hearing(house, "courtroom-llm", "message-feeling", structure="nearest", neighbours=1)
     (hit,) = record.retrievals[0].hits
     assert record.run.verdict.outcome == hit.record["label"]
     assert hit.record["id"].rpartition("/")[2] != record.run.verdict.details["results"][0]["id"]
@@ -44,7 +36,7 @@ def test_a_text_has_the_label_of_what_is_nearest_to_it(house: Courthouse) -> Non
 
 
 def test_a_case_has_the_judgment_of_the_nearest_precedent(house: Courthouse) -> None:
-    record = heard(house, "jurisagents", "criminal-bus-wallet", variant="nearest-precedents", precedents=1)
+    record = hearing(house, "jurisagents", "criminal-bus-wallet", variant="nearest-precedents", precedents=1)
     assert not record.calls
     hit, *_ = record.retrievals[0].hits
     judgment = record.run.verdict.details["judgment"]
@@ -71,9 +63,9 @@ def test_self_consistency_asks_the_same_question_of_each_and_counts(house: Court
     (text,) = {one.text() for one in asked(house, "discussion", preset.changes)}  # chance alone tells answers apart
     assert "turn" not in text
     assert "Critic" not in text
-    record = heard(house, "discussion", "oak-table", **preset.changes)
+    record = hearing(house, "discussion", "oak-table", **preset.changes)
     assert (len(record.calls), sum(record.run.verdict.counts.values())) == (5, 5)
-    alone = heard(house, "discussion", "oak-table", speakers=1, turns=1, order="simultaneous", points_of_view=False)
+    alone = hearing(house, "discussion", "oak-table", speakers=1, turns=1, order="simultaneous", points_of_view=False)
     assert len(alone.calls) == 1
 
 
@@ -111,11 +103,10 @@ def test_nobody_is_told_whose_an_answer_is(house: Courthouse) -> None:
 
 
 def test_the_chairs_groups_are_what_is_voted_on(house: Courthouse) -> None:
-    run = drive(house, house.new_run("council", bridge(0), CouncilSetup(), 0))
     groups = ({"answer": "Close it.", "letters": ["K"]}, {"answer": "Leave it open.", "letters": ["N", "M", "L"]})
-    before = house.record(run)
+    before = hearing(house, "council", bridge(0))
     planned = house.interventions.planned(before, [Overrule(path="answers/chair/group", value={"groups": groups})])
-    record = house.record(drive(house, house.fork(run, before.setup, interventions=planned)))
+    record = house.record(drive(house, house.fork(before.run.id, before.setup, interventions=planned)))
     assert record.run.verdict
     assert sorted(record.run.verdict.counts.values()) == [1, 3]
     assert record.run.verdict.outcome in ("Close it.", "Leave it open.")

@@ -14,7 +14,7 @@ from courtroom.engine.record import Record
 from courtroom.evaluation.calibration import brier, reliability
 from courtroom.experiments.spec import parsed
 from courtroom.models.spec import ModelSpec
-from tests.driving import done, drive
+from tests.driving import done, whole_hearing
 from tests.openai_server import OpenAIServer
 from tests.pages import house as app_house
 from tests.pages import opened_at, page, texts
@@ -32,10 +32,7 @@ VOTE_BY_TURNS: dict[str, tuple[str, dict[str, Any]]] = {
 
 def hear(house: Courthouse, procedure: str, **knobs: Any) -> Record:
     case, given = VOTE_BY_TURNS[procedure]
-    setup = house.procedures[procedure].setup.model_validate({**given, **knobs})
-    record = house.record(drive(house, house.new_run(procedure, house.library.case(case), setup, 0)))
-    assert record.run.status == "done", record.run.reason
-    return record
+    return whole_hearing(house, procedure, case, **{**given, **knobs})
 
 
 @pytest.mark.parametrize("procedure", VOTE_BY_TURNS)

@@ -11,8 +11,7 @@ from courtroom.engine.record import Record
 from courtroom.engine.run import Control
 from courtroom.errors import CourtroomError
 from courtroom.evaluation.comparison import Comparison, compare
-from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
-from tests.driving import drive, house, shell
+from tests.driving import drive, hearing, house, prepared, shell
 from tests.pages import heard, opened_at
 from tests.pages import house as app_house
 from tests.samples import sample
@@ -29,8 +28,7 @@ def driven(house: Courthouse, run: str, control: Control | None = None) -> Recor
 @pytest.fixture(scope="module")
 def jury(house: Courthouse) -> Record:
     """A jury of seven that discusses for three rounds."""
-    setup = CyberJurorsSetup(jury_size=7, consensus=1)
-    return driven(house, house.new_run("cyberjurors", house.library.case("phone-battery"), setup, 0))
+    return hearing(house, "cyberjurors", "phone-battery", jury_size=7, consensus=1)
 
 
 @pytest.fixture(scope="module")
@@ -69,7 +67,7 @@ def test_a_family_is_a_tree_of_forks(house: Courthouse, jury: Record) -> None:
     first = house.fork(jury.run.id, jury.setup.model_copy(update={"norms": 1}))
     second = house.fork(jury.run.id, jury.setup, seed=5)
     grandchild = house.fork(first, jury.setup.model_copy(update={"norms": 1, "tie": "seller"}))
-    house.new_run("cyberjurors", jury.case, CyberJurorsSetup(jury_size=2), 9)
+    prepared(house, "cyberjurors", jury.case, 9, jury_size=2)
     kin = house.family(grandchild)
     told = {one.run.id: (one.depth, [difference.path for _, difference in one.changes.all()]) for one in kin}
     family = {jury.run.id: (0, []), first: (1, ["norms"]), grandchild: (2, ["tie"]), second: (1, ["seed"])}
@@ -123,8 +121,8 @@ def compared(runs: str, tab: str | None = None) -> AppTest:
 @pytest.mark.slow
 def test_every_tab_is_drawn_for_a_procedure_of_any_kind(app_house: Courthouse, procedure: str) -> None:
     found = app_house.procedures[procedure]
-    run = drive(app_house, app_house.new_run(procedure, sample(app_house, found.kinds[0]), found.setup(), 0))
-    fork = drive(app_house, app_house.fork(run, app_house.record(run).setup, seed=3))
+    record = hearing(app_house, procedure, sample(app_house, found.kinds[0]))
+    run, fork = record.run.id, drive(app_house, app_house.fork(record.run.id, record.setup, seed=3))
     app, shown = compared(f"{run},{fork}"), {}
     for tab in TABS:
         app.session_state["tab-compare"] = tab

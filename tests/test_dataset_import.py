@@ -21,12 +21,11 @@ from courtroom.datasets.draft import CHUNK_ROWS
 from courtroom.datasets.importing import Order
 from courtroom.datasets.selection import Selection
 from courtroom.errors import CourtroomError
-from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
 from tests import driving
 from tests.attacks.test_files import parquet
 from tests.desk import Desk
 from tests.docs import ROOT
-from tests.driving import drive
+from tests.driving import hearing
 from tests.openai_server import OpenAIServer
 from tests.real import FOLDER, needs_real_data
 
@@ -326,10 +325,10 @@ def test_a_split_of_disputes_becomes_a_base_of_precedents(house: Courthouse, tmp
     (distilled,) = house.store.runs()
     first, second, *_ = (retrieval.hits for retrieval in house.record(distilled.id).retrievals)
     assert ([hit.id for hit in first], [hit.id for hit in second]) == ([], [base[0].id])
-    setup = CyberJurorsSetup(jury_size=1, rounds=1, grounding_rounds=1, base="my-disputes")
-    found = house.record(drive(house, house.new_run("cyberjurors", test[0], setup, 0))).retrievals[0].hits
+    heard = hearing(house, "cyberjurors", test[0], jury_size=1, rounds=1, grounding_rounds=1, base="my-disputes")
+    found = heard.retrievals[0].hits
     assert {hit.id for hit in found} <= {precedent.id for precedent in base}
-    assert len(found) == setup.precedents
+    assert len(found) == heard.setup.precedents
     shell("precedents", "My_Disputes", "--split", "train", *BY_WORDS)
     assert len(house.store.runs()) == 2, "what has norms is not distilled again"
 

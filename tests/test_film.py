@@ -21,7 +21,7 @@ from courtroom.language import speaking
 from courtroom.room.scene import RoomScene, scene, spoken, spoken_so_far
 from courtroom.room.scene import speaking as who_speaks
 from tests import pages
-from tests.driving import drive, house
+from tests.driving import hearing, house
 
 __all__ = ["house"]  # a fixture
 
@@ -96,9 +96,7 @@ RUNS = {
 
 def heard(house: Courthouse, procedure: str, control: Control | None = None, seed: int = 0) -> Record:
     case, knobs = RUNS[procedure]
-    setup = house.procedures[procedure].setup.model_validate(knobs)
-    run = drive(house, house.new_run(procedure, house.library.case(case), setup, seed), control)
-    return house.record(run)
+    return hearing(house, procedure, case, seed, control, **knobs)
 
 
 def shown(house: Courthouse, record: Record) -> RoomScene:

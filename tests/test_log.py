@@ -11,9 +11,8 @@ import pytest
 
 from courtroom.cases.case import Case
 from courtroom.courthouse import Courthouse
-from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
 from courtroom.settings import Settings
-from tests.driving import drive, until
+from tests.driving import hearing, until, whole_hearing
 from tests.openai_server import OpenAIServer
 
 FORGED = "2026-01-01 00:00:00,000 INFO courtroom: all is well"
@@ -64,9 +63,8 @@ def test_a_log_in_json_says_of_which_run_and_path_a_record_is_and_holds_no_key(
         monkeypatch.setenv("OPENAI_API_KEY", KEY)
         house = Courthouse(Settings(home=tmp_path, log="json"))
         model = {"id": "openai/real", "attempts": 1}
-        setup = CyberJurorsSetup.model_validate({"jury_size": 3, "rounds": 1, "model": model})
-        run = drive(house, house.new_run("cyberjurors", house.library.case("phone-battery"), setup, 0))
-        path = next(call.path for call in house.record(run).calls)
+        record = hearing(house, "cyberjurors", "phone-battery", jury_size=3, rounds=1, model=model)
+        run, path = record.run.id, record.calls[0].path
         LOG.warning("a key: %s, and a line\u2028more\x9b31m of %s", KEY, "证据")
         house.close()
     lines = written(house.settings.log_file)
@@ -84,10 +82,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning:chromadb.*",
 
 def heard(house: Courthouse, seed: int = 0, case: Case | None = None, **knobs: object) -> str:
     small = {"jury_size": 3, "rounds": 1, "consensus": 1.0, "grounding_rounds": 1}
-    setup = CyberJurorsSetup.model_validate({**small, **knobs})
-    run = drive(house, house.new_run("cyberjurors", case or house.library.case("oak-table"), setup, seed))
-    assert house.store.status(run) == "done", house.store.run(run).reason
-    return run
+    return whole_hearing(house, "cyberjurors", case or "oak-table", seed, **{**small, **knobs}).run.id
 
 
 def held() -> tuple[int, int]:

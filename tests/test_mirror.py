@@ -19,7 +19,7 @@ from courtroom.experiments.table import CellRow, Pair
 from courtroom.figures.experiment import draw_mirror
 from courtroom.models.spec import ModelSpec
 from courtroom.questions.mirror import Mirrored, change_of, mirrored, texts, with_texts
-from tests.driving import answered_by, done, drive, house, shell
+from tests.driving import answered_by, done, hearing, house, shell
 from tests.favouring_jury import OTHER, SMALL, FavouringJury, mirror_of, trials
 from tests.openai_server import OpenAIServer
 from tests.pages import benched, opened_at, page, press
@@ -217,10 +217,8 @@ def test_nothing_is_heard_that_nobody_has_seen(
 def test_a_run_is_mirrored_against_its_own_seeds(house: Courthouse) -> None:
     answered_by(house, FavouringJury())
     (row,) = trials(1, seed=5)
-    setup = house.procedures["mock-jury"].setup.model_validate(
-        {**{k: v for k, v in SMALL.items() if "." not in k}, "model": {"id": "x", "vision": "no"}}
-    )
-    run = drive(house, house.new_run("mock-jury", row.case, setup, 3))
+    given = {name: value for name, value in SMALL.items() if "." not in name}
+    run = hearing(house, "mock-jury", row.case, 3, **given, model={"id": "x", "vision": "no"}).run.id
     base = house.experiments.what_ifs.as_it_was(run, 2)
     drafted = drafts(house, house.experiments.cases(base), [change_of("order"), change_of("gender")])
     found = done(house, with_mirror(base, drafted, "Ada"))

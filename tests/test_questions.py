@@ -20,7 +20,7 @@ from courtroom.errors import CaseError
 from courtroom.models.offline import NOTICE
 from courtroom.questions.marks import Mark
 from tests.asked import asked as prompts_of
-from tests.driving import answered_by, drive, house
+from tests.driving import answered_by, house, whole_hearing
 from tests.pages import NASTY, benched, page, press, texts
 from tests.pages import house as pages_house
 from tests.pictures import png
@@ -50,11 +50,7 @@ def bridge(options: int, material: tuple[Piece, ...] = MATERIAL) -> Question:
 
 
 def heard(house: Courthouse, procedure: str, case: Case) -> str:
-    found = house.procedures[procedure]
-    run = drive(house, house.new_run(procedure, case, found.setup.model_validate(PANELS[procedure]), 0))
-    record = house.record(run)
-    assert record.run.status == "done", record.run.reason
-    return run
+    return whole_hearing(house, procedure, case, **PANELS[procedure]).run.id
 
 
 FOREIGN = ("buyer", "seller", "guilty", "prosecution", "plaintiff", "marketplace")

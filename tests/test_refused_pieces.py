@@ -12,10 +12,9 @@ from courtroom.cases.dispute import Evidence
 from courtroom.courthouse import Courthouse
 from courtroom.engine.record import Record
 from courtroom.models.connections import Connection
-from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
 from courtroom.procedures.cyberjurors.tasks import PerceiveEvidence
 from courtroom.settings import Settings
-from tests.driving import drive
+from tests.driving import hearing
 from tests.openai_server import OpenAIServer, answer_for, refusal, texts_of
 
 CASE = "phone-battery"
@@ -60,8 +59,8 @@ def house(refusing: Refusing, tmp_path: Path) -> Iterator[Courthouse]:
 
 def heard(house: Courthouse, **knobs: Any) -> Record:
     model = {"id": "openai/eyes", "connection": "lab", "vision": "no", "attempts": 1}
-    setup = CyberJurorsSetup.model_validate({"model": model, "jury_size": 3, "consensus": 1.0, "rounds": 2, **knobs})
-    return house.record(drive(house, house.new_run("cyberjurors", house.library.case(CASE), setup, 0)))
+    given = {"model": model, "jury_size": 3, "consensus": 1.0, "rounds": 2, **knobs}
+    return hearing(house, "cyberjurors", CASE, **given)
 
 
 def failed(record: Record, stage: str) -> list[str]:

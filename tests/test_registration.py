@@ -25,7 +25,7 @@ from courtroom.procedures.debate.procedure import DEBATE, Argue, Argument
 from courtroom.procedures.registration import RegistrationError, mistakes, register
 from courtroom.settings import Settings
 from courtroom.shell.procedures import check_package, lay_out, tried
-from tests.driving import drive
+from tests.driving import hearing
 
 ROOT = Path(__file__).parents[1]
 UNASKED = "“judge” can't be used: line 1: it has neither the block `shared` nor the block `own`"
@@ -139,9 +139,7 @@ def mediation(monkeypatch: pytest.MonkeyPatch) -> Procedure:
 def hear(tmp_path: Path) -> Hear:
     def heard(procedure: Procedure, **values: object) -> tuple[Courthouse, Record]:
         house = Courthouse(Settings(home=tmp_path / "home"), procedures=(procedure,))
-        setup = procedure.setup.model_validate(values)
-        run = drive(house, house.new_run(procedure.name, house.library.case("phone-battery"), setup, 0))
-        return house, house.record(run)
+        return house, hearing(house, procedure.name, "phone-battery", **values)
 
     return heard
 

@@ -36,7 +36,7 @@ from courtroom.procedures.discussion.tasks import Digest, Statement
 from courtroom.procedures.mock_jury.tasks import Ballot
 from courtroom.settings import DATA, Settings
 from tests.asked import asked, media_of
-from tests.driving import drive, house, shell
+from tests.driving import house, shell, whole_hearing
 from tests.samples import sample
 from tests.toy import CASE as TOY_CASE
 from tests.toy import CastVote, toy
@@ -159,9 +159,7 @@ def learn(house: Courthouse, case: Case) -> None:
         house.knowledge.precedents.add([from_dispute(case)])
     if isinstance(case, CriminalCase):
         house.knowledge.of("cases").add([case])
-        verdict = PROCEDURES["verdict"]
-        run = drive(house, house.new_run("verdict", case, verdict.setup.model_validate({"learning": {"on": True}}), 0))
-        assert house.record(run).run.status == "done", house.record(run).run.reason
+        whole_hearing(house, "verdict", case, learning={"on": True})
 
 
 @pytest.mark.parametrize("name", DECIDING)

@@ -15,10 +15,9 @@ from courtroom.engine.record import Record
 from courtroom.errors import CourtroomError
 from courtroom.evaluation.comparison import compare
 from courtroom.models.connections import Connection
-from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
 from courtroom.report.run_file import imported_id
 from courtroom.settings import Settings
-from tests.driving import drive, shell
+from tests.driving import drive, hearing, shell
 from tests.full_store import SMALL, full_store
 from tests.openai_server import OpenAIServer
 from tests.pages import house as app_house
@@ -112,14 +111,8 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[OpenAIServer]:
 
 
 def heard(house: Courthouse, **model: Any) -> Record:
-    values = {
-        "model": {"id": "openai/any", "vision": "no", **model},
-        "jury_size": 3,
-        "rounds": 1,
-        "examination": "shared",
-    }
-    setup = CyberJurorsSetup.model_validate(values)
-    return house.record(drive(house, house.new_run("cyberjurors", house.library.case("oak-table"), setup, 0)))
+    given = {"model": {"id": "openai/any", "vision": "no", **model}, "examination": "shared"}
+    return hearing(house, "cyberjurors", jury_size=3, rounds=1, **given)
 
 
 @pytest.mark.parametrize("connection", ["lab", ""])

@@ -17,7 +17,7 @@ from courtroom.engine.run import Run
 from courtroom.evaluation.run_list import GroupLine, RunFilter, RunList
 from courtroom.room.said import search_said
 from courtroom.store.database import Database
-from tests.driving import drive
+from tests.driving import hearing
 from tests.full_store import kept_what_if
 from tests.pages import heard, house, opened_at, page, press, texts
 from tests.signing_in import closed_house, person
@@ -201,10 +201,8 @@ def test_what_was_said_is_found_with_its_place(house: Courthouse) -> None:
 def test_nobody_finds_what_was_said_in_anothers_private_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with closed_house(tmp_path, monkeypatch) as house:
         ann, bob = person(house, "ann", Access.RUN), person(house, "bob", Access.RUN)
-        setup = house.procedures["mock-jury"].setup.model_validate({"jury_size": 3, "rounds": 1})
         with acts(ann):
-            run = drive(house, house.new_run("mock-jury", house.library.case("trial-boatyard-fire"), setup, 0))
-            _, said = statement(house.record(run))
+            _, said = statement(hearing(house, "mock-jury", "trial-boatyard-fire", jury_size=3, rounds=1))
             assert search_said(house.database, said[:40], 5)
         for stranger in (bob, nobody()):
             with acts(stranger):

@@ -9,7 +9,7 @@ from courtroom.cases.checks import check
 from courtroom.cases.dispute import Dispute
 from courtroom.courthouse import Courthouse
 from courtroom.settings import DATA
-from tests.driving import drive, house
+from tests.driving import house, whole_hearing
 from tests.real import FOLDER, needs_real_data
 
 __all__ = ["house"]  # a fixture
@@ -36,9 +36,7 @@ def test_a_sample_passes_its_own_checks_and_its_media_open(house: Courthouse, na
 @pytest.mark.parametrize("procedure", ["jurisagents", "verdict"])
 @pytest.mark.parametrize("name", CRIMINAL[::3])
 def test_the_offline_model_hears_each_criminal_case_to_a_judgment(house: Courthouse, procedure: str, name: str) -> None:
-    case, setup = house.library.case(name), house.procedures[procedure].setup()
-    record = house.record(drive(house, house.new_run(procedure, case, setup, 0)))
-    assert record.run.status == "done", record.run.reason
+    record = whole_hearing(house, procedure, name)
     assert record.run.verdict.details["judgment"]["relevant_articles"]
 
 

@@ -18,10 +18,9 @@ from courtroom.language import speaking
 from courtroom.models import failures
 from courtroom.models.connections import Connection, Connections
 from courtroom.models.spec import OFFLINE
-from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
 from courtroom.settings import Settings
 from pages.parts.shared.shown import literal
-from tests.driving import drive, shell
+from tests.driving import hearing, shell
 from tests.openai_server import OpenAIServer
 from tests.pages import house as app_house
 from tests.pages import page, texts
@@ -59,8 +58,7 @@ def lab(server: OpenAIServer) -> Connections:
 
 
 def heard(house: Courthouse, **knobs: Any) -> Record:
-    setup = CyberJurorsSetup.model_validate({**SMALL, **knobs})
-    return house.record(drive(house, house.new_run("cyberjurors", house.library.case("oak-table"), setup, 0)))
+    return hearing(house, "cyberjurors", **{**SMALL, **knobs})
 
 
 HALF = {f"juror-0{seat}": {**SLOW, "otherwise": OFFLINE} for seat in (3, 4)}

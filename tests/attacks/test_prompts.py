@@ -17,9 +17,8 @@ from courtroom.engine.runner import LOST_TWICE
 from courtroom.models import apart
 from courtroom.models.apart import MEMORY_MB, Apart, PromptError, why_no_template
 from courtroom.models.request import Request
-from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
 from tests import forks
-from tests.driving import drive, house
+from tests.driving import drive, house, prepared
 from tests.pages import ROOT, page, texts
 from tests.toy import Bench, ToySetup
 
@@ -117,9 +116,7 @@ def test_a_restart_takes_a_run_with_a_looping_prompt_up_and_ends_it(bench: Bench
 
 @pytest.fixture(scope="module")
 def paused(house: Courthouse) -> str:
-    setup = CyberJurorsSetup(jury_size=3, rounds=2, consensus=1.0)
-    run = house.new_run("cyberjurors", house.library.case("oak-table"), setup, 0)
-    return drive(house, run, Control(stage="round 1"))
+    return drive(house, prepared(house, "cyberjurors", jury_size=3, rounds=2, consensus=1.0), Control(stage="round 1"))
 
 
 @pytest.mark.usefixtures("quick")

@@ -27,7 +27,7 @@ from courtroom.store import postgres as server_store
 from courtroom.store.connection import AWAY
 from courtroom.store.opening import open_store
 from tests import forks
-from tests.driving import drive, drivers, until
+from tests.driving import drive, drivers, prepared, until
 from tests.openai_server import OpenAIServer
 from tests.postgres_server import PostgresServer
 from tests.test_experiments import SINGLE, spec, texts
@@ -107,7 +107,7 @@ def opening() -> None:
     """Opens the store once it is told to, and puts a run on record; to be forked."""
     ready()
     house = Courthouse()
-    house.new_run("debate", house.library.case("oak-table"), house.procedures["debate"].setup(rounds=1), os.getpid())
+    prepared(house, "debate", seed=os.getpid(), rounds=1)
     house.close()
 
 
@@ -175,7 +175,7 @@ def intervening(run: str, name: str) -> None:
 
 
 def test_two_processes_that_intervene_lose_nothing(house: Courthouse) -> None:
-    run = house.new_run("debate", house.library.case("oak-table"), house.procedures["debate"].setup(rounds=1), 0)
+    run = prepared(house, "debate", rounds=1)
     with forks.Fork(intervening, run, "first") as first, forks.Fork(intervening, run, "second") as second:
         assert second.line() == "0\n", "both are at it"
         assert "5\n" in iter(first.line, "")
@@ -213,8 +213,7 @@ def driving(run: str, doomed: str) -> None:
 
 
 def test_two_servers_clicked_at_once_do_nothing_twice(house: Courthouse) -> None:
-    setup = house.procedures["debate"].setup(rounds=2)
-    run, doomed = (house.new_run("debate", house.library.case("oak-table"), setup, seed) for seed in (0, 1))
+    run, doomed = (prepared(house, "debate", seed=seed, rounds=2) for seed in (0, 1))
     with forks.Fork(driving, run, doomed) as first, forks.Fork(driving, run, doomed) as second:
         at_once(first, second)
         refused = [sentence for process in (first, second) for sentence in json.loads(ended(process))]
