@@ -25,6 +25,7 @@ from courtroom.settings import Settings
 from courtroom.store.database import Database
 from tests import forks, real_model
 from tests.desk import Desk
+from tests.openai_server import OpenAIServer
 from tests.postgres_server import WHY_NOT, PostgresServer, end_shared, shared
 
 gc.disable()  # until all tests are collected: nearly nothing of what is imported goes away again
@@ -153,6 +154,13 @@ def either_database(request: pytest.FixtureRequest) -> str:
     if request.param == "postgres":
         request.getfixturevalue("on_postgres")
     return str(request.param)
+
+
+@pytest.fixture
+def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[OpenAIServer]:
+    """A server of which all models are asked whose names begin with `openai/`."""
+    with OpenAIServer(keep_bodies=True, known_to=monkeypatch) as server:
+        yield server
 
 
 @pytest.fixture

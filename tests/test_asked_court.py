@@ -4,8 +4,6 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-import pytest
-
 from courtroom.courthouse import Courthouse
 from courtroom.declarations.changes import changed
 from courtroom.engine.asked_court import NO_MORE, waiting
@@ -51,13 +49,6 @@ def asking(*questions: str) -> Callable[[Body], str | None]:
 def begun(house: Courthouse, **knobs: Any) -> str:
     model = ModelSpec(id="openai/any", vision="no")
     return hearing(house, "mock-jury", CASE, **TALK, model=model, **knobs).run.id
-
-
-@pytest.fixture
-def server(monkeypatch: pytest.MonkeyPatch) -> Any:
-    with OpenAIServer(keep_bodies=True) as server:
-        server.known(monkeypatch)
-        yield server
 
 
 def test_a_run_waits_for_a_reply_and_all_are_told_it(house: Courthouse, server: OpenAIServer) -> None:

@@ -15,7 +15,6 @@ from courtroom.evaluation.calibration import brier, reliability
 from courtroom.experiments.spec import parsed
 from courtroom.models.spec import ModelSpec
 from tests.driving import done, whole_hearing
-from tests.openai_server import OpenAIServer
 from tests.pages import house as app_house
 from tests.pages import opened_at, page, texts
 
@@ -35,13 +34,10 @@ def hear(house: Courthouse, procedure: str, **knobs: Any) -> Record:
     return whole_hearing(house, procedure, case, **{**given, **knobs})
 
 
+@pytest.mark.usefixtures("server")
 @pytest.mark.parametrize("procedure", VOTE_BY_TURNS)
-def test_every_vote_says_how_sure_it_is_and_what_it_rests_on(
-    house: Courthouse, procedure: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with OpenAIServer() as server:
-        server.known(monkeypatch)
-        record = hear(house, procedure, model=ModelSpec(id="openai/any", vision="no"), **BOTH)
+def test_every_vote_says_how_sure_it_is_and_what_it_rests_on(house: Courthouse, procedure: str) -> None:
+    record = hear(house, procedure, model=ModelSpec(id="openai/any", vision="no"), **BOTH)
     pieces = {name for name, _ in record.case.parts()} | {"other"}
     votes = [vote for vote in record.of(Voted) if vote.choice]
     assert votes

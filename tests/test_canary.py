@@ -34,8 +34,7 @@ def model() -> Changing:
 
 @pytest.fixture
 def house(house: Courthouse, model: Changing, monkeypatch: pytest.MonkeyPatch) -> Iterator[Courthouse]:
-    with OpenAIServer(answer=model) as server:
-        server.known(monkeypatch)
+    with OpenAIServer(answer=model, known_to=monkeypatch):
         house.datasets.add("feelings", texts())
         yield house
 

@@ -89,8 +89,7 @@ class Checker:
 
 @pytest.fixture
 def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[OpenAIServer]:
-    with OpenAIServer(answer=Checker(), keep_bodies=True) as server:
-        server.known(monkeypatch)
+    with OpenAIServer(answer=Checker(), keep_bodies=True, known_to=monkeypatch) as server:
         yield server
 
 

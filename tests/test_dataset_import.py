@@ -26,7 +26,6 @@ from tests.attacks.test_files import parquet
 from tests.desk import Desk
 from tests.docs import ROOT
 from tests.driving import hearing
-from tests.openai_server import OpenAIServer
 from tests.real import FOLDER, needs_real_data
 
 ROWS = [{"text": f"text {n}", "label": "joy" if n % 2 else "fear"} for n in range(6)]
@@ -293,17 +292,14 @@ def disputes(folder: Path, many: int) -> str:
     return str(folder / "disputes")
 
 
-def test_norms_are_distilled_by_the_embedding_that_was_said(
-    house: Courthouse, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.mark.usefixtures("server")
+def test_norms_are_distilled_by_the_embedding_that_was_said(house: Courthouse, tmp_path: Path) -> None:
     shell("import", disputes(tmp_path, 4), "--name", "disputes")
     with pytest.raises(CourtroomError, match="--set embedding=local/longformer as in the paper"):
         shell("precedents", "disputes")
     assert house.store.runs() == []
     asked = "openai/text-embedding-3-small"
-    with OpenAIServer() as server:
-        server.known(monkeypatch)
-        shell("precedents", "disputes", "--set", f"embedding={asked}", "--set", "closest=2")
+    shell("precedents", "disputes", "--set", f"embedding={asked}", "--set", "closest=2")
     (distilled,) = house.store.runs()
     retrievals = house.record(distilled.id).retrievals
     assert {one.embedding for one in retrievals} == {asked}

@@ -167,8 +167,7 @@ def shell(words: list[str], desk: Desk, folder: Path, monkeypatch: pytest.Monkey
         monkeypatch.setenv("COURTROOM_DATABASE", stands_for["ADDRESS"])
         (folder / "home" / "courtroom.sqlite").unlink()
     if words[:2] == ["experiment", "canary"]:
-        with OpenAIServer() as server:
-            server.known(monkeypatch)
+        with OpenAIServer(known_to=monkeypatch) as server:
             first = str(ROOT / "data/experiments/first.toml")
             run("experiment", "run", first, "--sample", "1", "--model", "openai/any")
             run(*named)

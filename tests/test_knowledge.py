@@ -134,8 +134,7 @@ async def test_an_embedding_of_its_own_is_asked_and_no_other(tmp_path: Path, mon
     base, task = three_moods(tmp_path)
     search = Search(collection="examples", text="A bad day.", k=1, under=task.under("good"))
     lexical = await base.answer(search)
-    with OpenAIServer() as server:
-        server.known(monkeypatch)
+    with OpenAIServer(known_to=monkeypatch):
         found = await base.answer(search, "openai/any-embedding")
         ranked = await base.answer(Rank(text="a", candidates=("b", "a"), k=2), "openai/any-embedding")
     assert [hit.id for hit in ranked] == ["1", "0"]

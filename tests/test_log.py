@@ -58,8 +58,7 @@ def test_a_log_in_json_says_of_which_run_and_path_a_record_is_and_holds_no_key(
 ) -> None:
     # Without what another test has had written to standard error.
     monkeypatch.setattr(logging.getLogger("courtroom"), "handlers", [])
-    with OpenAIServer(faults=1.0, only=("500",)) as server:
-        server.known(monkeypatch)
+    with OpenAIServer(faults=1.0, only=("500",), known_to=monkeypatch):
         monkeypatch.setenv("OPENAI_API_KEY", KEY)
         house = Courthouse(Settings(home=tmp_path, log="json"))
         model = {"id": "openai/real", "attempts": 1}
@@ -93,8 +92,7 @@ def held() -> tuple[int, int]:
 
 def test_a_courthouse_that_is_closed_leaves_nothing_open(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     counted = []
-    with OpenAIServer() as server:
-        server.known(monkeypatch)
+    with OpenAIServer(known_to=monkeypatch) as server:
         for number in range(4):
             house = Courthouse(Settings(home=tmp_path / str(number)))  # Chroma shares what it has open of one home
             heard(house, number, model={"id": "openai/any"})

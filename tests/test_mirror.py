@@ -252,8 +252,7 @@ def test_letters_of_a_question_stand_for_the_same_answers(house: Courthouse) -> 
 
 @pytest.fixture
 def server(house: Courthouse, monkeypatch: pytest.MonkeyPatch) -> Iterator[OpenAIServer]:
-    with OpenAIServer(keep_bodies=True) as server:
-        server.known(monkeypatch)
+    with OpenAIServer(keep_bodies=True, known_to=monkeypatch) as server:
         answered_by(house, house.pool)  # no longer by the jury of another test
         yield server
 

@@ -1,7 +1,6 @@
 """From papers to a case on the page, by clicks or drafted by a model: what it gives stands in them, and what they order has no effect."""
 
 import json
-from collections.abc import Iterator
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -165,13 +164,6 @@ def test_draft_can_not_be_reached_by_a_path(tmp_path: Path, house: Courthouse) -
     (tmp_path / "draft.json").write_text(Draft(id="x").model_dump_json())
     for name in ("..", "../..", "x", "../" + "a" * 19):
         assert "no longer here" in texts(page(draft=name))
-
-
-@pytest.fixture
-def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[OpenAIServer]:
-    with OpenAIServer(keep_bodies=True) as server:
-        server.known(monkeypatch)
-        yield server
 
 
 def answer(pieces: list[tuple[int, str, str]], **changes: Any) -> str:

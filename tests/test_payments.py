@@ -159,8 +159,7 @@ class Hearings:
 
 @contextmanager
 def hearings(folder: Path, **server: Any) -> Iterator[Hearings]:
-    with pytest.MonkeyPatch.context() as patch, OpenAIServer(**server) as real:
-        real.known(patch)
+    with pytest.MonkeyPatch.context() as patch, OpenAIServer(**server, known_to=patch) as real:
         held = Hearings(folder, real)
         yield held
         held.bench.close()

@@ -102,14 +102,6 @@ def test_the_shell_imports_what_it_has_exported(there: Courthouse, tmp_path: Pat
 MOVED = "openai/any was asked at another address: its answers on record are not found, and are asked for again."
 
 
-@pytest.fixture
-def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[OpenAIServer]:
-    """A server that the environment names, not a connection."""
-    with OpenAIServer() as server:
-        server.known(monkeypatch)
-        yield server
-
-
 def heard(house: Courthouse, **model: Any) -> Record:
     given = {"model": {"id": "openai/any", "vision": "no", **model}, "examination": "shared"}
     return hearing(house, "cyberjurors", jury_size=3, rounds=1, **given)
@@ -145,8 +137,7 @@ def test_an_estimate_says_that_an_address_has_changed(
     run, case = record.run.id, record.case
     same = app_house.estimate("cyberjurors", case, record.setup, 0, run)
     assert (same.on_record, same.warnings) == (same.calls, ())
-    with OpenAIServer() as other:
-        other.known(monkeypatch)
+    with OpenAIServer(known_to=monkeypatch):
         found = app_house.estimate("cyberjurors", case, record.setup, 0, run)
         assert (found.on_record, len(found.warnings)) == (0, 1)
         assert found.warnings[0].startswith(MOVED)

@@ -439,8 +439,7 @@ ANY = ModelSpec(id="openai/any")
 
 def hear(house: Courthouse, monkeypatch: pytest.MonkeyPatch, answer: Answer, runs: int = 1) -> tuple[Record, list[int]]:
     """A run of one juror over a case with pictures and a video, the last of so many, and how many pictures each call had."""
-    with OpenAIServer(answer=answer, keep_bodies=True) as server:
-        server.known(monkeypatch)
+    with OpenAIServer(answer=answer, keep_bodies=True, known_to=monkeypatch) as server:
         for seed in range(runs):
             record = whole_hearing(house, "cyberjurors", "phone-battery", seed, model=ANY, variant="baseline")
         assert house.runner.do(house.capabilities.of(ANY)).result().get(VISION) != 0
@@ -493,8 +492,7 @@ def test_a_passing_refusal_takes_no_picture_away(house: Courthouse, monkeypatch:
 def debate(
     house: Courthouse, monkeypatch: pytest.MonkeyPatch, answer: Answer, **setup: Any
 ) -> tuple[Record, OpenAIServer]:
-    with OpenAIServer(answer=answer, keep_bodies=True) as server:
-        server.known(monkeypatch)
+    with OpenAIServer(answer=answer, keep_bodies=True, known_to=monkeypatch) as server:
         return hearing(house, "debate", "phone-battery", **{"model": ANY, **setup}), server
 
 
@@ -576,8 +574,7 @@ def test_a_budget_of_tokens_binds_where_none_are_told(house: Courthouse, monkeyp
     def untold(body: Body) -> web.Response:
         return said(content=answer_for(body, json.dumps(body["messages"])))(body)  # type: ignore[return-value]
 
-    with OpenAIServer(answer=untold) as server:
-        server.known(monkeypatch)
+    with OpenAIServer(answer=untold, known_to=monkeypatch):
         knobs = ("model.vision=no", "rounds=5", "budget.tokens=1500")
         given = ("--model", ANY.id, *(word for knob in knobs for word in ("--set", knob)))
         ran = json.loads(shell("run", "phone-battery", "--procedure", "debate", *given, "--json"))
@@ -612,8 +609,7 @@ def test_a_cost_that_is_estimated_is_shown_as_about_so_much(
 
 def test_a_jury_that_fails_as_a_whole_says_why(house: Courthouse, monkeypatch: pytest.MonkeyPatch) -> None:
     gone = "The model `any` does not exist or you do not have access to it."
-    with OpenAIServer(answer=lambda body: error(404, gone)) as server:
-        server.known(monkeypatch)
+    with OpenAIServer(answer=lambda body: error(404, gone), known_to=monkeypatch):
         run = hearing(house, "cyberjurors", model=ANY, jury_size=3).run.id
     reason = house.record(run).run.reason
     assert "openai/any is not known to its provider" in reason

@@ -2,7 +2,7 @@
 wavers."""
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from itertools import chain, repeat
 from typing import Any
 
@@ -33,13 +33,6 @@ def wavers(*votes: str | Callable[[], web.Response]) -> Answer:
         return vote() if callable(vote) else json.dumps({**json.loads(answer_for(body, "the same")), "verdict": vote})
 
     return answer
-
-
-@pytest.fixture
-def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[OpenAIServer]:
-    with OpenAIServer(answer=wavers("buyer")) as server:
-        server.known(monkeypatch)
-        yield server
 
 
 @pytest.mark.parametrize(
@@ -91,6 +84,7 @@ def test_a_server_that_wavers_refutes_it_soon(house: Courthouse, server: OpenAIS
 
 
 def test_a_budget_ends_it_and_a_larger_one_goes_on(house: Courthouse, server: OpenAIServer) -> None:
+    server.answer = wavers("buyer")
     run = heard(house, PRICED)
     each = house.record(run).cost
     found = house.experiments.repeats.go(run, budget=5 * each)

@@ -163,8 +163,7 @@ def outcome(house: Courthouse, run: str) -> tuple[object, dict[str, object]]:
 @pytest.mark.usefixtures("either_database")
 def test_a_backup_while_runs_go_on_restores_to_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     setup = CyberJurorsSetup.model_validate({"jury_size": 3, "rounds": 1, "model": {"id": "openai/real"}})
-    with OpenAIServer(delay=0.05) as server:
-        server.known(monkeypatch)
+    with OpenAIServer(delay=0.05, known_to=monkeypatch) as server:
         house = Courthouse(Settings(home=tmp_path / "home"))
         case = house.library.case("oak-table")
         before = drive(house, house.new_run("cyberjurors", case, CyberJurorsSetup(jury_size=3, rounds=1), 99))

@@ -296,8 +296,7 @@ def test_an_import_killed_at_any_statement_changes_nothing(tmp_path: Path, how: 
 def test_what_ifs_of_a_killed_process_are_taken_up(house: Courthouse, monkeypatch: pytest.MonkeyPatch) -> None:
     run = heard(house, rounds=2)
     words = ("what-if", run, "--vary", "model.id=openai/any", "--vary", "rounds=1", "--seeds", "2")
-    with OpenAIServer(delay=0.02) as server:
-        server.known(monkeypatch)
+    with OpenAIServer(delay=0.02, known_to=monkeypatch):
         with forks.Fork(forks.shell, *words) as process:
             process.until([f"{n} of 6 cells".encode() for n in range(2, 6)])
             process.kill()

@@ -168,8 +168,7 @@ def site(tmp_path: Path, house: Courthouse, monkeypatch: pytest.MonkeyPatch) -> 
     house.store.set_status(run, "running")  # as if its process had died: the app goes on with it
     file = tmp_path / "secrets.toml"
     file.write_text(AUTH)
-    with OpenAIServer(delay=LONG_S) as server:
-        server.known(monkeypatch)
+    with OpenAIServer(delay=LONG_S, known_to=monkeypatch):
         people = {"COURTROOM_OWNERS": "ada@example.org", "COURTROOM_UPLOAD_SESSION_MB": "3"}
         options = ("--secrets.files", str(file), "--server.disconnectedSessionTTL", "1")
         with forked_app(tmp_path, people, options) as app:

@@ -143,8 +143,7 @@ def test_an_experiment_of_two_servers_is_one(
     arm = {"procedure": "courtroom-llm", "set": SINGLE}
     arms = [{"name": name, "model": f"openai/{name}", **arm} for name in ("a", "b")]
     store = house.experiments.store
-    with OpenAIServer(delay=0.02, keep_bodies=True) as server, ExitStack() as stack:
-        server.known(monkeypatch)
+    with OpenAIServer(delay=0.02, keep_bodies=True, known_to=monkeypatch) as server, ExitStack() as stack:
         living = [stack.enter_context(forks.Fork(experimenting, spec(arms=arms, repeats=2))) for _ in range(2)]
         at_once(*living)
         if killed:
