@@ -33,7 +33,6 @@ from tests.test_experiments import SINGLE, TEXTS, home, spec
 
 __all__ = ["home"]  # a fixture
 
-
 CLAUDE, GPT = "anthropic/claude-sonnet-4-5", "openai/gpt-5-mini"
 both = pytest.mark.parametrize("model", [CLAUDE, GPT])
 

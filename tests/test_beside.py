@@ -20,7 +20,6 @@ from tests.pages import opened_at, page, texts
 
 __all__ = ["app_house"]  # a fixture
 
-
 BOTH = {"asks_confidence": True, "asks_pieces": True}
 VOTE_BY_TURNS: dict[str, tuple[str, dict[str, Any]]] = {
     "mock-jury": ("trial-boatyard-fire", {"jury_size": 3, "rounds": 1}),

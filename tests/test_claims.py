@@ -31,7 +31,6 @@ from tests.pages import page, texts
 
 __all__ = ["app_house"]  # a fixture
 
-
 SHELF = gzip.decompress((Path(__file__).parent / "recorded" / "invented-shelf.json.gz").read_bytes())
 """A hearing in which a juror invents a shelf, and two put it right whom she can't hear."""
 CHECKER = ModelSpec(id="openai/checker", temperature=0.0)

@@ -29,7 +29,6 @@ from tests.test_questions import bridge
 
 __all__ = ["house", "app_house"]  # fixtures
 
-
 THEFT = Trial(
     id="theft",
     title="The bicycle",

@@ -29,7 +29,6 @@ from tests.write_prompts import QUESTION
 
 __all__ = ["house"]  # a fixture
 
-
 SECRET = "Between us, I think the other way."
 
 

@@ -29,7 +29,6 @@ from tests.test_wire import shown
 
 __all__ = ["house"]  # a fixture
 
-
 LLAMA = pytest.mark.skipif(find_spec("xllamacpp") is None, reason="xllamacpp is not installed")
 lab = partial(there, provider="hosted_vllm", key="sk-of-the-lab")
 """A server as the connection `test`."""

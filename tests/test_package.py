@@ -135,7 +135,6 @@ LOOK_UP = (
     "runpy.run_module('courtroom', run_name='__main__')"
 )
 
-
 OPEN_APP = (
     "from streamlit.testing.v1 import AppTest;"
     "app = AppTest.from_file('app.py', default_timeout=120).run(); assert not app.exception, app.exception;"

@@ -28,7 +28,6 @@ from tests.scripted_jury import Jury
 
 __all__ = ["house", "pages_house"]  # fixtures
 
-
 BRIDGE = "Should the town close the old bridge to cars?"
 ANSWERS = ("Yes", "No", "A pilot of six months", "Only at weekends", "Only for lorries", "Build a new bridge first")
 PANELS: Mapping[str, Mapping[str, Any]] = {

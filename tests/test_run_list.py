@@ -25,7 +25,6 @@ from tests.test_pages import choose, field, listed, put
 
 __all__ = ["house"]  # a fixture
 
-
 SMALL = {"jury_size": 3, "rounds": 1, "grounding_rounds": 1}
 
 

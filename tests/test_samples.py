@@ -14,7 +14,6 @@ from tests.real import FOLDER, needs_real_data
 
 __all__ = ["house"]  # a fixture
 
-
 FOLDERS = sorted(path.parent.name for path in (DATA / "cases").glob("*/case.json"))
 CRIMINAL = [name for name in FOLDERS if name.startswith("criminal-")]
 

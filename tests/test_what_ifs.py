@@ -29,7 +29,6 @@ from tests.samples import sample
 
 __all__ = ["house"]  # a fixture
 
-
 SMALL = {"jury_size": 3, "rounds": 2, "consensus": 1.0, "grounding_rounds": 1}
 
 
