@@ -25,7 +25,7 @@ from tests.driving import shell
 from tests.openai_server import OpenAIServer
 from tests.pages import house, page, press
 from tests.say import there
-from tests.test_wire import shown
+from tests.test_sent_pictures import shown_wire as shown
 
 __all__ = ["house"]  # a fixture
 
