@@ -43,9 +43,6 @@ def child_died(work: Callable[..., None], *given: Any) -> bool:
     return code != 0
 
 
-# --- after a write --------------------------------------------------------------------------------------------
-
-
 def die_when(due: Callable[[], bool]) -> None:
     """Have this process die when this holds and the writer has put something on disk, before anybody is told of it."""
     written = Writer._written
@@ -97,9 +94,6 @@ def go_on_with_experiment(name: str, last: int) -> None:
 def kill_again_and_again(run: str) -> None:
     """Print how often the process died before the run was done."""
     print(next(kills for kills in count() if not child_died(go_on, run, 2**kills)))
-
-
-# --- before a statement ---------------------------------------------------------------------------------------
 
 
 def migrate(home: Path) -> None:

@@ -46,22 +46,12 @@ def as_json(data: Any) -> bytes:
 DOUBLED = {"id": "buyer-1", "side": "buyer", "text": "x"}
 
 
-def bought(**changes: Any) -> dict[str, Any]:
-    return {"transaction": {"product": "x", "price": 1, **changes}}
-
-
-def wrong(**changes: Any) -> str:
-    with pytest.raises(CaseError) as caught:
-        read_upload("a.json", as_json(case(**changes)))
-    return str(caught.value)
-
-
 @pytest.mark.parametrize(
     ("changes", "told"),
     [
         ({"title": ""}, "a.json: title: must have 1 or more characters. Write more."),
         ({"title": "\ud800"}, "a.json: title: holds half a character. Write it again."),
-        (bought(price=-1), "a.json: transaction › price: must be at least 0"),
+        ({"transaction": {"product": "x", "price": -1}}, "a.json: transaction › price: must be at least 0"),
         ({"transaction": {"price": 5}}, "a.json: transaction › product: is missing. Add this field."),
         ({"evidence": [DOUBLED, DOUBLED]}, "evidence ids must be unique; used more than once: buyer-1. Correct"),
         ({"colour": "red"}, "a.json: colour: is not a known field. Remove it, or check its spelling."),
@@ -69,7 +59,8 @@ def wrong(**changes: Any) -> str:
     ],
 )
 def test_a_wrong_field_is_named_with_the_mend(changes: dict[str, Any], told: str) -> None:
-    assert told in wrong(**changes)
+    with pytest.raises(CaseError, match=re.escape(told)):
+        read_upload("a.json", as_json(case(**changes)))
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,6 @@ from streamlit.testing.v1 import AppTest
 
 from courtroom.courthouse import Courthouse
 from courtroom.engine.record import Record
-from courtroom.engine.run import Control
 from courtroom.errors import CourtroomError
 from courtroom.evaluation.comparison import Comparison, compare
 from tests.driving import drive, hearing, house, prepared, shell
@@ -19,10 +18,6 @@ from tests.test_engine import bench
 from tests.test_experiments_page import unmarked as texts
 
 __all__ = ["bench", "house", "app_house"]  # fixtures
-
-
-def driven(house: Courthouse, run: str, control: Control | None = None) -> Record:
-    return house.record(drive(house, run, control))
 
 
 @pytest.fixture(scope="module")
@@ -36,7 +31,8 @@ def fork(house: Courthouse, jury: Record) -> Record:
     """The same with another third juror."""
     persons = list(jury.setup.jury)
     persons[2] = persons[2].model_copy(update={"traits": ("blunt",), "background": "Sells phones."})
-    return driven(house, house.fork(jury.run.id, jury.setup.model_copy(update={"jury": tuple(persons)})))
+    run = house.fork(jury.run.id, jury.setup.model_copy(update={"jury": tuple(persons)}))
+    return house.record(drive(house, run))
 
 
 def test_a_changed_persona_differs_there_and_downstream(jury: Record, fork: Record) -> None:

@@ -99,14 +99,10 @@ def heard(house: Courthouse, procedure: str, control: Control | None = None, see
     return hearing(house, procedure, case, seed, control, **knobs)
 
 
-def shown(house: Courthouse, record: Record) -> RoomScene:
-    return scene(record, house.procedures[record.run.procedure].about(record.case))
-
-
 @pytest.mark.parametrize("procedure", RUNS)
 def test_every_call_and_vote_is_a_moment_of_sentences_at_a_seat(house: Courthouse, procedure: str) -> None:
     record = heard(house, procedure)
-    made = shown(house, record)
+    made = scene(record, house.procedures[procedure].about(record.case))
     assert [m.path for m in made.moments if m.kind == "call"] == [call.path for call in record.calls]
     votes = [(m.ballot, m.member, m.choice) for m in made.moments if m.kind == "vote"]
     cast = [(ballot, m, vote.choice) for ballot, given in record.ballots.items() for m, vote in given.items()]

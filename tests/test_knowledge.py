@@ -38,9 +38,6 @@ def knowledge(home: Path) -> Knowledge:
     return opened(home)[0]
 
 
-# --- collections: words, vectors and both, and what a lesson leaves behind --------------------------------------
-
-
 TEXTS = {
     "theft": "A wallet was taken out of a pocket on a bus.",
     "fraud": "Money was sent after a false story on the telephone.",
@@ -92,9 +89,6 @@ async def test_what_is_taken_out_or_changed_is_no_longer_found_as_it_was(tmp_pat
     base.add([Directive(id="fraud", text="An excavator dug up a protected orchid.", anchor=344)])
     assert (await base.search("an orchid was dug up", 1))[0].record.id == "fraud"
     assert [f.record.id for f in await base.search("false story telephone", 4, "bm25")] == []
-
-
-# --- look-ups ---------------------------------------------------------------------------------------------------
 
 
 async def test_norms_are_ranked_by_likeness_to_a_persona(tmp_path: Path) -> None:
@@ -159,9 +153,6 @@ def test_precedents_are_imported_and_stay_deleted(tmp_path: Path) -> None:
     odd = good.model_copy(update={"id": "odd", "dispute": "one\u2028two\u0085three\r\nfour"})
     assert imports.import_precedents(f"{odd.model_dump_json()}\r\n".encode()) == ([odd], [])
     assert again.precedents.get("odd") == odd
-
-
-# --- imports ----------------------------------------------------------------------------------------------------
 
 
 def records(count: int) -> bytes:

@@ -127,8 +127,6 @@ async def test_what_is_refused_is_told_and_not_tried_again(tmp_path: Path, monke
         await ModelPool(MediaStore(tmp_path)).answer(question(id="nowhere-x", attempts=1))
 
 
-# --- servers as they are --------------------------------------------------------------------------------------
-
 LLAMA_BLIND = "image input is not supported - hint: if this is unexpected, you may need to provide the mmproj"
 OLLAMA_BLIND = "this model is missing data required for image input"
 

@@ -17,7 +17,7 @@ from courtroom.cases.papers import Piece, read_papers
 from courtroom.courthouse import Courthouse
 from courtroom.errors import CaseError
 from tests.driving import house
-from tests.paper_sets import SETS, PaperSet
+from tests.paper_sets import SETS
 from tests.papers import WECHAT, WHATSAPP, complaint, mail, picture, sheets, slides, telegram, with_member, word, zipped
 
 __all__ = ["house"]  # a fixture
@@ -161,11 +161,6 @@ FILLED = {
 }
 
 
-def begun(folder: Path, papers: PaperSet) -> tuple[Drafts, Draft]:
-    drafts = Drafts(folder)
-    return drafts, drafts.add(drafts.begin("en"), [read_papers(name, data) for name, data in papers.files.items()])
-
-
 def placed(drafts: Drafts, draft: Draft, kind: str) -> Package:
     """The case whose pieces were given to the first and the second side in turn."""
     named = "trial" if kind in ("criminal", "civil") else kind
@@ -178,7 +173,8 @@ def placed(drafts: Drafts, draft: Draft, kind: str) -> Package:
 @pytest.mark.parametrize("name", SETS)
 def test_set_becomes_a_case_with_every_piece_in_it(house: Courthouse, tmp_path: Path, name: str) -> None:
     papers = SETS[name]
-    drafts, draft = begun(tmp_path / "drafts", papers)
+    drafts = Drafts(tmp_path / "drafts")
+    draft = drafts.add(drafts.begin("en"), [read_papers(name, data) for name, data in papers.files.items()])
     texts = {piece.source: piece.text for piece in draft.pieces if not piece.file}
     assert set(texts) == set(papers.texts)
     assert all(sentence in texts[source] for source, said in papers.texts.items() for sentence in said)

@@ -17,7 +17,6 @@ from courtroom.cases.case import Case
 from courtroom.cases.question import Party, Piece, Question, options_in
 from courtroom.courthouse import Courthouse
 from courtroom.datasets.row import Row
-from courtroom.declarations.setup import Setup
 from courtroom.engine.record import Record
 from courtroom.errors import CaseError
 from courtroom.experiments.spec import parsed
@@ -28,7 +27,7 @@ from courtroom.questions.marks import Mark
 from courtroom.report import as_html
 from courtroom.room.scene import scene
 from tests.asked import asked as prompts_of
-from tests.driving import answered_by, done, drive, house, whole_hearing
+from tests.driving import answered_by, done, drive, house, prepared, whole_hearing
 from tests.pages import NASTY, benched, page, press, texts
 from tests.pages import house as pages_house
 from tests.pictures import png
@@ -255,14 +254,10 @@ def case_of(house: Courthouse, name: str) -> Case:
     return sample(house, name) if name == "trial" else bridge(OPTIONS[name])
 
 
-def small(house: Courthouse, procedure: str) -> Setup:
-    return house.procedures[procedure].setup.model_validate(FEW[procedure])
-
-
 @cache
 def stepped(house: Courthouse, procedure: str, case: str) -> Record:
     """A run that is stopped after its first stage and then goes on to its end."""
-    run = house.new_run(procedure, case_of(house, case), small(house, procedure), 0)
+    run = prepared(house, procedure, case_of(house, case), **FEW[procedure])
     house.runner.step(run)
     house.runner.wait(run)
     paused = house.record(run)

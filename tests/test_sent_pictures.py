@@ -65,13 +65,10 @@ def remarks(case: Dispute, store: MediaStore) -> str:
     return " ".join(finding.message for finding in check(case, store) if "m1" in finding.field)
 
 
-def steps(*tones: int) -> np.ndarray[Any, Any]:
-    return np.repeat(np.array([tones], dtype=np.uint16), 40, axis=0).repeat(40, axis=1)
-
-
 @pytest.mark.parametrize("tones", [(20_000, 40_000), (1_000, 4_000)])
 def test_deep_tones_of_grey_are_scaled_and_not_clipped(store: MediaStore, tones: tuple[int, int]) -> None:
-    case = case_with(saved(Image.fromarray(steps(*tones))), store)
+    steps = np.repeat(np.array([tones], dtype=np.uint16), 40, axis=0).repeat(40, axis=1)
+    case = case_with(saved(Image.fromarray(steps)), store)
     ((_, image),) = sent(case, store)
     dark, light = image.convert("L").getpixel((10, 20)), image.convert("L").getpixel((70, 20))
     assert (dark < 10, light > 245) == (True, True)
@@ -328,9 +325,6 @@ def test_a_video_is_shown_as_frames_each_with_its_time(tmp_path: Path) -> None:
         "Video 0, 4 frames:",
         [f"at 00:0{second}" for second in (0, 2, 4, 6)],
     )
-
-
-# --- the pictures and video frames that an analysis is shown --------------------------------------------------
 
 
 PHOTO = Medium(id="photo", kind="image", file="p.png")

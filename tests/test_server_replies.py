@@ -406,9 +406,6 @@ async def test_a_stream_without_a_proper_end_after_a_whole_answer_is_kept(
     assert (word(reply), reply.attempts) == ("yes", 1)
 
 
-# --- pictures -------------------------------------------------------------------------------------------------
-
-
 def images(body: Body) -> int:
     return json.dumps(body["messages"]).count('"type": "image_url"')
 
@@ -484,9 +481,6 @@ def test_a_passing_refusal_takes_no_picture_away(house: Courthouse, monkeypatch:
     assert len(shown) == 2
     assert shown[0] == shown[1] > 0
     assert not record.notes
-
-
-# --- what a run makes of it -------------------------------------------------------------------------------------
 
 
 def debate(

@@ -98,8 +98,6 @@ def test_an_experiment_says_what_stand_ins_answered(house: Courthouse) -> None:
     assert row.outcome.stood_in >= 2
 
 
-# --- who is missing -------------------------------------------------------------------------------------------
-
 SILENT = {f"juror-0{seat}": SLOW for seat in (3, 4)}
 MISSING = "2 of 4 voted. The other 2, all of openai/slow, gave no answer. openai/slow did not answer within 0.3 s."
 

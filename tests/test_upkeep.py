@@ -44,12 +44,6 @@ def wrong(home: Path, mend: bool = False) -> dict[str, CheckResult]:
     return {one.about: one for one in examine(Settings(home=home), mend=mend) if one.state != "fine"}
 
 
-def change(home: Path, *statements: str) -> None:
-    with closing(sqlite3.connect(home / STORE, isolation_level=None)) as db:
-        for statement in statements:
-            db.execute(statement)
-
-
 def on_disk(home: Path) -> None:
     """Write both indexes of the precedents to disk."""
     settings = Settings(home=home)
@@ -69,7 +63,9 @@ def damage_vectors(home: Path) -> None:
 
 
 def stray_rows(home: Path) -> None:
-    change(home, "DELETE FROM runs WHERE id = (SELECT run FROM seats)", "DELETE FROM experiments")
+    with closing(sqlite3.connect(home / STORE, isolation_level=None)) as db:
+        db.execute("DELETE FROM runs WHERE id = (SELECT run FROM seats)")
+        db.execute("DELETE FROM experiments")
 
 
 MENDED: Mapping[Callable[[Path], None], set[str]] = {

@@ -315,9 +315,6 @@ def test_whatever_an_address_says_a_page_stands(page: str, field: str, run: str,
         assert app.main.children
 
 
-# --- things of others ----------------------------------------------------------------------------------------
-
-
 ANYBODYS = (
     "AccountStore Snapshots Lessons Imports PanelStore SetupStore RunFiles Library.add Library.restore "
     "Datasets.add Datasets.give_up DatasetImports.run DatasetImports.keep Experiments.begin ExperimentStore.delete "

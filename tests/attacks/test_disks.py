@@ -183,9 +183,6 @@ def leave(disk: Path, room: int) -> Path:
     return ballast
 
 
-# --- files that are taken in --------------------------------------------------------------------------------
-
-
 def noise(seed: int) -> bytes:
     """A picture of about 750 kB, which can't be packed."""
     out = io.BytesIO()

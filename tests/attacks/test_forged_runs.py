@@ -45,11 +45,6 @@ def forged(house: Courthouse, run: str, **head: Any) -> bytes:
     return signed(document)
 
 
-def told(house: Courthouse, experiment: str) -> list[tuple[str, str | None]]:
-    rows = house.experiments.results(experiment).rows
-    return [(row.state, row.outcome and row.outcome.outcome) for row in rows]
-
-
 def is_genuine(house: Courthouse, experiment: str) -> None:
     """Its only cell has the result of its own case, for nothing."""
     (cell,) = house.experiments.store.cells(experiment)
@@ -105,9 +100,9 @@ def test_a_forged_cell_of_an_older_store_fails_its_cell(house: Courthouse) -> No
     (cell,) = house.experiments.store.cells(name)
     taken_by_the_first_release(house, cell.run)
     house.experiments.wait(house.experiments.go(name))
-    ((state, outcome),) = told(house, name)
+    (row,) = house.experiments.results(name).rows
     (cell,) = house.experiments.store.cells(name)
-    assert (state, outcome) == ("failed", None)
+    assert (row.state, row.outcome) == ("failed", None)
     assert "was imported from a file" in cell.reason
     assert house.experiments.store.took(name) == {}, "what it says it has cost is not spent"
     house.store.delete(cell.run)

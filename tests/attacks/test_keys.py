@@ -77,9 +77,6 @@ async def asked(folder: Path, request: Request, watch: Watch | None = None, at: 
         return str(error)
 
 
-# --- whole procedures -----------------------------------------------------------------------------------------
-
-
 @pytest.fixture(scope="module")
 def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """The store of all runs; at the end no file of it holds a key."""
@@ -131,9 +128,6 @@ def test_no_page_shows_the_key(house: Courthouse, monkeypatch: pytest.MonkeyPatc
     assert trap.seen
 
 
-# --- each provider --------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("provider", PROVIDERS)
 async def test_a_provider_gets_its_own_key_alone_and_sends_it_no_further(
     provider: str, tmp_path: Path, away: Trap, monkeypatch: pytest.MonkeyPatch, caplog: Any, capfd: Any
@@ -180,9 +174,6 @@ async def test_a_provider_without_a_key_is_given_no_other(tmp_path: Path, monkey
         monkeypatch.setenv("GROQ_API_BASE", trap.url)
         await asked(tmp_path, question(id="groq/any"))
     assert [sent.headers["authorization"] for sent in trap.seen] == [f"Bearer {NO_KEY}"]
-
-
-# --- connections ----------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("way", ["echo", "errors", "redirects"])
@@ -241,9 +232,6 @@ def test_a_secret_is_scrubbed_in_whatever_form(secret: str) -> None:
         assert not any(inner[at : at + 4] in scrubbed(encoded) for at in range(len(inner) - 3))
     for written in (secret, quote(secret), quote(secret, safe=""), json.dumps(secret), secret.encode().hex()):
         assert scrubbed(f"it is {written}").replace('"', "") == "it is …"
-
-
-# --- typed keys -----------------------------------------------------------------------------------------------
 
 
 class Spender(Scripted):

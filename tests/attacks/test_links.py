@@ -68,17 +68,11 @@ def hostile_setup(spec: dict[str, Any]) -> dict[str, Any]:
     return {"model": {**ModelSpec().model_dump(), **spec}}
 
 
-# --- the setup itself -------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("spec", HOSTILE, ids=lambda spec: json.dumps(spec)[:70])
 def test_a_setup_says_nothing_of_where_a_key_goes(spec: dict[str, Any]) -> None:
     for given in ({"model": spec}, {"roles": {"juror": spec}}, {"members": {"juror": spec}}):
         with pytest.raises(ValidationError):
             CyberJurorsSetup.model_validate(given)
-
-
-# --- each way in ------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("spec", FEW, ids=["address", "id", "connection"])
@@ -114,9 +108,6 @@ def test_a_connection_that_is_not_there_stops_the_run_with_one_sentence(house: C
     row = house.store.run(heard(house, jury_size=2, model={"id": "openai/any", "connection": name, "vision": "no"}))
     assert row.status == "failed"
     assert row.reason.startswith(f"There is no connection “{name}” on this server.")
-
-
-# --- links, files and saved setups on the page --------------------------------------------------------------------
 
 
 def setup_page(link: object = None, section: str = "Settings") -> AppTest:
@@ -172,9 +163,6 @@ def test_what_a_link_changes_is_shown_before_anything_can_be_started(house: Cour
     assert house.store.runs() == []
 
 
-# --- the store of an earlier version --------------------------------------------------------------------------------
-
-
 def test_an_old_run_with_an_address_in_it_is_shown_as_it_was_and_not_driven(house: Courthouse) -> None:
     with Trap() as trap:
         run = house.new_run("cyberjurors", house.library.case("oak-table"), CyberJurorsSetup(jury_size=2), 0)
@@ -195,9 +183,6 @@ def test_an_old_run_with_an_address_in_it_is_shown_as_it_was_and_not_driven(hous
         mended = changed(record.setup, {"model": {"id": "offline"}})
         assert house.store.status(drive(house, house.fork(run, mended))) == "done"
     assert trap.seen == []
-
-
-# --- the owner's file -------------------------------------------------------------------------------------------------
 
 
 OPENAI = '[connections.lab]\nprovider = "openai"\n'

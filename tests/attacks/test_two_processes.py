@@ -27,6 +27,7 @@ from courtroom.store import postgres as server_store
 from courtroom.store.connection import AWAY
 from courtroom.store.opening import open_store
 from tests import forks
+from tests.attacks.test_kills import name_of
 from tests.driving import drive, drivers, prepared, until
 from tests.openai_server import OpenAIServer
 from tests.postgres_server import PostgresServer
@@ -229,8 +230,6 @@ def test_two_servers_clicked_at_once_do_nothing_twice(house: Courthouse) -> None
     assert doomed not in {row.id for row in house.store.runs()}
 
 
-# --- PostgreSQL: who takes over another's runs is killed; the server goes away and comes back ----------------
-
 RUNS, CALLS, KILLS = 3, 6, 5
 """Runs, calls of each, and how many processes are killed while they take over."""
 
@@ -302,7 +301,7 @@ def test_who_dies_taking_over_leaves_runs_to_the_next(
         runs = [bench.start(seed=seed) for seed in range(RUNS)]
     with forks.Fork(drives, folder, runs, log) as driver:
         assert driver.finish().returncode == -signal.SIGKILL
-    name = on_postgres.partition("@/")[2].partition("?")[0]
+    name = name_of(on_postgres)
     until(lambda: postgres.say(f"SELECT count(*) FROM pg_stat_activity WHERE datname = '{name}'") == "0\n", "its end")
     total = int(taken_up(folder, postgres.another(on_postgres), 0, log).stdout)
     assert total > KILLS
