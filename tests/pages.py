@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 from streamlit.testing.v1 import AppTest
+from streamlit.testing.v1.element_tree import Element
 
 from courtroom.courthouse import Courthouse
 from courtroom.engine.run import Control
@@ -34,7 +35,12 @@ def page(name: str = "", session: Mapping[str, object] | None = None, /, **query
         app.session_state[key] = value
     if name:
         app.switch_page(f"pages/{name}.py")
-    app.run()
+    return ran(app)
+
+
+def ran(changed: AppTest | Element) -> AppTest:
+    """The page, drawn again after something of it was changed, without an error."""
+    app: AppTest = changed.run()
     assert not app.exception, app.exception
     return app
 
@@ -43,15 +49,12 @@ def opened_at(name: str, session: Mapping[str, object] | None = None, /, **query
     """The app, led to a page with these words in its address."""
     app = page(name, session)
     app.query_params.update(query)
-    app.run()
-    assert not app.exception, app.exception
-    return app
+    return ran(app)
 
 
 def press(app: AppTest, label: str) -> None:
     """Click the button with this label; the page that is drawn then has no error."""
-    next(one for one in app.button if one.label == label).click().run()
-    assert not app.exception, app.exception
+    ran(next(one for one in app.button if one.label == label).click())
 
 
 def texts(app: AppTest) -> str:

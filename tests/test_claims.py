@@ -27,7 +27,7 @@ from courtroom.settings import Settings
 from tests.driving import shell
 from tests.openai_server import OpenAIServer
 from tests.pages import house as app_house
-from tests.pages import page, texts
+from tests.pages import page, ran, texts
 
 __all__ = ["app_house"]  # a fixture
 
@@ -157,8 +157,7 @@ def test_the_page_shows_each_change_with_its_audit(app_house: Courthouse) -> Non
     whys = [toggle for toggle in app.toggle if toggle.label.startswith("Why?")]
     assert len(whys) == len(changes) > 0
     assert f"{len(changes)} changes of sides" in texts(app)
-    whys[0].set_value(True).run()
-    assert not app.exception, app.exception
+    ran(whys[0].set_value(True))
     assert any(one.label == "Why this vote? An audit" for one in app.expander)
     vote = changes[0].vote
     member, stage = app_house.record(run).member(vote.member), app_house.record(run).stage(vote.stage)

@@ -24,7 +24,7 @@ from courtroom.settings import Settings
 from courtroom.store.opening import open_store
 from tests import pages
 from tests.driving import done, shell
-from tests.pages import NASTY, texts
+from tests.pages import NASTY, ran, texts
 from tests.pages import house as app_house
 from tests.test_dataset_import import fact
 
@@ -315,9 +315,7 @@ def house(app_house: Courthouse, tmp_path: Path) -> Courthouse:
 
 
 def shown() -> AppTest:
-    app = AppTest.from_function(part, default_timeout=60).run()
-    assert not app.exception, app.exception
-    return app
+    return ran(AppTest.from_function(part, default_timeout=60))
 
 
 def press(app: AppTest, label: str, house: Courthouse | None = None) -> None:

@@ -19,7 +19,7 @@ from courtroom.experiments.measures import MEASURES
 from courtroom.experiments.table import CellRow
 from tests.docs import ROOT
 from tests.driving import done, shell
-from tests.pages import house, opened_at, texts
+from tests.pages import house, opened_at, ran, texts
 from tests.test_experiment_measures import dispute, voted
 from tests.test_experiments import SINGLE, answers, spec
 from tests.test_experiments import texts as rows
@@ -36,8 +36,7 @@ def unmarked(app: AppTest) -> str:
 
 
 def press(app: AppTest, key: str) -> None:
-    app.button(key=key).click().run()
-    assert not app.exception, app.exception
+    ran(app.button(key=key).click())
 
 
 def test_every_recipe_is_offered_for_other_cases(house: Courthouse) -> None:  # noqa: F811
@@ -94,8 +93,7 @@ def test_one_setting_is_varied_over_arms_and_models(house: Courthouse) -> None: 
     (kept,) = house.experiments.store.experiments()
     assert ([arm.name for arm in kept.experiment.arms], kept.experiment.dataset.sample) == (names, 3)
     house.experiments.wait(kept.id, 120)
-    app.run()
-    assert not app.exception, app.exception
+    ran(app)
     table = app.table[0].value
     assert [name.replace("\\", "") for name in table["Arm"]][:-2] == names
     assert " to " in table["Accuracy"][0]

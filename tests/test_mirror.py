@@ -22,7 +22,7 @@ from courtroom.questions.mirror import Mirrored, change_of, mirrored, texts, wit
 from tests.driving import answered_by, done, hearing, house, shell
 from tests.favouring_jury import OTHER, SMALL, FavouringJury, mirror_of, trials
 from tests.openai_server import OpenAIServer
-from tests.pages import benched, opened_at, page, press
+from tests.pages import benched, opened_at, page, press, ran
 from tests.pages import house as app_house
 from tests.pages import texts as page_texts
 from tests.test_questions import bridge
@@ -307,8 +307,7 @@ def test_a_change_is_read_and_put_right_before_it_is_heard(app_house: Courthouse
     edits.set_value(True).run()
     text = next(one for one in app.text_area if one.key.endswith("defence.2"))
     text.set_value("The driver of the van signed a delivery note with him at 10:18. The note is on record.").run()
-    next(one for one in app.checkbox if one.key.startswith("mirror-approved")).set_value(True).run()
-    assert not app.exception, app.exception
+    ran(next(one for one in app.checkbox if one.key.startswith("mirror-approved")).set_value(True))
     press(app, "Start")
     (kept,) = app_house.experiments.store.experiments()
     app_house.experiments.wait(kept.id, 60)
@@ -318,7 +317,6 @@ def test_a_change_is_read_and_put_right_before_it_is_heard(app_house: Courthouse
     assert gender.rewritten["trial-market-purse"]["charge"].startswith("Oliver Walker is charged")
     app = page("what_if", experiment=kept.id)
     app.query_params.update({"experiment": kept.id})
-    app.run()
-    assert not app.exception, app.exception
+    ran(app)
     assert "There are too few cases or seeds to know of any difference." in page_texts(app)
     assert "not a language model" in page_texts(app), "whose votes they are stands beside what they show"

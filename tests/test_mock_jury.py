@@ -3,7 +3,6 @@
 import json
 import random
 import re
-from collections.abc import Mapping
 from statistics import fmean
 from typing import Any
 
@@ -13,7 +12,6 @@ from courtroom.cases.dispute import Dispute, Evidence, Transaction
 from courtroom.courthouse import Courthouse
 from courtroom.declarations.changes import changed
 from courtroom.engine.events import Voted
-from courtroom.engine.procedure import Procedure
 from courtroom.engine.record import Record
 from courtroom.errors import CourtroomError
 from courtroom.evaluation.yardstick import of_runs
@@ -27,7 +25,6 @@ from courtroom.models.task import Task
 from courtroom.panel.personas import Persona, pool
 from courtroom.procedures.cyberjurors import tasks
 from courtroom.procedures.cyberjurors.procedure import CYBERJURORS
-from courtroom.procedures.mock_jury.procedure import MOCK_JURY
 from courtroom.procedures.mock_jury.tasks import Ballot, Vote
 from courtroom.report import as_html
 from courtroom.report.transcript import as_markdown, votes_in_long_form
@@ -45,10 +42,10 @@ SECRET = "Between us, I think the other way."
 
 
 def hear(
-    house: Courthouse, case: str = "trial-boatyard-fire", seed: int = 0, procedure: Procedure = MOCK_JURY, **knobs: Any
+    house: Courthouse, case: str = "trial-boatyard-fire", seed: int = 0, procedure: str = "mock-jury", **changes: Any
 ) -> Record:
-    run = house.new_run(procedure.name, house.library.case(case), changed(procedure.setup(), knobs), seed)
-    record = house.record(drive(house, run))
+    setup = changed(house.procedures[procedure].setup(), changes)
+    record = house.record(drive(house, house.new_run(procedure, house.library.case(case), setup, seed)))
     assert record.run.status == "done", record.run.reason
     return record
 
@@ -159,8 +156,8 @@ def test_each_is_asked_alone_after_its_vote_and_nobody_else_sees_it(
 
     monkeypatch.setattr(OfflineModel, "answer", listening)
     kind = house.procedures[procedure]
-    without = hear(house, case, 7, kind, **knobs)
-    record = hear(house, case, 7, kind, **knobs, private_ballots=True)
+    without = hear(house, case, 7, procedure, **knobs)
+    record = hear(house, case, 7, procedure, **knobs, private_ballots=True)
     assert "private_ballots" in {one.knob for one in kind.paper_settings} or not kind.paper_settings
     for request in asked:
         assert SECRET not in request.task.model_dump_json()
@@ -195,14 +192,7 @@ SCRIPT = {"script.members": 2, "script.words": [WORDS], "script.gives_in_words":
 
 def hear_scripted(house: Courthouse, procedure: str, seed: int = 0, **changes: Any) -> Record:
     case, small = CASES[procedure]
-    return heard(house, procedure, case, {**small, **changes}, seed)
-
-
-def heard(house: Courthouse, procedure: str, case: str, changes: Mapping[str, Any], seed: int = 0) -> Record:
-    setup = changed(house.procedures[procedure].setup(), changes)
-    record = house.record(drive(house, house.new_run(procedure, house.library.case(case), setup, seed)))
-    assert record.run.status == "done", record.run.reason
-    return record
+    return hear(house, case, seed, procedure, **{**small, **changes})
 
 
 def scripted(record: Record) -> list[str]:

@@ -23,7 +23,7 @@ from courtroom.models.spec import ModelSpec
 from courtroom.settings import Settings
 from tests.driving import shell
 from tests.openai_server import OpenAIServer
-from tests.pages import house, page, press
+from tests.pages import house, page, press, ran
 from tests.say import there
 from tests.test_sent_pictures import shown_wire as shown
 
@@ -66,8 +66,7 @@ def test_models_are_picked_from_a_connections_list_for_all_and_for_each_seat(hou
         app = page("setup", {"setup_section": "Models"})
         (picker,) = [box for box in app.selectbox if box.label == "Model"]
         assert "hosted_vllm/any @ test" in picker.options
-        picker.select("hosted_vllm/any @ test").run()
-        assert not app.exception
+        ran(picker.select("hosted_vllm/any @ test"))
         model = app.session_state["drafts"]["cyberjurors"].values["model"]
         (several,) = [box for box in app.multiselect if box.label == "Models, in turn"]
         several.select("offline").select("hosted_vllm/any @ test").run()

@@ -15,7 +15,7 @@ from courtroom.engine.run import Control
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
 from pages.parts.shared.shown import escaped, html_of, literal
 from tests.driving import until
-from tests.pages import benched, heard, house, page, press, texts
+from tests.pages import benched, heard, house, page, press, ran, texts
 
 __all__ = ["house"]  # a fixture
 
@@ -27,8 +27,7 @@ def field(app: AppTest, kind: str, label: str) -> Any:
 
 def put(app: AppTest, kind: str, label: str, value: object) -> None:
     """Set it; the page that is drawn then has no error."""
-    field(app, kind, label).set_value(value).run()
-    assert not app.exception, app.exception
+    ran(field(app, kind, label).set_value(value))
 
 
 def keys(app: AppTest, beginning: str) -> set[str]:
@@ -46,8 +45,7 @@ def choose(app: AppTest, *lines: str) -> None:
     app.session_state[f"runs-{hash(tuple(listed(app)))}"] = {
         "selection": {"rows": [listed(app).index(line) for line in lines]}
     }
-    app.run()
-    assert not app.exception, app.exception
+    ran(app)
 
 
 def test_the_first_screen_shows_a_few_samples_a_kind_and_filters_the_rest(house: Courthouse) -> None:
@@ -162,8 +160,7 @@ def test_the_memory_is_named_and_a_learning_step_undone_on_the_page(house: Court
     assert len(house.knowledge.memory.standards) + len(house.knowledge.memory.buffer) == 1
     app = page("knowledge", part="standards")
     app.text_input(key="snapshot-name").set_value("one").run()
-    app.button(key="snapshot-take").click().run()
-    assert not app.exception, app.exception
+    ran(app.button(key="snapshot-take").click())
     assert [one.name for one in house.knowledge.snapshots.all()] == ["empty", "one"]
     assert list(app.dataframe[0].value["Name"]) == ["empty", "one"]
     app.text_input(key="snapshot-name").set_value("a b").run()

@@ -18,7 +18,7 @@ from courtroom.errors import CourtroomError
 from courtroom.models.spec import ModelSpec
 from courtroom.questions.drafting import drafted
 from tests.openai_server import OpenAIServer, texts_of
-from tests.pages import house, page, press, texts
+from tests.pages import house, page, press, ran, texts
 from tests.papers import ORDER, WHATSAPP, complaint, picture, word
 
 __all__ = ["house"]  # a fixture
@@ -43,8 +43,7 @@ def draft_of(app: AppTest, house: Courthouse) -> Draft:
 def give(app: AppTest, house: Courthouse, *places: str) -> None:
     for piece, place in zip(draft_of(app, house).pieces, places, strict=True):
         group = next(one for one in app.button_group if f"-{piece.number}-place-" in str(one.key))
-        group.set_value(place).run()
-        assert not app.exception, app.exception
+        ran(group.set_value(place))
 
 
 def write(app: AppTest, label: str, text: str) -> None:
@@ -54,8 +53,7 @@ def write(app: AppTest, label: str, text: str) -> None:
 
 
 def choose(app: AppTest, label: str, value: str) -> None:
-    next(one for one in (*app.selectbox, *app.button_group) if one.label == label).set_value(value).run()
-    assert not app.exception, app.exception
+    ran(next(one for one in (*app.selectbox, *app.button_group) if one.label == label).set_value(value))
 
 
 def is_disabled(app: AppTest, label: str) -> bool:

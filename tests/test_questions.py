@@ -28,7 +28,7 @@ from courtroom.report import as_html
 from courtroom.room.scene import scene
 from tests.asked import asked as prompts_of
 from tests.driving import answered_by, done, drive, house, prepared, whole_hearing
-from tests.pages import NASTY, benched, page, press, texts
+from tests.pages import NASTY, benched, page, press, ran, texts
 from tests.pages import house as pages_house
 from tests.pictures import png
 from tests.samples import sample
@@ -171,8 +171,7 @@ interview_view(house, record, record.call(path))
 
 def drawn(record: Record, path: str) -> AppTest:
     app = AppTest.from_string(f"run, path = {record.run.id!r}, {path!r}\n{VIEWS}", default_timeout=30)
-    app.run()
-    assert not app.exception, app.exception
+    ran(app)
     return app
 
 
@@ -185,8 +184,7 @@ def test_a_change_is_audited_after_the_cost_was_told(changing: Courthouse) -> No
     assert "12 calls to be asked, 0 on record" in texts(app)
     app.button(key=f"start-call-{path}").click().run()
     changing.audits.under_way[record.run.id].result(30)
-    app.run()
-    assert not app.exception
+    ran(app)
     # Asked without its peers it is told to vote for the seller too: they are not what changed it.
     assert [audit.name for audit in changing.audits.of(record)] == ["instability"]
     assert "**Instability.**" in texts(app)

@@ -19,7 +19,7 @@ from courtroom.room.said import search_said
 from courtroom.store.database import Database
 from tests.driving import hearing
 from tests.full_store import kept_what_if
-from tests.pages import heard, house, opened_at, page, press, texts
+from tests.pages import heard, house, opened_at, page, press, ran, texts
 from tests.signing_in import closed_house, person
 from tests.test_pages import choose, field, listed, put
 
@@ -214,7 +214,6 @@ def test_the_list_of_runs_opens_the_moment_at_which_it_was_said(house: Courthous
     app = opened_at("runs")
     next(one for one in app.text_input if one.label == "Search").set_value(said[:40]).run()
     assert any(one.label.startswith("Said ") for one in app.expander)
-    next(one for one in app.button if one.key == f"moment-{record.run.id}-{path}").click().run()
-    assert not app.exception, app.exception
+    ran(next(one for one in app.button if one.key == f"moment-{record.run.id}-{path}").click())
     assert app.query_params["moment"] == path
     assert record.run.title in texts(app)

@@ -24,7 +24,7 @@ from courtroom.procedures import PROCEDURES
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
 from tests import toy
 from tests.driving import answered_by, done, drive, shell
-from tests.pages import benched, house, opened_at, page, press, texts
+from tests.pages import benched, house, opened_at, page, press, ran, texts
 from tests.samples import sample
 
 __all__ = ["house"]  # a fixture
@@ -182,8 +182,7 @@ def test_the_page_finds_what_would_change_a_verdict(house: Courthouse) -> None:
     assert what_if.experiment.dataset.run == run
     assert len(what_if.experiment.arms) > 3
     house.experiments.wait(what_if.id, 60)
-    app.run()
-    assert not app.exception, app.exception
+    ran(app)
     assert app.session_state["what-if"] == what_if.id
     assert "What decided it:" in texts(app)
     table, cells = (one.value for one in app.dataframe)

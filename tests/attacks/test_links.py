@@ -19,7 +19,7 @@ from courtroom.models.spec import ModelSpec
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
 from tests.attacks.trap import Trap
 from tests.driving import drive
-from tests.pages import heard, house, opened_at, page
+from tests.pages import heard, house, opened_at, page, ran
 
 __all__ = ["house"]  # a fixture
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning:chromadb.*", "ignore::ResourceWarning")
@@ -137,8 +137,7 @@ def test_a_hostile_link_or_saved_setup_is_refused_in_a_sentence_and_changes_noth
     house.setups.save("odd", {"procedure": "cyberjurors", "setup": [1]})
     app = setup_page(section="Save and share")
     for name in ("nice", "odd"):
-        app.button(key=f"load-{name}").click().run()
-        assert not app.exception
+        ran(app.button(key=f"load-{name}").click())
         assert app.error
         assert app.session_state["drafts"]["cyberjurors"].values == plain
 

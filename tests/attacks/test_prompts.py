@@ -19,7 +19,7 @@ from courtroom.models.apart import MEMORY_MB, Apart, PromptError, why_no_templat
 from courtroom.models.request import Request
 from tests import forks
 from tests.driving import drive, house, prepared
-from tests.pages import ROOT, page, texts
+from tests.pages import ROOT, page, ran, texts
 from tests.toy import Bench, ToySetup
 
 __all__ = ["house"]  # a fixture
@@ -141,8 +141,7 @@ def test_the_setup_page_tells_what_is_wrong(tmp_path: Path, monkeypatch: pytest.
     monkeypatch.setenv("COURTROOM_HOME", str(tmp_path))
     monkeypatch.chdir(ROOT)
     app = page("setup", {"setup_section": "Prompts"})
-    next(area for area in app.text_area if area.label == "Text").set_value(ATTACKS["many brackets"]).run()
-    assert not app.exception
+    ran(next(area for area in app.text_area if area.label == "Text").set_value(ATTACKS["many brackets"]))
     assert "be used" in texts(app)
 
 
