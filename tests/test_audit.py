@@ -75,12 +75,6 @@ def hear(house: Courthouse, **knobs: Any) -> Record:
     return whole_hearing(house, "cyberjurors", "phone-battery", **{"model": model, **given, **knobs})
 
 
-def audited(house: Courthouse, record: Record, seeds: int = 3) -> str:
-    """Audit all changes; why it stopped, if it did."""
-    calls = [one.call.path for one in auditable(house.procedures["cyberjurors"], record)]
-    return house.audits.start(house.audits.plan(record, calls, seeds)).result(60).stopped
-
-
 def test_each_juror_is_named_by_its_votes_when_shown_less(house: Courthouse, server: OpenAIServer) -> None:
     record = hear(house)
     before = house.store.pulse(record.run.id), record.cost, record.asked
@@ -116,17 +110,6 @@ def test_each_juror_is_named_by_its_votes_when_shown_less(house: Courthouse, ser
     # What an audit has it does not ask again; more seeds ask the rest alone.
     assert house.audits.plan(record, calls).estimate.calls == 0
     assert house.audits.plan(record, calls, 4).estimate.calls == 4 * 4
-
-
-def test_an_audit_goes_and_comes_back_with_its_run(house: Courthouse) -> None:
-    record = hear(house)
-    audited(house, record, 1)
-    kept = house.asides.of(record.run.id)
-    assert len(kept) == 16
-    deleted = house.store.delete(record.run.id)
-    assert not house.asides.of(record.run.id)
-    house.store.restore(deleted)
-    assert house.asides.of(record.run.id) == kept
 
 
 LEADER = "The petrol at two places settles it for me."

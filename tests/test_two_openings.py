@@ -18,7 +18,7 @@ from pages.parts.shared import house as pages_house
 from tests import forks
 from tests.driving import hearing
 
-ROUNDS = 16
+ROUNDS = 6
 CASE = "oak-table"
 
 

@@ -16,6 +16,7 @@ from courtroom.evaluation.run_list import RunFilter, RunList
 from courtroom.experiments.sequential_test import repeat_id
 from courtroom.experiments.spec import Arm, Cases, Experiment
 from courtroom.experiments.what_if import BASE
+from courtroom.questions.asides import Interview
 from courtroom.questions.marks import Mark
 from courtroom.report import run_file
 from courtroom.report.run_file import imported_id
@@ -179,8 +180,10 @@ STAYS = {
 
 
 def steered(house: Courthouse) -> str:
-    """A run of Ada's, with a note, a mark, a seat, an audience and a link, a part of which is to be worked out anew."""
+    """A run of Ada's with all that there may be beside it, a part of which is to be worked out anew."""
     run = drive(house, run_of(house), Control(stage="evidence"))
+    said = {"member": "juror-01", "after": "x", "key": "k", "who": "Ada", "question": SECRET, "answer": "So."}
+    house.asides.add(run, Interview(**said, called=house.record(run).calls[0]))
     with acts(ADA):
         house.interventions.intervene(run, AddNote(text=SECRET))
         house.marks.put(run, Mark(reviewer="Ada", comment=SECRET))
@@ -206,7 +209,7 @@ def test_all_of_a_deleted_run_comes_back(house: Courthouse) -> None:
     assert {name for name, columns in columns_of_tables().items() if "run" in columns} == {*OF_A_RUN, *STAYS}
     run = steered(house)
     before = everything(house, run)
-    there = {"interventions", "rewinds", "marks", "seats", "audiences", "events", "ownership", "links"}
+    there = {"asides", "interventions", "rewinds", "marks", "seats", "audiences", "events", "ownership", "links"}
     assert there <= {name for name, rows in before.items() if rows}
     with acts(ADA):
         deleted = house.store.delete(run)
