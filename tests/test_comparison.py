@@ -14,10 +14,9 @@ from tests.driving import drive, hearing, house, prepared, shell
 from tests.pages import heard, opened_at
 from tests.pages import house as app_house
 from tests.samples import sample
-from tests.test_engine import bench
 from tests.test_experiments_page import unmarked as texts
 
-__all__ = ["bench", "house", "app_house"]  # fixtures
+__all__ = ["house", "app_house"]  # fixtures
 
 
 @pytest.fixture(scope="module")

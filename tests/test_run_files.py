@@ -21,9 +21,8 @@ from tests.driving import drive, hearing, shell
 from tests.full_store import SMALL, full_store
 from tests.openai_server import OpenAIServer
 from tests.pages import house as app_house
-from tests.pages import house as house_here
 
-__all__ = ["house_here", "app_house"]  # fixtures
+__all__ = ["app_house"]  # fixtures
 
 
 @pytest.fixture(scope="module")
