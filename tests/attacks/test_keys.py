@@ -92,7 +92,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 def test_a_procedure_leaves_the_key_in_one_header_and_nowhere_else(
     name: str, way: str, home: Path, away: Trap, monkeypatch: pytest.MonkeyPatch, capfd: Any
 ) -> None:
-    small = {"jury_size": 3, "rounds": 1, "instances": 1, "longest": 3, "hearings": 1}
+    small = {"jury_size": 3, "examination": "shared", "rounds": 1, "instances": 1, "longest": 3, "hearings": 1}
     procedure = PROCEDURES[name]
     fields = procedure.setup.model_fields
     values = {knob: value for knob, value in small.items() if knob in fields} | dict(procedure.small)
