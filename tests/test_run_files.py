@@ -22,7 +22,7 @@ from tests.full_store import SMALL, full_store
 from tests.openai_server import OpenAIServer
 from tests.pages import house as app_house
 
-__all__ = ["app_house"]  # fixtures
+__all__ = ["app_house"]  # a fixture
 
 
 @pytest.fixture(scope="module")
