@@ -105,9 +105,9 @@ def installed(folder: Path, name: str, old: str = "", new: str = "") -> None:
     (info / "entry_points.txt").write_text(f"[courtroom.procedures]\n{name} = {module}.procedure:PROCEDURE\n")
 
 
-def shell(*arguments: str, at: Path) -> subprocess.CompletedProcess[str]:
-    """Run `courtroom` where the packages in a folder are installed."""
-    surroundings = {**os.environ, "COURTROOM_HOME": str(at / "home"), "PYTHONPATH": f"{at / 'site'}{os.pathsep}{ROOT}"}
+def anew(*arguments: str, at: Path, path: str) -> subprocess.CompletedProcess[str]:
+    """Run `courtroom` in an interpreter of its own, with the packages that stand in these folders."""
+    surroundings = {**os.environ, "COURTROOM_HOME": str(at / "home"), "PYTHONPATH": path}
     command = [sys.executable, "-m", "courtroom", *arguments]
     return subprocess.run(command, env=surroundings, cwd=ROOT, capture_output=True, text=True, check=False)
 
@@ -115,7 +115,7 @@ def shell(*arguments: str, at: Path) -> subprocess.CompletedProcess[str]:
 def test_a_broken_package_leaves_other_procedures_alone(tmp_path: Path) -> None:
     installed(tmp_path, "two-judges")
     installed(tmp_path, "late-judges", "offline={Decide: decide}", "offline={Decide: decidd}")
-    done = shell("procedures", at=tmp_path)
+    done = anew("procedures", at=tmp_path, path=f"{tmp_path / 'site'}{os.pathsep}{ROOT}")
     assert done.returncode == 1
     assert "debate\twith-options\tcourtroom\tDebate" in done.stdout
     assert "two-judges\tdispute\ttwo-judges 0.1.0\tTwo judges" in done.stdout
@@ -211,12 +211,6 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     zipfile.ZipFile(wheel).extractall(folder / "site")
     (folder / "tender.json").write_text(json.dumps(TENDER))
     return folder
-
-
-def anew(*arguments: str, at: Path, path: str) -> subprocess.CompletedProcess[str]:
-    surroundings = {**os.environ, "COURTROOM_HOME": str(at / "home"), "PYTHONPATH": path}
-    command = [sys.executable, "-m", "courtroom", *arguments]
-    return subprocess.run(command, env=surroundings, cwd=ROOT, capture_output=True, text=True, check=False)
 
 
 def test_the_check_hears_a_case_of_ones_own(site: Path, tmp_path: Path) -> None:
