@@ -441,14 +441,17 @@ def test_lecard_gives_queries_candidates_and_relevance(desk: Desk) -> None:
     assert done.info.splits == {"candidates": 2, "queries": 1}
     assert sorted(row.id for row in desk.rows()) == ["candidate-38633", "candidate-5187", "query-1325"]
     assert desk.datasets.relevance("set") == {"query-1325": {"candidate-38633": 3, "candidate-5187": 1}}
-    assert desk.datasets.row("set", "query-1325").case.gold.charges == ("诈骗", "信用卡诈骗")
+    assert next(desk.datasets.rows("set", wanted=Selection(ids=("query-1325",)))).case.gold.charges == (
+        "诈骗",
+        "信用卡诈骗",
+    )
 
 
 @needs_real_data
 def test_real_records_are_named_by_task_and_item(desk: Desk) -> None:
     done = desk.take(FOLDER / "lawbench")
     assert (done.taken, done.refused) == (1185, 0)
-    row = desk.datasets.row("set", "3-4-10")
+    row = next(desk.datasets.rows("set", wanted=Selection(ids=("3-4-10",))))
     assert (row.category, row.number, row.place) == ("3-4", 10, "3-4.jsonl, line 11")
     asked = {row.category: row.case.asked for row in desk.rows()}
     assert asked == {**dict.fromkeys(asked, "judgment"), "3-6": "case_analysis", "3-7": "crime_amount"}
