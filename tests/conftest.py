@@ -25,6 +25,7 @@ from courtroom.settings import Settings
 from courtroom.store.database import Database
 from tests import forks, real_model
 from tests.desk import Desk
+from tests.openai_server import OpenAIServer
 from tests.postgres_server import WHY_NOT, PostgresServer, end_shared, shared
 
 gc.disable()  # until all tests are collected: nearly nothing of what is imported goes away again
@@ -47,10 +48,9 @@ PATIENCE_S = 300.0
 KILLS = re.compile(r"_kill(ed)?(_|$)")
 """In the names of tests that kill a process."""
 SLOW = (
-    *("*page*", "audience", "audit", "closing", "contract", "dask"),
-    *("docs", "figures", "film", "index", "interventions", "jurisagents", "language", "limits"),
-    *("lookers", "object_storage", "old_stores", "package", "postgres", "registration", "resilience", "run_list", "samples"),
-    *("shell_*", "sign_in", "upkeep", "what_ifs"),
+    *("*page*", "audience", "audit", "comparison", "contract", "dask", "datasets", "docs", "figures", "film", "index"),
+    *("interventions", "jurisagents", "language", "limits", "log", "mirror", "object_storage", "old_stores", "package", "postgres"),
+    *("questions", "registration", "resilience", "run_list", "samples", "shell_*", "sign_in", "upkeep", "what_ifs"),
 )  # fmt: skip
 """Files of tests, by what follows `test_` in their names, that take long by what they try: pages are drawn again and again,
 processes and servers are started, benchmarks and installations are run, limits of time are reached. So do the attacks: each file
@@ -154,6 +154,13 @@ def either_database(request: pytest.FixtureRequest) -> str:
     if request.param == "postgres":
         request.getfixturevalue("on_postgres")
     return str(request.param)
+
+
+@pytest.fixture
+def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[OpenAIServer]:
+    """A server of which all models are asked whose names begin with `openai/`."""
+    with OpenAIServer(keep_bodies=True, known_to=monkeypatch) as server:
+        yield server
 
 
 @pytest.fixture

@@ -5,14 +5,16 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import pytest
 from typer.testing import CliRunner
 
 from courtroom.__main__ import app
+from courtroom.cases.case import Case
 from courtroom.courthouse import Courthouse
 from courtroom.engine.answers import Asker
+from courtroom.engine.record import Record
 from courtroom.engine.run import Control
 from courtroom.experiments.results import ExperimentResults
 from courtroom.experiments.spec import Experiment
@@ -33,6 +35,33 @@ def drive(house: Courthouse, run: str, control: Control | None = None) -> str:
     house.runner.go(run, control)
     house.runner.wait(run)
     return run
+
+
+def prepared(house: Courthouse, procedure: str, case: Case | str = "oak-table", seed: int = 0, **knobs: Any) -> str:
+    """A run with these settings, of a case or of a sample by its name, which nobody drives yet; its id."""
+    given = house.library.case(case) if isinstance(case, str) else case
+    return house.new_run(procedure, given, house.procedures[procedure].setup.model_validate(knobs), seed)
+
+
+def hearing(
+    house: Courthouse,
+    procedure: str,
+    case: Case | str = "oak-table",
+    seed: int = 0,
+    control: Control | None = None,
+    **knobs: Any,
+) -> Record:
+    """A run that has gone as far as it goes."""
+    return house.record(drive(house, prepared(house, procedure, case, seed, **knobs), control))
+
+
+def whole_hearing(
+    house: Courthouse, procedure: str, case: Case | str = "oak-table", seed: int = 0, **knobs: Any
+) -> Record:
+    """A run that has come to its end."""
+    record = hearing(house, procedure, case, seed, **knobs)
+    assert record.run.status == "done", record.run.reason
+    return record
 
 
 def answered_by(house: Courthouse, model: Model) -> Courthouse:

@@ -1,7 +1,7 @@
 """Processes that die again and again, to be forked.
 
 A hearing with COURTROOM_HOME set: a process of its own goes on with it each time, and kills itself right after a write,
-the first after its first one, the others after their second, fourth, eighth one and so on. And work of which a process
+the first after its first one, the others after their fourth, sixteenth one and so on. And work of which a process
 dies before its first SQL statement that writes, the next before its second, and so on.
 """
 
@@ -41,9 +41,6 @@ def child_died(work: Callable[..., None], *given: Any) -> bool:
     code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
     assert code in (0, -signal.SIGKILL), code
     return code != 0
-
-
-# --- after a write --------------------------------------------------------------------------------------------
 
 
 def die_when(due: Callable[[], bool]) -> None:
@@ -96,10 +93,7 @@ def go_on_with_experiment(name: str, last: int) -> None:
 
 def kill_again_and_again(run: str) -> None:
     """Print how often the process died before the run was done."""
-    print(next(kills for kills in count() if not child_died(go_on, run, 2**kills)))
-
-
-# --- before a statement ---------------------------------------------------------------------------------------
+    print(next(kills for kills in count() if not child_died(go_on, run, 4**kills)))
 
 
 def migrate(home: Path) -> None:

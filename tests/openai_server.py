@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Self
 
 import pytest
 from aiohttp import web
@@ -60,6 +60,8 @@ class OpenAIServer(WebServer):
     """Seconds before each piece of a stream."""
     listing: bytes | str = b""
     """What it answers to whoever asks for its models; a text is an address to which it redirects."""
+    known_to: pytest.MonkeyPatch | None = None
+    """By this, models whose names begin with `openai/` are asked of it from its beginning on."""
     about: dict[str, Any] = field(default_factory=dict)
     """What it tells of itself, by path: `/props` as llama.cpp does, `/api/show` as Ollama."""
     looked_up: list[str] = field(default_factory=list)
@@ -78,6 +80,12 @@ class OpenAIServer(WebServer):
     prompts: list[str] = field(default_factory=list)
     """All prompts so far, sorted, so that the longest common prefix stands beside its place."""
     prompt_tokens: int = 0
+
+    def __enter__(self) -> Self:
+        super().__enter__()
+        if self.known_to:
+            self.known(self.known_to)
+        return self
 
     def known(self, patch: pytest.MonkeyPatch) -> None:
         """Have all models whose names begin with `openai/` asked of it."""

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 from streamlit.testing.v1 import AppTest
+from streamlit.testing.v1.element_tree import Element
 
 from courtroom.courthouse import Courthouse
 from courtroom.engine.run import Control
-from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
-from tests.driving import drive
+from tests.driving import drive, prepared, whole_hearing
 
 ROOT = Path(__file__).parents[1]
 NASTY = "<script>alert('x')</script> **bold** ![x](http://evil.example/x.png) :red[y] $x$"
@@ -35,7 +35,12 @@ def page(name: str = "", session: Mapping[str, object] | None = None, /, **query
         app.session_state[key] = value
     if name:
         app.switch_page(f"pages/{name}.py")
-    app.run()
+    return ran(app)
+
+
+def ran(changed: AppTest | Element) -> AppTest:
+    """The page, drawn again after something of it was changed, without an error."""
+    app: AppTest = changed.run()
     assert not app.exception, app.exception
     return app
 
@@ -44,15 +49,12 @@ def opened_at(name: str, session: Mapping[str, object] | None = None, /, **query
     """The app, led to a page with these words in its address."""
     app = page(name, session)
     app.query_params.update(query)
-    app.run()
-    assert not app.exception, app.exception
-    return app
+    return ran(app)
 
 
 def press(app: AppTest, label: str) -> None:
     """Click the button with this label; the page that is drawn then has no error."""
-    next(one for one in app.button if one.label == label).click().run()
-    assert not app.exception, app.exception
+    ran(next(one for one in app.button if one.label == label).click())
 
 
 def texts(app: AppTest) -> str:
@@ -61,12 +63,8 @@ def texts(app: AppTest) -> str:
 
 
 def heard(house: Courthouse, case: str = "oak-table", control: Control | None = None, **knobs: object) -> str:
-    setup = CyberJurorsSetup(**{"jury_size": 5, **knobs})  # type: ignore[arg-type]
-    return drive(house, house.new_run("cyberjurors", house.library.case(case), setup, 0), control)
+    return drive(house, prepared(house, "cyberjurors", case, **{"jury_size": 5, **knobs}), control)
 
 
 def benched(house: Courthouse, procedure: str, case: str = "criminal-bus-wallet", **knobs: object) -> str:
-    setup = house.procedures[procedure].setup.model_validate(knobs)
-    run = drive(house, house.new_run(procedure, house.library.case(case), setup, 0))
-    assert house.store.status(run) == "done"
-    return run
+    return whole_hearing(house, procedure, case, **knobs).run.id

@@ -8,9 +8,8 @@ from courtroom.courthouse import Courthouse
 from courtroom.engine.record import Record
 from courtroom.models.request import Reply, Request, Usage, Watch
 from courtroom.models.spec import ModelSpec
-from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
 from courtroom.settings import Settings
-from tests.driving import answered_by, drive
+from tests.driving import answered_by, whole_hearing
 from tests.openai_server import answer_for
 from tests.toy import text_of
 
@@ -44,10 +43,8 @@ class Jury:
 
 
 def hear(house: Courthouse, case: Dispute | None = None, seed: int = 0, **knobs: Any) -> Record:
-    setup = CyberJurorsSetup(**{"model": ModelSpec(id="scripted", vision="no"), "jury_size": 5, **knobs})
-    record = house.record(drive(house, house.new_run("cyberjurors", case or house.library.case(CASE), setup, seed)))
-    assert record.run.status == "done", record.run.reason
-    return record
+    given = {"model": ModelSpec(id="scripted", vision="no"), "jury_size": 5, **knobs}
+    return whole_hearing(house, "cyberjurors", case or CASE, seed, **given)
 
 
 def courthouse(settings: Settings, jury: Jury) -> Courthouse:

@@ -4,8 +4,6 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-import pytest
-
 from courtroom.courthouse import Courthouse
 from courtroom.declarations.changes import changed
 from courtroom.engine.asked_court import NO_MORE, waiting
@@ -13,7 +11,7 @@ from courtroom.engine.events import Replied, Voted
 from courtroom.engine.interventions import ReplyToQuestions
 from courtroom.models.spec import ModelSpec
 from courtroom.room.scene import scene
-from tests.driving import drive, house
+from tests.driving import drive, hearing, house
 from tests.openai_server import OpenAIServer, answer_for, texts_of
 from tests.pages import NASTY, page, press, texts
 from tests.pages import house as app_house
@@ -49,17 +47,8 @@ def asking(*questions: str) -> Callable[[Body], str | None]:
 
 
 def begun(house: Courthouse, **knobs: Any) -> str:
-    setup = house.procedures["mock-jury"].setup.model_validate(
-        {**TALK, "model": ModelSpec(id="openai/any", vision="no"), **knobs}
-    )
-    return drive(house, house.new_run("mock-jury", house.library.case(CASE), setup, 0))
-
-
-@pytest.fixture
-def server(monkeypatch: pytest.MonkeyPatch) -> Any:
-    with OpenAIServer(keep_bodies=True) as server:
-        server.known(monkeypatch)
-        yield server
+    model = ModelSpec(id="openai/any", vision="no")
+    return hearing(house, "mock-jury", CASE, **TALK, model=model, **knobs).run.id
 
 
 def test_a_run_waits_for_a_reply_and_all_are_told_it(house: Courthouse, server: OpenAIServer) -> None:

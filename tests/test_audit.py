@@ -1,20 +1,24 @@
-"""Audits of changes of sides, on a run against a server whose jurors are built to be unstable, conforming or persuaded."""
+"""Audits of changes of sides, on a run against a server whose jurors are unstable, conforming or persuaded; and which voice it was."""
 
 import json
+import random
 from collections import Counter
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from courtroom.courthouse import Courthouse
 from courtroom.engine.record import Record
+from courtroom.models.request import Reply, Request, Usage, Watch
 from courtroom.models.spec import ModelSpec
-from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
 from courtroom.questions import audit as naming
-from courtroom.questions.audit import auditable, call_before, new_in, shares
-from tests.driving import drive
+from courtroom.questions.audit import Audit, auditable, call_before, new_in, shares
+from courtroom.settings import Settings
+from tests.driving import answered_by, hearing, whole_hearing
 from tests.openai_server import OpenAIServer, answer_for
+from tests.toy import text_of
 
 REASON = "The seal was opened before it was sent back."
 UNSTABLE, CONFORMING, PERSUADED, BOTH = "juror-01", "juror-02", "juror-03", "juror-04"
@@ -67,16 +71,8 @@ def house(house: Courthouse, server: OpenAIServer, monkeypatch: pytest.MonkeyPat
 
 def hear(house: Courthouse, **knobs: Any) -> Record:
     given = {"jury_size": 6, "examination": "shared", "rounds": 2, "consensus": 1.0, "graph": {"kind": "complete"}}
-    setup = CyberJurorsSetup(**{"model": ModelSpec(id="openai/any", vision="no"), **given, **knobs})
-    record = house.record(drive(house, house.new_run("cyberjurors", house.library.case("phone-battery"), setup, 0)))
-    assert record.run.status == "done", record.run.reason
-    return record
-
-
-def audited(house: Courthouse, record: Record, seeds: int = 3) -> str:
-    """Audit all changes; why it stopped, if it did."""
-    calls = [one.call.path for one in auditable(house.procedures["cyberjurors"], record)]
-    return house.audits.start(house.audits.plan(record, calls, seeds)).result(60).stopped
+    model = ModelSpec(id="openai/any", vision="no")
+    return whole_hearing(house, "cyberjurors", "phone-battery", **{"model": model, **given, **knobs})
 
 
 def test_each_juror_is_named_by_its_votes_when_shown_less(house: Courthouse, server: OpenAIServer) -> None:
@@ -116,12 +112,54 @@ def test_each_juror_is_named_by_its_votes_when_shown_less(house: Courthouse, ser
     assert house.audits.plan(record, calls, 4).estimate.calls == 4 * 4
 
 
-def test_an_audit_goes_and_comes_back_with_its_run(house: Courthouse) -> None:
-    record = hear(house)
-    audited(house, record, 1)
-    kept = house.asides.of(record.run.id)
-    assert len(kept) == 16
-    deleted = house.store.delete(record.run.id)
-    assert not house.asides.of(record.run.id)
-    house.store.restore(deleted)
-    assert house.asides.of(record.run.id) == kept
+LEADER = "The petrol at two places settles it for me."
+RUNS = 8
+AT_LEAST = 7
+WRONG = 0.02
+"""How often a scripted juror votes otherwise than by its script."""
+
+
+class Listeners:
+    """Juror 1 votes guilty where it hears the leader, juror 2, or by chance alone; the others always vote guilty."""
+
+    def __init__(self, *, listens: bool) -> None:
+        self.listens = listens
+
+    async def answer(self, request: Request, watch: Watch | None = None) -> Reply:
+        text, chance = text_of(request), random.Random(request.key)
+        seat = int(request.tag.partition("/juror-")[2][:2])
+        vote = "guilty"
+        if seat == 1:
+            turned = LEADER in text if self.listens else chance.random() < 0.5
+            wrong = self.listens and chance.random() < WRONG
+            vote = "guilty" if turned != wrong else "not-guilty"
+        statement = LEADER if seat == 2 else f"As juror {seat} I go by the insurance."
+        return Reply(text=json.dumps({"statement": statement, "vote": vote}), usage=Usage(prompt=1, completion=1))
+
+
+def audits(tmp_path: Path, *, listens: bool) -> list[Audit]:
+    """An audit with voices of the first change of juror 1 in each of so many runs in which it changes sides."""
+    house = answered_by(Courthouse(Settings(home=tmp_path)), Listeners(listens=listens))
+    procedure, found, seed = house.procedures["mock-jury"], list[Audit](), 0
+    given = {"model": ModelSpec(id="scripted", vision="no"), "jury_size": 4, "rounds": 1, "personas": "none"}
+    while len(found) < RUNS:
+        seed += 1
+        record = hearing(house, "mock-jury", "trial-boatyard-fire", seed, **given)
+        calls = [one.call.path for one in auditable(procedure, record) if one.vote.member == "juror-01"]
+        if calls:
+            house.audits.start(house.audits.plan(record, calls, voices=True)).result(60)
+            found += house.audits.of(record)
+    house.close()
+    return found
+
+
+@pytest.mark.slow
+def test_the_one_voice_that_is_listened_to_is_told(tmp_path: Path) -> None:
+    named = [audit.carried_by for audit in audits(tmp_path, listens=True)]
+    assert sum(voices == ("Juror 2",) for voices in named) >= AT_LEAST
+
+
+@pytest.mark.slow
+def test_where_nobody_listens_no_voice_is_told(tmp_path: Path) -> None:
+    named = [audit.carried_by for audit in audits(tmp_path, listens=False)]
+    assert sum(voices == () for voices in named) >= AT_LEAST

@@ -1,23 +1,23 @@
-"""Baselines: nearest cases decide without a model; a discussion, self-consistency and a chain of thought."""
+"""Baselines decide without a model, or with one; and a council ranks answers whose authors are unseen."""
 
 from typing import Any
 
+import pytest
+
 from courtroom.courthouse import Courthouse
-from courtroom.engine.record import Record
+from courtroom.engine.interventions import Overrule
+from courtroom.procedures.council.ranks import LETTERS, Rank, agreement, mean_ranks, ranked
+from courtroom.procedures.council.tasks import RankAnswers
 from tests.asked import asked
-from tests.driving import drive, house
+from tests.asked import asked as prompts_of
+from tests.driving import drive, hearing, house
+from tests.test_questions import bridge
 
 __all__ = ["house"]  # a fixture
 
 
-def heard(house: Courthouse, procedure: str, case: str, **knobs: Any) -> Record:
-    setup = house.procedures[procedure].setup.model_validate(knobs)
-    run = drive(house, house.new_run(procedure, house.library.case(case), setup, 0))
-    return house.record(run)
-
-
 def test_the_votes_on_the_nearest_precedents_decide_and_no_model_is_asked(house: Courthouse) -> None:
-    record = heard(house, "cyberjurors", "phone-battery", variant="nearest-precedents", precedents=3)
+    record = hearing(house, "cyberjurors", "phone-battery", variant="nearest-precedents", precedents=3)
     (found,) = record.retrievals
     votes = {side: sum(hit.record[f"{side}_votes"] for hit in found.hits) for side in ("buyer", "seller")}
     assert record.run.verdict.counts == votes
@@ -28,7 +28,7 @@ def test_the_votes_on_the_nearest_precedents_decide_and_no_model_is_asked(house:
 
 
 def test_a_text_has_the_label_of_what_is_nearest_to_it(house: Courthouse) -> None:
-    record = heard(house, "courtroom-llm", "message-feeling", structure="nearest", neighbours=1)
+    record = hearing(house, "courtroom-llm", "message-feeling", structure="nearest", neighbours=1)
     (hit,) = record.retrievals[0].hits
     assert record.run.verdict.outcome == hit.record["label"]
     assert hit.record["id"].rpartition("/")[2] != record.run.verdict.details["results"][0]["id"]
@@ -36,7 +36,7 @@ def test_a_text_has_the_label_of_what_is_nearest_to_it(house: Courthouse) -> Non
 
 
 def test_a_case_has_the_judgment_of_the_nearest_precedent(house: Courthouse) -> None:
-    record = heard(house, "jurisagents", "criminal-bus-wallet", variant="nearest-precedents", precedents=1)
+    record = hearing(house, "jurisagents", "criminal-bus-wallet", variant="nearest-precedents", precedents=1)
     assert not record.calls
     hit, *_ = record.retrievals[0].hits
     judgment = record.run.verdict.details["judgment"]
@@ -63,7 +63,50 @@ def test_self_consistency_asks_the_same_question_of_each_and_counts(house: Court
     (text,) = {one.text() for one in asked(house, "discussion", preset.changes)}  # chance alone tells answers apart
     assert "turn" not in text
     assert "Critic" not in text
-    record = heard(house, "discussion", "oak-table", **preset.changes)
+    record = hearing(house, "discussion", "oak-table", **preset.changes)
     assert (len(record.calls), sum(record.run.verdict.counts.values())) == (5, 5)
-    alone = heard(house, "discussion", "oak-table", speakers=1, turns=1, order="simultaneous", points_of_view=False)
+    alone = hearing(house, "discussion", "oak-table", speakers=1, turns=1, order="simultaneous", points_of_view=False)
     assert len(alone.calls) == 1
+
+
+AUTHORS = ("member-1", "member-2", "member-3", "member-4")
+
+
+def all_ranks(orders: dict[str, tuple[str, ...]]) -> list[Rank]:
+    """Ranks in which each member is shown the answers in the order of their authors."""
+    letters = dict(zip(LETTERS, AUTHORS, strict=False))
+    named = {author: letter for letter, author in letters.items()}
+    return [rank for who, order in orders.items() for rank in ranked(who, letters, [named[one] for one in order])]
+
+
+def test_ones_own_answer_is_left_out_of_the_count() -> None:
+    found = all_ranks({"member-1": AUTHORS, "member-2": AUTHORS})
+    assert [rank.counted for rank in found[:4]] == [None, 1, 2, 3]
+    assert mean_ranks(found) == {"member-1": 1, "member-2": 1, "member-3": 2, "member-4": 3}
+
+
+def test_agreement_is_kendalls_w() -> None:
+    assert agreement(all_ranks(dict.fromkeys(AUTHORS, AUTHORS))) == pytest.approx(1)
+    a, b, c, d = AUTHORS
+    # The sums of ranks are 3, 3, 6 and 8; the squares of what they lie from 5 add up to 18; W = 12 * 18 / (4 * 60).
+    assert agreement(all_ranks({a: (a, b, c, d), b: (b, a, c, d)})) == pytest.approx(0.9)
+    assert agreement(all_ranks({a: AUTHORS})) is None
+
+
+def test_nobody_is_told_whose_an_answer_is(house: Courthouse) -> None:
+    for options in (0, 3):
+        asked_of = prompts_of(house, "council", case=bridge(options))
+        ranking = [one for one in asked_of if isinstance(one.task, RankAnswers)]
+        assert len(ranking) == 4
+        for one in asked_of:
+            assert not any(word in one.text() for word in ("member-", "Member 1"))
+
+
+def test_the_chairs_groups_are_what_is_voted_on(house: Courthouse) -> None:
+    groups = ({"answer": "Close it.", "letters": ["K"]}, {"answer": "Leave it open.", "letters": ["N", "M", "L"]})
+    before = hearing(house, "council", bridge(0))
+    planned = house.interventions.planned(before, [Overrule(path="answers/chair/group", value={"groups": groups})])
+    record = house.record(drive(house, house.fork(before.run.id, before.setup, interventions=planned)))
+    assert record.run.verdict
+    assert sorted(record.run.verdict.counts.values()) == [1, 3]
+    assert record.run.verdict.outcome in ("Close it.", "Leave it open.")

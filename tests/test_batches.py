@@ -1,10 +1,11 @@
-"""Experiments by a provider's batch: at half the price, whatever is killed, fails or expires in between."""
+"""Experiments by a provider's batch, at half the price, whatever is killed, fails or expires in between; and what calls share of their prompts."""
 
 import asyncio
 import os
 import shutil
 import signal
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -15,14 +16,19 @@ from aiohttp import web
 from courtroom.courthouse import Courthouse
 from courtroom.engine.events import Noted
 from courtroom.experiments.spec import Experiment, as_toml, read_toml
+from courtroom.media.store import MediaStore
 from courtroom.models import batches, card, failures
 from courtroom.models.card import price
+from courtroom.models.pool import ModelPool
+from courtroom.models.request import Message, Reply, Request
+from courtroom.models.spec import ModelSpec
 from pages.parts.shared.shown import spent_in_words
 from tests.driving import done, shell, until
 from tests.forks import Fork
 from tests.kills import go_on_with_experiment
 from tests.openai_server import refusal
 from tests.provider_server import ProviderServer
+from tests.say import SayAWord
 from tests.test_experiments import SINGLE, TEXTS, home, spec
 
 __all__ = ["home"]  # a fixture
@@ -39,9 +45,17 @@ def soon(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def house(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Courthouse:
+def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[ProviderServer]:
+    with ProviderServer(known_to=monkeypatch) as server:
+        yield server
+
+
+@pytest.fixture
+def house(home: Path, tmp_path: Path, server: ProviderServer, monkeypatch: pytest.MonkeyPatch) -> Iterator[Courthouse]:
+    """Closed before its server ends."""
     monkeypatch.setenv("COURTROOM_HOME", str(shutil.copytree(home, tmp_path / "home")))
-    return Courthouse()
+    with closing(Courthouse()) as house:
+        yield house
 
 
 def by_batch(model: str, **given: Any) -> Experiment:
@@ -52,18 +66,15 @@ def by_batch(model: str, **given: Any) -> Experiment:
 
 @both
 def test_calls_that_are_ready_go_out_together_at_half_the_price(
-    model: str, house: Courthouse, monkeypatch: pytest.MonkeyPatch
+    model: str, house: Courthouse, server: ProviderServer
 ) -> None:
-    with ProviderServer() as server:
-        server.known(monkeypatch)
-        estimates = [
-            house.experiments.estimate(by_batch(model).model_copy(update={"batch": on})).money for on in (True, False)
-        ]
-        found = done(house, by_batch(model))
-        records = [house.record(row.run) for row in found.rows]
-        house.close()
-        assert server.calls == 0
-        assert [len(batch.requests) for batch in server.batches.values()] == [len(TEXTS)]
+    estimates = [
+        house.experiments.estimate(by_batch(model).model_copy(update={"batch": on})).money for on in (True, False)
+    ]
+    found = done(house, by_batch(model))
+    records = [house.record(row.run) for row in found.rows]
+    assert server.calls == 0
+    assert [len(batch.requests) for batch in server.batches.values()] == [len(TEXTS)]
     assert all(row.state == "done" for row in found.rows)
     assert estimates[1] == pytest.approx(2 * estimates[0])
     half = price(model, by_batch=True)
@@ -75,43 +86,38 @@ def test_calls_that_are_ready_go_out_together_at_half_the_price(
 
 @pytest.mark.parametrize(("model", "status"), [(CLAUDE, 0), (GPT, 500)], ids=["expired", "failed"])
 def test_what_fails_or_expires_in_a_batch_goes_with_the_next(
-    model: str, status: int, house: Courthouse, monkeypatch: pytest.MonkeyPatch
+    model: str, status: int, house: Courthouse, server: ProviderServer
 ) -> None:
-    with ProviderServer() as server:
-        server.known(monkeypatch)
-        server.fate = lambda body: status if "fine day" in str(body) and len(server.batches) == 1 else 200
-        found = done(house, by_batch(model))
-        house.close()
-        assert [len(batch.requests) for batch in server.batches.values()] == [len(TEXTS), 1]
+    server.fate = lambda body: status if "fine day" in str(body) and len(server.batches) == 1 else 200
+    found = done(house, by_batch(model))
+    assert [len(batch.requests) for batch in server.batches.values()] == [len(TEXTS), 1]
     assert all(row.state == "done" for row in found.rows)
 
 
 @both
 def test_an_experiment_killed_in_a_batch_waits_for_the_same_one(
-    model: str, house: Courthouse, monkeypatch: pytest.MonkeyPatch
+    model: str, house: Courthouse, server: ProviderServer
 ) -> None:
-    with ProviderServer(held=True) as server:
-        server.known(monkeypatch)
-        name = house.experiments.begin(by_batch(model))
-        house.experiments.store.set_status(name, "running")
-        child = Fork(go_on_with_experiment, name, 0)
-        on_record = "SELECT 1 FROM batched_calls"
-        until(lambda: house.database.row(on_record) is not None, "the batch on record")
-        os.kill(child.pid, signal.SIGKILL)
-        assert child.finish().returncode == -signal.SIGKILL
-        server.held = False
-        house.experiments.resume_interrupted()
-        house.experiments.wait(name)
-        found = house.experiments.results(name)
-        house.close()
-        assert len(server.batches) == 1
-        paid = sum(tokens for how, tokens in server.billed.items() if how.startswith("batch"))
+    server.held = True
+    name = house.experiments.begin(by_batch(model))
+    house.experiments.store.set_status(name, "running")
+    child = Fork(go_on_with_experiment, name, 0)
+    on_record = "SELECT 1 FROM batched_calls"
+    until(lambda: house.database.row(on_record) is not None, "the batch on record")
+    os.kill(child.pid, signal.SIGKILL)
+    assert child.finish().returncode == -signal.SIGKILL
+    server.held = False
+    house.experiments.resume_interrupted()
+    house.experiments.wait(name)
+    found = house.experiments.results(name)
+    assert len(server.batches) == 1
+    paid = sum(tokens for how, tokens in server.billed.items() if how.startswith("batch"))
     assert all(row.state == "done" for row in found.rows)
     assert paid == sum(row.outcome.paid_tokens for row in found.rows if row.outcome)
 
 
 def test_a_call_that_comes_while_its_batch_ends_is_answered_too(
-    house: Courthouse, monkeypatch: pytest.MonkeyPatch
+    house: Courthouse, server: ProviderServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Both went with one batch; the second is made again when the first has its answer, and what failed is forgotten."""
 
@@ -134,35 +140,25 @@ def test_a_call_that_comes_while_its_batch_ends_is_answered_too(
         await writing.wait()
         return await asyncio.wait_for(asyncio.gather(first, taken._send("second", asked("second"))), timeout=60)
 
-    with ProviderServer() as server:
-        server.known(monkeypatch)
-        card.load()
-        found = house.runner.do(late(batches.Batches(house.database, house.writer), server.url)).result()
-        house.close()
+    card.load()
+    found = house.runner.do(late(batches.Batches(house.database, house.writer), server.url)).result()
     assert [one.status_code for one in found] == [200, 200]
     assert len(server.batches) == 1
 
 
-def test_a_batch_that_is_refused_says_why(house: Courthouse, monkeypatch: pytest.MonkeyPatch) -> None:
-    with ProviderServer() as server:
-        server.known(monkeypatch)
-        server.refuses = lambda: refusal(401, "this key is wrong")
-        found = done(house, by_batch(GPT))
-        house.close()
+def test_a_batch_that_is_refused_says_why(house: Courthouse, server: ProviderServer) -> None:
+    server.refuses = lambda: refusal(401, "this key is wrong")
+    found = done(house, by_batch(GPT))
     assert {row.state for row in found.rows} == {"failed"}
     assert "API_KEY" in found.rows[0].reason
     assert not server.batches
 
 
 @both
-def test_a_server_can_send_no_batch_on_to_another(
-    model: str, house: Courthouse, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with ProviderServer() as server, ProviderServer() as other:
-        server.known(monkeypatch)
+def test_a_server_can_send_no_batch_on_to_another(model: str, house: Courthouse, server: ProviderServer) -> None:
+    with ProviderServer() as other:
         server.refuses = lambda: web.Response(status=307, headers={"Location": f"{other.url}/batches"})
         found = done(house, by_batch(model))
-        house.close()
         assert {row.state for row in found.rows} == {"failed"}
         assert not other.batches
 
@@ -174,27 +170,63 @@ def test_a_model_without_batches_is_asked_one_by_one_and_a_note_says_so(
         monkeypatch.setenv("HOSTED_VLLM_API_BASE", server.url)
         found = done(house, by_batch("hosted_vllm/any"))
         record = house.record(found.rows[0].run)
-        house.close()
         assert server.calls == len(TEXTS)
         assert not server.batches
     (note,) = [event.text for _, event in record.events if isinstance(event, Noted)]
     assert note == "hosted_vllm/any takes no calls by batch: it is asked one by one, at the full price."
 
 
-def test_the_file_and_the_shell_say_by_batch(
-    house: Courthouse, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_file_and_the_shell_say_by_batch(house: Courthouse, tmp_path: Path, server: ProviderServer) -> None:
     file = tmp_path / "feelings.toml"
     file.write_text(as_toml(by_batch(GPT)))
     assert "batch = true" in file.read_text()
     assert read_toml(file).digest == read_toml(file).model_copy(update={"batch": False}).digest
     assert "the time of their batches" in shell("experiment", "run", str(file), "--estimate")
     file.write_text(file.read_text().replace("batch = true\n", ""))
-    with ProviderServer() as server:
-        server.known(monkeypatch)
-        shell("experiment", "run", str(file), "--batch")
-        told = shell("experiment", "status", "feelings")
-        assert (server.calls, len(server.batches)) == (0, 1)
+    shell("experiment", "run", str(file), "--batch")
+    told = shell("experiment", "status", "feelings")
+    assert (server.calls, len(server.batches)) == (0, 1)
     (row,) = house.experiments.store.took(house.experiments.store.experiment("feelings").id).values()
     assert f"and {row.tokens} went by batch." in told
-    house.close()
+
+
+CLAUDE, GPT = "anthropic/claude-sonnet-4-5", "openai/gpt-5-mini"
+CASE = "The case. " * 600
+"""1,500 tokens."""
+
+
+def asked(model: str, own: str, case: str = CASE) -> Request:
+    messages = (Message("system", ("Be fair.\n",)), Message("user", (f"{case}\n", "What all are told.\n", own)))
+    return Request(ModelSpec.model_validate({"id": model}), messages, SayAWord(), f"0/{own}")
+
+
+async def answers(folder: Path, requests: list[Request]) -> list[Reply]:
+    model = ModelPool(MediaStore(folder))
+    try:
+        return await asyncio.gather(*map(model.answer, requests))
+    finally:
+        await model.close()
+
+
+@pytest.mark.parametrize("model", [CLAUDE, GPT])
+async def test_calls_at_once_write_what_they_share_once(
+    model: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with ProviderServer(keep_bodies=True, delay=0.05, known_to=monkeypatch) as server:
+        replies = await answers(tmp_path, [asked(model, f"You are juror {number}.\n") for number in range(5)])
+    written = [reply.usage.written for reply in replies if reply.usage.written]
+    if model == GPT:
+        assert not written
+        assert all(isinstance(message["content"], str) for body in server.bodies for message in body["messages"])
+        return
+    assert len(written) == 1
+    assert sorted(reply.usage.cached for reply in replies) == [0, *written * 4]
+    for body in server.bodies:
+        *shared, own = body["messages"][0]["content"]
+        assert [part["cache_control"] for part in shared] == [{"type": "ephemeral"}] * 2
+        assert "cache_control" not in own
+    known = price(CLAUDE)
+    assert known is not None
+    for reply in replies:
+        used = reply.usage
+        assert reply.cost == pytest.approx(known.of(used.prompt, used.completion, used.cached, used.written))

@@ -18,6 +18,7 @@ from courtroom.settings import Settings
 from tests.bell_servers import Hook, mailbox
 from tests.driving import drive, until
 from tests.openai_server import OpenAIServer
+from tests.pages import ran
 from tests.signing_in import ROOT, claims, closed_house, visit
 
 CASE = "trial-boatyard-fire"
@@ -112,6 +113,5 @@ def test_who_signs_in_asks_to_be_told_behind_the_own_name(tmp_path: Path, monkey
         assert not ann.rings
         app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=30)
         app.user, app.session_state["rings"] = claims("ann"), True
-        app.run()
-        assert not app.exception
+        ran(app)
         assert house.accounts.rings(ann.id) == "ann@example.org"

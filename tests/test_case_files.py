@@ -1,20 +1,31 @@
-"""Cases in and out as files, files that mean harm, and what the checks find, each with the field and the mend."""
+"""Cases in and out as files: files that mean harm, what the checks find with the mend, languages, prices, labels."""
 
+import io
 import json
+import re
 import struct
+import unicodedata
 import zipfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from courtroom.cases import files as case_files
 from courtroom.cases.checks import check
 from courtroom.cases.dispute import Dispute
-from courtroom.cases.files import read_upload, write_zip
+from courtroom.cases.files import read_each, read_folder, read_upload, write_zip
+from courtroom.cases.labelled import LONGEST, Document, LabelledTask
+from courtroom.cases.readers.tables import NumberedLabels
 from courtroom.errors import CaseError
 from courtroom.media.store import MediaStore
+from courtroom.models.rendering import LANGUAGES as NAMES
+from courtroom.models.rendering import environment
+from courtroom.text.languages import LANGUAGES, language_of
+from courtroom.text.prices import currency, price
 from tests.attacks.test_files import zipped
 from tests.pictures import png
 
@@ -35,22 +46,12 @@ def as_json(data: Any) -> bytes:
 DOUBLED = {"id": "buyer-1", "side": "buyer", "text": "x"}
 
 
-def bought(**changes: Any) -> dict[str, Any]:
-    return {"transaction": {"product": "x", "price": 1, **changes}}
-
-
-def wrong(**changes: Any) -> str:
-    with pytest.raises(CaseError) as caught:
-        read_upload("a.json", as_json(case(**changes)))
-    return str(caught.value)
-
-
 @pytest.mark.parametrize(
     ("changes", "told"),
     [
         ({"title": ""}, "a.json: title: must have 1 or more characters. Write more."),
         ({"title": "\ud800"}, "a.json: title: holds half a character. Write it again."),
-        (bought(price=-1), "a.json: transaction › price: must be at least 0"),
+        ({"transaction": {"product": "x", "price": -1}}, "a.json: transaction › price: must be at least 0"),
         ({"transaction": {"price": 5}}, "a.json: transaction › product: is missing. Add this field."),
         ({"evidence": [DOUBLED, DOUBLED]}, "evidence ids must be unique; used more than once: buyer-1. Correct"),
         ({"colour": "red"}, "a.json: colour: is not a known field. Remove it, or check its spelling."),
@@ -58,7 +59,8 @@ def wrong(**changes: Any) -> str:
     ],
 )
 def test_a_wrong_field_is_named_with_the_mend(changes: dict[str, Any], told: str) -> None:
-    assert told in wrong(**changes)
+    with pytest.raises(CaseError, match=re.escape(told)):
+        read_upload("a.json", as_json(case(**changes)))
 
 
 @pytest.mark.parametrize(
@@ -195,20 +197,277 @@ def test_what_is_wrong_is_told_with_the_mend(case: Dispute, told: str) -> None:
     assert told in found(case, {"lid.png": png(), "../lid.png": png()})
 
 
-@pytest.mark.parametrize(("price", "amount"), [("1.299,00 €", 1299), ("¥1.2万", 12_000)])
-def test_a_price_is_read_as_its_country_writes_it(price: str, amount: float) -> None:
-    record = {"product": "Lamp", "price": price, "buyer_evidence": "It came broken.", "category": "Other"}
-    (package,) = read_upload("a.json", json.dumps(record).encode())
-    assert package.case.model_dump()["transaction"]["price"] == amount
+TEXTS = {
+    "en": "The tenant 张伟 says that the lamp was broken when it came, and that the seller, 李娜, was told at once.",
+    "zh": "我买了 iPhone 15 Pro Max 256GB，屏幕碎了，卖家 Best Phone Store 不肯退款。",
+    "ja": "ランプは割れて届きました。売主は返金を拒否しました。",
+    "ko": "램프가 깨져서 도착했습니다. 판매자는 환불을 거부했습니다.",
+    "gu": "ખરીદનાર કહે છે કે દીવો તૂટેલો હતો અને પૈસા પાછા માંગે છે.",
+    "ar": "وصل المصباح مكسوراً ورفض البائع إعادة المبلغ إلى المشتري.",
+    "ru": "Лампа пришла разбитой, и продавец отказался вернуть деньги покупателю.",
+    "uk": "Лампа прийшла розбитою, і продавець відмовився повернути гроші покупцеві.",
+    "de": "Die Lampe kam zerbrochen an, und der Verkäufer weigert sich, das Geld zu erstatten.",
+    "fr": "La lampe est arrivée cassée et le vendeur refuse de rembourser l'acheteur.",
+    "es": "La lámpara llegó rota y el vendedor se niega a devolver el dinero.",
+    "pl": "Lampa przyszła zepsuta, a sprzedawca odmówił zwrotu pieniędzy.",
+    "vi": "Chiếc đèn đến nơi bị vỡ và người bán từ chối hoàn tiền.",
+}
+
+
+@pytest.mark.parametrize("language", TEXTS)
+def test_a_text_is_in_the_language_of_most_of_its_words(language: str) -> None:
+    (document,) = read_upload("a.txt", TEXTS[language].encode())
+    assert document.case.language == language
+    record = {"product": "X", "price": "¥5", "buyer_evidence": TEXTS[language] * 2, "category": "Other"}
+    (dispute,) = read_upload("a.json", json.dumps(record).encode())
+    assert dispute.case.language == language
+    table = "text,label\n" + "".join(f'"{TEXTS[language]}",{label}\n' for label in ("joy", "fear"))
+    (task,) = read_upload("a.csv", table.encode())
+    assert task.case.language == language
+    assert language_of(TEXTS[language]) == language
+
+
+def test_a_prompt_names_every_language_that_is_found() -> None:
+    say = environment(lambda name: "Write in {{ code | language }}.").get_template("say").render
+    assert say(code="ar") == "Write in Arabic."
+    assert say(code="de-AT") == "Write in German."
+    assert say(code="zh-TW") == "Write in Chinese (繁體中文)."
+    assert say(code="xx") == "Write in the language of the material (xx)."
+    codes = ["zh", "ja", *(code for known in LANGUAGES.values() for code in known.split())]
+    assert not [code for code in codes if code not in NAMES]
+
+
+@pytest.mark.parametrize(("text", "language"), [(TEXTS["zh"], "zh"), (TEXTS["de"], "de"), (TEXTS["en"], "en")])
+def test_a_case_that_names_no_language_is_in_that_of_its_texts(text: str, language: str) -> None:
+    pieces = [{"id": f"{side}-1", "side": side, "text": text} for side in ("buyer", "seller")]
+    case = {"kind": "dispute", "id": "x", "title": "X", "category": "Other", "transaction": {"product": "X"}}
+    (package,) = read_upload("a.json", json.dumps({**case, "evidence": pieces}).encode())
+    assert package.case.language == language
+    (said,) = read_upload("a.json", json.dumps({**case, "evidence": pieces, "language": "fr"}).encode())
+    assert said.case.language == "fr", "what the case says holds"
+
+
+def read(name: str, text: str | bytes) -> LabelledTask | Document:
+    (package,) = read_upload(name, text.encode() if isinstance(text, str) else text)
+    return package.case
 
 
 @pytest.mark.parametrize(
-    ("text", "language"),
+    ("name", "text", "said"),
     [
-        ("The tenant 张伟 says that the lamp was broken when it came.", "en"),
-        ("ખરીદનાર કહે છે કે દીવો તૂટેલો હતો અને પૈસા પાછા માંગે છે.", "gu"),
+        ("a.csv", "text,label\nx,joy\ny,joy\n", "at least 2"),
+        ("a.csv", "text,label\n,joy\n", "Left out, line 2: it lacks its text"),
+        ("a.txt", " \n ", "no words"),
+        ("a.txt", "long words " * 200_000, f"may have {LONGEST:,}"),
+        ("a.pdf", b"not a pdf", "can't be read as PDF"),
     ],
 )
-def test_a_document_is_in_the_language_of_its_text(text: str, language: str) -> None:
-    (package,) = read_upload("a.txt", text.encode())
-    assert package.case.language == language
+def test_what_cannot_be_read_is_said_with_the_files_name(name: str, text: str | bytes, said: str) -> None:
+    with pytest.raises(CaseError, match=f"^{name}.*{re.escape(said)}"):
+        read(name, text)
+
+
+def test_a_blind_task_tells_no_label() -> None:
+    whole = read("a.csv", "text,label,reason\nso good,joy,because\nso bad,sadness,\n")
+    blind = whole.blind()
+    assert "because" not in blind.model_dump_json()
+    assert {item.label for item in blind.items} == {None}
+    assert blind.pool_name == whole.pool_name
+    known = [f"{blind.under('joy')}item/1", f"{blind.under('sadness')}item/2"]
+    assert [example.id for example in whole.known()] == known
+    assert read("a.csv", "text,label\nso good,sadness\nso bad,joy\n").pool_name != whole.pool_name
+
+
+PAIR = "sentence1\tsentence2\tlabel\tidx\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "numbers"),
+    [
+        ("RTE.tsv", PAIR + "A.\tB.\t0\t0\nC.\tD.\t1\t1\n", ("0", "1")),
+        ("MRPC.tsv", "Quality\t#1 ID\t#2 ID\t#1 String\t#2 String\n1\t1\t2\tA.\tB.\n", ("1",)),
+        ("sst2.csv", "sentence,label,idx\nso good,1,0\nso what,-1,1\n", ("1", "-1")),
+        ("three.json", '[{"text": "x", "label": 2}, {"text": "y", "label": 10.0}]', ("2", "10")),
+    ],
+)
+def test_numbers_are_no_labels_until_they_are_named(name: str, text: str, numbers: tuple[str, ...]) -> None:
+    with pytest.raises(NumberedLabels, match=rf"^{name}: The labels are numbers \(") as asked:
+        read(name, text)
+    assert asked.value.values == numbers
+
+
+def test_columns_pose_the_question_of_their_labels() -> None:
+    def question(names: dict[str, str]) -> str:
+        (package,) = read_upload("p.tsv", (PAIR + "A.\tB.\t0\t0\nC.\tD.\t1\t1\n").encode(), names)
+        return package.case.question
+
+    assert "follow" in question({"0": "entailment", "1": "not_entailment"})
+    assert "mean the same" in question({"0": "not_equivalent", "1": "equivalent"})
+    assert question({"0": "red", "1": "blue"}) == ""
+
+
+@pytest.mark.parametrize(
+    ("text", "amount", "code"),
+    [
+        ("12,50 €", 12.5, "EUR"),
+        ("1.299,00 €", 1299, "EUR"),
+        ("1\u202f299,00 €", 1299, "EUR"),
+        ("CHF 1’299.–", 1299, "CHF"),
+        ("¥1.2万", 12_000, "CNY"),
+        ("1万2千元", 12_000, "CNY"),
+        ("一百二十元", 120, "CNY"),
+        ("￥１，２９９", 1299, "CNY"),
+        ("$1,299.00 USD", 1299, "USD"),
+        ("1.234.567,89", 1_234_567.89, ""),
+        ("1,299", 1299, ""),
+        ("CA$12", 12, "CAD"),
+        ("1.2k", 1200, ""),
+        ("١٢٫٥٠ €", 12.5, "EUR"),
+    ],
+)
+def test_a_price_is_read_as_its_country_writes_it(text: str, amount: float, code: str) -> None:
+    assert price(text) == (amount, "")
+    assert currency(text) == code
+
+
+@pytest.mark.parametrize(
+    ("text", "amount", "doubt"),
+    [
+        ("1.299 €", 1299, "was read as 1,299.00"),
+        ("TBD 100", 100, "was read as 100.00, without “tbd”"),
+        ("ca. 300 EUR", 300, "was read as 300.00, without “ca”"),
+        ("100-200 USD", None, "names more than one number"),
+        ("1.2 million", None, "names a number that is not known (“million”)"),
+        ("1.299.00", None, "is no number that can be read"),
+        ("-5 EUR", None, "is less than nothing"),
+        ("(1,234.50)", None, "is less than nothing"),
+        ("free", None, "names no number"),
+    ],
+)
+def test_a_price_that_is_not_sure_is_told(text: str, amount: float | None, doubt: str) -> None:
+    assert price(text) == (amount, doubt)
+
+
+@given(
+    st.decimals(0, 999_999_999, places=2, allow_nan=False),
+    st.sampled_from([(",", "."), (".", ","), ("'", "."), (" ", ",")]),
+)
+def test_every_amount_comes_back_whatever_marks_it_has(value: object, marks: tuple[str, str]) -> None:
+    thousands, decimals = marks
+    text = f"{value:,.2f}".replace(".", "D").replace(",", thousands).replace("D", decimals)
+    assert price(text) == (float(str(value)), "")
+
+
+CASE: dict[str, Any] = {
+    "kind": "dispute", "id": "lamp", "title": "The lamp", "category": "Home & Lifestyle",
+    "transaction": {"product": "Lamp", "description": "New.", "price": 25, "currency": "EUR"},
+}  # fmt: skip
+
+
+def lamp(file: str) -> str:
+    media = [{"id": "m1", "kind": "image", "file": file, "description": "The lamp."}]
+    pieces = [
+        {"id": "buyer-1", "side": "buyer", "text": "Broken.", "media": media},
+        {"id": "seller-1", "side": "seller", "text": "No."},
+    ]
+    return json.dumps({**CASE, "evidence": pieces})
+
+
+def packed(members: dict[str, str | bytes]) -> bytes:
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w") as archive:
+        for name, data in members.items():
+            archive.writestr(name, data)
+    return out.getvalue()
+
+
+def without_flag(data: bytes, name: str, encoding: str) -> bytes:
+    """The same ZIP as a system of another language writes it, in its own encoding without a flag that says so."""
+    written = name.encode(encoding)
+    placeholder = b"n" * len(written)
+    assert data.count(placeholder) == 2
+    return data.replace(placeholder, written)
+
+
+def errors(data: bytes) -> list[str]:
+    (package,) = read_upload("case.zip", data)
+    return [one.message for one in check(package.case, package.files, package.there) if one.severity == "error"]
+
+
+@pytest.mark.parametrize(
+    ("named", "there"),
+    [
+        ("media/café.png", unicodedata.normalize("NFD", "media/café.png")),
+        ("media/photo.png", "media/PHOTO.PNG"),
+        ("media/my%20photo.png", "media/my photo.png"),
+        ("media\\photo.png", "media/photo.png"),
+        ("media/STRASSE.png", "media/straße.png"),
+    ],
+)
+def test_a_name_that_is_written_otherwise_is_found(tmp_path: Path, named: str, there: str) -> None:
+    assert errors(packed({"case.json": lamp(named), there: png()})) == []
+    (tmp_path / "case.json").write_text(lamp(named))
+    path = tmp_path / there.replace("\\", "/")
+    path.parent.mkdir(exist_ok=True)
+    path.write_bytes(png())
+    assert list(read_folder(tmp_path).files) == [named]
+
+
+@pytest.mark.parametrize(("name", "encoding"), [("照片.png", "gbk"), ("照片.png", "utf-8"), ("café.png", "cp1252")])
+def test_a_name_in_the_encoding_of_its_system_is_found(name: str, encoding: str) -> None:
+    data = packed({"case.json": lamp(name), "n" * len(name.encode(encoding)): png()})
+    assert errors(without_flag(data, name, encoding)) == []
+
+
+def test_a_zip_of_windows_is_one_case_with_its_media() -> None:
+    assert errors(packed({"Lamp\\case.json": lamp("media/photo.png"), "Lamp\\media\\photo.png": png()})) == []
+    (package,) = read_upload(
+        "case.zip", packed({"case.json": lamp("photo.png"), "PHOTO.png": png((9, 9)), "photo.png": png()})
+    )
+    assert package.files == {"photo.png": png()}, "a name as it is goes before one that is alike"
+
+
+def test_two_files_that_a_name_can_mean_are_listed(tmp_path: Path) -> None:
+    files: dict[str, str | bytes] = {"case.json": lamp("photo.PNG"), "Photo.png": png(), "photo.png": png((3, 3))}
+    (message,) = errors(packed(files))
+    assert message.endswith("These files are there: Photo.png, photo.png.")
+    for name, data in files.items():
+        (tmp_path / name).write_bytes(data if isinstance(data, bytes) else data.encode())
+    assert read_folder(tmp_path).files == {}
+    assert "photo.png" in read_folder(tmp_path).there
+
+
+def test_a_name_never_leads_out_of_its_folder(tmp_path: Path) -> None:
+    (tmp_path / "secret.png").write_bytes(png())
+    inner = tmp_path / "case"
+    inner.mkdir()
+    for name in ("%2e%2e/secret.png", "..\\SECRET.png", "%2e%2e%5csecret.png"):
+        (inner / "case.json").write_text(lamp(name))
+        assert read_folder(inner).files == {}
+
+
+def test_two_files_of_one_name_in_a_zip_are_refused() -> None:
+    with pytest.raises(
+        CaseError, match=r"holds two files of the name media/photo.png\. Pack it again with one of them"
+    ):
+        errors(
+            packed({"case.json": lamp("media/photo.png"), "media/photo.png": png(), "media\\photo.png": png((3, 3))})
+        )
+
+
+def test_a_json_file_that_is_no_case_is_told() -> None:
+    data = packed({"lamp.json": lamp("photo.png"), "package.json": '{"name": "x", "version": "1"}', "photo.png": png()})
+    (package,) = read_upload("cases.zip", data)
+    assert package.remarks == ("package.json in cases.zip is no case, and was left out.",)
+    with pytest.raises(CaseError, match="package.json"):
+        read_upload("cases.zip", packed({"package.json": '{"name": "x"}'}))
+    data = packed({"lamp.json": lamp("photo.png"), "other.json": '{"kind": "dispute", "id": ', "photo.png": png()})
+    found = list(read_each("cases.zip", data))
+    assert "other.json: it is not valid JSON" in " ".join(str(one) for one in found if isinstance(one, CaseError))
+
+
+@pytest.mark.parametrize(("name", "is_told"), [("receipt.jpg", True), ("statement.txt", True), ("photo.png", False)])
+def test_a_file_that_no_piece_names_is_told(name: str, is_told: bool) -> None:
+    data = packed({"case.json": lamp("photo.png"), "photo.png": png(), name: b"Paid" if is_told else png()})
+    (package,) = read_upload("cases.zip", data)
+    assert [f"were left out: {name}." in remark for remark in package.remarks] == [True] * is_told

@@ -1,30 +1,28 @@
-"""Runs beside each other: what is said to differ does, and nothing else."""
+"""Runs beside each other, and the page that shows them: what is said to differ does, and nothing else."""
 
 import json
+import re
 
 import pytest
+from streamlit.testing.v1 import AppTest
 
 from courtroom.courthouse import Courthouse
 from courtroom.engine.record import Record
-from courtroom.engine.run import Control
 from courtroom.errors import CourtroomError
 from courtroom.evaluation.comparison import Comparison, compare
-from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
-from tests.driving import drive, house, shell
-from tests.test_engine import bench
+from tests.driving import drive, hearing, house, prepared, shell
+from tests.pages import heard, opened_at
+from tests.pages import house as app_house
+from tests.samples import sample
+from tests.test_experiments_page import unmarked as texts
 
-__all__ = ["bench", "house"]  # fixtures
-
-
-def driven(house: Courthouse, run: str, control: Control | None = None) -> Record:
-    return house.record(drive(house, run, control))
+__all__ = ["house", "app_house"]  # fixtures
 
 
 @pytest.fixture(scope="module")
 def jury(house: Courthouse) -> Record:
     """A jury of seven that discusses for three rounds."""
-    setup = CyberJurorsSetup(jury_size=7, consensus=1)
-    return driven(house, house.new_run("cyberjurors", house.library.case("phone-battery"), setup, 0))
+    return hearing(house, "cyberjurors", "phone-battery", jury_size=7, consensus=1)
 
 
 @pytest.fixture(scope="module")
@@ -32,7 +30,8 @@ def fork(house: Courthouse, jury: Record) -> Record:
     """The same with another third juror."""
     persons = list(jury.setup.jury)
     persons[2] = persons[2].model_copy(update={"traits": ("blunt",), "background": "Sells phones."})
-    return driven(house, house.fork(jury.run.id, jury.setup.model_copy(update={"jury": tuple(persons)})))
+    run = house.fork(jury.run.id, jury.setup.model_copy(update={"jury": tuple(persons)}))
+    return house.record(drive(house, run))
 
 
 def test_a_changed_persona_differs_there_and_downstream(jury: Record, fork: Record) -> None:
@@ -63,7 +62,7 @@ def test_a_family_is_a_tree_of_forks(house: Courthouse, jury: Record) -> None:
     first = house.fork(jury.run.id, jury.setup.model_copy(update={"norms": 1}))
     second = house.fork(jury.run.id, jury.setup, seed=5)
     grandchild = house.fork(first, jury.setup.model_copy(update={"norms": 1, "tie": "seller"}))
-    house.new_run("cyberjurors", jury.case, CyberJurorsSetup(jury_size=2), 9)
+    prepared(house, "cyberjurors", jury.case, 9, jury_size=2)
     kin = house.family(grandchild)
     told = {one.run.id: (one.depth, [difference.path for _, difference in one.changes.all()]) for one in kin}
     family = {jury.run.id: (0, []), first: (1, ["norms"]), grandchild: (2, ["tie"]), second: (1, ["seed"])}
@@ -97,3 +96,51 @@ def test_the_shell_prints_the_comparison(
             shell("compare", *several)
     with pytest.raises(CourtroomError, match="There is no run “nope” here"):
         shell("compare", jury.run.id, "nope")
+
+
+TABS = ("What differs", "Votes", "Members", "Answers", "Views", "Looked up", "Family")
+
+
+def forked(app_house: Courthouse, run: str) -> str:
+    setup = app_house.record(run).setup
+    jury = list(setup.jury)
+    jury[2] = jury[2].model_copy(update={"traits": ("blunt",), "background": "Sells tables."})
+    return drive(app_house, app_house.fork(run, setup.model_copy(update={"jury": tuple(jury)})))
+
+
+def compared(runs: str, tab: str | None = None) -> AppTest:
+    return opened_at("compare", {"tab-compare": tab} if tab else None, runs=runs)
+
+
+@pytest.mark.parametrize("procedure", ["juris", "courtroom-llm"])
+@pytest.mark.slow
+def test_every_tab_is_drawn_for_a_procedure_of_any_kind(app_house: Courthouse, procedure: str) -> None:
+    found = app_house.procedures[procedure]
+    record = hearing(app_house, procedure, sample(app_house, found.kinds[0]))
+    run, fork = record.run.id, drive(app_house, app_house.fork(record.run.id, record.setup, seed=3))
+    app, shown = compared(f"{run},{fork}"), {}
+    for tab in TABS:
+        app.session_state["tab-compare"] = tab
+        app.run()
+        assert not app.exception, (tab, app.exception)
+        shown[tab] = texts(app)
+    assert "Seed" in shown["What differs"]
+    assert ("Nobody has voted" in shown["Votes"]) == (not app_house.record(run).ballots)
+
+
+def test_what_differs_is_told_with_its_values(app_house: Courthouse) -> None:
+    run = heard(app_house)
+    fork = forked(app_house, run)
+    app = compared(f"{run},{fork}", "What differs")
+    was = app_house.record(run).setup.jury[2].background  # type: ignore[attr-defined]
+    (table,) = [element.proto.body for element in app.get("html") if "Personas · 3 · Background" in element.proto.body]
+    row = re.search("<tr><th>Personas · 3 · Background</th>(.*?)</tr>", table)
+    assert re.findall("<td>(.*?)</td>", row[1]) == [was, "Sells tables."]
+    assert "a fork of A" in texts(app)
+    app = compared(f"{run},{fork}", "Members")
+    name = app_house.record(run).setup.jury[2].name  # type: ignore[attr-defined]
+    assert list(app.dataframe[0].value.iloc[0])[:2] == [name, "≠"]
+    assert any("Persona · Background" in element.proto.body for element in app.get("html"))
+    assert "judge" not in " ".join(one.label for one in app.expander), "answers are named in words"
+    app = compared(f"{run},{fork}", "Answers")
+    assert list(app.dataframe[0].value.iloc[0])[:2] == ["Round 1", name]

@@ -209,8 +209,7 @@ def test_similar_cases_can_be_drawn_at_random_by_the_seed(house: Courthouse) -> 
 
 
 def test_a_run_compares_texts_by_the_embedding_of_its_setup(house: Courthouse, monkeypatch: pytest.MonkeyPatch) -> None:
-    with OpenAIServer() as server:
-        server.known(monkeypatch)
+    with OpenAIServer(known_to=monkeypatch):
         record = hear(house, court(), judges=1, embedding="openai/any-embedding")
         own = hear(house, court(), judges=1)
     assert record.run.status == "done", record.run.reason

@@ -20,12 +20,10 @@ from courtroom.models.spec import ModelSpec
 from courtroom.models.wire import to_wire
 from courtroom.panel.follow_graph import FollowGraph
 from courtroom.procedures.cyberjurors.procedure import CYBERJURORS
-from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
-from courtroom.procedures.distillation.procedure import DistillationSetup
 from courtroom.settings import Settings
 from tests import pictures
 from tests.asked import leaves
-from tests.driving import drive
+from tests.driving import drive, hearing, prepared
 from tests.scripted_jury import CASE, Jury, courthouse, hear, text_of
 
 
@@ -173,8 +171,8 @@ def test_a_juror_knows_what_it_said_and_the_last_round_but_not_under_paper(house
 
 
 def test_late_evidence_is_new_in_its_round_and_awaits_an_answer(house: Courthouse, jury: Jury) -> None:
-    setup = CyberJurorsSetup(model=ModelSpec(id="scripted", vision="no"), jury_size=2, rounds=3, consensus=1.0)
-    run = drive(house, house.new_run("cyberjurors", house.library.case(CASE), setup, 0), Control(stage="round 1"))
+    given = {"model": ModelSpec(id="scripted", vision="no"), "jury_size": 2, "rounds": 3, "consensus": 1.0}
+    run = drive(house, prepared(house, "cyberjurors", CASE, **given), Control(stage="round 1"))
     house.interventions.intervene(run, AddEvidence(side="buyer", text="The neighbour saw it."))
     drive(house, run, Control(stage="round 2"))
     house.interventions.intervene(run, AddEvidence(side="seller", text="He was away that week."))
@@ -390,8 +388,7 @@ def test_a_precedent_without_norms_takes_the_place_of_none_that_has_some(
     hits = found(hear(house, jury_size=2, precedents=3))
     assert [bool(hit.record["norms"]) for hit in hits] == [True] * 3
     batch = PrecedentBatch(id="b", title="B", precedents=tuple(bare[:2]))
-    distilled = drive(house, house.new_run("distillation", batch, DistillationSetup(), 0))
-    first, second = house.record(distilled).retrievals
+    first, second = hearing(house, "distillation", batch).retrievals
     assert all(hit.record["norms"] for hit in (*first.hits, *second.hits))
     assert second.hits[0].id == "bare-0", "the norms distilled before are in view"
     assert {text_of(one).count("Category") for one in asked(jury, "reflect")} == {0}, "it is not said to be Other"

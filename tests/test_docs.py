@@ -166,9 +166,8 @@ def shell(words: list[str], desk: Desk, folder: Path, monkeypatch: pytest.Monkey
         run("migrate", "--to", stands_for["ADDRESS"])
         monkeypatch.setenv("COURTROOM_DATABASE", stands_for["ADDRESS"])
         (folder / "home" / "courtroom.sqlite").unlink()
-    if words[:2] == ["experiment", "canary"]:
-        with OpenAIServer() as server:
-            server.known(monkeypatch)
+    if words[:2] in (["experiment", "canary"], ["experiment", "inspect"]):
+        with OpenAIServer(known_to=monkeypatch):
             first = str(ROOT / "data/experiments/first.toml")
             run("experiment", "run", first, "--sample", "1", "--model", "openai/any")
             run(*named)

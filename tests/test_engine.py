@@ -1,4 +1,4 @@
-"""The engine, driven by a scripted model; what a procedure sees of the court, and nothing else."""
+"""The engine, driven by a scripted model; what a procedure sees of the court, and who looks on of a run."""
 
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator
@@ -8,8 +8,11 @@ from typing import Any
 
 import pytest
 
+from courtroom.access import Access, Account, acts
 from courtroom.cases.case import Case
+from courtroom.courthouse import LatestRecords
 from courtroom.engine.court import Court
+from courtroom.engine.errors import NoSuchRun
 from courtroom.engine.events import Verdict
 from courtroom.engine.run import Control
 from courtroom.knowledge.lessons import Lesson, Put
@@ -82,3 +85,20 @@ def proceed(bench: Bench, folder: Path, deliberate: Callable[[Any], Awaitable[Ve
     bench.procedures = {"toy": replace(toy(folder), deliberate=deliberate)}
     bench.runner.close()
     bench.runner = bench.new_runner()
+
+
+LONG_S = 3600.0
+
+
+def test_what_one_has_read_is_kept_from_strangers(bench: Bench) -> None:
+    ada, ben = (Account(id=name, name=name, access=Access.RUN) for name in ("ada", "ben"))
+    latest = LatestRecords(bench.runner.record, bench.store)
+    with acts(ada):
+        run = bench.start()
+        assert latest.of(run, LONG_S).run.id == run
+    with acts(ben), pytest.raises(NoSuchRun):
+        latest.of(run, LONG_S)
+    record = latest.of(bench.hear().run.id)
+    budget = record.setup.budget.model_copy(update={"calls": 99})
+    bench.store.replace_setup(record.run.id, record.setup.model_copy(update={"budget": budget}))
+    assert latest.of(record.run.id).setup.budget.calls == 99

@@ -256,8 +256,7 @@ def test_an_experiment_killed_twice_has_the_same_table(
     experiment = spec(arms=[{**arm, "name": name, "model": f"openai/{name}"} for name in ("a", "b")], at_once=1)
     tables, calls = [], []
     for name, kills in (("broken", (5, 4)), ("whole", ())):
-        with OpenAIServer() as server:
-            server.known(monkeypatch)
+        with OpenAIServer(known_to=monkeypatch) as server:
             monkeypatch.setenv("COURTROOM_HOME", str(shutil.copytree(home, tmp_path / name)))
             kept, house = killed(experiment, kills)
             found = house.experiments.results(kept)

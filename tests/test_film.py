@@ -1,21 +1,27 @@
-"""The film of a run: what it shows, how long it can be read, and that it plays."""
+"""The scene that the room draws, made from the record alone; and the film of it: what it shows, how long it can be read."""
 
+import json
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 from PIL import Image, ImageFont
 
 from courtroom.courthouse import Courthouse
+from courtroom.engine.record import Record
+from courtroom.engine.run import Control
+from courtroom.engine.services import OpenCall
 from courtroom.errors import CourtroomError
 from courtroom.film import film, length, poster, scene_to_film, storyboard
 from courtroom.film import picture as pictures
 from courtroom.film.picture import SIZES, Painter, fitted
 from courtroom.film.storyboard import CHARACTERS_A_SECOND, Shot
 from courtroom.language import speaking
-from courtroom.room.scene import RoomScene
+from courtroom.room.scene import RoomScene, scene, spoken, spoken_so_far
+from courtroom.room.scene import speaking as who_speaks
 from tests import pages
-from tests.driving import house
-from tests.test_room import RUNS, heard
+from tests.driving import hearing, house
 
 __all__ = ["house"]  # a fixture
 
@@ -61,7 +67,7 @@ def test_a_gif_shows_the_moments_that_are_kept(scenes: dict[str, RoomScene], tmp
 
 
 def test_what_cannot_be_drawn_is_said_in_a_sentence(
-    scenes: dict[str, RoomScene], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    scenes: dict[str, RoomScene], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     scene = scenes["three rounds"]
     of_this_computer = ImageFont.truetype
@@ -77,3 +83,73 @@ def test_what_cannot_be_drawn_is_said_in_a_sentence(
     with pytest.raises(CourtroomError, match="no font with Chinese characters"):
         Painter(scene, "wide", "light").picture(chinese)
     pictures._font.cache_clear()
+
+
+RUNS = {
+    "cyberjurors": ("phone-battery", {"jury_size": 7, "examination": "shared"}),
+    "juris": ("meeting-mill-museum", {}),
+    "courtroom-llm": ("message-feeling", {}),
+    "jurisagents": ("criminal-ring-road", {}),
+    "verdict": ("criminal-bus-wallet", {}),
+}
+
+
+def heard(house: Courthouse, procedure: str, control: Control | None = None, seed: int = 0) -> Record:
+    case, knobs = RUNS[procedure]
+    return hearing(house, procedure, case, seed, control, **knobs)
+
+
+@pytest.mark.parametrize("procedure", RUNS)
+def test_every_call_and_vote_is_a_moment_of_sentences_at_a_seat(house: Courthouse, procedure: str) -> None:
+    record = heard(house, procedure)
+    made = scene(record, house.procedures[procedure].about(record.case))
+    assert [m.path for m in made.moments if m.kind == "call"] == [call.path for call in record.calls]
+    votes = [(m.ballot, m.member, m.choice) for m in made.moments if m.kind == "vote"]
+    cast = [(ballot, m, vote.choice) for ballot, given in record.ballots.items() for m, vote in given.items()]
+    assert sorted(votes, key=str) == sorted(cast, key=str)
+    seats = {seat.id: seat.place for seat in made.seats}
+    assert all(seats[call.member] is not None for call in record.calls)
+    placed = [place for place in seats.values() if place]
+    assert len(set(placed)) == len(placed)
+    assert all(0 <= at <= 100 for place in placed for at in place)
+    if procedure in ("juris", "courtroom-llm"):  # candidates and parties stand for what is voted on
+        offered = {m.side for m in made.moments if m.side}
+        assert len(offered) == 2
+        assert {choice for _, _, choice in votes if choice} <= offered
+    assert made.moments[-1].kind == "verdict"
+    assert made.verdict is not None
+    assert made.stages_to_come == ()
+    texts = [part.text for m in made.moments for part in m.parts] + [f.value for m in made.moments for f in m.facts]
+    assert texts
+    assert not [text for text in texts if text.lstrip().startswith(("{", "[")) or '":' in text]
+
+
+ANSWER: Mapping[str, Any] = {
+    "reasoning": ["The battery holds 71 % only.", "The listing promised 92 %, which nobody measured."],
+    "degree": "strong",
+    "is_sufficient": True,
+    "nested": {"summary": "Both sides agree on the date of delivery."},
+    "findings": [{"description": "A screen that shows seventy-one percent.", "index": 0}],
+    "verdict": "buyer",
+}
+
+
+def test_sentences_and_facts_of_an_answer_are_told_apart_and_who_speaks_with_what_has_come_so_far() -> None:
+    said = spoken(ANSWER)
+    assert [part.label for part in said.parts] == ["Reasoning", "Summary", "Findings"]
+    assert said.parts[2].text == "(index 0) A screen that shows seventy-one percent."
+    assert {fact.label: fact.value for fact in said.facts}["Is sufficient"] == "yes"
+    assert "buyer" in [fact.value for fact in said.facts]
+    call = OpenCall(member="juror-03", title="Verdict", model="m", text='{"reasoning": ["The seal was broken befo')
+    (one,) = who_speaks({"round-1/juror-03/judge": call})
+    assert (one.member, one.parts[0].text) == ("juror-03", "The seal was broken befo")
+
+
+@pytest.mark.parametrize("before", ["<think>Let me {see}.</think>\n", "Here it is:\n```json\n"])
+def test_while_an_answer_streams_in_its_sentences_grow_and_no_brace_is_ever_shown(before: str) -> None:
+    text = before + json.dumps(ANSWER)
+    seen = [" ".join(p.text for p in spoken_so_far(text[:n]).parts) for n in range(len(text) + 1)]
+    assert seen[-1].startswith("The battery holds 71 % only.")
+    assert not [one for one in seen if "{" in one or '"' in one or "reasoning" in one]
+    reached = [one for one in seen if "The listing promised 92 %, which nobody" in one]
+    assert len(reached) > 20

@@ -1,16 +1,17 @@
-"""Hypotheses that are locked before the first answer, and what the results say of each."""
+"""Hypotheses that are locked before the first answer, what the results say of each, and matched controls of a panel."""
 
 import json
 
 import pytest
 
 from courtroom.courthouse import Courthouse
+from courtroom.datasets.samples import add_sample
 from courtroom.errors import CourtroomError
 from courtroom.evaluation import significance
 from courtroom.evaluation.intervals import Interval
 from courtroom.experiments.hypotheses import Hypothesis, Preregistration, findings
 from courtroom.experiments.measures import measures_of
-from courtroom.experiments.spec import Experiment
+from courtroom.experiments.spec import TITLES, Experiment, adapted, parsed
 from courtroom.experiments.table import ALL, Pair
 from tests.driving import done
 from tests.test_experiments import BETTER, spec, texts
@@ -91,3 +92,20 @@ def test_a_hypothesis_is_held_not_shown_or_refuted(
     )  # fmt: skip
     (found,) = findings(locked(experiment), experiment.hypotheses, [pair], experiment.digest, "p")
     assert found.state == state
+
+
+def test_a_panel_has_its_controls_and_the_samples_take_as_many_tokens(house: Courthouse) -> None:
+    add_sample(house.datasets, house.library, "sample-trials")
+    arms = [{"name": "panel", "procedure": "mock-jury", "set": {"jury_size": 6, "rounds": 2, "first_votes": 3}}]
+    panel = parsed({"name": "x", "dataset": {"name": "sample-trials", "limit": 2}, "arms": arms}, "x")
+    whole = house.experiments.with_controls(panel)
+    assert [arm.name for arm in whole.arms[1:]] == [f"panel: {title}" for title in TITLES.values()]
+    values = {"model.vision": "no", "first_votes": None}
+    tokens = {}
+    for arm in whole.arms[:3]:
+        counted = adapted(whole, arms=[arm.name], model="counted", values=values)
+        tokens[arm.name] = house.experiments.estimate(counted).tokens
+    assert tokens["panel: one model, as many tokens"] == pytest.approx(tokens["panel"], rel=0.3)
+    assert tokens["panel: without talk"] <= tokens["panel"]
+    with pytest.raises(CourtroomError, match="no arm with a panel"):
+        house.experiments.with_controls(whole, ["nobody"])

@@ -23,7 +23,7 @@ from courtroom.settings import Settings
 from courtroom.store.opening import open_store
 from courtroom.upkeep import doctor
 from tests.app_server import answers, free_port
-from tests.forks import Fork
+from tests.forks import Fork, run
 from tests.test_knowledge import Counting, knowledge
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::ResourceWarning")
@@ -324,9 +324,7 @@ async def test_a_folder_that_cannot_be_made_and_a_server_that_is_down_are_named_
 
 
 def test_a_first_hearing_writes_its_precedents_to_chroma(tmp_path: Path) -> None:
-    given = {**os.environ, "COURTROOM_HOME": str(tmp_path)}
-    command = [sys.executable, "-m", "courtroom", "run", "vacuum-charging"]
-    done = subprocess.run(command, env=given, capture_output=True, text=True, check=False)
+    done = run("run", "vacuum-charging", environment={**os.environ, "COURTROOM_HOME": str(tmp_path)})
     assert done.returncode == 0, done.stderr
     with chromadb.PersistentClient(str(tmp_path / "chroma")) as client:
         assert client.get_collection("precedents", embedding_function=None).count() == 48

@@ -14,9 +14,8 @@ from courtroom.engine.people import NoSuchSeat
 from courtroom.engine.record import Record
 from courtroom.engine.run import Control
 from courtroom.models.spec import ModelSpec
-from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
 from courtroom.settings import Settings
-from tests.driving import answered_by, drive
+from tests.driving import answered_by, drive, hearing, prepared
 from tests.samples import sample
 from tests.scripted_jury import Jury
 from tests.toy import text_of
@@ -26,10 +25,9 @@ SMALL = {"jury_size": 5, "rounds": 3, "consensus": 1.0}
 
 def paused_before(house: Courthouse, stage: str = "round 1", **knobs: object) -> str:
     """A jury's run that waits after a stage."""
-    setup = CyberJurorsSetup.model_validate({**SMALL, **knobs})
-    run = drive(house, house.new_run("cyberjurors", house.library.case("oak-table"), setup, 0), Control(stage=stage))
-    assert house.record(run).run.status == "paused"
-    return run
+    record = hearing(house, "cyberjurors", control=Control(stage=stage), **SMALL, **knobs)
+    assert record.run.status == "paused"
+    return record.run.id
 
 
 def on(house: Courthouse, run: str, control: Control | None = None) -> Record:
@@ -128,13 +126,12 @@ WORDS = {
 def test_an_overruled_answer_changes_what_rests_on_it(house: Courthouse, name: str) -> None:
     procedure = house.procedures[name]
     case = sample(house, procedure.kinds[0])
-    run = drive(house, house.new_run(name, case, procedure.setup(), 0))
-    plain = house.record(run)
+    plain = hearing(house, name, case)
     calls = [(call, field) for call in plain.calls for field in (call.value or {}) if field in WORDS]
     middle, field = next(one for one in calls[len(calls) // 2 :] if isinstance(one[0].value[one[1]], str))
     value = {**middle.value, field: f"{middle.value[field]} So it is overruled."}
     planned = house.interventions.planned(plain, [Overrule(path=middle.path, value=value)])
-    changed = on(house, house.fork(run, plain.setup, interventions=planned))
+    changed = on(house, house.fork(plain.run.id, plain.setup, interventions=planned))
     assert changed.run.status == "done", changed.run.reason
     keys = {call.path: call.keys for call in plain.calls}
     for call in changed.calls:
@@ -170,8 +167,7 @@ def waiting(house: Courthouse, run: str, count: int = 1) -> None:
 
 def seated(house: Courthouse, *members: str, **spec: object) -> str:
     people = {name: {"id": "person", **spec} for name in members}
-    setup = CyberJurorsSetup.model_validate({**SMALL, "rounds": 1, "examination": "shared", "members": people})
-    run = house.new_run("cyberjurors", house.library.case("oak-table"), setup, 0)
+    run = prepared(house, "cyberjurors", **{**SMALL, "rounds": 1, "examination": "shared", "members": people})
     house.runner.go(run)
     return run
 

@@ -26,7 +26,6 @@ from courtroom.procedures.juris.kept import why_not_kept
 from courtroom.procedures.juris.procedure import JURIS
 from courtroom.procedures.juris.setup import JurisSetup, members
 from tests.driving import answered_by, drive
-from tests.openai_server import OpenAIServer
 from tests.toy import Scripted, text_of
 
 TEXT = (
@@ -474,11 +473,10 @@ def test_the_runs_model_may_assess_where_it_only_votes() -> None:
     assert not named.model_copy(update={"roles": {"assessor": ModelSpec(id="openai/one")}}).assessor_chosen
 
 
-def test_the_shell_warns_and_so_does_the_report(house: Courthouse, monkeypatch: pytest.MonkeyPatch) -> None:
-    with OpenAIServer() as server:
-        server.known(monkeypatch)
-        small = ["--set", "shortest=1", "--set", "longest=1", "--set", "jury_size=2"]
-        told = CliRunner().invoke(app, ["run", "news-night-bus", "--model", "openai/one", *small, "--json"])
+@pytest.mark.usefixtures("server")
+def test_the_shell_warns_and_so_does_the_report(house: Courthouse) -> None:
+    small = ["--set", "shortest=1", "--set", "longest=1", "--set", "jury_size=2"]
+    told = CliRunner().invoke(app, ["run", "news-night-bus", "--model", "openai/one", *small, "--json"])
     assert told.exit_code == 0, told.stderr
     assert told.stderr.startswith("Warning: Both jurors are one model (openai/one) with one prompt")
     result = json.loads(told.stdout)

@@ -1,5 +1,4 @@
-"""The knobs that studies of juries turn: each is off by default, changes the prompts that it names, and makes the arms of an
-experiment."""
+"""The knobs that studies of juries turn, which are off by default; and where a setup departs from a paper."""
 
 from typing import Any
 
@@ -7,13 +6,22 @@ import pytest
 
 from courtroom.courthouse import Courthouse
 from courtroom.datasets.samples import add_sample
-from courtroom.declarations.changes import value_at
+from courtroom.declarations.changes import changed, merged, value_at
+from courtroom.declarations.paper import PaperSetting, changes, departures, title_of
+from courtroom.declarations.setup import Setup
+from courtroom.engine.procedure import Procedure
 from courtroom.experiments.spec import parsed
+from courtroom.models.spec import ModelSpec
+from courtroom.procedures import PROCEDURES
+from courtroom.procedures.verdict.alignment import Adapter
 from tests.docs import ROOT
 from tests.driving import done, house
+from tests.pages import house as app_house
+from tests.pages import page
 from tests.write_prompts import FOLDER, KNOBS, OFF, under
 
-__all__ = ["house"]  # a fixture
+__all__ = ["house", "app_house"]  # fixtures
+
 
 SAID = {
     "count-seen-all": "# How the jury stands\n\nThe last ballot of the whole jury before this round, you included: guilty",
@@ -58,3 +66,87 @@ def test_two_arms_of_a_knob_run_offline_and_ask_otherwise(house: Courthouse, nam
 def test_each_knob_has_a_row_in_the_documentation() -> None:
     told = (ROOT / "docs" / "procedures.md").read_text(encoding="utf-8")
     assert not [path for _, changes in KNOBS.values() for path in changes if f"| `{path}` |" not in told]
+
+
+GEMINI = "gemini/gemini-2.5-flash-lite"
+PAPER = (PaperSetting("model.temperature", 0.0, "4.1"), PaperSetting("roles.clerk.max_tokens", 512, "4.2"))
+
+
+def test_a_preset_leaves_the_model_as_it_was_chosen_and_a_setup_tells_where_it_departs_from_the_paper() -> None:
+    chosen = Setup(model=ModelSpec(id="openai/x", max_tokens=100)).model_dump(mode="json")
+    setup = Setup.model_validate(merged(chosen, changes(PAPER)))
+    assert (setup.model.id, setup.model.temperature, setup.model.max_tokens) == ("openai/x", 0.0, 100)
+    clerk = setup.spec("clerk", "clerk")
+    assert (clerk.id, clerk.temperature, clerk.max_tokens) == ("openai/x", 0.0, 512)
+    assert not departures(setup, PAPER)
+    assert departures(Setup(), PAPER) == {"model.temperature": 0.7, "roles.clerk.max_tokens": 2048}
+    assert title_of(Setup, "roles.clerk.max_tokens") == "Clerk · Longest answer (tokens)"
+    assert title_of(Setup, "model.temperature") == "Model · Temperature"
+
+
+@pytest.mark.parametrize("first", ["roles.judge.id", "model.temperature"])
+def test_a_role_that_is_given_another_model_keeps_everything_else_of_the_runs_model(first: str) -> None:
+    wanted = {"roles.judge.id": "openai/other", "model.temperature": 0.0, "model.max_tokens": 4000}
+    in_order = {first: wanted[first], **wanted}
+    judge = changed(Setup(), in_order).spec("judge-2", "judge")
+    assert (judge.id, judge.temperature, judge.max_tokens) == ("openai/other", 0.0, 4000)
+
+
+NUMBERS: dict[str, dict[str, object]] = {
+    "cyberjurors": {
+        **{"jury_size": 17, "rounds": 3, "grounding_rounds": 3, "norms": 3, "consensus": 0.8, "tie": "buyer"},
+        **{"key_media": None, "model.temperature": 0.7, "model.max_tokens": 2048, "model.id": GEMINI},
+        **{"embedding": "local/longformer", "graph.least": 0, "wording": "paper", "recall": "nothing"},
+        **{"field_order": "paper", "persona_examines": True, "examination": "own", "model.extra": {}},
+    },
+    "juris": {
+        **{"jury_size": 5, "jury": "fixed", "members.editor.id": "ollama/mistral:7b", "tell_target": False},
+        **{"check_edit": False, "points_of_view": {}},
+    },
+    "courtroom-llm": {
+        **{"judges": 5, "shots": 1, "hearings": 5, "model.temperature": 0.5, "model.id": "openai/gpt-4o"},
+        **{"embedding": "local/en-core-web-sm", "cases_of": "both labels", "argument_sentences": 1},
+        "roles.prosecutor.temperature": 0.5,
+    },
+    "jurisagents": {
+        **{"statutes": 10, "charges": 10, "precedents": 5, "ranking": "dense", "appeal": True, "reasons": False},
+        **{"model.temperature": 0.0, "model.id": "openai/gpt-4o", "likeness": 0.0, "defendants": "primary"},
+        **{"first_judgment": "none", "fuller": False, "pictures": True},
+    },
+    "verdict": {
+        **{"ranking": "dense", "shortlist": 5, "turns": 3, "precedents": 3, "directives": 3, "topo": "count"},
+        **{"alpha": 0.4, "beta": 0.3, "gamma": 0.3, "learning.prune": 0.3, "model.temperature": 0, "model.top_p": 0.9},
+        **{"embedding": "local/qwen3-embedding-8b", "reasons_first": False, "fuller": False, "learning.terms": True},
+    },
+}
+"""As they stand in the papers: CyberJurors 5, B.2, C.1; JURIS 4.1; Courtroom-LLM 4.1, 4.2; JurisAgents 2.2, 4.1; VERDICT C."""
+
+
+@pytest.mark.parametrize("procedure", [one for one in PROCEDURES.values() if one.paper_settings], ids=lambda p: p.name)
+def test_the_preset_paper_has_the_numbers_of_the_papers(procedure: Procedure) -> None:
+    (preset,) = [preset for preset in procedure.presets if preset.title == "Paper"]
+    setup = procedure.setup.model_validate(merged(procedure.setup().model_dump(mode="json"), preset.changes))
+    assert not departures(setup, procedure.paper_settings)
+    sampling = [one for one in procedure.paper_settings if one.knob in ("model.temperature", "model.top_p")]
+    if procedure.case_kind == "criminal":
+        assert not departures(procedure.setup(), sampling), "by default too"
+    for models in [preset for preset in procedure.presets if preset.title.startswith("Paper, with")]:
+        published = {**NUMBERS[procedure.name], "model.lengths": "free"}
+        numbers = tuple(PaperSetting(path, value, "") for path, value in published.items())
+        assert not departures(changed(setup, models.changes), numbers)
+
+
+def test_the_expert_is_trained_with_the_numbers_of_appendix_c() -> None:
+    found = Adapter()
+    assert (found.rank, found.alpha, found.dropout, found.epochs, found.batch_size) == (64, 32, 0.05, 2, 64)
+    assert (found.sft_learning_rate, found.dpo_learning_rate, found.max_length) == (1e-5, 5e-5, 4096)
+    assert (found.optimizer, found.scheduler) == ("adamw_torch", "cosine")
+
+
+def test_the_setup_page_shows_where_a_setup_departs_from_the_paper(app_house: Courthouse) -> None:
+    app = page("setup")
+    assert sum("settings as in the paper" in expander.label for expander in app.expander) == 1
+    next(n for n in app.number_input if n.label == "Jurors").set_value(5).run()
+    (table,) = [frame.value for frame in app.dataframe if "Paper" in frame.value.columns]
+    row = table[table["Setting"] == "Jurors"].iloc[0]
+    assert (row["Paper"], row["Here"], bool(row["Differs"]), table["Differs"].iloc[0]) == ("17", "5", True, True)

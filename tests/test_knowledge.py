@@ -38,9 +38,6 @@ def knowledge(home: Path) -> Knowledge:
     return opened(home)[0]
 
 
-# --- collections: words, vectors and both, and what a lesson leaves behind --------------------------------------
-
-
 TEXTS = {
     "theft": "A wallet was taken out of a pocket on a bus.",
     "fraud": "Money was sent after a false story on the telephone.",
@@ -94,9 +91,6 @@ async def test_what_is_taken_out_or_changed_is_no_longer_found_as_it_was(tmp_pat
     assert [f.record.id for f in await base.search("false story telephone", 4, "bm25")] == []
 
 
-# --- look-ups ---------------------------------------------------------------------------------------------------
-
-
 async def test_norms_are_ranked_by_likeness_to_a_persona(tmp_path: Path) -> None:
     norms = ("A seller who repairs phones must say so.", "Tickets for another date are refunded.")
     hits = await knowledge(tmp_path).answer(Rank(text="Repairs phones in a small shop.", candidates=norms, k=1))
@@ -134,8 +128,7 @@ async def test_an_embedding_of_its_own_is_asked_and_no_other(tmp_path: Path, mon
     base, task = three_moods(tmp_path)
     search = Search(collection="examples", text="A bad day.", k=1, under=task.under("good"))
     lexical = await base.answer(search)
-    with OpenAIServer() as server:
-        server.known(monkeypatch)
+    with OpenAIServer(known_to=monkeypatch):
         found = await base.answer(search, "openai/any-embedding")
         ranked = await base.answer(Rank(text="a", candidates=("b", "a"), k=2), "openai/any-embedding")
     assert [hit.id for hit in ranked] == ["1", "0"]
@@ -160,9 +153,6 @@ def test_precedents_are_imported_and_stay_deleted(tmp_path: Path) -> None:
     odd = good.model_copy(update={"id": "odd", "dispute": "one\u2028two\u0085three\r\nfour"})
     assert imports.import_precedents(f"{odd.model_dump_json()}\r\n".encode()) == ([odd], [])
     assert again.precedents.get("odd") == odd
-
-
-# --- imports ----------------------------------------------------------------------------------------------------
 
 
 def records(count: int) -> bytes:

@@ -131,9 +131,6 @@ async def test_waiting_for_a_turn_counts_neither_for_the_time_out_nor_for_the_la
     assert all(reply.latency_s < 1.5 and reply.attempts == 1 for reply in replies)
 
 
-# --- a server that is slow ----------------------------------------------------------------------------------------
-
-
 async def test_a_server_with_two_slots_gives_each_answer_once_though_most_wait_longer_than_the_time_out(
     tmp_path: Path,
 ) -> None:

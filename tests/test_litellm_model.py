@@ -27,12 +27,10 @@ from courtroom.models.repair import read_answer
 from courtroom.models.request import Reply
 from courtroom.models.schema import schema_of
 from courtroom.models.spec import ModelSpec
-from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
-from courtroom.procedures.debate.procedure import DebateSetup
 from courtroom.procedures.jurisagents.setup import JurisAgentsSetup
 from courtroom.store.opening import open_store
 from courtroom.store.writer import Writer
-from tests.driving import drive, until
+from tests.driving import drive, hearing, prepared, until
 from tests.openai_server import Answer, OpenAIServer, refusal
 from tests.pages import house, page, texts
 from tests.say import Watch, Word, ask, either_way, picture, question, there
@@ -129,8 +127,6 @@ async def test_what_is_refused_is_told_and_not_tried_again(tmp_path: Path, monke
         await ModelPool(MediaStore(tmp_path)).answer(question(id="nowhere-x", attempts=1))
 
 
-# --- servers as they are --------------------------------------------------------------------------------------
-
 LLAMA_BLIND = "image input is not supported - hint: if this is unexpected, you may need to provide the mmproj"
 OLLAMA_BLIND = "this model is missing data required for image input"
 
@@ -203,8 +199,10 @@ def test_precedents_give_way_where_a_model_has_little_room_and_the_run_tells_it(
     for context in (32_768, 1_700):
         run = house.new_run("jurisagents", case, setup, context)
         about = {"/props": {"default_generation_settings": {"n_ctx": context}}}
-        with OpenAIServer(keep_bodies=True, about=about) as server, pytest.MonkeyPatch.context() as patch:
-            server.known(patch)
+        with (
+            pytest.MonkeyPatch.context() as patch,
+            OpenAIServer(keep_bodies=True, about=about, known_to=patch) as server,
+        ):
             drive(house, run)
         asked = ["".join(message["content"] for message in body["messages"]) for body in server.bodies]
         needed = [len(text) // 4 + body["max_tokens"] for text, body in zip(asked, server.bodies, strict=True)]
@@ -219,10 +217,10 @@ def test_a_model_that_runs_in_circles_is_told_once_to_be_brief(
     house: Courthouse, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     text = '{"argument": "' + "The seller is right because the seller says so, and so the seller is right. " * 20
-    with OpenAIServer(answer=lambda asked: text, faults=1.0, only=("cut answer",), keep_bodies=True) as server:
-        server.known(monkeypatch)
-        setup = DebateSetup(model=ModelSpec(id="openai/any"))
-        drive(house, house.new_run("debate", house.library.case("phone-battery"), setup, 0))
+    with OpenAIServer(
+        answer=lambda asked: text, faults=1.0, only=("cut answer",), keep_bodies=True, known_to=monkeypatch
+    ) as server:
+        hearing(house, "debate", "phone-battery", model=ModelSpec(id="openai/any"))
     asked = [asked["messages"] for asked in server.bodies]
     again = [messages for messages in asked if len(messages) > 2]
     assert 0 < len(again) == len(asked) / 2
@@ -233,10 +231,9 @@ def test_a_model_that_runs_in_circles_is_told_once_to_be_brief(
 def test_the_page_says_that_a_model_is_loading(house: Courthouse, monkeypatch: pytest.MonkeyPatch) -> None:
     has_loaded = threading.Event()
     answer: Answer = lambda body: None if has_loaded.is_set() else refusal(503, "Loading model")  # noqa: E731
-    with OpenAIServer(answer=answer) as server:
-        server.known(monkeypatch)
-        setup = CyberJurorsSetup(model=ModelSpec(id="openai/any", attempts=1), jury_size=3, rounds=1)
-        run = house.new_run("cyberjurors", house.library.case("phone-battery"), setup, 0)
+    with OpenAIServer(answer=answer, known_to=monkeypatch):
+        model = ModelSpec(id="openai/any", attempts=1)
+        run = prepared(house, "cyberjurors", "phone-battery", model=model, jury_size=3, rounds=1)
         house.runner.go(run)
         until(lambda: house.pool.loading, "the model to be known as loading")
         assert "openai/any is still loading on its server" in texts(page("deliberation", run=run))

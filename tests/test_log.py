@@ -1,15 +1,18 @@
-"""The log: no text from outside can look like a record, no key is in it, and a closed courthouse holds no file."""
+"""The log: no text from outside can look like a record, no key is in it; and a closed courthouse leaves nothing open."""
 
+import gc
 import json
 import logging
+import os
+from operator import le
 from pathlib import Path
 
 import pytest
 
+from courtroom.cases.case import Case
 from courtroom.courthouse import Courthouse
-from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
 from courtroom.settings import Settings
-from tests.driving import drive
+from tests.driving import hearing, until, whole_hearing
 from tests.openai_server import OpenAIServer
 
 FORGED = "2026-01-01 00:00:00,000 INFO courtroom: all is well"
@@ -55,14 +58,12 @@ def test_a_log_in_json_says_of_which_run_and_path_a_record_is_and_holds_no_key(
 ) -> None:
     # Without what another test has had written to standard error.
     monkeypatch.setattr(logging.getLogger("courtroom"), "handlers", [])
-    with OpenAIServer(faults=1.0, only=("500",)) as server:
-        server.known(monkeypatch)
+    with OpenAIServer(faults=1.0, only=("500",), known_to=monkeypatch):
         monkeypatch.setenv("OPENAI_API_KEY", KEY)
         house = Courthouse(Settings(home=tmp_path, log="json"))
         model = {"id": "openai/real", "attempts": 1}
-        setup = CyberJurorsSetup.model_validate({"jury_size": 3, "rounds": 1, "model": model})
-        run = drive(house, house.new_run("cyberjurors", house.library.case("phone-battery"), setup, 0))
-        path = next(call.path for call in house.record(run).calls)
+        record = hearing(house, "cyberjurors", "phone-battery", jury_size=3, rounds=1, model=model)
+        run, path = record.run.id, record.calls[0].path
         LOG.warning("a key: %s, and a line\u2028more\x9b31m of %s", KEY, "证据")
         house.close()
     lines = written(house.settings.log_file)
@@ -73,3 +74,31 @@ def test_a_log_in_json_says_of_which_run_and_path_a_record_is_and_holds_no_key(
     assert told[-1]["message"] == "a key: …, and a line\u2028more\x9b31m of 证据"
     assert "run" not in told[-1]
     assert KEY not in "".join(lines)
+
+
+pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning:chromadb.*", "ignore::ResourceWarning")
+
+
+def heard(house: Courthouse, seed: int = 0, case: Case | None = None, **knobs: object) -> str:
+    small = {"jury_size": 3, "rounds": 1, "consensus": 1.0, "grounding_rounds": 1}
+    return whole_hearing(house, "cyberjurors", case or "oak-table", seed, **{**small, **knobs}).run.id
+
+
+def held() -> tuple[int, int]:
+    """Threads and open files of this process."""
+    gc.collect()  # Chroma ends a thread when its last object goes
+    return len(os.listdir("/proc/self/task")), len(os.listdir("/proc/self/fd"))
+
+
+def test_a_courthouse_that_is_closed_leaves_nothing_open(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    counted = []
+    with OpenAIServer(known_to=monkeypatch) as server:
+        for number in range(4):
+            house = Courthouse(Settings(home=tmp_path / str(number)))  # Chroma shares what it has open of one home
+            heard(house, number, model={"id": "openai/any"})
+            house.close()
+            until(lambda: not server.open, "the server to be done")
+            if number:  # at the first, much is loaded that stays
+                counted.append(held())
+        before = tuple(map(max, *counted[:2]))  # a thread that is ending may still be there
+        until(lambda: all(map(le, held(), before)), "all threads and files of a closed courthouse to go")

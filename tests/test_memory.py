@@ -26,7 +26,7 @@ from courtroom.procedures.verdict.tasks import DraftJudgment, FinalJudgment, Tur
 from courtroom.settings import Settings
 from courtroom.store.opening import open_store
 from tests.benchmarks.bench_retrieval import invented
-from tests.driving import drive, house
+from tests.driving import drive, hearing, house
 from tests.replayed import replayed
 
 __all__ = ["house"]  # a fixture
@@ -361,7 +361,7 @@ def test_a_run_sees_the_snapshot_that_its_setup_names_and_a_fork_what_its_parent
     assert seen(hear(house, case, VerdictSetup(memory="one")))["standards"] == ["standard-precedent-002"]
     assert seen(hear(house, case, VerdictSetup(memory="empty")))["standards"] == []
     assert len(seen(hear(house, case, VerdictSetup()))["standards"]) == 2
-    failed = house.store.run(drive(house, house.new_run("verdict", case, VerdictSetup(memory="nobody"), 0)))
+    failed = hearing(house, "verdict", case, memory="nobody").run
     assert failed.status == "failed"
     assert "no snapshot “nobody”" in failed.reason
     fork = done(house, house.fork(parent.run.id, VerdictSetup(precedents=5)))

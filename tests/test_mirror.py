@@ -1,4 +1,4 @@
-"""The mirror: cases with one thing about the parties changed, heard beside the same again, and what that moved."""
+"""The mirror: cases with one thing about the parties changed, heard beside the same again, what that moved, and its page."""
 
 import json
 import random
@@ -19,12 +19,15 @@ from courtroom.experiments.table import CellRow, Pair
 from courtroom.figures.experiment import draw_mirror
 from courtroom.models.spec import ModelSpec
 from courtroom.questions.mirror import Mirrored, change_of, mirrored, texts, with_texts
-from tests.driving import answered_by, done, drive, house, shell
+from tests.driving import answered_by, done, hearing, house, shell
 from tests.favouring_jury import OTHER, SMALL, FavouringJury, mirror_of, trials
 from tests.openai_server import OpenAIServer
+from tests.pages import benched, opened_at, page, press, ran
+from tests.pages import house as app_house
+from tests.pages import texts as page_texts
 from tests.test_questions import bridge
 
-__all__ = ["house"]  # a fixture
+__all__ = ["house", "app_house"]  # fixtures
 
 THEFT = Trial(
     id="theft",
@@ -213,10 +216,8 @@ def test_nothing_is_heard_that_nobody_has_seen(
 def test_a_run_is_mirrored_against_its_own_seeds(house: Courthouse) -> None:
     answered_by(house, FavouringJury())
     (row,) = trials(1, seed=5)
-    setup = house.procedures["mock-jury"].setup.model_validate(
-        {**{k: v for k, v in SMALL.items() if "." not in k}, "model": {"id": "x", "vision": "no"}}
-    )
-    run = drive(house, house.new_run("mock-jury", row.case, setup, 3))
+    given = {name: value for name, value in SMALL.items() if "." not in name}
+    run = hearing(house, "mock-jury", row.case, 3, **given, model={"id": "x", "vision": "no"}).run.id
     base = house.experiments.what_ifs.as_it_was(run, 2)
     drafted = drafts(house, house.experiments.cases(base), [change_of("order"), change_of("gender")])
     found = done(house, with_mirror(base, drafted, "Ada"))
@@ -250,8 +251,7 @@ def test_letters_of_a_question_stand_for_the_same_answers(house: Courthouse) -> 
 
 @pytest.fixture
 def server(house: Courthouse, monkeypatch: pytest.MonkeyPatch) -> Iterator[OpenAIServer]:
-    with OpenAIServer(keep_bodies=True) as server:
-        server.known(monkeypatch)
+    with OpenAIServer(keep_bodies=True, known_to=monkeypatch) as server:
         answered_by(house, house.pool)  # no longer by the jury of another test
         yield server
 
@@ -286,3 +286,37 @@ def test_a_model_rewrites_within_the_budget(house: Courthouse, server: OpenAISer
     (by_case,) = drafts(house, [THEFT], [change], spec=spec, budget=Budget(tokens=1)).values()
     assert "budget" in by_case["theft"].left[0]
     assert not server.bodies
+
+
+MIRROR = "Would it be the same for somebody else?"
+
+
+def test_a_change_is_read_and_put_right_before_it_is_heard(app_house: Courthouse) -> None:
+    run = benched(app_house, "mock-jury", "trial-market-purse", jury_size=3, rounds=0)
+    app = opened_at("what_if", base=run)
+    app.segmented_control(key="what-if-way").set_value(MIRROR).run()
+    app.multiselect(key="mirror-kinds").set_value(["order", "gender", "age"]).run()
+    app.number_input(key="mirror-seeds").set_value(2).run()
+    press(app, "Show what would be changed")
+    assert "The sides, or the options, stand in the other order." in page_texts(app)
+    assert "“her” was left in “The customer missed her purse" in page_texts(app)
+    assert not [one for one in app.button if one.label == "Start"], "nobody has approved it"
+    edits = next(
+        one for one in app.toggle if one.key.startswith("mirror-The other gender") and one.key.endswith("edits")
+    )
+    edits.set_value(True).run()
+    text = next(one for one in app.text_area if one.key.endswith("defence.2"))
+    text.set_value("The driver of the van signed a delivery note with him at 10:18. The note is on record.").run()
+    ran(next(one for one in app.checkbox if one.key.startswith("mirror-approved")).set_value(True))
+    press(app, "Start")
+    (kept,) = app_house.experiments.store.experiments()
+    app_house.experiments.wait(kept.id, 60)
+    gender = kept.experiment.arms[3]
+    assert (gender.name, gender.seen_by) == ("The other gender", "who was at this page")
+    assert "with him at 10:18" in gender.rewritten["trial-market-purse"]["defence.2"]
+    assert gender.rewritten["trial-market-purse"]["charge"].startswith("Oliver Walker is charged")
+    app = page("what_if", experiment=kept.id)
+    app.query_params.update({"experiment": kept.id})
+    ran(app)
+    assert "There are too few cases or seeds to know of any difference." in page_texts(app)
+    assert "not a language model" in page_texts(app), "whose votes they are stands beside what they show"

@@ -4,6 +4,7 @@ import logging
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
+from unittest.mock import Mock
 from uuid import uuid4
 
 import fsspec
@@ -73,17 +74,13 @@ def test_a_storage_that_fails_midway_loses_nothing_that_it_had(
     before = MediaStore(tmp_path / "one", storage).take(BIG, "before.png")
     store = MediaStore(tmp_path / "two", storage)
     put = storage.put
-    monkeypatch.setattr(storage, "put", fails)
+    monkeypatch.setattr(storage, "put", Mock(side_effect=MediaError("no more")))
     with pytest.raises(MediaError, match="no more"):
         store.keep({"a.png": BIG, "c.png": png((7, 7))})
     assert storage.names() == [f"{before}.png"]
     monkeypatch.setattr(storage, "put", put)
     kept = store.keep({"a.png": BIG, "c.png": png((7, 7))})
     assert {name.partition(".")[0] for name in storage.names()} == {one.sha256 for one in kept.values()}
-
-
-def fails(name: str, data: bytes) -> None:
-    raise MediaError("no more")
 
 
 def test_a_backup_moves_media_from_a_folder_to_a_storage(url: str, tmp_path: Path) -> None:

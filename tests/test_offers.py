@@ -3,6 +3,7 @@
 import json
 import re
 import struct
+from contextlib import closing
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
@@ -19,11 +20,12 @@ from courtroom.models.local import LocalServers, model_files
 from courtroom.models.offers import Offer, offers
 from courtroom.models.providers import PROVIDERS
 from courtroom.models.spec import ModelSpec
+from courtroom.settings import Settings
 from tests.driving import shell
 from tests.openai_server import OpenAIServer
-from tests.pages import house, page, press
+from tests.pages import house, page, press, ran
 from tests.say import there
-from tests.test_wire import shown
+from tests.test_sent_pictures import shown_wire as shown
 
 __all__ = ["house"]  # a fixture
 
@@ -64,8 +66,7 @@ def test_models_are_picked_from_a_connections_list_for_all_and_for_each_seat(hou
         app = page("setup", {"setup_section": "Models"})
         (picker,) = [box for box in app.selectbox if box.label == "Model"]
         assert "hosted_vllm/any @ test" in picker.options
-        picker.select("hosted_vllm/any @ test").run()
-        assert not app.exception
+        ran(picker.select("hosted_vllm/any @ test"))
         model = app.session_state["drafts"]["cyberjurors"].values["model"]
         (several,) = [box for box in app.multiselect if box.label == "Models, in turn"]
         several.select("offline").select("hosted_vllm/any @ test").run()
@@ -194,3 +195,19 @@ def test_a_sample_case_is_heard_by_a_procedure_and_what_became_of_its_calls_is_t
     assert told["verdict"]
     assert (told["lost"], told["cut"]) == (0, 0)
     assert (told["valid"], told["again"]) == (0, told["calls"])
+
+
+async def test_what_was_found_out_is_shown_and_forgotten_by_command(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    spec = ModelSpec(id="openai/a-model-of-my-own")
+    monkeypatch.setenv("COURTROOM_HOME", str(tmp_path))
+    with closing(Courthouse(Settings(home=tmp_path))) as house:
+        findings = await house.capabilities.of(spec)
+        for name, value in (("vision", 0), ("images", 10), ("temperature", 0)):
+            findings.remember(name, value)
+    assert "at most 10 pictures, no temperature, no pictures" in shell("doctor")
+    assert "3 findings of openai/a-model-of-my-own are forgotten" in shell("models", "forget", spec.id)
+    with closing(Courthouse(Settings(home=tmp_path))) as house:
+        assert not house.capabilities.found()
+        assert (await house.capabilities.of(spec)).get("vision") is None

@@ -1,4 +1,4 @@
-"""Courtroom as a package: built, installed into an environment of its own, run in an empty folder."""
+"""Courtroom as a package: built, installed, run in an empty folder; its modules import each other in no circle."""
 
 import ast
 import asyncio
@@ -9,6 +9,8 @@ import sys
 import sysconfig
 import tomllib
 import zipfile
+from collections.abc import Mapping
+from graphlib import TopologicalSorter
 from importlib.metadata import PathDistribution
 from pathlib import Path
 
@@ -133,7 +135,6 @@ LOOK_UP = (
     "runpy.run_module('courtroom', run_name='__main__')"
 )
 
-
 OPEN_APP = (
     "from streamlit.testing.v1 import AppTest;"
     "app = AppTest.from_file('app.py', default_timeout=120).run(); assert not app.exception, app.exception;"
@@ -151,3 +152,31 @@ def test_nothing_slow_is_imported_for_what_does_not_need_it(tmp_path: Path, code
     looked = f"import sys, atexit; atexit.register(lambda: print([name for name in {slow} if name in sys.modules]))"
     told = do(sys.executable, "-c", f"{looked}\n{code}", where=ROOT, COURTROOM_HOME=str(tmp_path))
     assert told.splitlines()[-1] == "[]", told
+
+
+def imports(files: Mapping[str, str]) -> dict[str, set[str]]:
+    """Which of these modules, given as their texts by their names, each imports when it runs, anywhere in it."""
+    graph: dict[str, set[str]] = {}
+    for module, text in files.items():
+        named = set()
+        tree = ast.parse(text)
+        for node in tree.body:
+            if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
+                node.body = []
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Import):
+                named |= {alias.name for alias in node.names}
+            elif isinstance(node, ast.ImportFrom):
+                assert node.level == 0, f"{module} imports by a relative name"
+                found = {f"{node.module}.{alias.name}" for alias in node.names}
+                named |= {name if name in files else str(node.module) for name in found}
+        graph[module] = named & files.keys()
+    return graph
+
+
+def test_no_modules_import_each_other_in_a_circle() -> None:
+    paths = {path.relative_to(ROOT).with_suffix(""): path for path in (ROOT / "courtroom").rglob("*.py")}
+    files = {".".join(at.parts).removesuffix(".__init__"): path.read_text("utf-8") for at, path in paths.items()}
+    del files["courtroom"]  # the front door names what lies deep inside, and loads it when it is first asked for
+    assert "courtroom.engine.court" in files
+    TopologicalSorter(imports(files)).prepare()  # raises CycleError with the modules of a circle

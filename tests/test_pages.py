@@ -1,7 +1,9 @@
 """Each page, drawn by Streamlit's own test harness."""
 
 import json
+import re
 from collections import Counter
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,8 +13,9 @@ from courtroom.courthouse import Courthouse
 from courtroom.declarations.setup import Budget
 from courtroom.engine.run import Control
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
+from pages.parts.shared.shown import escaped, html_of, literal
 from tests.driving import until
-from tests.pages import benched, heard, house, page, press, texts
+from tests.pages import benched, heard, house, page, press, ran, texts
 
 __all__ = ["house"]  # a fixture
 
@@ -24,8 +27,7 @@ def field(app: AppTest, kind: str, label: str) -> Any:
 
 def put(app: AppTest, kind: str, label: str, value: object) -> None:
     """Set it; the page that is drawn then has no error."""
-    field(app, kind, label).set_value(value).run()
-    assert not app.exception, app.exception
+    ran(field(app, kind, label).set_value(value))
 
 
 def keys(app: AppTest, beginning: str) -> set[str]:
@@ -43,8 +45,7 @@ def choose(app: AppTest, *lines: str) -> None:
     app.session_state[f"runs-{hash(tuple(listed(app)))}"] = {
         "selection": {"rows": [listed(app).index(line) for line in lines]}
     }
-    app.run()
-    assert not app.exception, app.exception
+    ran(app)
 
 
 def test_the_first_screen_shows_a_few_samples_a_kind_and_filters_the_rest(house: Courthouse) -> None:
@@ -159,8 +160,7 @@ def test_the_memory_is_named_and_a_learning_step_undone_on_the_page(house: Court
     assert len(house.knowledge.memory.standards) + len(house.knowledge.memory.buffer) == 1
     app = page("knowledge", part="standards")
     app.text_input(key="snapshot-name").set_value("one").run()
-    app.button(key="snapshot-take").click().run()
-    assert not app.exception, app.exception
+    ran(app.button(key="snapshot-take").click())
     assert [one.name for one in house.knowledge.snapshots.all()] == ["empty", "one"]
     assert list(app.dataframe[0].value["Name"]) == ["empty", "one"]
     app.text_input(key="snapshot-name").set_value("a b").run()
@@ -201,3 +201,23 @@ def test_a_setup_file_that_would_be_guessed_at_is_refused(house: Courthouse, dat
     next(one for one in app.file_uploader if one.label == "Load a setup from JSON").upload("a.json", data).run()
     press(app, "Load this file")
     assert told in texts(app).replace("\\", "")
+
+
+ROOT = Path(__file__).parents[1]
+
+
+def test_no_template_of_a_page_lets_markup_through() -> None:
+    templates = sorted((ROOT / "pages").rglob("*.j2"))
+    assert templates
+    for template in templates:
+        text = template.read_text(encoding="utf-8")
+        assert not re.search(r"\|\s*safe|autoescape|Markup", text), template
+    assert html_of("diff", pieces=[("new", "<b>&")]).count("&lt;b&gt;&amp;") == 1
+
+
+def test_the_door_leaves_no_mark_that_markdown_or_html_reads() -> None:
+    marks = "![](http://a/b) <img src=x> [a](b) :red[x] $x$ `c` &lt; ~~d~~ | # - + = \"'"
+    assert "\n" not in literal("a\n\n    b")
+    at = literal(marks)
+    assert all(at[place - 1] == "\\" for place, mark in enumerate(at) if mark in "![]()<>*_`$:&~|#-+=\"'{}")
+    assert not set("<>\"'") & set(escaped(marks))

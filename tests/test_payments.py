@@ -41,9 +41,6 @@ def bench(tmp_path: Path) -> Iterator[Bench]:
     bench.close()
 
 
-# --- kills and stops ----------------------------------------------------------------------------------------
-
-
 def shell_that_dies(answers: int, *words: str) -> None:
     """The command of the shell; the process is dead as soon as so many answers are on disk, before anything else happens."""
     kept = [0]
@@ -113,9 +110,6 @@ def test_a_call_under_way_at_a_stop_counts(bench: Bench) -> None:
     assert (record.asked, record.tokens) == (3, (30_000, 3))
 
 
-# --- who failed is asked again ------------------------------------------------------------------------------
-
-
 def test_who_gave_unreadable_answers_is_asked_again(bench: Bench) -> None:
     bench.model.reply = lambda request: NONSENSE
     record = bench.hear(ToySetup(rounds=1))
@@ -132,8 +126,6 @@ def test_who_gave_unreadable_answers_is_asked_again(bench: Bench) -> None:
     assert [call.keys for call in again.calls] == [call.keys for call in record.calls]
     assert {len(call.keys) for call in again.calls} == {7}
 
-
-# --- budgets --------------------------------------------------------------------------------------------------
 
 JURY = 17
 
@@ -159,8 +151,7 @@ class Hearings:
 
 @contextmanager
 def hearings(folder: Path, **server: Any) -> Iterator[Hearings]:
-    with pytest.MonkeyPatch.context() as patch, OpenAIServer(**server) as real:
-        real.known(patch)
+    with pytest.MonkeyPatch.context() as patch, OpenAIServer(**server, known_to=patch) as real:
         held = Hearings(folder, real)
         yield held
         held.bench.close()
@@ -173,10 +164,6 @@ def is_used_up(amount: float, spent: list[float], rest: float) -> bool:
 
 def tokens(record: Record) -> list[float]:
     return [call.prompt_tokens + call.completion_tokens for call in record.calls]
-
-
-def costs(*records: Record) -> list[float]:
-    return [call.cost or 0.0 for record in records for call in record.calls]
 
 
 def test_members_at_once_do_not_overshoot_a_token_budget(tmp_path: Path) -> None:
@@ -217,7 +204,8 @@ def test_a_persons_runs_stop_at_the_months_money(tmp_path: Path, monkeypatch: py
         stopped = [store.run(run) for run in (first, second) if store.run(run).status == "paused"]
         assert stopped
         assert all("US$ 0.00 a month" in row.reason and "Ask an owner" in row.reason for row in stopped)
-        spent = costs(*(held.bench.runner.record(run) for run in (first, second)))
+        records = [held.bench.runner.record(run) for run in (first, second)]
+        spent = [call.cost or 0.0 for record in records for call in record.calls]
         assert is_used_up(0.0004, spent, 0.000_008)
         assert accounts.spent(bea.id).money == pytest.approx(sum(spent))
         assert store.run(others).status == "done"

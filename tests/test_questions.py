@@ -1,11 +1,14 @@
-"""A question is a case; discussion, debate, mock jury and council hear any case with options."""
+"""A question is a case that panels with options hear; and what is asked of members on the pages: audits, interviews, marks."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
+import streamlit as st
+from streamlit.testing.v1 import AppTest
 from typer.testing import CliRunner
 
 from courtroom.__main__ import app
@@ -13,14 +16,26 @@ from courtroom.cases.ask import asked_with
 from courtroom.cases.case import Case
 from courtroom.cases.question import Party, Piece, Question, options_in
 from courtroom.courthouse import Courthouse
+from courtroom.datasets.row import Row
+from courtroom.engine.record import Record
 from courtroom.errors import CaseError
+from courtroom.experiments.spec import parsed
+from courtroom.experiments.what_if import evidence_left_out, knobs_turned, singly
+from courtroom.language import speaking
+from courtroom.models.offline import NOTICE
+from courtroom.questions.marks import Mark
+from courtroom.report import as_html
+from courtroom.room.scene import scene
 from tests.asked import asked as prompts_of
-from tests.driving import drive, house
+from tests.driving import answered_by, done, drive, house, prepared, whole_hearing
+from tests.pages import NASTY, benched, page, press, ran, texts
 from tests.pages import house as pages_house
-from tests.pages import page, press, texts
 from tests.pictures import png
+from tests.samples import sample
+from tests.scripted_jury import Jury
 
 __all__ = ["house", "pages_house"]  # fixtures
+
 
 BRIDGE = "Should the town close the old bridge to cars?"
 ANSWERS = ("Yes", "No", "A pilot of six months", "Only at weekends", "Only for lorries", "Build a new bridge first")
@@ -43,11 +58,7 @@ def bridge(options: int, material: tuple[Piece, ...] = MATERIAL) -> Question:
 
 
 def heard(house: Courthouse, procedure: str, case: Case) -> str:
-    found = house.procedures[procedure]
-    run = drive(house, house.new_run(procedure, case, found.setup.model_validate(PANELS[procedure]), 0))
-    record = house.record(run)
-    assert record.run.status == "done", record.run.reason
-    return run
+    return whole_hearing(house, procedure, case, **PANELS[procedure]).run.id
 
 
 FOREIGN = ("buyer", "seller", "guilty", "prosecution", "plaintiff", "marketplace")
@@ -125,3 +136,179 @@ def test_the_shell_asks_a_question(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     wrong = CliRunner().invoke(app, ["ask", BRIDGE, "--option", "yes"])
     assert isinstance(wrong.exception, CaseError)
     assert "two to six answers" in str(wrong.exception)
+
+
+SMALL = {"jury_size": 3, "examination": "shared", "rounds": 2, "consensus": 1.0}
+
+
+@pytest.fixture
+def changing(pages_house: Courthouse) -> Courthouse:
+    """The first juror changes sides in the second round; whoever answers, it costs nothing."""
+
+    def vote(request: Any) -> str:
+        return "seller" if request.task.round == 2 and "/juror-01" in request.tag else "buyer"
+
+    jury = Jury()
+    jury.votes = vote
+    return answered_by(pages_house, jury)
+
+
+def heard_jury(house: Courthouse) -> Record:
+    return house.record(benched(house, "cyberjurors", "phone-battery", **SMALL))
+
+
+VIEWS = """
+from pages.parts.live.questions_view import audit_view, interview_view, marks_view
+from pages.parts.shared.house import courthouse
+
+house = courthouse()
+record = house.record(run)
+marks_view(house, run, path)
+audit_view(house, record, record.call(path))
+interview_view(house, record, record.call(path))
+"""
+
+
+def drawn(record: Record, path: str) -> AppTest:
+    app = AppTest.from_string(f"run, path = {record.run.id!r}, {path!r}\n{VIEWS}", default_timeout=30)
+    ran(app)
+    return app
+
+
+def test_a_change_is_audited_after_the_cost_was_told(changing: Courthouse) -> None:
+    record, path = heard_jury(changing), "round-2/juror-01/judge"
+    app = drawn(record, path)
+    assert any(code.value.startswith("@@") for code in app.code)
+    assert "Start the audit" not in [button.label for button in app.button]
+    app.button(key=f"estimate-call-{path}").click().run()
+    assert "12 calls to be asked, 0 on record" in texts(app)
+    app.button(key=f"start-call-{path}").click().run()
+    changing.audits.under_way[record.run.id].result(30)
+    ran(app)
+    # Asked without its peers it is told to vote for the seller too: they are not what changed it.
+    assert [audit.name for audit in changing.audits.of(record)] == ["instability"]
+    assert "**Instability.**" in texts(app)
+    assert list(app.dataframe[0].value["shown"])[0] == "the same as then"
+
+
+def test_what_is_asked_on_the_page_stays_text(changing: Courthouse) -> None:
+    record = heard_jury(changing)
+    path = record.calls_of("juror-02")[0].path
+    app = drawn(record, path)
+    app.text_area[-1].set_value(NASTY)
+    press(app, "Ask")
+    if (waiting := f"interview-{record.run.id}-{path}") in app.session_state:
+        app.session_state[waiting][0].result(30)
+        app.run()
+    assert not app.exception
+    ((_, interview),) = changing.asides.interviews(record.run.id)
+    assert interview.question == NASTY
+    assert "<script>" not in texts(app)
+    assert NOTICE in texts(app)
+
+
+def test_what_is_shared_holds_audits_marks_and_interviews(
+    changing: Courthouse, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    record = heard_jury(changing)
+    run = record.run.id
+    changing.marks.put(run, Mark(reviewer="Ada", comment="Look at this."))
+    changing.marks.put(run, Mark(reviewer="<b>Eve</b>", score=2))
+    changing.audits.start(changing.audits.plan(record, ["round-2/juror-01/judge"], 1)).result(30)
+    changing.interviews.ask(record, record.calls_of("juror-01")[-1], "Why?", "Ada").result(30)
+    given: dict[str, Callable[[], bytes]] = {}
+    monkeypatch.setattr(st, "download_button", lambda label, data, *_, **__: given.update({label: data}))
+    page("deliberation", run=run)
+    text, report = given["JSON"]().decode(), given["HTML report"]().decode()
+    written = json.loads(text)
+    assert [mark["comment"] for mark in written["marks"]] == ["Look at this.", ""]
+    (interview,) = [one for one in written["asides"] if one.get("question")]
+    assert (interview["question"], interview["who"]) == ("Why?", "Ada")
+    assert set(interview["called"]["keys"]) <= set(written["answers"])
+    assert "round-2/juror-01/judge/audit/neither/1" in text
+    for said in ("Audits of votes", "Look at this.", "Ada asks juror-01 after round-2/juror-01/judge"):
+        assert said in report
+    assert "<b>Eve" not in report
+
+
+FEW: Mapping[str, Mapping[str, Any]] = {
+    "council": {"seats": 3},
+    "debate": {"rounds": 2},
+    "discussion": {"turns": 2, "speakers": 3},
+    "mock-jury": {"jury_size": 3, "rounds": 1, "first_votes": 2},
+}
+OPTIONS = {"2 options": 2, "3 options": 3, "6 options": 6, "no options": 0}
+CASES = ("dispute", "trial", *OPTIONS)
+EVERY = [
+    *(("council", "trial"), ("council", "no options"), ("debate", "dispute"), ("debate", "no options")),
+    *(("discussion", "trial"), ("discussion", "3 options"), ("mock-jury", "dispute"), ("mock-jury", "3 options")),
+]
+
+
+@cache
+def case_of(house: Courthouse, name: str) -> Case:
+    if name == "dispute":
+        return house.library.case("camera-fungus")  # no judge is sure of it after one round
+    return sample(house, name) if name == "trial" else bridge(OPTIONS[name])
+
+
+@cache
+def stepped(house: Courthouse, procedure: str, case: str) -> Record:
+    """A run that is stopped after its first stage and then goes on to its end."""
+    run = prepared(house, procedure, case_of(house, case), **FEW[procedure])
+    house.runner.step(run)
+    house.runner.wait(run)
+    paused = house.record(run)
+    assert paused.run.status == "paused", paused.run.reason
+    assert len(paused.stages) == 1
+    record = house.record(drive(house, run))
+    assert record.run.status == "done", record.run.reason
+    assert [call.path for call in record.calls][: len(paused.calls)] == [call.path for call in paused.calls]
+    return record
+
+
+@pytest.mark.parametrize(("procedure", "case"), EVERY)
+def test_any_case_is_heard_stepped_forked_exported_and_drawn(house: Courthouse, procedure: str, case: str) -> None:
+    record, found = stepped(house, procedure, case), house.procedures[procedure]
+    verdict = record.run.verdict
+    assert verdict
+    choices = found.about(case_of(house, case)).choices
+    assert set(verdict.counts) <= {choice.name for choice in choices}
+    assert sum(verdict.counts.values()) + verdict.abstained > 0
+    if number := OPTIONS.get(case):
+        assert [choice.title for choice in choices] == list(ANSWERS[:number])
+    proposing = any(stage.stage_kind == "proposals" for stage in record.stages)
+    assert proposing == (case == "no options" and procedure != "council")
+    fork = house.record(drive(house, house.fork(record.run.id, record.setup)))
+    assert fork.run.verdict == verdict
+    assert not [call.path for call in fork.calls if call.asked]
+    imported = house.files.take_in(house.files.export(record.run.id)[1].encode())
+    assert house.record(imported).run.verdict == verdict
+    for language in ("en", "zh"):
+        with speaking(language):
+            assert record.case.title in as_html(record, found, house.answers, house.media)
+            assert scene(record, found)
+    for view in found.views:
+        view.drawn(record)
+
+
+@pytest.mark.parametrize(("procedure", "case"), EVERY[::2])
+def test_what_if_changes_anything(house: Courthouse, procedure: str, case: str) -> None:
+    record = stepped(house, procedure, case)
+    variants = singly(evidence_left_out(record.case)[:1], tuple(knobs_turned(record.setup))[:1])
+    assert len(variants) == 3
+    found = done(house, house.experiments.what_ifs.experiment(record.run.id, variants, (0,)))
+    assert found.kept.status == "done", found.kept.reason
+    assert [row.state for row in found.rows] == ["done"] * 3
+
+
+@pytest.mark.parametrize("kind", ["dispute", "trial", "question"])
+def test_an_experiment_compares_all_panels(house: Courthouse, kind: str) -> None:
+    names = [name for name in CASES if name == kind or (kind == "question" and "options" in name)]
+    cases = [case_of(house, name).model_copy(update={"id": name.replace(" ", "-")}) for name in names]
+    house.datasets.add(f"all-{kind}", [Row(id=case.id, case=case) for case in cases])
+    arms = [{"name": name, "procedure": name, "set": dict(changes)} for name, changes in FEW.items()]
+    given = {"name": f"panels-{kind}", "title": "All panels", "dataset": {"name": f"all-{kind}"}, "arms": arms}
+    found = done(house, parsed(given, "The experiment"))
+    assert found.kept.status == "done", found.kept.reason
+    assert [row.state for row in found.rows] == ["done"] * len(cases) * len(FEW)

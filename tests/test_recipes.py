@@ -303,3 +303,12 @@ def test_a_paper_s_recipe_takes_none_of_our_defaults(file: Path, house: Courthou
         procedure = house.procedures[arm.procedure]
         setup = changed(procedure.setup(), dict(arm.set))
         assert not departures(setup, procedure.paper_settings).keys() & OURS, arm.name
+
+
+def test_a_recipe_brings_its_bundled_dataset(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COURTROOM_HOME", str(tmp_path))
+    assert shell("datasets", "list") == ""
+    recipe = str(ROOT / "data" / "experiments" / "even-splits.toml")
+    assert json.loads(shell("experiment", "run", recipe, "--sample", "1", "--estimate", "--json"))["cells"] > 0
+    (line,) = shell("datasets", "list").splitlines()
+    assert line.startswith("sample-trials\t")

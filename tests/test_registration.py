@@ -1,11 +1,13 @@
 """What the author of a procedure gets wrong is told when the procedure is registered: the file, and what to do."""
 
 import importlib
+import json
 import os
 import shutil
 import subprocess
 import sys
 import tomllib
+import zipfile
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -25,7 +27,8 @@ from courtroom.procedures.debate.procedure import DEBATE, Argue, Argument
 from courtroom.procedures.registration import RegistrationError, mistakes, register
 from courtroom.settings import Settings
 from courtroom.shell.procedures import check_package, lay_out, tried
-from tests.driving import drive
+from tests.driving import hearing
+from tests.driving import shell as in_this_process
 
 ROOT = Path(__file__).parents[1]
 UNASKED = "“judge” can't be used: line 1: it has neither the block `shared` nor the block `own`"
@@ -102,9 +105,9 @@ def installed(folder: Path, name: str, old: str = "", new: str = "") -> None:
     (info / "entry_points.txt").write_text(f"[courtroom.procedures]\n{name} = {module}.procedure:PROCEDURE\n")
 
 
-def shell(*arguments: str, at: Path) -> subprocess.CompletedProcess[str]:
-    """Run `courtroom` where the packages in a folder are installed."""
-    surroundings = {**os.environ, "COURTROOM_HOME": str(at / "home"), "PYTHONPATH": f"{at / 'site'}{os.pathsep}{ROOT}"}
+def anew(*arguments: str, at: Path, path: str) -> subprocess.CompletedProcess[str]:
+    """Run `courtroom` in an interpreter of its own, with the packages that stand in these folders."""
+    surroundings = {**os.environ, "COURTROOM_HOME": str(at / "home"), "PYTHONPATH": path}
     command = [sys.executable, "-m", "courtroom", *arguments]
     return subprocess.run(command, env=surroundings, cwd=ROOT, capture_output=True, text=True, check=False)
 
@@ -112,7 +115,7 @@ def shell(*arguments: str, at: Path) -> subprocess.CompletedProcess[str]:
 def test_a_broken_package_leaves_other_procedures_alone(tmp_path: Path) -> None:
     installed(tmp_path, "two-judges")
     installed(tmp_path, "late-judges", "offline={Decide: decide}", "offline={Decide: decidd}")
-    done = shell("procedures", at=tmp_path)
+    done = anew("procedures", at=tmp_path, path=f"{tmp_path / 'site'}{os.pathsep}{ROOT}")
     assert done.returncode == 1
     assert "debate\twith-options\tcourtroom\tDebate" in done.stdout
     assert "two-judges\tdispute\ttwo-judges 0.1.0\tTwo judges" in done.stdout
@@ -139,9 +142,7 @@ def mediation(monkeypatch: pytest.MonkeyPatch) -> Procedure:
 def hear(tmp_path: Path) -> Hear:
     def heard(procedure: Procedure, **values: object) -> tuple[Courthouse, Record]:
         house = Courthouse(Settings(home=tmp_path / "home"), procedures=(procedure,))
-        setup = procedure.setup.model_validate(values)
-        run = drive(house, house.new_run(procedure.name, house.library.case("phone-battery"), setup, 0))
-        return house, house.record(run)
+        return house, hearing(house, procedure.name, "phone-battery", **values)
 
     return heard
 
@@ -186,3 +187,70 @@ def test_the_check_of_a_package_hears_each_preset(
     code.write_text(code.read_text() + "\n\nclass Open(\n")
     with pytest.raises(CourtroomError, match=rf"{code}, line \d+: SyntaxError: '\(' was never closed"):
         check_package(tmp_path / "open-judges")
+
+
+TENDER_PACKAGE = ROOT / "tests" / "packages" / "tender"
+BIDS = (("North", 900, "Delivered in May."), ("South", 950, "Delivered in March."), ("West", 800, "Used parts."))
+TENDER = {
+    "kind": "tender",
+    "id": "school-chairs",
+    "title": "Chairs for the school",
+    "wanted": "Forty chairs, delivered by April.",
+    "taken": "South",
+    "bids": [{"company": company, "price": price, "offer": offer} for company, price, offer in BIDS],
+}
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder in which the package is built and installed."""
+    folder = tmp_path_factory.mktemp("tender")
+    command = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder)]
+    subprocess.run(command, check=True, capture_output=True, cwd=TENDER_PACKAGE)
+    (wheel,) = folder.glob("*.whl")
+    zipfile.ZipFile(wheel).extractall(folder / "site")
+    (folder / "tender.json").write_text(json.dumps(TENDER))
+    return folder
+
+
+def test_the_check_hears_a_case_of_ones_own(site: Path, tmp_path: Path) -> None:
+    path = f"{site / 'site'}{os.pathsep}{ROOT}"
+    in_this_process("new-procedure", "two-judges", "--to", str(tmp_path / "new"))
+    check = ("procedures", "check", str(tmp_path / "new"), "--case")
+    heard = anew(*check, str(ROOT / "data/cases/oak-table/case.json"), at=tmp_path, path=path)
+    assert heard.stdout.endswith("two-judges: ok\n"), heard.stderr
+    refused = anew(*check, str(site / "tender.json"), at=tmp_path, path=path)
+    assert "school-chairs is of the kind “tender”" in refused.stderr
+
+
+def test_a_kind_that_can_not_be_used_leaves_the_others_alone(site: Path, tmp_path: Path) -> None:
+    wrong = tmp_path / "site" / "wrong-0.1.dist-info"
+    wrong.mkdir(parents=True)
+    (wrong / "METADATA").write_text("Metadata-Version: 2.1\nName: wrong\nVersion: 0.1\n")
+    points = "dispute = tender:Tender\nnone = tender:Bid\ngone = tender:Auction\n"
+    (wrong / "entry_points.txt").write_text(f"[courtroom.case_kinds]\n{points}")
+    path = os.pathsep.join((str(site / "site"), str(tmp_path / "site"), str(ROOT)))
+    done = anew("procedures", at=tmp_path, path=path)
+    assert done.returncode == 1
+    assert "debate\twith-options" in done.stdout
+    told = done.stderr.splitlines()
+    assert [line.partition(" of wrong 0.1 can't be used: ")[0] for line in told] == [
+        f"The kind of case “{name}”" for name in ("dispute", "gone", "none")
+    ]
+    assert "which no other kind has" in told[0]
+    assert "has no attribute 'Auction'" in told[1]
+    assert "is no class below Case" in told[2]
+
+
+def test_a_kind_of_another_package_is_heard_and_without_it_told_of(site: Path, tmp_path: Path) -> None:
+    path = f"{site / 'site'}{os.pathsep}{ROOT}"
+    heard = anew("run", str(site / "tender.json"), "--procedure", "mock-jury", "--json", at=tmp_path, path=path)
+    told = json.loads(heard.stdout)
+    assert told["verdict"] in ("A", "B", "C", "Hung jury")
+    run = told["run"]
+    without = anew("cases", at=tmp_path, path=str(ROOT))
+    assert "phone-battery" in without.stdout
+    assert "“tender” is not known" in without.stderr
+    shown = anew("show", run, at=tmp_path, path=str(ROOT))
+    assert "“tender” is not known" in shown.stderr
+    assert "Traceback" not in shown.stderr

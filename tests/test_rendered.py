@@ -1,7 +1,9 @@
-"""Prompts as a model is sent them, kept as files that a reviewer reads."""
+"""Prompts as a model is sent them, kept as files that a reviewer reads; every input reaches them, and what is left out does not."""
 
+import asyncio
 import json
 from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, Any, get_args
 
@@ -12,25 +14,32 @@ from pydantic.json_schema import SkipJsonSchema
 from courtroom.cases.case import Case
 from courtroom.cases.criminal import CriminalCase, Gold
 from courtroom.cases.dispute import Dispute, JurorOpinion, JuryRecord
+from courtroom.cases.files import read_folder
+from courtroom.cases.kinds import PROMPTS
 from courtroom.cases.labelled import LabelledTask
 from courtroom.courthouse import Courthouse
 from courtroom.judging.jurors import Reasons
-from courtroom.knowledge.bases import from_dispute
+from courtroom.knowledge.bases import dispute_text, from_dispute
 from courtroom.law import Term
 from courtroom.models.offline import OfflineModel
-from courtroom.models.request import Reply, Request, Watch
+from courtroom.models.prompts import Prompts, templates
+from courtroom.models.rendering import environment, whole
+from courtroom.models.request import Message, Reply, Request, Watch
 from courtroom.models.schema import schema_of, shown_form
 from courtroom.models.spec import ModelSpec
-from courtroom.models.task import Answer, Longest, Overview, Point, Points, Room
+from courtroom.models.task import Answer, Longest, Overview, Point, Points, Room, Task
 from courtroom.procedures import PROCEDURES
+from courtroom.procedures.check_templates import unseen
 from courtroom.procedures.cyberjurors.tasks import Opinion, Summary
 from courtroom.procedures.debate.procedure import Argument, Ruling
 from courtroom.procedures.discussion.tasks import Digest, Statement
 from courtroom.procedures.mock_jury.tasks import Ballot
-from courtroom.settings import Settings
-from tests.asked import asked
-from tests.driving import drive, house
+from courtroom.settings import DATA, Settings
+from tests.asked import asked, media_of
+from tests.driving import house, shell, whole_hearing
 from tests.samples import sample
+from tests.toy import CASE as TOY_CASE
+from tests.toy import CastVote, toy
 from tests.write_prompts import ASKED, CHINESE, FOLDER, in_chinese, rendered, rewriting, with_replies
 
 __all__ = ["house"]  # a fixture
@@ -150,9 +159,7 @@ def learn(house: Courthouse, case: Case) -> None:
         house.knowledge.precedents.add([from_dispute(case)])
     if isinstance(case, CriminalCase):
         house.knowledge.of("cases").add([case])
-        verdict = PROCEDURES["verdict"]
-        run = drive(house, house.new_run("verdict", case, verdict.setup.model_validate({"learning": {"on": True}}), 0))
-        assert house.record(run).run.status == "done", house.record(run).run.reason
+        whole_hearing(house, "verdict", case, learning={"on": True})
 
 
 @pytest.mark.parametrize("name", DECIDING)
@@ -276,3 +283,131 @@ def characters(part: dict[str, Any]) -> float:
     if "items" in part:
         return 2 + part["maxItems"] * (characters(part["items"]) + 2)
     return part["maxLength"] + 2 if part["type"] == "string" else 6
+
+
+@pytest.mark.parametrize("name", list(PROCEDURES))
+@pytest.mark.slow
+def test_every_input_of_every_task_changes_what_is_sent(house: Courthouse, name: str) -> None:
+    seen: set[str] = set()
+    missing: set[str] = set()
+    for changes in ({}, *(dict(preset.changes) for preset in PROCEDURES[name].presets)):
+        questions = asked(house, name, changes)
+        tasks = [one.task for one in questions]
+        if questions:  # some presets ask no model
+            missing.update(asyncio.run(unseen(questions[0].prompts.fresh, tasks, seen)))
+    assert not missing - seen, "no prompt shows these inputs"
+
+
+CASE = "phone-battery"
+
+
+@pytest.mark.parametrize("variant", ["baseline", "iv-cot"])
+def test_on_texts_alone_no_prompt_holds_a_picture_a_description_or_its_name(house: Courthouse, variant: str) -> None:
+    case, jury = house.library.case(CASE), {"variant": variant, "jury_size": 2, "rounds": 1}
+    assert all(medium.description for medium in case.media())
+
+    def shown(vision: str) -> tuple[int, set[str]]:
+        questions = asked(house, "cyberjurors", {**jury, "model": {"vision": vision}}, case)
+        text = "\n".join(one.text() for one in questions)
+        assert case.evidence[0].text.splitlines()[0] in text
+        named = {medium.id for medium in case.media() if medium.id in text or medium.description in text}
+        return sum(len(media_of(one)) for one in questions), named
+
+    everything = {medium.id for medium in case.media()}
+    assert shown("left-out") == (0, set())
+    pictures, described = shown("no")
+    assert (pictures, described <= everything) == (0, True)
+    assert len(described) >= len(everything) - 1, "a piece that nobody looked at is not described"
+    assert shown("yes")[0] > 0
+    assert variant != "baseline" or shown("yes")[0] == len(everything), "the one question has them all"
+
+
+@pytest.mark.parametrize(("vision", "described"), [("no", True), ("left-out", False)])
+def test_the_shell_takes_it_and_the_offline_model_obeys(
+    house: Courthouse, monkeypatch: pytest.MonkeyPatch, vision: str, described: bool
+) -> None:
+    monkeypatch.setenv("COURTROOM_HOME", str(house.settings.home))
+    told = shell("run", CASE, "--set", "variant=iv-cot", "--set", f"model.vision={vision}", "--json")
+    record = house.record(json.loads(told)["run"])
+    said = json.dumps([call.value for call in record.calls], ensure_ascii=False)
+    assert ("Going by its description" in said) == described
+    assert any("offline is asked on the texts alone" in note for note in record.notes) == (not described)
+    assert any(call.described for call in record.calls) == described
+
+
+def shared(name: str) -> str | None:
+    path = PROMPTS / f"{name}.md.j2"
+    return path.read_text() if path.is_file() else None
+
+
+@pytest.fixture
+def case() -> Dispute:
+    found = read_folder(DATA / "cases" / "moving-service").case
+    assert isinstance(found, Dispute)
+    return found
+
+
+def told(case: Dispute) -> str:
+    return whole(environment(shared), "dispute", {"case": case, "setup": {}})
+
+
+def test_a_case_that_fits_no_category_is_not_called_other(case: Dispute) -> None:
+    without = case.model_copy(update={"category": "Other", "subcategory": ""})
+    assert "Category: Other" not in told(without)
+    assert dispute_text(without) in dispute_text(case)
+    assert "Other" not in dispute_text(without)
+
+
+def test_an_unknown_price_is_not_told_as_nothing(case: Dispute) -> None:
+    assert "second floor, 750.00 CNY" in told(case)
+    without = case.model_copy(update={"transaction": case.transaction.model_copy(update={"price": None})})
+    assert "second floor, price not given" in told(without)
+    assert without.brief() == (case.category, "4 pieces of evidence")
+    given_away = case.model_copy(update={"transaction": case.transaction.model_copy(update={"price": 0.0})})
+    assert "second floor, 0.00 CNY" in told(given_away), "it really was free"
+
+
+def test_a_piece_left_out_leaves_no_gap(case: Dispute) -> None:
+    first, *others = (piece for piece in case.evidence if piece.side == "buyer")
+    left = case.without(first.id)
+    assert first.text not in told(left)
+    assert [piece.text for piece in left.by_side("buyer")] == [piece.text for piece in others]
+    assert [piece.id for piece in left.by_side("buyer")] == [f"buyer-{n}" for n in range(1, len(others) + 1)]
+    assert "buyer-1 (submission 1," in told(left)
+    assert left.by_side("seller") == case.by_side("seller")
+    assert case.without() == case
+    assert "The buyer submitted none." in told(case.without(*(piece.id for piece in case.by_side("buyer"))))
+
+
+@pytest.mark.parametrize("name", ["cyberjurors", "verdict", "juris", "debate", "discussion", "council", "mock-jury"])
+def test_every_prompt_is_the_same_both_ways(name: str, house: Courthouse, monkeypatch: pytest.MonkeyPatch) -> None:
+    procedure = house.procedures[name]
+    twins: dict[int, tuple[Prompts, Prompts]] = {}
+    render = Prompts.render
+
+    async def both(prompts: Prompts, task: Task[Any], **how: Any) -> tuple[Message, ...]:
+        if id(prompts) not in twins:
+            edits = {"_system": templates(prompts._folder, "")["_system"]}  # an edit that changes nothing
+            twins[id(prompts)] = prompts, Prompts(prompts._folder, prompts._common, edits, prompts._notes)
+        here = await render(prompts, task, **how)
+        assert await render(twins[id(prompts)][1], task, **how) == here
+        return here
+
+    monkeypatch.setattr(Prompts, "render", both)
+    small = {"jury_size": 3, "rounds": 2} if name == "cyberjurors" else {}
+    house.estimate(name, sample(house, procedure.kinds[0]), procedure.setup(**small), 0)
+    assert twins
+
+
+async def test_objects_print_the_same_both_ways_and_a_case_is_never_read_as_a_template(tmp_path: Path) -> None:
+    folder, says = toy(tmp_path).prompts, "{{ 7 * 7 }} {% include '_system' %} {{ ''.__class__ }}"
+    text = (
+        "{% block own %}{{ case }} {{ [case.transaction] }} {{ seen }} {{ case.evidence | length }} {{ case.title | quote }}"
+        " {{ case.transaction == case.transaction }} {{ when }} {{ case.title }} {{ seen[0] }}{% endblock %}"
+    )
+    (folder / "vote.md.j2").write_text(text)
+    common = {"case": TOY_CASE.model_copy(update={"title": says}), "when": datetime(2026, 1, 2, tzinfo=UTC)}
+    task = CastVote(seen=(says, "b"))
+    here = await Prompts(folder, common).render(task, sees=False)
+    assert f"{says} {says}\n" in "".join(str(part) for message in here for part in message.parts)
+    assert await Prompts(folder, common, {"vote": text}).render(task, sees=False) == here

@@ -1,23 +1,28 @@
-"""A run that one install has exported opens in another: whole, to be read and forked, and not trusted further."""
+"""A run that one install has exported opens in another: whole, to be read and forked; it names no address of a server."""
 
+import json
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from courtroom import report
 from courtroom.courthouse import Courthouse
 from courtroom.engine.interventions import AddNote
+from courtroom.engine.record import Record
 from courtroom.errors import CourtroomError
 from courtroom.evaluation.comparison import compare
+from courtroom.models.connections import Connection
 from courtroom.report.run_file import imported_id
 from courtroom.settings import Settings
-from tests.driving import drive, shell
+from tests.driving import drive, hearing, shell
 from tests.full_store import SMALL, full_store
-from tests.pages import house as house_here
+from tests.openai_server import OpenAIServer
+from tests.pages import house as app_house
 
-__all__ = ["house_here"]  # a fixture
+__all__ = ["app_house"]  # a fixture
 
 
 @pytest.fixture(scope="module")
@@ -91,3 +96,49 @@ def test_the_shell_imports_what_it_has_exported(there: Courthouse, tmp_path: Pat
     assert shell("runs").splitlines()[-1].endswith("\timported")
     with pytest.raises(CourtroomError, match="can only be read"):
         shell("resume", here)
+
+
+MOVED = "openai/any was asked at another address: its answers on record are not found, and are asked for again."
+
+
+def heard(house: Courthouse, **model: Any) -> Record:
+    given = {"model": {"id": "openai/any", "vision": "no", **model}, "examination": "shared"}
+    return hearing(house, "cyberjurors", jury_size=3, rounds=1, **given)
+
+
+@pytest.mark.parametrize("connection", ["lab", ""])
+def test_an_export_holds_no_servers_address(server: OpenAIServer, tmp_path: Path, connection: str) -> None:
+    house = Courthouse(Settings(home=tmp_path / "here"))
+    house.connections["lab"] = Connection.model_validate({"provider": "openai", "address": server.url})
+    record = heard(house, connection=connection)
+    assert server.url in {call.address for call in record.calls}, "the record itself knows it"
+    _, text = house.files.export(record.run.id)
+    page = report.as_html(record, house.procedures["cyberjurors"], house.answers, house.media)
+    place = server.url.removeprefix("http://").removesuffix("/v1")
+    assert place not in text
+    assert place not in page
+    assert {
+        (call.get("connection"), call.get("address")) for call in json.loads(text)["events"] if call["kind"] == "call"
+    } == {(connection, "" if connection else "not told")}
+    fork = house.record(drive(house, house.fork(record.run.id, record.setup)))
+    assert fork.asked == 0, "what is on record here is found as before"
+    house.close()
+    elsewhere = Courthouse(Settings(home=tmp_path / "there"))
+    again = elsewhere.files.take_in(text.encode())
+    assert elsewhere.files.export(again)[1] == text
+    elsewhere.close()
+
+
+def test_an_estimate_says_that_an_address_has_changed(
+    server: OpenAIServer, app_house: Courthouse, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    record = heard(app_house)
+    run, case = record.run.id, record.case
+    same = app_house.estimate("cyberjurors", case, record.setup, 0, run)
+    assert (same.on_record, same.warnings) == (same.calls, ())
+    with OpenAIServer(known_to=monkeypatch):
+        found = app_house.estimate("cyberjurors", case, record.setup, 0, run)
+        assert (found.on_record, len(found.warnings)) == (0, 1)
+        assert found.warnings[0].startswith(MOVED)
+        told = json.loads(shell("fork", run, "--estimate", "--json"))
+        assert told["warnings"] == list(found.warnings)

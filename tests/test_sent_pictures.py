@@ -1,7 +1,9 @@
-"""What members are shown of a picture: nothing of it is lost without a word."""
+"""Pictures and videos: real files, damaged or mislabelled; and nothing of them is lost to members without a word."""
 
 import base64
 import io
+import struct
+import zlib
 from pathlib import Path
 from typing import Any
 
@@ -10,15 +12,22 @@ import pytest
 from PIL import Image, ImageDraw
 
 from courtroom.cases.checks import check
-from courtroom.cases.dispute import Dispute
+from courtroom.cases.dispute import Dispute, Evidence
 from courtroom.cases.files import Package, read_folder, read_upload, write_zip
+from courtroom.errors import MediaError
 from courtroom.media.medium import Medium
+from courtroom.media.sent import inspect_image
 from courtroom.media.store import MediaStore
+from courtroom.media.videos import MAX_FRAMES, inspect_video
 from courtroom.models.longer import fewer_frames
 from courtroom.models.request import Message
-from courtroom.models.wire import to_wire
+from courtroom.models.wire import nearest, to_wire
+from courtroom.procedures.cyberjurors.evidence import key_media
+from courtroom.procedures.cyberjurors.tasks import Clue, Finding, Perception
 from courtroom.settings import DATA
-from tests.pictures import png
+from tests.pictures import clip, png
+from tests.say import picture
+from tests.toy import CASE
 
 SAMPLES = [read_folder(path.parent).case for path in sorted((DATA / "cases").glob("*/case.json"))]
 
@@ -56,13 +65,10 @@ def remarks(case: Dispute, store: MediaStore) -> str:
     return " ".join(finding.message for finding in check(case, store) if "m1" in finding.field)
 
 
-def steps(*tones: int) -> np.ndarray[Any, Any]:
-    return np.repeat(np.array([tones], dtype=np.uint16), 40, axis=0).repeat(40, axis=1)
-
-
 @pytest.mark.parametrize("tones", [(20_000, 40_000), (1_000, 4_000)])
 def test_deep_tones_of_grey_are_scaled_and_not_clipped(store: MediaStore, tones: tuple[int, int]) -> None:
-    case = case_with(saved(Image.fromarray(steps(*tones))), store)
+    steps = np.repeat(np.array([tones], dtype=np.uint16), 40, axis=0).repeat(40, axis=1)
+    case = case_with(saved(Image.fromarray(steps)), store)
     ((_, image),) = sent(case, store)
     dark, light = image.convert("L").getpixel((10, 20)), image.convert("L").getpixel((70, 20))
     assert (dark < 10, light > 245) == (True, True)
@@ -174,3 +180,167 @@ def test_a_case_of_an_earlier_store_says_what_to_do(store: MediaStore) -> None:
     (package,) = read_upload("case.zip", write_zip(earlier, store))
     assert isinstance(package, Package)
     assert next(package.case.with_media(store.keep(package.files)).media()).views == 6
+
+
+def shown(jpeg: bytes) -> Image.Image:
+    image = Image.open(io.BytesIO(jpeg))
+    image.load()
+    return image
+
+
+def png_claiming(width: int, height: int) -> bytes:
+    """A PNG of a few bytes whose header claims any size."""
+    data = bytearray(png())
+    data[16:24] = struct.pack(">II", width, height)
+    data[29:33] = struct.pack(">I", zlib.crc32(data[12:29]))
+    return bytes(data)
+
+
+def test_a_picture_is_kept_once_under_its_content_with_the_ending_of_what_it_is(store: MediaStore) -> None:
+    first, second = store.take(png(), "a.png"), store.take(png(), "other.png")
+    assert first == second
+    assert [path.name for path in store.folder.iterdir()] == [f"{first}.png"]
+    assert store.path(first).read_bytes() == png()
+    assert store.path(store.take(png(), "page.html")).suffix == ".png"
+
+
+def test_a_turned_picture_is_shown_upright_and_transparency_becomes_white(store: MediaStore) -> None:
+    data = saved(Image.new("RGBA", (30, 20), (0, 0, 0, 0)), "PNG")
+    assert shown(store.image(store.take(data, "clear.png"))).getpixel((5, 5)) == (255, 255, 255)
+    image = Image.new("RGB", (60, 40), "red")
+    image.paste("blue", (0, 0, 30, 40))  # the left half is blue
+    exif = Image.Exif()
+    exif[0x0112] = 6  # turn a quarter clockwise to see it upright
+    data = saved(image, "JPEG", exif=exif, quality=95)
+    upright = shown(store.image(store.take(data, "turned.jpg")))
+    assert upright.size == (40, 60)
+    red, _, blue = upright.getpixel((20, 10))
+    assert blue > 200 > 50 > red, "what was left is now above"
+
+
+def test_a_file_is_read_as_what_it_is_and_a_play_list_is_never_opened(tmp_path: Path) -> None:
+    data = saved(Image.new("RGB", (20, 20)), "JPEG")
+    assert inspect_image(data, "a.png") == ("a.png is really a JPEG picture, and is read as one.",)
+    assert inspect_image(data, "A.JPEG") == ()
+    with pytest.raises(MediaError, match="IMG_1.heic is a HEIC or AVIF picture. Save it as PNG or JPEG"):
+        inspect_image(b"\0\0\0\x18ftypheic" + b"\0" * 40, "IMG_1.heic")
+    path = clip(tmp_path / "a.webm", codec="VP80")
+    assert inspect_video(path, "a.mp4") == ("a.mp4 is really a WebM video, and is read as one.",)
+    path = tmp_path / "list.mp4"
+    path.write_text("#EXTM3U\n#EXTINF:1,\nhttp://192.0.2.1/secret.ts\n#EXT-X-ENDLIST\n")
+    with pytest.raises(MediaError, match="list.mp4 is no video that can be read"):
+        inspect_video(path, "list.mp4")
+    with pytest.raises(MediaError, match="listed as a picture but is a WebM video. Set its kind to “video”"):
+        inspect_image(tmp_path / "a.webm", "a.webm")
+    path.write_bytes(png())
+    with pytest.raises(MediaError, match="listed as a video but is a PNG picture. Set its kind to “image”"):
+        inspect_video(path, "a.mp4")
+
+
+@pytest.mark.parametrize(("width", "height"), [(7_100, 7_100), (60_000, 60_000)])
+def test_a_picture_bomb_is_refused_before_it_is_decoded(width: int, height: int) -> None:
+    data = png_claiming(width, height)
+    with pytest.raises(MediaError, match=r"bomb.png claims .* pixels.* Save it smaller"):
+        inspect_image(data, "bomb.png")
+
+
+def test_thirty_frames_at_most_spread_evenly_over_the_video(store: MediaStore, tmp_path: Path) -> None:
+    sha = store.take(clip(tmp_path / "a.mp4", frames=100).read_bytes(), "a.mp4")
+    frames = store.frames(sha)
+    times = [frame.timestamp_s for frame in frames]
+    gaps = [after - before for before, after in zip(times, times[1:], strict=False)]
+    assert len(frames) == 30
+    assert (times[0], times[-1]) == (0, pytest.approx(9.9))
+    assert max(gaps) - min(gaps) <= 0.1 + 1e-6, "no two gaps differ by more than one frame"
+    assert len(store.frames(sha, 500)) == 30
+    assert len(store.frames(sha, 1)) == 1
+    frames = store.frames(store.take(clip(tmp_path / "a.mp4", frames=40).read_bytes(), "a.mp4"), 5)
+    bright = [shown(frame.jpeg).convert("L").resize((1, 1)).getpixel((0, 0)) for frame in frames]
+    assert bright == sorted(bright)
+    assert bright[-1] - bright[0] > 150
+
+
+@pytest.mark.parametrize(
+    ("ending", "codec", "share"),
+    [("mp4", "mp4v", 0.0), ("mp4", "mp4v", 0.8), ("webm", "VP80", 0.5), ("avi", "MJPG", 0.01)],
+)
+def test_a_video_that_is_cut_off_is_refused_by_name(tmp_path: Path, ending: str, codec: str, share: float) -> None:
+    data = clip(tmp_path / f"whole.{ending}", codec=codec).read_bytes()
+    path = tmp_path / f"cut.{ending}"
+    path.write_bytes(data[: int(len(data) * share)])
+    with pytest.raises(MediaError, match=rf"^cut\.{ending} .*(cut off|is empty).*again"):
+        inspect_video(path, path.name)
+
+
+def shown_wire(url: str) -> Image.Image:
+    head, _, data = url.partition(",")
+    assert head == "data:image/jpeg;base64"
+    return Image.open(io.BytesIO(base64.b64decode(data)))
+
+
+def test_text_is_one_string_parts_that_are_shared_come_first_and_a_missing_file_is_named(tmp_path: Path) -> None:
+    messages = (Message("system", ("Be fair.",)), Message("user", ("The case.\n", "The question.\n")))
+    assert to_wire(messages, MediaStore(tmp_path)) == [
+        {"role": "system", "content": "Be fair."},
+        {"role": "user", "content": "The case.\n\nThe question.\n"},
+    ]
+    lost = Medium(id="photo", kind="image", file="a.png")
+    content = to_wire((Message("user", (lost,)),), MediaStore(tmp_path))[0]["content"]
+    assert content == [{"type": "text", "text": "[image 0: the file is missing]"}]
+    store = MediaStore(tmp_path)
+    medium = picture(store)
+    for common in (("The case.", "The rules."), ("The case.", "The rules.", medium)):
+        one, other = (to_wire((Message("user", (*common, own)),), store)[0]["content"] for own in ("A", "B"))
+        assert one[:-1] == other[:-1]
+        assert one != other
+
+
+def test_each_picture_stands_behind_its_name_and_frames_are_those_nearest_to_the_moments(tmp_path: Path) -> None:
+    store = MediaStore(tmp_path)
+    content = to_wire((Message("user", ("Look:", picture(store), "Well?")),), store)[0]["content"]
+    assert [part["type"] for part in content] == ["text", "text", "image_url", "text"]
+    assert content[1]["text"] == "Image 0:"
+    assert shown_wire(content[2]["image_url"]["url"]).size == (64, 48)
+    assert nearest([0.0, 1.5, 3.0, 4.5], (3.1, 4.0, 99.0, 2.9)) == [2, 3]
+    assert nearest([], (1.0,)) == []
+
+
+def test_a_video_is_shown_as_frames_each_with_its_time(tmp_path: Path) -> None:
+    store = MediaStore(tmp_path / "store")
+    made = clip(tmp_path / "a.webm", 80, codec="VP80")
+    medium = Medium(id="clip", kind="video", file="a.webm", sha256=store.take(made.read_bytes(), "a.webm"))
+    content = to_wire((Message("user", (medium,)),), store)[0]["content"]
+    label, rest = content[0], content[1:]
+    times, frames = rest[::2], rest[1::2]
+    assert label["text"] == f"Video 0, {MAX_FRAMES} frames:"
+    assert len(times) == len(frames) == MAX_FRAMES
+    assert times[0]["text"] == "at 00:00.0:"
+    assert times[-1]["text"] == "at 00:07.9:"
+    assert len({time["text"] for time in times}) == MAX_FRAMES, "each frame can be cited"
+    first, last = (shown_wire(frames[place]["image_url"]["url"]).convert("L").getpixel((5, 5)) for place in (0, -1))
+    assert first < last
+    some = to_wire((Message("user", (medium.model_copy(update={"most_frames": 4}),)),), store)[0]["content"]
+    labels = [part["text"] for part in some if "text" in part]
+    assert (labels[0], [text[:8] for text in labels[1:]]) == (
+        "Video 0, 4 frames:",
+        [f"at 00:0{second}" for second in (0, 2, 4, 6)],
+    )
+
+
+PHOTO = Medium(id="photo", kind="image", file="p.png")
+CLIP = Medium(id="clip", kind="video", file="c.webm")
+KETTLE = CASE.model_copy(update={"evidence": (Evidence(id="buyer-1", side="buyer", media=(PHOTO, CLIP)),)})
+
+
+def clues(*findings: dict[str, Any]) -> tuple[Clue, ...]:
+    found = tuple(Finding.model_validate({"media_type": "image", "description": "A dent.", **f}) for f in findings)
+    seen = Perception(visual_findings=found, evidence_summary="A dent.", support_strength="weak", is_sufficient=False)
+    return (Clue(evidence_id="buyer-1", media=("photo", "clip"), perception=seen),)
+
+
+def test_what_findings_name_is_shown_and_a_video_at_their_moments() -> None:
+    assert key_media(KETTLE, clues(), None) == ()
+    assert key_media(KETTLE, clues({"media_index": 1}, {"media_index": 7}), None) == ()
+    assert key_media(KETTLE, clues({"media_index": 0}), None) == (PHOTO,)
+    at = [{"media_index": 1, "timestamp": t} for t in ("00:09", "00:05", "00:05")]
+    assert key_media(KETTLE, clues(*at), None) == (CLIP.model_copy(update={"moments": (5.5, 9.5)}),)

@@ -23,12 +23,10 @@ from courtroom.models.pool import Call, ModelPool
 from courtroom.models.repair import read_answer
 from courtroom.models.request import Message, Reply, Request
 from courtroom.models.spec import ModelSpec
-from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
-from courtroom.procedures.debate.procedure import DebateSetup
 from courtroom.shell.options import result
 from courtroom.store.opening import open_store
 from courtroom.store.writer import Writer
-from tests.driving import drive, shell
+from tests.driving import hearing, shell, whole_hearing
 from tests.openai_server import Answer, OpenAIServer, answer_for, envelope, event
 from tests.pages import house, page, texts
 from tests.say import Watch, Word, ask, either_way, question, there
@@ -408,9 +406,6 @@ async def test_a_stream_without_a_proper_end_after_a_whole_answer_is_kept(
     assert (word(reply), reply.attempts) == ("yes", 1)
 
 
-# --- pictures -------------------------------------------------------------------------------------------------
-
-
 def images(body: Body) -> int:
     return json.dumps(body["messages"]).count('"type": "image_url"')
 
@@ -441,15 +436,10 @@ ANY = ModelSpec(id="openai/any")
 
 def hear(house: Courthouse, monkeypatch: pytest.MonkeyPatch, answer: Answer, runs: int = 1) -> tuple[Record, list[int]]:
     """A run of one juror over a case with pictures and a video, the last of so many, and how many pictures each call had."""
-    with OpenAIServer(answer=answer, keep_bodies=True) as server:
-        server.known(monkeypatch)
-        setup = CyberJurorsSetup(model=ANY, variant="baseline")
+    with OpenAIServer(answer=answer, keep_bodies=True, known_to=monkeypatch) as server:
         for seed in range(runs):
-            run = house.new_run("cyberjurors", house.library.case("phone-battery"), setup, seed)
-            drive(house, run)
+            record = whole_hearing(house, "cyberjurors", "phone-battery", seed, model=ANY, variant="baseline")
         assert house.runner.do(house.capabilities.of(ANY)).result().get(VISION) != 0
-    record = house.record(run)
-    assert record.run.status == "done"
     return record, [images(body) for body in server.bodies]
 
 
@@ -493,18 +483,11 @@ def test_a_passing_refusal_takes_no_picture_away(house: Courthouse, monkeypatch:
     assert not record.notes
 
 
-# --- what a run makes of it -------------------------------------------------------------------------------------
-
-
 def debate(
     house: Courthouse, monkeypatch: pytest.MonkeyPatch, answer: Answer, **setup: Any
 ) -> tuple[Record, OpenAIServer]:
-    with OpenAIServer(answer=answer, keep_bodies=True) as server:
-        server.known(monkeypatch)
-        given = {"model": ANY, **setup}
-        run = house.new_run("debate", house.library.case("phone-battery"), DebateSetup.model_validate(given), 0)
-        drive(house, run)
-    return house.record(run), server
+    with OpenAIServer(answer=answer, keep_bodies=True, known_to=monkeypatch) as server:
+        return hearing(house, "debate", "phone-battery", **{"model": ANY, **setup}), server
 
 
 def test_what_was_left_out_is_noted_on_the_run(house: Courthouse, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -575,8 +558,7 @@ def test_prose_in_spite_of_a_schema_is_asked_without_it(house: Courthouse, monke
         at = Connection.model_validate({"provider": "ollama_chat", "address": server.address})
         monkeypatch.setitem(house.connections, "here", at)
         model = ModelSpec(id="ollama_chat/any", connection="here", vision="no")
-        case, setup = house.library.case("oak-table"), DebateSetup(model=model, rounds=1)
-        record = house.record(drive(house, house.new_run("debate", case, setup, 0)))
+        record = hearing(house, "debate", model=model, rounds=1)
     assert (record.run.status, record.failed) == ("done", 0), record.run.reason
     assert [bool(body.get("format")) for body in server.bodies] == [True, False] * len(record.calls)
     assert result(house, record.run.id)["reasks"] == len(record.calls)
@@ -586,8 +568,7 @@ def test_a_budget_of_tokens_binds_where_none_are_told(house: Courthouse, monkeyp
     def untold(body: Body) -> web.Response:
         return said(content=answer_for(body, json.dumps(body["messages"])))(body)  # type: ignore[return-value]
 
-    with OpenAIServer(answer=untold) as server:
-        server.known(monkeypatch)
+    with OpenAIServer(answer=untold, known_to=monkeypatch):
         knobs = ("model.vision=no", "rounds=5", "budget.tokens=1500")
         given = ("--model", ANY.id, *(word for knob in knobs for word in ("--set", knob)))
         ran = json.loads(shell("run", "phone-battery", "--procedure", "debate", *given, "--json"))
@@ -622,9 +603,7 @@ def test_a_cost_that_is_estimated_is_shown_as_about_so_much(
 
 def test_a_jury_that_fails_as_a_whole_says_why(house: Courthouse, monkeypatch: pytest.MonkeyPatch) -> None:
     gone = "The model `any` does not exist or you do not have access to it."
-    with OpenAIServer(answer=lambda body: error(404, gone)) as server:
-        server.known(monkeypatch)
-        setup = CyberJurorsSetup.model_validate({"model": ANY, "jury_size": 3})
-        run = drive(house, house.new_run("cyberjurors", house.library.case("oak-table"), setup, 0))
+    with OpenAIServer(answer=lambda body: error(404, gone), known_to=monkeypatch):
+        run = hearing(house, "cyberjurors", model=ANY, jury_size=3).run.id
     reason = house.record(run).run.reason
     assert "openai/any is not known to its provider" in reason

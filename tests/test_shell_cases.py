@@ -12,7 +12,8 @@ from courtroom.cases.files import ENDINGS
 from courtroom.errors import CourtroomError
 from tests.driving import shell
 from tests.papers import mail, sheets, slides, word
-from tests.test_archive_names import case, packed
+from tests.test_case_files import lamp as case
+from tests.test_case_files import packed
 from tests.test_pdf import SCAN, lines, pdf
 from tests.test_sent_pictures import saved
 

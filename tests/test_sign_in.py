@@ -13,7 +13,7 @@ from courtroom.errors import CourtroomError
 from courtroom.sharing import DAY, ActionFilter, ActionLog, Links, owned
 from pages.parts.shared.house import courthouse
 from tests.driving import shell
-from tests.pages import press, texts
+from tests.pages import press, ran, texts
 from tests.signing_in import AUTH, claims, closed_house, person, secrets, visit
 from tests.test_sharing import experiment_of, package, run_of, shown
 
@@ -47,8 +47,7 @@ def test_a_listed_address_that_the_provider_knows_owns_the_server_and_issuers_ar
     assert not any("People" in str(link.proto) for link in again.get("page_link"))
     second = visit("bea")
     second.user = {**claims("bea"), "iss": "https://other.example"}
-    second.run()
-    assert not second.exception
+    ran(second)
     assert len([one for one in house.accounts.all() if one.name == "Bea"]) == 2
 
 
@@ -57,8 +56,7 @@ def test_an_owner_gives_access_which_holds_at_once_and_the_shell_the_first_owner
     owner = visit("ada", "people")
     owner.selectbox(f"access-{bea.id}").select(Access.RUN)
     owner.number_input(f"budget-{bea.id}").set_value(20.0)
-    owner.button(f"save-{bea.id}").click().run()
-    assert not owner.exception
+    ran(owner.button(f"save-{bea.id}").click())
     (known,) = (one for one in house.accounts.all() if one.id == bea.id)
     assert (known.access, known.budget) == (Access.RUN, 20.0)
     ada = person(house, "ada", Access.OWN)
@@ -135,8 +133,7 @@ def test_its_owner_says_who_sees_a_run_and_who_did_what_can_be_read(house: Court
     assert list(mine.dataframe[0].value["Case"]) == [TITLE]
     app = visit("bea", "deliberation", run=run)
     assert {"Step", "Run", "Make a link"} <= labels(app)
-    app.radio(f"visibility-run-{run}").set_value("shared").run()
-    assert not app.exception
+    ran(app.radio(f"visibility-run-{run}").set_value("shared"))
     assert owned(house.database, Resource(kind="run", id=run)).visibility == "shared"
     reader = visit("cy", "deliberation", run=run)
     assert "It belongs to somebody else" in texts(reader)

@@ -1,4 +1,4 @@
-"""A stand-in is asked where a model has no answer: over real HTTP, marked, found again by resumes and forks, and never guessed."""
+"""Who answers where a member fails, or refuses a piece: stand-ins, and what is said of those who are missing."""
 
 import json
 from collections.abc import Iterator
@@ -6,9 +6,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from aiohttp import web
 
 from courtroom import film as films
 from courtroom import report
+from courtroom.cases.dispute import Evidence
 from courtroom.courthouse import Courthouse
 from courtroom.engine.record import Record
 from courtroom.evaluation.turnout import turnout
@@ -18,16 +20,17 @@ from courtroom.language import speaking
 from courtroom.models import failures
 from courtroom.models.connections import Connection, Connections
 from courtroom.models.spec import OFFLINE
-from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
+from courtroom.procedures.cyberjurors.tasks import PerceiveEvidence
 from courtroom.settings import Settings
 from pages.parts.shared.shown import literal
-from tests.driving import drive, shell
-from tests.openai_server import OpenAIServer
+from tests.driving import hearing, shell
+from tests.openai_server import OpenAIServer, answer_for, refusal, texts_of
 from tests.pages import house as app_house
 from tests.pages import page, texts
 from tests.test_sharing import add_dataset
 
 __all__ = ["app_house"]  # a fixture
+
 SLOW = {"id": "openai/slow", "connection": "lab", "timeout_s": 0.3, "attempts": 1, "vision": "no"}
 SMALL: dict[str, Any] = {"jury_size": 4, "rounds": 1, "examination": "shared"}
 
@@ -59,8 +62,7 @@ def lab(server: OpenAIServer) -> Connections:
 
 
 def heard(house: Courthouse, **knobs: Any) -> Record:
-    setup = CyberJurorsSetup.model_validate({**SMALL, **knobs})
-    return house.record(drive(house, house.new_run("cyberjurors", house.library.case("oak-table"), setup, 0)))
+    return hearing(house, "cyberjurors", **{**SMALL, **knobs})
 
 
 HALF = {f"juror-0{seat}": {**SLOW, "otherwise": OFFLINE} for seat in (3, 4)}
@@ -95,8 +97,6 @@ def test_an_experiment_says_what_stand_ins_answered(house: Courthouse) -> None:
     assert told == [f"helped: stand-ins answered {row.outcome.stood_in} of {row.outcome.calls} questions."]
     assert row.outcome.stood_in >= 2
 
-
-# --- who is missing -------------------------------------------------------------------------------------------
 
 SILENT = {f"juror-0{seat}": SLOW for seat in (3, 4)}
 MISSING = "2 of 4 voted. The other 2, all of openai/slow, gave no answer. openai/slow did not answer within 0.3 s."
@@ -170,3 +170,92 @@ def test_a_member_that_speaks_as_a_model_is_counted_and_marked(server: OpenAISer
         assert [call.member for call in record.calls if call.speaks_as_model] == ["juror-03"]
     finally:
         app_house.connections.pop("lab")
+
+
+CASE = "phone-battery"
+REFUSED = "## The piece: seller-2,"
+
+
+class Refusing:
+    """Refuses one piece of evidence, for as long as it is told to."""
+
+    def __init__(self) -> None:
+        self.pieces: tuple[str, ...] = (REFUSED,)
+        self.until = ""
+        self.prompts: list[str] = []
+
+    def answer(self, body: dict[str, Any]) -> web.Response | str:
+        prompt = "\n".join(map(texts_of, body["messages"]))
+        self.prompts.append(prompt)
+        if self.until and self.until in prompt:
+            self.pieces = ()
+        refused = any(piece in prompt for piece in self.pieces)
+        if refused:
+            return refusal(400, "This picture is against the content policy.")
+        answer = json.loads(answer_for(body, prompt))
+        if "is_sufficient" in answer:
+            answer["is_sufficient"] = False  # so that each piece is looked at
+        return json.dumps(answer)
+
+
+@pytest.fixture
+def refusing() -> Refusing:
+    return Refusing()
+
+
+@pytest.fixture
+def lab_house(refusing: Refusing, tmp_path: Path) -> Iterator[Courthouse]:
+    with OpenAIServer(answer=refusing.answer) as server:
+        lab_house = Courthouse(Settings(home=tmp_path))
+        lab_house.connections["lab"] = Connection.model_validate({"provider": "openai", "address": server.url})
+        yield lab_house
+        lab_house.close()
+
+
+def seen(lab_house: Courthouse, **knobs: Any) -> Record:
+    model = {"id": "openai/eyes", "connection": "lab", "vision": "no", "attempts": 1}
+    given = {"model": model, "jury_size": 3, "consensus": 1.0, "rounds": 2, **knobs}
+    return hearing(lab_house, "cyberjurors", CASE, **given)
+
+
+def failed(record: Record, stage: str) -> list[str]:
+    return [call.path for call in record.calls if call.value is None and call.stage == stage]
+
+
+@pytest.mark.parametrize("examination", ["own", "shared"])
+def test_a_piece_that_a_model_refuses_does_not_lose_the_case(
+    lab_house: Courthouse, refusing: Refusing, examination: str
+) -> None:
+    record = seen(lab_house, examination=examination)
+    assert record.run.status == "done", record.run.reason
+    assert all(vote.choice for votes in record.ballots.values() for vote in votes.values())
+    told = "Could not be looked at, so that nothing is known of what is seen there: seller-2."
+    judged = [prompt for prompt in refusing.prompts if "# Your task: vote" in prompt]
+    assert judged
+    assert all(told in prompt for prompt in judged)
+    assert any("seller-2 could not be looked at by" in note for note in record.notes)
+    eyes = 1 if examination == "shared" else 3
+    assert len(failed(record, "evidence")) == len(failed(record, "round-2")) == eyes
+
+
+def test_a_refused_piece_is_asked_for_again_in_the_next_round(lab_house: Courthouse, refusing: Refusing) -> None:
+    refusing.until = "# Your task: sum up the round"
+    record = seen(lab_house, examination="shared")
+    call = record.call("round-2/examiner/perceive-again-seller-2")
+    assert call is not None
+    assert call.value is not None
+    assert record.call("round-2/examiner/analyse") is not None
+    judged = [prompt for prompt in refusing.prompts if "# Your task: vote" in prompt]
+    assert ["Could not be looked at" in prompt for prompt in judged] == [True] * 3 + [False] * 3
+
+
+def test_a_piece_may_speak_against_its_own_side() -> None:
+    answer = {"evidence_summary": "The seal is whole.", "is_sufficient": True}
+    piece = Evidence(id="seller-1", side="seller", text="The seal.")
+    task = PerceiveEvidence.model_construct(evidence=piece, in_favour=False)
+    for strength in ("none", "against"):
+        given = task.form.model_validate({**answer, "support_strength": strength})
+        assert task.declared(given).support_strength == strength
+    narrow = PerceiveEvidence.model_construct(evidence=piece, in_favour=True)
+    with pytest.raises(ValueError, match="strong"):
+        narrow.form.model_validate({**answer, "support_strength": "against"})

@@ -1,8 +1,7 @@
-"""How sure is a verdict: the sequential test by hand, and repeats of runs with the offline model and with a server that
-wavers."""
+"""How sure is a verdict, and would it come out today: the sequential test by hand, repeats, and recorded calls that are asked again."""
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from itertools import chain, repeat
 from typing import Any
 
@@ -12,9 +11,10 @@ from aiohttp import web
 from courtroom.courthouse import Courthouse
 from courtroom.errors import CourtroomError
 from courtroom.evaluation.significance import Series, series
-from tests.driving import shell
+from tests.driving import done, shell
 from tests.openai_server import Answer, OpenAIServer, answer_for
 from tests.pages import benched
+from tests.test_experiments import SINGLE, TRIAL, spec, texts
 
 PRICED = "openai/gpt-4o-mini"
 
@@ -33,13 +33,6 @@ def wavers(*votes: str | Callable[[], web.Response]) -> Answer:
         return vote() if callable(vote) else json.dumps({**json.loads(answer_for(body, "the same")), "verdict": vote})
 
     return answer
-
-
-@pytest.fixture
-def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[OpenAIServer]:
-    with OpenAIServer(answer=wavers("buyer")) as server:
-        server.known(monkeypatch)
-        yield server
 
 
 @pytest.mark.parametrize(
@@ -91,6 +84,7 @@ def test_a_server_that_wavers_refutes_it_soon(house: Courthouse, server: OpenAIS
 
 
 def test_a_budget_ends_it_and_a_larger_one_goes_on(house: Courthouse, server: OpenAIServer) -> None:
+    server.answer = wavers("buyer")
     run = heard(house, PRICED)
     each = house.record(run).cost
     found = house.experiments.repeats.go(run, budget=5 * each)
@@ -102,3 +96,71 @@ def test_a_budget_ends_it_and_a_larger_one_goes_on(house: Courthouse, server: Op
     further = house.experiments.repeats.go(run, budget=1000 * each)
     assert (further.found.state, further.found.of) == ("shown", 18)
     assert server.calls == asked + 18 - found.found.of
+
+
+class Changing:
+    """A model of one version that always says *sad*; later of another, that says *glad*."""
+
+    version, label, other = "judge-2024", "sad", "glad"
+
+    def __call__(self, body: dict[str, Any]) -> web.Response:
+        said = {"features": [], "reason": "So it reads.", "label": self.label, "first": self.label, "second": self.other,
+                "evidence": ["It"], "argument": "It reads so."}  # fmt: skip
+        choice = {"index": 0, "message": {"role": "assistant", "content": json.dumps(said)}, "finish_reason": "stop"}
+        usage = {"prompt_tokens": 100, "completion_tokens": 20, "total_tokens": 120}
+        given = {"id": "c", "object": "chat.completion", "created": 0, "model": self.version, "choices": [choice]}
+        return web.json_response({**given, "usage": usage, "system_fingerprint": "fp-1"})
+
+
+@pytest.fixture
+def model() -> Changing:
+    return Changing()
+
+
+@pytest.fixture
+def changing_house(house: Courthouse, model: Changing, server: OpenAIServer) -> Courthouse:
+    server.answer = model
+    house.datasets.add("feelings", texts())
+    return house
+
+
+def experiment(changing_house: Courthouse) -> str:
+    arms = [
+        {"name": name, "procedure": "courtroom-llm", "model": "openai/any", "set": knobs}
+        for name, knobs in (("one judge", SINGLE), ("three judges", TRIAL))
+    ]
+    return done(changing_house, spec(arms=arms)).kept.id
+
+
+def test_a_model_that_stays_as_it_was_shows_no_change(changing_house: Courthouse) -> None:
+    name = experiment(changing_house)
+    found = changing_house.experiments.canary(name, 12)
+    assert (found.wanted, found.asked, found.changed, found.cost.calls, found.stopped) == (12, 12, 0, 24, "")
+    assert found.then == found.now == ("judge-2024 fp-1",)
+    assert {"Answers", "Decisions", "Votes"} == {one.kind for one in found.shares}
+    for one in found.shares:
+        assert (one.same[0], one.spread[0], one.further[0]) == (1.0, 1.0, 0.0)
+        assert one.same[1] < 1.0, "so few calls show no certainty"
+        assert "no change is shown" in " ".join(one.sentences)
+    assert changing_house.experiments.store.experiment(name).experiment.canaries == (found,)
+    told = shell("experiment", "canary", name, "--calls", "4")
+    assert "4 of 4 calls were asked again, each twice." in told
+    assert "The models call themselves judge-2024 fp-1, as on record." in told
+
+
+def test_another_version_with_other_answers_is_a_change(changing_house: Courthouse, model: Changing) -> None:
+    name = experiment(changing_house)
+    first = changing_house.experiments.canary(name, 6)
+    model.version, model.label, model.other = "judge-2026", "glad", "sad"
+    found = changing_house.experiments.canary(name, 24)
+    assert (found.then, found.now) == (("judge-2024 fp-1",), ("judge-2026 fp-1",))
+    decisions = next(one for one in found.shares if one.kind == "Decisions")
+    assert (decisions.same[0], decisions.spread[0], decisions.cases) == (0.0, 1.0, 6)
+    assert decisions.further[1] > 0
+    assert any("this is a change" in line for line in found.lines)
+    assert "on record they did judge-2024 fp-1" in " ".join(found.lines)
+    again = changing_house.experiments.begin(changing_house.experiments.store.experiment(name).experiment)
+    assert again == name, "what is kept decides nothing of the cells"
+    assert changing_house.experiments.store.experiment(name).experiment.canaries == (first, found)
+    told = json.loads(shell("experiment", "results", name, "--json"))
+    assert [one["now"] for one in told["canaries"]] == [["judge-2024 fp-1"], ["judge-2026 fp-1"]]

@@ -16,9 +16,9 @@ from courtroom.settings import Settings
 from courtroom.store.opening import open_store
 from pages.parts.shared import house as pages_house
 from tests import forks
-from tests.driving import drive
+from tests.driving import hearing
 
-ROUNDS = 16
+ROUNDS = 6
 CASE = "oak-table"
 
 
@@ -55,8 +55,7 @@ def test_a_store_opened_twice_loses_nothing(tmp_path: Path) -> None:
         second = Courthouse(settings)
         other_process(settings.sqlite, f"panel-{number}", killed=number % 3 == 0)
         house = first if number % 5 else second
-        setup = house.procedures["debate"].setup(rounds=1)
-        runs.append(drive(house, house.new_run("debate", house.library.case(CASE), setup, number)))
+        runs.append(hearing(house, "debate", CASE, number, rounds=1).run.id)
         if number % 2:
             assert runs[-1] in shell("runs")
         else:

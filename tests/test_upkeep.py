@@ -44,12 +44,6 @@ def wrong(home: Path, mend: bool = False) -> dict[str, CheckResult]:
     return {one.about: one for one in examine(Settings(home=home), mend=mend) if one.state != "fine"}
 
 
-def change(home: Path, *statements: str) -> None:
-    with closing(sqlite3.connect(home / STORE, isolation_level=None)) as db:
-        for statement in statements:
-            db.execute(statement)
-
-
 def on_disk(home: Path) -> None:
     """Write both indexes of the precedents to disk."""
     settings = Settings(home=home)
@@ -69,7 +63,9 @@ def damage_vectors(home: Path) -> None:
 
 
 def stray_rows(home: Path) -> None:
-    change(home, "DELETE FROM runs WHERE id = (SELECT run FROM seats)", "DELETE FROM experiments")
+    with closing(sqlite3.connect(home / STORE, isolation_level=None)) as db:
+        db.execute("DELETE FROM runs WHERE id = (SELECT run FROM seats)")
+        db.execute("DELETE FROM experiments")
 
 
 MENDED: Mapping[Callable[[Path], None], set[str]] = {
@@ -163,8 +159,7 @@ def outcome(house: Courthouse, run: str) -> tuple[object, dict[str, object]]:
 @pytest.mark.usefixtures("either_database")
 def test_a_backup_while_runs_go_on_restores_to_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     setup = CyberJurorsSetup.model_validate({"jury_size": 3, "rounds": 1, "model": {"id": "openai/real"}})
-    with OpenAIServer(delay=0.05) as server:
-        server.known(monkeypatch)
+    with OpenAIServer(delay=0.05, known_to=monkeypatch) as server:
         house = Courthouse(Settings(home=tmp_path / "home"))
         case = house.library.case("oak-table")
         before = drive(house, house.new_run("cyberjurors", case, CyberJurorsSetup(jury_size=3, rounds=1), 99))

@@ -19,11 +19,11 @@ from courtroom.models.request import Request
 from courtroom.models.schema import schema_of
 from courtroom.models.spec import ModelSpec
 from courtroom.procedures import PROCEDURES
-from courtroom.procedures.verdict.alignment import AlignmentSetup, adapter, first_drafts, preferences, supervised
+from courtroom.procedures.verdict.alignment import adapter, first_drafts, preferences, supervised
 from courtroom.procedures.verdict.setup import VerdictSetup
 from courtroom.procedures.verdict.tasks import Advice, DraftJudgment, ReflectOnDraft
 from courtroom.procedures.verdict.train import fitting
-from tests.driving import drive
+from tests.driving import whole_hearing
 from tests.toy import Scripted, text_of
 from tests.verdict_questions import LANGUAGES, file_of, rendered
 
@@ -72,10 +72,7 @@ class Panel(Scripted):
 
 def hear(house: Courthouse, model: Panel, case: CriminalCase = CASE, **knobs: object) -> Record:
     house.pool = model  # type: ignore[assignment, misc]
-    setup = VerdictSetup.model_validate({"model": ModelSpec(id="scripted"), **knobs})
-    record = house.record(drive(house, house.new_run("verdict", case, setup, 0)))
-    assert record.run.status == "done", record.run.reason
-    return record
+    return whole_hearing(house, "verdict", case, **{"model": ModelSpec(id="scripted"), **knobs})
 
 
 def test_a_rejected_draft_is_revised_with_the_feedback_in_view(house: Courthouse) -> None:
@@ -227,10 +224,7 @@ def test_reasons_come_before_decisions_but_where_the_paper_has_it_otherwise(hous
 
 def aligned(house: Courthouse, model: Panel, *records: Record, rounds: int = 3) -> Record:
     batch = DraftBatch(id="drafts", title="Drafts", drafts=tuple(first_drafts(records)))
-    setup = AlignmentSetup(model=ModelSpec(id="scripted"), rounds=rounds)
-    record = house.record(drive(house, house.new_run("alignment", batch, setup, 0)))
-    assert record.run.status == "done", record.run.reason
-    return record
+    return whole_hearing(house, "alignment", batch, model=ModelSpec(id="scripted"), rounds=rounds)
 
 
 def pairs(house: Courthouse, record: Record) -> list[dict[str, Any]]:

@@ -32,8 +32,7 @@ def test_a_verdict_with_cache_and_batch_costs_what_is_published(
     house.datasets.add("one", iter([Row(id=case.id, case=case, category="", split="test")]))
     arm = {"name": "jury", "procedure": "cyberjurors", "model": model, "set": PANEL}
     experiment = parsed({"name": "cost", "dataset": {"name": "one"}, "batch": True, "arms": [arm]}, "here")
-    with ProviderServer() as server:
-        server.known(monkeypatch)
+    with ProviderServer(known_to=monkeypatch) as server:
         expected = house.experiments.estimate(experiment)
         (row,) = done(house, experiment).rows
         record = house.record(row.run)

@@ -65,6 +65,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def _rank(item: pytest.Item) -> int:
+    if item.get_closest_marker("real_model"):
+        return 4
     return next((rank for rank, name in enumerate((BROWSER, "slow", "kills")) if item.get_closest_marker(name)), 3)
 
 

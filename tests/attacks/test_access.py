@@ -31,7 +31,7 @@ from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
 from courtroom.questions.beside import ask_outside_runs
 from courtroom.settings import Settings
 from courtroom.sharing import share
-from tests.driving import drive
+from tests.driving import hearing
 from tests.pages import ROOT, texts
 from tests.signing_in import closed_house, person, visit
 
@@ -293,8 +293,7 @@ ADDRESSES = (
 @pytest.fixture(scope="module")
 def run(house: Courthouse) -> str:
     """A finished one."""
-    setup = CyberJurorsSetup(jury_size=2, rounds=1)
-    return drive(house, house.new_run("cyberjurors", house.library.case("oak-table"), setup, 0))
+    return hearing(house, "cyberjurors", jury_size=2, rounds=1).run.id
 
 
 @pytest.mark.parametrize(("page", "field"), ADDRESSES)
@@ -314,9 +313,6 @@ def test_whatever_an_address_says_a_page_stands(page: str, field: str, run: str,
         app.run()
         assert not app.exception, text[:40]
         assert app.main.children
-
-
-# --- things of others ----------------------------------------------------------------------------------------
 
 
 ANYBODYS = (

@@ -1,4 +1,4 @@
-"""Disks that are full, locked or broken: nothing that was paid for is lost, nothing half-written stays."""
+"""Disks that are full, locked or broken, a store that is away: nothing paid for is lost or asked twice, nothing half-written stays."""
 
 import asyncio
 import io
@@ -9,25 +9,31 @@ import resource
 import shutil
 import sqlite3
 import subprocess
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Callable, Iterator
 from contextlib import closing, suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
 from PIL import Image
 
 from courtroom.cases.files import Package
 from courtroom.cases.library import Library
+from courtroom.engine import active_run
+from courtroom.engine.answers import AnswerStore
+from courtroom.engine.ledger import RunLedger
 from courtroom.engine.run import Control
+from courtroom.engine.store import RunStore
 from courtroom.errors import CourtroomError
 from courtroom.media.store import MediaStore
 from courtroom.models.request import Request
-from courtroom.store.connection import FULL, LOCKED, UNWRITABLE
+from courtroom.store.connection import FULL, LOCKED, UNWRITABLE, ServerError, passing
 from courtroom.store.opening import open_store
 from tests import forks
 from tests.driving import drive, until
 from tests.test_knowledge import opened, records
-from tests.toy import CASE, Bench, Scripted
+from tests.toy import CASE, Bench, Scripted, side_by_member
 
 LONG = "The kettle stayed cold. " * 2000
 """An answer that needs pages of its own."""
@@ -177,9 +183,6 @@ def leave(disk: Path, room: int) -> Path:
     return ballast
 
 
-# --- files that are taken in --------------------------------------------------------------------------------
-
-
 def noise(seed: int) -> bytes:
     """A picture of about 750 kB, which can't be packed."""
     out = io.BytesIO()
@@ -242,3 +245,51 @@ def test_a_file_is_imported_once_there_is_room(small_disk: Path) -> None:
     ballast.unlink()
     asyncio.run(imports.run(file))
     assert len(knowledge.of("cases", "imported")) == 2000
+
+
+AWAY = ServerError("connection failed", gone=True)
+OUTAGES = {"away": AWAY, "no connection free": ServerError("too many connections", "53300")}
+OUTAGES |= {code: ServerError("canceled", code) for code in ("57014", "40001", "40P01", "53200", "25P03")}
+
+
+@pytest.fixture
+def passing_bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Bench]:
+    monkeypatch.setattr(active_run, "PROBE_S", 0.01)
+    with closing(Bench(tmp_path / "home", Scripted(side_by_member))) as passing_bench:
+        yield passing_bench
+
+
+def failing(method: Callable[..., Any], error: Exception, times: Counter[str], after: int) -> Callable[..., Any]:
+    """The method, which fails three times after so many calls."""
+
+    def call(*given: Any, **options: Any) -> Any:
+        times["calls"] += 1
+        if after < times["calls"] <= after + 3:
+            times["failed"] += 1
+            raise error
+        return method(*given, **options)
+
+    return call
+
+
+PLACES = {"lock": (RunLedger, "check", 1), "record": (RunStore, "events", 0), "answer": (AnswerStore, "reply", 1)}
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_a_run_waits_while_the_store_is_away(place: str, passing_bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    (owner, name, after), times = PLACES[place], Counter[str]()
+    run = passing_bench.start()
+    monkeypatch.setattr(owner, name, failing(getattr(owner, name), AWAY, times, after))
+    passing_bench.runner.go(run)
+    passing_bench.runner.wait(run, 30)
+    record = passing_bench.runner.record(run)
+    assert (record.run.status, record.run.reason) == ("done", "")
+    assert times["failed"] == 3
+    asked = Counter(call.path for call in record.calls)
+    assert set(asked.values()) == {1}
+    assert len(passing_bench.model.history) == len(record.calls)
+
+
+@pytest.mark.parametrize("error", OUTAGES.values(), ids=OUTAGES)
+def test_a_passing_failure_of_a_server_is_known_as_one(error: ServerError) -> None:
+    assert passing(error).endswith("the run goes on by itself.")

@@ -149,8 +149,6 @@ def test_a_zip_that_is_meant_to_hurt_is_refused(data: bytes, tmp_path: Path, mon
     assert list(tmp_path.rglob("*")) == []
 
 
-# --- files of runs --------------------------------------------------------------------------------------------
-
 Document = dict[str, Any]
 Change = Callable[[Document], object]
 
@@ -300,9 +298,7 @@ def test_runs_that_are_forks_of_each_other_are_refused(document: Document, house
             house.files.take_in(signed(other))
 
 
-# --- files that are more than they seem, after all that may not raise how much memory this process once held -----
-
-
+# Files that are more than they seem stand last: those before may not raise how much memory this process once held.
 def dictionary_bomb() -> bytes:
     """Parquet of a few bytes: one long text, to which thousands of rows refer."""
     column = pa.DictionaryArray.from_arrays(pa.array([0] * 4_000, pa.int32()), ["x" * 2**20])

@@ -77,9 +77,6 @@ async def asked(folder: Path, request: Request, watch: Watch | None = None, at: 
         return str(error)
 
 
-# --- whole procedures -----------------------------------------------------------------------------------------
-
-
 @pytest.fixture(scope="module")
 def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """The store of all runs; at the end no file of it holds a key."""
@@ -95,7 +92,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 def test_a_procedure_leaves_the_key_in_one_header_and_nowhere_else(
     name: str, way: str, home: Path, away: Trap, monkeypatch: pytest.MonkeyPatch, capfd: Any
 ) -> None:
-    small = {"jury_size": 3, "rounds": 1, "instances": 1, "longest": 3, "hearings": 1}
+    small = {"jury_size": 3, "examination": "shared", "rounds": 1, "instances": 1, "longest": 3, "hearings": 1}
     procedure = PROCEDURES[name]
     fields = procedure.setup.model_fields
     values = {knob: value for knob, value in small.items() if knob in fields} | dict(procedure.small)
@@ -129,9 +126,6 @@ def test_no_page_shows_the_key(house: Courthouse, monkeypatch: pytest.MonkeyPatc
         assert canaries_in(str(page("setup", {"setup_section": "Models"}).main)) == []
         assert canaries_in(str(page("runs").main)) == []
     assert trap.seen
-
-
-# --- each provider --------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("provider", PROVIDERS)
@@ -180,9 +174,6 @@ async def test_a_provider_without_a_key_is_given_no_other(tmp_path: Path, monkey
         monkeypatch.setenv("GROQ_API_BASE", trap.url)
         await asked(tmp_path, question(id="groq/any"))
     assert [sent.headers["authorization"] for sent in trap.seen] == [f"Bearer {NO_KEY}"]
-
-
-# --- connections ----------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("way", ["echo", "errors", "redirects"])
@@ -241,9 +232,6 @@ def test_a_secret_is_scrubbed_in_whatever_form(secret: str) -> None:
         assert not any(inner[at : at + 4] in scrubbed(encoded) for at in range(len(inner) - 3))
     for written in (secret, quote(secret), quote(secret, safe=""), json.dumps(secret), secret.encode().hex()):
         assert scrubbed(f"it is {written}").replace('"', "") == "it is …"
-
-
-# --- typed keys -----------------------------------------------------------------------------------------------
 
 
 class Spender(Scripted):

@@ -24,8 +24,8 @@ from tests import forks, kills
 from tests.driving import until
 from tests.openai_server import OpenAIServer
 from tests.postgres_server import PostgresServer
-from tests.test_closing import heard
 from tests.test_knowledge import opened, records
+from tests.test_log import heard
 from tests.toy import Bench, Scripted, side_by_member
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning:chromadb.*", "ignore::ResourceWarning")
@@ -296,8 +296,7 @@ def test_an_import_killed_at_any_statement_changes_nothing(tmp_path: Path, how: 
 def test_what_ifs_of_a_killed_process_are_taken_up(house: Courthouse, monkeypatch: pytest.MonkeyPatch) -> None:
     run = heard(house, rounds=2)
     words = ("what-if", run, "--vary", "model.id=openai/any", "--vary", "rounds=1", "--seeds", "2")
-    with OpenAIServer(delay=0.02) as server:
-        server.known(monkeypatch)
+    with OpenAIServer(delay=0.02, known_to=monkeypatch):
         with forks.Fork(forks.shell, *words) as process:
             process.until([f"{n} of 6 cells".encode() for n in range(2, 6)])
             process.kill()

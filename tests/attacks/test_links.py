@@ -19,7 +19,7 @@ from courtroom.models.spec import ModelSpec
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
 from tests.attacks.trap import Trap
 from tests.driving import drive
-from tests.pages import heard, house, opened_at, page
+from tests.pages import heard, house, opened_at, page, ran
 
 __all__ = ["house"]  # a fixture
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning:chromadb.*", "ignore::ResourceWarning")
@@ -68,17 +68,11 @@ def hostile_setup(spec: dict[str, Any]) -> dict[str, Any]:
     return {"model": {**ModelSpec().model_dump(), **spec}}
 
 
-# --- the setup itself -------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("spec", HOSTILE, ids=lambda spec: json.dumps(spec)[:70])
 def test_a_setup_says_nothing_of_where_a_key_goes(spec: dict[str, Any]) -> None:
     for given in ({"model": spec}, {"roles": {"juror": spec}}, {"members": {"juror": spec}}):
         with pytest.raises(ValidationError):
             CyberJurorsSetup.model_validate(given)
-
-
-# --- each way in ------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("spec", FEW, ids=["address", "id", "connection"])
@@ -116,9 +110,6 @@ def test_a_connection_that_is_not_there_stops_the_run_with_one_sentence(house: C
     assert row.reason.startswith(f"There is no connection “{name}” on this server.")
 
 
-# --- links, files and saved setups on the page --------------------------------------------------------------------
-
-
 def setup_page(link: object = None, section: str = "Settings") -> AppTest:
     query = {} if link is None else {"setup": link if isinstance(link, str) else json.dumps(link)}
     return opened_at("setup", {"setup_section": section}, **query)
@@ -146,8 +137,7 @@ def test_a_hostile_link_or_saved_setup_is_refused_in_a_sentence_and_changes_noth
     house.setups.save("odd", {"procedure": "cyberjurors", "setup": [1]})
     app = setup_page(section="Save and share")
     for name in ("nice", "odd"):
-        app.button(key=f"load-{name}").click().run()
-        assert not app.exception
+        ran(app.button(key=f"load-{name}").click())
         assert app.error
         assert app.session_state["drafts"]["cyberjurors"].values == plain
 
@@ -172,9 +162,6 @@ def test_what_a_link_changes_is_shown_before_anything_can_be_started(house: Cour
     assert house.store.runs() == []
 
 
-# --- the store of an earlier version --------------------------------------------------------------------------------
-
-
 def test_an_old_run_with_an_address_in_it_is_shown_as_it_was_and_not_driven(house: Courthouse) -> None:
     with Trap() as trap:
         run = house.new_run("cyberjurors", house.library.case("oak-table"), CyberJurorsSetup(jury_size=2), 0)
@@ -195,9 +182,6 @@ def test_an_old_run_with_an_address_in_it_is_shown_as_it_was_and_not_driven(hous
         mended = changed(record.setup, {"model": {"id": "offline"}})
         assert house.store.status(drive(house, house.fork(run, mended))) == "done"
     assert trap.seen == []
-
-
-# --- the owner's file -------------------------------------------------------------------------------------------------
 
 
 OPENAI = '[connections.lab]\nprovider = "openai"\n'

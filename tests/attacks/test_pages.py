@@ -182,8 +182,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     with Trap() as fetched, pytest.MonkeyPatch.context() as patch:
         here = fetched.url.removesuffix("/v1")
         canaries = Canaries(here, ELSEWHERE)
-        with OpenAIServer(answer=canaries.answer) as models:
-            models.known(patch)
+        with OpenAIServer(answer=canaries.answer, known_to=patch):
             store = hostile_store(home, canaries)
             with forked_app(home) as app, sync_playwright() as playwright:
                 browser = playwright.chromium.launch(executable_path=CHROMIUM, args=[*FLAGS, NO_NAMES])

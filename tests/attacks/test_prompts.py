@@ -17,10 +17,9 @@ from courtroom.engine.runner import LOST_TWICE
 from courtroom.models import apart
 from courtroom.models.apart import MEMORY_MB, Apart, PromptError, why_no_template
 from courtroom.models.request import Request
-from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
 from tests import forks
-from tests.driving import drive, house
-from tests.pages import ROOT, page, texts
+from tests.driving import drive, house, prepared
+from tests.pages import ROOT, page, ran, texts
 from tests.toy import Bench, ToySetup
 
 __all__ = ["house"]  # a fixture
@@ -117,9 +116,7 @@ def test_a_restart_takes_a_run_with_a_looping_prompt_up_and_ends_it(bench: Bench
 
 @pytest.fixture(scope="module")
 def paused(house: Courthouse) -> str:
-    setup = CyberJurorsSetup(jury_size=3, rounds=2, consensus=1.0)
-    run = house.new_run("cyberjurors", house.library.case("oak-table"), setup, 0)
-    return drive(house, run, Control(stage="round 1"))
+    return drive(house, prepared(house, "cyberjurors", jury_size=3, rounds=2, consensus=1.0), Control(stage="round 1"))
 
 
 @pytest.mark.usefixtures("quick")
@@ -144,8 +141,7 @@ def test_the_setup_page_tells_what_is_wrong(tmp_path: Path, monkeypatch: pytest.
     monkeypatch.setenv("COURTROOM_HOME", str(tmp_path))
     monkeypatch.chdir(ROOT)
     app = page("setup", {"setup_section": "Prompts"})
-    next(area for area in app.text_area if area.label == "Text").set_value(ATTACKS["many brackets"]).run()
-    assert not app.exception
+    ran(next(area for area in app.text_area if area.label == "Text").set_value(ATTACKS["many brackets"]))
     assert "be used" in texts(app)
 
 

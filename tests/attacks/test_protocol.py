@@ -30,11 +30,10 @@ from yarl import URL
 from courtroom.access import Access, Resource, acts
 from courtroom.courthouse import Courthouse
 from courtroom.models.spec import ModelSpec
-from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
 from courtroom.sharing import Links, share
 from pages.parts.shared import protocol
 from tests.app_server import AppServer, forked_app
-from tests.driving import drive
+from tests.driving import drive, prepared
 from tests.openai_server import OpenAIServer
 from tests.signing_in import AUTH, claims, person
 
@@ -165,13 +164,11 @@ def test_each_message_of_streamlit_is_needed_or_refused() -> None:
 @pytest.fixture
 def site(tmp_path: Path, house: Courthouse, monkeypatch: pytest.MonkeyPatch) -> Iterator[AppServer]:
     """The app, in which people sign in, with a run that goes on."""
-    setup = CyberJurorsSetup(model=ModelSpec(id="openai/any", vision="no"), jury_size=1, rounds=1)
-    run = house.new_run("cyberjurors", house.library.case("oak-table"), setup, 0)
+    run = prepared(house, "cyberjurors", model=ModelSpec(id="openai/any", vision="no"), jury_size=1, rounds=1)
     house.store.set_status(run, "running")  # as if its process had died: the app goes on with it
     file = tmp_path / "secrets.toml"
     file.write_text(AUTH)
-    with OpenAIServer(delay=LONG_S) as server:
-        server.known(monkeypatch)
+    with OpenAIServer(delay=LONG_S, known_to=monkeypatch):
         people = {"COURTROOM_OWNERS": "ada@example.org", "COURTROOM_UPLOAD_SESSION_MB": "3"}
         options = ("--secrets.files", str(file), "--server.disconnectedSessionTTL", "1")
         with forked_app(tmp_path, people, options) as app:
@@ -234,9 +231,10 @@ async def test_a_flood_without_sign_in_disturbs_no_session(site: AppServer, hous
 async def test_waiting_messages_take_bounded_room() -> None:
     answered: list[BackMsg] = []
     answer = partial(protocol._handle_message, lambda session, message: answered.append(message))
-    session, large, began = Mock(id="a session"), {"id": "a", "json_value": "x" * 2**22}, time.monotonic()
-    for _ in range(100):
-        answer(session, BackMsg(rerun_script={"widget_states": {"widgets": [large]}}))
+    session, began = Mock(id="a session"), time.monotonic()
+    for size in (*[1] * protocol.AT_ONCE, *[2**22] * 50):
+        widget = {"id": "a", "json_value": "x" * size}
+        answer(session, BackMsg(rerun_script={"widget_states": {"widgets": [widget]}}))
     waiting = protocol._paces[session].waiting
     assert len(answered) <= protocol.AT_ONCE + protocol.A_SECOND * (time.monotonic() - began)
     assert 0 < sum(one.ByteSize() for one in waiting) <= protocol.MOST_HELD
@@ -380,10 +378,11 @@ def kept(house: Courthouse, *names: str) -> set[tuple[Any, ...]]:
 async def test_values_that_no_widget_sends_change_show_and_break_nothing(site: AppServer, house: Courthouse) -> None:
     people = {name: person(house, name, access) for name, access in (("bea", Access.LOOK), ("cem", Access.RUN))}
     with acts(person(house, "ada", Access.OWN)):
-        setup = CyberJurorsSetup(jury_size=3, rounds=1)
         oak = house.library.case("oak-table")
         secret = house.library.restore(oak.model_copy(update={"id": "secret", "title": OTHERS}))
-        hidden, shown, other = (house.new_run("cyberjurors", case, setup, 0) for case in (secret, oak, oak))
+        hidden, shown, other = (
+            prepared(house, "cyberjurors", case, jury_size=3, rounds=1) for case in (secret, oak, oak)
+        )
         for run, visibility in ((hidden, "private"), (shown, "shared"), (other, "shared")):
             share(house.database, Resource(kind="run", id=run), visibility)
             drive(house, run)

@@ -27,7 +27,8 @@ from courtroom.store import postgres as server_store
 from courtroom.store.connection import AWAY
 from courtroom.store.opening import open_store
 from tests import forks
-from tests.driving import drive, drivers, until
+from tests.attacks.test_kills import name_of
+from tests.driving import drive, drivers, prepared, until
 from tests.openai_server import OpenAIServer
 from tests.postgres_server import PostgresServer
 from tests.test_experiments import SINGLE, spec, texts
@@ -107,7 +108,7 @@ def opening() -> None:
     """Opens the store once it is told to, and puts a run on record; to be forked."""
     ready()
     house = Courthouse()
-    house.new_run("debate", house.library.case("oak-table"), house.procedures["debate"].setup(rounds=1), os.getpid())
+    prepared(house, "debate", seed=os.getpid(), rounds=1)
     house.close()
 
 
@@ -143,8 +144,7 @@ def test_an_experiment_of_two_servers_is_one(
     arm = {"procedure": "courtroom-llm", "set": SINGLE}
     arms = [{"name": name, "model": f"openai/{name}", **arm} for name in ("a", "b")]
     store = house.experiments.store
-    with OpenAIServer(delay=0.02, keep_bodies=True) as server, ExitStack() as stack:
-        server.known(monkeypatch)
+    with OpenAIServer(delay=0.02, keep_bodies=True, known_to=monkeypatch) as server, ExitStack() as stack:
         living = [stack.enter_context(forks.Fork(experimenting, spec(arms=arms, repeats=2))) for _ in range(2)]
         at_once(*living)
         if killed:
@@ -175,7 +175,7 @@ def intervening(run: str, name: str) -> None:
 
 
 def test_two_processes_that_intervene_lose_nothing(house: Courthouse) -> None:
-    run = house.new_run("debate", house.library.case("oak-table"), house.procedures["debate"].setup(rounds=1), 0)
+    run = prepared(house, "debate", rounds=1)
     with forks.Fork(intervening, run, "first") as first, forks.Fork(intervening, run, "second") as second:
         assert second.line() == "0\n", "both are at it"
         assert "5\n" in iter(first.line, "")
@@ -213,8 +213,7 @@ def driving(run: str, doomed: str) -> None:
 
 
 def test_two_servers_clicked_at_once_do_nothing_twice(house: Courthouse) -> None:
-    setup = house.procedures["debate"].setup(rounds=2)
-    run, doomed = (house.new_run("debate", house.library.case("oak-table"), setup, seed) for seed in (0, 1))
+    run, doomed = (prepared(house, "debate", seed=seed, rounds=2) for seed in (0, 1))
     with forks.Fork(driving, run, doomed) as first, forks.Fork(driving, run, doomed) as second:
         at_once(first, second)
         refused = [sentence for process in (first, second) for sentence in json.loads(ended(process))]
@@ -231,9 +230,7 @@ def test_two_servers_clicked_at_once_do_nothing_twice(house: Courthouse) -> None
     assert doomed not in {row.id for row in house.store.runs()}
 
 
-# --- PostgreSQL: who takes over another's runs is killed; the server goes away and comes back ----------------
-
-RUNS, CALLS, KILLS = 3, 6, 5
+RUNS, CALLS, KILLS = 3, 6, 3
 """Runs, calls of each, and how many processes are killed while they take over."""
 
 
@@ -304,7 +301,7 @@ def test_who_dies_taking_over_leaves_runs_to_the_next(
         runs = [bench.start(seed=seed) for seed in range(RUNS)]
     with forks.Fork(drives, folder, runs, log) as driver:
         assert driver.finish().returncode == -signal.SIGKILL
-    name = on_postgres.partition("@/")[2].partition("?")[0]
+    name = name_of(on_postgres)
     until(lambda: postgres.say(f"SELECT count(*) FROM pg_stat_activity WHERE datname = '{name}'") == "0\n", "its end")
     total = int(taken_up(folder, postgres.another(on_postgres), 0, log).stdout)
     assert total > KILLS

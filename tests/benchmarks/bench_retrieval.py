@@ -70,7 +70,6 @@ BARS = (
     ("a new process's first answer / plain Chroma's", "at most", 1.3),
 )
 
-
 Costs = dict[str, np.ndarray]
 """Wall and CPU seconds by what they went into, added up."""
 

@@ -19,7 +19,7 @@ from courtroom.engine.record import Record
 from courtroom.evaluation.summaries import lead, overlap
 from courtroom.text.words import sentences
 from tests.benchmarks.tables import Row, Table, real_data, samples, share, show
-from tests.driving import drive
+from tests.driving import hearing
 
 VARIANTS = {
     "JURIS": "juris",
@@ -93,8 +93,7 @@ def accuracies(house: Courthouse, case: LabelledTask) -> Iterable[str]:
 
 def heard(house: Courthouse, procedure: str, case: Case, knobs: Mapping[str, object]) -> Record:
     """A run brought to its end."""
-    setup = house.procedures[procedure].setup.model_validate(knobs)
-    return house.record(drive(house, house.new_run(procedure, case, setup, 0)))
+    return hearing(house, procedure, case, **knobs)
 
 
 main = partial(show, tables)

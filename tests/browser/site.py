@@ -10,7 +10,7 @@ from typing import Any
 from courtroom.courthouse import Courthouse
 from courtroom.settings import Settings
 from tests.app_server import forked_app
-from tests.driving import drive
+from tests.driving import drive, prepared
 from tests.openai_server import OpenAIServer
 
 SLOW = {"model": {"id": "hosted_vllm/any"}, "jury_size": 3, "rounds": 2, "examination": "shared", "consensus": 1.0}
@@ -49,8 +49,7 @@ def site(home: Path) -> Iterator[Site]:
     half, runs, house = threading.Event(), dict[str, str](), Courthouse(Settings(home=home))
 
     def new(procedure: str, case: str, knobs: dict[str, Any]) -> str:
-        setup = house.procedures[procedure].setup.model_validate(knobs)
-        return house.new_run(procedure, house.library.case(case), setup, 0)
+        return prepared(house, procedure, case, **knobs)
 
     for name, given in ENDED.items():
         runs[name] = drive(house, new(*given))

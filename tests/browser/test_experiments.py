@@ -1,4 +1,4 @@
-"""From a fresh install to a table and the figure of accuracy against cost, by the page alone."""
+"""From a fresh install to a table and the figure of accuracy against cost, or to the first words on a question, by the page alone."""
 
 import re
 
@@ -51,3 +51,12 @@ def test_from_a_fresh_install_to_a_table_with_a_mark_and_the_figure(fresh: AppSe
     expect(mark).to_be_visible()  # a click that is forced does not wait for it
     mark.click(force=True)
     page.wait_for_url(re.compile("deliberation.*run=cell-"))
+
+
+def test_a_question_is_heard_after_two_actions(fresh: AppServer, page: Page) -> None:
+    """It is typed and put; its hearing begins by itself."""
+    page.goto(fresh.url)
+    page.get_by_role("textbox", name="Ask a question", exact=True).fill("Should the town close the old bridge to cars?")
+    page.get_by_role("button", name="Deliberate", exact=True).click()
+    expect(page.locator(".line-said .part-text").first).to_be_visible()
+    sound(page)

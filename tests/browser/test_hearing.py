@@ -12,6 +12,7 @@ from typing import Literal
 from playwright.sync_api import Browser, Page, WebSocketRoute, expect
 
 from courtroom.procedures import PROCEDURES
+from tests.browser.axe import OF_COLOURS, TAGS, violations
 from tests.browser.site import Site
 
 Theme = Literal["light", "dark"]
@@ -215,3 +216,20 @@ def test_a_fork_and_a_run_under_way_are_compared_and_followed(site: Site, page: 
     settled(page)
     page.locator(".st-key-do-run button").first.click()
     expect(other.get_by_text("Grounds", exact=True)).to_be_visible()
+
+
+PAGES = ("", "setup", "knowledge", "what_if", "experiments", "runs", "compare?runs={0},{1}")
+
+
+def test_no_page_keeps_anybody_out(site: Site, page: Page) -> None:
+    runs = [site.runs[name] for name in ("seven", "juris")]  # a jury around a table, candidates with a jury in rows
+    found = {}
+    page.set_viewport_size({"width": 1440, "height": 900})
+    for number, one in enumerate((*PAGES, *(f"deliberation?run={run}" for run in runs))):
+        page.goto(f"{site.url}/{one.format(*runs)}")
+        settled(page)
+        expect(page.get_by_test_id("stSkeleton")).to_have_count(0)
+        for theme in in_both_themes(page, THEMES[:: -1 if number % 2 else 1]):  # each page begins as the last one ended
+            if wrong := violations(page, TAGS if theme == "light" else OF_COLOURS):
+                found[one, theme] = wrong
+    assert found == {}
