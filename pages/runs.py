@@ -214,7 +214,7 @@ def listing() -> None:
     if not total:
         told = _("No run fits these filters. Loosen them.")
         if said_so:
-            told = _("No case, outcome or id has these words. Where they were said stands above.")
+            told = _("No run that fits has these words in its case, outcome or id. Where they were said stands above.")
         st.info(told, icon=":material/filter_alt_off:")
         return
     page = page_of(total, PAGE, "runs-page")

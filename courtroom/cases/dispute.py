@@ -105,7 +105,10 @@ class Dispute(Case):
     def sections(self) -> tuple[tuple[str, str], ...]:
         deal = self.transaction
         lines = (
-            (N_("What was ordered"), "\n".join(filter(None, (f"{deal.product}, {deal.cost}", deal.description)))),
+            (
+                N_("What was ordered"),
+                "\n".join(filter(None, (", ".join(filter(None, (deal.product, deal.cost))), deal.description))),
+            ),
             (N_("Chat"), "\n".join(f"{line.speaker}: {line.text}" for line in self.chat)),
             (N_("What the buyer asks for"), self.claim),
         )

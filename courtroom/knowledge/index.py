@@ -306,7 +306,8 @@ class VectorIndex(Index):
             for number, text in enumerate(entry.texts)
         ]
         gone = [name + mark for name in changed.touched for mark in ("", OTHER)] if self._version > NOTHING else []
-        with self._folders.writing():
+        self._folders.begin_writing()
+        try:
             for start in range(0, len(gone), VECTORS_AT_ONCE):
                 await _in_thread(partial(collection.delete, ids=gone[start : start + VECTORS_AT_ONCE]))
             for start in range(0, len(new), VECTORS_AT_ONCE):
@@ -318,6 +319,8 @@ class VectorIndex(Index):
             await _in_thread(partial(collection.get, limit=1, include=["embeddings"]))
             about = {"made_with": self._made_with, "version": str(version)}
             await _in_thread(partial(collection.modify, metadata=about))
+        finally:
+            await asyncio.to_thread(self._folders.end_writing)
 
     def _discard(self) -> None:
         self.close()

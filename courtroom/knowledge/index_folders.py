@@ -120,18 +120,25 @@ class IndexFolders:
     @contextmanager
     def writing(self) -> Iterator[None]:
         """Mark the folders while something is written or opened: a process that dies of it leaves the mark."""
+        self.begin_writing()
+        try:
+            yield
+        finally:
+            self.end_writing()
+
+    def begin_writing(self) -> None:
         with self._lock:
             self.take()
             self.chroma.mkdir(exist_ok=True)
             (self.chroma / WHOLE).unlink(missing_ok=True)
             self._writers += 1
-        try:
-            yield
-        finally:
-            with self._lock:
-                self._writers -= 1
-                if not self._writers and self.chroma.is_dir():
-                    (self.chroma / WHOLE).write_bytes(sums(self.chroma, self.words))
+
+    def end_writing(self) -> None:
+        """Mark the folders as whole. Blocks: it reads what was written."""
+        with self._lock:
+            self._writers -= 1
+            if not self._writers and self.chroma.is_dir():
+                (self.chroma / WHOLE).write_bytes(sums(self.chroma, self.words))
 
     def take(self) -> None:
         """Take the first folders that are free, and delete what is in them unless it is whole."""

@@ -89,7 +89,8 @@ class Checks(Plans):
                     is_contradicted=bool(passage),
                     model=check.called.model,
                 )
-        return tuple(sorted(found.values(), key=lambda claim: spoken.index(claim.vote)))
+        order = {vote.path: place for place, vote in enumerate(spoken)}
+        return tuple(sorted(found.values(), key=lambda claim: order[claim.vote.path]))
 
     def plan(self, record: Record, spec: ModelSpec) -> Plan:
         """Plan a check of every statement that this model has not checked yet; nothing is asked. Raises

@@ -145,7 +145,8 @@ def methods(record: Record, procedure: Procedure) -> str:
     setup, run = record.setup, record.run
     kind = type(setup)
     drawn = fields_drawn(kind)
-    told_elsewhere = {"model", "roles", "members", "prompts", "budget", drawn.get(Widget.PERSONAS)}
+    by_case = {drawn.get(widget) for widget in (Widget.PERSONAS, Widget.FROM_CASE)}
+    told_elsewhere = {"model", "roles", "members", "prompts", "budget", *by_case}
     turned = [
         setting_in_words(kind, path, value)
         for path, _before, value in differences(kind(), setup)
@@ -167,7 +168,7 @@ def methods(record: Record, procedure: Procedure) -> str:
         _("Settings other than the procedure's own: {settings}.", settings="; ".join(map(translated, turned)))
         if turned
         else _("All settings were the procedure's own."),
-        _("{number} interventions: {acts}.", number=len(acts), acts="; ".join(acts)) if acts else "",
+        _("Interventions ({number}): {acts}.", number=len(acts), acts="; ".join(acts)) if acts else "",
         _("The seed was {seed}; questions and answers are known by the SHA-256 {digest} over their keys.", **known_by),
     ]
     return " ".join(filter(None, (*map(translated, record.answered_by), *said)))

@@ -13,7 +13,7 @@ function stands(moment, passed) {
 
 /** Seconds that it takes to read all of a moment, at least those for which it stands; a Chinese character counts as two. */
 function reads(moment, passed) {
-  const text = moment.kind === "call" ? allWords(moment) : moment.title || "";
+  const text = moment.kind === "call" ? allWords(moment) : [moment.title, allWords(moment)].filter(Boolean).join("\n");
   return Math.max(stands(moment, passed), (text.length + (text.match(/[\u3400-\u9fff]/g) || []).length) / CHARACTERS_A_SECOND);
 }
 

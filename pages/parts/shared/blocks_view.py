@@ -126,11 +126,15 @@ def answer_fields(schema: Mapping[str, Any], value: Mapping[str, Any] | None, ke
 def left_empty(schema: Mapping[str, Any], answer: Mapping[str, Any]) -> list[str]:
     """Return the titles of the fields without which an answer can't be used, and that nobody has filled in."""
     fields = schema.get("properties", {})
-    least = {name: max(field.get("minItems", 0), field.get("minLength", 0)) for name, field in fields.items()}
-    empty = (
-        name for name, value in answer.items() if value is None or (not value and least[name] and value is not False)
-    )
-    return [literal(_title(name)) for name in empty if name in schema.get("required", ())]
+    needed = [name for name in schema.get("required", ()) if not _may_be_empty(fields.get(name, {}), answer.get(name))]
+    return [literal(_title(name)) for name in needed if not str(answer.get(name) or "").strip()]
+
+
+def _may_be_empty(field: Mapping[str, Any], value: Any) -> bool:
+    if isinstance(value, bool | int | float) or any(one.get("type") == "null" for one in field.get("anyOf", ())):
+        return True
+    is_choice = "enum" in field or "const" in field
+    return not (is_choice or field.get("minItems") or field.get("minLength") or field.get("pattern") == r"\S")
 
 
 def _title(name: str) -> str:
