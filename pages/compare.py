@@ -74,7 +74,8 @@ def chosen_runs() -> list[Record]:
         max_selections=compared.MAX_COMPARED_RUNS,
         format_func=lambda run: run_label(house, rows[run]),
         placeholder=_("Choose two to four runs"),
-        key=f"compared-{','.join(present)}",
+        # A run's label changes when it ends, and with it the choice of before would be lost.
+        key=f"compared-{','.join(present)}-{sum(record.run.verdict is not None for record in records)}",
     )
     st.session_state["compared"] = st.query_params["runs"] = ",".join(chosen if chosen != present else runs)
     if chosen != present:

@@ -114,7 +114,10 @@ class Dispute(Case):
         )
         titles = {"buyer": N_("Evidence of the buyer"), "seller": N_("Evidence of the seller")}
         pieces = (
-            (titles[piece.side], "\n".join(filter(None, (piece.text, *(one.description for one in piece.media)))))
+            (
+                titles[piece.side],
+                "\n".join((f"{piece.id}: {piece.text}", *(one.description for one in piece.media if one.description))),
+            )
             for piece in self.evidence
         )
         return tuple((title, text) for title, text in (*lines, *pieces) if text)

@@ -94,7 +94,7 @@ def as_markdown(record: Record, procedure: Procedure) -> str:
     """Write the transcript as Markdown, in which no mark of what was said takes effect."""
     written = []
     for style, said in transcript(record, procedure):
-        between = "\n> " if style == "text" else " "
+        between = "  \n> " if style == "text" else " "  # two spaces: a break that Markdown keeps
         written.append(_STYLES[style].format(between.join(_MARKDOWN.sub(r"\\\1", said).splitlines())))
     return "\n\n".join(written) + "\n"
 

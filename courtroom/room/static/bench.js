@@ -13,6 +13,7 @@ function benchPart(open) {
   const speech = el("div", "speech"); speech.tabIndex = 0;
   const speechHead = el("div", "speech-head"), speechText = el("div", "speech-text"), speechFoot = el("div", "speech-foot");
   speech.append(speechHead, speechText, speechFoot);
+  speech.addEventListener("scroll", () => speech.classList.toggle("at-end", speech.scrollTop + speech.clientHeight > speech.scrollHeight - 6), { passive: true });
   const tip = el("div", "tip"); tip.hidden = true; tip.setAttribute("role", "tooltip");
   floor.append(arrows, speech, offers, tip);
   const seats = new Map();
