@@ -3,6 +3,7 @@
 import hashlib
 import logging
 import threading
+from contextlib import suppress
 from contextvars import copy_context
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,7 +15,6 @@ from courtroom.datasets.store import Datasets
 from courtroom.errors import CourtroomError
 from courtroom.media.store import MediaStore
 from courtroom.store.connection import passing
-from courtroom.text.files import replacing
 
 log = logging.getLogger(__name__)
 
@@ -69,8 +69,9 @@ class DatasetImports:
         folder.mkdir(parents=True, exist_ok=True)
         path = folder / Path(name).name
         if not path.exists():
-            with replacing(path) as part:
-                part.write_bytes(data)
+            part = path.with_name(f"{path.name}.part")  # one name: what a killed process left is written over
+            part.write_bytes(data)
+            part.replace(path)
         return path
 
     def wait(self) -> None:
@@ -92,7 +93,8 @@ class DatasetImports:
             state.done = Import(self._datasets, self._media, state.order, progress, state.stopped.is_set).run()
             if (source := Path(state.order.source)).is_relative_to(self._uploads):
                 source.unlink(missing_ok=True)
-                source.parent.rmdir()
+                with suppress(OSError):  # the same content under another name lies there too
+                    source.parent.rmdir()
         except CourtroomError as error:
             state.error = str(error)
             state.asks = error.values if isinstance(error, NumberedLabels) else ()

@@ -103,7 +103,7 @@ class TaskRead:
 
 def looks_labelled(names: Iterable[Any]) -> bool:
     """Whether a record with fields of these names has a column for a label and one for a text, and is no case."""
-    columns = set(map(column_name, names))
+    columns = set(map(column_name, set(names)))
     return "kind" not in columns and bool(columns & set(LABEL)) and columns_of(columns) is not None
 
 
