@@ -284,11 +284,13 @@ def _part(path: PurePosixPath, sizes: tuple[int, int], opened: Callable[[], IO[b
 
 def _configured(source: Path, files: list[SourceFile], config: str) -> list[SourceFile]:
     """Only the wanted configuration's files, each with what is said of its columns, and the split that is named."""
-    opened = next((part.open for part in files if part.name == CARD), io.BytesIO)
-    if (card := source / CARD).is_file():  # also where it is a link that leads out of the folder
-        opened = partial(card.open, "rb")
-    with opened() as file:
-        about = notes_of(source, file.read())
+    about_all = b""
+    if (path := source / CARD).is_file():  # also where it is a link that leads out of the folder
+        about_all = path.read_bytes()
+    elif card := next((part for part in files if part.name == CARD), None):
+        with card.open() as file:
+            about_all = file.read()
+    about = notes_of(source, about_all)
     found = [part for part in files if not ABOUT.fullmatch(PurePosixPath(part.name).name)]
     known = [name for name, files in about.configs.items() if any(_split_in(files, part) is not None for part in found)]
     if config and config not in known:
