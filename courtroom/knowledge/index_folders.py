@@ -127,6 +127,7 @@ class IndexFolders:
             self.end_writing()
 
     def begin_writing(self) -> None:
+        """Take the mark away for as long as something is written."""
         with self._lock:
             self.take()
             self.chroma.mkdir(exist_ok=True)

@@ -112,7 +112,7 @@ ENGINE: dict[str, str] = {
     "InterventionStore": "add ask_again plan put rewind undo",
     "KeptBeginnings": "turn",
     "Knowledge": "close forget_memory learn load make_memory offer take_examples warm",
-    "IndexFolders": "client close discard take writing",
+    "IndexFolders": "begin_writing client close discard end_writing take writing",
     "VectorIndex": "bring_up close",
     "WordIndex": "bring_up close",
     "Experiments": "resume_interrupted",
