@@ -12,7 +12,7 @@ from courtroom.errors import CourtroomError
 from courtroom.language import _
 from courtroom.media.medium import Medium
 from pages.parts.cases import medium_view
-from pages.parts.shared.blocks_view import answer_fields, left_empty
+from pages.parts.shared.blocks_view import answer_fields, unfit
 from pages.parts.shared.house import courthouse, opens
 from pages.parts.shared.shown import inert, literal
 
@@ -62,8 +62,8 @@ else:
         except ValueError as error:
             st.error(literal(error))
         if st.form_submit_button(_("Give this answer"), type="primary") and answer is not None:
-            if empty := left_empty(question.answer_schema, answer):
-                st.error(_("Fill in what is missing: {fields}.", fields=", ".join(empty)))
+            if wrong := unfit(question.answer_schema, answer):
+                st.error(_("Fill in, or put right: {fields}.", fields=", ".join(wrong)))
             else:
                 house.people.answer(seat, question, answer)
                 st.rerun()

@@ -13,8 +13,13 @@ from courtroom.engine.interventions import AddEvidence, AddNote, ChangeSetup, In
 from courtroom.engine.people import NoSuchSeat
 from courtroom.engine.record import Record
 from courtroom.engine.run import Control
+from courtroom.judging.options import Proposal
+from courtroom.models.narrow import narrowed
+from courtroom.models.schema import schema_of
 from courtroom.models.spec import ModelSpec
+from courtroom.procedures.mock_jury.tasks import Ballot
 from courtroom.settings import Settings
+from pages.parts.shared.blocks_view import unfit
 from tests.driving import answered_by, drive, hearing, prepared
 from tests.samples import sample
 from tests.scripted_jury import Jury
@@ -224,3 +229,12 @@ def test_a_run_waits_for_a_person_after_a_restart(house: Courthouse, tmp_path: P
     (question,) = (one for one in again.people.questions(seat) if one.answer is None)
     assert again.people.answer(seat, question, {"verdict": "buyer", "reasoning": ["Back again."]})
     assert on(again, run).run.status == "done"
+
+
+def test_a_person_is_told_which_fields_do_not_fit_and_may_say_none() -> None:
+    vote = json.loads(schema_of(narrowed(Ballot, {"vote": ("A", "B")}), room="free"))
+    assert unfit(vote, {"statement": " ", "vote": None}) == ["Statement", "Vote"]
+    assert unfit(vote, {"statement": "So it is.", "vote": "B"}) == []
+    proposal = json.loads(schema_of(narrowed(Proposal, {"same_as": ("A",)}), room="free"))
+    assert unfit(proposal, {"reasons": ["It is near."], "answer": "The bridge.", "same_as": None}) == []
+    assert unfit(proposal, {"reasons": [], "answer": "The bridge.", "same_as": None}) == ["Reasons"]

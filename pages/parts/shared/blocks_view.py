@@ -6,6 +6,7 @@ from typing import Any
 
 import pandas as pd
 import streamlit as st
+from jsonschema import Draft202012Validator
 
 from courtroom.declarations.blocks import Beside, Block, Diff, Flow, Graph, Marked, Table, Text, runs
 from courtroom.engine.procedure import Procedure
@@ -123,18 +124,10 @@ def answer_fields(schema: Mapping[str, Any], value: Mapping[str, Any] | None, ke
     return filled
 
 
-def left_empty(schema: Mapping[str, Any], answer: Mapping[str, Any]) -> list[str]:
-    """Return the titles of the fields without which an answer can't be used, and that nobody has filled in."""
-    fields = schema.get("properties", {})
-    needed = [name for name in schema.get("required", ()) if not _may_be_empty(fields.get(name, {}), answer.get(name))]
-    return [literal(_title(name)) for name in needed if not str(answer.get(name) or "").strip()]
-
-
-def _may_be_empty(field: Mapping[str, Any], value: Any) -> bool:
-    if isinstance(value, bool | int | float) or any(one.get("type") == "null" for one in field.get("anyOf", ())):
-        return True
-    is_choice = "enum" in field or "const" in field
-    return not (is_choice or field.get("minItems") or field.get("minLength") or field.get("pattern") == r"\S")
+def unfit(schema: Mapping[str, Any], answer: Mapping[str, Any]) -> list[str]:
+    """Return the titles of the fields that are empty or do not fit, in the order of the schema."""
+    wrong = {str(error.path[0]) for error in Draft202012Validator(schema).iter_errors(answer) if error.path}
+    return [literal(_title(name)) for name in schema.get("properties", {}) if name in wrong]
 
 
 def _title(name: str) -> str:
