@@ -23,7 +23,7 @@ WHOLE = "whole"
 
 def sums(*folders: Path) -> bytes:
     """Name the files of the indexes with their check sums: neither library always notices that one is damaged, and
-    Chroma, after it has tried to read one, may answer wrongly for as long as its process lives."""
+    Chroma may end its process where it reads junk."""
     files = sorted(path for folder in folders for path in folder.glob("*/*"))
     return "\n".join(f"{path.parent.name}/{path.name} {_sum(path, path.stat().st_mtime_ns)}" for path in files).encode()
 
