@@ -59,7 +59,12 @@ def ballot_view(poll: Poll) -> None:
         st.rerun()
     mine = live.audiences.choices(run, phone).get(poll.path)
     st.subheader(_("How would you decide?"))
-    st.caption(_("{name}. You can change your vote until the next round opens.", name=literal(poll.name)))
+    told = _("{name}. You can change your vote until the next round opens.", name=literal(poll.name))
+    if snapshot.record.run.status == "done" and not snapshot.to_come:
+        told = _(
+            "The members have decided. You can change your vote until the audience is closed; then theirs is shown."
+        )
+    st.caption(told)
     for number, choice in enumerate(choices.values()):
         st.button(
             f"{literal(choice.mark)} {literal(choice.title)}",

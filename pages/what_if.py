@@ -36,6 +36,7 @@ from courtroom.experiments.what_if import (
 )
 from courtroom.figures.experiment import draw_flips, draw_shares, draw_swings
 from courtroom.language import _, language, listed, translated
+from courtroom.models.spec import PERSON
 from pages.parts.experiments import view as experiment_view
 from pages.parts.experiments.form import rehearsed, start_bar
 from pages.parts.experiments.list import experiment_list
@@ -67,6 +68,12 @@ def what_if_form(house: Courthouse, wanted: str | None) -> None:
     st.session_state["what-if-run"] = run
     base = house.record(run)
     recorded_forks(house, base)
+    if persons := [member.name for member in base.everybody if member.spec.id == PERSON]:
+        told = _(
+            "A person has a seat: {names}. A fork in which their question changes waits for their answer.",
+            names=", ".join(persons),
+        )
+        st.warning(literal(told), icon=":material/person:")
     left, right = st.columns([3, 1], vertical_alignment="bottom")
     asked = (house.procedures[base.run.procedure].ending.what_if, *WAYS[1:])
     titles = dict(zip(WAYS, map(declared, asked), strict=True))
