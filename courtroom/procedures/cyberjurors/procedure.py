@@ -186,7 +186,6 @@ async def summarise(
     )
     plain = says_more(court)
     shared = next(iter(now.views.values()), None) if plain and court.setup.examination == "shared" else None
-    clues = (*shared.buyer, *shared.seller) if shared else ()
     task = tasks.Summarise(
         language=court.case.language,
         round=now.number,
@@ -195,8 +194,7 @@ async def summarise(
         new=now.new,
         rules=tasks.ruled(court.setup.rules if court.setup.ruled and plain else (), read=plain),
         evidence=tuple(piece for piece in court.case.evidence if plain and not piece.late),
-        focus=shared.focus if shared else None,
-        found={clue.evidence_id: clue.perception.evidence_summary for clue in clues},
+        examination=shared,
         norms=tuple(dict.fromkeys(norm for norms in now.memories.values() if plain for norm in norms)),
         ended=ended and plain,
         count_seen=_told_of(court.setup, ended=ended),

@@ -471,10 +471,8 @@ class Summarise(Task[Summary]):
     rules: tuple[Rule, ...] = ()
     evidence: tuple[Evidence, ...] = ()
     """As the parties describe it; empty where the clerk is not given it."""
-    focus: Focus | None = Field(default=None, exclude_if=lambda focus: focus is None)
-    """Of the one examination that all jurors are given; None where each has its own, or the clerk is not given it."""
-    found: dict[str, str] = Field(default_factory=dict, exclude_if=lambda found: not found)
-    """What that examination found in each piece, in short, by the piece's id."""
+    examination: Examination | None = Field(default=None, exclude_if=lambda examination: examination is None)
+    """The one that all jurors are given; None where each has its own, or the clerk is not given it."""
     norms: tuple[str, ...] = Field(default=(), exclude_if=lambda norms: not norms)
     """Those that jurors keep in mind, as far as the clerk is given them."""
     new: tuple[str, ...] = ()
