@@ -39,7 +39,7 @@ FACETS = "facets, 3"
 """An index with other facets is built again."""
 OTHER = "@2"
 """Stands behind the id of a record's second text, in its other language."""
-HNSW: dict[str, Any] = {"space": "cosine", "ef_search": 200, "ef_construction": 100, "max_neighbors": 96}
+HNSW: dict[str, Any] = {"space": "cosine", "ef_search": 200, "ef_construction": 100, "max_neighbors": 80}
 """With half of the neighbours two or three records in a hundred can't be reached at all, however long one searches."""
 VECTORS_AT_ONCE = 500
 """In one write, at most: a server gets each as one request."""
