@@ -15,9 +15,9 @@ OFFLINE_DRAWS = 20
 """The offline model is as sure as so many draws of its formula agree."""
 QUOTED_CHARACTERS = 40
 """Offline, a vote rests on a piece of which the answer quotes so much of the beginning."""
-REST = ("other", "what else you know of the case, such as a listing, a chat or a rule")
+REST = ("other", "anything else, such as a listing, a chat, a rule, a norm or what else you know of the case")
 """What can be pointed to beside the pieces."""
-SHOWN_CHARACTERS = 80
+SHOWN_CHARACTERS = 110
 """So much of a piece tells which one it is."""
 MAX_QUESTION_CHARACTERS = 500
 """Of a question to the court, which is one sentence."""
@@ -44,8 +44,8 @@ def with_beside(form: type[BaseModel], beside: BesideVote) -> type[BaseModel]:
         names = tuple(name for name, _ in pieces)
         listed = "; ".join(f"{name}: {short(' '.join(text.split()), SHOWN_CHARACTERS)}" for name, text in pieces)
         asked = (
-            "Which of these, by name, make you vote so, be it that they speak for your side or that they fail to show "
-            f"the other's? {listed}"
+            "Which of these, by name, carry your vote, because they speak for your side or because they fail to bear out "
+            f"the other's claim? {listed}"
         )
         one: Any = Literal[names]
         fields["rests_on"] = (tuple[one, ...], Field(max_length=len(names), description=asked))
@@ -57,8 +57,8 @@ def with_beside(form: type[BaseModel], beside: BesideVote) -> type[BaseModel]:
         fields["question"] = (str, Field(default="", max_length=MAX_QUESTION_CHARACTERS, description=asked))
     if beside.confidence:
         asked = (
-            "How sure are you that this vote is right? 0: it could as well be otherwise; 50: halfway between that and "
-            "certain; 100: certain."
+            "How sure are you that this vote is right, by what you are to decide by? 0: it could as well be otherwise; "
+            "50: halfway between that and certain; 100: certain."
         )
         fields["confidence"] = (int, Field(ge=0, le=HIGHEST_CONFIDENCE, description=asked))
     return create_model(form.__name__, __base__=form, __doc__=form.__doc__, **fields)

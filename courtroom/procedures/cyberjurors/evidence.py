@@ -23,7 +23,9 @@ _RANK = {"high": 0, "medium": 1, "low": 2}
 
 async def examine(court: Hearing, eye: Member) -> tasks.Examination:
     """Stages I to III for one pair of eyes. Each side is grounded apart, so that evidence does not mix."""
-    focus = await court.ask(eye, tasks.ExtractFocus(case=court.case, persona=coloured(court, eye)))
+    focus = await court.ask(
+        eye, tasks.ExtractFocus(case=court.case, rules=told_rules(court), persona=coloured(court, eye))
+    )
     grounded = await court.all(ground_side(court, eye, focus, side) for side in SIDES)
     buyer, seller = (clues if clues is None else clues[0] for clues in grounded)
     if buyer is None or seller is None:
@@ -112,6 +114,7 @@ async def analyse(
         unseen=unseen,
         unexamined=unexamined(court, buyer, seller),
         shown=shown,
+        rules=told_rules(court),
         persona=coloured(court, eye),
     )
     analysis = await court.ask(eye, task)
@@ -129,6 +132,11 @@ def unexamined(court: Hearing, buyer: Clues, seller: Clues) -> tuple[Evidence, .
 def says_more(court: Hearing) -> bool:
     """Whether members are told more than the paper tells them."""
     return court.setup.wording == "plain" and not court.setup.single
+
+
+def told_rules(court: Hearing) -> tuple[tasks.Rule, ...]:
+    """The rules, with how they are read, for examiner and clerk, whom the paper does not tell them."""
+    return tasks.ruled(court.setup.rules if court.setup.ruled and says_more(court) else (), read=True)
 
 
 def coloured(court: Hearing, eye: Member) -> Persona | None:

@@ -24,7 +24,7 @@ from courtroom.knowledge.bases import dispute_text, precedent_id
 from courtroom.knowledge.index import ALL, Filter
 from courtroom.knowledge.search import Hit, Rank, Search
 from courtroom.procedures.cyberjurors import tasks
-from courtroom.procedures.cyberjurors.evidence import Hearing, says_more, unexamined
+from courtroom.procedures.cyberjurors.evidence import Hearing, says_more, told_rules, unexamined
 from courtroom.procedures.cyberjurors.eyes import Views, examine_again, examine_all, examine_newcomers
 from courtroom.procedures.cyberjurors.offline import METHODS
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup, juror_id, members, seat_of, without_one
@@ -192,7 +192,12 @@ async def summarise(
         opinions=said,
         before=now.summary,
         new=now.new,
-        rules=tasks.ruled(court.setup.rules if court.setup.ruled and plain else (), read=plain),
+        moved=tuple(
+            names[i]
+            for i, one in opinions.items()
+            if plain and i in now.opinions and one.verdict != now.opinions[i].verdict
+        ),
+        rules=told_rules(court),
         evidence=tuple(piece for piece in court.case.evidence if plain and not piece.late),
         examination=shared,
         norms=tuple(dict.fromkeys(norm for norms in now.memories.values() if plain for norm in norms)),

@@ -112,7 +112,7 @@ class Perception(Answer):
     sufficiency_reason: Sentence = Field(default="", description="What is proven by now, and what is still open?")
     support_strength: Degree = Field(description="How strongly does the piece support this side's claim?")
     is_sufficient: bool = Field(
-        description="By all pieces of this side that were looked at: is it clear by now, on the focus, whether what it says is so?"
+        description="By all pieces of this side that were looked at: is it clear by now that its claim on the focus is right, or that it is wrong?"
     )
 
 
@@ -192,7 +192,9 @@ class ConflictFocus(Answer):
     """Δ: where the two sides contradict each other."""
 
     core_disagreement: Sentence = Field(description="About what do they disagree?")
-    counter_arguments: Sentence = Field(default="", description="How does each side answer the other's main point?")
+    counter_arguments: Sentence = Field(
+        default="", description="How does the buyer answer the seller's defence, and the seller that answer?"
+    )
     evidence_contradictions: Two = Field(
         default=(), description="Where does the evidence contradict itself or the other side's?"
     )
@@ -203,7 +205,7 @@ class ConflictFocus(Answer):
 class Analysis(Answer):
     """O_III (Eq. 4, prompt E.6): the adversarial analysis."""
 
-    dispute_root_cause: Sentence = Field(description="What caused the dispute?")
+    dispute_root_cause: Sentence = Field(description="What lies at the root of the dispute?")
     buyer_position: BuyerPosition
     seller_position: SellerPosition
     conflict_focus: ConflictFocus
@@ -301,6 +303,8 @@ class ExtractFocus(Task[Focus]):
     name = "extract"
     title = "Focus extraction"
     case: Dispute
+    rules: tuple[Rule, ...] = ()
+    """Those by which the jury decides, where the examiner is told them."""
     persona: Persona | None = None
 
 
@@ -368,8 +372,8 @@ class AnalyseDispute(Task[Analysis]):
 
     name = "analyse"
     title = "Adversarial analysis"
-    # A prompt has what was found in the evidence, the offline model weighs the pieces' own words; a piece's side is in its id.
-    offline_only = ("case", *(f"unexamined.{part}" for part in ("side", "late", "media")))
+    # A piece's side is in its id.
+    offline_only = tuple(f"unexamined.{part}" for part in ("side", "late", "media"))
     case: Dispute
     focus: Focus
     buyer: tuple[Clue, ...] = ()
@@ -379,13 +383,16 @@ class AnalyseDispute(Task[Analysis]):
     unexamined: tuple[Evidence, ...] = Field(default=(), exclude_if=lambda pieces: not pieces)
     """Pieces that nobody looked at, as far as their words are told."""
     shown: tuple[Medium, ...] = ()
+    rules: tuple[Rule, ...] = ()
+    """Those by which the jury decides, where the examiner is told them."""
     persona: Persona | None = None
 
     @property
     def form(self) -> type[BaseModel]:
-        """An analysis that names pieces of evidence that were looked at."""
+        """An analysis that names pieces of evidence that it is given."""
+        left = {side: tuple(piece.id for piece in self.unexamined if piece.side == side) for side in SIDES}
         buyer, seller = (tuple(clue.evidence_id for clue in clues) for clues in (self.buyer, self.seller))
-        return analysis_of(buyer, seller)
+        return analysis_of(buyer + left["buyer"], seller + left["seller"])
 
     def media(self) -> tuple[Medium, ...]:
         return self.shown
@@ -468,6 +475,8 @@ class Summarise(Task[Summary]):
     round: int
     opinions: tuple[Heard, ...]
     before: Summary | None = None
+    moved: tuple[str, ...] = ()
+    """Names of the jurors whose vote is another one than in the round before."""
     rules: tuple[Rule, ...] = ()
     evidence: tuple[Evidence, ...] = ()
     """As the parties describe it; empty where the clerk is not given it."""
