@@ -1,14 +1,15 @@
 // The timeline: stages, calls, changes of mind, interventions and summaries on one track; drag, play, step.
 
 const SPEEDS = [1, 2, 4, 8, 16];
-const STANDS_S = { stage: 1.4, call: 1.8, vote: 0.5, tally: 3, look: 0.6, act: 3, note: 0.8, verdict: 4 };
-const MOVED_S = 6, PASSED_S = 0.8;
+const STANDS_S = { stage: 1.4, call: 1.4, vote: 0.2, tally: 3, look: 0.6, act: 3, note: 0.8, verdict: 4 };
+const MOVED_S = 6, PASSED_S = 0.6, MOVES_LATER_S = 3.5;
+const SHOWN_S = 115;  // for somebody who has just come, and stays two minutes
 const CHARACTERS_A_SECOND = 18;
 
-/** Seconds for which a moment stands: long enough to see who speaks and how they vote, and a change of mind longer. */
-function stands(moment, passed) {
+/** Seconds for which a moment stands: long enough to see who speaks and how they vote; a change of mind, and what was said before it, longer. */
+function stands(moment, passed, movesLater) {
   if (changed(moment)) return MOVED_S;
-  return passed ? PASSED_S : STANDS_S[moment.kind] || 1;
+  return passed ? PASSED_S : movesLater ? MOVES_LATER_S : STANDS_S[moment.kind] || 1;
 }
 
 /** Seconds that it takes to read all of a moment, at least those for which it stands; a Chinese character counts as two. */
@@ -34,7 +35,8 @@ function timelinePart(go, present, recounting) {
   const presenting = button("act wide", t("Present"), t("Fill the screen with large type"), present);
   const again = button("act wide", t("Recount"), t("Count the votes by other rules"), recounting);
   box.append(el("div", "row", null, back, play, next, speed, end, told, el("span", "grow"), again, presenting), rail);
-  let scene = null, at = -1, timer = null, drawn = "", positions = { at: [], each: [] };
+  let scene = null, at = -1, timer = null, drawn = "", positions = { at: [], each: [] }, pace = 1;
+  speed.addEventListener("change", () => { pace = 1; });
 
   function start() {
     if (at >= scene.moments.length - 1) go(0);
@@ -43,8 +45,7 @@ function timelinePart(go, present, recounting) {
   }
   function tick() {
     const moment = scene.moments[at];
-    const passed = isPassed(moment);
-    const seconds = !moment ? 0.4 : speed.value === "read" ? reads(moment, passed) : stands(moment, passed) / Number(speed.value);
+    const seconds = !moment ? 0.4 : speed.value === "read" ? reads(moment, isPassed(at)) : shown(at) / Number(speed.value);
     timer = setTimeout(() => {
       go(at + 1);
       if (!timer) return;
@@ -53,9 +54,15 @@ function timelinePart(go, present, recounting) {
     }, seconds * 1000);
   }
   /** Whether a watcher passes over a moment once somebody has voted: nobody votes there, or who speaks voted before. A change stands by itself. */
-  function isPassed(moment) {
-    const voted = scene.moments.slice(0, at).filter((one) => one.kind === "vote");
-    return positions.each[at] < WEIGHT.vote ? voted.length > 0 : Boolean(moment) && moment.kind === "call" && voted.some((one) => one.member === moment.member);
+  function isPassed(index) {
+    const moment = scene.moments[index], voted = scene.moments.slice(0, index).filter((one) => one.kind === "vote");
+    return positions.each[index] < WEIGHT.vote ? voted.length > 0 : moment.kind === "call" && voted.some((one) => one.member === moment.member);
+  }
+  /** Seconds for which a moment is shown: all but the changes go at the pace. */
+  function shown(index) {
+    const moment = scene.moments[index];
+    const movesLater = moment.kind === "call" && scene.moments.slice(index).some((one) => one.member === moment.member && changed(one));
+    return stands(moment, isPassed(index), movesLater) * (changed(moment) ? 1 : pace);
   }
   function stop() {
     clearTimeout(timer); timer = null;
@@ -115,8 +122,13 @@ function timelinePart(go, present, recounting) {
     element: box, stop,
     playing: () => timer !== null,
     start,
-    /** Play for somebody who has just come: who votes how and who changes, in some minutes; to read all takes far longer. */
-    show() { speed.value = "1"; start(); },
+    /** Play for somebody who has just come: who votes how and who changes, in two minutes; to read all takes far longer. */
+    show() {
+      speed.value = "1"; pace = 1;
+      const lasts = (moves) => scene.moments.reduce((whole, one, index) => whole + (changed(one) === moves ? shown(index) : 0), 0);
+      pace = Math.max(0.5, Math.min(1, (SHOWN_S - lasts(true)) / lasts(false)));
+      start();
+    },
     draw(newScene, newAt) {
       scene = newScene; at = newAt;
       rails();
