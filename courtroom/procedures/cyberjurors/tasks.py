@@ -469,8 +469,12 @@ class Summarise(Task[Summary]):
 
     name = "summarise"
     title = "Collective summary"
-    # A prompt has the language in `_system` and the side in the pieces' ids; late pieces are shown to all; media are numbered.
-    offline_only = ("language", "evidence.side", "evidence.late", "evidence.media")
+    # A prompt has the language in `_system` and the side in the pieces' ids; late pieces are shown to all; media are numbered;
+    # the analysis is the jurors'.
+    offline_only = (
+        *("language", "evidence.side", "evidence.late", "evidence.media"),
+        *("examination.analysis", "examination.buyer.media", "examination.seller.media"),
+    )
     language: str
     round: int
     opinions: tuple[Heard, ...]
