@@ -39,6 +39,8 @@ _MEASURE = re.compile(
     re.IGNORECASE,
 )
 _CLOCK = re.compile(r"(?<![\d:])([01]?\d|2[0-3])[:：]([0-5]\d)(?!\d)")
+_MOMENT = re.compile(r"(?<![\d:])(\d+):([0-5]\d\.\d+)")
+"""Of a video, in minutes and seconds."""
 
 
 @dataclass(frozen=True)
@@ -176,6 +178,7 @@ def _new_numbers(said: str, known: str) -> Iterator[str]:
         return
     bare = {_value(number) for number in re.findall(r"\d[\d.,]*", known)}
     given = {(unit, value) for unit, value, _ in _measures(known)}
+    given |= {("minutes", round(int(minutes) + float(rest) / 60, 3)) for minutes, rest in _MOMENT.findall(known)}
     pairs = [(unit, a, b) for (unit, a), (other, b) in combinations(given, 2) if unit == other]
     given |= {(unit, round(value, 3)) for unit, a, b in pairs for value in (abs(a - b), a + b)}
     given |= {("minutes", value) for unit, value in given if unit == "clock"}
