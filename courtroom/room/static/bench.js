@@ -60,7 +60,9 @@ function benchPart(open) {
     const state = vote ? (vote.choice ? "voted" : "abstained") : offered ? "voted" : spoke ? "spoke" : "silent";
     const stale = Boolean(vote && now.ballot && vote.ballot !== now.ballot.path);
     const word = vote ? (chosen ? (vote.given === "set" ? voteWords(vote) : chosen.title) : t("abstained")) : offered ? t("for {choice}", { choice: chosen ? chosen.title : offered[0] }) : member.votes ? (scene.sides.length && (!now.ballots.length || (now.ballot.stage === now.moment.stage)) ? t("no vote yet") : "") : member.role === member.name.replace(/ \d+$| [A-Z]$/, "") ? "" : member.role;
-    const lit = speaking.has(member.id), moved = changed(vote) && !stale;
+    // At the end a badge tells of all rounds.
+    const everMoved = now.moment && now.moment.kind === "verdict" && now.ballots.some((ballot) => changed(ballot.votes.get(member.id)));
+    const lit = speaking.has(member.id), moved = everMoved || (changed(vote) && !stale);
     const drawn = [state, chosen && chosen.name, stale, word, lit, moved, said].join("|");
     if (drawn === one.drawn) return;
     one.drawn = drawn;
