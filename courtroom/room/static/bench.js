@@ -95,10 +95,10 @@ function benchPart(open) {
         for (const other of member.follows || []) {
           const theirs = before.votes.get(other);
           const near = member.id === hovered || (!hovered && speaking.has(member.id) && speaking.size < 4);
-          const over = changed(vote) && theirs && theirs.choice === vote.choice && (near || now.moment.kind === "tally");
-          if (!over && !near) continue;
-          const from = person(other);
+          const from = person(other), said = now.last.get(member.id);
           if (!from || !from.place) continue;
+          const over = changed(vote) && theirs && said && allWords(said).includes(from.name) && (near || now.moment.kind === "tally");
+          if (!over && !near) continue;
           const [x1, y1] = [from.place[0] * box.width / 100, from.place[1] * box.height / 100];
           const [x2, y2] = [member.place[0] * box.width / 100, member.place[1] * box.height / 100];
           const length = Math.hypot(x2 - x1, y2 - y1) || 1, cut = 38;
