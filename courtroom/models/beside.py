@@ -15,7 +15,7 @@ OFFLINE_DRAWS = 20
 """The offline model is as sure as so many draws of its formula agree."""
 QUOTED_CHARACTERS = 40
 """Offline, a vote rests on a piece of which the answer quotes so much of the beginning."""
-REST = ("other", "anything else, such as a listing, a chat, a rule, a norm or what else you know of the case")
+REST = ("other", "anything else: what the case holds beside these, a rule, a norm, or that something is missing")
 """What can be pointed to beside the pieces."""
 SHOWN_CHARACTERS = 110
 """So much of a piece tells which one it is."""
@@ -57,7 +57,7 @@ def with_beside(form: type[BaseModel], beside: BesideVote) -> type[BaseModel]:
         fields["question"] = (str, Field(default="", max_length=MAX_QUESTION_CHARACTERS, description=asked))
     if beside.confidence:
         asked = (
-            "How sure are you that this vote is right, by what you are to decide by? 0: it could as well be otherwise; "
+            "How sure are you that this vote is right, by what you are to decide by? 0: a toss-up, it could as well be otherwise; "
             "50: halfway between that and certain; 100: certain."
         )
         fields["confidence"] = (int, Field(ge=0, le=HIGHEST_CONFIDENCE, description=asked))

@@ -402,7 +402,7 @@ class Judge(Task[Opinion]):
     """Stage IV in a round of discussion: O_I, O_II, O_III, P_k, M_k, R_k,t and S_t (Eq. 6, algorithm 1, prompt E.7)."""
 
     name = "judge"
-    title = "Verdict"
+    title = "Vote"
     offline_only = (
         "examination.buyer.media",  # numbered in a prompt, not named
         "examination.seller.media",
