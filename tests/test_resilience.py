@@ -159,7 +159,7 @@ def test_a_fork_with_one_persona_changed_asks_one_verdict_anew_and_looks_at_noth
         assert {"extract", "select", "perceive", "analyse"}.isdisjoint(call.task for call in anew)
         judged = [call.path for call in anew if call.stage == "round-1" and call.task == "judge"]
         assert judged == ["round-1/juror-05/judge"]
-        assert told["anew"]["Verdict"] >= 1
+        assert told["anew"]["Vote"] >= 1
 
         late = result(forked(tmp_path, url, "fork", run, "--from", "round 3", *change, "--json"))
         third = [call for call in record_of(tmp_path, late["run"]).calls if call.asked]
