@@ -96,7 +96,6 @@ def heard(house: Courthouse, record: Record, seconds: float, unfit: Sequence[str
 def main(folder: Path, names: Sequence[str]) -> None:
     """Hear them."""
     threading.Thread(target=lambda: sys.stdin.read() or os._exit(1), daemon=True).start()  # whoever started it is gone
-    os.nice(8)
     unfit: list[str] = []
 
     def noted(*given: Any) -> Any:
