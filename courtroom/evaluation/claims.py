@@ -41,6 +41,7 @@ _MEASURE = re.compile(
 _CLOCK = re.compile(r"(?<![\d:])([01]?\d|2[0-3])[:：]([0-5]\d)(?!\d)")
 _MOMENT = re.compile(r"(?<![\d:])(\d+):([0-5]\d\.\d+)")
 """Of a video, in minutes and seconds."""
+_YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
 
 
 @dataclass(frozen=True)
@@ -182,6 +183,7 @@ def _new_numbers(said: str, known: str) -> Iterator[str]:
     pairs = [(unit, a, b) for (unit, a), (other, b) in combinations(given, 2) if unit == other]
     given |= {(unit, round(value, 3)) for unit, a, b in pairs for value in (abs(a - b), a + b)}
     given |= {("minutes", value) for unit, value in given if unit == "clock"}
+    given |= {("months", 12.0 * abs(a - b)) for a, b in combinations(map(int, {*_YEAR.findall(known)}), 2)}
     for unit, value, text in new:
         if (unit, value) not in given and not (unit == "money" and value in bare):
             yield text
