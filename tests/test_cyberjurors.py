@@ -153,7 +153,7 @@ def test_a_juror_knows_what_it_said_and_the_last_round_but_not_under_paper(house
         "There are two outcomes and no third",
         "a vote for the buyer means that what the buyer asks for is granted as it stands",
         "Name others by their whole names",
-        "Use those that touch this one, and leave the others aside.",
+        "use those that touch it, and leave the others aside.",
         "What caused it need not be shown: where the fact is settled",
         "counts as given, in the listing as well as in the chat.",
         "> buyer-1 (submission 1), ",
@@ -177,7 +177,7 @@ def test_late_evidence_is_new_in_its_round_and_awaits_an_answer(house: Courthous
     drive(house, run, Control(stage="round 2"))
     house.interventions.intervene(run, AddEvidence(side="seller", text="He was away that week."))
     drive(house, run)
-    new, open_ = "New in this round", "The seller has not answered it so far."
+    new, open_ = "New in this round", "The seller has not answered this."
     for name, rounds in (("judge", ((), (new, open_), (new,))), ("summarise", ((), (new, open_), (new,)))):
         said = {request.task.round: text_of(request) for request in asked(jury, name)}
         told = [tuple(words for words in (new, open_) if words in said[number]) for number in (1, 2, 3)]
@@ -198,7 +198,11 @@ def test_one_changed_persona_asks_one_verdict_anew_and_no_perception(house: Cour
     changed = first.jury[2].model_copy(update={"traits": ("stubborn",), "name": "Somebody Else"})
     assert anew(jury=(*first.jury[:2], changed, *first.jury[3:])) == ["judge", "summarise"]
     rules = (*first.rules[1:], "A torn label decides.")
-    assert anew(rules=rules) == ["judge"] * 5 + ["summarise"], "a changed rule asks no examination anew"
+    assert {"extract", "analyse"} < {*anew(rules=rules)}, "the examiner is told the rules"
+    hear(house, rounds=1, consensus=1.0, jury=first.jury, graph=first.graph, wording="paper")
+    assert anew(rules=rules, wording="paper") == ["judge"] * 5 + ["summarise"], (
+        "a changed rule asks no examination anew"
+    )
 
 
 def test_a_juror_votes_on_all_that_its_examination_found(house: Courthouse, jury: Jury) -> None:
@@ -246,7 +250,7 @@ def test_a_piece_not_examined_is_told_in_its_sides_own_words(house: Courthouse, 
         left = {piece.id for piece in task.unexamined}
         assert left
         told = {piece.id for piece in case.evidence if piece.text in text_of(request)}
-        assert told == (left if task.name == "analyse" else everything), "who votes has each piece's own words"
+        assert told == everything, "who weighs has each piece's own words"
     clerk = asked(jury, "summarise")[0]
     assert all(piece.text in text_of(clerk) for piece in case.evidence), "jurors cite them"
 
@@ -296,7 +300,7 @@ def test_made_up_pictures_alone_are_called_illustrations(house: Courthouse, jury
     for heard, wording, told in ((case, "plain", True), (case, "paper", False), (real, "plain", False)):
         jury.asked.clear()
         hear(house, heard, jury_size=1, rounds=1, wording=wording)
-        assert {"are illustrations" in text_of(request) for request in jury.asked} == {told}
+        assert {"are drawn: take each as" in text_of(request) for request in jury.asked} == {told}
 
 
 def test_earlier_clues_come_with_what_was_seen_and_what_it_argues(house: Courthouse, jury: Jury) -> None:
