@@ -1,11 +1,13 @@
 """Datasets as they come, in published forms, packed and in folders; what is wrong is named and the rest goes on; kills lose nothing."""
 
 import gzip
+import io
 import json
 import os
 import re
 import shutil
 import signal
+import zipfile
 from functools import partial
 from hashlib import sha256
 from pathlib import Path
@@ -176,10 +178,22 @@ def test_damaged_files_keep_what_can_be_read(desk: Desk, name: str, content: Any
     assert said in str(done.problems[0])
 
 
+def damaged_card() -> bytes:
+    """A zip whose card does not unpack, beside rows that do."""
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("README.md", "---\nlicense: mit\n---\n" + MANY)
+        archive.writestr("a.csv", "text,label\na,joy\nb,fear\n")
+    data = bytearray(packed.getvalue())
+    data[60:70] = b"\xff" * 10
+    return bytes(data)
+
+
 @pytest.mark.parametrize(
     ("name", "content", "said"),
     [
         ("a.jsonl", "", "holds no records"),
+        ("a.zip", damaged_card(), "README.md in a.zip can't be read"),
         ("a.jsonl", '{"colour": "red"}\n', "its fields (`colour`) are of no form that is known"),
         ("a.csv", "text,label\na,fear\n", "fewer than two labels"),
         ("a.csv", "text,label\na,so\nb,no\nc,So\n", "“So” (a.csv, line 4) and “so” (a.csv, line 2) look alike"),

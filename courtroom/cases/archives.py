@@ -31,7 +31,7 @@ BLOCK = 2**16
 MAX_SPACE = 2**20
 """Bytes of white space, one after the other, that no real file has."""
 
-_BROKEN = (
+BROKEN = (
     *(zipfile.BadZipFile, zlib.error, lzma.LZMAError),
     *(EOFError, OSError, RuntimeError, NotImplementedError, ValueError, struct.error),
 )
@@ -105,7 +105,7 @@ class Archive:
         self.name, self._ratio, self._most, self._largest = name, ratio, members, unpacked
         try:
             self._zip = zipfile.ZipFile(io.BytesIO(data) if isinstance(data, bytes) else data)
-        except _BROKEN as error:
+        except BROKEN as error:
             raise CaseError(f"{name} is no ZIP file, or it is cut off. Pack it again.") from error
         self._members: dict[str, zipfile.ZipInfo] = {}
         self._folded: dict[str, set[str]] = {}
@@ -129,7 +129,7 @@ class Archive:
             with self._zip.open(member) as file:
                 # Asked for a number of bytes, zipfile unpacks no more than that, whatever the member really holds.
                 return file.read(member.file_size)
-        except _BROKEN as error:
+        except BROKEN as error:
             raise CaseError(f"{path} in {self.name} is damaged. Pack it again.") from error
 
     def find(self, name: str, folder: PurePosixPath) -> bytes | None:
@@ -147,7 +147,7 @@ class Archive:
         """A member to be read bit by bit. Raises `CaseError`: it is damaged."""
         try:
             return self._zip.open(self._members[str(path)])
-        except _BROKEN as error:
+        except BROKEN as error:
             raise CaseError(f"{path} in {self.name} is damaged. Pack it again.") from error
 
     def _list(self, members: list[zipfile.ZipInfo]) -> None:

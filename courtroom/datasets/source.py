@@ -23,7 +23,7 @@ from functools import partial
 from pathlib import Path, PurePath, PurePosixPath
 from typing import IO, Any, cast
 
-from courtroom.cases.archives import BLOCK, Archive, Beside, BoundedReader, is_hidden, read_within
+from courtroom.cases.archives import BLOCK, BROKEN, Archive, Beside, BoundedReader, is_hidden, read_within
 from courtroom.errors import CaseError, CourtroomError
 
 CARD = "README.md"
@@ -288,8 +288,11 @@ def _configured(source: Path, files: list[SourceFile], config: str) -> list[Sour
     if (path := source / CARD).is_file():  # also where it is a link that leads out of the folder
         about_all = path.read_bytes()
     elif card := next((part for part in files if part.name == CARD), None):
-        with card.open() as file:
-            about_all = file.read()
+        try:
+            with card.open() as file:
+                about_all = file.read()
+        except BROKEN as error:
+            raise CourtroomError(f"{CARD} in {source.name} can't be read ({error}). Get the file again.") from error
     about = notes_of(source, about_all)
     found = [part for part in files if not ABOUT.fullmatch(PurePosixPath(part.name).name)]
     known = [name for name, files in about.configs.items() if any(_split_in(files, part) is not None for part in found)]
