@@ -15,7 +15,7 @@ from courtroom.strict import Strict
 
 VOTES_TITLES = {
     "people": N_("The real jury"),
-    "invented": N_("Invented votes"),
+    "invented": N_("Votes invented with the case"),
     "predicted": N_("Predicted votes"),
     "": N_("Votes on record"),
 }

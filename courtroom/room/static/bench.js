@@ -97,7 +97,8 @@ function benchPart(open) {
           const near = member.id === hovered || (!hovered && speaking.has(member.id) && speaking.size < 4);
           const from = person(other), said = now.last.get(member.id);
           if (!from || !from.place) continue;
-          const over = changed(vote) && theirs && said && allWords(said).includes(from.name) && (near || now.moment.kind === "tally");
+          const named = said && allWords(said).includes(from.name);
+          const over = named && changed(vote) && theirs && theirs.choice === vote.choice && (near || now.moment.kind === "tally");
           if (!over && !near) continue;
           const [x1, y1] = [from.place[0] * box.width / 100, from.place[1] * box.height / 100];
           const [x2, y2] = [member.place[0] * box.width / 100, member.place[1] * box.height / 100];
