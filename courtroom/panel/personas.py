@@ -7,7 +7,7 @@ import re
 import sys
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import cache
+from functools import cache, partial
 from operator import not_
 from typing import Any
 
@@ -23,6 +23,8 @@ from courtroom.text import files
 from courtroom.text.encoding import decoded, in_utf8
 from courtroom.text.table import dialect_of, read_table
 
+_if_known = partial(Field, default="", exclude_if=not_)
+
 
 class Persona(Strict):
     """P_k: a juror's identity and temper."""
@@ -34,20 +36,10 @@ class Persona(Strict):
     background: str = Field(title="Background", max_length=400, description="Profession and experience.")
     traits: tuple[str, ...] = Field(default=(), title="Traits", max_length=12)
     interests: tuple[str, ...] = Field(default=(), title="Interests", max_length=12)
-    schooling: str = Field(default="", title="Schooling", max_length=200, exclude_if=not_)
-    jury_service: str = Field(
-        default="",
-        title="Jury service",
-        max_length=200,
-        description="E.g. sat in a civil jury in 2019.",
-        exclude_if=not_,
-    )
-    went_through: str = Field(
-        default="",
-        title="What the person went through",
-        max_length=400,
-        description="E.g. the flat was burgled twice.",
-        exclude_if=not_,
+    schooling: str = _if_known(title="Schooling", max_length=200)
+    jury_service: str = _if_known(title="Jury service", max_length=200, description="E.g. sat in a civil jury in 2019.")
+    went_through: str = _if_known(
+        title="What the person went through", max_length=400, description="E.g. the flat was burgled twice."
     )
 
     @property

@@ -10,10 +10,11 @@ from courtroom.cases.criminal import Trial
 from courtroom.cases.dispute import SIDES, Dispute
 from courtroom.cases.labelled import LabelledTask
 from courtroom.cases.question import LETTERS
-from courtroom.evaluation.calibration import BINS, MAX_CONFIDENCE, Forecast, bin_of, brier, forecasts
+from courtroom.evaluation.calibration import BINS, Forecast, bin_of, brier, forecasts
 from courtroom.experiments.measures.measure import CaseResult, Measure, Printed, mean, of, over_labels, quotient, share
 from courtroom.experiments.outcome import Outcome
 from courtroom.language import N_
+from courtroom.models.beside import HIGHEST_CONFIDENCE
 
 if TYPE_CHECKING:
     from courtroom.evaluation.intervals import Sums
@@ -113,7 +114,7 @@ VOTES: tuple[Measure, ...] = (
         "confidence",
         N_("Confidence"),
         N_("As members say beside their last vote"),
-        lambda row: share(sum(row.outcome.confidence.values()) / MAX_CONFIDENCE, len(row.outcome.confidence)),
+        lambda row: share(sum(row.outcome.confidence.values()) / HIGHEST_CONFIDENCE, len(row.outcome.confidence)),
         missing=_was_not_asked,
     ),
     mean(
