@@ -40,6 +40,7 @@ from courtroom.engine.services import Asked, OpenCall, Services
 from courtroom.errors import CourtroomError
 from courtroom.knowledge.lessons import Lesson
 from courtroom.knowledge.search import Hit, Query
+from courtroom.models.beside import ASKED
 from courtroom.models.prompts import Prompts, Reply
 from courtroom.models.request import digest_text
 from courtroom.models.task import Task
@@ -212,7 +213,8 @@ class Court(Generic[C, S]):
         if answer is None:
             self._errors[self._here].append(called.error)
             raise Abstained(called.error)
-        self._beside[member.id] = called.value if task.beside and called.value else {}
+        said = called.value if task.beside and called.value else {}
+        self._beside[member.id] = {name: said[name] for name in ASKED if name in said}
         return answer
 
     async def try_ask(self, member: Member, task: Task[A], step: str = "") -> A | None:
@@ -276,7 +278,6 @@ class Court(Generic[C, S]):
         ballot = self._path(on)
         before = None if anew else self._choices.get((on, member.id))
         self._ballots.setdefault(ballot, {})[member.id] = choice
-        beside = self._beside.pop(member.id, {})
         vote = Voted(
             path=f"{ballot}/{member.id}",
             stage=self._here,
@@ -285,9 +286,7 @@ class Court(Generic[C, S]):
             choice=choice,
             reasons=tuple(reasons),
             before=before,
-            confidence=beside.get("confidence"),
-            rests_on=tuple(beside.get("rests_on", ())),
-            question=beside.get("question", ""),
+            **self._beside.pop(member.id, {}),
         )
         self._services.record(vote)
         self._votes.append(vote)

@@ -3,7 +3,7 @@ they were and the same heard again; and what each change moved, held against wha
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import product
 from statistics import fmean
@@ -37,7 +37,7 @@ NO_LIMIT = Budget()
 @needs(Access.RUN)
 def drafts(
     house: Courthouse,
-    cases: Iterable[Case],
+    cases: Collection[Case],
     changes: Sequence[Change],
     who: str = "",
     spec: ModelSpec | None = None,
@@ -56,13 +56,10 @@ def drafts(
     Raises:
         CourtroomError: a model is to rewrite, and none is named.
     """
+    by_rules = [change for change in changes if change.kind != "rewriting"]
     found: dict[str, dict[str, Mirrored]] = {change.title: {} for change in changes}
-    to_rewrite: list[tuple[Change, Case]] = []
-    for change, case in product(changes, cases):
-        if change.kind == "rewriting":
-            to_rewrite.append((change, case))
-        else:
-            found[change.title][case.id] = mirrored(case, change, who)
+    found |= {change.title: {case.id: mirrored(case, change, who) for case in cases} for change in by_rules}
+    to_rewrite = [(change, case) for change, case in product(changes, cases) if change not in by_rules]
     if not to_rewrite:
         return found
     if spec is None or spec.id in (OFFLINE, PERSON):

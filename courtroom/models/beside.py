@@ -23,8 +23,8 @@ SHOWN_CHARACTERS = 110
 """So much of a piece tells which one it is."""
 MAX_QUESTION_CHARACTERS = 500
 """Of a question to the court, which is one sentence."""
-_ASKED = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
-ASKS_COURT: str = _ASKED["may_ask"]
+ASKED = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+ASKS_COURT: str = ASKED["may_ask"]
 
 
 @dataclass(frozen=True)
@@ -47,13 +47,13 @@ def with_beside(form: type[BaseModel], beside: BesideVote) -> type[BaseModel]:
         names = tuple(name for name, _ in pieces)
         listed = "; ".join(f"{name}: {short(' '.join(text.split()), SHOWN_CHARACTERS)}" for name, text in pieces)
         one: Any = Literal[names]
-        asked = _ASKED["rests_on"].format(listed=listed)
+        asked = ASKED["rests_on"].format(listed=listed)
         fields["rests_on"] = (tuple[one, ...], Field(max_length=len(names), description=asked))
     if beside.question:
         longest = MAX_QUESTION_CHARACTERS
-        fields["question"] = (str, Field(default="", max_length=longest, description=_ASKED["question"]))
+        fields["question"] = (str, Field(default="", max_length=longest, description=ASKED["question"]))
     if beside.confidence:
-        fields["confidence"] = (int, Field(ge=0, le=HIGHEST_CONFIDENCE, description=_ASKED["confidence"]))
+        fields["confidence"] = (int, Field(ge=0, le=HIGHEST_CONFIDENCE, description=ASKED["confidence"]))
     return create_model(form.__name__, __base__=form, __doc__=form.__doc__, **fields)
 
 

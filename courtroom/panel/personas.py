@@ -257,9 +257,10 @@ def write_yaml(panel: Iterable[Persona]) -> str:
 def _from_csv(name: str, file: io.BufferedReader, columns: Mapping[str, str] | None) -> Iterator[Mapping[str, Any]]:
     table = read_table(file, dialect_of(file.peek(1).decode(errors="replace"), FIELDS))
     names = [column.casefold() for column in table.columns]
-    taken = {field: _as_template(column) for field, column in (columns or {}).items()}
+    own = {field: f"{{{field}}}" for field in (*FIELDS, WEIGHT) if field in names}
+    taken = own | {field: _as_template(column) for field, column in (columns or {}).items()}
     needed = ("age",) if columns else NEEDED
-    if missing := [field for field in needed if field not in (*names, *taken)]:
+    if missing := [field for field in needed if field not in taken]:
         raise CourtroomError(
             f"{name}: the first row must name the columns, and {', '.join(missing)} is not among them. "
             f"The columns are {', '.join(FIELDS)}."
@@ -277,7 +278,8 @@ def _from_csv(name: str, file: io.BufferedReader, columns: Mapping[str, str] | N
         if not any(cell.strip() for cell in row.values()):
             continue
         if columns:
-            row = _mapped(row, taken)
+            in_row = partial(_COLUMN.sub, lambda found, cells=row: cells.get(found[1], ""))
+            row = {field: in_row(text) for field, text in taken.items()}
         parts = {field: re.split(";" if ";" in row.get(field, "") else ",", row.get(field, "")) for field in LISTS}
         lists = {field: [part.strip() for part in found if part.strip()] for field, found in parts.items()}
         yield {field: value for field, value in row.items() if value.strip() or field in MAY_BE_EMPTY} | lists
@@ -290,12 +292,6 @@ def _as_template(column: str) -> str:
     """A column, or a text with columns in braces, as such a text; capitals in columns' names don't matter."""
     text = column if _COLUMN.search(column) else f"{{{column}}}"
     return _COLUMN.sub(lambda found: f"{{{found[1].casefold()}}}", text)
-
-
-def _mapped(row: Mapping[str, str], taken: Mapping[str, str]) -> dict[str, Any]:
-    """A row with the fields of a person, from the columns that have them."""
-    own = {field: row[field] for field in (*FIELDS, WEIGHT) if field in row}
-    return {**own, **{field: _COLUMN.sub(lambda found: row[found[1]], text) for field, text in taken.items()}}
 
 
 def _of_age(rows: Sequence[Mapping[str, Any]]) -> tuple[list[Mapping[str, Any]], str]:

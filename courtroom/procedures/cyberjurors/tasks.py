@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, BeforeValidator, Field, create_model
 
 from courtroom.cases.dispute import SIDES, Dispute, Evidence, Side
-from courtroom.declarations.parts import Peers, each_left_out
+from courtroom.declarations.parts import Peers
 from courtroom.judging.jurors import TITLE, CountSeen, Earlier, InPrivate, without_words
 from courtroom.media.medium import Medium
 from courtroom.models.narrow import bounded, folded, known, narrowed
@@ -528,4 +528,4 @@ def _part(summary: Summary | None, votes: bool, reasons: bool) -> Summary | None
     return summary.model_copy(update={name: "" for name, is_shown in shows.items() if not is_shown})
 
 
-PEERS = (Peers(Judge, shown, lambda task, answer: str(answer.verdict), lambda task: each_left_out(task, "heard")),)
+PEERS = (Peers(Judge, shown, lambda task, answer: str(answer.verdict), "heard"),)

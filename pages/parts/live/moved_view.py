@@ -20,8 +20,7 @@ from courtroom.figures.graph import draw_graph, draw_sureness
 from courtroom.language import N_, _, translated
 from courtroom.models.beside import REST
 from pages.parts.live.questions_view import audit_view, check_view, interview_view
-from pages.parts.shared.blocks_view import block_view, choice_html
-from pages.parts.shared.reliability_view import reliability_view
+from pages.parts.shared.blocks_view import block_view, choice_html, reliability_view
 from pages.parts.shared.shown import escaped, html_of, literal, many, one_of
 
 Ways = Mapping[tuple[str, str], Sequence[Heard]]
