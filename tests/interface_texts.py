@@ -173,6 +173,8 @@ def _names(kind: Any, before: str) -> Iterator[str]:
 
 def _bundled() -> Iterator[tuple[str, str]]:
     """What the bundled personas are like, what bundled experiments are, and where bundled cases are from."""
+    kinds = tomllib.loads((DATA / "parties.toml").read_text(encoding="utf-8"))["kinds"]
+    yield from ((one, "data/parties.toml") for one in kinds.values())
     for path in sorted((DATA / "experiments").glob("*.toml")):
         text = path.read_text(encoding="utf-8")
         remarks = [line.removeprefix("# ") for line in text.splitlines() if line.startswith("# ")]

@@ -22,9 +22,6 @@ from courtroom.strict import Strict
 
 knob = knobs(__file__)
 
-MAX_PREPARED_CHARACTERS = 20_000
-"""Of all prepared replies to questions together."""
-
 
 class Member(Strict):
     """Somebody who is asked: a juror, a judge, a clerk."""
@@ -127,13 +124,8 @@ class ScriptedSetup(Setup):
 
     def with_scripts(self, panel: tuple[Member, ...], voting: Collection[str]) -> tuple[Member, ...]:
         seats = {one.id: int(one.id.rpartition("-")[2]) for one in panel if one.role in voting}
-        scripts = self.script.scripts([*seats.values()])
-        return tuple(
-            one.model_copy(update={"spec": ModelSpec(id=SCRIPT, script=script)})
-            if (script := scripts.get(seats.get(one.id, 0)))
-            else one
-            for one in panel
-        )
+        specs = {seat: ModelSpec(id=SCRIPT, script=one) for seat, one in self.script.scripts([*seats.values()]).items()}
+        return tuple(one.model_copy(update={"spec": specs.get(seats.get(one.id, 0), one.spec)}) for one in panel)
 
 
 class VotingSetup(Setup):
@@ -142,7 +134,7 @@ class VotingSetup(Setup):
     asks_confidence: bool = knob("asks_confidence", False)
     asks_pieces: bool = knob("asks_pieces", False)
     asks_court: Literal["no", "yes", "waits"] = knob("asks_court", "no")
-    prepared_replies: str = knob("prepared_replies", "", max_length=MAX_PREPARED_CHARACTERS)
+    prepared_replies: str = knob("prepared_replies", "", max_length=20_000)
 
     def asked_beside(self, case: Case) -> BesideVote | None:
         pieces = case.parts() if self.asks_pieces else ()

@@ -121,8 +121,7 @@ class Court(Generic[C, S]):
         self._input, self._services = run_input, services
         self._kinds = {kind.name for kind in procedure.stages}
         self._declared = {choice.name: choice.title for choice in procedure.about(run_input.case).choices}
-        self._voting = tuple(peers.task for peers in procedure.peers)
-        """Tasks from whose answers votes follow."""
+        self._voting = tuple(peers.task for peers in procedure.peers)  # from whose answers votes follow
         self._overruled = {one.action.path: one for one in run_input.interventions if isinstance(one.action, Overrule)}
         self._stage: StageBegan | None = None
         self._here = ""

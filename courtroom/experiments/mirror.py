@@ -3,7 +3,7 @@ they were and the same heard again; and what each change moved, held against wha
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import product
 from statistics import fmean
@@ -15,15 +15,14 @@ from courtroom.declarations.setup import Budget
 from courtroom.errors import CourtroomError
 from courtroom.evaluation.significance import ALPHA, fewest_cases, holm
 from courtroom.experiments.measures import CaseResult
-from courtroom.experiments.measures.measure import mean
+from courtroom.experiments.measures.measure import mean, share
 from courtroom.experiments.outcome import Outcome
 from courtroom.experiments.spec import Arm, Experiment, parsed
 from courtroom.experiments.table import CellRow, Pair, gap, grouped, number, p_value, pairs
 from courtroom.language import N_
 from courtroom.models.spec import OFFLINE, PERSON, ModelSpec
 from courtroom.questions.beside import ask_outside_runs
-from courtroom.questions.mirror import Change, Mirrored, mirrored
-from courtroom.questions.rewriting import rewriting, rewritten
+from courtroom.questions.mirror import Change, Mirrored, mirrored, rewriting, rewritten
 
 if TYPE_CHECKING:
     from courtroom.courthouse import Courthouse
@@ -37,7 +36,7 @@ NO_LIMIT = Budget()
 @needs(Access.RUN)
 def drafts(
     house: Courthouse,
-    cases: Collection[Case],
+    cases: Iterable[Case],
     changes: Sequence[Change],
     who: str = "",
     spec: ModelSpec | None = None,
@@ -56,7 +55,7 @@ def drafts(
     Raises:
         CourtroomError: a model is to rewrite, and none is named.
     """
-    by_rules = [change for change in changes if change.kind != "rewriting"]
+    cases, by_rules = tuple(cases), [change for change in changes if change.kind != "rewriting"]
     found: dict[str, dict[str, Mirrored]] = {change.title: {} for change in changes}
     found |= {change.title: {case.id: mirrored(case, change, who) for case in cases} for change in by_rules}
     to_rewrite = [(change, case) for change, case in product(changes, cases) if change not in by_rules]
@@ -169,8 +168,8 @@ def _other_votes(row: CaseResult) -> float | None:
 
 
 def _for_the_first(row: CaseResult) -> float | None:
-    cast, choices = sum(row.outcome.counts.values()), row.case.choices
-    return row.outcome.counts.get(choices[0].name, 0) / cast if cast and choices else None
+    first = next((option.name for option in row.case.choices), "")
+    return share(row.outcome.counts.get(first, 0), sum(row.outcome.counts.values())) if first else None
 
 
 AGAINST = N_("Share, against the first hearing of the same case")

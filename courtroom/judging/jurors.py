@@ -87,19 +87,11 @@ class JurySetup(TalkSetup):
         return self.model_copy(update={"jury": (*self.jury, *drawn)})
 
 
-Doubt = Annotated[
-    Literal[
-        "firmly-convinced",
-        "moral-certainty",
-        "any-reason",
-        "hesitation",
-        "abiding-conviction",
-        "sure",
-        "near-certainty",
-        "undefined",
-    ],
-    knob("doubt", "firmly-convinced"),
-]
+_Explained = Literal[
+    "firmly-convinced", "moral-certainty", "any-reason", "hesitation",
+    "abiding-conviction", "sure", "near-certainty", "undefined",
+]  # fmt: skip
+Doubt = Annotated[_Explained, knob("doubt", "firmly-convinced")]
 
 
 class Earlier(Strict):

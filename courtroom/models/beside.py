@@ -24,7 +24,7 @@ SHOWN_CHARACTERS = 110
 MAX_QUESTION_CHARACTERS = 500
 """Of a question to the court, which is one sentence."""
 ASKED = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
-ASKS_COURT: str = ASKED["may_ask"]
+ASKS_COURT, OF_REPLIES = ASKED["may_ask"], ASKED["of_replies"]
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ import tomllib
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Self
+from typing import Self
 
 from pydantic import Field
 
@@ -16,22 +16,17 @@ FIRST, SECOND = "first", "second"
 _SAID = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
 
 
-def _field(name: str, *, default: Any, **limits: Any) -> Any:
-    """Return a field whose title and description stand in the file beside this one."""
-    return Field(default=default, **_SAID[name], **limits)
-
-
 class Written(Strict):
     """What is written for a scripted member, or for all of them."""
 
-    side: str = _field("side", default=FIRST, max_length=80)
-    words: tuple[str, ...] = _field(
-        "words", default=("I have made up my mind, and I will not change it.",), min_length=1, max_length=20
+    side: str = Field(default=FIRST, max_length=80, **_SAID["side"])
+    words: tuple[str, ...] = Field(
+        default=("I have made up my mind, and I will not change it.",), min_length=1, max_length=20, **_SAID["words"]
     )
-    rounds: int | None = _field("rounds", default=None, ge=1, le=21)
-    gives_in_at: int | None = _field("gives_in_at", default=None, ge=1, le=50)
-    gives_in_words: str = _field(
-        "gives_in_words", default="I give in, and vote with the others.", min_length=1, max_length=1_500
+    rounds: int | None = Field(default=None, ge=1, le=21, **_SAID["rounds"])
+    gives_in_at: int | None = Field(default=None, ge=1, le=50, **_SAID["gives_in_at"])
+    gives_in_words: str = Field(
+        default="I give in, and vote with the others.", min_length=1, max_length=1_500, **_SAID["gives_in_words"]
     )
 
     def holds(self, options: Sequence[str]) -> str:
@@ -64,8 +59,8 @@ class Script(Written):
 class ScriptedMembers(Written):
     """How many members are scripted, and what all of them say."""
 
-    members: int = _field("members", default=0, ge=0, le=50)
-    seats: tuple[int, ...] = _field("seats", default=(), max_length=51)
+    members: int = Field(default=0, ge=0, le=50, **_SAID["members"])
+    seats: tuple[int, ...] = Field(default=(), max_length=51, **_SAID["seats"])
 
     def drawn(self, size: int, seed: int) -> Self:
         """The same with the order of all seats written out, where anybody is scripted."""

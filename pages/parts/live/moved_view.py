@@ -35,12 +35,6 @@ ROLES = (
     Choice("heard-denial", N_("was shown only that it is not in the case"), 0, "circle", "●"),
     Choice("heard-neither", N_("was shown neither"), 4, "circle-open", "○"),
 )
-REASONS = {
-    "number": N_(
-        "The number stands neither in the case nor in what the member was shown, and does not follow from either."
-    ),
-    "denied": N_("Another member, who was shown it, says that it is not in the case."),
-}
 
 
 def moved_view(house: Courthouse, procedure: Procedure, record: Record) -> None:
@@ -111,11 +105,10 @@ class _MovedView:
 
     def all_claims(self) -> None:
         st.subheader(_("Not in the case"))
-        st.caption(
-            _(
-                "Marked by two rules: a number with a unit, in digits, that nobody was given; and what another member who was shown it says is not in the case. What nobody puts right and has no number takes a model."
-            )
+        about = _(
+            "Marked by two rules: a number with a unit, in digits, that nobody was given; and what another member who was shown it says is not in the case. What nobody puts right and has no number takes a model."
         )
+        st.caption(about)
         if not self._claims:
             st.markdown(_("**Nothing is marked.**"))
         for number, claim in enumerate(self._claims):
@@ -126,9 +119,8 @@ class _MovedView:
     def _claim(self, claim: Claim, key: str) -> None:
         record, went = self._record, way(self.moved, claim)
         name, ballot = record.name_of(claim.vote.member), record.ballot_name(claim.vote.ballot)
-        reason = translated(REASONS.get(claim.why, "")) or _("Found by {model}.", model=claim.model)
         parts, roles = self._marked(claim.vote), list(_parts(record, went))
-        st.html(html_of("claim", claim=claim, name=name, ballot=ballot, reason=reason, parts=parts, roles=roles))
+        st.html(html_of("claim", claim=claim, name=name, ballot=ballot, parts=parts, roles=roles))
         if went.put_right and went.author_heard:
             st.markdown(_("{name} was shown that it is not in the case.", name=literal(name)))
         elif went.put_right:
@@ -216,11 +208,10 @@ def _sureness(procedure: Procedure, record: Record) -> None:
     st.subheader(_("How sure are they?"))
     theme = st.context.theme.type or "light"
     st.plotly_chart(draw_sureness(record, procedure.choices, theme), key=f"sureness-{record.run.id}")
-    st.caption(
-        _(
-            "As each says of its own vote, from 0 (it could as well be otherwise) to 100 (certain). Nobody else was told."
-        )
+    about = _(
+        "As each says of its own vote, from 0 (it could as well be otherwise) to 100 (certain). Nobody else was told."
     )
+    st.caption(about)
     last = list(record.ballots.values())[-1].values()
     if given := forecasts(record.case, [(vote.choice, vote.confidence) for vote in last]):
         st.subheader(_("Are they as sure as they are right?"))

@@ -122,11 +122,10 @@ def reliability_view(given: Mapping[str, Sequence[Forecast]], key: str) -> None:
     for name, forecasts in given.items():
         values = {"name": literal(name), "score": f"{brier(forecasts):.3f}", "votes": f"{len(forecasts):,}"}
         st.markdown(_("{name}: Brier score **{score}**, n = {votes} votes", **values))
-    st.caption(
-        _(
-            "Of each member's last vote. A confidence of 0 counts as an even chance among the choices, 100 as certain. A Brier score of 0 is perfect; whoever always gives two choices an even chance has 0.25."
-        )
+    about = _(
+        "Of each member's last vote. A confidence of 0 counts as an even chance among the choices, 100 as certain. A Brier score of 0 is perfect; whoever always gives two choices an even chance has 0.25."
     )
+    st.caption(about)
     st.plotly_chart(draw_reliability(bins, st.context.theme.type or "light"), key=f"reliability-{key}")
     titles = {"probability": N_("how sure"), "right": N_("right")}
     shares = {name: st.column_config.NumberColumn(_(title), format="percent") for name, title in titles.items()}
