@@ -195,10 +195,8 @@ def draw_sureness(record: Record, choices: Sequence[Choice], theme: str = "light
     names = {ballot: plain(record.ballot_name(ballot)) for ballot in record.ballots}
     figure = go.Figure()
     for _who, mine in given.groupby("member"):
-        heights = mine.set_index("ballot")["height"].reindex([*names])  # a line is broken where nothing was said
-        figure.add_scatter(
-            x=[*names.values()], y=heights, mode="lines", line_color=LINE[theme], line_width=1.5, **UNNAMED
-        )
+        at = mine.set_index("ballot")["height"].reindex([*names])  # a line is broken where nothing was said
+        figure.add_scatter(x=[*names.values()], y=at, mode="lines", line_color=LINE[theme], line_width=1.5, **UNNAMED)
     for choice in choices:
         mine = given[given["choice"] == choice.name]
         who = mine["member"].map(record.name_of)

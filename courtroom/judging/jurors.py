@@ -123,8 +123,8 @@ def _in_short(one: Earlier) -> Earlier:
 
 
 def seen_count(whose: CountSeen, counts: Mapping[str, int], heard: Sequence[str | None] | None) -> dict[str, int]:
-    """Return the count of the last ballot as a member sees it. `counts`: of all. `heard`: the last votes of those whom it
-    hears; None where these are all others, so that both counts are one."""
+    """Return the count of the last ballot as a member sees it: of all, or of those whom it hears. `heard`: their last
+    votes; None where they are all others, so that both counts are one."""
     if whose == "nobody" or (whose == "heard" and heard is not None and not heard):
         return {}
     return dict(counts) if whose == "all" or heard is None else {side: list(heard).count(side) for side in counts}

@@ -19,8 +19,6 @@ from courtroom.models.beside import HIGHEST_CONFIDENCE
 if TYPE_CHECKING:
     from courtroom.evaluation.intervals import Sums
 
-Missing = Callable[[Sequence[CaseResult]], str]
-
 
 def of_votes(row: CaseResult) -> tuple[Forecast, ...]:
     """The share of the votes for the outcome, and whether the outcome is right; empty where either is not known."""
@@ -40,7 +38,7 @@ def _calibration(
     score: tuple[str, str],
     error: tuple[str, str],
     given: Callable[[CaseResult], Sequence[Forecast]],
-    missing: Missing = lambda rows: "",
+    missing: Callable[[Sequence[CaseResult]], str] = lambda rows: "",
 ) -> tuple[Measure, Measure]:
     """The Brier score and the calibration error of forecasts, each with its name and title."""
 
@@ -70,15 +68,12 @@ def _calibration(
     )
 
 
-def _unless_asked(field: str, knob: str) -> Missing:
-    def missing(rows: Sequence[CaseResult]) -> str:
-        is_there = not rows or any(getattr(row.outcome, field) for row in rows)
-        return "" if is_there else f"What is asked beside votes is left out: nobody was asked. Set {knob}."
-
-    return missing
+def _unless_asked(rows: Sequence[CaseResult], field: str, knob: str) -> str:
+    is_there = not rows or any(getattr(row.outcome, field) for row in rows)
+    return "" if is_there else f"What is asked beside votes is left out: nobody was asked. Set {knob}."
 
 
-_was_not_asked = _unless_asked("confidence", "asks_confidence")
+_was_not_asked = partial(_unless_asked, field="confidence", knob="asks_confidence")
 
 
 def _pieces(row: CaseResult) -> float | None:
@@ -122,7 +117,7 @@ VOTES: tuple[Measure, ...] = (
         N_("Pieces of the case that votes rest on"),
         N_("Of all pieces, those that some member names beside its last vote"),
         _pieces,
-        missing=_unless_asked("rests_on", "asks_pieces"),
+        missing=partial(_unless_asked, field="rests_on", knob="asks_pieces"),
     ),
     mean(
         "not_in_case",

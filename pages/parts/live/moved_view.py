@@ -23,8 +23,6 @@ from pages.parts.live.questions_view import audit_view, check_view, interview_vi
 from pages.parts.shared.blocks_view import block_view, choice_html, reliability_view
 from pages.parts.shared.shown import escaped, html_of, literal, many, one_of
 
-Ways = Mapping[tuple[str, str], Sequence[Heard]]
-"""What a member was shown of another, by hearer and speaker."""
 GRAPH_HEIGHT_PX = 560
 ROLES = (
     Choice("said", N_("said it first"), 1, "star", "★"),
@@ -160,8 +158,9 @@ class _MovedView:
         figure = draw_graph(graph, self._procedure.choices, self._theme, GRAPH_HEIGHT_PX)
         self._went_along(figure, f"heard-graph-{record.run.id}-{ballot}", ways)
 
-    def _went_along(self, figure: go.Figure, key: str, ways: Ways) -> None:
-        """Draw who heard whom; a click on a seat or an arrow shows what went along it."""
+    def _went_along(self, figure: go.Figure, key: str, ways: Mapping[tuple[str, str], Sequence[Heard]]) -> None:
+        """Draw who heard whom; a click on a seat or an arrow shows what went along it. `ways`: what a member was shown
+        of another, by hearer and speaker."""
         picked = st.plotly_chart(figure, key=key, on_select="rerun", selection_mode="points")
         chosen = next((str(point["customdata"]) for point in picked.selection.points if point.get("customdata")), "")
         hearer, __, speaker = chosen.partition(" ")
