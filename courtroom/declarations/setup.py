@@ -134,7 +134,7 @@ class VotingSetup(Setup):
     asks_confidence: bool = knob("asks_confidence", False)
     asks_pieces: bool = knob("asks_pieces", False)
     asks_court: Literal["no", "yes", "waits"] = knob("asks_court", "no")
-    prepared_replies: str = knob("prepared_replies", "", max_length=20_000)
+    prepared_replies: str = knob("prepared_replies", "", max_length=20_000)  # all of them together
 
     def asked_beside(self, case: Case) -> BesideVote | None:
         pieces = case.parts() if self.asks_pieces else ()

@@ -131,10 +131,10 @@ def heard(court: JuryRoom, juror: Member, said: Mapping[str, Said]) -> tuple[Sai
 
 def count_of(court: JuryRoom, counts: Mapping[str, int], voices: Sequence[Said]) -> dict[str, int]:
     """Return the count of the last ballot as a juror sees it; not of those whom it hears where it sees how each of them voted."""
-    setup, hears_all, heard_votes = court.setup, court.setup.talk == "round-table", [one.vote for one in voices]
+    setup, hears_all = court.setup, court.setup.talk == "round-table"
     if setup.count_seen == "heard" and not (hears_all or setup.secret_ballots):
         return {}
-    return seen_count(setup.count_seen, counts, None if hears_all and voices else heard_votes)
+    return seen_count(setup.count_seen, counts, None if hears_all and voices else [one.vote for one in voices])
 
 
 RULES: Mapping[str, Rule] = {"unanimous": "all", "five-sixths": "five-sixths", "majority": "half"}
