@@ -43,10 +43,10 @@ class Bell:
         for secret in filter(None, (settings.webhook, settings.webhook_secret, settings.mail)):
             hide(secret.get_secret_value())
 
-    def ring(self, about: Resource, state: Standing) -> None:
-        """Tell of a run or an experiment, in a thread of its own; may be called from any thread."""
+    def ring(self, kind: str, name: str, state: Standing) -> None:
+        """Tell of a run or an experiment by its id, in a thread of its own; may be called from any thread."""
         if self._settings.webhook or self._settings.mail:
-            self._thread.submit(self._tell, about, state)
+            self._thread.submit(self._tell, Resource(kind=kind, id=name), state)
 
     def trouble(self, about: Resource) -> str:
         """Return once, to whom it belongs, why somebody could not be told of this; else nothing."""

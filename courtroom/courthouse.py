@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from functools import cache, cached_property, partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from courtroom.access import Access, Resource, acting_account, acts, allow_all_where_nobody_signs_in, needs
+from courtroom.access import Access, acting_account, acts, allow_all_where_nobody_signs_in, needs
 from courtroom.accounts import AccountStore
 from courtroom.bell import Bell
 from courtroom.cases.ask import asked_with
@@ -29,7 +29,7 @@ from courtroom.engine.interventions import Intervention
 from courtroom.engine.people import People
 from courtroom.engine.procedure import Procedure
 from courtroom.engine.record import Record
-from courtroom.engine.run import ABOUT_RECORDINGS, FORK_OF_RECORDING, Standing
+from courtroom.engine.run import ABOUT_RECORDINGS, FORK_OF_RECORDING
 from courtroom.engine.runner import Runner
 from courtroom.engine.store import RunStore
 from courtroom.errors import CourtroomError
@@ -153,7 +153,7 @@ class Courthouse:
         self.writer = Writer(self.database)
         self.accounts = AccountStore.of(self.database, self.settings)
         self.bell = Bell(self.settings, self.database, self.accounts)
-        self.people = People(self.database, self.writer, lambda run: self._ring(run, "waits for a seat"))
+        self.people = People(self.database, self.writer, lambda run: self.bell.ring("run", run, "waits for a seat"))
         self.answers = AnswerStore(self.database)
         self.setups = SetupStore(self.database)
         self.panels = PanelStore(self.database)
@@ -285,12 +285,9 @@ class Courthouse:
                     people=self.people,
                     warm=self._warm,
                     streaming=self._streaming,
-                    rings=self._ring,
+                    rings=partial(self.bell.ring, "run"),
                 )
             return self._runner
-
-    def _ring(self, run: str, state: Standing) -> None:
-        self.bell.ring(Resource(kind="run", id=run), state)
 
     @needs(Access.RUN)
     def take_in(self, file: CheckedFile) -> ImportJob:

@@ -120,7 +120,9 @@ def _declared() -> Iterator[tuple[str, str]]:
         elif isinstance(part, str) and key not in not_shown and _has_words(part):
             yield part
 
-    for path in (*sorted(Path(ROOT / "courtroom").glob("[jp]*/**/*.toml")), ROOT / "courtroom/cases/checks.toml"):
+    others = ("cases/checks", "declarations/setup", "models/beside", "models/script")
+    paths = [*sorted(Path(ROOT / "courtroom").glob("[jp]*/**/*.toml"))]
+    for path in (*paths, *(ROOT / f"courtroom/{one}.toml" for one in others)):
         name = path.relative_to(ROOT).as_posix()
         if PROMPTS.search(name):
             continue
@@ -171,6 +173,8 @@ def _names(kind: Any, before: str) -> Iterator[str]:
 
 def _bundled() -> Iterator[tuple[str, str]]:
     """What the bundled personas are like, what bundled experiments are, and where bundled cases are from."""
+    kinds = tomllib.loads((DATA / "parties.toml").read_text(encoding="utf-8"))["kinds"]
+    yield from ((one, "data/parties.toml") for one in kinds.values())
     for path in sorted((DATA / "experiments").glob("*.toml")):
         text = path.read_text(encoding="utf-8")
         remarks = [line.removeprefix("# ") for line in text.splitlines() if line.startswith("# ")]

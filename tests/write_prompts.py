@@ -20,8 +20,7 @@ from courtroom.knowledge.bases import from_dispute
 from courtroom.models.prompts import answer_form
 from courtroom.procedures import PROCEDURES
 from courtroom.questions.beside import prompt
-from courtroom.questions.mirror import texts
-from courtroom.questions.rewriting import RewriteCase
+from courtroom.questions.mirror import RewriteCase, texts
 from courtroom.settings import Settings
 from tests.asked import Asked, asked
 from tests.samples import drafts

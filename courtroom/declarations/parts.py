@@ -85,20 +85,17 @@ class Peers:
     """The same task with so much of it: (task, votes, reasons) -> task. Votes are what others decided, reasons why."""
     choice: Callable[[Any, Any], str]
     """What an answer votes for: (task, answer) -> a choice's name."""
-    without: Callable[[Any], Mapping[str, Task[Any]]] = lambda task: {}
-    """The same task without one of the peers: by each peer's name in it."""
+    said: str = ""
+    """The input that holds what peers said, each with its name; empty where no peer can be left out alone."""
+    own: str = ""
+    """The input with the member's own name, where that stands among them."""
 
-
-def each_left_out(task: Task[Any], said: str, own: str = "") -> dict[str, Task[Any]]:
-    """Return the same task without one of the peers, by each peer's name.
-
-    Args:
-        said: the input that holds what peers said, each with its name.
-        own: the name of the member itself, which is none of its peers.
-    """
-    given = getattr(task, said)
-    names = dict.fromkeys(one.name for one in given if one.name != own)
-    return {name: task.model_copy(update={said: tuple(one for one in given if one.name != name)}) for name in names}
+    def without(self, task: Task[Any]) -> dict[str, Task[Any]]:
+        """Return the same task without one of the peers, by each peer's name."""
+        given = getattr(task, self.said) if self.said else ()
+        names = dict.fromkeys(one.name for one in given if not self.own or one.name != getattr(task, self.own))
+        less = {name: tuple(one for one in given if one.name != name) for name in names}
+        return {name: task.model_copy(update={self.said: left}) for name, left in less.items()}
 
 
 @dataclass(frozen=True)

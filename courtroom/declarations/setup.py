@@ -10,7 +10,7 @@ from pydantic import Field, ValidationInfo, field_validator, model_validator
 
 from courtroom.access import Access, needs
 from courtroom.cases.case import Case
-from courtroom.declarations.knobs import Group, knob
+from courtroom.declarations.knobs import knobs
 from courtroom.knowledge.embedding import embedding_problem
 from courtroom.models.beside import BesideVote
 from courtroom.models.script import ScriptedMembers
@@ -20,8 +20,7 @@ from courtroom.store.connection import read
 from courtroom.store.database import Database, insert
 from courtroom.strict import Strict
 
-MAX_PREPARED_CHARACTERS = 20_000
-"""Of all prepared replies to questions together."""
+knob = knobs(__file__)
 
 
 class Member(Strict):
@@ -53,26 +52,9 @@ class Setup(Strict):
     roles: dict[str, ModelSpec] = Field(default_factory=dict, title="Models by role")
     members: dict[str, ModelSpec] = Field(default_factory=dict, title="Models by member")
     prompts: dict[str, str] = Field(default_factory=dict, title="Edited prompts", description="Template name to text.")
-    reasks: int = knob(
-        2,
-        "Re-asks",
-        "How often a member is asked again when its answer doesn't fit the schema.",
-        Group.COST,
-        ge=0,
-        le=5,
-    )
-    quorum: float = knob(
-        0.5, "Quorum", "The run stops when the share of members with an answer falls below this.", ge=0, le=1
-    )
-    embedding: str = knob(
-        "",
-        "Embedding",
-        "How texts are compared in look-ups: `words-and-meaning`, `hashed-ngrams` (words alone), a LiteLLM "
-        "id such as `openai/text-embedding-3-small`, or a local encoder such as `local/longformer`; "
-        "empty: as the server's owner has set.",
-        varied=False,
-        max_length=200,
-    )
+    reasks: int = knob("reasks", 2, ge=0, le=5)
+    quorum: float = knob("quorum", 0.5, ge=0, le=1)
+    embedding: str = knob("embedding", "", max_length=200)
     budget: Budget = Field(default_factory=Budget, title="Budget")
 
     @field_validator("embedding")
@@ -138,51 +120,21 @@ class Setup(Strict):
 class ScriptedSetup(Setup):
     """A setup of members some of whom may be scripted."""
 
-    script: ScriptedMembers = knob(ScriptedMembers(), "Scripted members", group=Group.WHO)
+    script: ScriptedMembers = knob("script", ScriptedMembers())
 
     def with_scripts(self, panel: tuple[Member, ...], voting: Collection[str]) -> tuple[Member, ...]:
         seats = {one.id: int(one.id.rpartition("-")[2]) for one in panel if one.role in voting}
-        scripts = self.script.scripts([*seats.values()])
-        return tuple(
-            one.model_copy(update={"spec": ModelSpec(id=SCRIPT, script=script)})
-            if (script := scripts.get(seats.get(one.id, 0)))
-            else one
-            for one in panel
-        )
+        specs = {seat: ModelSpec(id=SCRIPT, script=one) for seat, one in self.script.scripts([*seats.values()]).items()}
+        return tuple(one.model_copy(update={"spec": specs.get(seats.get(one.id, 0), one.spec)}) for one in panel)
 
 
 class VotingSetup(Setup):
     """A setup of members who vote; each may be asked more beside its vote."""
 
-    asks_confidence: bool = knob(
-        False,
-        "How sure are they?",
-        "Each member says beside its vote how sure it is of it, from 0 to 100. Others are not told.",
-        varied=False,
-    )
-    asks_pieces: bool = knob(
-        False,
-        "What does a vote rest on?",
-        "Each member names beside its vote the pieces of the case on which it rests. Others are not told.",
-        varied=False,
-    )
-
-    asks_court: Literal["no", "yes", "waits"] = knob(
-        "no",
-        "May they ask the court?",
-        "Each member may put a question of fact to the court beside its vote. A person replies, or a list of prepared "
-        "replies; all are told from the next round on. The offline model asks nothing.",
-        varied=False,
-        labels={"waits": "yes, and the hearing waits for a reply"},
-    )
-    prepared_replies: str = knob(
-        "",
-        "Prepared replies to the court's questions",
-        "One on a line: words of the question, =>, and the reply; or the reply alone, for the next question. What no line "
-        "fits has the reply that the court has no more on this.",
-        varied=False,
-        max_length=MAX_PREPARED_CHARACTERS,
-    )
+    asks_confidence: bool = knob("asks_confidence", False)
+    asks_pieces: bool = knob("asks_pieces", False)
+    asks_court: Literal["no", "yes", "waits"] = knob("asks_court", "no")
+    prepared_replies: str = knob("prepared_replies", "", max_length=20_000)  # all of them together
 
     def asked_beside(self, case: Case) -> BesideVote | None:
         pieces = case.parts() if self.asks_pieces else ()

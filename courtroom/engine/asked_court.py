@@ -9,13 +9,12 @@ from courtroom.engine.events import Replied, Voted
 from courtroom.engine.interventions import ReplyToQuestions
 from courtroom.engine.record import Record
 from courtroom.models.prompts import Reply
+from courtroom.text.words import plain
 
 NO_MORE = "The court has no more on this."
 """The reply where nothing that was prepared fits a question."""
 ARROW = "=>"
 """In a line of prepared replies, between the words of a question and the reply."""
-
-
 ToCourt = Mapping[str, tuple[str, ...]]
 """The ids of the members who put a question, by the question as it was first put."""
 
@@ -27,11 +26,11 @@ def unanswered(votes: Sequence[Voted], answered: Iterable[str]) -> ToCourt:
         votes: in the order of their stages; within one, votes come in any order, so that here seats say which is first.
         answered: the questions that have a reply.
     """
-    stages, done = list(dict.fromkeys(vote.stage for vote in votes)), {"", *map(_bare, answered)}
+    stages, done = list(dict.fromkeys(vote.stage for vote in votes)), {"", *map(plain, answered)}
     first, asked = dict[str, str](), defaultdict[str, dict[str, None]](dict)
     for vote in sorted(votes, key=lambda vote: (stages.index(vote.stage), vote.path)):
-        if _bare(vote.question) not in done:
-            asked[first.setdefault(_bare(vote.question), vote.question)][vote.member] = None
+        if plain(vote.question) not in done:
+            asked[first.setdefault(plain(vote.question), vote.question)][vote.member] = None
     return {question: tuple(askers) for question, askers in asked.items()}
 
 
@@ -64,8 +63,3 @@ def prepared(lines: str, questions: Iterable[str], given: Sequence[str]) -> dict
         reply = next(fitting, None) or next(following, NO_MORE)
         found[reply] = (*found.get(reply, ()), question)
     return found
-
-
-def _bare(question: str) -> str:
-    """What two wordings of the same question have in common: its letters and digits."""
-    return "".join(letter for letter in question.casefold() if letter.isalnum())

@@ -40,6 +40,7 @@ from courtroom.engine.services import Asked, OpenCall, Services
 from courtroom.errors import CourtroomError
 from courtroom.knowledge.lessons import Lesson
 from courtroom.knowledge.search import Hit, Query
+from courtroom.models.beside import ASKED
 from courtroom.models.prompts import Prompts, Reply
 from courtroom.models.request import digest_text
 from courtroom.models.task import Task
@@ -120,8 +121,7 @@ class Court(Generic[C, S]):
         self._input, self._services = run_input, services
         self._kinds = {kind.name for kind in procedure.stages}
         self._declared = {choice.name: choice.title for choice in procedure.about(run_input.case).choices}
-        self._voting = tuple(peers.task for peers in procedure.peers)
-        """Tasks from whose answers votes follow."""
+        self._voting = tuple(peers.task for peers in procedure.peers)  # from whose answers votes follow
         self._overruled = {one.action.path: one for one in run_input.interventions if isinstance(one.action, Overrule)}
         self._stage: StageBegan | None = None
         self._here = ""
@@ -212,7 +212,8 @@ class Court(Generic[C, S]):
         if answer is None:
             self._errors[self._here].append(called.error)
             raise Abstained(called.error)
-        self._beside[member.id] = called.value if task.beside and called.value else {}
+        said = called.value if task.beside and called.value else {}
+        self._beside[member.id] = {name: said[name] for name in ASKED if name in said}
         return answer
 
     async def try_ask(self, member: Member, task: Task[A], step: str = "") -> A | None:
@@ -276,7 +277,6 @@ class Court(Generic[C, S]):
         ballot = self._path(on)
         before = None if anew else self._choices.get((on, member.id))
         self._ballots.setdefault(ballot, {})[member.id] = choice
-        beside = self._beside.pop(member.id, {})
         vote = Voted(
             path=f"{ballot}/{member.id}",
             stage=self._here,
@@ -285,9 +285,7 @@ class Court(Generic[C, S]):
             choice=choice,
             reasons=tuple(reasons),
             before=before,
-            confidence=beside.get("confidence"),
-            rests_on=tuple(beside.get("rests_on", ())),
-            question=beside.get("question", ""),
+            **self._beside.pop(member.id, {}),
         )
         self._services.record(vote)
         self._votes.append(vote)

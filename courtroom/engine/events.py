@@ -118,7 +118,6 @@ class Voted(Happened):
     """How sure it is of its vote, 0 to 100; None where it was not asked."""
     rests_on: tuple[str, ...] = Field(default=(), exclude_if=lambda pieces: not pieces)
     """Names of the pieces of the case on which the vote rests, as far as it was asked."""
-
     question: str = Field(default="", exclude_if=lambda question: not question)
     """What it asks the court; empty where it has no question."""
 

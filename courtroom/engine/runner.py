@@ -35,10 +35,6 @@ HELD_S = 0.05
 LOST_TWICE = "The program ended twice while it worked on this run. Press Run to try again; nothing is lost."
 
 
-Rings = Callable[[str, Standing], None]
-"""Tells whoever wants to know where a run, by its id, stands."""
-
-
 class Runner(Loop):
     """Drives runs, each in at most one process at a time: the one that has its lock.
 
@@ -59,7 +55,7 @@ class Runner(Loop):
         people: People,
         warm: Callable[[Procedure, Setup], Coroutine[Any, Any, None]],
         streaming: bool = False,
-        rings: Rings = lambda run, state: None,
+        rings: Callable[[str, Standing], None] = lambda run, state: None,
     ) -> None:
         super().__init__()
         self.store, self.procedures, self.asker, self.writer = store, procedures, asker, writer

@@ -7,12 +7,12 @@ from statistics import fmean
 from typing import TYPE_CHECKING
 
 from courtroom.cases.case import Case
+from courtroom.models.beside import HIGHEST_CONFIDENCE
 
 if TYPE_CHECKING:
     import pandas as pd
 
 BINS = 10
-MAX_CONFIDENCE = 100
 Forecast = tuple[float, bool]
 """A probability that was given to an outcome, and whether it came true."""
 
@@ -31,7 +31,7 @@ def forecasts(case: Case, votes: Iterable[tuple[str | None, int | None]]) -> tup
         return ()
     right, choices = case.right
     return tuple(
-        (1 / choices + (1 - 1 / choices) * confidence / MAX_CONFIDENCE, choice == right)
+        (1 / choices + (1 - 1 / choices) * confidence / HIGHEST_CONFIDENCE, choice == right)
         for choice, confidence in votes
         if choice is not None and confidence is not None
     )

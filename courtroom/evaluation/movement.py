@@ -108,10 +108,7 @@ def movement(record: Record, procedure: Procedure, answers: AnswerStore) -> Move
     voters = tuple(member for member in record.everybody if member.role in voting_roles)
     order = {event.path: place for place, (_, event) in enumerate(record.events) if isinstance(event, Called | Voted)}
     spoken = {vote.path: vote for vote in record.of(Voted)}
-    known = {
-        path: [plain(sentence) for reason in vote.reasons for sentence in sentences(reason)]
-        for path, vote in spoken.items()
-    }
+    known = {path: [*map(plain, sentences("\n".join(vote.reasons)))] for path, vote in spoken.items()}
     at_first = ""
     """What stood in a question from the beginning, such as a piece of evidence that is quoted, tells nothing."""
     votes: list[SeatVote] = []

@@ -15,15 +15,14 @@ from courtroom.declarations.setup import Budget
 from courtroom.errors import CourtroomError
 from courtroom.evaluation.significance import ALPHA, fewest_cases, holm
 from courtroom.experiments.measures import CaseResult
-from courtroom.experiments.measures.measure import mean
+from courtroom.experiments.measures.measure import mean, share
 from courtroom.experiments.outcome import Outcome
 from courtroom.experiments.spec import Arm, Experiment, parsed
 from courtroom.experiments.table import CellRow, Pair, gap, grouped, number, p_value, pairs
 from courtroom.language import N_
 from courtroom.models.spec import OFFLINE, PERSON, ModelSpec
 from courtroom.questions.beside import ask_outside_runs
-from courtroom.questions.mirror import Change, Mirrored, mirrored
-from courtroom.questions.rewriting import rewriting, rewritten
+from courtroom.questions.mirror import Change, Mirrored, mirrored, rewriting, rewritten
 
 if TYPE_CHECKING:
     from courtroom.courthouse import Courthouse
@@ -56,13 +55,10 @@ def drafts(
     Raises:
         CourtroomError: a model is to rewrite, and none is named.
     """
+    cases, by_rules = tuple(cases), [change for change in changes if change.kind != "rewriting"]
     found: dict[str, dict[str, Mirrored]] = {change.title: {} for change in changes}
-    to_rewrite: list[tuple[Change, Case]] = []
-    for change, case in product(changes, cases):
-        if change.kind == "rewriting":
-            to_rewrite.append((change, case))
-        else:
-            found[change.title][case.id] = mirrored(case, change, who)
+    found |= {change.title: {case.id: mirrored(case, change, who) for case in cases} for change in by_rules}
+    to_rewrite = [(change, case) for change, case in product(changes, cases) if change not in by_rules]
     if not to_rewrite:
         return found
     if spec is None or spec.id in (OFFLINE, PERSON):
@@ -172,8 +168,8 @@ def _other_votes(row: CaseResult) -> float | None:
 
 
 def _for_the_first(row: CaseResult) -> float | None:
-    cast, choices = sum(row.outcome.counts.values()), row.case.choices
-    return row.outcome.counts.get(choices[0].name, 0) / cast if cast and choices else None
+    first = next((option.name for option in row.case.choices), "")
+    return share(row.outcome.counts.get(first, 0), sum(row.outcome.counts.values())) if first else None
 
 
 AGAINST = N_("Share, against the first hearing of the same case")

@@ -15,7 +15,6 @@ from courtroom.cases.dispute import SIDES, Dispute
 from courtroom.cases.labelled import Document, LabelledTask
 from courtroom.datasets.records import Damaged, Reading
 from courtroom.datasets.source import SourceFile, parts
-from courtroom.declarations.setup import ScriptedSetup
 from courtroom.engine.answers import AnswerStore
 from courtroom.engine.events import Voted
 from courtroom.engine.record import Record
@@ -100,10 +99,10 @@ def of_record(record: Record, answers: AnswerStore) -> Outcome:
     )
     looked_up = next(found, None)  # by its first search among earlier cases: a second instance searches again
     setup, options = record.setup, [option.name for option in record.case.choices]
-    has_script = isinstance(setup, ScriptedSetup) and setup.script != ScriptedMembers()
+    script: ScriptedMembers = getattr(setup, "script", ScriptedMembers())
     return Outcome(
         scripted=tuple(member.id for member in record.everybody if member.spec.script),
-        held=setup.script.holds(options) if isinstance(setup, ScriptedSetup) and has_script and options else "",
+        held=script.holds(options) if script != ScriptedMembers() and options else "",
         outcome=verdict.outcome,
         counts=verdict.counts,
         first=next((tally.counts for tally in record.tallies.values()), {}),

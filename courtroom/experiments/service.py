@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
-from courtroom.access import Access, Resource, acts, needs
+from courtroom.access import Access, acts, needs
 from courtroom.cases.case import Case
 from courtroom.datasets.samples import row_id
 from courtroom.engine.budget import Spent
@@ -260,7 +260,7 @@ class Experiments:
                 written = self._house.writer.put(partial(self.store.set_status, experiment, *status), lock)
                 written.add_done_callback(partial(_report, experiment))
                 if status[0] != "running":
-                    self._house.bell.ring(Resource(kind="experiment", id=experiment), status[0])
+                    self._house.bell.ring("experiment", experiment, status[0])
             try:
                 await self._house.writer.release(lock)
             finally:

@@ -18,7 +18,7 @@ from courtroom.cases.case import Case
 from courtroom.cases.checks import explain
 from courtroom.declarations.changes import changed, differences, value_at
 from courtroom.declarations.knobs import Widget, bounds, fields_drawn, leaves, path_in_words, plain, setting_in_words
-from courtroom.declarations.setup import Setup
+from courtroom.declarations.setup import ScriptedSetup, Setup
 from courtroom.engine.procedure import Procedure
 from courtroom.engine.record import Record
 from courtroom.errors import CourtroomError
@@ -45,9 +45,8 @@ CHANGES: dict[Change, str] = {
 FORKS_AT_ONCE = 2
 """Forks under way at once: enough to keep a model's server busy, few enough to leave room for a person."""
 MAX_ARM_NAME_CHARACTERS = 400
-LEFT_AS_THEY_ARE = frozenset(Setup.model_fields)
-"""What all setups share is no question about the matter: how models are reached, what may be spent."""
-SCRIPTED = "script"
+LEFT_AS_THEY_ARE = frozenset(ScriptedSetup.model_fields)
+"""What setups share is no question about the matter: how models are reached, what may be spent, who is scripted."""
 SHARE_STEP = 0.2
 
 BASE = Variant(name="as it was", kind="base")
@@ -223,7 +222,7 @@ def proposals(procedure: Procedure, setup: Setup, case: Case, seed: int) -> Axis
 def knobs_turned(setup: Setup) -> Iterator[Variant]:
     """Each knob at each of its near values."""
     for path, field in leaves(type(setup)):
-        if path.partition(".")[0] in (*LEFT_AS_THEY_ARE, SCRIPTED):  # scripted members are a person's own idea
+        if path.partition(".")[0] in LEFT_AS_THEY_ARE:
             continue
         now = value_at(setup, path)
         fits = dict.fromkeys(fit for other in near(field, now) for fit in fitting(setup, path, now, other))

@@ -16,6 +16,7 @@ from courtroom.figures.layout import INK, LINE, NEUTRAL, UNNAMED, framed, plain,
 from courtroom.knowledge.lessons import Taught
 from courtroom.knowledge.memory import Standard
 from courtroom.language import _
+from courtroom.models.beside import HIGHEST_CONFIDENCE
 
 TIP = 0.82
 """Where an edge has its arrow, as a share of its length: clear of the node that it points to."""
@@ -180,9 +181,6 @@ def draw_standards(graph: nx.Graph, standards: Sequence[Standard], theme: str = 
     return draw_graph(Graph(nodes, edges, directed=False), kinds, theme, 460)
 
 
-HIGHEST = 100
-
-
 def draw_sureness(record: Record, choices: Sequence[Choice], theme: str = "light") -> go.Figure:
     """Draw a line for each member from ballot to ballot. Of two choices one is drawn upwards and the other downwards, so that who
     is surest stands farthest from the middle."""
@@ -197,10 +195,8 @@ def draw_sureness(record: Record, choices: Sequence[Choice], theme: str = "light
     names = {ballot: plain(record.ballot_name(ballot)) for ballot in record.ballots}
     figure = go.Figure()
     for _who, mine in given.groupby("member"):
-        heights = mine.set_index("ballot")["height"].reindex([*names])  # a line is broken where nothing was said
-        figure.add_scatter(
-            x=[*names.values()], y=heights, mode="lines", line_color=LINE[theme], line_width=1.5, **UNNAMED
-        )
+        at = mine.set_index("ballot")["height"].reindex([*names])  # a line is broken where nothing was said
+        figure.add_scatter(x=[*names.values()], y=at, mode="lines", line_color=LINE[theme], line_width=1.5, **UNNAMED)
     for choice in choices:
         mine = given[given["choice"] == choice.name]
         who = mine["member"].map(record.name_of)
@@ -214,9 +210,10 @@ def draw_sureness(record: Record, choices: Sequence[Choice], theme: str = "light
             marker={"size": 12, "symbol": choice.symbol, "color": tone(choice.tone, theme)},
             marker_line={"width": 1 + 2 * mine["changed"], "color": INK[theme]},
         )
-    low = -HIGHEST if -1 in sign.values() else 0
-    marks = list(range(low, HIGHEST + 1, 50))
-    figure.update_yaxes(range=[low * 1.08, HIGHEST * 1.08], tickvals=marks, ticktext=[str(abs(mark)) for mark in marks])
+    high = HIGHEST_CONFIDENCE
+    low = -high if -1 in sign.values() else 0
+    marks = list(range(low, high + 1, 50))
+    figure.update_yaxes(range=[low * 1.08, high * 1.08], tickvals=marks, ticktext=[str(abs(mark)) for mark in marks])
     if low:
         figure.add_hline(y=0, line={"color": NEUTRAL[theme], "width": 1})
     return framed(figure, theme, 420)

@@ -87,19 +87,11 @@ class JurySetup(TalkSetup):
         return self.model_copy(update={"jury": (*self.jury, *drawn)})
 
 
-Doubt = Annotated[
-    Literal[
-        "firmly-convinced",
-        "moral-certainty",
-        "any-reason",
-        "hesitation",
-        "abiding-conviction",
-        "sure",
-        "near-certainty",
-        "undefined",
-    ],
-    knob("doubt", "firmly-convinced"),
-]
+_Explained = Literal[
+    "firmly-convinced", "moral-certainty", "any-reason", "hesitation",
+    "abiding-conviction", "sure", "near-certainty", "undefined",
+]  # fmt: skip
+Doubt = Annotated[_Explained, knob("doubt", "firmly-convinced")]
 
 
 class Earlier(Strict):
@@ -130,20 +122,12 @@ def _in_short(one: Earlier) -> Earlier:
     return one.model_copy(update={"words": words, "in_short": words != one.words})
 
 
-def seen_count(
-    whose: CountSeen, counts: Mapping[str, int], heard: Sequence[str | None], *, hears_all: bool
-) -> dict[str, int]:
-    """Return the count of the last ballot as a member sees it.
-
-    Args:
-        counts: of all.
-        heard: the last votes of those whom it hears.
-        hears_all: whether these are all others, so that both counts are one.
-    """
-    if whose == "nobody" or not (whose == "all" or heard):
+def seen_count(whose: CountSeen, counts: Mapping[str, int], heard: Sequence[str | None] | None) -> dict[str, int]:
+    """Return the count of the last ballot as a member sees it: of all, or of those whom it hears. `heard`: their last
+    votes; None where they are all others, so that both counts are one."""
+    if whose == "nobody" or (whose == "heard" and heard is not None and not heard):
         return {}
-    is_whole = whose == "all" or hears_all
-    return dict(counts) if is_whole else {side: list(heard).count(side) for side in counts}
+    return dict(counts) if whose == "all" or heard is None else {side: list(heard).count(side) for side in counts}
 
 
 def without_words(said: Sequence[Earlier]) -> tuple[Earlier, ...]:

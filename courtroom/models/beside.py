@@ -1,9 +1,11 @@
 """What is asked beside a vote: how sure a member is of it, on which pieces it rests, and what it would ask the court."""
 
 import random
+import tomllib
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
+from pathlib import Path
 from typing import Any, Literal, get_origin
 
 from pydantic import BaseModel, Field, create_model
@@ -21,7 +23,8 @@ SHOWN_CHARACTERS = 110
 """So much of a piece tells which one it is."""
 MAX_QUESTION_CHARACTERS = 500
 """Of a question to the court, which is one sentence."""
-ASKS_COURT = "Where the material leaves open a fact that could change your vote, you may ask the court about it beside your vote."
+ASKED = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+ASKS_COURT, OF_REPLIES = ASKED["may_ask"], ASKED["of_replies"]
 
 
 @dataclass(frozen=True)
@@ -43,24 +46,14 @@ def with_beside(form: type[BaseModel], beside: BesideVote) -> type[BaseModel]:
         pieces = (*beside.pieces, REST)
         names = tuple(name for name, _ in pieces)
         listed = "; ".join(f"{name}: {short(' '.join(text.split()), SHOWN_CHARACTERS)}" for name, text in pieces)
-        asked = (
-            "Which of these, by name, carry your vote, because they speak for your side or because they fail to bear out "
-            f"the other's claim? {listed}"
-        )
         one: Any = Literal[names]
+        asked = ASKED["rests_on"].format(listed=listed)
         fields["rests_on"] = (tuple[one, ...], Field(max_length=len(names), description=asked))
     if beside.question:
-        asked = (
-            "Does the material leave open a fact that could change your vote? If so, ask the court about it, in one "
-            "sentence; where another round follows, it may reply to all of you before it. If not, leave this empty."
-        )
-        fields["question"] = (str, Field(default="", max_length=MAX_QUESTION_CHARACTERS, description=asked))
+        longest = MAX_QUESTION_CHARACTERS
+        fields["question"] = (str, Field(default="", max_length=longest, description=ASKED["question"]))
     if beside.confidence:
-        asked = (
-            "How sure are you that this vote is right, by what you are to decide by? 0: a toss-up, it could as well be otherwise; "
-            "50: halfway between that and certain; 100: certain."
-        )
-        fields["confidence"] = (int, Field(ge=0, le=HIGHEST_CONFIDENCE, description=asked))
+        fields["confidence"] = (int, Field(ge=0, le=HIGHEST_CONFIDENCE, description=ASKED["confidence"]))
     return create_model(form.__name__, __base__=form, __doc__=form.__doc__, **fields)
 
 

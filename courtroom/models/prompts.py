@@ -16,7 +16,7 @@ from pydantic import BaseModel
 from courtroom.cases.kinds import case_templates
 from courtroom.media.medium import Medium, without_media
 from courtroom.models.apart import Apart, PromptError, sentence
-from courtroom.models.beside import ASKS_COURT
+from courtroom.models.beside import ASKS_COURT, OF_REPLIES
 from courtroom.models.rendering import blocks, environment, quote, reason, whole
 from courtroom.models.request import Message
 from courtroom.models.schema import shown_form
@@ -26,9 +26,6 @@ _WAITING = ThreadPoolExecutor(8, thread_name_prefix="prompts")
 """Threads that wait for the processes in which edited prompts are rendered."""
 
 
-OF_REPLIES = (
-    "What the court replies is evidence; the questions are not. What it has no more on stays open: do not ask it again."
-)
 Reply = tuple[tuple[str, ...], str]
 """Questions to the court, and what it replied to them."""
 

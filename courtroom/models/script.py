@@ -1,59 +1,32 @@
 """Scripted members: what one says and votes is written before the run, and no model is asked."""
 
 import random
+import tomllib
 from collections import Counter
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Self
 
 from pydantic import Field
-from pydantic.config import JsonDict
 
 from courtroom.strict import Strict
 
 FIRST, SECOND = "first", "second"
 """The sides of a case, by their places among what can be voted for."""
-_NOT_VARIED: JsonDict = {"varied": False}
+_SAID = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
 
 
 class Written(Strict):
     """What is written for a scripted member, or for all of them."""
 
-    side: str = Field(
-        default=FIRST,
-        title="Side that is held",
-        max_length=80,
-        description="`first` (the one that has to prove its case), `second`, or what is voted for by its name.",
-        json_schema_extra=_NOT_VARIED,
-    )
+    side: str = Field(default=FIRST, max_length=80, **_SAID["side"])
     words: tuple[str, ...] = Field(
-        default=("I have made up my mind, and I will not change it.",),
-        title="What is said",
-        min_length=1,
-        max_length=20,
-        description="A text for each ballot, and then from the beginning again. Of several scripted members each begins "
-        "with another text.",
-        json_schema_extra=_NOT_VARIED,
+        default=("I have made up my mind, and I will not change it.",), min_length=1, max_length=20, **_SAID["words"]
     )
-    rounds: int | None = Field(
-        default=None,
-        title="Holds it for so many ballots",
-        ge=1,
-        le=21,
-        description="Then it votes as most of those do whom it hears. Not set: to the end.",
-    )
-    gives_in_at: int | None = Field(
-        default=None,
-        title="Gives in at so many peers",
-        ge=1,
-        le=50,
-        description="Where it hears so many who vote otherwise, it votes as most of these do. Not set: at none.",
-    )
+    rounds: int | None = Field(default=None, ge=1, le=21, **_SAID["rounds"])
+    gives_in_at: int | None = Field(default=None, ge=1, le=50, **_SAID["gives_in_at"])
     gives_in_words: str = Field(
-        default="I give in, and vote with the others.",
-        title="What is said when it gives in",
-        min_length=1,
-        max_length=1_500,
-        json_schema_extra=_NOT_VARIED,
+        default="I give in, and vote with the others.", min_length=1, max_length=1_500, **_SAID["gives_in_words"]
     )
 
     def holds(self, options: Sequence[str]) -> str:
@@ -86,21 +59,8 @@ class Script(Written):
 class ScriptedMembers(Written):
     """How many members are scripted, and what all of them say."""
 
-    members: int = Field(
-        default=0,
-        title="Scripted members",
-        ge=0,
-        le=50,
-        description="So many of those who vote say and vote what is written below; no model is asked for them. The others "
-        "are not told.",
-    )
-    seats: tuple[int, ...] = Field(
-        default=(),
-        title="Seats that are scripted first",
-        max_length=51,
-        description="Numbers of seats in the order in which they become scripted; drawn by the seed where missing.",
-        json_schema_extra=_NOT_VARIED,
-    )
+    members: int = Field(default=0, ge=0, le=50, **_SAID["members"])
+    seats: tuple[int, ...] = Field(default=(), max_length=51, **_SAID["seats"])
 
     def drawn(self, size: int, seed: int) -> Self:
         """The same with the order of all seats written out, where anybody is scripted."""

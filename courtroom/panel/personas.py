@@ -7,7 +7,7 @@ import re
 import sys
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import cache
+from functools import cache, partial
 from operator import not_
 from typing import Any
 
@@ -23,6 +23,8 @@ from courtroom.text import files
 from courtroom.text.encoding import decoded, in_utf8
 from courtroom.text.table import dialect_of, read_table
 
+_if_known = partial(Field, default="", exclude_if=not_)
+
 
 class Persona(Strict):
     """P_k: a juror's identity and temper."""
@@ -34,20 +36,10 @@ class Persona(Strict):
     background: str = Field(title="Background", max_length=400, description="Profession and experience.")
     traits: tuple[str, ...] = Field(default=(), title="Traits", max_length=12)
     interests: tuple[str, ...] = Field(default=(), title="Interests", max_length=12)
-    schooling: str = Field(default="", title="Schooling", max_length=200, exclude_if=not_)
-    jury_service: str = Field(
-        default="",
-        title="Jury service",
-        max_length=200,
-        description="E.g. sat in a civil jury in 2019.",
-        exclude_if=not_,
-    )
-    went_through: str = Field(
-        default="",
-        title="What the person went through",
-        max_length=400,
-        description="E.g. the flat was burgled twice.",
-        exclude_if=not_,
+    schooling: str = _if_known(title="Schooling", max_length=200)
+    jury_service: str = _if_known(title="Jury service", max_length=200, description="E.g. sat in a civil jury in 2019.")
+    went_through: str = _if_known(
+        title="What the person went through", max_length=400, description="E.g. the flat was burgled twice."
     )
 
     @property
@@ -265,9 +257,10 @@ def write_yaml(panel: Iterable[Persona]) -> str:
 def _from_csv(name: str, file: io.BufferedReader, columns: Mapping[str, str] | None) -> Iterator[Mapping[str, Any]]:
     table = read_table(file, dialect_of(file.peek(1).decode(errors="replace"), FIELDS))
     names = [column.casefold() for column in table.columns]
-    taken = {field: _as_template(column) for field, column in (columns or {}).items()}
+    own = {field: f"{{{field}}}" for field in (*FIELDS, WEIGHT) if field in names}
+    taken = own | {field: _as_template(column) for field, column in (columns or {}).items()}
     needed = ("age",) if columns else NEEDED
-    if missing := [field for field in needed if field not in (*names, *taken)]:
+    if missing := [field for field in needed if field not in taken]:
         raise CourtroomError(
             f"{name}: the first row must name the columns, and {', '.join(missing)} is not among them. "
             f"The columns are {', '.join(FIELDS)}."
@@ -285,7 +278,8 @@ def _from_csv(name: str, file: io.BufferedReader, columns: Mapping[str, str] | N
         if not any(cell.strip() for cell in row.values()):
             continue
         if columns:
-            row = _mapped(row, taken)
+            in_row = partial(_COLUMN.sub, lambda found, cells=row: cells.get(found[1], ""))
+            row = {field: in_row(text) for field, text in taken.items()}
         parts = {field: re.split(";" if ";" in row.get(field, "") else ",", row.get(field, "")) for field in LISTS}
         lists = {field: [part.strip() for part in found if part.strip()] for field, found in parts.items()}
         yield {field: value for field, value in row.items() if value.strip() or field in MAY_BE_EMPTY} | lists
@@ -298,12 +292,6 @@ def _as_template(column: str) -> str:
     """A column, or a text with columns in braces, as such a text; capitals in columns' names don't matter."""
     text = column if _COLUMN.search(column) else f"{{{column}}}"
     return _COLUMN.sub(lambda found: f"{{{found[1].casefold()}}}", text)
-
-
-def _mapped(row: Mapping[str, str], taken: Mapping[str, str]) -> dict[str, Any]:
-    """A row with the fields of a person, from the columns that have them."""
-    own = {field: row[field] for field in (*FIELDS, WEIGHT) if field in row}
-    return {**own, **{field: _COLUMN.sub(lambda found: row[found[1]], text) for field, text in taken.items()}}
 
 
 def _of_age(rows: Sequence[Mapping[str, Any]]) -> tuple[list[Mapping[str, Any]], str]:

@@ -28,9 +28,7 @@ class NotHeld(Answer):
 
     words: Sentence = Field(description="Words of the statement, copied.")
     names: Label = Field(description="Of these words, the one to three that name the thing, copied.")
-    passage: Sentence = Field(
-        default="", description="The sentence that says otherwise, copied; empty where none does."
-    )
+    passage: Sentence = Field("", description="The sentence that says otherwise, copied; empty where none does.")
 
 
 class Checked(Answer):
@@ -79,18 +77,11 @@ class Checks(Plans):
                 same = [key for key in found if key[0] == vote.path and (copied in key[1] or key[1] in copied)]
                 named = one.names if plain(one.names) in plain(copied) else copied
                 terms = frozenset(word for word in words(named) if word not in before) or frozenset({plain(named)})
-                passage = standing(one.passage, shown)
-                found[vote.path, copied] = Claim(
-                    vote,
-                    copied,
-                    "model",
-                    terms.union(*(found.pop(key).terms for key in same)),
-                    passage or nearest(copied, shown),
-                    is_contradicted=bool(passage),
-                    model=check.called.model,
-                )
-        order = {vote.path: place for place, vote in enumerate(spoken)}
-        return tuple(sorted(found.values(), key=lambda claim: order[claim.vote.path]))
+                terms = terms.union(*(found.pop(key).terms for key in same))
+                passage, model = standing(one.passage, shown), check.called.model
+                near, is_other = passage or nearest(copied, shown), bool(passage)
+                found[vote.path, copied] = Claim(vote, copied, "model", terms, near, is_other, model)
+        return tuple(sorted(found.values(), key=lambda claim: spoken.index(claim.vote)))
 
     def plan(self, record: Record, spec: ModelSpec) -> Plan:
         """Plan a check of every statement that this model has not checked yet; nothing is asked. Raises
@@ -100,8 +91,7 @@ class Checks(Plans):
         answers = self._house.answers.of(record.run)
         have = {one.called.path for _, one in self._asides.of(record.run.id) if one.called.value is not None}
         model = digest_text(spec.model_dump_json())[:8]
-        questions: list[Question] = []
-        without = 0
+        questions, without = list[Question](), 0
         for vote in record.of(Voted):
             path = f"{vote.path}/check/{_mark(vote)}-{model}"
             if not vote.reasons or path in have:

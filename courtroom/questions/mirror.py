@@ -1,35 +1,38 @@
-"""Would it be the same for somebody else? A case with one thing about a party changed, by rules. What a rule can't change
-safely it leaves, and says so: a person reads each change before it is heard."""
+"""Would it be the same for somebody else? A case with one thing about a party changed, by rules, or rewritten by a model.
+
+What a rule can't change safely it leaves, and says so. Where a model's text loses a number or gains one, it is refused.
+A person reads each change before it is heard.
+"""
 
 import hashlib
 import re
 import tomllib
+from calendar import month_name
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Literal
 
+from pydantic import Field
+
 from courtroom.cases.case import Case, CaseT
 from courtroom.declarations.changes import put
+from courtroom.declarations.setup import Budget, Setup
+from courtroom.engine.services import Asked
 from courtroom.errors import CaseError, CourtroomError
-from courtroom.language import N_
+from courtroom.models.rendering import quote
+from courtroom.models.request import digest_text
+from courtroom.models.spec import ModelSpec
+from courtroom.models.task import Answer
+from courtroom.questions.beside import TaskInWords, by_role, prompt
 from courtroom.settings import DATA
 from courtroom.strict import Strict
 from courtroom.text.words import has_chinese, sentences
 
 Kind = Literal["order", "name", "gender", "age", "nationality", "language", "length", "words", "rewriting"]
-KINDS: Mapping[Kind, str] = {
-    "order": N_("Sides in the other order"),
-    "name": N_("Another name"),
-    "gender": N_("The other gender"),
-    "age": N_("Another age"),
-    "nationality": N_("Another nationality"),
-    "language": N_("Another language"),
-    "length": N_("Shorter pleadings"),
-    "words": N_("Words exchanged"),
-    "rewriting": N_("Rewritten by a model"),
-}
 USUAL: Mapping[str, str] = {"age": "71", "nationality": "Nigeria", "language": "Turkish", "length": "50"}
 """What a change takes where nobody says: years, a country, a language, percent of the length."""
 _WORDS = tomllib.loads((DATA / "parties.toml").read_text(encoding="utf-8"))
+KINDS: Mapping[Kind, str] = _WORDS["kinds"]
 NAMES: Mapping[str, Mapping[str, Any]] = tomllib.loads((DATA / "names.toml").read_text(encoding="utf-8"))
 """Of people, by nationality."""
 READ, NAMES_ONLY, PLEADINGS = (frozenset(_WORDS["fields"][name].split()) for name in ("read", "names", "pleadings"))
@@ -122,10 +125,8 @@ def mirrored(case: Case, change: Change, who: str = "") -> Mirrored:
         pleaded = PLEADINGS | ({"facts"} if case.kind == "criminal" else frozenset())
         if not change.value.isdecimal():
             raise CourtroomError("Say to how many percent of their length pleadings are cut, such as 50.")
-        return _rewritten(
-            case,
-            lambda path, text: _shorter(text, int(change.value)) if path.partition(".")[0] in pleaded else iter(()),
-        )
+        kept = int(change.value)
+        return _rewritten(case, lambda path, text: _shorter(text, kept if path.partition(".")[0] in pleaded else 100))
     if change.kind == "words":
         pairs = [pair.partition(">") for pair in change.value.split(";")]
         given = {before.strip(): after.strip() for before, _, after in pairs if before.strip()}
@@ -144,8 +145,7 @@ def _rewritten(case: Case, rule: Callable[[str, str], Iterator[Edit | str]]) -> 
     """Apply a rule to each text, by its path; the same text is changed in the same way wherever it stands. `rule`:
     gives the edits of a text, and a sentence on each thing that it leaves as it was."""
     known: dict[str, str] = {}
-    changed: dict[str, str] = {}
-    left: list[str] = []
+    changed, left = dict[str, str](), list[str]()
     for path, text in texts(case).items():
         if text not in known or field_of(path) in NAMES_ONLY:
             found = list(rule(path, text))
@@ -332,3 +332,90 @@ def _stated(case: Case, forms: Forms, change: Change) -> Mirrored:
     if not done:
         return Mirrored(left=(f"No text but the other side's speaks of {name}, so nothing was said of them.",))
     return found
+
+
+class RewrittenText(Answer):
+    """One text with the change in it."""
+
+    opens_with = ("number",)
+    number: int = Field(description="The number of the text.")
+    text: str = Field(min_length=1, description="All of it, with the change.")
+
+
+class DoubtfulText(Answer):
+    """A text of which the model is not sure that it put the change in as it should."""
+
+    opens_with = ("number",)
+    number: int = Field(description="The number of the text.")
+    why: str = Field(min_length=1, description="What are you not sure of, in one sentence?")
+
+
+class RewrittenCase(Answer):
+    """The texts of a case in which something changes, and those of which the model is not sure."""
+
+    texts: tuple[RewrittenText, ...]
+    doubtful: tuple[DoubtfulText, ...] = Field(
+        default=(),
+        description="In which texts, changed or not, are you not sure what the change asks for, or whom a word speaks of?",
+    )
+
+
+class RewriteCase(TaskInWords[RewrittenCase]):
+    """How do these texts read with one thing changed?"""
+
+    name = "rewrite-case"
+    title = "A case with one thing changed"
+    change: str
+    texts: tuple[str, ...]
+
+    def text(self) -> str:
+        shown = (f"## Text {number}\n\n{quote(text)}\n" for number, text in enumerate(self.texts, start=1))
+        asked = prompt("rewrite-case").replace("CHANGE", " ".join(self.change.split()))
+        return "\n".join(("# The case\n", *shown, asked))
+
+
+def rewriting(case: Case, change: str, spec: ModelSpec, budget: Budget) -> Asked[RewrittenCase]:
+    """Return the question to a model that puts a change into a case."""
+    task = RewriteCase(change=change, texts=tuple(_places(case)))
+    return by_role("rewriter", task, spec, Setup(budget=budget), f"{case.id}/{digest_text(change)[:12]}")
+
+
+def _places(case: Case) -> dict[str, list[str]]:
+    """Each text of a case once, and where it stands; titles stay as they are."""
+    places = defaultdict[str, list[str]](list)
+    for path, text in texts(case).items():
+        if field_of(path) != "title":
+            places[text].append(path)
+    return places
+
+
+def rewritten(case: Case, told: dict[str, Any] | str) -> Mirrored:
+    """Take over the texts that keep every number of the case; say of the others why not, and of which the model is not sure;
+    or, where there is no answer, why."""
+    if isinstance(told, str):
+        return Mirrored(left=(told,))
+    answer, known = RewrittenCase.model_validate(told), dict(enumerate(_places(case).items(), start=1))
+    changed, left = dict[str, str](), list[str]()
+    for one in answer.texts:
+        if one.number not in known:
+            left.append(f"There is no text {one.number}. Not taken over: “{one.text}”")
+            continue
+        before, places = known[one.number]
+        missing, new = numbers(before) - numbers(one.text), numbers(one.text) - numbers(before)
+        wrong = [*(f"{number} is missing" for number in missing), *(f"{number} is new" for number in new)]
+        if wrong:
+            left.append(f"{places[0].replace('.', ' ')}: {', '.join(wrong)}. Not taken over: “{one.text}”")
+        elif one.text != before:
+            changed |= dict.fromkeys(places, one.text)
+    for doubt in answer.doubtful:
+        if doubt.number in known:
+            left.append(f"{known[doubt.number][1][0].replace('.', ' ')}: the model is not sure of it: {doubt.why}")
+    return Mirrored(texts=changed, left=tuple(left))
+
+
+def numbers(text: str) -> Counter[str]:
+    """Count the numbers of a text; a month by its name is its number, so that a translation keeps it."""
+    found = Counter(re.findall(r"\d+(?:[.,:]\d+)*", text))
+    for number, month in enumerate(month_name[1:], start=1):
+        found[str(number)] += len(re.findall(rf"\b{month}\b", text))
+    return +found

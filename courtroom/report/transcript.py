@@ -23,21 +23,11 @@ from courtroom.room.scene import scene
 from courtroom.version import __version__
 
 Style = Literal["title", "heading", "speaker", "text", "aside"]
-_STYLES: Mapping[Style, str] = {
-    "title": "# {}",
-    "heading": "## {}",
-    "speaker": "**{}**",
-    "aside": "*{}*",
-    "text": "> {}",
-}
+_STYLES = {"title": "# {}", "heading": "## {}", "speaker": "**{}**", "aside": "*{}*", "text": "> {}"}
 _MARKDOWN = re.compile(r"([\\`*_\[\]<>#|~$])")
 
 
-Passage = tuple[Style, str]
-"""A piece of a transcript."""
-
-
-def transcript(record: Record, procedure: Procedure) -> Iterator[Passage]:
+def transcript(record: Record, procedure: Procedure) -> Iterator[tuple[Style, str]]:
     """All that was said, voted and decided, in order; the verdict stands first, the methods paragraph last."""
     procedure = procedure.about(record.case)
     room = scene(record, procedure)

@@ -4,7 +4,6 @@ import json
 from dataclasses import dataclass
 from itertools import islice
 
-from courtroom.access import acting_account
 from courtroom.engine.events import Called, read_event
 from courtroom.errors import Unreadable
 from courtroom.room.scene import spoken
@@ -30,26 +29,18 @@ class Said:
 
 
 def search_said(database: Database, words: str, most: int) -> list[Said]:
-    """Return the answers of all runs that may be seen in which these words stand, of the newest run first.
-
-    Args:
-        words: as they were said, capitals apart; blanks at both ends are left out.
-        most: so many are returned.
-    """
+    """Return the answers of all runs that may be seen in which these words stand, of the newest run first, so many
+    at most. `words`: as they were said, capitals apart; blanks at both ends are left out."""
     if not (words := words.strip()):
         return []
     fits, values = listed("run", "runs.id")
-    person = acting_account()
+    searched = json.dumps(words, ensure_ascii=False)[1:-1].casefold()  # as it stands in an event
     rows = database.each(
         "SELECT events.run AS run, runs.title AS title, events.body AS body"
         " FROM events JOIN runs ON runs.id = events.run"
         " WHERE events.kind = 'call' AND events.overtaken = 0 AND instr(folded(events.body), folded(:words)) > 0"
         f" AND {fits} ORDER BY runs.number DESC, events.seq",
-        {
-            "words": json.dumps(words, ensure_ascii=False)[1:-1].casefold(),
-            **({"me": person.id} if person else {}),
-            **values,
-        },
+        {"words": searched, **values},
     )
     return list(islice(filter(None, (_said(row, words) for row in rows)), most))
 

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from courtroom.experiments.spec import Experiment
 
 
+CHANGES = "order, name, gender, age, nationality, language, length, words=A>B or rewriting=TEXT; age=71 and so on."
 FIGURES = "values, frontier, matrix, mirror; by category, difficulty, rounds, split, real-votes, votes, share, scripted; or learning."
 
 
@@ -149,12 +150,7 @@ def run(
 @app.command("mirror")
 def mirror(
     what: Annotated[str, Argument(metavar="FILE|RUN", help="An experiment's file, or a run that is done.")],
-    change: Annotated[
-        list[str],
-        Option(
-            help="order, name, gender, age, nationality, language, length, words=A>B or rewriting=TEXT; age=71 and so on."
-        ),
-    ],
+    change: Annotated[list[str], Option(help=CHANGES)],
     to: Annotated[Path, Option(help="The file for the experiment, FILE.toml.")],
     whose: Annotated[str, Option(help="A name in the case, or such as `the seller`; by default the first party.")] = "",
     seeds: Annotated[int, Option(min=1, max=1000, help="Of a run: under how many each change is heard.")] = 6,

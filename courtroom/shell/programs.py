@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 MOST_LISTED = 200
 """Cases in one answer."""
+Sets = dict[str, Any] | None
+"""What a hearing sets: values by their paths in the setup."""
 
 
 class Programs:
@@ -44,22 +46,15 @@ class Programs:
         known = self._house.fitting(kind) if kind else self._house.procedures.values()
         return [{"procedure": one.name, "title": one.title, "kinds": list(one.kinds)} for one in known]
 
-    def hear(
-        self, case: str, procedure: str = "", settings: dict[str, Any] | None = None, seed: int = 0
-    ) -> dict[str, Any]:
+    def hear(self, case: str, procedure: str = "", settings: Sets = None, seed: int = 0) -> dict[str, Any]:
         """Start the hearing of a case; it goes on by itself. `settings` are paths and values, such as {"jury_size": 6}."""
-        return self._begin(self._house.library.case(case), procedure, settings or {}, seed)
+        return self._begin(self._house.library.case(case), procedure, settings, seed)
 
     def ask(
-        self,
-        question: str,
-        options: list[str] | None = None,
-        procedure: str = "",
-        settings: dict[str, Any] | None = None,
-        seed: int = 0,
+        self, question: str, options: list[str] | None = None, procedure: str = "", settings: Sets = None, seed: int = 0
     ) -> dict[str, Any]:
         """Have a panel deliberate on a question with two to six options, or none: then members propose answers first."""
-        return self._begin(self._house.ask(question, options or ()), procedure, settings or {}, seed)
+        return self._begin(self._house.ask(question, options or ()), procedure, settings, seed)
 
     def state(self, run: str) -> dict[str, Any]:
         """Follow a hearing: where it stands, its stages, and the votes of each ballot so far."""
@@ -77,8 +72,8 @@ class Programs:
         about = {"titles": {one.name: one.title for one in procedure.choices}, "answered_by": list(record.answered_by)}
         return {**self._link(run), "status": record.run.status, **given, **about}
 
-    def _begin(self, case: Any, procedure: str, settings: dict[str, Any], seed: int) -> dict[str, Any]:
-        run = begin(self._house, case, procedure, settings, seed)
+    def _begin(self, case: Any, procedure: str, settings: Sets, seed: int) -> dict[str, Any]:
+        run = begin(self._house, case, procedure, settings or {}, seed)
         self._house.runner.go(run)
         return self._link(run)
 
@@ -101,10 +96,9 @@ def server_of(programs: Programs) -> MCPServer:
             try:
                 given = await request.json() if await request.body() else {}
                 return JSONResponse(await asyncio.to_thread(call, **given))
-            except ValidationError as error:
-                return JSONResponse({"error": " ".join(explain(error))}, status_code=400)
             except (CourtroomError, ValueError, TypeError) as error:
-                return JSONResponse({"error": str(error)}, status_code=400)
+                why = " ".join(explain(error)) if isinstance(error, ValidationError) else str(error)
+                return JSONResponse({"error": why}, status_code=400)
 
         return answer
 

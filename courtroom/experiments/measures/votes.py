@@ -10,15 +10,14 @@ from courtroom.cases.criminal import Trial
 from courtroom.cases.dispute import SIDES, Dispute
 from courtroom.cases.labelled import LabelledTask
 from courtroom.cases.question import LETTERS
-from courtroom.evaluation.calibration import BINS, MAX_CONFIDENCE, Forecast, bin_of, brier, forecasts
+from courtroom.evaluation.calibration import BINS, Forecast, bin_of, brier, forecasts
 from courtroom.experiments.measures.measure import CaseResult, Measure, Printed, mean, of, over_labels, quotient, share
 from courtroom.experiments.outcome import Outcome
 from courtroom.language import N_
+from courtroom.models.beside import HIGHEST_CONFIDENCE
 
 if TYPE_CHECKING:
     from courtroom.evaluation.intervals import Sums
-
-Missing = Callable[[Sequence[CaseResult]], str]
 
 
 def of_votes(row: CaseResult) -> tuple[Forecast, ...]:
@@ -39,7 +38,7 @@ def _calibration(
     score: tuple[str, str],
     error: tuple[str, str],
     given: Callable[[CaseResult], Sequence[Forecast]],
-    missing: Missing = lambda rows: "",
+    missing: Callable[[Sequence[CaseResult]], str] = lambda rows: "",
 ) -> tuple[Measure, Measure]:
     """The Brier score and the calibration error of forecasts, each with its name and title."""
 
@@ -69,15 +68,12 @@ def _calibration(
     )
 
 
-def _unless_asked(field: str, knob: str) -> Missing:
-    def missing(rows: Sequence[CaseResult]) -> str:
-        is_there = not rows or any(getattr(row.outcome, field) for row in rows)
-        return "" if is_there else f"What is asked beside votes is left out: nobody was asked. Set {knob}."
-
-    return missing
+def _unless_asked(rows: Sequence[CaseResult], field: str, knob: str) -> str:
+    is_there = not rows or any(getattr(row.outcome, field) for row in rows)
+    return "" if is_there else f"What is asked beside votes is left out: nobody was asked. Set {knob}."
 
 
-_was_not_asked = _unless_asked("confidence", "asks_confidence")
+_was_not_asked = partial(_unless_asked, field="confidence", knob="asks_confidence")
 
 
 def _pieces(row: CaseResult) -> float | None:
@@ -113,7 +109,7 @@ VOTES: tuple[Measure, ...] = (
         "confidence",
         N_("Confidence"),
         N_("As members say beside their last vote"),
-        lambda row: share(sum(row.outcome.confidence.values()) / MAX_CONFIDENCE, len(row.outcome.confidence)),
+        lambda row: share(sum(row.outcome.confidence.values()) / HIGHEST_CONFIDENCE, len(row.outcome.confidence)),
         missing=_was_not_asked,
     ),
     mean(
@@ -121,7 +117,7 @@ VOTES: tuple[Measure, ...] = (
         N_("Pieces of the case that votes rest on"),
         N_("Of all pieces, those that some member names beside its last vote"),
         _pieces,
-        missing=_unless_asked("rests_on", "asks_pieces"),
+        missing=partial(_unless_asked, field="rests_on", knob="asks_pieces"),
     ),
     mean(
         "not_in_case",

@@ -9,7 +9,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import BaseModel, Field
 
-from courtroom.declarations.parts import Peers, each_left_out
+from courtroom.declarations.parts import Peers
 from courtroom.models.narrow import asked_at_most, known, narrowed, same
 from courtroom.models.task import Answer, Label, Longest, Paragraph, Passages, Sentence, Task
 from courtroom.strict import Strict
@@ -237,4 +237,4 @@ def choice(task: ChooseLabel, answer: ChosenLabel) -> str:
     return str(same(answer.label, task.in_question))
 
 
-PEERS = (Peers(ChooseLabel, shown, choice, lambda task: each_left_out(task, "earlier")),)
+PEERS = (Peers(ChooseLabel, shown, choice, "earlier"),)

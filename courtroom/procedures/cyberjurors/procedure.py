@@ -120,7 +120,7 @@ async def judge(court: Hearing, juror: Member, now: Round) -> tasks.Opinion | No
             new=now.new,
             round=now.number,
             own=recalled(now.said.get(juror.id, ()), setup.recall, juror.spec.room),
-            counts=seen_count(setup.count_seen, now.counts, [one.verdict for one in others], hears_all=False),
+            counts=seen_count(setup.count_seen, now.counts, [one.verdict for one in others]),
             others=len(court.panel("juror")) - 1 if plain and now.number > 1 else 0,
             rounds=setup.rounds if plain and setup.rounds > 1 else 0,
             reasons_first=setup.reasons_first,

@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, BeforeValidator, Field, create_model
 
 from courtroom.cases.dispute import SIDES, Dispute, Evidence, Side
-from courtroom.declarations.parts import Peers, each_left_out
+from courtroom.declarations.parts import Peers
 from courtroom.judging.jurors import TITLE, CountSeen, Earlier, InPrivate, without_words
 from courtroom.media.medium import Medium
 from courtroom.models.narrow import bounded, folded, known, narrowed
@@ -262,12 +262,6 @@ OPINION_PUBLISHED = in_order(Opinion, "E.7", "verdict", "reasoning")
 """The verdict before its reasons."""
 
 
-def opinion_by(script: Script, ballot: int, heard: Sequence[Side | None]) -> Opinion:
-    """What a script says in a ballot."""
-    verdict, words = script.said(SIDES, ballot, heard)
-    return Opinion.model_validate({"reasoning": (words,), "verdict": verdict})
-
-
 class Heard(Strict):
     """A followed juror's opinion of the round before (R_k,t)."""
 
@@ -439,7 +433,8 @@ class Judge(Task[Opinion]):
 
     def by_script(self, script: Script) -> Opinion:
         """What is written, by what it hears."""
-        return opinion_by(script, self.round, [one.verdict for one in self.heard])
+        verdict, words = script.said(SIDES, self.round, [one.verdict for one in self.heard])
+        return Opinion.model_validate({"verdict": verdict, "reasoning": (words,)})
 
 
 class JudgeInPrivate(Judge):
@@ -461,7 +456,8 @@ class JudgeAtOnce(Task[Opinion]):
 
     def by_script(self, script: Script) -> Opinion:
         """What is written."""
-        return opinion_by(script, 1, ())
+        verdict, words = script.said(SIDES, 1)
+        return Opinion.model_validate({"verdict": verdict, "reasoning": (words,)})
 
 
 class Summarise(Task[Summary]):
@@ -528,4 +524,4 @@ def _part(summary: Summary | None, votes: bool, reasons: bool) -> Summary | None
     return summary.model_copy(update={name: "" for name, is_shown in shows.items() if not is_shown})
 
 
-PEERS = (Peers(Judge, shown, lambda task, answer: str(answer.verdict), lambda task: each_left_out(task, "heard")),)
+PEERS = (Peers(Judge, shown, lambda task, answer: str(answer.verdict), "heard"),)

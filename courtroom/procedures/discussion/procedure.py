@@ -138,14 +138,10 @@ def view_of(court: Session, speaker: Member) -> str:
 def as_recalled(court: Session, name: str, said: tuple[Remark, ...]) -> tuple[Remark, ...]:
     """What was said, with as much of a speaker's own words as it recalls."""
     own = [Earlier(round=one.turn, vote=one.verdict or "", words=one.statement) for one in said if one.name == name]
-    kept = {one.round: one for one in recalled(own, court.setup.recall, "generous")}
-    return tuple(
-        one
-        if one.name != name
-        else one.model_copy(update={"statement": kept[one.turn].words, "in_short": kept[one.turn].in_short})
-        for one in said
-        if one.name != name or one.turn in kept
-    )
+    told = recalled(own, court.setup.recall, "generous")
+    kept = {(name, one.round): {"statement": one.words, "in_short": one.in_short} for one in told}
+    heard = (one for one in said if one.name != name or (name, one.turn) in kept)
+    return tuple(one.model_copy(update=kept.get((one.name, one.turn))) for one in heard)
 
 
 async def speak(
@@ -173,7 +169,7 @@ async def speak(
         turns=court.setup.turns,
         said=as_recalled(court, name, said),
         summary=summary,
-        counts=seen_count(court.setup.count_seen, counts, list(counts), hears_all=True),
+        counts=seen_count(court.setup.count_seen, counts, None),
         seen=media(court),
     )
     answer: Statement | None = await court.try_ask(speaker, task)

@@ -9,7 +9,7 @@ from pydantic import BaseModel, Field, SerializeAsAny
 from courtroom import Answer, Task
 from courtroom.cases.case import Case
 from courtroom.cases.dispute import Dispute, Side
-from courtroom.declarations.parts import Peers, each_left_out
+from courtroom.declarations.parts import Peers
 from courtroom.judging.dispute_weights import contributions, stance
 from courtroom.judging.explained import said, weighed_up
 from courtroom.judging.jurors import HEARD, TITLE, InPrivate
@@ -119,11 +119,7 @@ def shown(task: Speak, votes: bool, reasons: bool) -> Speak:
     return task.model_copy(update={"said": said, "summary": summary, "counts": counts})
 
 
-PEERS = (
-    Peers(
-        Speak, shown, lambda task, answer: str(answer.verdict), lambda task: each_left_out(task, "said", task.speaker)
-    ),
-)
+PEERS = (Peers(Speak, shown, lambda task, answer: str(answer.verdict), "said", "speaker"),)
 
 DOUBT = 0.8
 """Standard deviation of a speaker's own view of the stance, in its unit."""

@@ -134,7 +134,7 @@ def count_of(court: JuryRoom, counts: Mapping[str, int], voices: Sequence[Said])
     setup, hears_all = court.setup, court.setup.talk == "round-table"
     if setup.count_seen == "heard" and not (hears_all or setup.secret_ballots):
         return {}
-    return seen_count(setup.count_seen, counts, [one.vote for one in voices], hears_all=hears_all)
+    return seen_count(setup.count_seen, counts, None if hears_all and voices else [one.vote for one in voices])
 
 
 RULES: Mapping[str, Rule] = {"unanimous": "all", "five-sixths": "five-sixths", "majority": "half"}

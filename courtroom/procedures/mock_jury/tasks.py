@@ -10,7 +10,7 @@ from pydantic import BaseModel, Field, SerializeAsAny
 
 from courtroom.cases.case import Case
 from courtroom.cases.criminal import Trial
-from courtroom.declarations.parts import Peers, each_left_out
+from courtroom.declarations.parts import Peers
 from courtroom.judging.explained import said
 from courtroom.judging.jurors import HEARD, TITLE, Earlier, InPrivate, without_words
 from courtroom.judging.options import names, weighed_choice
@@ -94,7 +94,7 @@ def shown(task: Vote, votes: bool, reasons: bool) -> Vote:
     return task.model_copy(update={"heard": heard, "counts": task.counts if votes else {}, "own": own})
 
 
-PEERS = (Peers(Vote, shown, lambda task, answer: str(answer.vote), lambda task: each_left_out(task, "heard")),)
+PEERS = (Peers(Vote, shown, lambda task, answer: str(answer.vote), "heard"),)
 
 STRONG = re.compile(
     r"camera|footage|recording|record|receipt|report|fingerprint|DNA|log\b|expert|laborator|tested|measured|signed|admitted|invoice|"

@@ -29,9 +29,8 @@ MAX_DRAFTS_OPEN = 6
 
 def mirror_form(house: Courthouse, experiment: Experiment) -> Experiment | None:
     """Choose what is changed, read what it makes of the cases, put it right; the experiment once that is approved."""
-    st.caption(
-        _("One thing about the parties at a time, all else held, against the same heard again under other seeds.")
-    )
+    about = _("One thing about the parties at a time, all else held, against the same heard again under other seeds.")
+    st.caption(about)
     kinds = st.multiselect(
         _("Change"), list(KINDS), [*AT_FIRST], key="mirror-kinds", format_func=lambda kind: translated(KINDS[kind])
     )

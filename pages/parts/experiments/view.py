@@ -29,11 +29,11 @@ from courtroom.questions.asides import Cost
 from courtroom.questions.audit import MEANINGS, MOST_SEEDS, SEEDS
 from pages.parts.experiments.mirror import mirror_view
 from pages.parts.live.questions_view import ABOUT_AUDITS, start_beside, waits
+from pages.parts.shared.blocks_view import reliability_view
 from pages.parts.shared.controls import bell_view, status_badge
 from pages.parts.shared.house import CHOSEN, open_run
 from pages.parts.shared.knobs import budget_fields
 from pages.parts.shared.models_form import typed_keys
-from pages.parts.shared.reliability_view import reliability_view
 from pages.parts.shared.share_view import download, share_popover
 from pages.parts.shared.shown import count, do, duration, in_language, literal, many, money, one_of, table
 

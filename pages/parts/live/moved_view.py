@@ -20,12 +20,9 @@ from courtroom.figures.graph import draw_graph, draw_sureness
 from courtroom.language import N_, _, translated
 from courtroom.models.beside import REST
 from pages.parts.live.questions_view import audit_view, check_view, interview_view
-from pages.parts.shared.blocks_view import block_view, choice_html
-from pages.parts.shared.reliability_view import reliability_view
+from pages.parts.shared.blocks_view import block_view, choice_html, reliability_view
 from pages.parts.shared.shown import escaped, html_of, literal, many, one_of
 
-Ways = Mapping[tuple[str, str], Sequence[Heard]]
-"""What a member was shown of another, by hearer and speaker."""
 GRAPH_HEIGHT_PX = 560
 ROLES = (
     Choice("said", N_("said it first"), 1, "star", "★"),
@@ -36,12 +33,6 @@ ROLES = (
     Choice("heard-denial", N_("was shown only that it is not in the case"), 0, "circle", "●"),
     Choice("heard-neither", N_("was shown neither"), 4, "circle-open", "○"),
 )
-REASONS = {
-    "number": N_(
-        "The number stands neither in the case nor in what the member was shown, and does not follow from either."
-    ),
-    "denied": N_("Another member, who was shown it, says that it is not in the case."),
-}
 
 
 def moved_view(house: Courthouse, procedure: Procedure, record: Record) -> None:
@@ -112,11 +103,10 @@ class _MovedView:
 
     def all_claims(self) -> None:
         st.subheader(_("Not in the case"))
-        st.caption(
-            _(
-                "Marked by two rules: a number with a unit, in digits, that nobody was given; and what another member who was shown it says is not in the case. What nobody puts right and has no number takes a model."
-            )
+        about = _(
+            "Marked by two rules: a number with a unit, in digits, that nobody was given; and what another member who was shown it says is not in the case. What nobody puts right and has no number takes a model."
         )
+        st.caption(about)
         if not self._claims:
             st.markdown(_("**Nothing is marked.**"))
         for number, claim in enumerate(self._claims):
@@ -127,9 +117,8 @@ class _MovedView:
     def _claim(self, claim: Claim, key: str) -> None:
         record, went = self._record, way(self.moved, claim)
         name, ballot = record.name_of(claim.vote.member), record.ballot_name(claim.vote.ballot)
-        reason = translated(REASONS.get(claim.why, "")) or _("Found by {model}.", model=claim.model)
         parts, roles = self._marked(claim.vote), list(_parts(record, went))
-        st.html(html_of("claim", claim=claim, name=name, ballot=ballot, reason=reason, parts=parts, roles=roles))
+        st.html(html_of("claim", claim=claim, name=name, ballot=ballot, parts=parts, roles=roles))
         if went.put_right and went.author_heard:
             st.markdown(_("{name} was shown that it is not in the case.", name=literal(name)))
         elif went.put_right:
@@ -169,8 +158,9 @@ class _MovedView:
         figure = draw_graph(graph, self._procedure.choices, self._theme, GRAPH_HEIGHT_PX)
         self._went_along(figure, f"heard-graph-{record.run.id}-{ballot}", ways)
 
-    def _went_along(self, figure: go.Figure, key: str, ways: Ways) -> None:
-        """Draw who heard whom; a click on a seat or an arrow shows what went along it."""
+    def _went_along(self, figure: go.Figure, key: str, ways: Mapping[tuple[str, str], Sequence[Heard]]) -> None:
+        """Draw who heard whom; a click on a seat or an arrow shows what went along it. `ways`: what a member was shown
+        of another, by hearer and speaker."""
         picked = st.plotly_chart(figure, key=key, on_select="rerun", selection_mode="points")
         chosen = next((str(point["customdata"]) for point in picked.selection.points if point.get("customdata")), "")
         hearer, __, speaker = chosen.partition(" ")
@@ -217,11 +207,10 @@ def _sureness(procedure: Procedure, record: Record) -> None:
     st.subheader(_("How sure are they?"))
     theme = st.context.theme.type or "light"
     st.plotly_chart(draw_sureness(record, procedure.choices, theme), key=f"sureness-{record.run.id}")
-    st.caption(
-        _(
-            "As each says of its own vote, from 0 (it could as well be otherwise) to 100 (certain). Nobody else was told."
-        )
+    about = _(
+        "As each says of its own vote, from 0 (it could as well be otherwise) to 100 (certain). Nobody else was told."
     )
+    st.caption(about)
     last = list(record.ballots.values())[-1].values()
     if given := forecasts(record.case, [(vote.choice, vote.confidence) for vote in last]):
         st.subheader(_("Are they as sure as they are right?"))

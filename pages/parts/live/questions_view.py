@@ -224,11 +224,10 @@ def check_view(house: Courthouse, record: Record) -> None:
     """A place to have a model of one's choice check all statements against the case."""
     key = f"check-{record.run.id}"
     with st.expander(_("Have a model check every statement"), icon=":material/fact_check:"):
-        st.caption(
-            _(
-                "It is given the case as all members were, and one statement at a time. What it copies is looked for, word for word."
-            )
+        about = _(
+            "It is given the case as all members were, and one statement at a time. What it copies is looked for, word for word."
         )
+        st.caption(about)
         if waits(key, _("The statements are being checked.")) or not may(Access.RUN):
             return
         values, _listed = model_picker({"id": OFFLINE}, f"{key}-model", house.connections)

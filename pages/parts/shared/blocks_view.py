@@ -1,4 +1,5 @@
-"""The blocks of a view, where the reader chooses one of several labels; and an answer, as a form or to be read."""
+"""The blocks of a view, where the reader chooses one of several labels; how sure members are; an answer, as a form or to be
+read."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -10,9 +11,10 @@ from jsonschema import Draft202012Validator
 
 from courtroom.declarations.blocks import Beside, Block, Diff, Flow, Graph, Marked, Table, Text, runs
 from courtroom.engine.procedure import Procedure
-from courtroom.figures.graph import draw_graph
+from courtroom.evaluation.calibration import Forecast, brier, reliability
+from courtroom.figures.graph import draw_graph, draw_reliability
 from courtroom.figures.layout import tone
-from courtroom.language import _, translated
+from courtroom.language import N_, _, translated
 from courtroom.text.words import changes
 from pages.parts.shared.shown import escaped, html_of, inert, literal, one_of, table
 
@@ -111,6 +113,23 @@ def block_view(block: Block, procedure: Procedure, key: str, *, per_row: int = P
 def diff_html(before: str, after: str) -> str:
     """Both texts in one: what is gone struck through, what is new underlined."""
     return html_of("diff", pieces=list(changes(translated(before), translated(after))))
+
+
+def reliability_view(given: Mapping[str, Sequence[Forecast]], key: str) -> None:
+    """Draw whether members are as sure as they are right, by whose forecasts they are, such as an arm's: Brier score, figure,
+    and the bins with their numbers."""
+    bins = {name: reliability(forecasts) for name, forecasts in given.items()}
+    for name, forecasts in given.items():
+        values = {"name": literal(name), "score": f"{brier(forecasts):.3f}", "votes": f"{len(forecasts):,}"}
+        st.markdown(_("{name}: Brier score **{score}**, n = {votes} votes", **values))
+    about = _(
+        "Of each member's last vote. A confidence of 0 counts as an even chance among the choices, 100 as certain. A Brier score of 0 is perfect; whoever always gives two choices an even chance has 0.25."
+    )
+    st.caption(about)
+    st.plotly_chart(draw_reliability(bins, st.context.theme.type or "light"), key=f"reliability-{key}")
+    titles = {"probability": N_("how sure"), "right": N_("right")}
+    shares = {name: st.column_config.NumberColumn(_(title), format="percent") for name, title in titles.items()}
+    table(pd.concat(bins, names=[""]).reset_index(level=0), shares)
 
 
 def answer_fields(schema: Mapping[str, Any], value: Mapping[str, Any] | None, key: str) -> dict[str, Any]:
