@@ -173,8 +173,9 @@ class Index(ABC):
     Deleting one loses nothing. Each says on disk at which version of the records it is, and with what it was made.
     """
 
-    def __init__(self, folders: IndexFolders, name: str) -> None:
+    def __init__(self, folders: IndexFolders, name: str, library: str, *how: str) -> None:
         self._folders, self._name = folders, name
+        self._made_with = _made_with(library, *how)
         self._opened: Any = None
         self._version = NOTHING
         self._lock = threading.Lock()
@@ -213,10 +214,14 @@ class Index(ABC):
             version = await asyncio.to_thread(records.version)
             if version == self._version:
                 return
-            await _in_thread(lambda: self._open(version))
-            if self._version < version:
-                await self._write(records, version, progress)
-            self._version = version
+            await asyncio.to_thread(self._folders.begin_writing)
+            try:
+                await _in_thread(lambda: self._open(version))
+                if self._version < version:
+                    await self._write(records, version, progress)
+                self._version = version
+            finally:
+                await asyncio.to_thread(self._folders.end_writing)
         finally:
             self._lock.release()
 
@@ -252,7 +257,7 @@ class VectorIndex(Index):
     """Nearest neighbours by cosine, in a Chroma collection."""
 
     def __init__(self, folders: IndexFolders, name: str, embedding: Embedding) -> None:
-        super().__init__(folders, name)
+        super().__init__(folders, name, "chromadb", str(HNSW), embedding.name)
         self._embedding = embedding
 
     async def nearest(
@@ -281,20 +286,19 @@ class VectorIndex(Index):
             return  # one that is half made is made again: it may hold what was deleted since
         is_first = self._opened is None
         self.close()
-        with self._folders.writing():
-            client = self._folders.client()
-            if any(one.name == self._name for one in client.list_collections()):
-                collection = client.get_collection(self._name, embedding_function=None)
-                about = collection.metadata or {}
-                if about.get("made_with") == self._made_with and int(about["version"]) <= newest:
-                    if is_first:
-                        collection.get(limit=1, include=["embeddings"])  # reads all: where Chroma dies of it, no mark
-                    self._opened, self._version = collection, int(about["version"])
-                    return
-                client.delete_collection(self._name)
-            self._opened = client.get_or_create_collection(
-                self._name, embedding_function=None, configuration={"hnsw": HNSW}
-            )
+        client = self._folders.client()
+        made = partial(
+            client.get_or_create_collection, self._name, embedding_function=None, configuration={"hnsw": HNSW}
+        )
+        self._opened = made()
+        about = self._opened.metadata or {}
+        if about.get("made_with") == self._made_with and int(about["version"]) <= newest:
+            if is_first:
+                self._opened.get(limit=1, include=["embeddings"])  # reads all: where Chroma dies of it, no mark
+            self._version = int(about["version"])
+            return
+        client.delete_collection(self._name)
+        self._opened = made()
 
     async def _write(self, records: Records, version: int, progress: Progress) -> None:
         changed = await asyncio.to_thread(records.changed, self._version)
@@ -305,21 +309,17 @@ class VectorIndex(Index):
             for number, text in enumerate(entry.texts)
         ]
         gone = [name + mark for name in changed.touched for mark in ("", OTHER)] if self._version > NOTHING else []
-        self._folders.begin_writing()
-        try:
-            for start in range(0, len(gone), VECTORS_AT_ONCE):
-                await _in_thread(partial(collection.delete, ids=gone[start : start + VECTORS_AT_ONCE]))
-            for start in range(0, len(new), VECTORS_AT_ONCE):
-                progress(start, len(new))
-                names, texts, facets = zip(*new[start : start + VECTORS_AT_ONCE], strict=True)
-                vectors = await self._embedding.embed(texts)
-                rows = {"ids": list(names), "embeddings": vectors, "metadatas": list(facets)}
-                await _in_thread(partial(collection.upsert, **rows))
-            await _in_thread(partial(collection.get, limit=1, include=["embeddings"]))
-            about = {"made_with": self._made_with, "version": str(version)}
-            await _in_thread(partial(collection.modify, metadata=about))
-        finally:
-            await asyncio.to_thread(self._folders.end_writing)
+        for start in range(0, len(gone), VECTORS_AT_ONCE):
+            await _in_thread(partial(collection.delete, ids=gone[start : start + VECTORS_AT_ONCE]))
+        for start in range(0, len(new), VECTORS_AT_ONCE):
+            progress(start, len(new))
+            names, texts, facets = zip(*new[start : start + VECTORS_AT_ONCE], strict=True)
+            vectors = await self._embedding.embed(texts)
+            rows = {"ids": list(names), "embeddings": vectors, "metadatas": list(facets)}
+            await _in_thread(partial(collection.upsert, **rows))
+        await _in_thread(partial(collection.get, limit=1, include=["embeddings"]))
+        about = {"made_with": self._made_with, "version": str(version)}
+        await _in_thread(partial(collection.modify, metadata=about))
 
     def _discard(self) -> None:
         self.close()
@@ -335,14 +335,10 @@ class VectorIndex(Index):
             return f"The Chroma server at {where} does not answer. Start it, then try again."
         return super()._complaint()
 
-    @property
-    def _made_with(self) -> str:
-        return f"{_chroma()}; {self._embedding.name}"
-
 
 @cache
-def _chroma() -> str:
-    return f"chroma {installed('chromadb')}; {', '.join(f'{name} {value}' for name, value in HNSW.items())}; {FACETS}"
+def _made_with(library: str, *how: str) -> str:
+    return "; ".join((f"{library} {installed(library)}", *how, FACETS))
 
 
 def _where(only: Filter, under: str) -> dict[str, Any] | None:
@@ -354,6 +350,9 @@ def _where(only: Filter, under: str) -> dict[str, Any] | None:
 
 class WordIndex(Index):
     """The best by their words (BM25), in a folder of tantivy's."""
+
+    def __init__(self, folders: IndexFolders, name: str) -> None:
+        super().__init__(folders, name, "tantivy", "words and pairs, 1")
 
     async def closest(self, records: Records, text: str, k: int, only: Filter = ALL) -> Ranking:
         """Return the k best records by BM25 (k1 = 1.2, b = 0.75), ids with scores above 0, best first."""
@@ -382,19 +381,18 @@ class WordIndex(Index):
         if self._opened is not None and self._version <= newest:
             return
         self.close()
-        with self._folders.writing():
-            import tantivy
+        import tantivy
 
-            written = (self._folder / VERSION).read_text() if (self._folder / VERSION).is_file() else ""
-            version, _, made_with = written.partition(" ")
-            if made_with == _tantivy() and int(version) <= newest:
-                index = tantivy.Index.open(str(self._folder))
-                index.searcher()
-                self._opened, self._version = index, int(version)
-                return
-            shutil.rmtree(self._folder, ignore_errors=True)
-            self._folder.mkdir(parents=True)
-            self._opened = tantivy.Index(_schema(), str(self._folder), reuse=False)
+        written = (self._folder / VERSION).read_text() if (self._folder / VERSION).is_file() else ""
+        version, _, made_with = written.partition(" ")
+        if made_with == self._made_with and int(version) <= newest:
+            index = tantivy.Index.open(str(self._folder))
+            index.searcher()
+            self._opened, self._version = index, int(version)
+            return
+        shutil.rmtree(self._folder, ignore_errors=True)
+        self._folder.mkdir(parents=True)
+        self._opened = tantivy.Index(_schema(), str(self._folder), reuse=False)
 
     async def _write(self, records: Records, version: int, progress: Progress) -> None:
         changed = await asyncio.to_thread(records.changed, self._version)
@@ -412,18 +410,17 @@ class WordIndex(Index):
     def _put(self, changed: Changed, version: int) -> None:
         import tantivy
 
-        with self._folders.writing():
-            writer = self._opened.writer(WRITER_BYTES, 1)
-            for name in changed.touched:
-                writer.delete_documents_by_term("id", name)
-            for entry in changed.entries:
-                marks = [mark for mark in entry.facets if mark != "day"]
-                row = {"id": [entry.id], "words": [entry.words], "marks": marks, "day": [entry.facets["day"]]}
-                writer.add_document(tantivy.Document(**row))
-            writer.commit()
-            writer.wait_merging_threads()
-            (self._folder / VERSION).write_text(f"{version} {_tantivy()}")
-            self._opened.reload()
+        writer = self._opened.writer(WRITER_BYTES, 1)
+        for name in changed.touched:
+            writer.delete_documents_by_term("id", name)
+        for entry in changed.entries:
+            marks = [mark for mark in entry.facets if mark != "day"]
+            row = {"id": [entry.id], "words": [entry.words], "marks": marks, "day": [entry.facets["day"]]}
+            writer.add_document(tantivy.Document(**row))
+        writer.commit()
+        writer.wait_merging_threads()
+        (self._folder / VERSION).write_text(f"{version} {self._made_with}")
+        self._opened.reload()
 
     def _discard(self) -> None:
         self.close()
@@ -445,11 +442,6 @@ def _schema() -> Any:
     builder.add_text_field("marks", tokenizer_name="raw", index_option="basic")
     builder.add_integer_field("day", indexed=True, fast=True)
     return builder.build()
-
-
-@cache
-def _tantivy() -> str:
-    return f"tantivy {installed('tantivy')}; words and pairs, 1; {FACETS}"
 
 
 def _narrowed(query: Any, only: Filter) -> Any:
