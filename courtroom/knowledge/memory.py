@@ -184,10 +184,8 @@ class MemoryView:
     def __init__(self, at: int = EMPTY) -> None:
         self.at = at
         self.standards, self.directives = TaggedUnits[Standard](), TaggedUnits[Directive]()
-        self.buffer: dict[str, Standard] = {}
-        """Trajectories that were wrong or not verified; nothing of them is recalled."""
-        self.wrong: defaultdict[Tags, dict[str, Standard]] = defaultdict(dict)
-        """What is in the buffer and is not correct, by labels and id."""
+        self.buffer = TaggedUnits[Standard]()
+        """Trajectories that were wrong or not verified; nothing of them is recalled, so their vectors are empty."""
         self._rest_on: defaultdict[str, set[str]] = defaultdict(set)
         """Ids of directives by those of the trajectories that support them, or contrast with them."""
         self._by_confidence: list[tuple[float, str]] = []
@@ -200,55 +198,35 @@ class MemoryView:
 
     def trajectory(self, name: str) -> Standard | None:
         """Return a standard, or what is in the buffer under this id."""
-        return self.standards.units.get(name) or self.buffer.get(name)
-
-    def vector(self, part: MemoryPart, unit: Unit) -> Floats | None:
-        """See `TaggedUnits.vector`; of the buffer none is compared."""
-        import numpy as np
-
-        if part == "buffer":
-            return np.zeros(0, np.float32)
-        return self.directives.vector(unit) if isinstance(unit, Directive) else self.standards.vector(unit)
+        return self.standards.units.get(name) or self.buffer.units.get(name)
 
     def put(self, part: MemoryPart, unit: Unit, vector: Floats) -> None:
-        """Add a record, or put it in place of the one with its id. `vector`: of no meaning in the buffer."""
+        """Add a record, or put it in place of the one with its id."""
+        known: TaggedUnits[Any] = getattr(self, part)
         if isinstance(unit, Directive):
-            self._let_go(self.directives.units.get(unit.id))
-            self.directives.put(unit, vector)
+            self._let_go(known.units.get(unit.id))
             self._clusters.pop(unit.tags, None)
             insort(self._by_confidence, (unit.confidence, unit.id))
             for name in (*unit.supporting, *unit.contrasting):
                 self._rest_on[name].add(unit.id)
-            return
-        self._last = None
-        if part == "standards":
-            self.standards.put(unit, vector)
         else:
-            self.remove(part, unit.id)
-            self.buffer[unit.id] = unit
-            if not unit.correct:
-                self.wrong[unit.tags][unit.id] = unit
-        self._facts.put(f"{part}/{unit.id}", unit.facts)
+            self._facts.put(f"{part}/{unit.id}", unit.facts)
+        known.put(unit, vector)
+        self._last = None
 
     def remove(self, part: MemoryPart, name: str) -> None:
         """Take a record out."""
-        self._last = None
+        self._let_go(getattr(self, part).remove(name))
         self._facts.remove(f"{part}/{name}")
-        if part == "directives":
-            self._let_go(self.directives.remove(name))
-        elif part == "standards":
-            self.standards.remove(name)
-        elif name in self.buffer:
-            self.wrong[self.buffer.pop(name).tags].pop(name, None)
-
-    def _let_go(self, directive: Directive | None) -> None:
-        """Forget what is kept by the confidence, the labels and the trajectories of a directive that goes."""
         self._last = None
-        if directive is not None:
-            del self._by_confidence[bisect_left(self._by_confidence, (directive.confidence, directive.id))]
-            self._clusters.pop(directive.tags, None)
-            for trajectory in (*directive.supporting, *directive.contrasting):
-                self._rest_on[trajectory].discard(directive.id)
+
+    def _let_go(self, unit: Unit | None) -> None:
+        """Forget what is kept by the confidence, the labels and the trajectories of a directive that goes."""
+        if isinstance(unit, Directive):
+            del self._by_confidence[bisect_left(self._by_confidence, (unit.confidence, unit.id))]
+            self._clusters.pop(unit.tags, None)
+            for trajectory in (*unit.supporting, *unit.contrasting):
+                self._rest_on[trajectory].discard(unit.id)
 
     def recall(self, query: Recall, asked: Floats) -> list[tuple[Unit, Parts]]:
         """Return the k best units, best first; what has no overlap, no activation and no similarity is left out.
@@ -384,14 +362,19 @@ class Memory:
 
     async def _look(self, at: int | None, look: Callable[[MemoryView], T]) -> T:
         """Look something up in a state, once what is new is added to the view of it; one after the other."""
+        import numpy as np
+
         async with self._looking.setdefault(asyncio.get_running_loop(), asyncio.Lock()):
             view, number, changed = await asyncio.to_thread(self._view_of, at)
             units: dict[tuple[MemoryPart, str], Unit] = {
                 key: getattr(self, key[0]).parse(body) for key, body in changed.items() if body is not None
             }
-            vectors = {key: row for key, unit in units.items() if (row := view.vector(key[0], unit)) is not None}
-            new = {key: unit.text for key, unit in units.items() if key not in vectors}
-            rows = of_length_1(await self.standards.embed([*new.values()])) if new else ()
+            empty = np.zeros(0, np.float32)
+            vectors = {
+                key: empty if key[0] == "buffer" else getattr(view, key[0]).vector(unit) for key, unit in units.items()
+            }
+            new = [key for key, vector in vectors.items() if vector is None]
+            rows = of_length_1(await self.standards.embed([units[key].text for key in new])) if new else ()
             vectors |= zip(new, rows, strict=True)
 
             def looked() -> T:
@@ -432,7 +415,9 @@ class Memory:
             tags_of_it = trajectory.tags
             of_these = (names for tags, names in view.directives.groups.items() if tags <= tags_of_it)
             directives = [view.directives.units[name] for names in of_these for name in names]
-            others = [*view.wrong[tags_of_it].values()] if trajectory.correct else view.standards.alike(trajectory.tags)
+            others = view.standards.alike(tags_of_it)
+            if trajectory.correct:
+                others = [one for one in view.buffer.alike(tags_of_it) if not one.correct]
             return trajectory, others, directives
 
         trajectory, others, directives = await self._look(None, look)
