@@ -13,7 +13,7 @@ from pydantic import Field
 
 from courtroom.knowledge.bases import MemoryPart
 from courtroom.knowledge.collection import Collection
-from courtroom.knowledge.lessons import EMPTY, States
+from courtroom.knowledge.lessons import EMPTY, Changes, States
 from courtroom.knowledge.memory_view import SameFacts, TaggedUnits, Tags, activated
 from courtroom.knowledge.vectors import of_length_1
 from courtroom.law import Decided, Judgment, articles_compared, charges_compared, term_class
@@ -392,7 +392,7 @@ class Memory:
 
             return await asyncio.to_thread(looked)
 
-    def _view_of(self, at: int | None) -> tuple[MemoryView, int, Mapping[tuple[MemoryPart, str], str | None]]:
+    def _view_of(self, at: int | None) -> tuple[MemoryView, int, Changes]:
         """Return the view that is nearest to a state, the state's number, and what has changed from the one to the
         other."""
         number = self._states.now(self._name) if at is None else at
