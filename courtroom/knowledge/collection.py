@@ -2,10 +2,8 @@
 
 import asyncio
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from itertools import islice
 from typing import Generic, Literal, Protocol, Self, TypeVar
 
 from courtroom.errors import Unreadable
@@ -171,11 +169,6 @@ class Collection(Generic[R]):
         row = self._database.row("SELECT id, body FROM knowledge WHERE collection = ? AND id = ?", (self.name, name))
         return self._record(row) if row else None
 
-    def _readable(self, name: str) -> R | None:
-        with suppress(Unreadable):
-            return self.get(name)
-        return None
-
     def _record(self, row: StoredRow) -> R:
         return read(f"record of “{self.name}”", row["id"], lambda: self.parse(row["body"]))
 
@@ -215,13 +208,11 @@ class Collection(Generic[R]):
 
     def seed(self, records: Callable[[], Iterable[R]]) -> None:
         """Put in what is bundled, once: what is deleted stays deleted."""
-        db = self._database.connection
-        if db.execute("SELECT seeded FROM collections WHERE name = ?", (self.name,)).fetchone()["seeded"]:
+        if self._database.row("SELECT seeded FROM collections WHERE name = ?", (self.name,))["seeded"]:
             return
-        with self._database.transaction():
-            if not db.execute("SELECT seeded FROM collections WHERE name = ?", (self.name,)).fetchone()["seeded"]:
+        with self._database.transaction() as db:
+            if db.execute("UPDATE collections SET seeded = 1 WHERE name = ? AND seeded = 0", (self.name,)).rowcount:
                 self.add(records(), added=0.0)
-                db.execute("UPDATE collections SET seeded = 1 WHERE name = ?", (self.name,))
 
     def version(self) -> int:
         """Grows as soon as a record has changed."""
@@ -265,21 +256,26 @@ class Collection(Generic[R]):
             weights: of both rankings where they are fused.
             only: which records may be found.
         """
+        by_words: Ranking = ()
         if under:
-            nearest = await self.vectors.nearest(self, text, k, exclude, only, under)
-            return await self._found(ranked(nearest, (), "dense"), k)
-        depth = max(DEPTH, k)
-        dense, by_words = await asyncio.gather(
-            self.vectors.nearest(self, text, depth, exclude, only),
-            self.words.closest(self, text, depth + len(exclude), only),
-        )
-        by_words = [(name, score) for name, score in by_words if name not in exclude][:depth]
-        return await self._found(ranked(dense, by_words, mode, weights), k)
+            mode, dense = "dense", await self.vectors.nearest(self, text, k, exclude, only, under)
+        else:
+            depth = max(DEPTH, k)
+            dense, by_words = await asyncio.gather(
+                self.vectors.nearest(self, text, depth, exclude, only),
+                self.words.closest(self, text, depth + len(exclude), only),
+            )
+            by_words = [(name, score) for name, score in by_words if name not in exclude][:depth]
+        order = ranked(dense, by_words, mode, weights)
+        names = [*order][:k]
+        there = await asyncio.to_thread(self._named, names)
+        return [Found(there[name], order[name]) for name in names if name in there]
 
-    async def _found(self, order: Mapping[str, Scores], k: int) -> list[Found[R]]:
-        names = list(islice(order, k))
-        records = await asyncio.to_thread(lambda: [self._readable(name) for name in names])
-        return [Found(record, order[name]) for name, record in zip(names, records, strict=True) if record is not None]
+    def _named(self, names: Sequence[str]) -> dict[str, R]:
+        rows = self._database.execute(
+            f"SELECT id, body FROM knowledge WHERE collection = ? AND id IN ({marks(names)})", (self.name, *names)
+        )
+        return dict(read_all(rows, lambda row: (row["id"], self._record(row)))[0])
 
     def names_under(self, under: str) -> list[str]:
         """Return the ids that begin with a text, in the order in which their records came."""
