@@ -195,12 +195,13 @@ class Knowledge:
 
     def restore(self, name: str) -> None:
         """Bring the memory back to a snapshot; one more step of learning, which can be undone."""
-        known, ops = self.snapshots.named(name), list[Put | Remove]()
-        for collection, record, body in self._states.differences(known.at, self._memory):
-            taken_out = Remove(collection=collection, id=record)
-            ops.append(taken_out if body is None else Put(collection=collection, record=json.loads(body)))
+        differing = self._states.differences(self.snapshots.named(name).at, self._memory)
+        ops = tuple(
+            Remove(collection=part, id=record) if body is None else Put(collection=part, record=json.loads(body))
+            for part, record, body in differing
+        )
         if ops:
-            lesson = Lesson(phase="restore", why=f"Brought back to the snapshot {name}.", ops=tuple(ops))
+            lesson = Lesson(phase="restore", why=f"Brought back to the snapshot {name}.", ops=ops)
             self.lessons.teach("", f"restore/{name}/{uuid4().hex}", lesson)
 
     @property
