@@ -354,7 +354,7 @@ def seen(record: Record) -> dict[str, list[str]]:
 def test_a_run_sees_the_snapshot_that_its_setup_names_and_a_fork_what_its_parent_saw(house: Courthouse) -> None:
     house.knowledge.restore("empty")
     hear(house, CASES[1])
-    house.knowledge.snapshot("one")
+    house.knowledge.snapshots.take("one")
     case = CASES[3]
     parent = hear(house, case, VerdictSetup(precedents=1))
     hear(house, CASES[2])

@@ -141,26 +141,23 @@ class Collection(Generic[R]):
 
     def all(self, start: int = 0, count: int = ALL_OF_THEM) -> list[R]:
         """Return all records, or so many, that can be read, in the order in which they came."""
-        return self._page(start, count)[0]
+        return self.page(start, count)[0]
 
-    def unreadable(self, start: int = 0, count: int = ALL_OF_THEM) -> list[Unreadable]:
-        """Return those whose row is damaged."""
-        return self._page(start, count)[1]
-
-    def _page(self, start: int, count: int) -> tuple[list[R], list[Unreadable]]:
+    def page(self, start: int = 0, count: int = ALL_OF_THEM) -> tuple[list[R], list[Unreadable]]:
+        """Return records as `all` does, and those whose row is damaged."""
         rows = self._database.execute(
             "SELECT id, body FROM knowledge WHERE collection = ? ORDER BY added, seq LIMIT ? OFFSET ?",
             (self.name, count, start),
         )
         return read_all(rows, self._record)
 
-    def in_order(self, names: Sequence[str]) -> list[str]:
-        """Return those of these ids that are there, in the order in which their records came."""
+    def named(self, names: Sequence[str]) -> dict[str, R]:
+        """Return those of these records that can be read, by id, in the order in which they came."""
         rows = self._database.execute(
-            f"SELECT id FROM knowledge WHERE collection = ? AND id IN ({marks(names)}) ORDER BY added, seq",
+            f"SELECT id, body FROM knowledge WHERE collection = ? AND id IN ({marks(names)}) ORDER BY added, seq",
             (self.name, *names),
         )
-        return [row["id"] for row in rows]
+        return dict(read_all(rows, lambda row: (row["id"], self._record(row)))[0])
 
     def __len__(self) -> int:
         return int(self._database.row("SELECT count(*) FROM knowledge WHERE collection = ?", (self.name,))[0])
@@ -268,14 +265,8 @@ class Collection(Generic[R]):
             by_words = [(name, score) for name, score in by_words if name not in exclude][:depth]
         order = ranked(dense, by_words, mode, weights)
         names = [*order][:k]
-        there = await asyncio.to_thread(self._named, names)
+        there = await asyncio.to_thread(self.named, names)
         return [Found(there[name], order[name]) for name in names if name in there]
-
-    def _named(self, names: Sequence[str]) -> dict[str, R]:
-        rows = self._database.execute(
-            f"SELECT id, body FROM knowledge WHERE collection = ? AND id IN ({marks(names)})", (self.name, *names)
-        )
-        return dict(read_all(rows, lambda row: (row["id"], self._record(row)))[0])
 
     def names_under(self, under: str) -> list[str]:
         """Return the ids that begin with a text, in the order in which their records came."""

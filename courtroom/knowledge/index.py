@@ -157,14 +157,9 @@ class Records(Protocol):
     def changed(self, since: int) -> Changed: ...
 
 
-async def _in_thread(work: Callable[[], T]) -> T:
+async def _in_thread(work: Callable[..., T], *args: Any, **named: Any) -> T:
     """Have a library do something. Raises `Broken`: it can't."""
-
-    def done() -> T:
-        with broken():
-            return work()
-
-    return await asyncio.to_thread(done)
+    return await asyncio.to_thread(broken()(work), *args, **named)
 
 
 class Index(ABC):
@@ -216,7 +211,7 @@ class Index(ABC):
                 return
             await asyncio.to_thread(self._folders.begin_writing)
             try:
-                await _in_thread(lambda: self._open(version))
+                await _in_thread(self._open, version)
                 if self._version < version:
                     await self._write(records, version, progress)
                 self._version = version
@@ -310,16 +305,16 @@ class VectorIndex(Index):
         ]
         gone = [name + mark for name in changed.touched for mark in ("", OTHER)] if self._version > NOTHING else []
         for start in range(0, len(gone), VECTORS_AT_ONCE):
-            await _in_thread(partial(collection.delete, ids=gone[start : start + VECTORS_AT_ONCE]))
+            await _in_thread(collection.delete, ids=gone[start : start + VECTORS_AT_ONCE])
         for start in range(0, len(new), VECTORS_AT_ONCE):
             progress(start, len(new))
             names, texts, facets = zip(*new[start : start + VECTORS_AT_ONCE], strict=True)
             vectors = await self._embedding.embed(texts)
             rows = {"ids": list(names), "embeddings": vectors, "metadatas": list(facets)}
-            await _in_thread(partial(collection.upsert, **rows))
-        await _in_thread(partial(collection.get, limit=1, include=["embeddings"]))
+            await _in_thread(collection.upsert, **rows)
+        await _in_thread(collection.get, limit=1, include=["embeddings"])
         about = {"made_with": self._made_with, "version": str(version)}
-        await _in_thread(partial(collection.modify, metadata=about))
+        await _in_thread(collection.modify, metadata=about)
 
     def _discard(self) -> None:
         self.close()
@@ -359,7 +354,7 @@ class WordIndex(Index):
 
         async def asked() -> Ranking:
             await self._follow(records)
-            return await _in_thread(lambda: self._closest(text, k, only))
+            return await _in_thread(self._closest, text, k, only)
 
         return await self._repaired(asked)
 
@@ -396,10 +391,10 @@ class WordIndex(Index):
 
     async def _write(self, records: Records, version: int, progress: Progress) -> None:
         changed = await asyncio.to_thread(records.changed, self._version)
-        if await _in_thread(lambda: self._is_outdated(changed)):
-            await _in_thread(lambda: self._open(NOTHING))
+        if await _in_thread(self._is_outdated, changed):
+            await _in_thread(self._open, NOTHING)
             changed = await asyncio.to_thread(records.changed, NOTHING)
-        await _in_thread(lambda: self._put(changed, version))
+        await _in_thread(self._put, changed, version)
 
     def _is_outdated(self, changed: Changed) -> bool:
         """Whether too many of the records that are indexed were replaced or removed."""

@@ -308,13 +308,11 @@ class Lessons:
             insert(db, "lessons", [row])
 
     def all(self) -> list[Taught]:
-        """All lessons that can be read, oldest first, undone ones too; `unreadable` has the others."""
-        return self._read_all()[0]
+        """All lessons that can be read, oldest first, undone ones too."""
+        return self.every()[0]
 
-    def unreadable(self) -> list[Unreadable]:
-        return self._read_all()[1]
-
-    def _read_all(self) -> tuple[list[Taught], list[Unreadable]]:
+    def every(self) -> tuple[list[Taught], list[Unreadable]]:
+        """Return lessons as `all` does, and those that can't be read."""
         return read_all(self._database.execute("SELECT * FROM lessons ORDER BY seq"), taught)
 
     def of(self, record: str) -> list[Taught]:

@@ -356,7 +356,7 @@ class Memory:
             return await self._contrast(query)
         units = {unit.id: unit for unit in await self._look(None, looks[query.phase])}
         known: Collection[Any] = self.standards if query.phase == "induction" else self.directives
-        return [units[name] for name in known.in_order([*units])] if units else []
+        return [units[name] for name in known.named([*units])] if units else []
 
     # --- within ---------------------------------------------------------------------------------------------
 

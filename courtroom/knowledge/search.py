@@ -189,10 +189,6 @@ class Knowledge:
     def snapshots(self) -> Snapshots:
         return Snapshots(self._database, self._states, self._memory)
 
-    def snapshot(self, name: str) -> str:
-        """Name the memory as it is now, and give its digest; for the same memory once more the same."""
-        return self.snapshots.take(name).digest
-
     def restore(self, name: str) -> None:
         """Bring the memory back to a snapshot; one more step of learning, which can be undone."""
         differing = self._states.differences(self.snapshots.named(name).at, self._memory)

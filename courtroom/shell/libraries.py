@@ -241,7 +241,7 @@ def undo(step: int) -> None:
 def snapshot(name: str) -> None:
     """Name the learned memory as it is now; runs name it as their `memory`."""
     with opened() as house:
-        print(f"{name}\t{house.knowledge.snapshot(name)}")
+        print(f"{name}\t{house.knowledge.snapshots.take(name).digest}")
 
 
 @knowledge_app.command()
