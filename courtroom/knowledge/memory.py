@@ -311,8 +311,6 @@ class MemoryView:
         return [self.directives.units[name] for _, name in self._by_confidence[:many]]
 
 
-MOST_CHANGED = 200
-"""Records; where more have changed, a state is read anew."""
 FIXED = 3
 """States beside the newest that are kept as they are looked up in, at most."""
 
@@ -320,15 +318,10 @@ FIXED = 3
 class Memory:
     """Standards, directives, and the buffer of trajectories that were wrong or not verified."""
 
-    def __init__(
-        self,
-        standards: Collection[Standard],
-        directives: Collection[Directive],
-        buffer: Collection[Standard],
-        states: States,
-        name: str = "",
-    ) -> None:
-        self.standards, self.directives, self.buffer = standards, directives, buffer
+    def __init__(self, of: Callable[[MemoryPart], Collection[Any]], states: States, name: str = "") -> None:
+        self.standards: Collection[Standard] = of("standards")
+        self.directives: Collection[Directive] = of("directives")
+        self.buffer: Collection[Standard] = of("buffer")
         self._states, self._name = states, name
         self._newest, self._fixed = MemoryView(), dict[int, MemoryView]()
         self._put_back = states.put_back
@@ -399,10 +392,7 @@ class Memory:
         if self._put_back != self._states.put_back:
             self._put_back, self._newest, self._fixed = self._states.put_back, MemoryView(), {}
         view = self._newest if number >= self._newest.at else self._fixed.get(number, MemoryView())
-        changed = self._states.changes(view.at, number) if view.at != number else {}
-        if len(changed) > MOST_CHANGED and view.at != EMPTY:  # as when another memory is put in its place
-            return MemoryView(), number, self._states.changes(EMPTY, number)
-        return view, number, changed
+        return view, number, self._states.changes(view.at, number) if view.at != number else {}
 
     async def _contrast(self, query: Due) -> list[Unit]:
         """A directive, T+ and T-: T+ is correct and verified, T- is incorrect; one that is correct but was not

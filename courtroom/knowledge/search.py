@@ -183,7 +183,7 @@ class Knowledge:
 
     @cached_property
     def memory(self) -> Memory:
-        return Memory(self.of("standards"), self.of("directives"), self.of("buffer"), self._states, self._memory)
+        return Memory(self.of, self._states, self._memory)
 
     @cached_property
     def snapshots(self) -> Snapshots:
