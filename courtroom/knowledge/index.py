@@ -168,6 +168,9 @@ class Index(ABC):
     Deleting one loses nothing. Each says on disk at which version of the records it is, and with what it was made.
     """
 
+    _server = ""
+    """The address of the server that holds it, where one does."""
+
     def __init__(self, folders: IndexFolders, name: str, library: str, *how: str) -> None:
         self._folders, self._name = folders, name
         self._made_with = _made_with(library, *how)
@@ -194,7 +197,13 @@ class Index(ABC):
             except (Broken, OSError) as error:
                 log.exception("the index %s failed", self._name)
                 failed = error
-        raise CourtroomError(self._complaint()) from failed
+        complaint = (
+            "The search index can't be written. Check that the disk has space and that the folder "
+            f"{self._folders.home} may be written to, then try again."
+        )
+        if self._server:
+            complaint = f"The Chroma server at {self._server} does not answer. Start it, then try again."
+        raise CourtroomError(complaint) from failed
 
     async def _follow(self, records: Records, progress: Progress = lambda done, total: None) -> None:
         if await asyncio.to_thread(records.version) != self._version:
@@ -232,14 +241,6 @@ class Index(ABC):
     def _discard(self) -> None:
         """Delete it."""
 
-    def _complaint(self) -> str:
-        """Return what a person is told where the index can't be made."""
-        where = self._folders.home
-        return (
-            "The search index can't be written. Check that the disk has space and that the folder "
-            f"{where} may be written to, then try again."
-        )
-
 
 def index_name(collection: str, embedding: str) -> str:
     """Return the name of both indexes: each embedding has its own, so that none has to give way to another."""
@@ -253,7 +254,7 @@ class VectorIndex(Index):
 
     def __init__(self, folders: IndexFolders, name: str, embedding: Embedding) -> None:
         super().__init__(folders, name, "chromadb", str(HNSW), embedding.name)
-        self._embedding = embedding
+        self._embedding, self._server = embedding, folders.server
 
     async def nearest(
         self, records: Records, text: str, k: int, exclude: Sequence[str] = (), only: Filter = ALL, under: str = ""
@@ -277,7 +278,7 @@ class VectorIndex(Index):
         return [(name, cosine) for name, cosine in best.items() if name not in exclude][:k]
 
     def _open(self, newest: int) -> None:
-        if self._opened is not None and NOTHING < self._version <= newest and not self._folders.server:
+        if self._opened is not None and NOTHING < self._version <= newest and not self._server:
             return  # one that is half made is made again: it may hold what was deleted since
         is_first = self._opened is None
         self.close()
@@ -318,17 +319,11 @@ class VectorIndex(Index):
 
     def _discard(self) -> None:
         self.close()
-        if not self._folders.server:
+        if not self._server:
             self._folders.discard()
             return
         with suppress(Broken), broken():
             self._folders.client().delete_collection(self._name)
-
-    def _complaint(self) -> str:
-        if self._folders.server:
-            where = self._folders.server
-            return f"The Chroma server at {where} does not answer. Start it, then try again."
-        return super()._complaint()
 
 
 @cache

@@ -11,6 +11,7 @@ from weakref import WeakKeyDictionary
 
 from pydantic import Field
 
+from courtroom.cases.case import option
 from courtroom.knowledge.bases import MemoryPart
 from courtroom.knowledge.collection import Collection
 from courtroom.knowledge.lessons import EMPTY, Changes, States
@@ -132,20 +133,12 @@ class Recall(Strict):
     tau: float = Field(ge=-1, le=1, description="Cosine from which two standards with the same labels are linked.")
     seeds: int = Field(ge=1, description="Closest standards from which activation spreads.")
     hops: int = Field(ge=0)
-    weights: Weights = Field(
-        default=WEIGHTS, description="Alpha, beta, gamma.", exclude_if=lambda weights: weights == WEIGHTS
-    )
-    topo: Literal["share", "count"] = Field(
-        default="share",
-        description="Of the activated standards those associated with a unit: their share, or their number.",
-        exclude_if=lambda topo: topo == "share",
+    weights: Weights = option(WEIGHTS, "Alpha, beta, gamma.")
+    topo: Literal["share", "count"] = option(
+        "share", "Of the activated standards those associated with a unit: their share, or their number."
     )
     exclude: tuple[str, ...] = Field(default=(), description="Trajectories that must not be seen: the case's own.")
-    exclude_facts: str = Field(
-        default="",
-        description="Nor any with these facts, under whatever id and in whatever writing.",
-        exclude_if=lambda facts: not facts,
-    )
+    exclude_facts: str = option("", "Nor any with these facts, under whatever id and in whatever writing.")
     at: int | None = Field(
         default=None, description="The state that is searched; None is the newest.", exclude_if=lambda at: at is None
     )

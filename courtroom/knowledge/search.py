@@ -14,7 +14,7 @@ from uuid import uuid4
 
 from pydantic import Field
 
-from courtroom.cases.case import Case
+from courtroom.cases.case import Case, option
 from courtroom.cases.criminal import CriminalCase
 from courtroom.cases.dispute import Precedent
 from courtroom.cases.labelled import Example, LabelledTask
@@ -44,25 +44,11 @@ class Search(Strict):
     k: int = Field(ge=1)
     exclude: tuple[str, ...] = ()
     mode: Mode = "dense"
-    under: str = Field(
-        default="", description="Only records whose id begins with this.", exclude_if=lambda under: not under
-    )
-    base: BaseName = Field(
-        default=BUNDLED,
-        description="In which knowledge base, where the collection is in each of them.",
-        exclude_if=lambda base: base == BUNDLED,
-    )
-    weights: Weights = Field(
-        default=EQUAL,
-        description="Of the ranking by meaning and of the one by words, where both are fused.",
-        exclude_if=lambda weights: weights == EQUAL,
-    )
-    only: Filter = Field(default=ALL, exclude_if=lambda only: only == ALL)
-    itself: bool = Field(
-        default=True,
-        description="Whether a record with the very text that is searched for may be found.",
-        exclude_if=lambda itself: itself,
-    )
+    under: str = option("", "Only records whose id begins with this.")
+    base: BaseName = option(BUNDLED, "In which knowledge base, where the collection is in each of them.")
+    weights: Weights = option(EQUAL, "Of the ranking by meaning and of the one by words, where both are fused.")
+    only: Filter = option(ALL)
+    itself: bool = option(True, "Whether a record with the very text that is searched for may be found.")
 
 
 class Draw(Strict):
@@ -95,8 +81,8 @@ class Fetch(Strict):
     kind: Literal["fetch"] = "fetch"
     collection: Name
     ids: tuple[str, ...]
-    under: bool = Field(default=False, exclude_if=lambda under: not under)
-    base: BaseName = Field(default=BUNDLED, exclude_if=lambda base: base == BUNDLED)
+    under: bool = option(False)
+    base: BaseName = option(BUNDLED)
 
 
 Query = Annotated[Search | Draw | Rank | Fetch | Recall | Due | Frozen, Field(discriminator="kind")]
