@@ -197,12 +197,13 @@ class Index(ABC):
             except (Broken, OSError) as error:
                 log.exception("the index %s failed", self._name)
                 failed = error
-        complaint = (
-            "The search index can't be written. Check that the disk has space and that the folder "
-            f"{self._folders.home} may be written to, then try again."
-        )
-        if self._server:
-            complaint = f"The Chroma server at {self._server} does not answer. Start it, then try again."
+        where = self._server or self._folders.home
+        complaint = f"The Chroma server at {where} does not answer. Start it, then try again."
+        if not self._server:
+            complaint = (
+                f"The search index can't be written. Check that the disk has space and that the folder {where} may be "
+                "written to, then try again."
+            )
         raise CourtroomError(complaint) from failed
 
     async def _follow(self, records: Records, progress: Progress = lambda done, total: None) -> None:

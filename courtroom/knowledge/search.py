@@ -218,6 +218,15 @@ class Knowledge:
     def lessons(self) -> Lessons:
         return Lessons(self._database, self.kept_under)
 
+    def there(self, name: Name, base: str) -> Collection[Any]:
+        """A collection of a base that holds something. Raises `CourtroomError`: there is no such base."""
+        if base != BUNDLED and base not in (bases := self.bases()):
+            raise CourtroomError(
+                f"There is no knowledge base “{base}”. Known: {', '.join(bases)}. "
+                "Import into it first, or choose another."
+            )
+        return self.of(name, base)
+
     async def answer(self, query: Query, embedding: str = "") -> tuple[Hit, ...]:
         """Look something up, best first; texts are compared by this embedding, or by the server's own."""
         if (other := self.using(embedding)) is not self:
@@ -235,7 +244,7 @@ class Knowledge:
                 texts = ((i, {"text": query.candidates[i]}) for i in best)
                 return tuple(Hit(id=str(i), similarity=round(float(near[i]), 6), record=text) for i, text in texts)
             case Fetch():
-                collection = self._there(query.collection, query.base)
+                collection = self.there(query.collection, query.base)
                 after = {name: collection.names_under(f"{name}-") if query.under else [] for name in query.ids}
                 records = (collection.get(one) for name in query.ids for one in (name, *after[name]))
                 return tuple(_hit(record) for record in records if record is not None)
@@ -284,22 +293,13 @@ class Knowledge:
             other.close()
         self.folders.close()
 
-    def _there(self, name: Name, base: str) -> Collection[Any]:
-        """A collection of a base that holds something."""
-        if base != BUNDLED and base not in (bases := self.bases()):
-            raise CourtroomError(
-                f"There is no knowledge base “{base}”. Known: {', '.join(bases)}. "
-                "Import into it first, or choose another."
-            )
-        return self.of(name, base)
-
     @cached_property
     def _states(self) -> States:
         return States(self._database)
 
     async def _search(self, query: Search) -> list[Found[Any]]:
         """What is found; where a record has the text itself and must not, it is left out and the next one comes up."""
-        collection, left_out = self._there(query.collection, query.base), query.exclude
+        collection, left_out = self.there(query.collection, query.base), query.exclude
         while True:
             how = (query.mode, left_out, query.under, query.weights, query.only)
             found = await collection.search(query.text, query.k, *how)
