@@ -216,22 +216,22 @@ class Collection(Generic[R]):
         return int(self._database.row("SELECT changes FROM collections WHERE name = ?", (self.name,))["changes"])
 
     def changed(self, since: int) -> Changed:
-        """Return what was written or deleted after a version; a damaged row is left out."""
+        """Return what was written or deleted after a version; a damaged row counts as gone."""
         rows = self._database.execute(
             "SELECT id, body, added, words FROM knowledge WHERE collection = ? AND version > ? ORDER BY seq",
             (self.name, since),
         )
         records = read_all(rows, lambda row: (self._record(row), row["added"], row["words"]))[0]
-        entries = [
-            Entry(id=record.id, texts=self.texts_of(record), words=words, facets=facets_of(record, added))
+        found: dict[str, Entry | None] = {
+            record.id: Entry(texts=self.texts_of(record), words=words, facets=facets_of(record, added))
             for record, added, words in records
-        ]
+        }
         touched = self._database.execute(
             "SELECT id FROM knowledge WHERE collection = ? AND version > ?"
             " UNION SELECT id FROM knowledge_removed WHERE collection = ? AND version > ?",
             (self.name, since) * 2,
         )
-        return Changed(frozenset(row["id"] for row in touched), entries)
+        return found | {row["id"]: None for row in touched if row["id"] not in found}
 
     # --- finding --------------------------------------------------------------------------------------------
 

@@ -130,21 +130,14 @@ def line(text: str) -> str:
 class Entry:
     """What is indexed of a record."""
 
-    id: str
     texts: tuple[str, ...]
     """One, or one in each language."""
     words: str
     facets: Facets
 
 
-@dataclass(frozen=True)
-class Changed:
-    """What differs from a version."""
-
-    touched: frozenset[str]
-    """The ids of all records that were written or deleted."""
-    entries: Sequence[Entry]
-    """Those that are there."""
+Changed = Mapping[str, Entry | None]
+"""What differs from a version: the records that were written or deleted by their ids, None for what is gone."""
 
 
 class Records(Protocol):
@@ -301,11 +294,12 @@ class VectorIndex(Index):
         changed = await asyncio.to_thread(records.changed, self._version)
         collection = self._opened
         new = [
-            (entry.id + OTHER * number, text, entry.facets)
-            for entry in changed.entries
+            (name + OTHER * number, text, entry.facets)
+            for name, entry in changed.items()
+            if entry is not None
             for number, text in enumerate(entry.texts)
         ]
-        gone = [name + mark for name in changed.touched for mark in ("", OTHER)] if self._version > NOTHING else []
+        gone = [name + mark for name in changed for mark in ("", OTHER)] if self._version > NOTHING else []
         for start in range(0, len(gone), VECTORS_AT_ONCE):
             await _in_thread(collection.delete, ids=gone[start : start + VECTORS_AT_ONCE])
         for start in range(0, len(new), VECTORS_AT_ONCE):
@@ -395,19 +389,19 @@ class WordIndex(Index):
     def _is_outdated(self, changed: Changed) -> bool:
         """Whether too many of the records that are indexed were replaced or removed."""
         searcher = self._opened.searcher()
-        outdated = sum(searcher.doc_freq("id", name) for name in changed.touched)
+        outdated = sum(searcher.doc_freq("id", name) for name in changed)
         return bool(outdated * RECORDS_PER_OUTDATED > searcher.num_docs)
 
     def _put(self, changed: Changed, version: int) -> None:
         import tantivy
 
         writer = self._opened.writer(WRITER_BYTES, 1)
-        for name in changed.touched:
+        for name, entry in changed.items():
             writer.delete_documents_by_term("id", name)
-        for entry in changed.entries:
-            marks = [mark for mark in entry.facets if mark != "day"]
-            row = {"id": [entry.id], "words": [entry.words], "marks": marks, "day": [entry.facets["day"]]}
-            writer.add_document(tantivy.Document(**row))
+            if entry is not None:
+                marks = [mark for mark in entry.facets if mark != "day"]
+                row = {"id": [name], "words": [entry.words], "marks": marks, "day": [entry.facets["day"]]}
+                writer.add_document(tantivy.Document(**row))
         writer.commit()
         writer.wait_merging_threads()
         (self._folder / VERSION).write_text(f"{version} {self._made_with}")
