@@ -5,7 +5,6 @@ import json
 import re
 import threading
 import time
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Literal, cast
 
@@ -44,34 +43,6 @@ _END = """
 """What is no more from a state on."""
 
 
-class Contents:
-    """The records of one state by their hashes, brought forward by what is new."""
-
-    def __init__(self) -> None:
-        self.at = EMPTY
-        self._hashes: dict[tuple[MemoryPart, str], int] = {}
-        self._counts: Counter[str] = Counter()
-        self._sum = 0
-
-    def bring_forward(self, changed: Changes, at: int) -> tuple[str, Mapping[str, int]]:
-        """Put in what another state has, None where a record is gone.
-
-        Returns:
-            The sum of the records' hashes, and how many records each collection has.
-        """
-        self.at = at
-        for key, body in changed.items():
-            if key in self._hashes:
-                self._sum -= self._hashes.pop(key)
-                self._counts[key[0]] -= 1
-            if body is not None:
-                hashed = hashlib.sha256("\n".join((*key, body)).encode())
-                self._hashes[key] = int.from_bytes(hashed.digest())
-                self._sum += self._hashes[key]
-                self._counts[key[0]] += 1
-        return f"{self._sum % 2**256:064x}", dict(self._counts)
-
-
 class States:
     """All states of all memories, numbered together; a state never changes. The store's own memory has no name."""
 
@@ -84,14 +55,16 @@ class States:
         self._adding = threading.Lock()
         self._seen: dict[str, Mapping[str, int]] = {}
         """The versions of a memory's collections when it was last looked for changes."""
-        self._contents, self._of_state = dict[str, Contents](), dict[int, tuple[str, Mapping[str, int]]]()
+        self._hashes: dict[str, tuple[int, int, dict[MemoryPart, dict[str, int]]]] = {}
+        """By the memory's name the state that was asked for last, the sum of its records' hashes, and these by id."""
+        self._of_state: dict[int, tuple[str, Mapping[str, int]]] = {}
 
     def now(self, memory: str = "") -> int:
         """The number of the state in which a memory is. What has changed since its last state becomes a new one."""
         newest = self._newest.get(memory, EMPTY)
         if newest and self._last(memory, newest - 1) == EMPTY:
             self.put_back += 1
-            self._newest, self._seen, self._contents, self._of_state = {}, {}, {}, {}
+            self._newest, self._seen, self._hashes, self._of_state = {}, {}, {}, {}
         kept = [kept_as(part, memory) for part in MEMORY_PARTS]
         rows = self._database.execute(f"SELECT name, changes FROM collections WHERE name IN ({marks(kept)})", kept)
         versions = {row["name"]: row["changes"] for row in rows}
@@ -135,13 +108,23 @@ class States:
         return int(row[0])
 
     def contents(self, at: int) -> tuple[str, Mapping[str, int]]:
-        """Return a state's SHA-256, the same in every store that has learned the same, and its records' numbers."""
+        """Return the sum of the SHA-256 of a state's records, the same in every store that has learned the same, and how
+        many records each collection has."""
         with self._adding:
             if at not in self._of_state:
                 memory = self.memory_of(at)
-                contents = self._contents.setdefault(memory, Contents())
-                contents = contents if contents.at <= at else Contents()
-                self._of_state[at] = contents.bring_forward(self.changes(contents.at, at), at)
+                known = self._hashes.get(memory)
+                if known is None or known[0] > at:
+                    known = EMPTY, 0, {part: {} for part in MEMORY_PARTS}
+                since, total, hashes = known
+                for (part, name), body in self.changes(since, at).items():
+                    total -= hashes[part].pop(name, 0)
+                    if body is not None:
+                        hashed = hashlib.sha256("\n".join((part, name, body)).encode())
+                        hashes[part][name] = int.from_bytes(hashed.digest())
+                        total += hashes[part][name]
+                self._hashes[memory] = at, total, hashes
+                self._of_state[at] = f"{total % 2**256:064x}", {part: len(ids) for part, ids in hashes.items()}
             return self._of_state[at]
 
     def differences(self, at: int, memory: str) -> Iterator[tuple[MemoryPart, str, str | None]]:
