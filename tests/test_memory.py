@@ -374,13 +374,13 @@ def test_a_run_sees_the_snapshot_that_its_setup_names_and_a_fork_what_its_parent
 
 async def test_a_recall_embeds_only_what_is_new(base: Knowledge, monkeypatch: pytest.MonkeyPatch) -> None:
     embedded: list[str] = []
-    embed = base.memory.standards.embed
+    embed = base.memory.embedding.embed
 
     async def counted(texts: Sequence[str]) -> object:
         embedded.extend(texts)
         return await embed(texts)
 
-    monkeypatch.setattr(base.memory.standards, "embed", counted)
+    monkeypatch.setattr(base.memory.embedding, "embed", counted)
     asked = recall("standards", text="A purse was taken.")
     await base.answer(asked)
     embedded.clear()

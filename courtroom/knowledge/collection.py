@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Generic, Literal, Protocol, Self, TypeVar
 
 from courtroom.errors import Unreadable
-from courtroom.knowledge.embedding import Embedding, Vectors
+from courtroom.knowledge.embedding import Embedding
 from courtroom.knowledge.index import (
     ALL,
     Changed,
@@ -131,7 +131,7 @@ class Collection(Generic[R]):
         text_of: Callable[[R], str | tuple[str, ...]],
     ) -> None:
         self.name = name
-        self._database, self._kind, self._text_of, self._embedding = database, kind, text_of, embedding
+        self._database, self._kind, self._text_of = database, kind, text_of
         self.index_name = index_name(name, embedding.name)
         self.vectors = VectorIndex(folders, self.index_name, embedding)
         self.words = WordIndex(folders, self.index_name)
@@ -275,10 +275,6 @@ class Collection(Generic[R]):
             (self.name, len(under), under),
         )
         return [row["id"] for row in rows]
-
-    async def embed(self, texts: Sequence[str]) -> Vectors:
-        """Vectors of texts, to be compared with those of the records; shape (texts, dimensions)."""
-        return await self._embedding.embed(texts)
 
     async def warm(self, progress: Progress = lambda done, total: None) -> None:
         """Open both indexes and bring them up to date."""

@@ -314,11 +314,11 @@ class VectorIndex(Index):
 
     def _discard(self) -> None:
         self.close()
-        if not self._server:
+        if self._server:
+            with suppress(Broken), broken():
+                self._folders.client().delete_collection(self._name)
+        else:
             self._folders.discard()
-            return
-        with suppress(Broken), broken():
-            self._folders.client().delete_collection(self._name)
 
 
 @cache

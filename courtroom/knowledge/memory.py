@@ -23,7 +23,7 @@ from courtroom.strict import Strict
 if TYPE_CHECKING:
     import networkx as nx
 
-    from courtroom.knowledge.embedding import HalfPrecision
+    from courtroom.knowledge.embedding import Embedding, HalfPrecision
     from courtroom.knowledge.memory_view import Floats, Places, Values
 
 T = TypeVar("T")
@@ -311,11 +311,13 @@ FIXED = 3
 class Memory:
     """Standards, directives, and the buffer of trajectories that were wrong or not verified."""
 
-    def __init__(self, of: Callable[[MemoryPart], Collection[Any]], states: States, name: str = "") -> None:
+    def __init__(
+        self, of: Callable[[MemoryPart], Collection[Any]], embedding: Embedding, states: States, name: str = ""
+    ) -> None:
         self.standards: Collection[Standard] = of("standards")
         self.directives: Collection[Directive] = of("directives")
         self.buffer: Collection[Standard] = of("buffer")
-        self._states, self._name = states, name
+        self.embedding, self._states, self._name = embedding, states, name
         self._newest, self._fixed = MemoryView(), dict[int, MemoryView]()
         self._put_back = states.put_back
         self._looking: WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Lock] = WeakKeyDictionary()
@@ -328,7 +330,7 @@ class Memory:
 
     async def recall(self, query: Recall) -> list[tuple[Unit, Parts]]:
         """Return the k best units; see `MemoryView.recall`. Every unit is compared, so no index is asked."""
-        (asked,) = of_length_1(await self.standards.embed([query.text]))
+        (asked,) = of_length_1(await self.embedding.embed([query.text]))
         return await self._look(query.at, lambda view: view.recall(query, asked))
 
     async def due(self, query: Due) -> list[Unit]:
@@ -360,7 +362,7 @@ class Memory:
                 key: empty if key[0] == "buffer" else getattr(view, key[0]).vector(unit) for key, unit in units.items()
             }
             new = [key for key, vector in vectors.items() if vector is None]
-            rows = of_length_1(await self.standards.embed([units[key].text for key in new])) if new else ()
+            rows = of_length_1(await self.embedding.embed([units[key].text for key in new])) if new else ()
             vectors |= zip(new, rows, strict=True)
 
             def looked() -> T:
@@ -427,7 +429,7 @@ class Memory:
         import numpy as np
 
         new = [one for one in trajectories if self._reasoning.get(one.id, ("",))[0] != one.reasoning]
-        vectors = of_length_1(await self.standards.embed([one.reasoning for one in new])) if new else ()
+        vectors = of_length_1(await self.embedding.embed([one.reasoning for one in new])) if new else ()
         for one, row in zip(new, vectors, strict=True):
             self._reasoning[one.id] = (one.reasoning, row.astype(np.float16))
         rows = np.concatenate([self._reasoning[one.id][1] for one in trajectories])

@@ -169,7 +169,7 @@ class Knowledge:
 
     @cached_property
     def memory(self) -> Memory:
-        return Memory(self.of, self._states, self._memory)
+        return Memory(self.of, self.embedding, self._states, self._memory)
 
     @cached_property
     def snapshots(self) -> Snapshots:
