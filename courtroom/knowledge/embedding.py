@@ -60,11 +60,9 @@ class Embedding(Protocol):
     @property
     def name(self) -> str:
         """Names model and version: vectors of another name can't be compared."""
-        ...
 
     async def embed(self, texts: Sequence[str]) -> Vectors:
         """Vectors of length 1, shape (texts, dimensions)."""
-        ...
 
 
 class HashedNgrams:

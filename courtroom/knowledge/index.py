@@ -145,7 +145,6 @@ class Records(Protocol):
 
     def version(self) -> int:
         """Grows as soon as a record has changed; cheap."""
-        ...
 
     def changed(self, since: int) -> Changed: ...
 
