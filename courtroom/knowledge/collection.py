@@ -1,6 +1,7 @@
 """A collection: records in SQLite, found again by meaning (Chroma), by words (tantivy), or by both."""
 
 import asyncio
+import json
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -23,7 +24,7 @@ from courtroom.knowledge.index import (
 )
 from courtroom.knowledge.index_folders import IndexFolders
 from courtroom.store.connection import StoredRow, read, read_all
-from courtroom.store.database import Database, insert, marks
+from courtroom.store.database import Database, insert
 from courtroom.strict import Strict
 
 DAMPING = 60
@@ -154,8 +155,9 @@ class Collection(Generic[R]):
     def named(self, names: Sequence[str]) -> dict[str, R]:
         """Return those of these records that can be read, by id, in the order in which they came."""
         rows = self._database.execute(
-            f"SELECT id, body FROM knowledge WHERE collection = ? AND id IN ({marks(names)}) ORDER BY added, seq",
-            (self.name, *names),
+            "SELECT id, body FROM knowledge WHERE collection = ? AND id IN (SELECT value FROM json_each(?, '$'))"
+            " ORDER BY added, seq",
+            (self.name, json.dumps([*names])),
         )
         return dict(read_all(rows, lambda row: (row["id"], self._record(row)))[0])
 
