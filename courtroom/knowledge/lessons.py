@@ -50,34 +50,32 @@ class States:
         self._database = database
         self.put_back = 0
         """How often the store lacked a state that was there: a transaction was undone, or an older store is back."""
-        self._newest: dict[str, int] = {}
-        """By the memory's name."""
         self._adding = threading.Lock()
-        self._seen: dict[str, Mapping[str, int]] = {}
-        """The versions of a memory's collections when it was last looked for changes."""
+        self._seen: dict[str, tuple[int, Mapping[str, int]]] = {}
+        """A memory's newest state, and the versions of its collections when it was last looked for changes."""
         self._hashes: dict[str, tuple[int, int, dict[MemoryPart, dict[str, int]]]] = {}
         """By the memory's name the state that was asked for last, the sum of its records' hashes, and these by id."""
         self._of_state: dict[int, tuple[str, Mapping[str, int]]] = {}
 
     def now(self, memory: str = "") -> int:
         """The number of the state in which a memory is. What has changed since its last state becomes a new one."""
-        newest = self._newest.get(memory, EMPTY)
+        newest, seen = self._seen.get(memory, (EMPTY, None))
         if newest and self._last(memory, newest - 1) == EMPTY:
             self.put_back += 1
-            self._newest, self._seen, self._hashes, self._of_state = {}, {}, {}, {}
+            newest, seen, self._seen, self._hashes, self._of_state = EMPTY, None, {}, {}, {}
         kept = [kept_as(part, memory) for part in MEMORY_PARTS]
         rows = self._database.execute(f"SELECT name, changes FROM collections WHERE name IN ({marks(kept)})", kept)
         versions = {row["name"]: row["changes"] for row in rows}
-        if versions != self._seen.get(memory):
-            seen = self._seen.get(memory, {})
+        if versions != seen:
             with self._database.transaction() as db:
                 # All changes of one look are one state: nobody saw the memory between them.
                 first = int(db.execute("SELECT coalesce(max(seq), 0) + 1 FROM memory_states").fetchone()[0])
-                db.executemany(_TAKE_IN, [{"collection": name, "version": seen.get(name, -1)} for name in kept])
+                before = [{"collection": name, "version": (seen or {}).get(name, -1)} for name in kept]
+                db.executemany(_TAKE_IN, before)
                 db.execute(_END, {"first": first})
-            self._seen[memory] = versions
-            self._newest[memory] = self._last(memory, self._newest.get(memory, EMPTY) - 1)
-        return self._newest[memory]
+            newest = self._last(memory, newest - 1)
+            self._seen[memory] = newest, versions
+        return newest
 
     def memory_of(self, at: int) -> str:
         """Return the name of the memory that a state is of."""
