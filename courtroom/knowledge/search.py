@@ -309,7 +309,7 @@ class Knowledge:
             left_out += same
 
     def _draw(self, query: Draw) -> list[Any]:
-        collection = self.collections[query.collection]
+        collection = self.of(query.collection)
         names = [name for name in sorted(collection.names_under(query.under)) if name not in query.exclude]
         random.Random(query.seed).shuffle(names)
         records = (record for name in names if (record := collection.get(name)) is not None)
