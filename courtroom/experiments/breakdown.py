@@ -170,12 +170,12 @@ def _split(row: CaseResult) -> str | None:
 
 def _votes(row: CaseResult) -> str | None:
     """Of a dispute buyer's and seller's votes; else the votes for the choice with most, of all."""
-    counts = row.outcome.counts
-    if not sum(counts.values()):
+    counts, cast = row.outcome.counts, row.outcome.cast
+    if not cast:
         return None
     if isinstance(row.case, Dispute):
         return ":".join(str(counts.get(side, 0)) for side in SIDES)
-    return f"{max(counts.values())} of {sum(counts.values())}"
+    return f"{max(counts.values())} of {cast}"
 
 
 def _scripted(row: CaseResult) -> str | None:

@@ -86,6 +86,15 @@ class Outcome(Strict):
     """Of this, an assessor's calls, which are no part of the work."""
     wall_s: float = 0.0
 
+    @property
+    def cast(self) -> int:
+        """Return how many votes were cast."""
+        return sum(self.counts.values())
+
+    def share(self, choice: str) -> float | None:
+        """Return the share of the votes cast that are for a choice; None where nobody voted."""
+        return self.counts.get(choice, 0) / self.cast if self.cast else None
+
 
 def of_record(record: Record, answers: AnswerStore) -> Outcome:
     """Return what a run that is done came to, with what its answers used up whoever paid for them."""

@@ -329,7 +329,7 @@ def results(experiment: Experiment, cells: Iterable[StoredCell]) -> WhatIf:
         counts = Counter(outcome.outcome for outcome in done.values())
         paired = [(done[seed], base[seed]) for seed in done if seed in base]
         moved = [support(changed, decided) - support(before, decided) for changed, before in paired]
-        cast = [share for outcome in done.values() if (share := vote_share(outcome, decided)) is not None]
+        cast = [share for outcome in done.values() if (share := outcome.share(decided)) is not None]
         rows.append(
             Result(
                 name=arm.name,
@@ -347,15 +347,9 @@ def results(experiment: Experiment, cells: Iterable[StoredCell]) -> WhatIf:
     return WhatIf(decided, names, tuple(rows))
 
 
-def vote_share(outcome: Outcome, choice: str) -> float | None:
-    """Share of the votes cast that are for a choice; None where nobody voted."""
-    cast = sum(outcome.counts.values())
-    return outcome.counts.get(choice, 0) / cast if cast else None
-
-
 def support(found: Outcome, choice: str) -> float:
     """Share of the votes for a choice; where nobody votes, 1 or 0 by what was decided."""
-    share = vote_share(found, choice)
+    share = found.share(choice)
     return float(found.outcome == choice) if share is None else share
 
 

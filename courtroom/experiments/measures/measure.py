@@ -89,13 +89,14 @@ class Printed(TypedDict, total=False):
 
 
 def mean(name: str, title: str, source: str, each: Each, *, root: bool = False, **printed: Unpack[Printed]) -> Measure:
-    """A measure that is the mean of the cases' own values, or the root of their mean."""
+    """A measure that is the mean of the cases' own values, or the root of the mean of their squares."""
 
     def parts(rows: Sequence[CaseResult]) -> Sums:
         import numpy as np
 
-        values = [each(row) for row in rows]
-        return np.array([(value or 0.0, float(value is not None)) for value in values], dtype=float).reshape(-1, 2)
+        values, power = [each(row) for row in rows], 2 if root else 1
+        known = [((value or 0.0) ** power, float(value is not None)) for value in values]
+        return np.array(known, dtype=float).reshape(-1, 2)
 
     def finish(sums: Sums) -> Sums:
         import numpy as np

@@ -23,7 +23,7 @@ Missing = Callable[[Sequence[CaseResult]], str]
 
 def of_votes(row: CaseResult) -> tuple[Forecast, ...]:
     """The share of the votes for the outcome, and whether the outcome is right; empty where either is not known."""
-    for_it = share(row.outcome.counts.get(row.outcome.outcome, 0), cast(row))
+    for_it = row.outcome.share(row.outcome.outcome)
     if for_it is None or row.case.right is None:
         return ()
     return ((for_it, row.outcome.outcome == row.case.right[0]),)
@@ -92,11 +92,6 @@ def _with_script(row: CaseResult) -> float | None:
     return share(free.count(made.held), len(free)) if made.held else None
 
 
-def cast(row: CaseResult) -> int:
-    """Return how many votes were cast."""
-    return sum(row.outcome.counts.values())
-
-
 VOTES: tuple[Measure, ...] = (
     *_calibration(
         ("brier", N_("Brier score of the vote share")),
@@ -140,7 +135,7 @@ VOTES: tuple[Measure, ...] = (
         "majority",
         "Share of the majority",
         "Votes for the outcome with most, by votes cast",
-        lambda row: share(max(row.outcome.counts.values(), default=0), cast(row)),
+        lambda row: share(max(row.outcome.counts.values(), default=0), row.outcome.cast),
     ),
 )
 
@@ -162,10 +157,6 @@ def _votes_off(case: Dispute, made: Outcome) -> float | None:
     return abs(made.counts.get("buyer", 0) / cast * real - jury.buyer)
 
 
-def _squared(case: Dispute, made: Outcome) -> float | None:
-    return None if (off := _votes_off(case, made)) is None else off**2
-
-
 FIGURE_5 = "CyberJurors, figure 5 (a)"
 ROUNDS = 3
 """As many as the paper has at most."""
@@ -179,13 +170,9 @@ def _first_right(case: Dispute, made: Outcome) -> float | None:
     return float(("seller" if seller > buyer else "buyer") == case.jury.winner)
 
 
-def _ended(number: int) -> Measure:
-    """Share of the cases whose jury voted so many times."""
-
-    def each(row: CaseResult) -> float | None:
-        return float(row.outcome.rounds == number) if row.outcome.rounds else None
-
-    return mean(f"ended_{number}", f"Ended after round {number}", FIGURE_5, each)
+def _ended(row: CaseResult, number: int) -> float | None:
+    """Whether the jury voted so many times."""
+    return float(row.outcome.rounds == number) if row.outcome.rounds else None
 
 
 WINNER = of(Dispute, lambda case, made: float(made.outcome == case.jury.winner) if case.jury else None)
@@ -198,9 +185,9 @@ DISPUTES: tuple[Measure, ...] = (
     over_labels("macro_recall", "Macro recall", CYBERJURORS, _sides, "macro recall"),
     over_labels("macro_precision", "Macro precision", CYBERJURORS, _sides, "macro precision"),
     mean("votes_mae", "Votes off (MAE)", CYBERJURORS, of(Dispute, _votes_off), **OFF),
-    mean("votes_rmse", "Votes off (RMSE)", CYBERJURORS, of(Dispute, _squared), root=True, **OFF),
+    mean("votes_rmse", "Votes off (RMSE)", CYBERJURORS, of(Dispute, _votes_off), root=True, **OFF),
     mean("first_accuracy", "Accuracy after round 1", FIGURE_5, of(Dispute, _first_right)),
-    *map(_ended, range(1, ROUNDS + 1)),
+    *(mean(f"ended_{n}", f"Ended after round {n}", FIGURE_5, partial(_ended, number=n)) for n in range(1, ROUNDS + 1)),
 )
 
 COURTROOM_LLM, GAIN = "Courtroom-LLM, section 4.2", "Courtroom-LLM, section 4.2.3, figure 6"
@@ -310,7 +297,7 @@ def _voted_for(letter: str) -> Measure:
     """Share of the votes for an answer."""
 
     def each(row: CaseResult) -> float | None:
-        return share(row.outcome.counts.get(letter, 0), cast(row)) if letter in _answers(row) else None
+        return row.outcome.share(letter) if letter in _answers(row) else None
 
     def missing(rows: Sequence[CaseResult]) -> str:
         last = max((max(_answers(row), default="") for row in rows), default=letter)
@@ -321,7 +308,8 @@ def _voted_for(letter: str) -> Measure:
 
 
 def _alike(row: CaseResult) -> float | None:
-    return share(sum(many * (many - 1) for many in row.outcome.counts.values()), cast(row) * (cast(row) - 1))
+    cast = row.outcome.cast
+    return share(sum(many * (many - 1) for many in row.outcome.counts.values()), cast * (cast - 1))
 
 
 QUESTIONS: tuple[Measure, ...] = (
