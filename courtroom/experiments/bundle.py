@@ -19,13 +19,13 @@ from typing import TYPE_CHECKING, Any
 from packaging.requirements import Requirement
 from pydantic_core import to_json
 
-from courtroom.engine.record import Record
 from courtroom.errors import CourtroomError
+from courtroom.evaluation.significance import ALPHA
 from courtroom.experiments.hypotheses import prompts_hash
 from courtroom.experiments.printed_figures import drawn, figures_of
 from courtroom.experiments.results import ExperimentResults
 from courtroom.experiments.spec import as_toml
-from courtroom.experiments.table import ALPHA, sentence, summary
+from courtroom.experiments.table import sentence, summary
 from courtroom.experiments.written import csv_of, latex, markdown, rendered, tests_of
 from courtroom.models.prompts import templates
 from courtroom.models.spec import OFFLINE, ModelSpec
@@ -194,7 +194,10 @@ def _day(moment: float) -> str:
 def facts_of(found: ExperimentResults, house: Courthouse) -> dict[str, Any]:
     """Return what is on record of how an experiment was done: all that the texts of a bundle say of it."""
     kept, experiment = found.kept, found.kept.experiment
-    looked = {arm: _ends(found, arm, house) for arm in found.arms}
+    done = [row for row in found.rows if row.run and row.state == "done"]
+    runs = {arm: [row.run for row in done if row.arm == arm] for arm in found.arms}
+    ends = {arm: dict.fromkeys([*mine[:1], *mine[-1:]]) for arm, mine in runs.items()}
+    looked = {arm: list(map(house.record, mine)) for arm, mine in ends.items()}
     records = [one for several in looked.values() for one in several]
     settings: dict[tuple[str, str, str, tuple[str, ...]], list[str]] = {}
     plan: dict[tuple[int, tuple[int, ...]], list[str]] = {}
@@ -259,12 +262,6 @@ def facts_of(found: ExperimentResults, house: Courthouse) -> dict[str, Any]:
         "dates": {"begun": _day(kept.created), "last": _day(max(times)) if times else ""},
         "command": COMMAND,
     }
-
-
-def _ends(found: ExperimentResults, arm: str, house: Courthouse) -> list[Record]:
-    """The first and the last finished run of an arm; none of predictions made elsewhere."""
-    runs = [row.run for row in found.rows if row.arm == arm and row.run and row.state == "done"]
-    return [house.record(run) for run in dict.fromkeys([*runs[:1], *runs[-1:]])]
 
 
 def _models(specs: Sequence[ModelSpec], named: str, elsewhere: bool) -> tuple[str, str]:

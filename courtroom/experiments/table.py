@@ -10,21 +10,9 @@ from math import isnan, lcm
 from typing import TYPE_CHECKING
 
 from courtroom.cases.case import Case
+from courtroom.evaluation import significance
 from courtroom.evaluation.intervals import FEWEST, Bounds, CaseSums, Interval, of_difference, of_measure
-from courtroom.evaluation.significance import (
-    Tested,
-    cases_needed,
-    cases_needed_mcnemar,
-    cochran,
-    cohens_d,
-    cohens_g,
-    fewest_cases,
-    holm,
-    mcnemar,
-    paired_t,
-    permutation,
-    wilcoxon,
-)
+from courtroom.evaluation.significance import ALPHA, Tested, fewest_cases
 from courtroom.experiments.measures import CaseResult, Measure
 from courtroom.experiments.measures.measure import quotient
 from courtroom.experiments.outcome import Outcome
@@ -273,7 +261,6 @@ def spent(rows: Iterable[CellRow], arm: str) -> ArmSpending:
     )
 
 
-ALPHA = 0.05
 TESTS = {"permutation": "a permutation test", "McNemar": "McNemar's exact test"}
 
 
@@ -304,26 +291,23 @@ class Pair:
         """Further tests, uncorrected, where cases are not right or wrong: Student's on pairs, and Wilcoxon's."""
         if self.values is None or self.cases < 2 or self.tested.test == "McNemar":
             return ()
-        return paired_t(*self.values), wilcoxon(*self.values)
+        return significance.paired_t(*self.values), significance.wilcoxon(*self.values)
 
     @cached_property
     def effect(self) -> float | None:
         """Cohen's g where each case is right or wrong, else Cohen's d; None where a measure has no value a case."""
         if self.values is None:
             return None
-        return cohens_g(*self._right) if self.tested.test == "McNemar" else cohens_d(*self.values)
+        cohens = significance.cohens_g if self.tested.test == "McNemar" else significance.cohens_d
+        return cohens(*self.values)
 
     @cached_property
     def needed(self) -> int | None:
         """Cases that would show a difference of this size with a power of 80 %, uncorrected."""
         if self.values is None:
             return None
-        return cases_needed_mcnemar(*self._right) if self.tested.test == "McNemar" else cases_needed(*self.values)
-
-    @property
-    def _right(self) -> tuple[list[bool], list[bool]]:
-        a, b = self.values or ((), ())
-        return [*map(bool, a)], [*map(bool, b)]
+        right_or_wrong = self.tested.test == "McNemar"
+        return (significance.cases_needed_mcnemar if right_or_wrong else significance.cases_needed)(*self.values)
 
     @property
     def knowable(self) -> bool:
@@ -370,7 +354,7 @@ def pairs(
             both = ((arm, against) for arm in given if arm != against) if against else combinations(given, 2)
             shared = [pair for pair in both if given.keys() >= {*pair}]
             tested = [one for a, b in shared if (one := _pair(measure, name, a, b, given[a], given[b], two))]
-            corrected = holm([one.tested.p for one in tested])
+            corrected = significance.holm([one.tested.p for one in tested])
             found += [replace(pair, corrected=p, pairs=len(tested)) for pair, p in zip(tested, corrected, strict=True)]
     return found
 
@@ -391,22 +375,19 @@ def overall(
             every = [values for case in cases for values in (of_arm[case] for of_arm in known)]
             if cases and all(value in (0.0, 1.0) for values in every for value in values):
                 right = [[2 * sum(of_arm[case]) > len(of_arm[case]) for case in cases] for of_arm in known]
-                found.append(Overall(measure, name, cochran(right), any(len(values) > 1 for values in every)))
+                found.append(Overall(measure, name, significance.cochran(right), any(len(one) > 1 for one in every)))
     return found
-
-
-def by_repeat(group: ArmGroup, measure: Measure) -> list[float]:
-    """A measure over all cases, for each repeat by itself; repeats that not all cases have are left out."""
-    return [measure.value(several) for several in zip(*group.by_case.values(), strict=False)]
 
 
 def over_runs(group: ArmGroup, before: ArmGroup, measure: Measure) -> Tested | None:
     """Student's t over repeats: whether an arm's value differs from that of the arm before (CyberJurors, table 9: T).
-    Each repeat is one pair. None where there are fewer than two repeats, or the cases are not the same."""
-    mine, other = by_repeat(group, measure), by_repeat(before, measure)
+    Each repeat is one pair; those that not all cases have are left out. None where there are fewer than two, or the
+    cases are not the same."""
+    by_repeat = (zip(*one.by_case.values(), strict=False) for one in (group, before))
+    mine, other = ([measure.value(several) for several in repeats] for repeats in by_repeat)
     if len(mine) < 2 or len(mine) != len(other) or group.by_case.keys() != before.by_case.keys():
         return None
-    return paired_t(mine, other)
+    return significance.paired_t(mine, other)
 
 
 def over_repeats(group: ArmGroup, measures: Sequence[Measure]) -> Tested | None:
@@ -416,7 +397,7 @@ def over_repeats(group: ArmGroup, measures: Sequence[Measure]) -> Tested | None:
     for measure in measures if most > 1 else ():
         kept = [values for values in group.each(measure).values() if len(values) == most] if measure.each else []
         if kept and all(value in (0.0, 1.0) for values in kept for value in values):
-            return cochran([[bool(value) for value in column] for column in zip(*kept, strict=True)])
+            return significance.cochran([*zip(*kept, strict=True)])
     return None
 
 
@@ -447,9 +428,9 @@ def _pair(measure: Measure, group: str, a: str, b: str, of_a: CaseSums, of_b: Ca
     gap = of_difference(x, y, bounds, measure.ratio, measure.each is not None)
     values = (x.sums[:, 0].tolist(), y.sums[:, 0].tolist()) if measure.each is not None else None
     if values and all(value in (0.0, 1.0) for side in values for value in side):
-        tested = mcnemar(*([*map(bool, side)] for side in values))
+        tested = significance.mcnemar(*values)
     else:
-        tested = permutation(x.sums, y.sums, x.finish, pairs)
+        tested = significance.permutation(x.sums, y.sums, x.finish, pairs)
     return Pair(measure, group, a, b, value_a, value_b, gap, tested, tested.p, len(shared), 1, values)
 
 

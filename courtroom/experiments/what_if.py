@@ -125,12 +125,9 @@ def applied(variant: Variant, setup: Setup, case: Case) -> tuple[Setup, Case]:
         raise CourtroomError(f"{variant.name}: {' '.join(explain(error))}") from error
 
 
-def experiment_of(
-    base: Record, procedure: Procedure, variants: Sequence[Variant], seeds: Sequence[int], person: str = ""
-) -> Experiment:
+def experiment_of(base: Record, procedure: Procedure, variants: Sequence[Variant], seeds: Sequence[int]) -> Experiment:
     """An experiment whose arms are forks of a run, every variant tried, and each that comes to the same setup and case
-    only once. `person`: whose it is: two people who ask the same have an experiment each. Raises `CourtroomError`: a
-    variant does not fit, or there is nothing to vary."""
+    only once. Raises `CourtroomError`: a variant does not fit, or there is nothing to vary."""
     arms: dict[str, Arm] = {}
     names: Counter[str] = Counter()
     seeds = tuple(dict.fromkeys(seeds))
@@ -150,12 +147,13 @@ def experiment_of(
         raise CourtroomError(
             "Nothing would change: choose a value that differs from the run's own, or more seeds than one."
         )
-    return _of_forks(base, list(arms.values()), len(seeds), person, seeds)
+    return _of_forks(base, arms.values(), len(seeds), seeds)
 
 
-def _of_forks(base: Record, arms: Iterable[Arm], repeats: int, person: str, seeds: Sequence[int] = ()) -> Experiment:
-    """An experiment whose arms are forks of a run."""
-    whose = f"-{hashlib.sha256(person.encode()).hexdigest()[:6]}" if person else ""
+def _of_forks(base: Record, arms: Iterable[Arm], repeats: int, seeds: Sequence[int] = ()) -> Experiment:
+    """An experiment whose arms are forks of a run. Two people who ask the same have one each."""
+    person = acting_account()
+    whose = f"-{hashlib.sha256(person.id.encode()).hexdigest()[:6]}" if person else ""
     return parsed(
         {
             "name": f"what-if{whose}",
@@ -188,13 +186,6 @@ def _held(old: Any, new: Any) -> bool:
         return old is None or new is None
     shorter, longer = sorted((old, new), key=len)
     return all(one in longer for one in shorter)
-
-
-def affordable(variants: Sequence[Variant], calls: Callable[[Variant], int], budget: int) -> list[tuple[Variant, int]]:
-    """Variants with their calls, the cheapest first, as many as fit a budget of calls together."""
-    cheapest = sorted(((variant, calls(variant)) for variant in variants), key=lambda pair: pair[1])
-    together = accumulate(wanted for _, wanted in cheapest)
-    return [one for one, needed in zip(cheapest, together, strict=True) if needed <= budget]
 
 
 def _together(combination: Sequence[Variant]) -> Variant:
@@ -368,32 +359,33 @@ class WhatIfs:
     def experiment(self, run: str, variants: Sequence[Variant], seeds: Sequence[int], stand_in: str = "") -> Experiment:
         """An experiment with these variants of a run under these seeds. `stand_in`: who answers in all of them where a
         model can't be asked here. Raises `CourtroomError`: a variant does not fit."""
-        base, person = finished(run, self._house), acting_account()
+        base = finished(run, self._house)
         if more := stood_in(self._house, base.setup, stand_in):
             variants = [variant.model_copy(update={"set": {**more, **variant.set}}) for variant in variants]
-        procedure = self._house.procedures[base.run.procedure]
-        return experiment_of(base, procedure, variants, seeds, person.id if person else "")
+        return experiment_of(base, self._house.procedures[base.run.procedure], variants, seeds)
 
     def as_it_was(self, run: str, seeds: int, stand_in: str = "") -> Experiment:
         """An experiment that hears a run's case again under so many seeds, from the run's own on: what `with_mirror`
         adds changes about the parties to."""
-        base, person = finished(run, self._house), acting_account()
+        base = finished(run, self._house)
         values = stood_in(self._house, base.setup, stand_in)
         arm = Arm(name=BASE.name, procedure=base.run.procedure, set=values, seed=base.run.seed)
-        return _of_forks(base, [arm], seeds, person.id if person else "")
+        return _of_forks(base, [arm], seeds)
 
     def propose(
         self, run: str, budget: int, notify: Callable[[int, int], None] = lambda done, total: None
     ) -> list[tuple[Variant, int]]:
-        """What could change this verdict: single changes with the calls that each asks for, as many as fit a budget.
-        `notify`: is called with how far the rehearsals are."""
+        """What could change this verdict: single changes with the calls that each asks for, the cheapest first, as many
+        as fit a budget together. `notify`: is called with how far the rehearsals are."""
         base = finished(run, self._house)
         offered = proposals(self._house.procedures[base.run.procedure], base.setup, base.case, base.run.seed)
-        calls: dict[str, int] = {}
+        cheapest: list[tuple[Variant, int]] = []
         for number, variant in enumerate(offered):
             notify(number, len(offered))
             setup, case = applied(variant, base.setup, base.case)
             takes = self._house.estimate(base.run.procedure, case, setup, base.run.seed, run)
-            calls[variant.name] = takes.calls - takes.on_record
+            cheapest.append((variant, takes.calls - takes.on_record))
         notify(len(offered), len(offered))
-        return affordable(offered, lambda variant: calls[variant.name], budget)
+        cheapest.sort(key=lambda pair: pair[1])
+        together = accumulate(calls for _, calls in cheapest)
+        return [one for one, needed in zip(cheapest, together, strict=True) if needed <= budget]

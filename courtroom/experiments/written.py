@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from courtroom.errors import CourtroomError
+from courtroom.evaluation.significance import ALPHA
 from courtroom.experiments import table as tables
 from courtroom.experiments.measures import Measure
-from courtroom.text.files import replacing, write_csv
+from courtroom.text.files import write_csv
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -125,7 +127,7 @@ def explained(table: tables.ResultTable, pairs: Sequence[tables.Pair], left_out:
     if any(pair.holds for pair in pairs):
         notes.append(
             "A number after > says than how many other arms this one is shown to be better: p below "
-            f"{tables.ALPHA} by {' or '.join(tests_of(pairs))}, with Holm's correction over all pairs of a measure."
+            f"{ALPHA} by {' or '.join(tests_of(pairs))}, with Holm's correction over all pairs of a measure."
         )
     return notes
 
@@ -144,13 +146,10 @@ def rendered(template: str, **given: object) -> str:
         lstrip_blocks=True, variable_start_string="<<", variable_end_string=">>", block_start_string="<%",
         block_end_string="%>", keep_trailing_newline=True,
     )  # fmt: skip
-    made.filters.update(tex=lambda text: _ESCAPED.sub(lambda found: _LATEX[found[0]], text), inert=_inert)
+    made.filters["tex"] = lambda text: _ESCAPED.sub(lambda found: _LATEX[found[0]], text)
+    # Names from outside change nothing in the Markdown around them.
+    made.filters["inert"] = lambda text: re.sub(r"([\\`*_\[\]<>|])", r"\\\1", text.replace("\n", " "))
     return made.get_template(template).render(given)
-
-
-def _inert(text: str) -> str:
-    """Names from outside, so that they change nothing in the Markdown around them."""
-    return re.sub(r"([\\`*_\[\]<>|])", r"\\\1", text.replace("\n", " "))
 
 
 TOOK = (
@@ -167,22 +166,16 @@ def frame_of(rows: Sequence[tables.CellRow], measures: Sequence[Measure]) -> pd.
     return pd.DataFrame([_line(row, measures) for row in rows])
 
 
-def write_frame(frame: pd.DataFrame, path: Path) -> None:
-    """Write a frame as its file's ending says: .csv, .parquet or .jsonl. Raises `CourtroomError`: the ending is none of
-    these, or the file can't be written."""
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with replacing(path) as part:
-            if path.suffix == ".csv":
-                part.write_text(csv_of(frame), encoding="utf-8", newline="")
-            elif path.suffix == ".parquet":
-                frame.to_parquet(part, index=False)
-            elif path.suffix == ".jsonl":
-                frame.to_json(part, orient="records", lines=True, force_ascii=False)
-            else:
-                raise CourtroomError(f"--to needs a file name that ends in {', '.join(FORMS)}.")
-    except OSError as error:
-        raise CourtroomError(f"{path} can't be written: {error.strerror}. Name another with --to.") from error
+def file_of(frame: pd.DataFrame, ending: str) -> str | bytes:
+    """Return a frame as what is in a .csv, .parquet or .jsonl. Raises `CourtroomError`: the ending is none of these."""
+    forms: dict[str, Callable[[], str | bytes]] = {
+        ".csv": partial(csv_of, frame),
+        ".parquet": partial(frame.to_parquet, index=False),
+        ".jsonl": partial(frame.to_json, orient="records", lines=True, force_ascii=False),
+    }
+    if ending not in forms:
+        raise CourtroomError(f"--to needs a file name that ends in {', '.join(FORMS)}.")
+    return forms[ending]()
 
 
 def csv_of(frame: pd.DataFrame) -> str:

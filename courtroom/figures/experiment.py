@@ -13,7 +13,7 @@ from courtroom.evaluation.intervals import Interval
 from courtroom.evaluation.yardstick import Yardstick, wilson
 from courtroom.experiments.breakdown import Breakdown
 from courtroom.experiments.measures import Measure
-from courtroom.experiments.table import ArmGroup, CellRow, Pair, ResultTable
+from courtroom.experiments.table import ArmGroup, Pair, ResultTable
 from courtroom.experiments.what_if import Result, WhatIf
 from courtroom.figures.layout import INK, LINE, NEUTRAL, UNNAMED, error_bars, framed, listed, plain, tone
 from courtroom.language import _
@@ -57,16 +57,12 @@ def draw_values(table: ResultTable, group: str, measure: Measure, theme: str = "
     return listed(figure, theme, 110 + ROW_HEIGHT_PX * max(1, len(lines)))
 
 
-def matrix_cases(groups: Sequence[ArmGroup], measure: Measure) -> list[str]:
-    """The cases of the matrix: those that fewest arms have right first, so that hard cases stand together."""
+def draw_matrix(groups: Sequence[ArmGroup], measure: Measure, theme: str = "light") -> go.Figure:
+    """Draw arms against cases, from wrong to right on each; cases that fewest arms have right come first. A cell's
+    `customdata` is arm and case."""
     means = pd.DataFrame({group.arm: group.known(measure) for group in groups}, dtype=float).mean(axis=1)
     cases = sorted({case for group in groups for case in group.by_case})
-    return sorted(cases, key=means.reindex(cases).fillna(2.0).to_dict().__getitem__)
-
-
-def draw_matrix(groups: Sequence[ArmGroup], measure: Measure, theme: str = "light") -> go.Figure:
-    """Draw arms against cases, from wrong to right on each. A cell's `customdata` is arm and case."""
-    cases = matrix_cases(groups, measure)
+    cases.sort(key=means.reindex(cases).fillna(2.0).to_dict().__getitem__)
     figure = go.Figure()
     for group in groups:
         known = group.known(measure)
@@ -144,11 +140,6 @@ def frontier(points: Sequence[tuple[float, float]]) -> list[int]:
         if not found or points[place][1] > points[found[-1]][1]:
             found.append(place)
     return found
-
-
-def run_of(rows: Sequence[CellRow], arm: str, case: str) -> str:
-    """The run behind a mark of the matrix; empty for a prediction made elsewhere."""
-    return next((row.run for row in rows if (row.arm, row.row) == (arm, case)), "")
 
 
 MAX_CLASS_CHARACTERS = 24

@@ -279,7 +279,7 @@ def export(
     to: Annotated[Path, Option(help="FILE.csv, .parquet or .jsonl (a line a cell); .md or .tex (the table).")],
 ) -> None:
     """Write an experiment's cells, or its table, to a file."""
-    from courtroom.experiments.written import latex, markdown, write_frame
+    from courtroom.experiments.written import file_of, latex, markdown
 
     with opened() as house:
         found = house.experiments.results(name)
@@ -288,7 +288,7 @@ def export(
         elif to.suffix == ".tex":
             write(to, latex(found.table, found.pairs, found.kept.experiment.title, found.notes))
         else:
-            write_frame(found.frame, to)
+            write(to, file_of(found.frame, to.suffix))
         print(to)
 
 

@@ -21,7 +21,7 @@ from courtroom.experiments.results import LEARNING, ExperimentResults, arm_audit
 from courtroom.experiments.store import State, StoredExperiment
 from courtroom.experiments.table import sentence, summary, without_interval
 from courtroom.experiments.written import csv_of, latex, lines_of, markdown
-from courtroom.figures.experiment import draw_breakdown, draw_frontier, draw_matrix, draw_values, draw_yardstick, run_of
+from courtroom.figures.experiment import draw_breakdown, draw_frontier, draw_matrix, draw_values, draw_yardstick
 from courtroom.language import N_, _, translated
 from courtroom.models.offline import NOTICE
 from courtroom.models.spec import OFFLINE
@@ -357,7 +357,7 @@ def _matrix(house: Courthouse, results: ExperimentResults, group: str, measure: 
     chosen = st.plotly_chart(drawn, key="experiment-matrix", on_select="rerun", selection_mode="points")
     for point in chosen["selection"]["points"]:
         arm, case = point["customdata"]
-        if run := run_of(results.rows, arm, case):
+        if run := next((row.run for row in results.rows if (row.arm, row.row) == (arm, case)), ""):
             open_run(run)
         values = {"arm": literal(arm), "case": literal(case)}
         st.caption(_("{arm} on {case} is a prediction made elsewhere: there is no run.", **values))
