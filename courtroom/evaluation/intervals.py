@@ -42,6 +42,11 @@ class Interval:
     def known(self) -> bool:
         return not math.isnan(self.low)
 
+    def named(self, title: str) -> dict[str, str | float]:
+        """Return it as a row of a table has it; the ends are empty where there is none."""
+        low, high = (self.low, self.high) if self.known else ("", "")
+        return {title: self.value, "from": low, "to": high}
+
 
 @dataclass(frozen=True)
 class CaseSums:

@@ -293,10 +293,8 @@ class Yardstick:
         one = wilson(int(wins.sum()), int(n.sum()))
         assert one is not None
         low, high = (float(end) for end in np.quantile(again, (ALPHA / 2, 1 - ALPHA / 2)))
-        title, beside = (
-            N_("The first majority prevails"),
-            _beside(Interval(their_value, low, high), int(of.sum()), BALLOTS),
-        )
+        beside = _beside(Interval(their_value, low, high), int(of.sum()), BALLOTS)
+        title = N_("The first majority prevails")
         return Line("majority", title, value, one.low, one.high, int(n.sum()), p=p, **beside)
 
     def _even_splits(self) -> Iterable[Line | None]:
@@ -345,12 +343,11 @@ class Yardstick:
 
     def _voices(self) -> Iterable[Line | None]:
         """How many voices there are, and whether members think for themselves."""
-        ballots = (
+        for name, title, at in (
             ("first", N_("Independent votes in the first ballot"), 0),
             ("next", N_("Independent votes after the first round"), 1),
             ("last", N_("Independent votes at the end"), -1),
-        )
-        for name, title, at in ballots:
+        ):
             if found := effective((one.case, one.free[min(at, len(one.free) - 1)]) for one in self.panels if one.free):
                 one, _n, cases = found
                 yield Line(f"votes-{name}", title, one.value, one.low, one.high, cases, percent=False)

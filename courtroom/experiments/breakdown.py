@@ -65,20 +65,11 @@ class Breakdown:
 
     def rows(self) -> list[dict[str, str | float]]:
         """The same as a table: a line for each class and arm."""
-        names = {label: place for place, label in enumerate(self.labels)}
-        return [
-            {
-                self.title: point.label,
-                "arm": point.arm,
-                self.measure.title: point.value.value,
-                "from": point.value.low if point.value.known else "",
-                "to": point.value.high if point.value.known else "",
-                "cases": point.cases,
-                "cells": point.cells,
-                "share of cells": point.share,
-            }
-            for point in sorted(self.points, key=lambda point: names[point.label])
-        ]
+        rows = []
+        for one in sorted(self.points, key=lambda point: self.labels.index(point.label)):
+            row: dict[str, str | float] = {self.title: one.label, "arm": one.arm, **one.value.named(self.measure.title)}
+            rows.append(row | {"cases": one.cases, "cells": one.cells, "share of cells": one.share})
+        return rows
 
 
 def breakdown(

@@ -7,6 +7,7 @@ import hashlib
 import io
 import re
 import sys
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
@@ -212,29 +213,27 @@ def facts_of(found: ExperimentResults, house: Courthouse) -> dict[str, Any]:
         plan.setdefault((repeats, seeds), []).append(arm.name)
     spent = [*found.table.spent.values()]
     dollars = [one.cost for one in spent]
-    states = [row.state for row in found.rows]
-    counted = {(pair.measure.name, pair.group): pair.pairs for pair in found.pairs}
-    lock = experiment.lock
+    states = Counter(row.state for row in found.rows)
+    named = {"id": kept.id, **experiment.model_dump(include={"name", "title", "source"}), "digest": experiment.digest}
+    dataset = {**experiment.dataset.model_dump(include={"name", "version", "split"}), "kind": kept.kind}
+    dataset |= {"cases": len({row.row for row in found.rows})}
+    dataset |= {"train": experiment.teaches.split if experiment.teaches else None}
+    tested = {"interval": 95, "alpha": ALPHA, "tests": tests_of(found.pairs)}
+    hypotheses = {}
+    if lock := experiment.lock:
+        at = f"{lock.at:%Y-%m-%d %H:%M} UTC"
+        hypotheses = {"number": len(lock.hypotheses), "locked": at, "hash": lock.digest}
     times = [at for one in records for at, _ in one.events]
     return {
-        "experiment": {
-            "id": kept.id,
-            **experiment.model_dump(include={"name", "title", "source"}),
-            "digest": experiment.digest,
-        },
-        "dataset": {
-            **experiment.dataset.model_dump(include={"name", "version", "split"}),
-            "kind": kept.kind,
-            "cases": len({row.row for row in found.rows}),
-            "train": experiment.teaches.split if experiment.teaches else None,
-        },
+        "experiment": named,
+        "dataset": dataset,
         "arms": found.arms,
         "settings": [
             {"who": who, "procedure": procedure, "sampling": sampling, "answered": answered, "arms": arms}
             for (who, procedure, sampling, answered), arms in settings.items()
         ],
         "plan": [{"repeats": repeats, "seeds": seeds, "arms": arms} for (repeats, seeds), arms in plan.items()],
-        "cells": {"all": len(states), **{state: states.count(state) for state in ("done", "failed", "waiting")}},
+        "cells": {"all": len(found.rows), **{state: states[state] for state in ("done", "failed", "waiting")}},
         "took": {
             "calls": sum(one.calls for one in spent),
             "tokens": sum(one.tokens for one in spent),
@@ -242,15 +241,8 @@ def facts_of(found: ExperimentResults, house: Courthouse) -> dict[str, Any]:
             "dollars": None if None in dollars else sum(one for one in dollars if one is not None),
             **({"estimated": True} if any(one.estimated for one in spent) else {}),
         },
-        "statistics": {
-            "interval": 95,
-            "alpha": ALPHA,
-            "tests": tests_of(found.pairs),
-            "corrected": sorted({many for many in counted.values() if many > 1}),
-        },
-        "hypotheses": {"number": len(lock.hypotheses), "locked": f"{lock.at:%Y-%m-%d %H:%M} UTC", "hash": lock.digest}
-        if lock
-        else {},
+        "statistics": {**tested, "corrected": sorted({pair.pairs for pair in found.pairs} - {1})},
+        "hypotheses": hypotheses,
         # What persons did to, and what was looked up in, the runs looked at: the first and the last of each arm.
         "interventions": sum(len(one.interventions) for one in records),
         "retrievals": sum(len(one.retrievals) for one in records),

@@ -95,11 +95,8 @@ class Canary(Strict):
                 f"{self.changed:,} can't be put as they were: prompts or the model's address have changed since."
             )
         now, then = (", ".join(names) or "–" for names in (self.now, self.then))
-        told.append(
-            f"The models call themselves {now}, as on record."
-            if now == then
-            else f"The models call themselves {now}; on record they did {then}."
-        )
+        same = f"The models call themselves {now}, as on record."
+        told.append(same if now == then else f"The models call themselves {now}; on record they did {then}.")
         return [*told, *(line for one in self.shares for line in one.sentences), *filter(None, [self.stopped])]
 
 

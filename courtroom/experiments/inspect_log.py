@@ -76,8 +76,10 @@ def log_of(found: ExperimentResults, arm: str, record: Callable[[str], Record], 
     kept, experiment = found.kept, found.kept.experiment
     spec = next(one for one in experiment.arms if one.name == arm)
     records = {row.run: record(row.run) for row in rows if row.run and row.state == "done"}
+    completed = sum(row.state == "done" for row in rows)
     samples = [_sample(row, found.measures, records.get(row.run), answers) for row in rows]
     models = [call.model for one in records.values() for call in one.calls]
+    dataset, cases = experiment.dataset, list(dict.fromkeys(row.row for row in rows))
     return EvalLog(
         status="success" if kept.status == "done" else "cancelled",
         eval=EvalSpec(
@@ -90,21 +92,14 @@ def log_of(found: ExperimentResults, arm: str, record: Callable[[str], Record], 
             task_args=dict(spec.set),
             solver=spec.procedure or None,
             dataset=EvalDataset(
-                name=experiment.dataset.name,
-                location=experiment.dataset.version,
-                samples=len({row.row for row in rows}),
-                sample_ids=list(dict.fromkeys(row.row for row in rows)),
+                name=dataset.name, location=dataset.version, samples=len(cases), sample_ids=list[str | int](cases)
             ),
             model=_models(models) if models else spec.model or arm,
             config=EvalConfig(epochs=max(row.repeat for row in rows) + 1),
             packages={"courtroom": __version__},
             metadata={"experiment": kept.id, "arm": arm},
         ),
-        results=EvalResults(
-            total_samples=len(rows),
-            completed_samples=sum(row.state == "done" for row in rows),
-            scores=_totals(found, arm),
-        ),
+        results=EvalResults(total_samples=len(rows), completed_samples=completed, scores=_totals(found, arm)),
         stats=EvalStats(
             started_at=min((one.started_at for one in samples if one.started_at), default=""),
             completed_at=max((one.completed_at for one in samples if one.completed_at), default=""),
@@ -125,11 +120,8 @@ def _sample(row: CellRow, measures: Sequence[Measure], record: Record | None, an
     for one in calls:
         told = {"member": one.role, **(one.metadata or {})}
         own = _digest(row.run, told["path"])
-        messages.append(
-            ChatMessageAssistant(
-                content=one.output.completion, id=own, model=one.model, source="generate", metadata=told
-            )
-        )
+        said, answer = one.output.completion, {"id": own, "model": one.model, "metadata": told}
+        messages.append(ChatMessageAssistant(content=said, source="generate", **answer))
     if record is None and outcome is not None:
         made = _digest(*place, "answer")
         messages.append(ChatMessageAssistant(content=outcome.raw or outcome.outcome, id=made))
@@ -220,13 +212,10 @@ def _events(record: Record, calls: Sequence[ModelEvent]) -> list[Any]:
 
     found: list[Any] = []
     for stage in record.stages:
-        times, span = (
-            [at for at, event in record.events if event.stage == stage.path],
-            _digest(record.run.id, stage.path),
-        )
-        opened, closed = (
-            _at(record, at, f"{stage.path}/{what}") for at, what in ((times[0], "begin"), (times[-1], "end"))
-        )
+        times = [at for at, event in record.events if event.stage == stage.path]
+        span = _digest(record.run.id, stage.path)
+        ends = ((times[0], "begin"), (times[-1], "end"))
+        opened, closed = (_at(record, at, f"{stage.path}/{what}") for at, what in ends)
         found.append(SpanBeginEvent(id=span, span_id=span, name=stage.name, type=stage.stage_kind, **opened))
         found += [one for one in calls if one.span_id == span]
         found.append(SpanEndEvent(id=span, span_id=span, **closed))

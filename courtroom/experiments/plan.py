@@ -128,13 +128,12 @@ def pinned(experiment: Experiment, given: Mapping[int, Answers], house: Courthou
     for place, told in given.items():  # where the file lies is no part of what it says
         exact = {"digest": digest(told), "unknown": len(told.keys() - known)}
         arms[place] = arms[place].model_copy(update={**exact, "predictions": Path(arms[place].predictions).name})
-    dataset = experiment.dataset.model_copy(
-        update={"version": info.version, **_pinned_labels(experiment.dataset, house)}
-    )
+    of_dataset = {"version": info.version, **_pinned_labels(experiment.dataset, house)}
     rules = experiment.knowledge.model_copy(update=_pinned_labels(experiment.knowledge, house))
     if rules.dataset:
         rules = rules.model_copy(update={"version": house.datasets.info(rules.dataset, rules.version).version})
-    return experiment.model_copy(update={"dataset": dataset, "knowledge": rules, "arms": tuple(arms)}), info.kind
+    exactly = {"dataset": experiment.dataset.model_copy(update=of_dataset), "knowledge": rules, "arms": tuple(arms)}
+    return experiment.model_copy(update=exactly), info.kind
 
 
 def _pinned_labels(prepared: Preparation, house: Courthouse) -> dict[str, str]:
@@ -447,13 +446,10 @@ def _rehearsed(
     together = min(experiment.at_once, setup.model.concurrency)
     online = 0 if experiment.batch else sum(load.calls for load in found.loads if load.model != OFFLINE)
     price = house.price(found, by_batch=experiment.batch)
-    return {
-        "calls": found.calls - found.on_record,
-        "shared": found.on_record,
-        "tokens": sum(load.prompt_tokens + load.completion_tokens for load in found.loads),
-        "money": math.nan if price is None else price,
-        "seconds": SECONDS_A_CELL + time.perf_counter() - began + online * SECONDS_A_CALL / together,
-    }
+    tokens = sum(load.prompt_tokens + load.completion_tokens for load in found.loads)
+    seconds = SECONDS_A_CELL + time.perf_counter() - began + online * SECONDS_A_CALL / together
+    taken = {"calls": found.calls - found.on_record, "shared": found.on_record, "tokens": tokens}
+    return {**taken, "money": math.nan if price is None else price, "seconds": seconds}
 
 
 def _chosen(cases: Cases, house: Courthouse) -> tuple[list[Row], int]:

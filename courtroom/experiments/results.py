@@ -62,15 +62,12 @@ def accounts(experiment: Experiment, rows: Sequence[CellRow], measures: Sequence
     every = set().union(*done.values())
     structured = any(measure.name in {one.name for one in CRIMINAL} for measure in measures)
     unreadable = Counter(row.arm for row in rows if (one := row.scored) and not readable(one, structured))
+    unknown = {arm.name: arm.unknown for arm in experiment.arms}
     return tuple(
         Account(
-            arm=arm.name,
-            cases=len(done[arm.name]),
-            unanswered=len(every - done[arm.name]),
-            unknown=arm.unknown,
-            unreadable=unreadable[arm.name],
+            arm=arm, cases=len(mine), unanswered=len(every - mine), unknown=unknown[arm], unreadable=unreadable[arm]
         )
-        for arm in experiment.arms
+        for arm, mine in done.items()
     )
 
 
@@ -159,13 +156,8 @@ def _options(row: CaseResult) -> Sequence[str]:
 
 def _constant(rows: Sequence[CaseResult]) -> list[CaseResult]:
     """The rows with the same answer in place of each arm's own."""
-    labels = Counter(
-        item.label
-        for row in rows
-        if isinstance(row.case, LabelledTask)
-        for item in row.case.items
-        if item.label is not None
-    )
+    items = [item for row in rows if isinstance(row.case, LabelledTask) for item in row.case.items]
+    labels = Counter(item.label for item in items if item.label is not None)
     juries = [row.case.jury for row in rows if isinstance(row.case, Dispute) and row.case.jury]
     if labels:
         label = labels.most_common(1)[0][0]
@@ -378,8 +370,7 @@ class ExperimentResults:
         return {
             "experiment": self.kept.id,
             **_named(self.kept, "status", "reason"),
-            "dataset": experiment.dataset.name,
-            "version": experiment.dataset.version,
+            **{"dataset": experiment.dataset.name, "version": experiment.dataset.version},
             "cells": {one: sum(row.state == one for row in self.rows) for one in ("done", "failed", "waiting")},
             "failures": [{"arm": arm, "reason": reason, "cells": number} for arm, reason, number in self.failures],
             "lines": [

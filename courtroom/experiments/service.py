@@ -90,13 +90,9 @@ class Experiments:
             return kept.lock
         if any(state != "waiting" for _, state in self.store.counts(name)):
             raise CourtroomError("This experiment has results already. Hypotheses are locked before the first answer.")
-        lock = Preregistration(
-            at=datetime.now(UTC),
-            hypotheses=kept.hypotheses,
-            dataset=kept.dataset.version or "",
-            specification=kept.digest,
-            prompts=self._prompts(kept),
-        )
+        hashes = {"specification": kept.digest, "prompts": self._prompts(kept)}
+        dataset = kept.dataset.version or ""
+        lock = Preregistration(at=datetime.now(UTC), hypotheses=kept.hypotheses, dataset=dataset, **hashes)
         self.store.replace(kept.model_copy(update={"lock": lock}))
         return lock
 
@@ -336,15 +332,8 @@ class Experiments:
         prompts = self._prompts(kept.experiment) if kept.experiment.lock else ""
         measures = measures or fitting(kept.kind, scored)
         found, training = accounts(kept.experiment, rows, measures), self.rows(kept.id, "train")
-        return ExperimentResults(
-            kept,
-            rows,
-            measures,
-            (*sentences(found), *left_out(training), *answered_by_stand_ins(rows), *notes),
-            training,
-            prompts,
-            found,
-        )
+        notes = (*sentences(found), *left_out(training), *answered_by_stand_ins(rows), *notes)
+        return ExperimentResults(kept, rows, measures, notes, training, prompts, found)
 
 
 def _report(experiment: str, written: Future[None]) -> None:

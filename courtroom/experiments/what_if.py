@@ -84,14 +84,8 @@ def rules_left_out(setup: Setup) -> Axis:
     """Each rule that members are given in turn, where the setup has any."""
     path = fields_drawn(type(setup)).get(Widget.RULES)
     rules: Sequence[str] = value_at(setup, path) or () if path else ()
-    return tuple(
-        Variant(
-            name=f"without rule {number}: {short(rule)}",
-            kind="rule",
-            set={str(path): [*rules[: number - 1], *rules[number:]]},
-        )
-        for number, rule in enumerate(rules, start=1)
-    )
+    left = {f"without rule {n}: {short(rule)}": [*rules[: n - 1], *rules[n:]] for n, rule in enumerate(rules, start=1)}
+    return tuple(Variant(name=name, kind="rule", set={str(path): kept}) for name, kept in left.items())
 
 
 def left_out(procedure: Procedure, setup: Setup, case: Case, seed: int) -> dict[str, Axis]:
@@ -154,18 +148,9 @@ def _of_forks(base: Record, arms: Iterable[Arm], repeats: int, seeds: Sequence[i
     """An experiment whose arms are forks of a run. Two people who ask the same have one each."""
     person = acting_account()
     whose = f"-{hashlib.sha256(person.id.encode()).hexdigest()[:6]}" if person else ""
-    return parsed(
-        {
-            "name": f"what-if{whose}",
-            "title": base.case.title[:200],
-            "dataset": {"run": base.run.id},
-            "arms": [arm.model_dump() for arm in arms],
-            "seeds": seeds,
-            "repeats": repeats,
-            "at_once": FORKS_AT_ONCE,
-        },
-        "The what-if",
-    )
+    given = {"name": f"what-if{whose}", "title": base.case.title[:200], "dataset": {"run": base.run.id}}
+    forks = {"arms": [arm.model_dump() for arm in arms], "at_once": FORKS_AT_ONCE}
+    return parsed({**given, **forks, "seeds": seeds, "repeats": repeats}, "The what-if")
 
 
 def redrawn(before: Setup, after: Setup, variant: Variant) -> str:

@@ -62,14 +62,9 @@ def lines_of(table: tables.ResultTable, pairs: Sequence[tables.Pair], group: str
         cells = []
         for measure in table.measures:
             value, many = line.values.get(measure.name), line.counts.get(measure.name, line.cases)
-            cells.append(
-                PrintedCell(
-                    text=tables.printed(value, measure, "" if many == line.cases else f"n = {many:,}"),
-                    best=value is not None and value.value == best[measure.name],
-                    beats=beats[measure.name, line.arm],
-                    below=table.below(line, measure),
-                )
-            )
+            text = tables.printed(value, measure, "" if many == line.cases else f"n = {many:,}")
+            is_best = value is not None and value.value == best[measure.name]
+            cells.append(PrintedCell(text, is_best, beats[measure.name, line.arm], table.below(line, measure)))
         spent = table.spent[line.arm]
         took = (f"{line.cases:,}", spent.tokens_a_case, spent.cost_a_case)
         lines.append(PrintedLine(line.arm, tuple(cells), took))
@@ -184,17 +179,9 @@ def csv_of(frame: pd.DataFrame) -> str:
 
 def _line(row: tables.CellRow, measures: Sequence[Measure]) -> dict[str, Any]:
     outcome, scored = row.outcome, row.scored
-    line: dict[str, Any] = {
-        "arm": row.arm,
-        "case": row.row,
-        "category": row.category,
-        "repeat": row.repeat,
-        "run": row.run,
-        "state": row.state,
-        "reason": row.reason,
-        "outcome": outcome.outcome if outcome else None,
-        "gold": row.case.real_outcome(),
-    }
+    line: dict[str, Any] = {"arm": row.arm, "case": row.row, "category": row.category, "repeat": row.repeat}
+    line |= {"run": row.run, "state": row.state, "reason": row.reason}
+    line |= {"outcome": outcome.outcome if outcome else None, "gold": row.case.real_outcome()}
     for measure in measures:
         if measure.each is not None:
             line[measure.name] = measure.each(scored) if scored else None

@@ -69,18 +69,13 @@ def import_(
     """Import a dataset. After a kill, the same command goes on where it stopped."""
     from courtroom.datasets.importing import Order, columns_from, dataset_name
 
-    numbered = "=" in labels
-    order = Order(
-        source=str(source.resolve()),
-        name=name or dataset_name(source),
-        form=form,
-        names=names_from(labels) if numbered else {},
-        labels=() if numbered else tuple(label.strip() for label in labels.split(",") if label.strip()),
-        columns=columns_from(rename or []),
-        split=split,
-        config=config,
-        encoding=encoding,
-    )
+    given: dict[str, Any] = {"form": form, "split": split, "config": config, "encoding": encoding}
+    if "=" in labels:
+        given["names"] = names_from(labels)
+    else:
+        given["labels"] = tuple(label.strip() for label in labels.split(",") if label.strip())
+    called, columns = name or dataset_name(source), columns_from(rename or [])
+    order = Order(source=str(source.resolve()), name=called, columns=columns, **given)
     with opened() as house:
         try:
             done = house.dataset_imports.run(order, _progress)

@@ -68,9 +68,8 @@ def figure(
         drawn = (draw_values if what == "values" else draw_frontier)(found.table, among, chosen, theme)
         for line in found.table.lines:
             if line.group == among and (value := line.values.get(chosen.name)):
-                took, (low, high) = found.table.spent[line.arm], (value.low, value.high) if value.known else ("", "")
-                row: dict[str, str | float] = {"arm": line.arm, chosen.title: value.value, "from": low, "to": high}
-                row |= {"cases": line.counts[chosen.name], "tokens": took.tokens}
+                took, cases = found.table.spent[line.arm], line.counts[chosen.name]
+                row = {"arm": line.arm, **value.named(chosen.title), "cases": cases, "tokens": took.tokens}
                 rows.append(row if took.cost is None else {**row, "US$": took.cost})
     else:
         broken = found.breakdown(what, chosen, group or ALL)

@@ -80,34 +80,24 @@ def result(house: Courthouse, name: str, before: Mapping[str, Payment] | None = 
     prompt, completion = record.tokens
     more = {name: value for name in ("cached", "batched", "estimated") if (value := getattr(record.spent, name))}
     run, reasked = record.run, sum(max(0, len(call.keys) - 1) for call in record.calls)
-    summary = {
-        "run": run.id,
-        "imported": run.imported,
-        "procedure": run.procedure,
-        "case": run.case_id,
-        "status": "paused" if run.status == "running" else run.status,
-        "reason": run.reason,
-        "verdict": run.outcome,
-        "summary": run.verdict.summary if run.verdict else "",
+    status, verdict = "paused" if run.status == "running" else run.status, run.verdict
+    given = {"run": run.id, "imported": run.imported, "procedure": run.procedure, "case": run.case_id}
+    summary: dict[str, Any] = {
+        **given,
+        **{"status": status, "reason": run.reason, "verdict": run.outcome},
+        "summary": verdict.summary if verdict else "",
         # What letters of a question's options stand for; elsewhere a vote says in words what it is for.
         "options": {one.name: one.title for one in record.case.choices if len(one.name) == 1},
-        "note": run.verdict.note if run.verdict else "",
-        "details": run.verdict.details if run.verdict else {},
+        "note": verdict.note if verdict else "",
+        "details": verdict.details if verdict else {},
         "known": record.case.on_record(),
         "turnout": list(turnout(record)),
         **({"rounds": len(rounds)} if has_rounds else {}),
-        "ballots": len(record.tallies),
-        "votes": votes,
-        "asked": sum(new.values()),
+        **{"ballots": len(record.tallies), "votes": votes, "asked": sum(new.values())},
         "recorded": sum(len(call.keys) - min(new.get(call.path, 0), len(call.keys)) for call in record.calls),
-        "reasked": reasked,
-        "failed": record.failed,
-        "reasks": reasked,
+        **{"reasked": reasked, "failed": record.failed, "reasks": reasked},
         "tokens": {"prompt": prompt, "completion": completion, **more},
-        "cost": record.cost,
-        "wall_s": round(run.wall_s, 3),
-        "seed": run.seed,
-        "members": len(record.members),
+        **{"cost": record.cost, "wall_s": round(run.wall_s, 3), "seed": run.seed, "members": len(record.members)},
         "stages": [stage.name for stage in record.stages],
         "warnings": list(record.setup.warnings()),
     }
