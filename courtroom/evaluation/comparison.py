@@ -240,16 +240,9 @@ def _answers(records: Sequence[Record]) -> Iterator[AnswerComparison]:
         state: State = "differs" if fields else "same" if len(there) > 1 else "not yet"
         if any(gone and call is None for gone, call in zip(past, made, strict=True)):
             state = "only in some"
-        yield AnswerComparison(
-            path=path,
-            stage=one.stage,
-            member=one.member,
-            title=one.title,
-            state=state,
-            same_question=len({call.keys[:1] for call in there}) == 1,
-            sources=tuple(call.source if call else None for call in made),
-            fields=fields,
-        )
+        same, sources = len({call.keys[:1] for call in there}) == 1, tuple(call and call.source for call in made)
+        where = {"path": path, "stage": one.stage, "member": one.member, "title": one.title}
+        yield AnswerComparison(**where, state=state, same_question=same, sources=sources, fields=fields)
 
 
 def _fields(made: Sequence[Called | None]) -> Iterator[Difference]:

@@ -152,28 +152,24 @@ def _sample(row: CellRow, measures: Sequence[Measure], record: Record | None, an
 def _model_event(record: Record, call: Called, answers: AnswerStore) -> ModelEvent:
     """A call with its last question: those before it had no answer that could be read. Nothing of it says where a key
     is, or is one."""
+    from inspect_ai import model as models
     from inspect_ai.event import ModelEvent
-    from inspect_ai.model import (
-        ChatMessageAssistant,
-        ChatMessageSystem,
-        ChatMessageUser,
-        ContentText,
-        GenerateConfig,
-        ModelOutput,
-        ModelUsage,
-    )
 
-    kinds = {"system": ChatMessageSystem, "user": ChatMessageUser, "assistant": ChatMessageAssistant}
+    kinds = {
+        "system": models.ChatMessageSystem,
+        "user": models.ChatMessageUser,
+        "assistant": models.ChatMessageAssistant,
+    }
     messages, reply = (answers.request(call.keys[-1]), answers.reply(call.keys[-1])) if call.keys else ((), None)
     sent = [
         kinds[message.role](
-            content=[ContentText(text=text) for text in texts_of(message)], id=_digest(call.path, str(place))
+            content=[models.ContentText(text=text) for text in texts_of(message)], id=_digest(call.path, str(place))
         )
         for place, message in enumerate(messages)
     ]
-    output = ModelOutput.from_content(call.answered or call.model, reply.text if reply else call.error)
+    output = models.ModelOutput.from_content(call.answered or call.model, reply.text if reply else call.error)
     prompt, completion = call.prompt_tokens, call.completion_tokens
-    output.usage = ModelUsage(
+    output.usage = models.ModelUsage(
         input_tokens=prompt, output_tokens=completion, total_tokens=prompt + completion, total_cost=call.cost
     )
     output.time, output.error = call.latency_s, call.error or None
@@ -191,7 +187,7 @@ def _model_event(record: Record, call: Called, answers: AnswerStore) -> ModelEve
         input=sent,
         tools=[],
         tool_choice="none",
-        config=GenerateConfig(**asked),
+        config=models.GenerateConfig(**asked),
         output=output,
         error=call.error or None,
         completed=_when(ended),

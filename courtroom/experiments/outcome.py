@@ -4,6 +4,7 @@ import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path, PurePath
 from typing import Any
 
@@ -149,29 +150,25 @@ def of_text(case: Case, answer: str, **took: Any) -> Outcome:
     except ValueError:
         loaded = None
     given = loaded if isinstance(loaded, dict) else {}
-    read = Outcome(raw=answer, **took)
+    read = partial(Outcome, raw=answer, **took)
     if isinstance(case, Dispute):
         counted = all(isinstance(given.get(side), int) for side in SIDES)
         counts = {side: given[side] for side in SIDES} if counted else {}
         side = max(SIDES, key=counts.__getitem__) if counts else same(answer, SIDES)
-        return read.model_copy(update={"outcome": side or "", "counts": counts})
+        return read(outcome=side or "", counts=counts)
     if isinstance(case, LabelledTask):
         label = same(answer, case.labels)
         results = [{"id": case.items[0].id, "label": label}] if label else []
-        return read.model_copy(update={"outcome": label or "", "details": {"results": results}})
+        return read(outcome=label or "", details={"results": results})
     if isinstance(case, Document):
-        return read.model_copy(update={"outcome": "A summary", "details": {"summary": answer}})
+        return read(outcome="A summary", details={"summary": answer})
+    if not isinstance(case, CriminalCase):
+        return read(outcome=answer[:80])
     ranked = given.get("ranking") if given else loaded  # ids, the most relevant first
-    if (
-        isinstance(case, CriminalCase)
-        and isinstance(ranked, list)
-        and all(isinstance(one, str | int) for one in ranked)
-    ):
-        return read.model_copy(update={"outcome": "A ranking", "looked_up": tuple(map(str, ranked))})
-    if isinstance(case, CriminalCase) and given:
-        details = given if {"judgment", "choice", "amount"} & given.keys() else {"judgment": given}
-        return read.model_copy(update={"outcome": answer[:80], "details": details})
-    return read.model_copy(update={"outcome": answer[:80]})
+    if isinstance(ranked, list) and all(isinstance(one, str | int) for one in ranked):
+        return read(outcome="A ranking", looked_up=tuple(map(str, ranked)))
+    details = given if {"judgment", "choice", "amount"} & given.keys() or not given else {"judgment": given}
+    return read(outcome=answer[:80], details=details)
 
 
 def same(answer: str, choices: Sequence[str]) -> str | None:

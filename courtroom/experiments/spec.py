@@ -241,13 +241,10 @@ class Experiment(Strict):
         rules, tested = self.knowledge, self.dataset
         if rules.train is None:
             return None
-        part = Cases(
-            name=tested.name, run=tested.run, version=tested.version, split=rules.train,
-            **rules.model_dump(include={"limit", "sample", "seed", *Preparation.model_fields}),
-        )  # fmt: skip
-        return part.model_copy(
-            update={"name": rules.dataset, "run": "", "version": rules.version} if rules.dataset else {}
-        )
+        of = {"name": rules.dataset, "version": rules.version}
+        source = of if rules.dataset else tested.model_dump(include={*_Source.model_fields})
+        chosen = rules.model_dump(include={"limit", "sample", "seed", *Preparation.model_fields})
+        return Cases(**source, **chosen, split=rules.train)
 
     @property
     def digest(self) -> str:
@@ -349,11 +346,8 @@ def adapted(
         chosen = [arm.model_copy(update=here) if arm.predictions else arm for arm in chosen]
     data["arms"] = [_arm(arm, model, values or {}).model_dump(mode="json") for arm in chosen]
     names = {arm.name for arm in chosen}
-    data |= {
-        "lock": None,
-        "canaries": (),
-        "hypotheses": [one for one in data["hypotheses"] if {one["arm"], one["than"]} <= names],
-    }
+    data |= {"lock": None, "canaries": ()}
+    data["hypotheses"] = [one for one in data["hypotheses"] if {one["arm"], one["than"]} <= names]
     data["gain_over"] = {arm: single for arm, single in experiment.gain_over.items() if {arm, single} <= names}
     return parsed(data, experiment.name)
 
@@ -499,9 +493,8 @@ def _samples(arm: Arm, control: Arm, seats: str, experiment: Experiment, tokens:
 
     def taken(tried: Arm) -> int:
         only = {"arms": (tried.model_copy(update={"memory_of": ""}),), "seeds": (), "hypotheses": (), "gain_over": {}}
-        few = experiment.dataset.model_copy(
-            update={"limit": min(experiment.dataset.limit or REHEARSED_CASES, REHEARSED_CASES)}
-        )
+        limit = min(experiment.dataset.limit or REHEARSED_CASES, REHEARSED_CASES)
+        few = experiment.dataset.model_copy(update={"limit": limit})
         one = experiment.model_copy(update={**only, "dataset": few, "knowledge": KnowledgeRules(), "lock": None})
         return tokens(adapted(one, repeats=1, model=COUNTED, values={"model.vision": "no"}))
 

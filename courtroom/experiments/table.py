@@ -453,11 +453,9 @@ def sentence(pair: Pair) -> str:
             f"{pair.measure.title}{where}: whether {pair.a} and {pair.b} differ can't be known from so few cases "
             f"({values}; {pair.cases:,} cases; at least {least} are needed)."
         )
-    needed = (
-        f" About {pair.needed:,} cases would show a difference of this size (power 80 %, without correction)."
-        if pair.needed
-        else ""
-    )
+    needed = ""
+    if pair.needed:
+        needed = f" About {pair.needed:,} cases would show a difference of this size (power 80 %, without correction)."
     return (
         f"{pair.measure.title}{where}: no difference between {pair.a} and {pair.b} is shown "
         f"({values}{_between(pair)}; {corrected}; {pair.cases:,} cases).{needed}"

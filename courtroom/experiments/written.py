@@ -86,14 +86,10 @@ def markdown(
     notes = explained(table, pairs, left_out)
     if any(table.below(line, measure) for line in table.lines for measure in table.measures):
         notes.append("A ↓ marks a value below that of a guess on the same cases.")
-    return rendered(
-        "table.md.j2",
-        groups=_groups(table, pairs),
-        measures=table.measures,
-        repeats=table.over_repeats if table.groups == (tables.ALL,) else {},
-        notes=notes,
-        said=[*tables.summary(pairs, overall), *(tables.sentence(pair) for pair in pairs)],
-    )
+    repeats = table.over_repeats if table.groups == (tables.ALL,) else {}
+    said = [*tables.summary(pairs, overall), *map(tables.sentence, pairs)]
+    shown = {"groups": _groups(table, pairs), "measures": table.measures, "repeats": repeats}
+    return rendered("table.md.j2", **shown, notes=notes, said=said)
 
 
 def latex(
