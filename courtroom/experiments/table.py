@@ -70,17 +70,11 @@ class ArmSpending:
     seconds: float
 
     @property
-    def tokens_a_case(self) -> str:
-        """Return how many tokens a case took, as it is printed."""
-        return self._told(f"{self.tokens / self.done:,.0f}") if self.calls and self.done else "–"
-
-    @property
-    def cost_a_case(self) -> str:
-        """Return how many US dollars a case took, as it is printed."""
-        return "–" if self.cost is None or not self.done else self._told(f"{self.cost / self.done:.4g}")
-
-    def _told(self, number: str) -> str:
-        return f"about {number}" if self.estimated else number
+    def a_case(self) -> tuple[str, str]:
+        """Return how many tokens and how many US dollars a case took, as they are printed."""
+        about = "about " if self.estimated else ""
+        tokens = f"{about}{self.tokens / self.done:,.0f}" if self.calls and self.done else "–"
+        return tokens, "–" if self.cost is None or not self.done else f"{about}{self.cost / self.done:.4g}"
 
 
 @dataclass

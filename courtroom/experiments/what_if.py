@@ -188,12 +188,8 @@ def _together(combination: Sequence[Variant]) -> Variant:
 
 def proposals(procedure: Procedure, setup: Setup, case: Case, seed: int) -> Axis:
     """Evidence, members and rules in turn, then every knob at its other or neighbouring values."""
-    return (
-        *evidence_left_out(case),
-        *members_left_out(procedure, setup, case, seed),
-        *rules_left_out(setup),
-        *knobs_turned(setup),
-    )
+    members = members_left_out(procedure, setup, case, seed)
+    return *evidence_left_out(case), *members, *rules_left_out(setup), *knobs_turned(setup)
 
 
 def knobs_turned(setup: Setup) -> Iterator[Variant]:

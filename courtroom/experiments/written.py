@@ -65,8 +65,7 @@ def lines_of(table: tables.ResultTable, pairs: Sequence[tables.Pair], group: str
             text = tables.printed(value, measure, "" if many == line.cases else f"n = {many:,}")
             is_best = value is not None and value.value == best[measure.name]
             cells.append(PrintedCell(text, is_best, beats[measure.name, line.arm], table.below(line, measure)))
-        spent = table.spent[line.arm]
-        took = (f"{line.cases:,}", spent.tokens_a_case, spent.cost_a_case)
+        took = (f"{line.cases:,}", *table.spent[line.arm].a_case)
         lines.append(PrintedLine(line.arm, tuple(cells), took))
     for guess in table.guesses if arms else ():
         if guess.group == group:

@@ -78,6 +78,19 @@ def _unless_asked(field: str, knob: str) -> Missing:
 
 
 _was_not_asked = _unless_asked("confidence", "asks_confidence")
+_not_asked_for_pieces = _unless_asked("rests_on", "asks_pieces")
+
+
+def _confidence(row: CaseResult) -> float | None:
+    return share(sum(row.outcome.confidence.values()) / MAX_CONFIDENCE, len(row.outcome.confidence))
+
+
+def _not_in_case(row: CaseResult) -> float | None:
+    return share(row.outcome.not_in_case, row.outcome.statements)
+
+
+def _majority(row: CaseResult) -> float | None:
+    return share(max(row.outcome.counts.values(), default=0), row.outcome.cast)
 
 
 def _pieces(row: CaseResult) -> float | None:
@@ -92,6 +105,10 @@ def _with_script(row: CaseResult) -> float | None:
     return share(free.count(made.held), len(free)) if made.held else None
 
 
+BESIDE = N_("As members say beside their last vote")
+OF_PIECES = N_("Of all pieces, those that some member names beside its last vote")
+BY_RULES = N_("By the rules of docs/questions.md, which find a part of them")
+UNSCRIPTED = N_("Last votes of the members who are not scripted")
 VOTES: tuple[Measure, ...] = (
     *_calibration(
         ("brier", N_("Brier score of the vote share")),
@@ -104,39 +121,11 @@ VOTES: tuple[Measure, ...] = (
         of_confidence,
         _was_not_asked,
     ),
-    mean(
-        "confidence",
-        N_("Confidence"),
-        N_("As members say beside their last vote"),
-        lambda row: share(sum(row.outcome.confidence.values()) / MAX_CONFIDENCE, len(row.outcome.confidence)),
-        missing=_was_not_asked,
-    ),
-    mean(
-        "pieces_used",
-        N_("Pieces of the case that votes rest on"),
-        N_("Of all pieces, those that some member names beside its last vote"),
-        _pieces,
-        missing=_unless_asked("rests_on", "asks_pieces"),
-    ),
-    mean(
-        "not_in_case",
-        N_("Statements with a claim that is not in the case"),
-        N_("By the rules of docs/questions.md, which find a part of them"),
-        lambda row: share(row.outcome.not_in_case, row.outcome.statements),
-        better="lower",
-    ),
-    mean(
-        "with_script",
-        N_("Others' votes for the scripted side"),
-        N_("Last votes of the members who are not scripted"),
-        _with_script,
-    ),
-    mean(
-        "majority",
-        "Share of the majority",
-        "Votes for the outcome with most, by votes cast",
-        lambda row: share(max(row.outcome.counts.values(), default=0), row.outcome.cast),
-    ),
+    mean("confidence", N_("Confidence"), BESIDE, _confidence, missing=_was_not_asked),
+    mean("pieces_used", N_("Pieces of the case that votes rest on"), OF_PIECES, _pieces, missing=_not_asked_for_pieces),
+    mean("not_in_case", N_("Statements with a claim that is not in the case"), BY_RULES, _not_in_case, better="lower"),
+    mean("with_script", N_("Others' votes for the scripted side"), UNSCRIPTED, _with_script),
+    mean("majority", "Share of the majority", "Votes for the outcome with most, by votes cast", _majority),
 )
 
 CYBERJURORS = "CyberJurors, table 2"
@@ -244,16 +233,10 @@ def _gain(name: str, title: str, which: bool | None) -> Measure:
 
         return np.array([hits(row) for row in rows], dtype=float).reshape(-1, 2)
 
-    return Measure(
-        name,
-        title,
-        GAIN,
-        parts,
-        lambda sums: quotient(sums[:, 0] - sums[:, 1], sums[:, 1]),
-        bounds=None,
-        ratio=True,
-        missing=_without_single,
-    )
+    def finish(sums: Sums) -> Sums:
+        return quotient(sums[:, 0] - sums[:, 1], sums[:, 1])
+
+    return Measure(name, title, GAIN, parts, finish, bounds=None, ratio=True, missing=_without_single)
 
 
 def _without_single(rows: Sequence[CaseResult]) -> str:
