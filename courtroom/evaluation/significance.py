@@ -6,6 +6,7 @@ Every function takes values in the order of the cases, the same order for each a
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
@@ -63,14 +64,10 @@ def cases_needed_mcnemar(a: Sequence[float], b: Sequence[float]) -> int | None:
 def _needed(first: int, second: int, cases: int) -> int | None:
     if first == second or abs(first - second) / cases < 2.8 / math.sqrt(MOST_CASES):
         return None
-    low, high = 1, 8
-    while power_mcnemar(high, first / cases, second / cases) < POWER:
+    low, high, shares = 1, 8, (first / cases, second / cases)
+    while power_mcnemar(high, *shares) < POWER:
         low, high = high, 2 * high
-    while high - low > max(1, high // 1_000):
-        middle = (low + high) // 2
-        enough = power_mcnemar(middle, first / cases, second / cases) >= POWER
-        low, high = (low, middle) if enough else (middle, high)
-    return high
+    return bisect_left(range(high), POWER, lo=low, key=lambda many: power_mcnemar(many, *shares))
 
 
 def power_mcnemar(cases: int, first: float, second: float) -> float:

@@ -161,15 +161,12 @@ def _constant(rows: Sequence[CaseResult]) -> list[CaseResult]:
     juries = [row.case.jury for row in rows if isinstance(row.case, Dispute) and row.case.jury]
     if labels:
         label = labels.most_common(1)[0][0]
-        return [
-            CaseResult(row.case, row.category, Outcome(outcome=label, details={"results": _results(row, label)}))
-            for row in rows
-        ]
+        return [replace(row, outcome=Outcome(outcome=label, details={"results": _results(row, label)})) for row in rows]
     if juries:
         winner = Counter(jury.winner for jury in juries).most_common(1)[0][0]
         share = median(jury.buyer / (jury.buyer + jury.seller) for jury in juries)
         counts = {"buyer": round(1_000 * share), "seller": 1_000 - round(1_000 * share)}
-        return [CaseResult(row.case, row.category, Outcome(outcome=winner, counts=counts)) for row in rows]
+        return [replace(row, outcome=Outcome(outcome=winner, counts=counts)) for row in rows]
     return []
 
 

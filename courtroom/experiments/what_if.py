@@ -119,31 +119,6 @@ def applied(variant: Variant, setup: Setup, case: Case) -> tuple[Setup, Case]:
         raise CourtroomError(f"{variant.name}: {' '.join(explain(error))}") from error
 
 
-def experiment_of(base: Record, procedure: Procedure, variants: Sequence[Variant], seeds: Sequence[int]) -> Experiment:
-    """An experiment whose arms are forks of a run, every variant tried, and each that comes to the same setup and case
-    only once. Raises `CourtroomError`: a variant does not fit, or there is nothing to vary."""
-    arms: dict[str, Arm] = {}
-    names: Counter[str] = Counter()
-    seeds = tuple(dict.fromkeys(seeds))
-    before, _ = procedure.prepare(base.case, base.setup, seeds[0])
-    for variant in variants:
-        new, heard = applied(variant, base.setup, base.case)
-        complete, _ = procedure.prepare(heard, new, seeds[0])
-        key = f"{complete.model_dump_json()}{heard.content_hash()}"
-        if key not in arms:
-            too = redrawn(before, complete, variant)
-            name = f"{variant.name}, with {too} drawn anew" if too else variant.name
-            names[name] += 1
-            again = f" ({names[name]})" if names[name] > 1 else ""
-            given = variant.model_dump(mode="json") | {"name": name[: MAX_ARM_NAME_CHARACTERS - len(again)] + again}
-            arms[key] = Arm(**given, procedure=base.run.procedure)
-    if len(arms) * len(seeds) < 2:
-        raise CourtroomError(
-            "Nothing would change: choose a value that differs from the run's own, or more seeds than one."
-        )
-    return _of_forks(base, arms.values(), len(seeds), seeds)
-
-
 def _of_forks(base: Record, arms: Iterable[Arm], repeats: int, seeds: Sequence[int] = ()) -> Experiment:
     """An experiment whose arms are forks of a run. Two people who ask the same have one each."""
     person = acting_account()
@@ -338,12 +313,30 @@ class WhatIfs:
         self._house = house
 
     def experiment(self, run: str, variants: Sequence[Variant], seeds: Sequence[int], stand_in: str = "") -> Experiment:
-        """An experiment with these variants of a run under these seeds. `stand_in`: who answers in all of them where a
-        model can't be asked here. Raises `CourtroomError`: a variant does not fit."""
-        base = finished(run, self._house)
-        if more := stood_in(self._house, base.setup, stand_in):
-            variants = [variant.model_copy(update={"set": {**more, **variant.set}}) for variant in variants]
-        return experiment_of(base, self._house.procedures[base.run.procedure], variants, seeds)
+        """An experiment whose arms are forks of a run, every variant tried under these seeds, and each that comes to the
+        same setup and case only once. `stand_in`: who answers in all of them where a model can't be asked here. Raises
+        `CourtroomError`: a variant does not fit, or there is nothing to vary."""
+        base, seeds = finished(run, self._house), tuple(dict.fromkeys(seeds))
+        more, procedure = stood_in(self._house, base.setup, stand_in), self._house.procedures[base.run.procedure]
+        arms, names = dict[str, Arm](), Counter[str]()
+        before, _ = procedure.prepare(base.case, base.setup, seeds[0])
+        for one in variants:
+            variant = one.model_copy(update={"set": {**more, **one.set}})
+            new, heard = applied(variant, base.setup, base.case)
+            complete, _ = procedure.prepare(heard, new, seeds[0])
+            key = f"{complete.model_dump_json()}{heard.content_hash()}"
+            if key not in arms:
+                too = redrawn(before, complete, variant)
+                name = f"{variant.name}, with {too} drawn anew" if too else variant.name
+                names[name] += 1
+                again = f" ({names[name]})" if names[name] > 1 else ""
+                given = variant.model_dump(mode="json") | {"name": name[: MAX_ARM_NAME_CHARACTERS - len(again)] + again}
+                arms[key] = Arm(**given, procedure=base.run.procedure)
+        if len(arms) * len(seeds) < 2:
+            raise CourtroomError(
+                "Nothing would change: choose a value that differs from the run's own, or more seeds than one."
+            )
+        return _of_forks(base, arms.values(), len(seeds), seeds)
 
     def as_it_was(self, run: str, seeds: int, stand_in: str = "") -> Experiment:
         """An experiment that hears a run's case again under so many seeds, from the run's own on: what `with_mirror`
