@@ -73,11 +73,7 @@ class Breakdown:
 
 
 def breakdown(
-    rows: Sequence[CellRow],
-    arms: Sequence[str],
-    measure: Measure,
-    feature: Feature,
-    curves: Mapping[str, str] | None = None,
+    rows: Sequence[CellRow], arms: Sequence[str], measure: Measure, feature: Feature, curves: Mapping[str, str] = {}
 ) -> Breakdown:
     """A measure by a feature, with intervals over the cases of each class. `curves`: by arm, what the curve is called
     that arms are joined in where the feature joins them."""

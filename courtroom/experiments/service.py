@@ -244,7 +244,7 @@ class Experiments:
         try:
             kept = self.store.experiment(experiment)
             async with cluster_of(self._house, kept) as finish:
-                driven = await asyncio.to_thread(DrivenExperiment, kept, self.store, self._house, finish, keys)
+                driven = await asyncio.to_thread(DrivenExperiment, kept, self._house, finish, keys)
                 status = await driven.drive(lock)
         except CourtroomError as error:
             status = "paused", str(error)

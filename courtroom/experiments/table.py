@@ -161,7 +161,11 @@ class ResultTable:
         return next((line for line in self.lines if (line.arm, line.group) == (arm, group)), None)
 
 
-def grouped(rows: Iterable[CellRow], by_category: bool) -> dict[tuple[str, str], ArmGroup]:
+Groups = Mapping[tuple[str, str], ArmGroup]
+"""By arm and group."""
+
+
+def grouped(rows: Iterable[CellRow], by_category: bool) -> Groups:
     """The done cells by arm and group; a single group where cases are not distinguished."""
     found: dict[tuple[str, str], list[CellRow]] = {}
     for row in rows:
@@ -219,12 +223,7 @@ def interval_of(measure: Measure, given: CaseSums) -> Interval | None:
     return None if isnan(found.value) else found
 
 
-def table(
-    groups: Mapping[tuple[str, str], ArmGroup],
-    rows: Sequence[CellRow],
-    arms: Sequence[str],
-    measures: Sequence[Measure],
-) -> ResultTable:
+def table(groups: Groups, rows: Sequence[CellRow], arms: Sequence[str], measures: Sequence[Measure]) -> ResultTable:
     """The table of these cells, which `grouped` has grouped."""
     names = tuple(sorted({group for _, group in groups}))
     lines = []
@@ -333,9 +332,7 @@ class Overall:
     """Whether a case counts as right where most of its repeats are; without repeats each stands for itself."""
 
 
-def pairs(
-    groups: Mapping[tuple[str, str], ArmGroup], arms: Sequence[str], measures: Sequence[Measure], against: str = ""
-) -> list[Pair]:
+def pairs(groups: Groups, arms: Sequence[str], measures: Sequence[Measure], against: str = "") -> list[Pair]:
     """Every pair of arms, for each measure and group; pairs that share no case with a value are left out. `against`: the
     one arm that each other is compared with."""
     found: list[Pair] = []
@@ -353,9 +350,7 @@ def pairs(
     return found
 
 
-def overall(
-    groups: Mapping[tuple[str, str], ArmGroup], arms: Sequence[str], measures: Sequence[Measure]
-) -> list[Overall]:
+def overall(groups: Groups, arms: Sequence[str], measures: Sequence[Measure]) -> list[Overall]:
     """Cochran's Q over the cases that all arms have, where each case is right or wrong and there are three arms or
     more. The test needs one value of each case under each arm: of its repeats, the majority. A tie counts as wrong."""
     found = []

@@ -14,6 +14,7 @@ from courtroom.errors import CourtroomError
 from courtroom.evaluation.significance import ALPHA
 from courtroom.experiments import table as tables
 from courtroom.experiments.measures import Measure
+from courtroom.experiments.table import Overall, Pair, ResultTable
 from courtroom.text.files import write_csv
 
 if TYPE_CHECKING:
@@ -49,7 +50,7 @@ class PrintedLine:
     guess: bool = False
 
 
-def lines_of(table: tables.ResultTable, pairs: Sequence[tables.Pair], group: str) -> list[PrintedLine]:
+def lines_of(table: ResultTable, pairs: Sequence[Pair], group: str) -> list[PrintedLine]:
     """Return the lines of a group of cases: its arms, then its guesses."""
     beats = Counter((pair.measure.name, pair.better) for pair in pairs if pair.holds and pair.group == group)
     arms = [line for line in table.lines if line.group == group]
@@ -76,10 +77,7 @@ def lines_of(table: tables.ResultTable, pairs: Sequence[tables.Pair], group: str
 
 
 def markdown(
-    table: tables.ResultTable,
-    pairs: Sequence[tables.Pair] = (),
-    overall: Sequence[tables.Overall] = (),
-    left_out: Sequence[str] = (),
+    table: ResultTable, pairs: Sequence[Pair] = (), overall: Sequence[Overall] = (), left_out: Sequence[str] = ()
 ) -> str:
     """Return the table with 95 % intervals, and beneath it what holds, in sentences."""
     notes = explained(table, pairs, left_out)
@@ -91,23 +89,21 @@ def markdown(
     return rendered("table.md.j2", **shown, notes=notes, said=said)
 
 
-def latex(
-    table: tables.ResultTable, pairs: Sequence[tables.Pair] = (), title: str = "", left_out: Sequence[str] = ()
-) -> str:
+def latex(table: ResultTable, pairs: Sequence[Pair] = (), title: str = "", left_out: Sequence[str] = ()) -> str:
     """Return a `table` (packages booktabs and graphicx) for each group, with 95 % intervals; the best value is bold."""
     notes = [*explained(table, pairs, left_out), "The best value of each column is bold."]
     groups = _groups(table, pairs)
     return rendered("table.tex.j2", groups=groups, measures=table.measures, notes=notes, title=title or "Results")
 
 
-def _groups(table: tables.ResultTable, pairs: Sequence[tables.Pair]) -> list[dict[str, Any]]:
+def _groups(table: ResultTable, pairs: Sequence[Pair]) -> list[dict[str, Any]]:
     """Cut the table into its groups, as templates print them."""
     return [
         {"name": "" if group == tables.ALL else group, "lines": lines_of(table, pairs, group)} for group in table.groups
     ]
 
 
-def explained(table: tables.ResultTable, pairs: Sequence[tables.Pair], left_out: Sequence[str]) -> list[str]:
+def explained(table: ResultTable, pairs: Sequence[Pair], left_out: Sequence[str]) -> list[str]:
     """What stands beneath a table: what its values and marks are, and what it leaves out."""
     notes = [
         "Values are followed by their 95 % intervals over cases, and by n where not all cases have a value.",
@@ -122,7 +118,7 @@ def explained(table: tables.ResultTable, pairs: Sequence[tables.Pair], left_out:
     return notes
 
 
-def tests_of(pairs: Sequence[tables.Pair]) -> list[str]:
+def tests_of(pairs: Sequence[Pair]) -> list[str]:
     """The tests by which pairs were compared, each once."""
     return list(dict.fromkeys(tables.TESTS.get(pair.tested.test, pair.tested.test) for pair in pairs))
 

@@ -175,12 +175,7 @@ def pairs(changes: Sequence[str] | None) -> dict[str, Any]:
 
 
 def begin(
-    house: Courthouse,
-    case: Case,
-    procedure: str | None,
-    values: Mapping[str, Any],
-    seed: int,
-    persons: str | None = None,
+    house: Courthouse, case: Case, procedure: str | None, values: dict[str, Any], seed: int, persons: str | None = None
 ) -> str:
     """Put a hearing on record, and return its id.
 

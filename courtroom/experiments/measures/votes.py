@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from courtroom.evaluation.intervals import Sums
 
 Missing = Callable[[Sequence[CaseResult]], str]
+Given = Callable[[CaseResult], Sequence[Forecast]]
 
 
 def of_votes(row: CaseResult) -> tuple[Forecast, ...]:
@@ -36,10 +37,7 @@ def of_confidence(row: CaseResult) -> tuple[Forecast, ...]:
 
 
 def _calibration(
-    score: tuple[str, str],
-    error: tuple[str, str],
-    given: Callable[[CaseResult], Sequence[Forecast]],
-    missing: Missing = lambda rows: "",
+    score: tuple[str, str], error: tuple[str, str], given: Given, missing: Missing = lambda rows: ""
 ) -> tuple[Measure, Measure]:
     """The Brier score and the calibration error of forecasts, each with its name and title."""
 
