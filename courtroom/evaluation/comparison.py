@@ -213,9 +213,8 @@ def _seats(records: Sequence[Record]) -> dict[str, str]:
 
 def _ballots(records: Sequence[Record]) -> Iterator[BallotComparison]:
     seats, stages = _seats(records), list(_stages(records))
-    held = {
-        path: next(one for one in records if path in one.ballots) for path in _aligned(one.ballots for one in records)
-    }
+    paths = _aligned(record.ballots for record in records)
+    held = {path: next(one for one in records if path in one.ballots) for path in paths}
     for path, first in sorted(held.items(), key=lambda one: stages.index(one[1].ballot_stage(one[0]))):
         cast = _aligned(record.ballots.get(path, {}) for record in records)
         choices = {member: {vote.choice for vote in votes if vote} for member, votes in cast.items()}

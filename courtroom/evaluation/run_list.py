@@ -80,11 +80,8 @@ class RunList:
 
     def runs(self, wanted: RunFilter, most: int) -> list[str]:
         """Ids of the runs that the filters let through, newest first, also of those that stand together in one line."""
-        rows = self._database.execute(
-            f"SELECT id FROM runs WHERE {_fits(wanted)} ORDER BY number DESC LIMIT :most",
-            {**_values(wanted), "most": most},
-        )
-        return [str(row["id"]) for row in rows]
+        query = f"SELECT id FROM runs WHERE {_fits(wanted)} ORDER BY number DESC LIMIT :most"
+        return [str(row["id"]) for row in self._database.execute(query, {**_values(wanted), "most": most})]
 
     def newest(self, wanted: RunFilter, most: int) -> list[Run]:
         """The newest runs that the filters let through and that can be read, each as a line of its own."""

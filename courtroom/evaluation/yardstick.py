@@ -14,6 +14,9 @@ from functools import cached_property, lru_cache
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+import pandas as pd
+
 from courtroom.declarations.parts import ROUND
 from courtroom.engine.procedure import Procedure
 from courtroom.engine.record import Record
@@ -24,7 +27,6 @@ from courtroom.language import N_
 from courtroom.settings import DATA
 
 if TYPE_CHECKING:
-    import numpy as np
     import pandas as pd
     from numpy.typing import NDArray
 
@@ -110,9 +112,8 @@ def deliberation(record: Record, procedure: Procedure) -> Deliberation | None:
     if record.run.verdict is None or len(choices) != 2 or not ballots or scripted:
         return None
     names = [choice.name for choice in choices]
-    begins, ends = (
-        {who: one.choice == names[0] for who, one in votes.items() if one.choice} for votes in (ballots[0], ballots[-1])
-    )
+    both = (ballots[0], ballots[-1])
+    begins, ends = ({who: one.choice == names[0] for who, one in votes.items() if one.choice} for votes in both)
     if len(begins) < 2 or not ends:
         return None
     share, last = fmean(begins.values()), fmean(ends.values())
@@ -186,8 +187,6 @@ class Yardstick:
 
         A hung jury is no win, as nothing is proven.
         """
-        import pandas as pd  # slow to import
-
         sizes = sorted({one.place[0] for one in self.model})
         places = pd.MultiIndex.from_tuples([(size, votes) for size in sizes for votes in range(size + 1)], names=PLACE)
         mine, theirs = (_counted((one.place, one.verdict is True) for one in all_) for all_ in (self.model, people()))
@@ -203,8 +202,6 @@ class Yardstick:
         0. The interval is of a bootstrap within first ballots, p of a permutation within them. None where no first
         ballot is in both.
         """
-        import numpy as np
-
         shared = self.curve.query("n > 1 and people_n > 1")
         if shared.empty:
             return None
@@ -274,8 +271,6 @@ class Yardstick:
 
     def _majority(self) -> Line | None:
         """How often the first majority prevails, and how often it would with people from the same first ballots."""
-        import numpy as np
-
         mine, theirs = (
             _counted((one.place, one.prevails) for one in all_ if not one.even) for all_ in (self.model, people())
         )
@@ -376,8 +371,6 @@ def of_runs(runs: Iterable[str], record: Callable[[str], Record], procedures: Ma
 
 def _counted(pairs: Iterable[tuple[tuple[int, int], bool]]) -> pd.DataFrame:
     """How often it is true (`wins`), and of how many (`n`), by place."""
-    import pandas as pd  # slow to import
-
     rows = pd.DataFrame([(*place, is_true) for place, is_true in pairs], columns=[*PLACE, "wins"])
     return rows.astype(int).groupby(PLACE)["wins"].agg(wins="sum", n="size")
 
@@ -407,8 +400,6 @@ def _mean(
     name: str, title: str, values: Sequence[float], known: Mapping[str, Any] | None = None, *, percent: bool = True
 ) -> Line | None:
     """A mean over runs with the percentile interval of a bootstrap."""
-    import numpy as np
-
     if not values:
         return None
     random, given = np.random.default_rng(0), np.array(values)

@@ -87,9 +87,8 @@ def breakdown(
         found = {(curves[arm], label): cells for (arm, label), cells in found.items()}
         arms = list(dict.fromkeys(curves.values()))
     labels = sorted({label for _, label in found}, key=feature.order or str)  # type: ignore[arg-type]
-    return Breakdown(
-        feature.title, measure, tuple(labels), feature.order is not None, _points(found, arms, labels, measure)
-    )
+    points = _points(found, arms, labels, measure)
+    return Breakdown(feature.title, measure, tuple(labels), feature.order is not None, points)
 
 
 def learning_curve(trained: Sequence[CellRow], arms: Sequence[str], measure: Measure) -> Breakdown:

@@ -147,8 +147,8 @@ def _crate(found: ExperimentResults, files: Mapping[str, bytes]) -> Any:
     for path, content in files.items():
         kind = guess_type(path)[0] or "text/plain"
         what = CONTENTS.get(path, "A figure" if path.startswith("figures/") else "The template of a prompt")
-        described = {"name": path, "description": what, "encodingFormat": kind, "sha256": _sha(content)}
-        described["contentSize"] = str(len(content))
+        described = {"name": path, "description": what, "encodingFormat": kind}
+        described |= {"sha256": hashlib.sha256(content).hexdigest(), "contentSize": str(len(content))}
         made[path] = crate.add_file(io.BytesIO(content), path, properties=described)
     program = {"name": "Courtroom", "version": __version__, "softwareVersion": __version__}
     software = crate.add(SoftwareApplication(crate, "#courtroom", program))
@@ -182,10 +182,6 @@ def _versions() -> list[str]:
 def _json(value: Any) -> str:
     """What is no number is null, as JSON has it."""
     return to_json(value, indent=2, inf_nan_mode="null").decode() + "\n"
-
-
-def _sha(content: str | bytes) -> str:
-    return hashlib.sha256(content.encode() if isinstance(content, str) else content).hexdigest()
 
 
 def _day(moment: float) -> str:
@@ -248,7 +244,7 @@ def facts_of(found: ExperimentResults, house: Courthouse) -> dict[str, Any]:
         "retrievals": sum(len(one.retrievals) for one in records),
         "prompts": {
             "hash": prompts_hash(house.procedures[name] for name in sorted(experiment.procedures)),
-            "files": {path: _sha(text) for path, text in _prompts(found, house).items()},
+            "files": {path: hashlib.sha256(text.encode()).hexdigest() for path, text in _prompts(found, house).items()},
         },
         "software": {"courtroom": __version__, "python": ".".join(map(str, sys.version_info[:3]))},
         "dates": {"begun": _day(kept.created), "last": _day(max(times)) if times else ""},

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -38,17 +38,16 @@ if TYPE_CHECKING:
     from inspect_ai.event import ModelEvent
     from inspect_ai.log import EvalLog, EvalSample
 
+    from courtroom.courthouse import Courthouse
+
 
 MISSING = "Logs of Inspect need the extra `inspect`: pip install 'courtroom[inspect]'."
 MOST_NAME = 60
 
 
-def write_logs(
-    results: ExperimentResults, folder: Path, record: Callable[[str], Record], answers: AnswerStore
-) -> list[Path]:
-    """Write a log for each arm that has done anything; their files. A log that is there already is written anew.
-    `record`: gives a run as it stands. Raises `CourtroomError`: the extra is not installed, or the folder can't be
-    written to."""
+def write_logs(results: ExperimentResults, folder: Path, house: Courthouse) -> list[Path]:
+    """Write a log for each arm that has done anything; their files. A log that is there already is written anew. Raises
+    `CourtroomError`: the extra is not installed, or the folder can't be written to."""
     try:
         from inspect_ai.log import write_eval_log
     except ModuleNotFoundError as error:
@@ -57,7 +56,7 @@ def write_logs(
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for arm in results.arms:
-            if log := log_of(results, arm, record, answers):
+            if log := log_of(results, arm, house):
                 made = log.eval.created[:19].replace(":", "-")
                 written.append(folder / f"{made}_{_slug(log.eval.task)}_{log.eval.task_id}.eval")
                 write_eval_log(log, written[-1])
@@ -66,7 +65,7 @@ def write_logs(
     return written
 
 
-def log_of(found: ExperimentResults, arm: str, record: Callable[[str], Record], answers: AnswerStore) -> EvalLog | None:
+def log_of(found: ExperimentResults, arm: str, house: Courthouse) -> EvalLog | None:
     """The log of one arm; None where none of its cells has come to an end."""
     from inspect_ai.log import EvalConfig, EvalDataset, EvalLog, EvalResults, EvalSpec, EvalStats
 
@@ -75,9 +74,9 @@ def log_of(found: ExperimentResults, arm: str, record: Callable[[str], Record], 
         return None
     kept, experiment = found.kept, found.kept.experiment
     spec = next(one for one in experiment.arms if one.name == arm)
-    records = {row.run: record(row.run) for row in rows if row.run and row.state == "done"}
+    records = {row.run: house.record(row.run) for row in rows if row.run and row.state == "done"}
     completed = sum(row.state == "done" for row in rows)
-    samples = [_sample(row, found.measures, records.get(row.run), answers) for row in rows]
+    samples = [_sample(row, found.measures, records.get(row.run), house.answers) for row in rows]
     models = [call.model for one in records.values() for call in one.calls]
     dataset, cases = experiment.dataset, list(dict.fromkeys(row.row for row in rows))
     return EvalLog(

@@ -275,10 +275,8 @@ def answers_of(path: Path, model: str) -> Answers:
 
 def digest(answers: Answers) -> str:
     """SHA-256 of all answers: what is pinned of a file that may change."""
-    every = ((case, number, one) for case, several in answers.items() for number, one in enumerate(several))
-    lines = sorted(
-        json.dumps([case, number, one.answer, dict(one.took)], sort_keys=True) for case, number, one in every
-    )
+    every = ((case, place, one) for case, several in answers.items() for place, one in enumerate(several))
+    lines = sorted(json.dumps([case, place, one.answer, dict(one.took)], sort_keys=True) for case, place, one in every)
     return hashlib.sha256("\n".join(lines).encode()).hexdigest()
 
 

@@ -171,10 +171,8 @@ class Plan:
         self.setups = {place: self._setup(arm) for place, arm in enumerate(experiment.arms) if arm.procedure}
         """Of the arms that are procedures, by their places."""
         self._learns = {place: house.procedures[experiment.arms[place].procedure].learns for place in self.setups}
-        taught = experiment.teaches is not None
-        self.learning = tuple(
-            place for place, how in self._learns.items() if taught and how and how.can(self.setups[place])
-        )
+        taught = self._learns.items() if experiment.teaches else ()
+        self.learning = tuple(place for place, how in taught if how and how.can(self.setups[place]))
         """The places of the arms that learn, in the order in which they do."""
 
     @classmethod
@@ -331,6 +329,8 @@ def _memory_name(experiment: Experiment, what: str) -> str:
     return f"{experiment.name[:40]}-{experiment.digest[:8]}-{what}"
 
 
+Progress = Callable[[int, int], None]
+"""Is called with how many of something are done, and of how many."""
 REHEARSED_CASES = 12
 """Cases that are rehearsed under every arm and repeat, and in training; the others are taken to be like them."""
 SECONDS_A_CALL = 4.0
@@ -374,7 +374,7 @@ class ExperimentEstimate(Estimate):
     arms: tuple[ArmEstimate, ...]
 
 
-def estimate(plan: Plan, progress: Callable[[int, int], None]) -> ExperimentEstimate:
+def estimate(plan: Plan, progress: Progress) -> ExperimentEstimate:
     """Estimate what an experiment takes; no language model is asked, and nothing is put on record.
 
     An arm that learns is rehearsed with the memory as it is now: what it will have learned is not known yet.
@@ -398,7 +398,7 @@ def estimate(plan: Plan, progress: Callable[[int, int], None]) -> ExperimentEsti
     taken = []
     for done, (phase, place, row, repeat, more) in enumerate(some):
         progress(done, len(some))
-        took = _rehearsed(plan, place, phase, row.case, experiment.seed(place, repeat), known)
+        took = _taken(plan, place, phase, row.case, experiment.seed(place, repeat), known)
         taken.append({"arm": place, "phase": phase, "more": more, **took})
     progress(len(some), len(some))
     amounts = ["calls", "shared", "tokens", "money"]
@@ -433,9 +433,7 @@ def _known(money: float) -> float | None:
     return None if math.isnan(money) else float(money)
 
 
-def _rehearsed(
-    plan: Plan, place: int, phase: Phase, case: Case, seed: int, known: dict[str, Reply]
-) -> dict[str, float]:
+def _taken(plan: Plan, place: int, phase: Phase, case: Case, seed: int, known: dict[str, Reply]) -> dict[str, float]:
     """What one cell takes; nothing where it is the run that forks are compared with."""
     if plan.repeats_parent(place, seed):
         return {"calls": 0, "shared": 0, "tokens": 0, "money": 0.0, "seconds": math.nan}

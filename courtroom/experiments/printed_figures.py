@@ -84,11 +84,7 @@ def axis_of(arms: Sequence[Arm]) -> tuple[str, dict[str, list[tuple[float, str]]
                 rest = {name: one for name, one in arm.set.items() if name != path}
                 label = ", ".join(filter(None, [arm.procedure, arm.model, *(f"{n} {v}" for n, v in rest.items())]))
                 curves.setdefault(label, []).append((float(value), arm.name))
-        several = {
-            label: sorted(places)
-            for label, places in curves.items()
-            if len({at for at, _ in places}) >= MIN_CURVE_PLACES
-        }
+        several = {label: sorted(of) for label, of in curves.items() if len({at for at, _ in of}) >= MIN_CURVE_PLACES}
         if several:
             return path, several
     return None

@@ -64,10 +64,8 @@ def accounts(experiment: Experiment, rows: Sequence[CellRow], measures: Sequence
     unreadable = Counter(row.arm for row in rows if (one := row.scored) and not readable(one, structured))
     unknown = {arm.name: arm.unknown for arm in experiment.arms}
     return tuple(
-        Account(
-            arm=arm, cases=len(mine), unanswered=len(every - mine), unknown=unknown[arm], unreadable=unreadable[arm]
-        )
-        for arm, mine in done.items()
+        Account(arm=arm, cases=len(own), unanswered=len(every - own), unknown=unknown[arm], unreadable=unreadable[arm])
+        for arm, own in done.items()
     )
 
 
@@ -107,16 +105,12 @@ def sentences(found: Sequence[Account]) -> list[str]:
     lines = []
     for one in found:
         if one.unknown:
-            lines.append(
-                f"{one.arm}: {one.unknown:,} of the answered cases are not in the dataset and count for nothing."
-            )
+            lines += [f"{one.arm}: {one.unknown:,} of the answered cases are not in the dataset and count for nothing."]
         if one.unreadable:
-            lines.append(f"{one.arm}: {one.unreadable:,} answers can't be read and count as wrong.")
+            lines += [f"{one.arm}: {one.unreadable:,} answers can't be read and count as wrong."]
     if any(one.unanswered for one in found):
         counted = ", ".join(f"{one.arm} {one.cases:,}" for one in found)
-        lines.append(
-            f"The arms are not over the same cases ({counted}); a pair is compared on the cases that both have."
-        )
+        lines += [f"The arms are not over the same cases ({counted}); a pair is compared on the cases that both have."]
     return lines
 
 
@@ -136,11 +130,8 @@ def guesses(groups: Mapping[tuple[str, str], ArmGroup], measures: Sequence[Measu
         scored = [one for row in cases.values() if (one := row.scored)]
         if not (guessed := _constant(scored)):
             continue
-        values = {
-            measure.name: value
-            for measure in measures
-            if measure.name in GUESSED and not isnan(value := measure.value(guessed))
-        }
+        known = [(one.name, one.value(guessed)) for one in measures if one.name in GUESSED]
+        values = {name: value for name, value in known if not isnan(value)}
         found.append(Guess(MOST_FREQUENT, name, values))
         shares = [1 / len(options) for one in scored if (options := _options(one))]
         if shares and any(measure.name == "accuracy" for measure in measures):

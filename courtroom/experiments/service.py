@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Collection, Mapping
 from concurrent.futures import Future
 from datetime import UTC, datetime
 from functools import cached_property, partial
@@ -22,7 +22,7 @@ from courtroom.experiments.hypotheses import Preregistration, prompts_hash
 from courtroom.experiments.measures import at_hand, fitting, wanted
 from courtroom.experiments.mirror import is_unread
 from courtroom.experiments.outcome import Outcome
-from courtroom.experiments.plan import ExperimentEstimate, Phase, Plan, estimate, memories_of, pinned, rows_of
+from courtroom.experiments.plan import ExperimentEstimate, Phase, Plan, Progress, estimate, memories_of, pinned, rows_of
 from courtroom.experiments.results import ExperimentResults, accounts, answered_by_stand_ins, left_out, sentences
 from courtroom.experiments.sequential_test import Repeats
 from courtroom.experiments.spec import ALL, Experiment, with_controls
@@ -96,9 +96,7 @@ class Experiments:
         self.store.replace(kept.model_copy(update={"lock": lock}))
         return lock
 
-    def estimate(
-        self, experiment: Experiment, progress: Callable[[int, int], None] = lambda done, total: None
-    ) -> ExperimentEstimate:
+    def estimate(self, experiment: Experiment, progress: Progress = lambda done, total: None) -> ExperimentEstimate:
         """About what an experiment will take: calls, tokens, money, and how many calls shared answers save. `progress`:
         is called with how many cells are rehearsed, and of how many."""
         return estimate(Plan.of(experiment, self._house), progress)

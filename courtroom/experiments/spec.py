@@ -41,10 +41,10 @@ OF_MODELS = ("model.id", "model.connection", "model.extra", "roles", "members", 
 class _Source(Strict):
     """Where cases are from."""
 
-    name: str = Field(default="", max_length=120)
-    run: str = Field(default="", max_length=120, description="In place of a dataset: the run whose forks the arms are.")
+    name: str = Field("", max_length=120)
+    run: str = Field("", max_length=120, description="In place of a dataset: the run whose forks the arms are.")
     version: str | None = Field(
-        default=None, description="Without one, the newest; it is written out when the experiment begins."
+        None, description="Without one, the newest; it is written out when the experiment begins."
     )
 
 
@@ -75,7 +75,7 @@ class Variant(Strict):
     name: str = Field(min_length=1, max_length=400)
     kind: Change | None = None
     set: dict[str, Any] = Field(default_factory=dict, description="Values of the setup by their paths.")
-    without: tuple[str, ...] = Field(default=(), description="Parts of the case that are left out, by their names.")
+    without: tuple[str, ...] = Field((), description="Parts of the case that are left out, by their names.")
     other_order: bool = option(False, "Whether the sides of the case stand in the other order.")
     rewritten: dict[str, dict[str, str]] = option(
         {}, "By a case's id, its texts that are heard in other words, by their paths in the case."
@@ -98,16 +98,14 @@ class Arm(Variant):
     """One row of the table: a procedure with a setup, or predictions made elsewhere."""
 
     procedure: str = ""
-    model: str = Field(
-        default="", description="`offline`, any LiteLLM model id, or which model's lines of the predictions."
-    )
+    model: str = Field("", description="`offline`, any LiteLLM model id, or which model's lines of the predictions.")
     set: dict[str, JsonValue] = Field(default_factory=dict, description="Values of the setup by their paths.")
-    seed: int = Field(default=0, ge=0, description="Of the first repeat; each further one has the next.")
+    seed: int = Field(0, ge=0, description="Of the first repeat; each further one has the next.")
     repeats: int | None = option(
         None, "How often each case runs under this arm, in place of the experiment's repeats.", ge=1, le=1_000
     )
-    predictions: str = Field(default="", description="A file of answers by case.")
-    digest: str = Field(default="", description="Of the predictions; written out when the experiment begins.")
+    predictions: str = Field("", description="A file of answers by case.")
+    digest: str = Field("", description="Of the predictions; written out when the experiment begins.")
     unknown: int = option(
         0, "Cases of the predictions that the dataset does not have; written out when the experiment begins."
     )
@@ -129,7 +127,7 @@ class KnowledgeRules(Preparation):
     """What runs may see of what was learned: by default the memory as it is, and no cell teaches it anything."""
 
     train: str | None = Field(
-        default=None,
+        None,
         description="A split from which each arm that can learns first, case by case, in the order of the dataset.",
     )
     dataset: str = option("", "The dataset that has this split; empty: the one that is tested.", max_length=120)
@@ -140,13 +138,13 @@ class KnowledgeRules(Preparation):
     sample: int | None = option(None, "Learn from so many, drawn with this table's `seed`.", ge=1)
     seed: int = option(0, "Of the draw.")
     leave_out: float = Field(
-        default=MAY_BE_LEFT_OUT,
+        MAY_BE_LEFT_OUT,
         ge=0,
         le=1,
         description="Share of the cases that an arm's training may go on without, where they can't be answered.",
         exclude_if=lambda share: share == MAY_BE_LEFT_OUT,
     )
-    test_on_trained: bool = Field(default=False, description="Allow the tested split to be the one trained on.")
+    test_on_trained: bool = Field(False, description="Allow the tested split to be the one trained on.")
 
 
 PRESENTED: dict[str, Any] = {
@@ -163,24 +161,21 @@ class Experiment(Strict):
     """All that an experiment is. The same file with the same dataset has the same digest, and so the same cells."""
 
     name: str = Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,59}$")
-    title: str = Field(default="", max_length=200)
-    source: str = Field(default="", max_length=400, description="Which table or figure of which paper it is.")
+    title: str = Field("", max_length=200)
+    source: str = Field("", max_length=400, description="Which table or figure of which paper it is.")
     dataset: Cases
-    repeats: int = Field(default=1, ge=1, le=1_000)
+    repeats: int = Field(1, ge=1, le=1_000)
     seeds: tuple[int, ...] = Field(
-        default=(), description="Of the repeats under every arm, in place of each arm's own seed and those after it."
+        (), description="Of the repeats under every arm, in place of each arm's own seed and those after it."
     )
     measures: tuple[str, ...] = Field(
-        default=(), description="By their names; without any, the usual ones of the kind of case."
+        (), description="By their names; without any, the usual ones of the kind of case."
     )
-    by_category: bool = Field(default=False, description="A table for each category of cases.")
+    by_category: bool = Field(False, description="A table for each category of cases.")
     gain_over: dict[str, str] = Field(
-        default_factory=dict,
-        description="By an arm's name, the arm of a single model whose right answers its gain is over.",
+        {}, description="By an arm's name, the arm of a single model whose right answers its gain is over."
     )
-    at_once: int = Field(
-        default=64, ge=1, le=1_000, description="Cells under way at once, within each model's own limits."
-    )
+    at_once: int = Field(64, ge=1, le=1_000, description="Cells under way at once, within each model's own limits.")
     batch: bool = option(
         False,
         "Calls that are ready at the same time go out as one batch, at half the price, where the provider takes "
@@ -189,11 +184,9 @@ class Experiment(Strict):
     budget: Budget = Field(default_factory=Budget, description="Of the whole experiment.")
     knowledge: KnowledgeRules = Field(default_factory=KnowledgeRules)
     arms: tuple[Arm, ...] = Field(min_length=1, max_length=2_000)
-    hypotheses: tuple[Hypothesis, ...] = Field(default=(), max_length=200)
-    lock: Preregistration | None = Field(
-        default=None, description="The hypotheses as they were before the first answer."
-    )
-    canaries: tuple[Canary, ...] = Field(default=(), description="What came of asking recorded calls again.")
+    hypotheses: tuple[Hypothesis, ...] = Field((), max_length=200)
+    lock: Preregistration | None = Field(None, description="The hypotheses as they were before the first answer.")
+    canaries: tuple[Canary, ...] = Field((), description="What came of asking recorded calls again.")
 
     @model_validator(mode="before")
     @classmethod

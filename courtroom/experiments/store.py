@@ -137,11 +137,8 @@ class ExperimentStore:
 
     def counts(self, experiment: str) -> dict[tuple[int, State], int]:
         """How many cells are in each state, by the arm's place."""
-        rows = self._database.execute(
-            "SELECT arm, state, count(*) AS many FROM experiment_cells WHERE experiment = ? GROUP BY arm, state",
-            (experiment,),
-        )
-        return {(row["arm"], row["state"]): row["many"] for row in rows}
+        query = "SELECT arm, state, count(*) AS many FROM experiment_cells WHERE experiment = ? GROUP BY arm, state"
+        return {(row["arm"], row["state"]): row["many"] for row in self._database.execute(query, (experiment,))}
 
     def took(self, experiment: str) -> dict[int, Cost]:
         """What was really asked for the cells that are done, by the arm's place."""

@@ -9,6 +9,8 @@ from itertools import combinations, repeat
 from math import isnan, lcm
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from courtroom.cases.case import Case
 from courtroom.evaluation import significance
 from courtroom.evaluation.intervals import FEWEST, Bounds, CaseSums, Interval, of_difference, of_measure
@@ -72,9 +74,10 @@ class ArmSpending:
     @property
     def a_case(self) -> tuple[str, str]:
         """Return how many tokens and how many US dollars a case took, as they are printed."""
-        about = "about " if self.estimated else ""
-        tokens = f"{about}{self.tokens / self.done:,.0f}" if self.calls and self.done else "–"
-        return tokens, "–" if self.cost is None or not self.done else f"{about}{self.cost / self.done:.4g}"
+        tokens = f"{self.tokens / self.done:,.0f}" if self.calls and self.done else ""
+        cost = "" if self.cost is None or not self.done else f"{self.cost / self.done:.4g}"
+        told = [f"about {number}" if number and self.estimated else number or "–" for number in (tokens, cost)]
+        return told[0], told[1]
 
 
 @dataclass
@@ -180,8 +183,6 @@ def case_sums(groups: Sequence[ArmGroup], measure: Measure) -> list[CaseSums]:
     Where each run has a value of its own, the runs stand side by side. Of arms with fewer runs these are repeated, so
     that all arms have as many.
     """
-    import numpy as np
-
     cells = [(group, case) for group in groups for case in sorted(group.by_case)]
     parts = measure.parts([one for group, case in cells for one in group.by_case[case]])
     many = np.array([len(group.by_case[case]) for group, case in cells])
@@ -392,8 +393,6 @@ def over_repeats(group: ArmGroup, measures: Sequence[Measure]) -> Tested | None:
 
 def _each_once(measure: Measure, group: ArmGroup, given: CaseSums) -> CaseSums:
     """Average a case's repeats, so that each case counts once whatever its repeats."""
-    import numpy as np
-
     if measure.is_of_each_run:
         return given
     if measure.each is None:
@@ -403,8 +402,6 @@ def _each_once(measure: Measure, group: ArmGroup, given: CaseSums) -> CaseSums:
 
 
 def _pair(measure: Measure, group: str, a: str, b: str, of_a: CaseSums, of_b: CaseSums, pairs: int) -> Pair | None:
-    import numpy as np
-
     others = {*of_b.cases}
     shared = [case for case in of_a.cases if case in others]
     if not shared:

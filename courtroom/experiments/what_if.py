@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, product
 from statistics import fmean
@@ -24,7 +24,7 @@ from courtroom.engine.record import Record
 from courtroom.errors import CourtroomError
 from courtroom.evaluation.intervals import Interval, of_share
 from courtroom.experiments.outcome import Outcome
-from courtroom.experiments.plan import finished
+from courtroom.experiments.plan import Progress, finished
 from courtroom.experiments.spec import Arm, Change, Experiment, Variant, parsed
 from courtroom.experiments.store import StoredCell
 
@@ -57,9 +57,7 @@ Axis = tuple[Variant, ...]
 
 def values(kind: type[Setup], path: str, given: Iterable[Any]) -> Axis:
     """One knob of a kind of setup at each of these values, e.g. `model.temperature` at 0 and 1."""
-    return tuple(
-        Variant(name=short(setting_in_words(kind, path, value)), kind="knob", set={path: value}) for value in given
-    )
+    return tuple(Variant(name=short(setting_in_words(kind, path, one)), kind="knob", set={path: one}) for one in given)
 
 
 def members_left_out(procedure: Procedure, setup: Setup, case: Case, seed: int) -> Axis:
@@ -346,9 +344,7 @@ class WhatIfs:
         arm = Arm(name=BASE.name, procedure=base.run.procedure, set=values, seed=base.run.seed)
         return _of_forks(base, [arm], seeds)
 
-    def propose(
-        self, run: str, budget: int, notify: Callable[[int, int], None] = lambda done, total: None
-    ) -> list[tuple[Variant, int]]:
+    def propose(self, run: str, budget: int, notify: Progress) -> list[tuple[Variant, int]]:
         """What could change this verdict: single changes with the calls that each asks for, the cheapest first, as many
         as fit a budget together. `notify`: is called with how far the rehearsals are."""
         base = finished(run, self._house)

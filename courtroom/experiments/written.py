@@ -98,9 +98,8 @@ def latex(table: ResultTable, pairs: Sequence[Pair] = (), title: str = "", left_
 
 def _groups(table: ResultTable, pairs: Sequence[Pair]) -> list[dict[str, Any]]:
     """Cut the table into its groups, as templates print them."""
-    return [
-        {"name": "" if group == tables.ALL else group, "lines": lines_of(table, pairs, group)} for group in table.groups
-    ]
+    named = ((group, "" if group == tables.ALL else group) for group in table.groups)
+    return [{"name": name, "lines": lines_of(table, pairs, group)} for group, name in named]
 
 
 def explained(table: ResultTable, pairs: Sequence[Pair], left_out: Sequence[str]) -> list[str]:

@@ -102,16 +102,17 @@ def draw_frontier(table: ResultTable, group: str, measure: Measure, theme: str =
     x, y = [points[place][0] for place in front], [points[place][1].value for place in front]
     figure.add_scatter(x=x, y=y, mode="lines", line={"color": NEUTRAL[theme], "dash": "dot", "shape": "hv"}, **UNNAMED)
     for cost, one, arm, number in points:
-        marker = {"size": 13, "color": tone(number, theme), "symbol": SYMBOLS[number % len(SYMBOLS)]}
-        bars = error_bars([one], tone(number, theme))
-        hover = f"{plain(arm)}<br>%{{y:.3f}} for %{{x:.4g}} a case<extra></extra>"
         figure.add_scatter(
-            x=[cost], y=[one.value], mode="markers", name=plain(arm), marker=marker, error_y=bars, hovertemplate=hover
+            x=[cost],
+            y=[one.value],
+            mode="markers",
+            name=plain(arm),
+            marker={"size": 13, "color": tone(number, theme), "symbol": SYMBOLS[number % len(SYMBOLS)]},
+            error_y=error_bars([one], tone(number, theme)),
+            hovertemplate=f"{plain(arm)}<br>%{{y:.3f}} for %{{x:.4g}} a case<extra></extra>",
         )
-    figure.update_xaxes(
-        title_text=_("US$ a case") if in_money else _("tokens a case") if in_tokens else _("calls a case"),
-        range=[-0.03 * most, 1.06 * most],
-    )
+    title = _("US$ a case") if in_money else _("tokens a case") if in_tokens else _("calls a case")
+    figure.update_xaxes(title_text=title, range=[-0.03 * most, 1.06 * most])
     _measured(figure, measure, "y")
     return framed(figure, theme, 420)
 
@@ -136,7 +137,7 @@ def draw_breakdown(breakdown: Breakdown, theme: str = "light") -> go.Figure:
     for number, arm in enumerate(dict.fromkeys(point.arm for point in breakdown.points)):
         mine = {point.label: point for point in breakdown.points if point.arm == arm}
         shown = [mine[label] for label in breakdown.labels if label in mine]
-        colour, told = tone(number, theme), "%{customdata[0]}: %{y:.3f}, %{customdata[1]}, %{customdata[2]} cells"
+        colour = tone(number, theme)
         figure.add_scatter(
             x=[breakdown.labels.index(point.label) for point in shown],
             y=[point.value.value for point in shown],
@@ -146,7 +147,9 @@ def draw_breakdown(breakdown: Breakdown, theme: str = "light") -> go.Figure:
             marker={"size": 10, "color": colour, "symbol": SYMBOLS[number % len(SYMBOLS)]},
             error_y=error_bars([point.value for point in shown], colour),
             customdata=[[plain(point.label), _told(point.value), point.cells] for point in shown],
-            hovertemplate=f"{told}<extra>{plain(arm)}</extra>",
+            hovertemplate="%{customdata[0]}: %{y:.3f}, %{customdata[1]}, %{customdata[2]} cells<extra>"
+            + plain(arm)
+            + "</extra>",
         )
     points, many = breakdown.points, len(breakdown.labels)
     cases = {label: max((one.cases for one in points if one.label == label), default=0) for label in breakdown.labels}
@@ -279,6 +282,7 @@ def draw_yardstick(found: Yardstick, theme: str = "light") -> go.Figure:
             shares = [one for one in map(wilson, known[wins], known[n]) if one]
             of_people = n == "people_n"
             colour = NEUTRAL[theme] if of_people else tone(number, theme)
+            told = zip(known["votes"], known[n], shares, strict=True)
             figure.add_scatter(
                 x=known["votes"] / size,
                 y=[one.value for one in shares],
@@ -287,10 +291,7 @@ def draw_yardstick(found: Yardstick, theme: str = "light") -> go.Figure:
                 line={"color": colour, "width": 2, "dash": "dot" if of_people else "solid"},
                 marker={"size": 9, "color": colour, "symbol": "square" if of_people else "circle"},
                 error_y=error_bars(shares, colour),
-                customdata=[
-                    [votes, size, many, one.low, one.high]
-                    for votes, many, one in zip(known["votes"], known[n], shares, strict=True)
-                ],
+                customdata=[[votes, size, many, one.low, one.high] for votes, many, one in told],
                 hovertemplate="%{customdata[0]} / %{customdata[1]}: %{y:.0%} "
                 "(%{customdata[3]:.0%} – %{customdata[4]:.0%}), n = %{customdata[2]}",
             )

@@ -26,9 +26,8 @@ def draw_graph(graph: Graph, choices: Sequence[Choice], theme: str = "light", he
 
     A click on a node gives its member id as `customdata`; on an arrow, both ids with a blank between.
     """
-    at = _places(
-        tuple(node.id for node in graph.nodes), tuple(dict.fromkeys((edge.source, edge.target) for edge in graph.edges))
-    )
+    joined = dict.fromkeys((edge.source, edge.target) for edge in graph.edges)
+    at = _places(tuple(node.id for node in graph.nodes), tuple(joined))
     labels = {node.id: node.label for node in graph.nodes}
 
     def along(edge: Edge, axis: int) -> tuple[float | None, ...]:
@@ -146,12 +145,10 @@ def draw_confidence(directive: str, life: Sequence[Taught], theme: str = "light"
     """Confidence after each step of learning that touched the directive; 0 where it was merged or pruned."""
     standing = ((taught, change) for taught in life if taught.undone is None for change in taught.changes)
     points = [(taught, change.after or {}) for taught, change in standing if change.id == directive]
-    steps, given = list(range(1, len(points) + 1)), [float(after.get("confidence", 0.0)) for _taught, after in points]
+    x, y = list(range(1, len(points) + 1)), [float(after.get("confidence", 0.0)) for _taught, after in points]
     told = [f"{one.phase}, {datetime.fromtimestamp(one.at):%Y-%m-%d %H:%M}" for one, _after in points]
     line = {"color": tone(0, theme), "shape": "hv"}
-    figure = go.Figure().add_scatter(
-        x=steps, y=given, mode="lines+markers", line=line, hovertext=told, hoverinfo="text+y"
-    )
+    figure = go.Figure().add_scatter(x=x, y=y, mode="lines+markers", line=line, hovertext=told, hoverinfo="text+y")
     figure.update_yaxes(range=[0, 1.05], title=_("Confidence"))
     figure.update_xaxes(title=_("Step"), dtick=1)
     return framed(figure, theme, 260)
@@ -188,10 +185,8 @@ def draw_sureness(record: Record, choices: Sequence[Choice], theme: str = "light
     names = {ballot: plain(record.ballot_name(ballot)) for ballot in record.ballots}
     figure = go.Figure()
     for _who, mine in given.groupby("member"):
-        heights = mine.set_index("ballot")["height"].reindex([*names])  # a line is broken where nothing was said
-        figure.add_scatter(
-            x=[*names.values()], y=heights, mode="lines", line_color=LINE[theme], line_width=1.5, **UNNAMED
-        )
+        y = mine.set_index("ballot")["height"].reindex([*names])  # a line is broken where nothing was said
+        figure.add_scatter(x=[*names.values()], y=y, mode="lines", line_color=LINE[theme], line_width=1.5, **UNNAMED)
     for choice in choices:
         mine = given[given["choice"] == choice.name]
         who = mine["member"].map(record.name_of)

@@ -17,7 +17,7 @@ from typer import Argument, Option
 from courtroom.courthouse import Courthouse
 from courtroom.errors import CourtroomError
 from courtroom.questions.asides import Cost
-from courtroom.shell.options import LOOK_S, Json, Model, Set, opened, pairs, tell, write
+from courtroom.shell.options import LOOK_S, Json, Model, Set, group, opened, pairs, tell, write
 from courtroom.text.files import write_csv
 
 if TYPE_CHECKING:
@@ -91,9 +91,7 @@ def _lines(rows: list[dict[str, str | float]], between: str) -> str:
     return write_csv(rows[0] if rows else (), (row.values() for row in rows), between)
 
 
-app = typer.Typer(
-    no_args_is_help=True, rich_markup_mode=None, help="Run arms over a dataset, compare them, and write the table."
-)
+app = group("Run arms over a dataset, compare them, and write the table.")
 Name = Annotated[str, Argument(help="The experiment's id, or its name for the newest of that name.")]
 Dask = Annotated[
     str | None,
@@ -310,7 +308,7 @@ def inspect(name: Name, to: Annotated[Path, Option(help="A folder for the logs, 
     from courtroom.experiments.inspect_log import write_logs
 
     with opened() as house:
-        for path in write_logs(house.experiments.results(name), to, house.record, house.answers):
+        for path in write_logs(house.experiments.results(name), to, house):
             print(path)
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
 from pydantic import ValidationError
-from typer import Option
+from typer import Option, Typer
 
 from courtroom.cases.case import Case
 from courtroom.cases.checks import check, explain
@@ -35,6 +35,11 @@ def opened(dask: str | None = None) -> Iterator[Courthouse]:
     settings = from_environment()
     with closing(Courthouse(settings if dask is None else settings.model_copy(update={"dask": dask}))) as house:
         yield house
+
+
+def group(about: str) -> Typer:
+    """Return a group of commands, which tells them where none is given."""
+    return Typer(no_args_is_help=True, rich_markup_mode=None, help=about)
 
 
 LOOK_S = 0.1
@@ -122,10 +127,8 @@ def read_bytes(path: Path) -> bytes:
         raise CourtroomError(f"{path} can't be read: {error.strerror}. Check the path.") from error
 
 
-Labels = Annotated[str, Option("--labels", help="What labels mean that are numbers: 0=NAME,1=NAME.")]
-Encoding = Annotated[
-    str, Option("--encoding", help="Of texts and tables, such as gb18030; by default as the file looks.")
-]
+Labels = Annotated[str, Option(help="What labels mean that are numbers: 0=NAME,1=NAME.")]
+Encoding = Annotated[str, Option(help="Of texts and tables, such as gb18030; by default as the file looks.")]
 
 
 def taken_in(house: Courthouse, package: Package) -> Case:

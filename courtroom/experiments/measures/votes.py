@@ -6,6 +6,8 @@ from collections.abc import Callable, Hashable, Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from courtroom.cases.criminal import Trial
 from courtroom.cases.dispute import SIDES, Dispute
 from courtroom.cases.labelled import LabelledTask
@@ -43,8 +45,6 @@ def _calibration(
 
     def parts(rows: Sequence[CaseResult]) -> Sums:
         """Shape (rows, 1 + bins): forecasts, and probability less hit in the bin that the probability lies in."""
-        import numpy as np
-
         sums = np.zeros((len(rows), 1 + BINS))
         for at, row in enumerate(rows):
             for probability, is_right in given(row):
@@ -53,8 +53,6 @@ def _calibration(
         return sums
 
     def finish(sums: Sums) -> Sums:
-        import numpy as np
-
         return quotient(np.abs(sums[:, 1:]).sum(axis=1), sums[:, 0])
 
     def of_case(row: CaseResult) -> float | None:
@@ -227,8 +225,6 @@ def _gain(name: str, title: str, which: bool | None) -> Measure:
         return sum(real == mine for real, mine, *_ in both), sum(real == single for real, _, _, single in both)
 
     def parts(rows: Sequence[CaseResult]) -> Sums:
-        import numpy as np
-
         return np.array([hits(row) for row in rows], dtype=float).reshape(-1, 2)
 
     def finish(sums: Sums) -> Sums:

@@ -89,8 +89,8 @@ STATES: tuple[State, State, State] = ("done", "failed", "waiting")
 def progress_view(house: Courthouse, kept: StoredExperiment) -> None:
     """Status and buttons; while it is not done, how far it is, in all and for each arm."""
     store = house.experiments.store
-    counts, ended = store.counts(kept.id), _ended(house, kept.id)
-    total = sum(counts.values())
+    counts = store.counts(kept.id)
+    total, ended = sum(counts.values()), sum(many for (_, state), many in counts.items() if state != "waiting")
     with st.container(horizontal=True, vertical_alignment="center"):
         status_badge(kept.status)
         if may(Access.RUN) and kept.status == "running":
@@ -390,22 +390,18 @@ def _table(results: ExperimentResults, group: str) -> pd.DataFrame:
 
 def _results_now(house: Courthouse, kept: StoredExperiment) -> ExperimentResults | None:
     """What has come of it until now; without a cell that is done a sentence says so."""
-    if not _ended(house, kept.id):
+    counts = house.experiments.store.counts(kept.id)
+    if all(state == "waiting" for _arm, state in counts):
         st.info(_("No cell is done yet."), icon=":material/hourglass_empty:")
         return None
-    counts = tuple(sorted(house.experiments.store.counts(kept.id).items()))
     with st.spinner(_("Adding up ...")):
-        return _results(house, kept.id, counts, kept.experiment.model_dump_json())
+        return _results(house, kept.id, tuple(sorted(counts.items())), kept.experiment.model_dump_json())
 
 
 @st.cache_resource(max_entries=4, show_spinner=False)
 def _results(_house: Courthouse, name: str, counts: object, content: str) -> ExperimentResults:
     """Worked out once for as many cells as are done, and as the experiment's measures are."""
     return _house.experiments.results(name)
-
-
-def _ended(house: Courthouse, name: str) -> int:
-    return sum(many for (_, state), many in house.experiments.store.counts(name).items() if state != "waiting")
 
 
 PARTS = ("Results", "Beside people")
