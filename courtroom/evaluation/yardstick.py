@@ -5,17 +5,16 @@ cases are left out (`data/juries/first_ballots.csv`, from the R package `sate`, 
 the same first ballots.
 """
 
-from __future__ import annotations
-
 import csv
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property, lru_cache
 from statistics import fmean
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from courtroom.declarations.parts import ROUND
 from courtroom.engine.procedure import Procedure
@@ -25,10 +24,6 @@ from courtroom.evaluation.intervals import Interval
 from courtroom.judging.jurors import private_votes
 from courtroom.language import N_
 from courtroom.settings import DATA
-
-if TYPE_CHECKING:
-    import pandas as pd
-    from numpy.typing import NDArray
 
 FILE = DATA / "juries" / "first_ballots.csv"
 BALLOTS = "jury deliberations in the R package sate 3.1.1 (CC0: Devine et al. 2001, 2004, 2007; Sandys 1995; NCSC)"

@@ -24,7 +24,7 @@ from courtroom.engine.events import Called, Voted
 from courtroom.engine.record import Record
 from courtroom.engine.services import Asked
 from courtroom.errors import CourtroomError
-from courtroom.evaluation.intervals import CaseSums, of_difference, of_measure
+from courtroom.evaluation.intervals import CaseSums, Sums, of_difference, of_measure
 from courtroom.language import N_
 from courtroom.models.schema import schema_of
 from courtroom.models.spec import NO_SERVER
@@ -34,7 +34,6 @@ from courtroom.strict import Strict
 
 if TYPE_CHECKING:
     from courtroom.courthouse import Courthouse
-    from courtroom.evaluation.intervals import Sums
 
 USUAL_CALLS, MAX_CALLS = 50, 1_000
 KINDS = (N_("Answers"), N_("Decisions"), N_("Votes"))

@@ -1,8 +1,6 @@
 """An experiment as a file: a dataset, arms, repeats, measures, a budget, a knowledge protocol. The bundled ones, and
 the arms that are matched controls: what the talk, the personas and the mere spending of a panel are each worth."""
 
-from __future__ import annotations
-
 import hashlib
 import re
 import tomllib
@@ -64,9 +62,9 @@ class Cases(Selection, _Source):
         needed = [(self.name, self.version), *([(other, version)] if other else [])]
         return {(name, of) for name, known in needed for of in (known, None)}
 
-    def only(self, ids: Iterable[str]) -> Cases:
+    def only(self, ids: Iterable[str]) -> Self:
         """Return these of its cases, which were chosen before; they are read in the same way."""
-        return Cases(name=self.name, run=self.run, version=self.version, ids=tuple(ids), cut=self.cut)
+        return type(self)(name=self.name, run=self.run, version=self.version, ids=tuple(ids), cut=self.cut)
 
 
 class Variant(Strict):

@@ -1,26 +1,20 @@
 """The table of an experiment: a line for each arm and group of cases, with intervals, and which differences hold."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import combinations, repeat
 from math import isnan, lcm
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from courtroom.cases.case import Case
 from courtroom.evaluation import significance
-from courtroom.evaluation.intervals import FEWEST, Bounds, CaseSums, Interval, of_difference, of_measure
+from courtroom.evaluation.intervals import FEWEST, Bounds, CaseSums, Interval, Sums, of_difference, of_measure
 from courtroom.evaluation.significance import ALPHA, Tested, fewest_cases
 from courtroom.experiments.measures import CaseResult, Measure
 from courtroom.experiments.measures.measure import quotient
 from courtroom.experiments.outcome import Outcome
-
-if TYPE_CHECKING:
-    from courtroom.evaluation.intervals import Sums
 
 ALL = "all cases"
 

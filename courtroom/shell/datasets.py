@@ -1,7 +1,5 @@
 """Datasets from a shell: `python -m courtroom datasets ...`."""
 
-from __future__ import annotations
-
 import json
 import re
 import sys

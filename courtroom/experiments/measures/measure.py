@@ -1,18 +1,14 @@
 """What a measure is: sums over cases, which can be left out, drawn again and swapped, and what they come to."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal, TypedDict, Unpack
+from typing import Literal, TypedDict, Unpack
 
 import numpy as np
 
 from courtroom.cases.case import Case, CaseT
+from courtroom.evaluation.intervals import Bounds, Finish, Sums
 from courtroom.experiments.outcome import Outcome
-
-if TYPE_CHECKING:
-    from courtroom.evaluation.intervals import Bounds, Finish, Sums
 
 
 @dataclass(frozen=True)

@@ -1,10 +1,8 @@
 """Measures of how a panel voted: whether shares of votes and confidence are good probabilities, whether members agree."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -13,12 +11,10 @@ from courtroom.cases.dispute import SIDES, Dispute
 from courtroom.cases.labelled import LabelledTask
 from courtroom.cases.question import LETTERS
 from courtroom.evaluation.calibration import BINS, MAX_CONFIDENCE, Forecast, bin_of, brier, forecasts
+from courtroom.evaluation.intervals import Sums
 from courtroom.experiments.measures.measure import CaseResult, Measure, Printed, mean, of, over_labels, quotient, share
 from courtroom.experiments.outcome import Outcome
 from courtroom.language import N_
-
-if TYPE_CHECKING:
-    from courtroom.evaluation.intervals import Sums
 
 Missing = Callable[[Sequence[CaseResult]], str]
 Given = Callable[[CaseResult], Sequence[Forecast]]
