@@ -34,7 +34,6 @@ from courtroom.engine.runner import Runner
 from courtroom.engine.store import RunStore
 from courtroom.errors import CourtroomError
 from courtroom.evaluation.comparison import Relative, family, forked
-from courtroom.evaluation.effective_votes import MAX_READ_RUNS, panel_kind, panels, worth
 from courtroom.evaluation.rehearsal import Estimate, rehearse
 from courtroom.evaluation.run_list import RunFilter, RunList
 from courtroom.judging.jurors import JurySetup
@@ -379,6 +378,8 @@ class Courthouse:
 
     def worth(self, run: str) -> str:
         """Say what the votes behind a verdict are worth, by the newest run of such a panel on each case."""
+        from courtroom.evaluation.effective_votes import MAX_READ_RUNS, panel_kind, panels, worth  # slow to import
+
         base = self.record(run)
         procedure = self.procedures[base.run.procedure]
         voters = next((f"{role.title.lower()}s" for role in procedure.roles if role.votes), "")

@@ -157,7 +157,11 @@ def test_a_phones_page_leads_nowhere(house: Courthouse) -> None:
     run = hear(house)
     token = house.audiences.open(run).token
     told = shown(opened(token))
-    assert not [kept_back for kept_back in (run, "on record of its outcome", "Votes invented with the case") if kept_back in told]
+    assert not [
+        kept_back
+        for kept_back in (run, "on record of its outcome", "Votes invented with the case")
+        if kept_back in told
+    ]
     without = opened(token, "")  # it has not said its id yet
     assert all(button.disabled for button in without.button if (button.key or "").startswith("vote-"))
     for wrong in ("", f"{token}'--", run):

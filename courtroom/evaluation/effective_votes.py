@@ -5,14 +5,15 @@ independent ones (Kish's design effect). The correlation is how much more often 
 on two different cases do.
 """
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations, pairwise
 from statistics import fmean
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from courtroom.declarations.knobs import Widget, fields_drawn
 from courtroom.declarations.parts import Choice
@@ -22,10 +23,6 @@ from courtroom.engine.record import Record
 from courtroom.evaluation.intervals import MISS_RATE, Interval
 from courtroom.judging.jurors import was_set
 from courtroom.text.words import words
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
 
 FEWEST = 12
 """Cases from which on the interval holds the truth as often as it says; see docs/figures.md."""
@@ -74,7 +71,6 @@ def effective(votes: Iterable[tuple[str, Mapping[str, int]]]) -> tuple[Interval,
     Of several runs of a case the first counts. Each end of the interval is the wider one of the likelihood interval of
     a Dirichlet-multinomial and of the studentised jackknife. None with fewer than two cases, or where all agree.
     """
-    import numpy as np
     from scipy.special import gammaln
     from scipy.stats import t
 
@@ -135,8 +131,6 @@ def persona_share(all_: Sequence[Panel]) -> tuple[float, float, int] | None:
     """How far what members of a panel differ in goes with who they are: 0 not at all, 1 wholly; with p, and how many
     votes it rests on. By the first free ballots. A persona is held against itself on the same case in another run, or
     on other cases where no case has two runs."""
-    import numpy as np
-
     firsts = [(one.case, one.free[0]) for one in all_ if one.free and len(one.free[0]) > 1]
     again = Counter((case, who) for case, ballot in firsts for who in ballot)
     same_case = any(number > 1 for number in again.values())

@@ -5,23 +5,19 @@ comes to. A mean without bounds has the studentised bootstrap's, from `FEWEST` c
 its promise has none.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import Self
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
+import numpy as np
+from numpy.typing import NDArray
 
-    Sums = NDArray[np.float64]
-    """Shape (cases, parts): what each case adds to each part of a measure. Or (draws, parts): their sums."""
-    Finish = Callable[[Sums], NDArray[np.float64]]
-    """From sums, shape (draws, parts), to the measure's values, shape (draws,)."""
-
+Sums = NDArray[np.float64]
+"""Shape (cases, parts): what each case adds to each part of a measure. Or (draws, parts): their sums."""
+Finish = Callable[[Sums], NDArray[np.float64]]
+"""From sums, shape (draws, parts), to the measure's values, shape (draws,)."""
 MISS_RATE = 0.05
 FEWEST = 20
 """Cases from which on a mean without bounds has an interval: below, a skewed one's misses the truth too often."""
@@ -42,6 +38,11 @@ class Interval:
     def known(self) -> bool:
         return not math.isnan(self.low)
 
+    def named(self, title: str) -> dict[str, str | float]:
+        """Return it as a row of a table has it; the ends are empty where there is none."""
+        low, high = (self.low, self.high) if self.known else ("", "")
+        return {title: self.value, "from": low, "to": high}
+
 
 @dataclass(frozen=True)
 class CaseSums:
@@ -57,7 +58,7 @@ class CaseSums:
     cases: tuple[str, ...] = ()
     """Their ids, where they have any."""
 
-    def only(self, cases: Sequence[str]) -> CaseSums:
+    def only(self, cases: Sequence[str]) -> Self:
         """Return what these of its cases add, in this order."""
         places = [*map({case: place for place, case in enumerate(self.cases)}.__getitem__, cases)]
         return replace(self, sums=self.sums[places], cells=self.cells[places], cases=tuple(cases))
@@ -110,8 +111,6 @@ def of_difference(a: CaseSums, b: CaseSums, bounds: Bounds | None, ratio: bool, 
         ratio: see `of_measure`.
         plain: whether the ratio is a mean, so that the difference is the mean of the cases' differences.
     """
-    import numpy as np
-
     finish = a.finish
     value = float(np.diff(finish(np.stack([b.sums.sum(axis=0), a.sums.sum(axis=0)])))[0])
     cases = len(a.sums)
@@ -131,8 +130,6 @@ def of_difference(a: CaseSums, b: CaseSums, bounds: Bounds | None, ratio: bool, 
 
 def deviations(sums: Sums, finish: Finish) -> Sums:
     """Return by how much each case moves a measure (the jackknife; Efron and Tibshirani 1993, chapter 11)."""
-    import numpy as np
-
     cases = len(sums)
     if cases == 1:
         return np.zeros(1)
@@ -150,7 +147,6 @@ def effective(of_one: float, moved: Sums, fewest: float, most: float) -> float:
         moved: by how much each case moves the measure.
         fewest: where cases are all alike, their spread says nothing, and this many are taken, or the number of cases.
     """
-    import numpy as np
     from scipy.special import ndtri, stdtrit
 
     cases = len(moved)
@@ -189,7 +185,6 @@ def _studentised(sums: Sums, finish: Finish, value: float) -> Interval:
     """The bootstrap's interval of a ratio by draws of its t (Efron and Tibshirani 1993, section 12.5), nowhere narrower
     than Student's. The first alone misses too often where a few values lie far off on both sides, as differences of
     skewed ones do. None where too few cases differ."""
-    import numpy as np
     from scipy.special import stdtrit
 
     top, under = sums[:, 0], sums[:, 1]
@@ -218,8 +213,6 @@ def _studentised(sums: Sums, finish: Finish, value: float) -> Interval:
 @lru_cache(maxsize=1)
 def drawn(cases: int, seed: int = 0) -> Sums:
     """Draw how often each case is in each of 2,000 bootstrap draws or fewer, shape (draws, cases)."""
-    import numpy as np
-
     draws = max(1_000, min(2_000, TOGETHER // cases))
     random = np.random.default_rng(seed)
     return random.multinomial(cases, np.full(cases, 1 / cases), size=draws).astype(np.float64)

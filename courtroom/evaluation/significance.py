@@ -6,6 +6,7 @@ Every function takes values in the order of the cases, the same order for each a
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
@@ -32,7 +33,7 @@ def cohens_d(a: Sequence[float], b: Sequence[float]) -> float | None:
     return fmean(differences) / spread if spread else None
 
 
-def cohens_g(a: Sequence[bool], b: Sequence[bool]) -> float | None:
+def cohens_g(a: Sequence[float], b: Sequence[float]) -> float | None:
     """Of the cases where one alone is right, the first's share less a half (Cohen 1988); None where there is none."""
     _, first, second, _ = crossed(a, b)
     return first / (first + second) - 0.5 if first + second else None
@@ -53,7 +54,7 @@ def cases_needed(a: Sequence[float], b: Sequence[float]) -> int | None:
     return max(fewest_cases(), math.ceil(float(found)))
 
 
-def cases_needed_mcnemar(a: Sequence[bool], b: Sequence[bool]) -> int | None:
+def cases_needed_mcnemar(a: Sequence[float], b: Sequence[float]) -> int | None:
     """Cases at which McNemar's exact test would show this difference with `POWER`; None where there is none."""
     _, first, second, _ = crossed(a, b)
     return _needed(first, second, len(a))
@@ -63,14 +64,10 @@ def cases_needed_mcnemar(a: Sequence[bool], b: Sequence[bool]) -> int | None:
 def _needed(first: int, second: int, cases: int) -> int | None:
     if first == second or abs(first - second) / cases < 2.8 / math.sqrt(MOST_CASES):
         return None
-    low, high = 1, 8
-    while power_mcnemar(high, first / cases, second / cases) < POWER:
+    low, high, shares = 1, 8, (first / cases, second / cases)
+    while power_mcnemar(high, *shares) < POWER:
         low, high = high, 2 * high
-    while high - low > max(1, high // 1_000):
-        middle = (low + high) // 2
-        enough = power_mcnemar(middle, first / cases, second / cases) >= POWER
-        low, high = (low, middle) if enough else (middle, high)
-    return high
+    return bisect_left(range(high), POWER, lo=low, key=lambda many: power_mcnemar(many, *shares))
 
 
 def power_mcnemar(cases: int, first: float, second: float) -> float:
@@ -109,7 +106,7 @@ class Tested:
     """How many permutations were drawn; 0 where the p-value is exact."""
 
 
-def mcnemar(a: Sequence[bool], b: Sequence[bool]) -> Tested:
+def mcnemar(a: Sequence[float], b: Sequence[float]) -> Tested:
     """Whether two arms are right equally often (McNemar 1947), by the exact binomial test on the cases where one alone
     is right. The statistic is the smaller of the two counts of such cases."""
     from scipy.special import bdtr
@@ -178,7 +175,7 @@ MOST_PERMUTED = 1_000
 """Values up to which Cochran's Q is permuted. Beyond, its chi-squared is as good."""
 
 
-def cochran(arms: Sequence[Sequence[bool]]) -> Tested:
+def cochran(arms: Sequence[Sequence[float]]) -> Tested:
     """Whether any of several arms is right more often than the others (Cochran 1950); for two arms it is McNemar's
     test. The p-value is by permuting each case's values among the arms, as chi-squared says too much of few cases.
     Where every case has the same value in all arms there is nothing to test: Q is 0 and p is 1. `arms`: two or more; a
@@ -243,7 +240,7 @@ def holm(ps: Sequence[float]) -> list[float]:
     return found
 
 
-def crossed(a: Sequence[bool], b: Sequence[bool]) -> tuple[int, int, int, int]:
+def crossed(a: Sequence[float], b: Sequence[float]) -> tuple[int, int, int, int]:
     """Cases that both, the first alone, the second alone and neither has right."""
     found = Counter(zip(map(bool, a), map(bool, b), strict=True))
     return found[True, True], found[True, False], found[False, True], found[False, False]

@@ -5,14 +5,16 @@ cases are left out (`data/juries/first_ballots.csv`, from the R package `sate`, 
 the same first ballots.
 """
 
-from __future__ import annotations
-
 import csv
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property, lru_cache
 from statistics import fmean
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
 
 from courtroom.declarations.parts import ROUND
 from courtroom.engine.procedure import Procedure
@@ -22,11 +24,6 @@ from courtroom.evaluation.intervals import Interval
 from courtroom.judging.jurors import private_votes
 from courtroom.language import N_
 from courtroom.settings import DATA
-
-if TYPE_CHECKING:
-    import numpy as np
-    import pandas as pd
-    from numpy.typing import NDArray
 
 FILE = DATA / "juries" / "first_ballots.csv"
 BALLOTS = "jury deliberations in the R package sate 3.1.1 (CC0: Devine et al. 2001, 2004, 2007; Sandys 1995; NCSC)"
@@ -110,9 +107,8 @@ def deliberation(record: Record, procedure: Procedure) -> Deliberation | None:
     if record.run.verdict is None or len(choices) != 2 or not ballots or scripted:
         return None
     names = [choice.name for choice in choices]
-    begins, ends = (
-        {who: one.choice == names[0] for who, one in votes.items() if one.choice} for votes in (ballots[0], ballots[-1])
-    )
+    both = (ballots[0], ballots[-1])
+    begins, ends = ({who: one.choice == names[0] for who, one in votes.items() if one.choice} for votes in both)
     if len(begins) < 2 or not ends:
         return None
     share, last = fmean(begins.values()), fmean(ends.values())
@@ -186,8 +182,6 @@ class Yardstick:
 
         A hung jury is no win, as nothing is proven.
         """
-        import pandas as pd  # slow to import
-
         sizes = sorted({one.place[0] for one in self.model})
         places = pd.MultiIndex.from_tuples([(size, votes) for size in sizes for votes in range(size + 1)], names=PLACE)
         mine, theirs = (_counted((one.place, one.verdict is True) for one in all_) for all_ in (self.model, people()))
@@ -203,8 +197,6 @@ class Yardstick:
         0. The interval is of a bootstrap within first ballots, p of a permutation within them. None where no first
         ballot is in both.
         """
-        import numpy as np
-
         shared = self.curve.query("n > 1 and people_n > 1")
         if shared.empty:
             return None
@@ -274,8 +266,6 @@ class Yardstick:
 
     def _majority(self) -> Line | None:
         """How often the first majority prevails, and how often it would with people from the same first ballots."""
-        import numpy as np
-
         mine, theirs = (
             _counted((one.place, one.prevails) for one in all_ if not one.even) for all_ in (self.model, people())
         )
@@ -293,10 +283,8 @@ class Yardstick:
         one = wilson(int(wins.sum()), int(n.sum()))
         assert one is not None
         low, high = (float(end) for end in np.quantile(again, (ALPHA / 2, 1 - ALPHA / 2)))
-        title, beside = (
-            N_("The first majority prevails"),
-            _beside(Interval(their_value, low, high), int(of.sum()), BALLOTS),
-        )
+        beside = _beside(Interval(their_value, low, high), int(of.sum()), BALLOTS)
+        title = N_("The first majority prevails")
         return Line("majority", title, value, one.low, one.high, int(n.sum()), p=p, **beside)
 
     def _even_splits(self) -> Iterable[Line | None]:
@@ -345,12 +333,11 @@ class Yardstick:
 
     def _voices(self) -> Iterable[Line | None]:
         """How many voices there are, and whether members think for themselves."""
-        ballots = (
+        for name, title, at in (
             ("first", N_("Independent votes in the first ballot"), 0),
             ("next", N_("Independent votes after the first round"), 1),
             ("last", N_("Independent votes at the end"), -1),
-        )
-        for name, title, at in ballots:
+        ):
             if found := effective((one.case, one.free[min(at, len(one.free) - 1)]) for one in self.panels if one.free):
                 one, _n, cases = found
                 yield Line(f"votes-{name}", title, one.value, one.low, one.high, cases, percent=False)
@@ -379,8 +366,6 @@ def of_runs(runs: Iterable[str], record: Callable[[str], Record], procedures: Ma
 
 def _counted(pairs: Iterable[tuple[tuple[int, int], bool]]) -> pd.DataFrame:
     """How often it is true (`wins`), and of how many (`n`), by place."""
-    import pandas as pd  # slow to import
-
     rows = pd.DataFrame([(*place, is_true) for place, is_true in pairs], columns=[*PLACE, "wins"])
     return rows.astype(int).groupby(PLACE)["wins"].agg(wins="sum", n="size")
 
@@ -410,8 +395,6 @@ def _mean(
     name: str, title: str, values: Sequence[float], known: Mapping[str, Any] | None = None, *, percent: bool = True
 ) -> Line | None:
     """A mean over runs with the percentile interval of a bootstrap."""
-    import numpy as np
-
     if not values:
         return None
     random, given = np.random.default_rng(0), np.array(values)

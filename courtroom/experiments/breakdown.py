@@ -65,28 +65,15 @@ class Breakdown:
 
     def rows(self) -> list[dict[str, str | float]]:
         """The same as a table: a line for each class and arm."""
-        names = {label: place for place, label in enumerate(self.labels)}
-        return [
-            {
-                self.title: point.label,
-                "arm": point.arm,
-                self.measure.title: point.value.value,
-                "from": point.value.low if point.value.known else "",
-                "to": point.value.high if point.value.known else "",
-                "cases": point.cases,
-                "cells": point.cells,
-                "share of cells": point.share,
-            }
-            for point in sorted(self.points, key=lambda point: names[point.label])
-        ]
+        rows = []
+        for one in sorted(self.points, key=lambda point: self.labels.index(point.label)):
+            row: dict[str, str | float] = {self.title: one.label, "arm": one.arm, **one.value.named(self.measure.title)}
+            rows.append(row | {"cases": one.cases, "cells": one.cells, "share of cells": one.share})
+        return rows
 
 
 def breakdown(
-    rows: Sequence[CellRow],
-    arms: Sequence[str],
-    measure: Measure,
-    feature: Feature,
-    curves: Mapping[str, str] | None = None,
+    rows: Sequence[CellRow], arms: Sequence[str], measure: Measure, feature: Feature, curves: Mapping[str, str] = {}
 ) -> Breakdown:
     """A measure by a feature, with intervals over the cases of each class. `curves`: by arm, what the curve is called
     that arms are joined in where the feature joins them."""
@@ -100,9 +87,8 @@ def breakdown(
         found = {(curves[arm], label): cells for (arm, label), cells in found.items()}
         arms = list(dict.fromkeys(curves.values()))
     labels = sorted({label for _, label in found}, key=feature.order or str)  # type: ignore[arg-type]
-    return Breakdown(
-        feature.title, measure, tuple(labels), feature.order is not None, _points(found, arms, labels, measure)
-    )
+    points = _points(found, arms, labels, measure)
+    return Breakdown(feature.title, measure, tuple(labels), feature.order is not None, points)
 
 
 def learning_curve(trained: Sequence[CellRow], arms: Sequence[str], measure: Measure) -> Breakdown:
@@ -170,12 +156,12 @@ def _split(row: CaseResult) -> str | None:
 
 def _votes(row: CaseResult) -> str | None:
     """Of a dispute buyer's and seller's votes; else the votes for the choice with most, of all."""
-    counts = row.outcome.counts
-    if not sum(counts.values()):
+    counts, cast = row.outcome.counts, row.outcome.cast
+    if not cast:
         return None
     if isinstance(row.case, Dispute):
         return ":".join(str(counts.get(side, 0)) for side in SIDES)
-    return f"{max(counts.values())} of {sum(counts.values())}"
+    return f"{max(counts.values())} of {cast}"
 
 
 def _scripted(row: CaseResult) -> str | None:

@@ -7,6 +7,7 @@ import hashlib
 import io
 import re
 import sys
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
@@ -19,13 +20,13 @@ from typing import TYPE_CHECKING, Any
 from packaging.requirements import Requirement
 from pydantic_core import to_json
 
-from courtroom.engine.record import Record
 from courtroom.errors import CourtroomError
+from courtroom.evaluation.significance import ALPHA
 from courtroom.experiments.hypotheses import prompts_hash
 from courtroom.experiments.printed_figures import drawn, figures_of
 from courtroom.experiments.results import ExperimentResults
 from courtroom.experiments.spec import as_toml
-from courtroom.experiments.table import ALPHA, sentence, summary
+from courtroom.experiments.table import sentence, summary
 from courtroom.experiments.written import csv_of, latex, markdown, rendered, tests_of
 from courtroom.models.prompts import templates
 from courtroom.models.spec import OFFLINE, ModelSpec
@@ -146,8 +147,8 @@ def _crate(found: ExperimentResults, files: Mapping[str, bytes]) -> Any:
     for path, content in files.items():
         kind = guess_type(path)[0] or "text/plain"
         what = CONTENTS.get(path, "A figure" if path.startswith("figures/") else "The template of a prompt")
-        described = {"name": path, "description": what, "encodingFormat": kind, "sha256": _sha(content)}
-        described["contentSize"] = str(len(content))
+        described = {"name": path, "description": what, "encodingFormat": kind}
+        described |= {"sha256": hashlib.sha256(content).hexdigest(), "contentSize": str(len(content))}
         made[path] = crate.add_file(io.BytesIO(content), path, properties=described)
     program = {"name": "Courtroom", "version": __version__, "softwareVersion": __version__}
     software = crate.add(SoftwareApplication(crate, "#courtroom", program))
@@ -183,10 +184,6 @@ def _json(value: Any) -> str:
     return to_json(value, indent=2, inf_nan_mode="null").decode() + "\n"
 
 
-def _sha(content: str | bytes) -> str:
-    return hashlib.sha256(content.encode() if isinstance(content, str) else content).hexdigest()
-
-
 def _day(moment: float) -> str:
     return f"{datetime.fromtimestamp(moment, UTC):%Y-%m-%d}"
 
@@ -194,7 +191,10 @@ def _day(moment: float) -> str:
 def facts_of(found: ExperimentResults, house: Courthouse) -> dict[str, Any]:
     """Return what is on record of how an experiment was done: all that the texts of a bundle say of it."""
     kept, experiment = found.kept, found.kept.experiment
-    looked = {arm: _ends(found, arm, house) for arm in found.arms}
+    done = [row for row in found.rows if row.run and row.state == "done"]
+    runs = {arm: [row.run for row in done if row.arm == arm] for arm in found.arms}
+    ends = {arm: dict.fromkeys([*mine[:1], *mine[-1:]]) for arm, mine in runs.items()}
+    looked = {arm: list(map(house.record, mine)) for arm, mine in ends.items()}
     records = [one for several in looked.values() for one in several]
     settings: dict[tuple[str, str, str, tuple[str, ...]], list[str]] = {}
     plan: dict[tuple[int, tuple[int, ...]], list[str]] = {}
@@ -209,29 +209,27 @@ def facts_of(found: ExperimentResults, house: Courthouse) -> dict[str, Any]:
         plan.setdefault((repeats, seeds), []).append(arm.name)
     spent = [*found.table.spent.values()]
     dollars = [one.cost for one in spent]
-    states = [row.state for row in found.rows]
-    counted = {(pair.measure.name, pair.group): pair.pairs for pair in found.pairs}
-    lock = experiment.lock
+    states = Counter(row.state for row in found.rows)
+    named = {"id": kept.id, **experiment.model_dump(include={"name", "title", "source"}), "digest": experiment.digest}
+    dataset = {**experiment.dataset.model_dump(include={"name", "version", "split"}), "kind": kept.kind}
+    dataset |= {"cases": len({row.row for row in found.rows})}
+    dataset |= {"train": experiment.teaches.split if experiment.teaches else None}
+    tested = {"interval": 95, "alpha": ALPHA, "tests": tests_of(found.pairs)}
+    hypotheses = {}
+    if lock := experiment.lock:
+        at = f"{lock.at:%Y-%m-%d %H:%M} UTC"
+        hypotheses = {"number": len(lock.hypotheses), "locked": at, "hash": lock.digest}
     times = [at for one in records for at, _ in one.events]
     return {
-        "experiment": {
-            "id": kept.id,
-            **experiment.model_dump(include={"name", "title", "source"}),
-            "digest": experiment.digest,
-        },
-        "dataset": {
-            **experiment.dataset.model_dump(include={"name", "version", "split"}),
-            "kind": kept.kind,
-            "cases": len({row.row for row in found.rows}),
-            "train": experiment.teaches.split if experiment.teaches else None,
-        },
+        "experiment": named,
+        "dataset": dataset,
         "arms": found.arms,
         "settings": [
             {"who": who, "procedure": procedure, "sampling": sampling, "answered": answered, "arms": arms}
             for (who, procedure, sampling, answered), arms in settings.items()
         ],
         "plan": [{"repeats": repeats, "seeds": seeds, "arms": arms} for (repeats, seeds), arms in plan.items()],
-        "cells": {"all": len(states), **{state: states.count(state) for state in ("done", "failed", "waiting")}},
+        "cells": {"all": len(found.rows), **{state: states[state] for state in ("done", "failed", "waiting")}},
         "took": {
             "calls": sum(one.calls for one in spent),
             "tokens": sum(one.tokens for one in spent),
@@ -239,32 +237,19 @@ def facts_of(found: ExperimentResults, house: Courthouse) -> dict[str, Any]:
             "dollars": None if None in dollars else sum(one for one in dollars if one is not None),
             **({"estimated": True} if any(one.estimated for one in spent) else {}),
         },
-        "statistics": {
-            "interval": 95,
-            "alpha": ALPHA,
-            "tests": tests_of(found.pairs),
-            "corrected": sorted({many for many in counted.values() if many > 1}),
-        },
-        "hypotheses": {"number": len(lock.hypotheses), "locked": f"{lock.at:%Y-%m-%d %H:%M} UTC", "hash": lock.digest}
-        if lock
-        else {},
+        "statistics": {**tested, "corrected": sorted({pair.pairs for pair in found.pairs} - {1})},
+        "hypotheses": hypotheses,
         # What persons did to, and what was looked up in, the runs looked at: the first and the last of each arm.
         "interventions": sum(len(one.interventions) for one in records),
         "retrievals": sum(len(one.retrievals) for one in records),
         "prompts": {
             "hash": prompts_hash(house.procedures[name] for name in sorted(experiment.procedures)),
-            "files": {path: _sha(text) for path, text in _prompts(found, house).items()},
+            "files": {path: hashlib.sha256(text.encode()).hexdigest() for path, text in _prompts(found, house).items()},
         },
         "software": {"courtroom": __version__, "python": ".".join(map(str, sys.version_info[:3]))},
         "dates": {"begun": _day(kept.created), "last": _day(max(times)) if times else ""},
         "command": COMMAND,
     }
-
-
-def _ends(found: ExperimentResults, arm: str, house: Courthouse) -> list[Record]:
-    """The first and the last finished run of an arm; none of predictions made elsewhere."""
-    runs = [row.run for row in found.rows if row.arm == arm and row.run and row.state == "done"]
-    return [house.record(run) for run in dict.fromkeys([*runs[:1], *runs[-1:]])]
 
 
 def _models(specs: Sequence[ModelSpec], named: str, elsewhere: bool) -> tuple[str, str]:

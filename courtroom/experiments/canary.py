@@ -16,13 +16,15 @@ from itertools import islice
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from courtroom.declarations.setup import Budget
 from courtroom.engine.budget import Spent
 from courtroom.engine.events import Called, Voted
 from courtroom.engine.record import Record
 from courtroom.engine.services import Asked
 from courtroom.errors import CourtroomError
-from courtroom.evaluation.intervals import CaseSums, of_difference, of_measure
+from courtroom.evaluation.intervals import CaseSums, Sums, of_difference, of_measure
 from courtroom.language import N_
 from courtroom.models.schema import schema_of
 from courtroom.models.spec import NO_SERVER
@@ -32,7 +34,6 @@ from courtroom.strict import Strict
 
 if TYPE_CHECKING:
     from courtroom.courthouse import Courthouse
-    from courtroom.evaluation.intervals import Sums
 
 USUAL_CALLS, MAX_CALLS = 50, 1_000
 KINDS = (N_("Answers"), N_("Decisions"), N_("Votes"))
@@ -91,15 +92,10 @@ class Canary(Strict):
     def lines(self) -> list[str]:
         told = [f"{self.at:%Y-%m-%d}: {self.asked:,} of {self.wanted:,} calls were asked again, each twice."]
         if self.changed:
-            told.append(
-                f"{self.changed:,} can't be put as they were: prompts or the model's address have changed since."
-            )
+            told += [f"{self.changed:,} can't be put as they were: prompts or the model's address have changed since."]
         now, then = (", ".join(names) or "–" for names in (self.now, self.then))
-        told.append(
-            f"The models call themselves {now}, as on record."
-            if now == then
-            else f"The models call themselves {now}; on record they did {then}."
-        )
+        same = f"The models call themselves {now}, as on record."
+        told.append(same if now == then else f"The models call themselves {now}; on record they did {then}.")
         return [*told, *(line for one in self.shares for line in one.sentences), *filter(None, [self.stopped])]
 
 
@@ -117,9 +113,8 @@ class Question:
         fields = json.loads(schema_of(self.asked.task.form))["properties"]
         place = self.call.stage, self.call.member
         votes = {one.choice for one in self.record.of(Voted) if (one.stage, one.member) == place} - {None}
-        voted = [
-            value.get(name) for name, one in (self.call.value or {}).items() if isinstance(one, str) and one in votes
-        ]
+        given = (self.call.value or {}).items()
+        voted = [value.get(name) for name, one in given if isinstance(one, str) and one in votes]
         chosen = {name: one for name, one in value.items() if name in fields and _is_choice(fields[name])}
         found = (value, chosen or None, voted[0] if voted else None)
         return {kind: one for kind, one in zip(KINDS, found, strict=True) if one is not None}
@@ -204,13 +199,10 @@ def _share(kind: str, seen: Sequence[tuple[str, list[object]]]) -> Share | None:
     """From each call's case, what it came to then and twice today; None where there is no such call."""
     if not seen:
         return None
-    import numpy as np
-
     by_case: dict[str, list[tuple[float, float]]] = {}
     for case, (then, one, other) in seen:
-        by_case.setdefault(case, []).append(
-            (fmean((then == one, then == other)), float(one is not None and one == other))
-        )
+        as_then, alike = fmean((then == one, then == other)), float(one is not None and one == other)
+        by_case.setdefault(case, []).append((as_then, alike))
     weights = np.array([float(len(calls)) for calls in by_case.values()])
     shares = (np.array([[fmean(call[n] for call in calls), 1.0] for calls in by_case.values()]) for n in (0, 1))
 

@@ -362,15 +362,11 @@ async def _check(client: Client, address: str) -> None:
     versions = await asked
     if not versions["workers"]:
         raise CourtroomError(f"The Dask cluster at {address} has no worker. Start one: dask worker {address}.")
-    mine = _version(versions["client"])
-    for place in (versions["scheduler"], *versions["workers"].values()):
-        if (theirs := _version(place)) != mine:
+    places = (versions["client"], versions["scheduler"], *versions["workers"].values())
+    mine, *others = (place["packages"].get(PACKAGE) for place in places)
+    for theirs in others:
+        if theirs != mine:
             raise CourtroomError(
                 f"The scheduler and the workers of the Dask cluster at {address} need Courtroom {mine}, as it is here; "
                 f"one of them has {theirs or 'none'}. Install the same version."
             )
-
-
-def _version(place: Mapping[str, Any]) -> str | None:
-    version: str | None = place["packages"].get(PACKAGE)
-    return version

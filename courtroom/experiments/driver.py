@@ -20,7 +20,7 @@ from courtroom.errors import CourtroomError, log_file
 from courtroom.experiments.cells import CellPostponed, LocalCells, stop
 from courtroom.experiments.outcome import Outcome
 from courtroom.experiments.plan import Cell
-from courtroom.experiments.store import ExperimentStore, Status, StoredCell, StoredExperiment
+from courtroom.experiments.store import Status, StoredCell, StoredExperiment
 from courtroom.store.connection import StoreLock
 
 if TYPE_CHECKING:
@@ -98,14 +98,10 @@ class DrivenExperiment:
     """
 
     def __init__(
-        self,
-        kept: StoredExperiment,
-        store: ExperimentStore,
-        house: Courthouse,
-        finish: Finish | None,
-        keys: Callable[[], Mapping[str, str]],
+        self, kept: StoredExperiment, house: Courthouse, finish: Finish | None, keys: Callable[[], Mapping[str, str]]
     ) -> None:
         self._id, self._experiment = kept.id, kept.experiment
+        store = house.experiments.store
         self._store, self._house, self._runner, self._keys = store, house, house.runner, keys
         self._runs = LocalCells(kept, house)
         self._finish = finish or self._runs.finish

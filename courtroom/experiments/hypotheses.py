@@ -111,8 +111,6 @@ def _judged(one: Hypothesis, pair: Pair, p: float) -> Finding:
         state = "held"
     elif (p < ALPHA and gap < 0) or (one.least and high < one.least):
         state = "refuted"
-    interval = (
-        f", 95 % interval {low:.3g} to {high:.3g}" if pair.difference.known else ", no interval with so few cases"
-    )
-    reason = f"Difference {gap:.3g} in its direction{interval}; p {p:.3g}; {pair.cases:,} cases."
+    ends = f", 95 % interval {low:.3g} to {high:.3g}" if pair.difference.known else ", no interval with so few cases"
+    reason = f"Difference {gap:.3g} in its direction{ends}; p {p:.3g}; {pair.cases:,} cases."
     return Finding(hypothesis=one, state=state, reason=reason, p=p)

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -38,17 +38,16 @@ if TYPE_CHECKING:
     from inspect_ai.event import ModelEvent
     from inspect_ai.log import EvalLog, EvalSample
 
+    from courtroom.courthouse import Courthouse
+
 
 MISSING = "Logs of Inspect need the extra `inspect`: pip install 'courtroom[inspect]'."
 MOST_NAME = 60
 
 
-def write_logs(
-    results: ExperimentResults, folder: Path, record: Callable[[str], Record], answers: AnswerStore
-) -> list[Path]:
-    """Write a log for each arm that has done anything; their files. A log that is there already is written anew.
-    `record`: gives a run as it stands. Raises `CourtroomError`: the extra is not installed, or the folder can't be
-    written to."""
+def write_logs(results: ExperimentResults, folder: Path, house: Courthouse) -> list[Path]:
+    """Write a log for each arm that has done anything; their files. A log that is there already is written anew. Raises
+    `CourtroomError`: the extra is not installed, or the folder can't be written to."""
     try:
         from inspect_ai.log import write_eval_log
     except ModuleNotFoundError as error:
@@ -57,7 +56,7 @@ def write_logs(
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for arm in results.arms:
-            if log := log_of(results, arm, record, answers):
+            if log := log_of(results, arm, house):
                 made = log.eval.created[:19].replace(":", "-")
                 written.append(folder / f"{made}_{_slug(log.eval.task)}_{log.eval.task_id}.eval")
                 write_eval_log(log, written[-1])
@@ -66,7 +65,7 @@ def write_logs(
     return written
 
 
-def log_of(found: ExperimentResults, arm: str, record: Callable[[str], Record], answers: AnswerStore) -> EvalLog | None:
+def log_of(found: ExperimentResults, arm: str, house: Courthouse) -> EvalLog | None:
     """The log of one arm; None where none of its cells has come to an end."""
     from inspect_ai.log import EvalConfig, EvalDataset, EvalLog, EvalResults, EvalSpec, EvalStats
 
@@ -75,9 +74,11 @@ def log_of(found: ExperimentResults, arm: str, record: Callable[[str], Record], 
         return None
     kept, experiment = found.kept, found.kept.experiment
     spec = next(one for one in experiment.arms if one.name == arm)
-    records = {row.run: record(row.run) for row in rows if row.run and row.state == "done"}
-    samples = [_sample(row, found.measures, records.get(row.run), answers) for row in rows]
+    records = {row.run: house.record(row.run) for row in rows if row.run and row.state == "done"}
+    completed = sum(row.state == "done" for row in rows)
+    samples = [_sample(row, found.measures, records.get(row.run), house.answers) for row in rows]
     models = [call.model for one in records.values() for call in one.calls]
+    dataset, cases = experiment.dataset, list(dict.fromkeys(row.row for row in rows))
     return EvalLog(
         status="success" if kept.status == "done" else "cancelled",
         eval=EvalSpec(
@@ -90,21 +91,14 @@ def log_of(found: ExperimentResults, arm: str, record: Callable[[str], Record], 
             task_args=dict(spec.set),
             solver=spec.procedure or None,
             dataset=EvalDataset(
-                name=experiment.dataset.name,
-                location=experiment.dataset.version,
-                samples=len({row.row for row in rows}),
-                sample_ids=list(dict.fromkeys(row.row for row in rows)),
+                name=dataset.name, location=dataset.version, samples=len(cases), sample_ids=list[str | int](cases)
             ),
             model=_models(models) if models else spec.model or arm,
             config=EvalConfig(epochs=max(row.repeat for row in rows) + 1),
             packages={"courtroom": __version__},
             metadata={"experiment": kept.id, "arm": arm},
         ),
-        results=EvalResults(
-            total_samples=len(rows),
-            completed_samples=sum(row.state == "done" for row in rows),
-            scores=_totals(found, arm),
-        ),
+        results=EvalResults(total_samples=len(rows), completed_samples=completed, scores=_totals(found, arm)),
         stats=EvalStats(
             started_at=min((one.started_at for one in samples if one.started_at), default=""),
             completed_at=max((one.completed_at for one in samples if one.completed_at), default=""),
@@ -125,11 +119,8 @@ def _sample(row: CellRow, measures: Sequence[Measure], record: Record | None, an
     for one in calls:
         told = {"member": one.role, **(one.metadata or {})}
         own = _digest(row.run, told["path"])
-        messages.append(
-            ChatMessageAssistant(
-                content=one.output.completion, id=own, model=one.model, source="generate", metadata=told
-            )
-        )
+        said, answer = one.output.completion, {"id": own, "model": one.model, "metadata": told}
+        messages.append(ChatMessageAssistant(content=said, source="generate", **answer))
     if record is None and outcome is not None:
         made = _digest(*place, "answer")
         messages.append(ChatMessageAssistant(content=outcome.raw or outcome.outcome, id=made))
@@ -160,28 +151,24 @@ def _sample(row: CellRow, measures: Sequence[Measure], record: Record | None, an
 def _model_event(record: Record, call: Called, answers: AnswerStore) -> ModelEvent:
     """A call with its last question: those before it had no answer that could be read. Nothing of it says where a key
     is, or is one."""
+    from inspect_ai import model as models
     from inspect_ai.event import ModelEvent
-    from inspect_ai.model import (
-        ChatMessageAssistant,
-        ChatMessageSystem,
-        ChatMessageUser,
-        ContentText,
-        GenerateConfig,
-        ModelOutput,
-        ModelUsage,
-    )
 
-    kinds = {"system": ChatMessageSystem, "user": ChatMessageUser, "assistant": ChatMessageAssistant}
+    kinds = {
+        "system": models.ChatMessageSystem,
+        "user": models.ChatMessageUser,
+        "assistant": models.ChatMessageAssistant,
+    }
     messages, reply = (answers.request(call.keys[-1]), answers.reply(call.keys[-1])) if call.keys else ((), None)
     sent = [
         kinds[message.role](
-            content=[ContentText(text=text) for text in texts_of(message)], id=_digest(call.path, str(place))
+            content=[models.ContentText(text=text) for text in texts_of(message)], id=_digest(call.path, str(place))
         )
         for place, message in enumerate(messages)
     ]
-    output = ModelOutput.from_content(call.answered or call.model, reply.text if reply else call.error)
+    output = models.ModelOutput.from_content(call.answered or call.model, reply.text if reply else call.error)
     prompt, completion = call.prompt_tokens, call.completion_tokens
-    output.usage = ModelUsage(
+    output.usage = models.ModelUsage(
         input_tokens=prompt, output_tokens=completion, total_tokens=prompt + completion, total_cost=call.cost
     )
     output.time, output.error = call.latency_s, call.error or None
@@ -199,7 +186,7 @@ def _model_event(record: Record, call: Called, answers: AnswerStore) -> ModelEve
         input=sent,
         tools=[],
         tool_choice="none",
-        config=GenerateConfig(**asked),
+        config=models.GenerateConfig(**asked),
         output=output,
         error=call.error or None,
         completed=_when(ended),
@@ -220,13 +207,10 @@ def _events(record: Record, calls: Sequence[ModelEvent]) -> list[Any]:
 
     found: list[Any] = []
     for stage in record.stages:
-        times, span = (
-            [at for at, event in record.events if event.stage == stage.path],
-            _digest(record.run.id, stage.path),
-        )
-        opened, closed = (
-            _at(record, at, f"{stage.path}/{what}") for at, what in ((times[0], "begin"), (times[-1], "end"))
-        )
+        times = [at for at, event in record.events if event.stage == stage.path]
+        span = _digest(record.run.id, stage.path)
+        ends = ((times[0], "begin"), (times[-1], "end"))
+        opened, closed = (_at(record, at, f"{stage.path}/{what}") for at, what in ends)
         found.append(SpanBeginEvent(id=span, span_id=span, name=stage.name, type=stage.stage_kind, **opened))
         found += [one for one in calls if one.span_id == span]
         found.append(SpanEndEvent(id=span, span_id=span, **closed))

@@ -4,6 +4,7 @@ import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path, PurePath
 from typing import Any
 
@@ -85,6 +86,15 @@ class Outcome(Strict):
     """Of this, an assessor's calls, which are no part of the work."""
     wall_s: float = 0.0
 
+    @property
+    def cast(self) -> int:
+        """Return how many votes were cast."""
+        return sum(self.counts.values())
+
+    def share(self, choice: str) -> float | None:
+        """Return the share of the votes cast that are for a choice; None where nobody voted."""
+        return self.counts.get(choice, 0) / self.cast if self.cast else None
+
 
 def of_record(record: Record, answers: AnswerStore) -> Outcome:
     """Return what a run that is done came to, with what its answers used up whoever paid for them."""
@@ -139,29 +149,25 @@ def of_text(case: Case, answer: str, **took: Any) -> Outcome:
     except ValueError:
         loaded = None
     given = loaded if isinstance(loaded, dict) else {}
-    read = Outcome(raw=answer, **took)
+    read = partial(Outcome, raw=answer, **took)
     if isinstance(case, Dispute):
         counted = all(isinstance(given.get(side), int) for side in SIDES)
         counts = {side: given[side] for side in SIDES} if counted else {}
         side = max(SIDES, key=counts.__getitem__) if counts else same(answer, SIDES)
-        return read.model_copy(update={"outcome": side or "", "counts": counts})
+        return read(outcome=side or "", counts=counts)
     if isinstance(case, LabelledTask):
         label = same(answer, case.labels)
         results = [{"id": case.items[0].id, "label": label}] if label else []
-        return read.model_copy(update={"outcome": label or "", "details": {"results": results}})
+        return read(outcome=label or "", details={"results": results})
     if isinstance(case, Document):
-        return read.model_copy(update={"outcome": "A summary", "details": {"summary": answer}})
+        return read(outcome="A summary", details={"summary": answer})
+    if not isinstance(case, CriminalCase):
+        return read(outcome=answer[:80])
     ranked = given.get("ranking") if given else loaded  # ids, the most relevant first
-    if (
-        isinstance(case, CriminalCase)
-        and isinstance(ranked, list)
-        and all(isinstance(one, str | int) for one in ranked)
-    ):
-        return read.model_copy(update={"outcome": "A ranking", "looked_up": tuple(map(str, ranked))})
-    if isinstance(case, CriminalCase) and given:
-        details = given if {"judgment", "choice", "amount"} & given.keys() else {"judgment": given}
-        return read.model_copy(update={"outcome": answer[:80], "details": details})
-    return read.model_copy(update={"outcome": answer[:80]})
+    if isinstance(ranked, list) and all(isinstance(one, str | int) for one in ranked):
+        return read(outcome="A ranking", looked_up=tuple(map(str, ranked)))
+    details = given if {"judgment", "choice", "amount"} & given.keys() or not given else {"judgment": given}
+    return read(outcome=answer[:80], details=details)
 
 
 def same(answer: str, choices: Sequence[str]) -> str | None:
@@ -268,10 +274,8 @@ def answers_of(path: Path, model: str) -> Answers:
 
 def digest(answers: Answers) -> str:
     """SHA-256 of all answers: what is pinned of a file that may change."""
-    every = ((case, number, one) for case, several in answers.items() for number, one in enumerate(several))
-    lines = sorted(
-        json.dumps([case, number, one.answer, dict(one.took)], sort_keys=True) for case, number, one in every
-    )
+    every = ((case, place, one) for case, several in answers.items() for place, one in enumerate(several))
+    lines = sorted(json.dumps([case, place, one.answer, dict(one.took)], sort_keys=True) for case, place, one in every)
     return hashlib.sha256("\n".join(lines).encode()).hexdigest()
 
 

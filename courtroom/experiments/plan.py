@@ -128,13 +128,12 @@ def pinned(experiment: Experiment, given: Mapping[int, Answers], house: Courthou
     for place, told in given.items():  # where the file lies is no part of what it says
         exact = {"digest": digest(told), "unknown": len(told.keys() - known)}
         arms[place] = arms[place].model_copy(update={**exact, "predictions": Path(arms[place].predictions).name})
-    dataset = experiment.dataset.model_copy(
-        update={"version": info.version, **_pinned_labels(experiment.dataset, house)}
-    )
+    of_dataset = {"version": info.version, **_pinned_labels(experiment.dataset, house)}
     rules = experiment.knowledge.model_copy(update=_pinned_labels(experiment.knowledge, house))
     if rules.dataset:
         rules = rules.model_copy(update={"version": house.datasets.info(rules.dataset, rules.version).version})
-    return experiment.model_copy(update={"dataset": dataset, "knowledge": rules, "arms": tuple(arms)}), info.kind
+    exactly = {"dataset": experiment.dataset.model_copy(update=of_dataset), "knowledge": rules, "arms": tuple(arms)}
+    return experiment.model_copy(update=exactly), info.kind
 
 
 def _pinned_labels(prepared: Preparation, house: Courthouse) -> dict[str, str]:
@@ -172,10 +171,8 @@ class Plan:
         self.setups = {place: self._setup(arm) for place, arm in enumerate(experiment.arms) if arm.procedure}
         """Of the arms that are procedures, by their places."""
         self._learns = {place: house.procedures[experiment.arms[place].procedure].learns for place in self.setups}
-        taught = experiment.teaches is not None
-        self.learning = tuple(
-            place for place, how in self._learns.items() if taught and how and how.can(self.setups[place])
-        )
+        taught = self._learns.items() if experiment.teaches else ()
+        self.learning = tuple(place for place, how in taught if how and how.can(self.setups[place]))
         """The places of the arms that learn, in the order in which they do."""
 
     @classmethod
@@ -332,6 +329,8 @@ def _memory_name(experiment: Experiment, what: str) -> str:
     return f"{experiment.name[:40]}-{experiment.digest[:8]}-{what}"
 
 
+Progress = Callable[[int, int], None]
+"""Is called with how many of something are done, and of how many."""
 REHEARSED_CASES = 12
 """Cases that are rehearsed under every arm and repeat, and in training; the others are taken to be like them."""
 SECONDS_A_CALL = 4.0
@@ -375,7 +374,7 @@ class ExperimentEstimate(Estimate):
     arms: tuple[ArmEstimate, ...]
 
 
-def estimate(plan: Plan, progress: Callable[[int, int], None]) -> ExperimentEstimate:
+def estimate(plan: Plan, progress: Progress) -> ExperimentEstimate:
     """Estimate what an experiment takes; no language model is asked, and nothing is put on record.
 
     An arm that learns is rehearsed with the memory as it is now: what it will have learned is not known yet.
@@ -399,7 +398,7 @@ def estimate(plan: Plan, progress: Callable[[int, int], None]) -> ExperimentEsti
     taken = []
     for done, (phase, place, row, repeat, more) in enumerate(some):
         progress(done, len(some))
-        took = _rehearsed(plan, place, phase, row.case, experiment.seed(place, repeat), known)
+        took = _taken(plan, place, phase, row.case, experiment.seed(place, repeat), known)
         taken.append({"arm": place, "phase": phase, "more": more, **took})
     progress(len(some), len(some))
     amounts = ["calls", "shared", "tokens", "money"]
@@ -434,9 +433,7 @@ def _known(money: float) -> float | None:
     return None if math.isnan(money) else float(money)
 
 
-def _rehearsed(
-    plan: Plan, place: int, phase: Phase, case: Case, seed: int, known: dict[str, Reply]
-) -> dict[str, float]:
+def _taken(plan: Plan, place: int, phase: Phase, case: Case, seed: int, known: dict[str, Reply]) -> dict[str, float]:
     """What one cell takes; nothing where it is the run that forks are compared with."""
     if plan.repeats_parent(place, seed):
         return {"calls": 0, "shared": 0, "tokens": 0, "money": 0.0, "seconds": math.nan}
@@ -447,13 +444,10 @@ def _rehearsed(
     together = min(experiment.at_once, setup.model.concurrency)
     online = 0 if experiment.batch else sum(load.calls for load in found.loads if load.model != OFFLINE)
     price = house.price(found, by_batch=experiment.batch)
-    return {
-        "calls": found.calls - found.on_record,
-        "shared": found.on_record,
-        "tokens": sum(load.prompt_tokens + load.completion_tokens for load in found.loads),
-        "money": math.nan if price is None else price,
-        "seconds": SECONDS_A_CELL + time.perf_counter() - began + online * SECONDS_A_CALL / together,
-    }
+    tokens = sum(load.prompt_tokens + load.completion_tokens for load in found.loads)
+    seconds = SECONDS_A_CELL + time.perf_counter() - began + online * SECONDS_A_CALL / together
+    taken = {"calls": found.calls - found.on_record, "shared": found.on_record, "tokens": tokens}
+    return {**taken, "money": math.nan if price is None else price, "seconds": seconds}
 
 
 def _chosen(cases: Cases, house: Courthouse) -> tuple[list[Row], int]:

@@ -47,34 +47,30 @@ def figures_of(found: ExperimentResults) -> Iterator[PrintedFigure]:
         of = "" if group == ALL else f", {group}"
         for measure in table.measures:
             lines = [line for line in table.lines if line.group == group and measure.name in line.values]
-            arms = [line.arm for line in lines]
             values = {line.arm: line.values[measure.name] for line in lines}
-            if not arms:
+            if not values:
                 continue
             name, caption = _slug(f"{measure.name}-{group}" if of else measure.name), f"{measure.title}{of}"
-            rows = {arm: [(float(place), values[arm])] for place, arm in enumerate(arms)}
-            yield PrintedFigure(name, f"{caption}, with 95 % intervals over cases.", measure, rows, tuple(arms))
+            rows = {arm: [(float(place), one)] for place, (arm, one) in enumerate(values.items())}
+            yield PrintedFigure(name, f"{caption}, with 95 % intervals over cases.", measure, rows, tuple(values))
             if axis:
                 path, curves = axis
-                drawn = {
-                    label: points
-                    for label, places in curves.items()
-                    if (points := [(at, values[arm]) for at, arm in places if arm in values])
-                }
+                drawn: dict[str, list[Point]] = {}
+                for label, places in curves.items():
+                    if points := [(at, values[arm]) for at, arm in places if arm in values]:
+                        drawn[label] = points
                 told = f"{caption} by {path}, with 95 % intervals over cases."
                 yield PrintedFigure(f"{name}-by-{_slug(path)}", told, measure, drawn, axis=path)
     features = [one.name for one in found.features() if one.order] + ([LEARNING] if found.trained else [])
     for feature in features if table.measures else ():
         one = found.breakdown(feature, table.measures[0])
-        places = {label: float(place) for place, label in enumerate(one.labels)}
         over: dict[str, list[Point]] = {}
-        for point in one.points:
-            over.setdefault(point.arm, []).append((places[point.label], point.value))
-        told = f"{one.measure.title} by {one.title.lower()}, with 95 % intervals over cases."
+        for point in one.points:  # each arm's in the order of the classes
+            over.setdefault(point.arm, []).append((float(one.labels.index(point.label)), point.value))
         if over:
-            series = {arm: sorted(points, key=lambda point: point[0]) for arm, points in over.items()}
-            name = f"{_slug(one.measure.name)}-by-{feature}"
-            yield PrintedFigure(name, told, one.measure, series, one.labels, one.title)
+            name, told = f"{_slug(one.measure.name)}-by-{feature}", f"{one.measure.title} by {one.title.lower()}"
+            caption = f"{told}, with 95 % intervals over cases."
+            yield PrintedFigure(name, caption, one.measure, over, one.labels, one.title)
 
 
 def axis_of(arms: Sequence[Arm]) -> tuple[str, dict[str, list[tuple[float, str]]]] | None:
@@ -88,11 +84,7 @@ def axis_of(arms: Sequence[Arm]) -> tuple[str, dict[str, list[tuple[float, str]]
                 rest = {name: one for name, one in arm.set.items() if name != path}
                 label = ", ".join(filter(None, [arm.procedure, arm.model, *(f"{n} {v}" for n, v in rest.items())]))
                 curves.setdefault(label, []).append((float(value), arm.name))
-        several = {
-            label: sorted(places)
-            for label, places in curves.items()
-            if len({at for at, _ in places}) >= MIN_CURVE_PLACES
-        }
+        several = {label: sorted(of) for label, of in curves.items() if len({at for at, _ in of}) >= MIN_CURVE_PLACES}
         if several:
             return path, several
     return None

@@ -62,15 +62,10 @@ def accounts(experiment: Experiment, rows: Sequence[CellRow], measures: Sequence
     every = set().union(*done.values())
     structured = any(measure.name in {one.name for one in CRIMINAL} for measure in measures)
     unreadable = Counter(row.arm for row in rows if (one := row.scored) and not readable(one, structured))
+    unknown = {arm.name: arm.unknown for arm in experiment.arms}
     return tuple(
-        Account(
-            arm=arm.name,
-            cases=len(done[arm.name]),
-            unanswered=len(every - done[arm.name]),
-            unknown=arm.unknown,
-            unreadable=unreadable[arm.name],
-        )
-        for arm in experiment.arms
+        Account(arm=arm, cases=len(own), unanswered=len(every - own), unknown=unknown[arm], unreadable=unreadable[arm])
+        for arm, own in done.items()
     )
 
 
@@ -110,16 +105,12 @@ def sentences(found: Sequence[Account]) -> list[str]:
     lines = []
     for one in found:
         if one.unknown:
-            lines.append(
-                f"{one.arm}: {one.unknown:,} of the answered cases are not in the dataset and count for nothing."
-            )
+            lines += [f"{one.arm}: {one.unknown:,} of the answered cases are not in the dataset and count for nothing."]
         if one.unreadable:
-            lines.append(f"{one.arm}: {one.unreadable:,} answers can't be read and count as wrong.")
+            lines += [f"{one.arm}: {one.unreadable:,} answers can't be read and count as wrong."]
     if any(one.unanswered for one in found):
         counted = ", ".join(f"{one.arm} {one.cases:,}" for one in found)
-        lines.append(
-            f"The arms are not over the same cases ({counted}); a pair is compared on the cases that both have."
-        )
+        lines += [f"The arms are not over the same cases ({counted}); a pair is compared on the cases that both have."]
     return lines
 
 
@@ -139,11 +130,8 @@ def guesses(groups: Mapping[tuple[str, str], ArmGroup], measures: Sequence[Measu
         scored = [one for row in cases.values() if (one := row.scored)]
         if not (guessed := _constant(scored)):
             continue
-        values = {
-            measure.name: value
-            for measure in measures
-            if measure.name in GUESSED and not isnan(value := measure.value(guessed))
-        }
+        known = [(one.name, one.value(guessed)) for one in measures if one.name in GUESSED]
+        values = {name: value for name, value in known if not isnan(value)}
         found.append(Guess(MOST_FREQUENT, name, values))
         shares = [1 / len(options) for one in scored if (options := _options(one))]
         if shares and any(measure.name == "accuracy" for measure in measures):
@@ -159,25 +147,17 @@ def _options(row: CaseResult) -> Sequence[str]:
 
 def _constant(rows: Sequence[CaseResult]) -> list[CaseResult]:
     """The rows with the same answer in place of each arm's own."""
-    labels = Counter(
-        item.label
-        for row in rows
-        if isinstance(row.case, LabelledTask)
-        for item in row.case.items
-        if item.label is not None
-    )
+    items = [item for row in rows if isinstance(row.case, LabelledTask) for item in row.case.items]
+    labels = Counter(item.label for item in items if item.label is not None)
     juries = [row.case.jury for row in rows if isinstance(row.case, Dispute) and row.case.jury]
     if labels:
         label = labels.most_common(1)[0][0]
-        return [
-            CaseResult(row.case, row.category, Outcome(outcome=label, details={"results": _results(row, label)}))
-            for row in rows
-        ]
+        return [replace(row, outcome=Outcome(outcome=label, details={"results": _results(row, label)})) for row in rows]
     if juries:
         winner = Counter(jury.winner for jury in juries).most_common(1)[0][0]
         share = median(jury.buyer / (jury.buyer + jury.seller) for jury in juries)
         counts = {"buyer": round(1_000 * share), "seller": 1_000 - round(1_000 * share)}
-        return [CaseResult(row.case, row.category, Outcome(outcome=winner, counts=counts)) for row in rows]
+        return [replace(row, outcome=Outcome(outcome=winner, counts=counts)) for row in rows]
     return []
 
 
@@ -378,8 +358,7 @@ class ExperimentResults:
         return {
             "experiment": self.kept.id,
             **_named(self.kept, "status", "reason"),
-            "dataset": experiment.dataset.name,
-            "version": experiment.dataset.version,
+            **{"dataset": experiment.dataset.name, "version": experiment.dataset.version},
             "cells": {one: sum(row.state == one for row in self.rows) for one in ("done", "failed", "waiting")},
             "failures": [{"arm": arm, "reason": reason, "cells": number} for arm, reason, number in self.failures],
             "lines": [

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Collection, Mapping
 from concurrent.futures import Future
 from datetime import UTC, datetime
 from functools import cached_property, partial
@@ -22,7 +22,7 @@ from courtroom.experiments.hypotheses import Preregistration, prompts_hash
 from courtroom.experiments.measures import at_hand, fitting, wanted
 from courtroom.experiments.mirror import is_unread
 from courtroom.experiments.outcome import Outcome
-from courtroom.experiments.plan import ExperimentEstimate, Phase, Plan, estimate, memories_of, pinned, rows_of
+from courtroom.experiments.plan import ExperimentEstimate, Phase, Plan, Progress, estimate, memories_of, pinned, rows_of
 from courtroom.experiments.results import ExperimentResults, accounts, answered_by_stand_ins, left_out, sentences
 from courtroom.experiments.sequential_test import Repeats
 from courtroom.experiments.spec import ALL, Experiment, with_controls
@@ -90,19 +90,13 @@ class Experiments:
             return kept.lock
         if any(state != "waiting" for _, state in self.store.counts(name)):
             raise CourtroomError("This experiment has results already. Hypotheses are locked before the first answer.")
-        lock = Preregistration(
-            at=datetime.now(UTC),
-            hypotheses=kept.hypotheses,
-            dataset=kept.dataset.version or "",
-            specification=kept.digest,
-            prompts=self._prompts(kept),
-        )
+        hashes = {"specification": kept.digest, "prompts": self._prompts(kept)}
+        dataset = kept.dataset.version or ""
+        lock = Preregistration(at=datetime.now(UTC), hypotheses=kept.hypotheses, dataset=dataset, **hashes)
         self.store.replace(kept.model_copy(update={"lock": lock}))
         return lock
 
-    def estimate(
-        self, experiment: Experiment, progress: Callable[[int, int], None] = lambda done, total: None
-    ) -> ExperimentEstimate:
+    def estimate(self, experiment: Experiment, progress: Progress = lambda done, total: None) -> ExperimentEstimate:
         """About what an experiment will take: calls, tokens, money, and how many calls shared answers save. `progress`:
         is called with how many cells are rehearsed, and of how many."""
         return estimate(Plan.of(experiment, self._house), progress)
@@ -248,7 +242,7 @@ class Experiments:
         try:
             kept = self.store.experiment(experiment)
             async with cluster_of(self._house, kept) as finish:
-                driven = await asyncio.to_thread(DrivenExperiment, kept, self.store, self._house, finish, keys)
+                driven = await asyncio.to_thread(DrivenExperiment, kept, self._house, finish, keys)
                 status = await driven.drive(lock)
         except CourtroomError as error:
             status = "paused", str(error)
@@ -336,15 +330,8 @@ class Experiments:
         prompts = self._prompts(kept.experiment) if kept.experiment.lock else ""
         measures = measures or fitting(kept.kind, scored)
         found, training = accounts(kept.experiment, rows, measures), self.rows(kept.id, "train")
-        return ExperimentResults(
-            kept,
-            rows,
-            measures,
-            (*sentences(found), *left_out(training), *answered_by_stand_ins(rows), *notes),
-            training,
-            prompts,
-            found,
-        )
+        notes = (*sentences(found), *left_out(training), *answered_by_stand_ins(rows), *notes)
+        return ExperimentResults(kept, rows, measures, notes, training, prompts, found)
 
 
 def _report(experiment: str, written: Future[None]) -> None:

@@ -1,8 +1,6 @@
 """An experiment as a file: a dataset, arms, repeats, measures, a budget, a knowledge protocol. The bundled ones, and
 the arms that are matched controls: what the talk, the personas and the mere spending of a panel are each worth."""
 
-from __future__ import annotations
-
 import hashlib
 import re
 import tomllib
@@ -41,10 +39,10 @@ OF_MODELS = ("model.id", "model.connection", "model.extra", "roles", "members", 
 class _Source(Strict):
     """Where cases are from."""
 
-    name: str = Field(default="", max_length=120)
-    run: str = Field(default="", max_length=120, description="In place of a dataset: the run whose forks the arms are.")
+    name: str = Field("", max_length=120)
+    run: str = Field("", max_length=120, description="In place of a dataset: the run whose forks the arms are.")
     version: str | None = Field(
-        default=None, description="Without one, the newest; it is written out when the experiment begins."
+        None, description="Without one, the newest; it is written out when the experiment begins."
     )
 
 
@@ -64,9 +62,9 @@ class Cases(Selection, _Source):
         needed = [(self.name, self.version), *([(other, version)] if other else [])]
         return {(name, of) for name, known in needed for of in (known, None)}
 
-    def only(self, ids: Iterable[str]) -> Cases:
+    def only(self, ids: Iterable[str]) -> Self:
         """Return these of its cases, which were chosen before; they are read in the same way."""
-        return Cases(name=self.name, run=self.run, version=self.version, ids=tuple(ids), cut=self.cut)
+        return type(self)(name=self.name, run=self.run, version=self.version, ids=tuple(ids), cut=self.cut)
 
 
 class Variant(Strict):
@@ -75,7 +73,7 @@ class Variant(Strict):
     name: str = Field(min_length=1, max_length=400)
     kind: Change | None = None
     set: dict[str, Any] = Field(default_factory=dict, description="Values of the setup by their paths.")
-    without: tuple[str, ...] = Field(default=(), description="Parts of the case that are left out, by their names.")
+    without: tuple[str, ...] = Field((), description="Parts of the case that are left out, by their names.")
     other_order: bool = option(False, "Whether the sides of the case stand in the other order.")
     rewritten: dict[str, dict[str, str]] = option(
         {}, "By a case's id, its texts that are heard in other words, by their paths in the case."
@@ -98,16 +96,14 @@ class Arm(Variant):
     """One row of the table: a procedure with a setup, or predictions made elsewhere."""
 
     procedure: str = ""
-    model: str = Field(
-        default="", description="`offline`, any LiteLLM model id, or which model's lines of the predictions."
-    )
+    model: str = Field("", description="`offline`, any LiteLLM model id, or which model's lines of the predictions.")
     set: dict[str, JsonValue] = Field(default_factory=dict, description="Values of the setup by their paths.")
-    seed: int = Field(default=0, ge=0, description="Of the first repeat; each further one has the next.")
+    seed: int = Field(0, ge=0, description="Of the first repeat; each further one has the next.")
     repeats: int | None = option(
         None, "How often each case runs under this arm, in place of the experiment's repeats.", ge=1, le=1_000
     )
-    predictions: str = Field(default="", description="A file of answers by case.")
-    digest: str = Field(default="", description="Of the predictions; written out when the experiment begins.")
+    predictions: str = Field("", description="A file of answers by case.")
+    digest: str = Field("", description="Of the predictions; written out when the experiment begins.")
     unknown: int = option(
         0, "Cases of the predictions that the dataset does not have; written out when the experiment begins."
     )
@@ -129,7 +125,7 @@ class KnowledgeRules(Preparation):
     """What runs may see of what was learned: by default the memory as it is, and no cell teaches it anything."""
 
     train: str | None = Field(
-        default=None,
+        None,
         description="A split from which each arm that can learns first, case by case, in the order of the dataset.",
     )
     dataset: str = option("", "The dataset that has this split; empty: the one that is tested.", max_length=120)
@@ -140,13 +136,13 @@ class KnowledgeRules(Preparation):
     sample: int | None = option(None, "Learn from so many, drawn with this table's `seed`.", ge=1)
     seed: int = option(0, "Of the draw.")
     leave_out: float = Field(
-        default=MAY_BE_LEFT_OUT,
+        MAY_BE_LEFT_OUT,
         ge=0,
         le=1,
         description="Share of the cases that an arm's training may go on without, where they can't be answered.",
         exclude_if=lambda share: share == MAY_BE_LEFT_OUT,
     )
-    test_on_trained: bool = Field(default=False, description="Allow the tested split to be the one trained on.")
+    test_on_trained: bool = Field(False, description="Allow the tested split to be the one trained on.")
 
 
 PRESENTED: dict[str, Any] = {
@@ -163,24 +159,21 @@ class Experiment(Strict):
     """All that an experiment is. The same file with the same dataset has the same digest, and so the same cells."""
 
     name: str = Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,59}$")
-    title: str = Field(default="", max_length=200)
-    source: str = Field(default="", max_length=400, description="Which table or figure of which paper it is.")
+    title: str = Field("", max_length=200)
+    source: str = Field("", max_length=400, description="Which table or figure of which paper it is.")
     dataset: Cases
-    repeats: int = Field(default=1, ge=1, le=1_000)
+    repeats: int = Field(1, ge=1, le=1_000)
     seeds: tuple[int, ...] = Field(
-        default=(), description="Of the repeats under every arm, in place of each arm's own seed and those after it."
+        (), description="Of the repeats under every arm, in place of each arm's own seed and those after it."
     )
     measures: tuple[str, ...] = Field(
-        default=(), description="By their names; without any, the usual ones of the kind of case."
+        (), description="By their names; without any, the usual ones of the kind of case."
     )
-    by_category: bool = Field(default=False, description="A table for each category of cases.")
+    by_category: bool = Field(False, description="A table for each category of cases.")
     gain_over: dict[str, str] = Field(
-        default_factory=dict,
-        description="By an arm's name, the arm of a single model whose right answers its gain is over.",
+        {}, description="By an arm's name, the arm of a single model whose right answers its gain is over."
     )
-    at_once: int = Field(
-        default=64, ge=1, le=1_000, description="Cells under way at once, within each model's own limits."
-    )
+    at_once: int = Field(64, ge=1, le=1_000, description="Cells under way at once, within each model's own limits.")
     batch: bool = option(
         False,
         "Calls that are ready at the same time go out as one batch, at half the price, where the provider takes "
@@ -189,11 +182,9 @@ class Experiment(Strict):
     budget: Budget = Field(default_factory=Budget, description="Of the whole experiment.")
     knowledge: KnowledgeRules = Field(default_factory=KnowledgeRules)
     arms: tuple[Arm, ...] = Field(min_length=1, max_length=2_000)
-    hypotheses: tuple[Hypothesis, ...] = Field(default=(), max_length=200)
-    lock: Preregistration | None = Field(
-        default=None, description="The hypotheses as they were before the first answer."
-    )
-    canaries: tuple[Canary, ...] = Field(default=(), description="What came of asking recorded calls again.")
+    hypotheses: tuple[Hypothesis, ...] = Field((), max_length=200)
+    lock: Preregistration | None = Field(None, description="The hypotheses as they were before the first answer.")
+    canaries: tuple[Canary, ...] = Field((), description="What came of asking recorded calls again.")
 
     @model_validator(mode="before")
     @classmethod
@@ -241,13 +232,10 @@ class Experiment(Strict):
         rules, tested = self.knowledge, self.dataset
         if rules.train is None:
             return None
-        part = Cases(
-            name=tested.name, run=tested.run, version=tested.version, split=rules.train,
-            **rules.model_dump(include={"limit", "sample", "seed", *Preparation.model_fields}),
-        )  # fmt: skip
-        return part.model_copy(
-            update={"name": rules.dataset, "run": "", "version": rules.version} if rules.dataset else {}
-        )
+        of = {"name": rules.dataset, "version": rules.version}
+        source = of if rules.dataset else tested.model_dump(include={*_Source.model_fields})
+        chosen = rules.model_dump(include={"limit", "sample", "seed", *Preparation.model_fields})
+        return Cases(**source, **chosen, split=rules.train)
 
     @property
     def digest(self) -> str:
@@ -349,11 +337,8 @@ def adapted(
         chosen = [arm.model_copy(update=here) if arm.predictions else arm for arm in chosen]
     data["arms"] = [_arm(arm, model, values or {}).model_dump(mode="json") for arm in chosen]
     names = {arm.name for arm in chosen}
-    data |= {
-        "lock": None,
-        "canaries": (),
-        "hypotheses": [one for one in data["hypotheses"] if {one["arm"], one["than"]} <= names],
-    }
+    data |= {"lock": None, "canaries": ()}
+    data["hypotheses"] = [one for one in data["hypotheses"] if {one["arm"], one["than"]} <= names]
     data["gain_over"] = {arm: single for arm, single in experiment.gain_over.items() if {arm, single} <= names}
     return parsed(data, experiment.name)
 
@@ -499,9 +484,8 @@ def _samples(arm: Arm, control: Arm, seats: str, experiment: Experiment, tokens:
 
     def taken(tried: Arm) -> int:
         only = {"arms": (tried.model_copy(update={"memory_of": ""}),), "seeds": (), "hypotheses": (), "gain_over": {}}
-        few = experiment.dataset.model_copy(
-            update={"limit": min(experiment.dataset.limit or REHEARSED_CASES, REHEARSED_CASES)}
-        )
+        limit = min(experiment.dataset.limit or REHEARSED_CASES, REHEARSED_CASES)
+        few = experiment.dataset.model_copy(update={"limit": limit})
         one = experiment.model_copy(update={**only, "dataset": few, "knowledge": KnowledgeRules(), "lock": None})
         return tokens(adapted(one, repeats=1, model=COUNTED, values={"model.vision": "no"}))
 

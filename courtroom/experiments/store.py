@@ -137,16 +137,13 @@ class ExperimentStore:
 
     def counts(self, experiment: str) -> dict[tuple[int, State], int]:
         """How many cells are in each state, by the arm's place."""
-        rows = self._database.execute(
-            "SELECT arm, state, count(*) AS many FROM experiment_cells WHERE experiment = ? GROUP BY arm, state",
-            (experiment,),
-        )
-        return {(row["arm"], row["state"]): row["many"] for row in rows}
+        query = "SELECT arm, state, count(*) AS many FROM experiment_cells WHERE experiment = ? GROUP BY arm, state"
+        return {(row["arm"], row["state"]): row["many"] for row in self._database.execute(query, (experiment,))}
 
     def took(self, experiment: str) -> dict[int, Cost]:
         """What was really asked for the cells that are done, by the arm's place."""
         rows = self._database.execute(
-            "SELECT arm, sum(asked) AS calls, sum(tokens) AS tokens, sum(estimated) AS estimated,"
+            "SELECT arm, sum(asked) AS calls, sum(tokens) AS tokens, max(estimated) AS estimated,"
             " CASE WHEN count(*) = count(cost) THEN sum(cost) END AS money"
             " FROM (SELECT arm, CAST(json_extract(outcome, '$.asked') AS BIGINT) AS asked,"
             " CASE WHEN json_extract(outcome, '$.estimated') IS NULL THEN 0 ELSE 1 END AS estimated,"
@@ -158,12 +155,7 @@ class ExperimentStore:
             " FROM experiment_cells WHERE experiment = ? AND outcome IS NOT NULL AND run <> '') AS done GROUP BY arm",
             (experiment,),
         )
-        return {
-            row["arm"]: Cost(
-                calls=row["calls"], tokens=row["tokens"], money=row["money"], estimated=bool(row["estimated"])
-            )
-            for row in rows
-        }
+        return {row.pop("arm"): Cost.model_validate(row) for row in map(dict, rows)}
 
     def cheaper(self, experiment: str) -> tuple[int, int]:
         """Return how many tokens of its cells came from a provider's cache, and how many went by batch."""

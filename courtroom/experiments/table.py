@@ -1,36 +1,20 @@
 """The table of an experiment: a line for each arm and group of cases, with intervals, and which differences hold."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import combinations, repeat
 from math import isnan, lcm
-from typing import TYPE_CHECKING
+
+import numpy as np
 
 from courtroom.cases.case import Case
-from courtroom.evaluation.intervals import FEWEST, Bounds, CaseSums, Interval, of_difference, of_measure
-from courtroom.evaluation.significance import (
-    Tested,
-    cases_needed,
-    cases_needed_mcnemar,
-    cochran,
-    cohens_d,
-    cohens_g,
-    fewest_cases,
-    holm,
-    mcnemar,
-    paired_t,
-    permutation,
-    wilcoxon,
-)
+from courtroom.evaluation import significance
+from courtroom.evaluation.intervals import FEWEST, Bounds, CaseSums, Interval, Sums, of_difference, of_measure
+from courtroom.evaluation.significance import ALPHA, Tested, fewest_cases
 from courtroom.experiments.measures import CaseResult, Measure
 from courtroom.experiments.measures.measure import quotient
 from courtroom.experiments.outcome import Outcome
-
-if TYPE_CHECKING:
-    from courtroom.evaluation.intervals import Sums
 
 ALL = "all cases"
 
@@ -82,17 +66,12 @@ class ArmSpending:
     seconds: float
 
     @property
-    def tokens_a_case(self) -> str:
-        """Return how many tokens a case took, as it is printed."""
-        return self._told(f"{self.tokens / self.done:,.0f}") if self.calls and self.done else "–"
-
-    @property
-    def cost_a_case(self) -> str:
-        """Return how many US dollars a case took, as it is printed."""
-        return "–" if self.cost is None or not self.done else self._told(f"{self.cost / self.done:.4g}")
-
-    def _told(self, number: str) -> str:
-        return f"about {number}" if self.estimated else number
+    def a_case(self) -> tuple[str, str]:
+        """Return how many tokens and how many US dollars a case took, as they are printed."""
+        tokens = f"{self.tokens / self.done:,.0f}" if self.calls and self.done else ""
+        cost = "" if self.cost is None or not self.done else f"{self.cost / self.done:.4g}"
+        told = [f"about {number}" if number and self.estimated else number or "–" for number in (tokens, cost)]
+        return told[0], told[1]
 
 
 @dataclass
@@ -179,7 +158,11 @@ class ResultTable:
         return next((line for line in self.lines if (line.arm, line.group) == (arm, group)), None)
 
 
-def grouped(rows: Iterable[CellRow], by_category: bool) -> dict[tuple[str, str], ArmGroup]:
+Groups = Mapping[tuple[str, str], ArmGroup]
+"""By arm and group."""
+
+
+def grouped(rows: Iterable[CellRow], by_category: bool) -> Groups:
     """The done cells by arm and group; a single group where cases are not distinguished."""
     found: dict[tuple[str, str], list[CellRow]] = {}
     for row in rows:
@@ -194,8 +177,6 @@ def case_sums(groups: Sequence[ArmGroup], measure: Measure) -> list[CaseSums]:
     Where each run has a value of its own, the runs stand side by side. Of arms with fewer runs these are repeated, so
     that all arms have as many.
     """
-    import numpy as np
-
     cells = [(group, case) for group in groups for case in sorted(group.by_case)]
     parts = measure.parts([one for group, case in cells for one in group.by_case[case]])
     many = np.array([len(group.by_case[case]) for group, case in cells])
@@ -237,12 +218,7 @@ def interval_of(measure: Measure, given: CaseSums) -> Interval | None:
     return None if isnan(found.value) else found
 
 
-def table(
-    groups: Mapping[tuple[str, str], ArmGroup],
-    rows: Sequence[CellRow],
-    arms: Sequence[str],
-    measures: Sequence[Measure],
-) -> ResultTable:
+def table(groups: Groups, rows: Sequence[CellRow], arms: Sequence[str], measures: Sequence[Measure]) -> ResultTable:
     """The table of these cells, which `grouped` has grouped."""
     names = tuple(sorted({group for _, group in groups}))
     lines = []
@@ -273,7 +249,6 @@ def spent(rows: Iterable[CellRow], arm: str) -> ArmSpending:
     )
 
 
-ALPHA = 0.05
 TESTS = {"permutation": "a permutation test", "McNemar": "McNemar's exact test"}
 
 
@@ -304,26 +279,23 @@ class Pair:
         """Further tests, uncorrected, where cases are not right or wrong: Student's on pairs, and Wilcoxon's."""
         if self.values is None or self.cases < 2 or self.tested.test == "McNemar":
             return ()
-        return paired_t(*self.values), wilcoxon(*self.values)
+        return significance.paired_t(*self.values), significance.wilcoxon(*self.values)
 
     @cached_property
     def effect(self) -> float | None:
         """Cohen's g where each case is right or wrong, else Cohen's d; None where a measure has no value a case."""
         if self.values is None:
             return None
-        return cohens_g(*self._right) if self.tested.test == "McNemar" else cohens_d(*self.values)
+        cohens = significance.cohens_g if self.tested.test == "McNemar" else significance.cohens_d
+        return cohens(*self.values)
 
     @cached_property
     def needed(self) -> int | None:
         """Cases that would show a difference of this size with a power of 80 %, uncorrected."""
         if self.values is None:
             return None
-        return cases_needed_mcnemar(*self._right) if self.tested.test == "McNemar" else cases_needed(*self.values)
-
-    @property
-    def _right(self) -> tuple[list[bool], list[bool]]:
-        a, b = self.values or ((), ())
-        return [*map(bool, a)], [*map(bool, b)]
+        right_or_wrong = self.tested.test == "McNemar"
+        return (significance.cases_needed_mcnemar if right_or_wrong else significance.cases_needed)(*self.values)
 
     @property
     def knowable(self) -> bool:
@@ -355,9 +327,7 @@ class Overall:
     """Whether a case counts as right where most of its repeats are; without repeats each stands for itself."""
 
 
-def pairs(
-    groups: Mapping[tuple[str, str], ArmGroup], arms: Sequence[str], measures: Sequence[Measure], against: str = ""
-) -> list[Pair]:
+def pairs(groups: Groups, arms: Sequence[str], measures: Sequence[Measure], against: str = "") -> list[Pair]:
     """Every pair of arms, for each measure and group; pairs that share no case with a value are left out. `against`: the
     one arm that each other is compared with."""
     found: list[Pair] = []
@@ -370,14 +340,12 @@ def pairs(
             both = ((arm, against) for arm in given if arm != against) if against else combinations(given, 2)
             shared = [pair for pair in both if given.keys() >= {*pair}]
             tested = [one for a, b in shared if (one := _pair(measure, name, a, b, given[a], given[b], two))]
-            corrected = holm([one.tested.p for one in tested])
+            corrected = significance.holm([one.tested.p for one in tested])
             found += [replace(pair, corrected=p, pairs=len(tested)) for pair, p in zip(tested, corrected, strict=True)]
     return found
 
 
-def overall(
-    groups: Mapping[tuple[str, str], ArmGroup], arms: Sequence[str], measures: Sequence[Measure]
-) -> list[Overall]:
+def overall(groups: Groups, arms: Sequence[str], measures: Sequence[Measure]) -> list[Overall]:
     """Cochran's Q over the cases that all arms have, where each case is right or wrong and there are three arms or
     more. The test needs one value of each case under each arm: of its repeats, the majority. A tie counts as wrong."""
     found = []
@@ -391,22 +359,19 @@ def overall(
             every = [values for case in cases for values in (of_arm[case] for of_arm in known)]
             if cases and all(value in (0.0, 1.0) for values in every for value in values):
                 right = [[2 * sum(of_arm[case]) > len(of_arm[case]) for case in cases] for of_arm in known]
-                found.append(Overall(measure, name, cochran(right), any(len(values) > 1 for values in every)))
+                found.append(Overall(measure, name, significance.cochran(right), any(len(one) > 1 for one in every)))
     return found
-
-
-def by_repeat(group: ArmGroup, measure: Measure) -> list[float]:
-    """A measure over all cases, for each repeat by itself; repeats that not all cases have are left out."""
-    return [measure.value(several) for several in zip(*group.by_case.values(), strict=False)]
 
 
 def over_runs(group: ArmGroup, before: ArmGroup, measure: Measure) -> Tested | None:
     """Student's t over repeats: whether an arm's value differs from that of the arm before (CyberJurors, table 9: T).
-    Each repeat is one pair. None where there are fewer than two repeats, or the cases are not the same."""
-    mine, other = by_repeat(group, measure), by_repeat(before, measure)
+    Each repeat is one pair; those that not all cases have are left out. None where there are fewer than two, or the
+    cases are not the same."""
+    by_repeat = (zip(*one.by_case.values(), strict=False) for one in (group, before))
+    mine, other = ([measure.value(several) for several in repeats] for repeats in by_repeat)
     if len(mine) < 2 or len(mine) != len(other) or group.by_case.keys() != before.by_case.keys():
         return None
-    return paired_t(mine, other)
+    return significance.paired_t(mine, other)
 
 
 def over_repeats(group: ArmGroup, measures: Sequence[Measure]) -> Tested | None:
@@ -416,14 +381,12 @@ def over_repeats(group: ArmGroup, measures: Sequence[Measure]) -> Tested | None:
     for measure in measures if most > 1 else ():
         kept = [values for values in group.each(measure).values() if len(values) == most] if measure.each else []
         if kept and all(value in (0.0, 1.0) for values in kept for value in values):
-            return cochran([[bool(value) for value in column] for column in zip(*kept, strict=True)])
+            return significance.cochran([*zip(*kept, strict=True)])
     return None
 
 
 def _each_once(measure: Measure, group: ArmGroup, given: CaseSums) -> CaseSums:
     """Average a case's repeats, so that each case counts once whatever its repeats."""
-    import numpy as np
-
     if measure.is_of_each_run:
         return given
     if measure.each is None:
@@ -433,8 +396,6 @@ def _each_once(measure: Measure, group: ArmGroup, given: CaseSums) -> CaseSums:
 
 
 def _pair(measure: Measure, group: str, a: str, b: str, of_a: CaseSums, of_b: CaseSums, pairs: int) -> Pair | None:
-    import numpy as np
-
     others = {*of_b.cases}
     shared = [case for case in of_a.cases if case in others]
     if not shared:
@@ -447,9 +408,9 @@ def _pair(measure: Measure, group: str, a: str, b: str, of_a: CaseSums, of_b: Ca
     gap = of_difference(x, y, bounds, measure.ratio, measure.each is not None)
     values = (x.sums[:, 0].tolist(), y.sums[:, 0].tolist()) if measure.each is not None else None
     if values and all(value in (0.0, 1.0) for side in values for value in side):
-        tested = mcnemar(*([*map(bool, side)] for side in values))
+        tested = significance.mcnemar(*values)
     else:
-        tested = permutation(x.sums, y.sums, x.finish, pairs)
+        tested = significance.permutation(x.sums, y.sums, x.finish, pairs)
     return Pair(measure, group, a, b, value_a, value_b, gap, tested, tested.p, len(shared), 1, values)
 
 
@@ -472,11 +433,9 @@ def sentence(pair: Pair) -> str:
             f"{pair.measure.title}{where}: whether {pair.a} and {pair.b} differ can't be known from so few cases "
             f"({values}; {pair.cases:,} cases; at least {least} are needed)."
         )
-    needed = (
-        f" About {pair.needed:,} cases would show a difference of this size (power 80 %, without correction)."
-        if pair.needed
-        else ""
-    )
+    needed = ""
+    if pair.needed:
+        needed = f" About {pair.needed:,} cases would show a difference of this size (power 80 %, without correction)."
     return (
         f"{pair.measure.title}{where}: no difference between {pair.a} and {pair.b} is shown "
         f"({values}{_between(pair)}; {corrected}; {pair.cases:,} cases).{needed}"

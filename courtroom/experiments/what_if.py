@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, product
 from statistics import fmean
@@ -24,7 +24,7 @@ from courtroom.engine.record import Record
 from courtroom.errors import CourtroomError
 from courtroom.evaluation.intervals import Interval, of_share
 from courtroom.experiments.outcome import Outcome
-from courtroom.experiments.plan import finished
+from courtroom.experiments.plan import Progress, finished
 from courtroom.experiments.spec import Arm, Change, Experiment, Variant, parsed
 from courtroom.experiments.store import StoredCell
 
@@ -56,9 +56,7 @@ Axis = tuple[Variant, ...]
 
 def values(kind: type[Setup], path: str, given: Iterable[Any]) -> Axis:
     """One knob of a kind of setup at each of these values, e.g. `model.temperature` at 0 and 1."""
-    return tuple(
-        Variant(name=short(setting_in_words(kind, path, value)), kind="knob", set={path: value}) for value in given
-    )
+    return tuple(Variant(name=short(setting_in_words(kind, path, one)), kind="knob", set={path: one}) for one in given)
 
 
 def members_left_out(procedure: Procedure, setup: Setup, case: Case, seed: int) -> Axis:
@@ -83,14 +81,8 @@ def rules_left_out(setup: Setup) -> Axis:
     """Each rule that members are given in turn, where the setup has any."""
     path = fields_drawn(type(setup)).get(Widget.RULES)
     rules: Sequence[str] = value_at(setup, path) or () if path else ()
-    return tuple(
-        Variant(
-            name=f"without rule {number}: {short(rule)}",
-            kind="rule",
-            set={str(path): [*rules[: number - 1], *rules[number:]]},
-        )
-        for number, rule in enumerate(rules, start=1)
-    )
+    left = {f"without rule {n}: {short(rule)}": [*rules[: n - 1], *rules[n:]] for n, rule in enumerate(rules, start=1)}
+    return tuple(Variant(name=name, kind="rule", set={str(path): kept}) for name, kept in left.items())
 
 
 def left_out(procedure: Procedure, setup: Setup, case: Case, seed: int) -> dict[str, Axis]:
@@ -124,49 +116,13 @@ def applied(variant: Variant, setup: Setup, case: Case) -> tuple[Setup, Case]:
         raise CourtroomError(f"{variant.name}: {' '.join(explain(error))}") from error
 
 
-def experiment_of(
-    base: Record, procedure: Procedure, variants: Sequence[Variant], seeds: Sequence[int], person: str = ""
-) -> Experiment:
-    """An experiment whose arms are forks of a run, every variant tried, and each that comes to the same setup and case
-    only once. `person`: whose it is: two people who ask the same have an experiment each. Raises `CourtroomError`: a
-    variant does not fit, or there is nothing to vary."""
-    arms: dict[str, Arm] = {}
-    names: Counter[str] = Counter()
-    seeds = tuple(dict.fromkeys(seeds))
-    before, _ = procedure.prepare(base.case, base.setup, seeds[0])
-    for variant in variants:
-        new, heard = applied(variant, base.setup, base.case)
-        complete, _ = procedure.prepare(heard, new, seeds[0])
-        key = f"{complete.model_dump_json()}{heard.content_hash()}"
-        if key not in arms:
-            too = redrawn(before, complete, variant)
-            name = f"{variant.name}, with {too} drawn anew" if too else variant.name
-            names[name] += 1
-            again = f" ({names[name]})" if names[name] > 1 else ""
-            given = variant.model_dump(mode="json") | {"name": name[: MAX_ARM_NAME_CHARACTERS - len(again)] + again}
-            arms[key] = Arm(**given, procedure=base.run.procedure)
-    if len(arms) * len(seeds) < 2:
-        raise CourtroomError(
-            "Nothing would change: choose a value that differs from the run's own, or more seeds than one."
-        )
-    return _of_forks(base, list(arms.values()), len(seeds), person, seeds)
-
-
-def _of_forks(base: Record, arms: Iterable[Arm], repeats: int, person: str, seeds: Sequence[int] = ()) -> Experiment:
-    """An experiment whose arms are forks of a run."""
-    whose = f"-{hashlib.sha256(person.encode()).hexdigest()[:6]}" if person else ""
-    return parsed(
-        {
-            "name": f"what-if{whose}",
-            "title": base.case.title[:200],
-            "dataset": {"run": base.run.id},
-            "arms": [arm.model_dump() for arm in arms],
-            "seeds": seeds,
-            "repeats": repeats,
-            "at_once": FORKS_AT_ONCE,
-        },
-        "The what-if",
-    )
+def _of_forks(base: Record, arms: Iterable[Arm], repeats: int, seeds: Sequence[int] = ()) -> Experiment:
+    """An experiment whose arms are forks of a run. Two people who ask the same have one each."""
+    person = acting_account()
+    whose = f"-{hashlib.sha256(person.id.encode()).hexdigest()[:6]}" if person else ""
+    given = {"name": f"what-if{whose}", "title": base.case.title[:200], "dataset": {"run": base.run.id}}
+    forks = {"arms": [arm.model_dump() for arm in arms], "at_once": FORKS_AT_ONCE}
+    return parsed({**given, **forks, "seeds": seeds, "repeats": repeats}, "The what-if")
 
 
 def redrawn(before: Setup, after: Setup, variant: Variant) -> str:
@@ -189,13 +145,6 @@ def _held(old: Any, new: Any) -> bool:
     return all(one in longer for one in shorter)
 
 
-def affordable(variants: Sequence[Variant], calls: Callable[[Variant], int], budget: int) -> list[tuple[Variant, int]]:
-    """Variants with their calls, the cheapest first, as many as fit a budget of calls together."""
-    cheapest = sorted(((variant, calls(variant)) for variant in variants), key=lambda pair: pair[1])
-    together = accumulate(wanted for _, wanted in cheapest)
-    return [one for one, needed in zip(cheapest, together, strict=True) if needed <= budget]
-
-
 def _together(combination: Sequence[Variant]) -> Variant:
     if len(combination) == 1:
         return combination[0]
@@ -211,12 +160,8 @@ def _together(combination: Sequence[Variant]) -> Variant:
 
 def proposals(procedure: Procedure, setup: Setup, case: Case, seed: int) -> Axis:
     """Evidence, members and rules in turn, then every knob at its other or neighbouring values."""
-    return (
-        *evidence_left_out(case),
-        *members_left_out(procedure, setup, case, seed),
-        *rules_left_out(setup),
-        *knobs_turned(setup),
-    )
+    members = members_left_out(procedure, setup, case, seed)
+    return *evidence_left_out(case), *members, *rules_left_out(setup), *knobs_turned(setup)
 
 
 def knobs_turned(setup: Setup) -> Iterator[Variant]:
@@ -328,7 +273,7 @@ def results(experiment: Experiment, cells: Iterable[StoredCell]) -> WhatIf:
         counts = Counter(outcome.outcome for outcome in done.values())
         paired = [(done[seed], base[seed]) for seed in done if seed in base]
         moved = [support(changed, decided) - support(before, decided) for changed, before in paired]
-        cast = [share for outcome in done.values() if (share := vote_share(outcome, decided)) is not None]
+        cast = [share for outcome in done.values() if (share := outcome.share(decided)) is not None]
         rows.append(
             Result(
                 name=arm.name,
@@ -346,15 +291,9 @@ def results(experiment: Experiment, cells: Iterable[StoredCell]) -> WhatIf:
     return WhatIf(decided, names, tuple(rows))
 
 
-def vote_share(outcome: Outcome, choice: str) -> float | None:
-    """Share of the votes cast that are for a choice; None where nobody voted."""
-    cast = sum(outcome.counts.values())
-    return outcome.counts.get(choice, 0) / cast if cast else None
-
-
 def support(found: Outcome, choice: str) -> float:
     """Share of the votes for a choice; where nobody votes, 1 or 0 by what was decided."""
-    share = vote_share(found, choice)
+    share = found.share(choice)
     return float(found.outcome == choice) if share is None else share
 
 
@@ -371,34 +310,51 @@ class WhatIfs:
         self._house = house
 
     def experiment(self, run: str, variants: Sequence[Variant], seeds: Sequence[int], stand_in: str = "") -> Experiment:
-        """An experiment with these variants of a run under these seeds. `stand_in`: who answers in all of them where a
-        model can't be asked here. Raises `CourtroomError`: a variant does not fit."""
-        base, person = finished(run, self._house), acting_account()
-        if more := stood_in(self._house, base.setup, stand_in):
-            variants = [variant.model_copy(update={"set": {**more, **variant.set}}) for variant in variants]
-        procedure = self._house.procedures[base.run.procedure]
-        return experiment_of(base, procedure, variants, seeds, person.id if person else "")
+        """An experiment whose arms are forks of a run, every variant tried under these seeds, and each that comes to the
+        same setup and case only once. `stand_in`: who answers in all of them where a model can't be asked here. Raises
+        `CourtroomError`: a variant does not fit, or there is nothing to vary."""
+        base, seeds = finished(run, self._house), tuple(dict.fromkeys(seeds))
+        more, procedure = stood_in(self._house, base.setup, stand_in), self._house.procedures[base.run.procedure]
+        arms, names = dict[str, Arm](), Counter[str]()
+        before, _ = procedure.prepare(base.case, base.setup, seeds[0])
+        for one in variants:
+            variant = one.model_copy(update={"set": {**more, **one.set}})
+            new, heard = applied(variant, base.setup, base.case)
+            complete, _ = procedure.prepare(heard, new, seeds[0])
+            key = f"{complete.model_dump_json()}{heard.content_hash()}"
+            if key not in arms:
+                too = redrawn(before, complete, variant)
+                name = f"{variant.name}, with {too} drawn anew" if too else variant.name
+                names[name] += 1
+                again = f" ({names[name]})" if names[name] > 1 else ""
+                given = variant.model_dump(mode="json") | {"name": name[: MAX_ARM_NAME_CHARACTERS - len(again)] + again}
+                arms[key] = Arm(**given, procedure=base.run.procedure)
+        if len(arms) * len(seeds) < 2:
+            raise CourtroomError(
+                "Nothing would change: choose a value that differs from the run's own, or more seeds than one."
+            )
+        return _of_forks(base, arms.values(), len(seeds), seeds)
 
     def as_it_was(self, run: str, seeds: int, stand_in: str = "") -> Experiment:
         """An experiment that hears a run's case again under so many seeds, from the run's own on: what `with_mirror`
         adds changes about the parties to."""
-        base, person = finished(run, self._house), acting_account()
+        base = finished(run, self._house)
         values = stood_in(self._house, base.setup, stand_in)
         arm = Arm(name=BASE.name, procedure=base.run.procedure, set=values, seed=base.run.seed)
-        return _of_forks(base, [arm], seeds, person.id if person else "")
+        return _of_forks(base, [arm], seeds)
 
-    def propose(
-        self, run: str, budget: int, notify: Callable[[int, int], None] = lambda done, total: None
-    ) -> list[tuple[Variant, int]]:
-        """What could change this verdict: single changes with the calls that each asks for, as many as fit a budget.
-        `notify`: is called with how far the rehearsals are."""
+    def propose(self, run: str, budget: int, notify: Progress) -> list[tuple[Variant, int]]:
+        """What could change this verdict: single changes with the calls that each asks for, the cheapest first, as many
+        as fit a budget together. `notify`: is called with how far the rehearsals are."""
         base = finished(run, self._house)
         offered = proposals(self._house.procedures[base.run.procedure], base.setup, base.case, base.run.seed)
-        calls: dict[str, int] = {}
+        cheapest: list[tuple[Variant, int]] = []
         for number, variant in enumerate(offered):
             notify(number, len(offered))
             setup, case = applied(variant, base.setup, base.case)
             takes = self._house.estimate(base.run.procedure, case, setup, base.run.seed, run)
-            calls[variant.name] = takes.calls - takes.on_record
+            cheapest.append((variant, takes.calls - takes.on_record))
         notify(len(offered), len(offered))
-        return affordable(offered, lambda variant: calls[variant.name], budget)
+        cheapest.sort(key=lambda pair: pair[1])
+        together = accumulate(calls for _, calls in cheapest)
+        return [one for one, needed in zip(cheapest, together, strict=True) if needed <= budget]

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from courtroom.errors import CourtroomError
+from courtroom.evaluation.significance import ALPHA
 from courtroom.experiments import table as tables
 from courtroom.experiments.measures import Measure
-from courtroom.text.files import replacing, write_csv
+from courtroom.experiments.table import Overall, Pair, ResultTable
+from courtroom.text.files import write_csv
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -47,7 +50,7 @@ class PrintedLine:
     guess: bool = False
 
 
-def lines_of(table: tables.ResultTable, pairs: Sequence[tables.Pair], group: str) -> list[PrintedLine]:
+def lines_of(table: ResultTable, pairs: Sequence[Pair], group: str) -> list[PrintedLine]:
     """Return the lines of a group of cases: its arms, then its guesses."""
     beats = Counter((pair.measure.name, pair.better) for pair in pairs if pair.holds and pair.group == group)
     arms = [line for line in table.lines if line.group == group]
@@ -60,16 +63,10 @@ def lines_of(table: tables.ResultTable, pairs: Sequence[tables.Pair], group: str
         cells = []
         for measure in table.measures:
             value, many = line.values.get(measure.name), line.counts.get(measure.name, line.cases)
-            cells.append(
-                PrintedCell(
-                    text=tables.printed(value, measure, "" if many == line.cases else f"n = {many:,}"),
-                    best=value is not None and value.value == best[measure.name],
-                    beats=beats[measure.name, line.arm],
-                    below=table.below(line, measure),
-                )
-            )
-        spent = table.spent[line.arm]
-        took = (f"{line.cases:,}", spent.tokens_a_case, spent.cost_a_case)
+            text = tables.printed(value, measure, "" if many == line.cases else f"n = {many:,}")
+            is_best = value is not None and value.value == best[measure.name]
+            cells.append(PrintedCell(text, is_best, beats[measure.name, line.arm], table.below(line, measure)))
+        took = (f"{line.cases:,}", *table.spent[line.arm].a_case)
         lines.append(PrintedLine(line.arm, tuple(cells), took))
     for guess in table.guesses if arms else ():
         if guess.group == group:
@@ -80,42 +77,32 @@ def lines_of(table: tables.ResultTable, pairs: Sequence[tables.Pair], group: str
 
 
 def markdown(
-    table: tables.ResultTable,
-    pairs: Sequence[tables.Pair] = (),
-    overall: Sequence[tables.Overall] = (),
-    left_out: Sequence[str] = (),
+    table: ResultTable, pairs: Sequence[Pair] = (), overall: Sequence[Overall] = (), left_out: Sequence[str] = ()
 ) -> str:
     """Return the table with 95 % intervals, and beneath it what holds, in sentences."""
     notes = explained(table, pairs, left_out)
     if any(table.below(line, measure) for line in table.lines for measure in table.measures):
         notes.append("A ↓ marks a value below that of a guess on the same cases.")
-    return rendered(
-        "table.md.j2",
-        groups=_groups(table, pairs),
-        measures=table.measures,
-        repeats=table.over_repeats if table.groups == (tables.ALL,) else {},
-        notes=notes,
-        said=[*tables.summary(pairs, overall), *(tables.sentence(pair) for pair in pairs)],
-    )
+    repeats = table.over_repeats if table.groups == (tables.ALL,) else {}
+    said = [*tables.summary(pairs, overall), *map(tables.sentence, pairs)]
+    shown = {"groups": _groups(table, pairs), "measures": table.measures, "repeats": repeats}
+    return rendered("table.md.j2", **shown, notes=notes, said=said)
 
 
-def latex(
-    table: tables.ResultTable, pairs: Sequence[tables.Pair] = (), title: str = "", left_out: Sequence[str] = ()
-) -> str:
+def latex(table: ResultTable, pairs: Sequence[Pair] = (), title: str = "", left_out: Sequence[str] = ()) -> str:
     """Return a `table` (packages booktabs and graphicx) for each group, with 95 % intervals; the best value is bold."""
     notes = [*explained(table, pairs, left_out), "The best value of each column is bold."]
     groups = _groups(table, pairs)
     return rendered("table.tex.j2", groups=groups, measures=table.measures, notes=notes, title=title or "Results")
 
 
-def _groups(table: tables.ResultTable, pairs: Sequence[tables.Pair]) -> list[dict[str, Any]]:
+def _groups(table: ResultTable, pairs: Sequence[Pair]) -> list[dict[str, Any]]:
     """Cut the table into its groups, as templates print them."""
-    return [
-        {"name": "" if group == tables.ALL else group, "lines": lines_of(table, pairs, group)} for group in table.groups
-    ]
+    named = ((group, "" if group == tables.ALL else group) for group in table.groups)
+    return [{"name": name, "lines": lines_of(table, pairs, group)} for group, name in named]
 
 
-def explained(table: tables.ResultTable, pairs: Sequence[tables.Pair], left_out: Sequence[str]) -> list[str]:
+def explained(table: ResultTable, pairs: Sequence[Pair], left_out: Sequence[str]) -> list[str]:
     """What stands beneath a table: what its values and marks are, and what it leaves out."""
     notes = [
         "Values are followed by their 95 % intervals over cases, and by n where not all cases have a value.",
@@ -125,12 +112,12 @@ def explained(table: tables.ResultTable, pairs: Sequence[tables.Pair], left_out:
     if any(pair.holds for pair in pairs):
         notes.append(
             "A number after > says than how many other arms this one is shown to be better: p below "
-            f"{tables.ALPHA} by {' or '.join(tests_of(pairs))}, with Holm's correction over all pairs of a measure."
+            f"{ALPHA} by {' or '.join(tests_of(pairs))}, with Holm's correction over all pairs of a measure."
         )
     return notes
 
 
-def tests_of(pairs: Sequence[tables.Pair]) -> list[str]:
+def tests_of(pairs: Sequence[Pair]) -> list[str]:
     """The tests by which pairs were compared, each once."""
     return list(dict.fromkeys(tables.TESTS.get(pair.tested.test, pair.tested.test) for pair in pairs))
 
@@ -144,13 +131,10 @@ def rendered(template: str, **given: object) -> str:
         lstrip_blocks=True, variable_start_string="<<", variable_end_string=">>", block_start_string="<%",
         block_end_string="%>", keep_trailing_newline=True,
     )  # fmt: skip
-    made.filters.update(tex=lambda text: _ESCAPED.sub(lambda found: _LATEX[found[0]], text), inert=_inert)
+    made.filters["tex"] = lambda text: _ESCAPED.sub(lambda found: _LATEX[found[0]], text)
+    # Names from outside change nothing in the Markdown around them.
+    made.filters["inert"] = lambda text: re.sub(r"([\\`*_\[\]<>|])", r"\\\1", text.replace("\n", " "))
     return made.get_template(template).render(given)
-
-
-def _inert(text: str) -> str:
-    """Names from outside, so that they change nothing in the Markdown around them."""
-    return re.sub(r"([\\`*_\[\]<>|])", r"\\\1", text.replace("\n", " "))
 
 
 TOOK = (
@@ -167,22 +151,16 @@ def frame_of(rows: Sequence[tables.CellRow], measures: Sequence[Measure]) -> pd.
     return pd.DataFrame([_line(row, measures) for row in rows])
 
 
-def write_frame(frame: pd.DataFrame, path: Path) -> None:
-    """Write a frame as its file's ending says: .csv, .parquet or .jsonl. Raises `CourtroomError`: the ending is none of
-    these, or the file can't be written."""
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with replacing(path) as part:
-            if path.suffix == ".csv":
-                part.write_text(csv_of(frame), encoding="utf-8", newline="")
-            elif path.suffix == ".parquet":
-                frame.to_parquet(part, index=False)
-            elif path.suffix == ".jsonl":
-                frame.to_json(part, orient="records", lines=True, force_ascii=False)
-            else:
-                raise CourtroomError(f"--to needs a file name that ends in {', '.join(FORMS)}.")
-    except OSError as error:
-        raise CourtroomError(f"{path} can't be written: {error.strerror}. Name another with --to.") from error
+def file_of(frame: pd.DataFrame, ending: str) -> str | bytes:
+    """Return a frame as what is in a .csv, .parquet or .jsonl. Raises `CourtroomError`: the ending is none of these."""
+    forms: dict[str, Callable[[], str | bytes]] = {
+        ".csv": partial(csv_of, frame),
+        ".parquet": partial(frame.to_parquet, index=False),
+        ".jsonl": partial(frame.to_json, orient="records", lines=True, force_ascii=False),
+    }
+    if ending not in forms:
+        raise CourtroomError(f"--to needs a file name that ends in {', '.join(FORMS)}.")
+    return forms[ending]()
 
 
 def csv_of(frame: pd.DataFrame) -> str:
@@ -191,17 +169,9 @@ def csv_of(frame: pd.DataFrame) -> str:
 
 def _line(row: tables.CellRow, measures: Sequence[Measure]) -> dict[str, Any]:
     outcome, scored = row.outcome, row.scored
-    line: dict[str, Any] = {
-        "arm": row.arm,
-        "case": row.row,
-        "category": row.category,
-        "repeat": row.repeat,
-        "run": row.run,
-        "state": row.state,
-        "reason": row.reason,
-        "outcome": outcome.outcome if outcome else None,
-        "gold": row.case.real_outcome(),
-    }
+    line: dict[str, Any] = {"arm": row.arm, "case": row.row, "category": row.category, "repeat": row.repeat}
+    line |= {"run": row.run, "state": row.state, "reason": row.reason}
+    line |= {"outcome": outcome.outcome if outcome else None, "gold": row.case.real_outcome()}
     for measure in measures:
         if measure.each is not None:
             line[measure.name] = measure.each(scored) if scored else None

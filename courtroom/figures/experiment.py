@@ -13,7 +13,7 @@ from courtroom.evaluation.intervals import Interval
 from courtroom.evaluation.yardstick import Yardstick, wilson
 from courtroom.experiments.breakdown import Breakdown
 from courtroom.experiments.measures import Measure
-from courtroom.experiments.table import ArmGroup, CellRow, Pair, ResultTable
+from courtroom.experiments.table import ArmGroup, Pair, ResultTable
 from courtroom.experiments.what_if import Result, WhatIf
 from courtroom.figures.layout import INK, LINE, NEUTRAL, UNNAMED, error_bars, framed, listed, plain, tone
 from courtroom.language import _
@@ -42,49 +42,37 @@ def draw_values(table: ResultTable, group: str, measure: Measure, theme: str = "
     """A measure of every arm, with 95 % intervals over cases."""
     lines = [line for arm in table.arms if (line := table.line(arm, group)) and measure.name in line.values]
     values = [line.values[measure.name] for line in lines]
-    figure = go.Figure(
-        go.Scatter(
-            x=[one.value for one in values],
-            y=[plain(line.arm) for line in lines],
-            mode="markers",
-            marker={"size": 11, "color": tone(0, theme)},
-            error_x=error_bars(values, NEUTRAL[theme], 1.5),
-            customdata=[_told(one) for one in values],
-            hovertemplate="%{y}<br>%{x:.3f}, %{customdata}<extra></extra>",
-        )
+    figure = go.Figure().add_scatter(
+        x=[one.value for one in values],
+        y=[plain(line.arm) for line in lines],
+        mode="markers",
+        marker={"size": 11, "color": tone(0, theme)},
+        error_x=error_bars(values, NEUTRAL[theme], 1.5),
+        customdata=[_told(one) for one in values],
+        hovertemplate="%{y}<br>%{x:.3f}, %{customdata}<extra></extra>",
     )
     _measured(figure, measure, "x")
     return listed(figure, theme, 110 + ROW_HEIGHT_PX * max(1, len(lines)))
 
 
-def matrix_cases(groups: Sequence[ArmGroup], measure: Measure) -> list[str]:
-    """The cases of the matrix: those that fewest arms have right first, so that hard cases stand together."""
+def draw_matrix(groups: Sequence[ArmGroup], measure: Measure, theme: str = "light") -> go.Figure:
+    """Draw arms against cases, from wrong to right on each; cases that fewest arms have right come first. A cell's
+    `customdata` is arm and case."""
     means = pd.DataFrame({group.arm: group.known(measure) for group in groups}, dtype=float).mean(axis=1)
     cases = sorted({case for group in groups for case in group.by_case})
-    return sorted(cases, key=means.reindex(cases).fillna(2.0).to_dict().__getitem__)
-
-
-def draw_matrix(groups: Sequence[ArmGroup], measure: Measure, theme: str = "light") -> go.Figure:
-    """Draw arms against cases, from wrong to right on each. A cell's `customdata` is arm and case."""
-    cases = matrix_cases(groups, measure)
-    figure = go.Figure()
+    cases.sort(key=means.reindex(cases).fillna(2.0).to_dict().__getitem__)
+    figure, scale = go.Figure(), [[0, tone(1, theme)], [1, tone(0, theme)]]
     for group in groups:
         known = group.known(measure)
         shown = [(case, known[case]) for case in cases if case in known]
+        colours = {"color": [value for _, value in shown], "colorscale": scale, "cmin": 0, "cmax": 1}
+        symbols = ["circle" if value >= 1 else "x" if value <= 0 else "diamond" for _, value in shown]
         figure.add_scatter(
             x=[cases.index(case) for case, _ in shown],
             y=[plain(group.arm)] * len(shown),
             mode="markers",
             name=plain(group.arm),
-            marker={
-                "size": 12,
-                "color": [value for _, value in shown],
-                "colorscale": [[0, tone(1, theme)], [1, tone(0, theme)]],
-                "cmin": 0,
-                "cmax": 1,
-                "symbol": ["circle" if value >= 1 else "x" if value <= 0 else "diamond" for _, value in shown],
-                "line": {"width": 0.5, "color": LINE[theme]},
-            },
+            marker={**colours, "symbol": symbols, "size": 12, "line": {"width": 0.5, "color": LINE[theme]}},
             customdata=[[group.arm, case] for case, _ in shown],
             text=[f"{plain(case)}: {value:.2f}" for case, value in shown],
             hovertemplate="%{y}<br>%{text}<extra></extra>",
@@ -111,13 +99,8 @@ def draw_frontier(table: ResultTable, group: str, measure: Measure, theme: str =
     most = max((cost for cost, *_ in points), default=0.0) or 1.0
     figure = go.Figure()
     front = frontier([(cost, one.value if measure.better == "higher" else -one.value) for cost, one, _, _ in points])
-    figure.add_scatter(
-        x=[points[place][0] for place in front],
-        y=[points[place][1].value for place in front],
-        mode="lines",
-        line={"color": NEUTRAL[theme], "dash": "dot", "shape": "hv"},
-        **UNNAMED,
-    )
+    x, y = [points[place][0] for place in front], [points[place][1].value for place in front]
+    figure.add_scatter(x=x, y=y, mode="lines", line={"color": NEUTRAL[theme], "dash": "dot", "shape": "hv"}, **UNNAMED)
     for cost, one, arm, number in points:
         figure.add_scatter(
             x=[cost],
@@ -128,10 +111,8 @@ def draw_frontier(table: ResultTable, group: str, measure: Measure, theme: str =
             error_y=error_bars([one], tone(number, theme)),
             hovertemplate=f"{plain(arm)}<br>%{{y:.3f}} for %{{x:.4g}} a case<extra></extra>",
         )
-    figure.update_xaxes(
-        title_text=_("US$ a case") if in_money else _("tokens a case") if in_tokens else _("calls a case"),
-        range=[-0.03 * most, 1.06 * most],
-    )
+    title = _("US$ a case") if in_money else _("tokens a case") if in_tokens else _("calls a case")
+    figure.update_xaxes(title_text=title, range=[-0.03 * most, 1.06 * most])
     _measured(figure, measure, "y")
     return framed(figure, theme, 420)
 
@@ -146,11 +127,6 @@ def frontier(points: Sequence[tuple[float, float]]) -> list[int]:
     return found
 
 
-def run_of(rows: Sequence[CellRow], arm: str, case: str) -> str:
-    """The run behind a mark of the matrix; empty for a prediction made elsewhere."""
-    return next((row.run for row in rows if (row.arm, row.row) == (arm, case)), "")
-
-
 MAX_CLASS_CHARACTERS = 24
 
 
@@ -161,30 +137,25 @@ def draw_breakdown(breakdown: Breakdown, theme: str = "light") -> go.Figure:
     for number, arm in enumerate(dict.fromkeys(point.arm for point in breakdown.points)):
         mine = {point.label: point for point in breakdown.points if point.arm == arm}
         shown = [mine[label] for label in breakdown.labels if label in mine]
+        colour = tone(number, theme)
         figure.add_scatter(
             x=[breakdown.labels.index(point.label) for point in shown],
             y=[point.value.value for point in shown],
             mode="lines+markers" if breakdown.ordered else "markers",
             name=plain(arm),
-            line={"color": tone(number, theme), "width": 1.5},
-            marker={"size": 10, "color": tone(number, theme), "symbol": SYMBOLS[number % len(SYMBOLS)]},
-            error_y=error_bars([point.value for point in shown], tone(number, theme)),
+            line={"color": colour, "width": 1.5},
+            marker={"size": 10, "color": colour, "symbol": SYMBOLS[number % len(SYMBOLS)]},
+            error_y=error_bars([point.value for point in shown], colour),
             customdata=[[plain(point.label), _told(point.value), point.cells] for point in shown],
             hovertemplate="%{customdata[0]}: %{y:.3f}, %{customdata[1]}, %{customdata[2]} cells<extra>"
             + plain(arm)
             + "</extra>",
         )
-    points = breakdown.points
+    points, many = breakdown.points, len(breakdown.labels)
     cases = {label: max((one.cases for one in points if one.label == label), default=0) for label in breakdown.labels}
-    figure.update_xaxes(
-        title_text=plain(breakdown.title),
-        tickvals=list(range(len(breakdown.labels))),
-        ticktext=[f"{plain(short(label, MAX_CLASS_CHARACTERS))}<br>n = {cases[label]:,}" for label in breakdown.labels],
-        range=[-0.5, len(breakdown.labels) - 0.5],
-        automargin=True,
-        showgrid=False,
-        zeroline=False,
-    )
+    names = [f"{plain(short(label, MAX_CLASS_CHARACTERS))}<br>n = {number:,}" for label, number in cases.items()]
+    figure.update_xaxes(title_text=plain(breakdown.title), tickvals=list(range(many)), ticktext=names)
+    figure.update_xaxes(range=[-0.5, many - 0.5], automargin=True, showgrid=False, zeroline=False)
     _measured(figure, breakdown.measure, "y")
     figure.update_layout(scattermode="group", scattergap=0.6, showlegend=True)
     return framed(figure, theme, 440)
@@ -200,25 +171,18 @@ def draw_shares(what_if: WhatIf, choices: Sequence[Choice], theme: str = "light"
     rows = [row for row in what_if.rows if row.done]
     shares = [row.shares[what_if.decided] for row in rows]
     decided = _choice(what_if.decided, choices)
-    figure = go.Figure(
-        go.Scatter(
-            x=[share.value for share in shares],
-            y=_names(rows),
-            mode="markers",
-            marker={"size": 11, "color": tone(decided.tone, theme), "symbol": decided.symbol},
-            error_x=error_bars(shares, NEUTRAL[theme], 1.5),
-            customdata=[
-                [plain(row.name), row.done, share.low, share.high] for row, share in zip(rows, shares, strict=True)
-            ],
-            hovertemplate="%{customdata[0]}<br>%{x:.0%} of %{customdata[1]} runs, "
-            "95 % interval %{customdata[2]:.0%} to %{customdata[3]:.0%}<extra></extra>",
-        )
+    figure = go.Figure().add_scatter(
+        x=[share.value for share in shares],
+        y=_names(rows),
+        mode="markers",
+        marker={"size": 11, "color": tone(decided.tone, theme), "symbol": decided.symbol},
+        error_x=error_bars(shares, NEUTRAL[theme], 1.5),
+        customdata=[[plain(row.name), row.done, one.low, one.high] for row, one in zip(rows, shares, strict=True)],
+        hovertemplate="%{customdata[0]}<br>%{x:.0%} of %{customdata[1]} runs, "
+        "95 % interval %{customdata[2]:.0%} to %{customdata[3]:.0%}<extra></extra>",
     )
-    figure.update_xaxes(
-        range=[-0.03, 1.03],
-        tickformat=".0%",
-        title_text=_("runs that end with: {outcome}", outcome=plain(short(decided.title, MAX_VARIANT_CHARACTERS))),
-    )
+    title = _("runs that end with: {outcome}", outcome=plain(short(decided.title, MAX_VARIANT_CHARACTERS)))
+    figure.update_xaxes(range=[-0.03, 1.03], tickformat=".0%", title_text=title)
     return _listed(figure, rows, theme)
 
 
@@ -318,6 +282,7 @@ def draw_yardstick(found: Yardstick, theme: str = "light") -> go.Figure:
             shares = [one for one in map(wilson, known[wins], known[n]) if one]
             of_people = n == "people_n"
             colour = NEUTRAL[theme] if of_people else tone(number, theme)
+            told = zip(known["votes"], known[n], shares, strict=True)
             figure.add_scatter(
                 x=known["votes"] / size,
                 y=[one.value for one in shares],
@@ -326,20 +291,14 @@ def draw_yardstick(found: Yardstick, theme: str = "light") -> go.Figure:
                 line={"color": colour, "width": 2, "dash": "dot" if of_people else "solid"},
                 marker={"size": 9, "color": colour, "symbol": "square" if of_people else "circle"},
                 error_y=error_bars(shares, colour),
-                customdata=[
-                    [votes, size, many, one.low, one.high]
-                    for votes, many, one in zip(known["votes"], known[n], shares, strict=True)
-                ],
+                customdata=[[votes, size, many, one.low, one.high] for votes, many, one in told],
                 hovertemplate="%{customdata[0]} / %{customdata[1]}: %{y:.0%} "
                 "(%{customdata[3]:.0%} – %{customdata[4]:.0%}), n = %{customdata[2]}",
             )
     size = sizes[-1] if sizes else 12
-    figure.update_xaxes(
-        title_text=_("first votes for the side that has to prove its case"),
-        tickvals=[votes / size for votes in range(size + 1)],
-        ticktext=[*map(str, range(size + 1))],
-        range=[-0.04, 1.04],
-    )
+    ticks = {"tickvals": [votes / size for votes in range(size + 1)], "ticktext": [*map(str, range(size + 1))]}
+    title = _("first votes for the side that has to prove its case")
+    figure.update_xaxes(title_text=title, range=[-0.04, 1.04], **ticks)
     figure.update_yaxes(title_text=_("verdicts for it"), tickformat=".0%", range=[-0.04, 1.04])
     return framed(figure, theme, 460)
 

@@ -27,16 +27,15 @@ def draw_graph(graph: Graph, choices: Sequence[Choice], theme: str = "light", he
 
     A click on a node gives its member id as `customdata`; on an arrow, both ids with a blank between.
     """
-    at = _places(
-        tuple(node.id for node in graph.nodes), tuple(dict.fromkeys((edge.source, edge.target) for edge in graph.edges))
-    )
+    joined = dict.fromkeys((edge.source, edge.target) for edge in graph.edges)
+    at = _places(tuple(node.id for node in graph.nodes), tuple(joined))
     labels = {node.id: node.label for node in graph.nodes}
 
     def along(edge: Edge, axis: int) -> tuple[float | None, ...]:
         start, end = at[edge.source][axis], at[edge.target][axis]
         return start, start + (end - start) * TIP, end, None
 
-    figure = go.Figure()
+    figure, arrow = go.Figure(), {"symbol": "arrow", "angleref": "previous"}
     for strong in (False, True):
         lines = [edge for edge in graph.edges if edge.strong == strong]
         colour, width = (INK[theme], 2.5) if strong else (LINE[theme], 1)
@@ -47,12 +46,7 @@ def draw_graph(graph: Graph, choices: Sequence[Choice], theme: str = "light", he
             y=[y for edge in lines for y in along(edge, 1)],
             mode="lines+markers",
             line={"color": colour, "width": width},
-            marker={
-                "symbol": "arrow",
-                "angleref": "previous",
-                "size": [0, size, 0, 0] * len(lines),
-                "color": INK[theme] if strong else NEUTRAL[theme],
-            },
+            marker={**arrow, "size": [0, size, 0, 0] * len(lines), "color": (INK if strong else NEUTRAL)[theme]},
             unselected={"marker": {"opacity": 1}},
             **UNNAMED,
         )
@@ -152,16 +146,10 @@ def draw_confidence(directive: str, life: Sequence[Taught], theme: str = "light"
     """Confidence after each step of learning that touched the directive; 0 where it was merged or pruned."""
     standing = ((taught, change) for taught in life if taught.undone is None for change in taught.changes)
     points = [(taught, change.after or {}) for taught, change in standing if change.id == directive]
-    figure = go.Figure(
-        go.Scatter(
-            x=list(range(1, len(points) + 1)),
-            y=[float(after.get("confidence", 0.0)) for _taught, after in points],
-            mode="lines+markers",
-            line={"color": tone(0, theme), "shape": "hv"},
-            hovertext=[f"{one.phase}, {datetime.fromtimestamp(one.at):%Y-%m-%d %H:%M}" for one, _after in points],
-            hoverinfo="text+y",
-        )
-    )
+    x, y = list(range(1, len(points) + 1)), [float(after.get("confidence", 0.0)) for _taught, after in points]
+    told = [f"{one.phase}, {datetime.fromtimestamp(one.at):%Y-%m-%d %H:%M}" for one, _after in points]
+    line = {"color": tone(0, theme), "shape": "hv"}
+    figure = go.Figure().add_scatter(x=x, y=y, mode="lines+markers", line=line, hovertext=told, hoverinfo="text+y")
     figure.update_yaxes(range=[0, 1.05], title=_("Confidence"))
     figure.update_xaxes(title=_("Step"), dtick=1)
     return framed(figure, theme, 260)
@@ -195,8 +183,8 @@ def draw_sureness(record: Record, choices: Sequence[Choice], theme: str = "light
     names = {ballot: plain(record.ballot_name(ballot)) for ballot in record.ballots}
     figure = go.Figure()
     for _who, mine in given.groupby("member"):
-        at = mine.set_index("ballot")["height"].reindex([*names])  # a line is broken where nothing was said
-        figure.add_scatter(x=[*names.values()], y=at, mode="lines", line_color=LINE[theme], line_width=1.5, **UNNAMED)
+        y = mine.set_index("ballot")["height"].reindex([*names])  # a line is broken where nothing was said
+        figure.add_scatter(x=[*names.values()], y=y, mode="lines", line_color=LINE[theme], line_width=1.5, **UNNAMED)
     for choice in choices:
         mine = given[given["choice"] == choice.name]
         who = mine["member"].map(record.name_of)

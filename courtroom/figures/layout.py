@@ -36,18 +36,12 @@ def error_bars(values: Sequence[Interval], colour: str, thickness: float = 1.0) 
 
 
 def framed(figure: go.Figure, theme: str, height: int) -> go.Figure:
-    figure.update_layout(
-        height=height,
-        margin={"l": 12, "r": 12, "t": 24, "b": 12},
-        paper_bgcolor="rgba(0,0,0,0)",
-        plot_bgcolor="rgba(0,0,0,0)",
-        font={"color": INK[theme], "size": 14},
-        legend={"orientation": "h", "y": 1.08, "x": 0},
-        hoverlabel={"font": {"size": 13}},
-    )
+    clear = "rgba(0,0,0,0)"
+    figure.update_layout(height=height, paper_bgcolor=clear, plot_bgcolor=clear, hoverlabel={"font": {"size": 13}})
+    figure.update_layout(margin={"l": 12, "r": 12, "t": 24, "b": 12}, font={"color": INK[theme], "size": 14})
+    figure.update_layout(legend={"orientation": "h", "y": 1.08, "x": 0})
     figure.update_xaxes(gridcolor=LINE[theme], zerolinecolor=LINE[theme])
-    figure.update_yaxes(gridcolor=LINE[theme], zerolinecolor=LINE[theme])
-    return figure
+    return figure.update_yaxes(gridcolor=LINE[theme], zerolinecolor=LINE[theme])
 
 
 def listed(figure: go.Figure, theme: str, height: int, **axis: Any) -> go.Figure:

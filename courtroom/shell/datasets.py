@@ -1,7 +1,5 @@
 """Datasets from a shell: `python -m courtroom datasets ...`."""
 
-from __future__ import annotations
-
 import json
 import re
 import sys
@@ -24,23 +22,17 @@ from courtroom.datasets.selection import Preparation, Selection
 from courtroom.errors import CourtroomError
 from courtroom.knowledge.bases import from_dispute
 from courtroom.knowledge.embedding import DEFAULT
-from courtroom.shell.options import Json, Model, Set, follow, opened, setup_with, tell
+from courtroom.shell.options import Json, Model, Set, follow, group, opened, setup_with, tell
 
 UNSAID = (
     "Norms build on the closest earlier ones. Say by what these are found: --set embedding=local/longformer as in the "
     f"paper (it needs the extra `embeddings`), or --set embedding={DEFAULT}, which needs no download."
 )
-app = typer.Typer(
-    no_args_is_help=True,
-    rich_markup_mode=None,
-    help="Import datasets, look at them, divide them into splits, check them.",
-)
+app = group("Import datasets, look at them, divide them into splits, check them.")
 Version = Annotated[str | None, Option(help="Which version; the newest by default.")]
 MAX_SHOWN = 20
 STEPS = tuple(Preparation.model_fields)
-Take = Annotated[
-    list[str] | None, Option("--take", help=f"What is kept of it: {', '.join(STEPS)}; at_least=100; once for each.")
-]
+Take = Annotated[list[str] | None, Option(help=f"What is kept of it: {', '.join(STEPS)}; at_least=100; once for each.")]
 
 
 def _preparation(take: Sequence[str] | None) -> Preparation:
@@ -69,18 +61,13 @@ def import_(
     """Import a dataset. After a kill, the same command goes on where it stopped."""
     from courtroom.datasets.importing import Order, columns_from, dataset_name
 
-    numbered = "=" in labels
-    order = Order(
-        source=str(source.resolve()),
-        name=name or dataset_name(source),
-        form=form,
-        names=names_from(labels) if numbered else {},
-        labels=() if numbered else tuple(label.strip() for label in labels.split(",") if label.strip()),
-        columns=columns_from(rename or []),
-        split=split,
-        config=config,
-        encoding=encoding,
-    )
+    given: dict[str, Any] = {"form": form, "split": split, "config": config, "encoding": encoding}
+    if "=" in labels:
+        given["names"] = names_from(labels)
+    else:
+        given["labels"] = tuple(label.strip() for label in labels.split(",") if label.strip())
+    called, columns = name or dataset_name(source), columns_from(rename or [])
+    order = Order(source=str(source.resolve()), name=called, columns=columns, **given)
     with opened() as house:
         try:
             done = house.dataset_imports.run(order, _progress)

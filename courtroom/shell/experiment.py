@@ -17,7 +17,7 @@ from typer import Argument, Option
 from courtroom.courthouse import Courthouse
 from courtroom.errors import CourtroomError
 from courtroom.questions.asides import Cost
-from courtroom.shell.options import LOOK_S, Json, Model, Set, opened, pairs, tell, write
+from courtroom.shell.options import LOOK_S, Json, Model, Set, group, opened, pairs, tell, write
 from courtroom.text.files import write_csv
 
 if TYPE_CHECKING:
@@ -69,9 +69,8 @@ def figure(
         drawn = (draw_values if what == "values" else draw_frontier)(found.table, among, chosen, theme)
         for line in found.table.lines:
             if line.group == among and (value := line.values.get(chosen.name)):
-                took, (low, high) = found.table.spent[line.arm], (value.low, value.high) if value.known else ("", "")
-                row: dict[str, str | float] = {"arm": line.arm, chosen.title: value.value, "from": low, "to": high}
-                row |= {"cases": line.counts[chosen.name], "tokens": took.tokens}
+                took, cases = found.table.spent[line.arm], line.counts[chosen.name]
+                row = {"arm": line.arm, **value.named(chosen.title), "cases": cases, "tokens": took.tokens}
                 rows.append(row if took.cost is None else {**row, "US$": took.cost})
     else:
         broken = found.breakdown(what, chosen, group or ALL)
@@ -93,9 +92,7 @@ def _lines(rows: list[dict[str, str | float]], between: str) -> str:
     return write_csv(rows[0] if rows else (), (row.values() for row in rows), between)
 
 
-app = typer.Typer(
-    no_args_is_help=True, rich_markup_mode=None, help="Run arms over a dataset, compare them, and write the table."
-)
+app = group("Run arms over a dataset, compare them, and write the table.")
 Name = Annotated[str, Argument(help="The experiment's id, or its name for the newest of that name.")]
 Dask = Annotated[
     str | None,
@@ -275,7 +272,7 @@ def export(
     to: Annotated[Path, Option(help="FILE.csv, .parquet or .jsonl (a line a cell); .md or .tex (the table).")],
 ) -> None:
     """Write an experiment's cells, or its table, to a file."""
-    from courtroom.experiments.written import latex, markdown, write_frame
+    from courtroom.experiments.written import file_of, latex, markdown
 
     with opened() as house:
         found = house.experiments.results(name)
@@ -284,7 +281,7 @@ def export(
         elif to.suffix == ".tex":
             write(to, latex(found.table, found.pairs, found.kept.experiment.title, found.notes))
         else:
-            write_frame(found.frame, to)
+            write(to, file_of(found.frame, to.suffix))
         print(to)
 
 
@@ -307,7 +304,7 @@ def inspect(name: Name, to: Annotated[Path, Option(help="A folder for the logs, 
     from courtroom.experiments.inspect_log import write_logs
 
     with opened() as house:
-        for path in write_logs(house.experiments.results(name), to, house.record, house.answers):
+        for path in write_logs(house.experiments.results(name), to, house):
             print(path)
 
 

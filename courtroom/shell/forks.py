@@ -165,17 +165,11 @@ def result(house: Courthouse, name: str) -> dict[str, Any]:
 
     kept, cells = house.experiments.store.experiment(name), list(house.experiments.store.cells(name))
     found = results(kept.experiment, cells)
-    return {
-        "experiment": kept.id,
-        "run": kept.experiment.dataset.run,
-        "status": kept.status,
-        "reason": kept.reason,
-        "decided": found.decided,
-        "cells": dict(Counter(cell.state for cell in cells)),
-        "seeds": list(kept.experiment.seeds),
-        "variants": [_line(row) for row in found.rows],
-        "influential": [row.name for row in found.influential("member", "evidence")][:5],
-    }
+    states, run = Counter(cell.state for cell in cells), kept.experiment.dataset.run
+    told: dict[str, Any] = {"experiment": kept.id, "run": run, "status": kept.status, "reason": kept.reason}
+    told |= {"decided": found.decided, "cells": dict(states), "seeds": list(kept.experiment.seeds)}
+    told |= {"variants": [*map(_line, found.rows)]}
+    return {**told, "influential": [row.name for row in found.influential("member", "evidence")][:5]}
 
 
 def _line(row: Result) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
 from pydantic import ValidationError
-from typer import Option
+from typer import Option, Typer
 
 from courtroom.cases.case import Case
 from courtroom.cases.checks import check, explain
@@ -35,6 +35,11 @@ def opened(dask: str | None = None) -> Iterator[Courthouse]:
     settings = from_environment()
     with closing(Courthouse(settings if dask is None else settings.model_copy(update={"dask": dask}))) as house:
         yield house
+
+
+def group(about: str) -> Typer:
+    """Return a group of commands, which tells them where none is given."""
+    return Typer(no_args_is_help=True, rich_markup_mode=None, help=about)
 
 
 LOOK_S = 0.1
@@ -80,34 +85,24 @@ def result(house: Courthouse, name: str, before: Mapping[str, Payment] | None = 
     prompt, completion = record.tokens
     more = {name: value for name in ("cached", "batched", "estimated") if (value := getattr(record.spent, name))}
     run, reasked = record.run, sum(max(0, len(call.keys) - 1) for call in record.calls)
-    summary = {
-        "run": run.id,
-        "imported": run.imported,
-        "procedure": run.procedure,
-        "case": run.case_id,
-        "status": "paused" if run.status == "running" else run.status,
-        "reason": run.reason,
-        "verdict": run.outcome,
-        "summary": run.verdict.summary if run.verdict else "",
+    status, verdict = "paused" if run.status == "running" else run.status, run.verdict
+    given = {"run": run.id, "imported": run.imported, "procedure": run.procedure, "case": run.case_id}
+    summary: dict[str, Any] = {
+        **given,
+        **{"status": status, "reason": run.reason, "verdict": run.outcome},
+        "summary": verdict.summary if verdict else "",
         # What letters of a question's options stand for; elsewhere a vote says in words what it is for.
         "options": {one.name: one.title for one in record.case.choices if len(one.name) == 1},
-        "note": run.verdict.note if run.verdict else "",
-        "details": run.verdict.details if run.verdict else {},
+        "note": verdict.note if verdict else "",
+        "details": verdict.details if verdict else {},
         "known": record.case.on_record(),
         "turnout": list(turnout(record)),
         **({"rounds": len(rounds)} if has_rounds else {}),
-        "ballots": len(record.tallies),
-        "votes": votes,
-        "asked": sum(new.values()),
+        **{"ballots": len(record.tallies), "votes": votes, "asked": sum(new.values())},
         "recorded": sum(len(call.keys) - min(new.get(call.path, 0), len(call.keys)) for call in record.calls),
-        "reasked": reasked,
-        "failed": record.failed,
-        "reasks": reasked,
+        **{"reasked": reasked, "failed": record.failed, "reasks": reasked},
         "tokens": {"prompt": prompt, "completion": completion, **more},
-        "cost": record.cost,
-        "wall_s": round(run.wall_s, 3),
-        "seed": run.seed,
-        "members": len(record.members),
+        **{"cost": record.cost, "wall_s": round(run.wall_s, 3), "seed": run.seed, "members": len(record.members)},
         "stages": [stage.name for stage in record.stages],
         "warnings": list(record.setup.warnings()),
     }
@@ -132,10 +127,8 @@ def read_bytes(path: Path) -> bytes:
         raise CourtroomError(f"{path} can't be read: {error.strerror}. Check the path.") from error
 
 
-Labels = Annotated[str, Option("--labels", help="What labels mean that are numbers: 0=NAME,1=NAME.")]
-Encoding = Annotated[
-    str, Option("--encoding", help="Of texts and tables, such as gb18030; by default as the file looks.")
-]
+Labels = Annotated[str, Option(help="What labels mean that are numbers: 0=NAME,1=NAME.")]
+Encoding = Annotated[str, Option(help="Of texts and tables, such as gb18030; by default as the file looks.")]
 
 
 def taken_in(house: Courthouse, package: Package) -> Case:
@@ -185,12 +178,7 @@ def pairs(changes: Sequence[str] | None) -> dict[str, Any]:
 
 
 def begin(
-    house: Courthouse,
-    case: Case,
-    procedure: str | None,
-    values: Mapping[str, Any],
-    seed: int,
-    persons: str | None = None,
+    house: Courthouse, case: Case, procedure: str | None, values: dict[str, Any], seed: int, persons: str | None = None
 ) -> str:
     """Put a hearing on record, and return its id.
 

@@ -9,12 +9,10 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
 import pytest
 
 from courtroom.courthouse import Courthouse
 from courtroom.errors import MediaError, StoreError
-from courtroom.experiments.written import write_frame
 from courtroom.film.film import film
 from courtroom.film.picture import Painter
 from courtroom.settings import Settings
@@ -192,15 +190,7 @@ def killed_write(to: Path) -> None:
     write(to, "the new file")
 
 
-def killed_frame(to: Path) -> None:
-    frame = pd.DataFrame({"a": range(10)})
-    frame.to_json = lambda path, **options: (Path(path).write_bytes(b"{"), die())  # type: ignore
-    write_frame(frame, to)
-
-
-@pytest.mark.parametrize(
-    ("work", "name"), [(killed_film, "a.mp4"), (killed_write, "a.json"), (killed_frame, "a.jsonl")]
-)
+@pytest.mark.parametrize(("work", "name"), [(killed_film, "a.mp4"), (killed_write, "a.json")])
 def test_a_killed_writer_leaves_the_old_file(work: Callable[[Path], None], name: str, tmp_path: Path) -> None:
     (tmp_path / name).write_bytes(OLD)
     with forks.Fork(work, tmp_path / name) as writer:

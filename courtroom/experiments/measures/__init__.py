@@ -9,16 +9,16 @@ from courtroom.experiments.measures.votes import DISPUTES, LABELLED, QUESTIONS, 
 
 __all__ = ["MEASURES", "Measure", "CaseResult", "at_hand", "fitting", "measures_of", "wanted"]
 
-BY_KIND: Mapping[str, tuple[Measure, ...]] = {
-    "dispute": (*DISPUTES, *VOTES),
-    "criminal": (*CRIMINAL, *LAWBENCH, *RETRIEVAL),
-    "labelled": (*LABELLED, *VOTES),
-    "document": DOCUMENTS,
-    "trial": (*TRIALS, *VOTES),
-    "question": (*QUESTIONS, *VOTES),
-}
 MEASURES: Mapping[str, Mapping[str, Measure]] = {
-    kind: {measure.name: measure for measure in measures} for kind, measures in BY_KIND.items()
+    kind: {measure.name: measure for measure in measures}
+    for kind, measures in (
+        ("dispute", (*DISPUTES, *VOTES)),
+        ("criminal", (*CRIMINAL, *LAWBENCH, *RETRIEVAL)),
+        ("labelled", (*LABELLED, *VOTES)),
+        ("document", DOCUMENTS),
+        ("trial", (*TRIALS, *VOTES)),
+        ("question", (*QUESTIONS, *VOTES)),
+    )
 }
 
 

@@ -291,13 +291,11 @@ def _effectiveness(row: CaseResult) -> float | None:
 def _by_assessor(way: str) -> tuple[Measure, ...]:
     def dimension(name: str) -> Measure:
         title = (way + name).replace("_", " ").capitalize()
-        return mean(
-            way + name, title, PAPER, lambda row: _scores(row, way).get(name), percent=False, bounds=(0.0, 100.0)
-        )
+        return mean(way + name, title, PAPER, lambda row: _scores(row, way).get(name), percent=False, bounds=(0, 100))
 
     title = f"{way}judged quality".replace("_", " ").capitalize()
     combined = partial(_combined, way=way)
-    whole = mean(f"{way}quality", title, COMBINED, combined, percent=False, bounds=(0.0, 300.0))
+    whole = mean(f"{way}quality", title, COMBINED, combined, percent=False, bounds=(0, 300))
     return *map(dimension, Quality.model_fields), whole
 
 

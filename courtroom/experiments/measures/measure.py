@@ -1,16 +1,14 @@
 """What a measure is: sums over cases, which can be left out, drawn again and swapped, and what they come to."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal, TypedDict, Unpack
+from typing import Literal, TypedDict, Unpack
+
+import numpy as np
 
 from courtroom.cases.case import Case, CaseT
+from courtroom.evaluation.intervals import Bounds, Finish, Sums
 from courtroom.experiments.outcome import Outcome
-
-if TYPE_CHECKING:
-    from courtroom.evaluation.intervals import Bounds, Finish, Sums
 
 
 @dataclass(frozen=True)
@@ -72,8 +70,6 @@ class Measure:
 
 def quotient(tops: Sums, unders: Sums) -> Sums:
     """What is divided by 0 is not a number."""
-    import numpy as np
-
     found: Sums = np.divide(tops, unders, out=np.full(len(tops), np.nan), where=unders != 0)
     return found
 
@@ -89,17 +85,14 @@ class Printed(TypedDict, total=False):
 
 
 def mean(name: str, title: str, source: str, each: Each, *, root: bool = False, **printed: Unpack[Printed]) -> Measure:
-    """A measure that is the mean of the cases' own values, or the root of their mean."""
+    """A measure that is the mean of the cases' own values, or the root of the mean of their squares."""
 
     def parts(rows: Sequence[CaseResult]) -> Sums:
-        import numpy as np
-
-        values = [each(row) for row in rows]
-        return np.array([(value or 0.0, float(value is not None)) for value in values], dtype=float).reshape(-1, 2)
+        values, power = [each(row) for row in rows], 2 if root else 1
+        known = [((value or 0.0) ** power, float(value is not None)) for value in values]
+        return np.array(known, dtype=float).reshape(-1, 2)
 
     def finish(sums: Sums) -> Sums:
-        import numpy as np
-
         found = quotient(sums[:, 0], sums[:, 1])
         return np.sqrt(found) if root else found
 
@@ -131,8 +124,6 @@ def over_labels(
     are seen in a prediction or in the gold; one that a draw has not drawn counts for nothing in it."""
 
     def parts(rows: Sequence[CaseResult]) -> Sums:
-        import numpy as np
-
         pairs = [labels(row) for row in rows]
         seen = list(dict.fromkeys(label for row in pairs for sides in row for side in sides for label in side))
         number = {label: place for place, label in enumerate(seen)}
@@ -145,8 +136,6 @@ def over_labels(
         return counts.reshape(len(rows), -1)
 
     def finish(sums: Sums) -> Sums:
-        import numpy as np
-
         hits, predicted, real = sums.reshape(len(sums), 3, -1).transpose(1, 0, 2)
         over = {"macro precision": predicted, "macro recall": real}.get(average, (predicted + real) / 2)
         value = np.divide(hits, over, out=np.zeros_like(hits), where=over > 0)

@@ -1,28 +1,29 @@
 """Measures of how a panel voted: whether shares of votes and confidence are good probabilities, whether members agree."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import numpy as np
 
 from courtroom.cases.criminal import Trial
 from courtroom.cases.dispute import SIDES, Dispute
 from courtroom.cases.labelled import LabelledTask
 from courtroom.cases.question import LETTERS
 from courtroom.evaluation.calibration import BINS, Forecast, bin_of, brier, forecasts
+from courtroom.evaluation.intervals import Sums
 from courtroom.experiments.measures.measure import CaseResult, Measure, Printed, mean, of, over_labels, quotient, share
 from courtroom.experiments.outcome import Outcome
 from courtroom.language import N_
 from courtroom.models.beside import HIGHEST_CONFIDENCE
 
-if TYPE_CHECKING:
-    from courtroom.evaluation.intervals import Sums
+Missing = Callable[[Sequence[CaseResult]], str]
+Given = Callable[[CaseResult], Sequence[Forecast]]
 
 
 def of_votes(row: CaseResult) -> tuple[Forecast, ...]:
     """The share of the votes for the outcome, and whether the outcome is right; empty where either is not known."""
-    for_it = share(row.outcome.counts.get(row.outcome.outcome, 0), cast(row))
+    for_it = row.outcome.share(row.outcome.outcome)
     if for_it is None or row.case.right is None:
         return ()
     return ((for_it, row.outcome.outcome == row.case.right[0]),)
@@ -35,17 +36,12 @@ def of_confidence(row: CaseResult) -> tuple[Forecast, ...]:
 
 
 def _calibration(
-    score: tuple[str, str],
-    error: tuple[str, str],
-    given: Callable[[CaseResult], Sequence[Forecast]],
-    missing: Callable[[Sequence[CaseResult]], str] = lambda rows: "",
+    score: tuple[str, str], error: tuple[str, str], given: Given, missing: Missing = lambda rows: ""
 ) -> tuple[Measure, Measure]:
     """The Brier score and the calibration error of forecasts, each with its name and title."""
 
     def parts(rows: Sequence[CaseResult]) -> Sums:
         """Shape (rows, 1 + bins): forecasts, and probability less hit in the bin that the probability lies in."""
-        import numpy as np
-
         sums = np.zeros((len(rows), 1 + BINS))
         for at, row in enumerate(rows):
             for probability, is_right in given(row):
@@ -54,8 +50,6 @@ def _calibration(
         return sums
 
     def finish(sums: Sums) -> Sums:
-        import numpy as np
-
         return quotient(np.abs(sums[:, 1:]).sum(axis=1), sums[:, 0])
 
     def of_case(row: CaseResult) -> float | None:
@@ -68,12 +62,28 @@ def _calibration(
     )
 
 
-def _unless_asked(rows: Sequence[CaseResult], field: str, knob: str) -> str:
-    is_there = not rows or any(getattr(row.outcome, field) for row in rows)
-    return "" if is_there else f"What is asked beside votes is left out: nobody was asked. Set {knob}."
+def _unless_asked(field: str, knob: str) -> Missing:
+    def missing(rows: Sequence[CaseResult]) -> str:
+        is_there = not rows or any(getattr(row.outcome, field) for row in rows)
+        return "" if is_there else f"What is asked beside votes is left out: nobody was asked. Set {knob}."
+
+    return missing
 
 
-_was_not_asked = partial(_unless_asked, field="confidence", knob="asks_confidence")
+_was_not_asked = _unless_asked("confidence", "asks_confidence")
+_not_asked_for_pieces = _unless_asked("rests_on", "asks_pieces")
+
+
+def _confidence(row: CaseResult) -> float | None:
+    return share(sum(row.outcome.confidence.values()) / HIGHEST_CONFIDENCE, len(row.outcome.confidence))
+
+
+def _not_in_case(row: CaseResult) -> float | None:
+    return share(row.outcome.not_in_case, row.outcome.statements)
+
+
+def _majority(row: CaseResult) -> float | None:
+    return share(max(row.outcome.counts.values(), default=0), row.outcome.cast)
 
 
 def _pieces(row: CaseResult) -> float | None:
@@ -88,11 +98,10 @@ def _with_script(row: CaseResult) -> float | None:
     return share(free.count(made.held), len(free)) if made.held else None
 
 
-def cast(row: CaseResult) -> int:
-    """Return how many votes were cast."""
-    return sum(row.outcome.counts.values())
-
-
+BESIDE = N_("As members say beside their last vote")
+OF_PIECES = N_("Of all pieces, those that some member names beside its last vote")
+BY_RULES = N_("By the rules of docs/questions.md, which find a part of them")
+UNSCRIPTED = N_("Last votes of the members who are not scripted")
 VOTES: tuple[Measure, ...] = (
     *_calibration(
         ("brier", N_("Brier score of the vote share")),
@@ -105,39 +114,11 @@ VOTES: tuple[Measure, ...] = (
         of_confidence,
         _was_not_asked,
     ),
-    mean(
-        "confidence",
-        N_("Confidence"),
-        N_("As members say beside their last vote"),
-        lambda row: share(sum(row.outcome.confidence.values()) / HIGHEST_CONFIDENCE, len(row.outcome.confidence)),
-        missing=_was_not_asked,
-    ),
-    mean(
-        "pieces_used",
-        N_("Pieces of the case that votes rest on"),
-        N_("Of all pieces, those that some member names beside its last vote"),
-        _pieces,
-        missing=partial(_unless_asked, field="rests_on", knob="asks_pieces"),
-    ),
-    mean(
-        "not_in_case",
-        N_("Statements with a claim that is not in the case"),
-        N_("By the rules of docs/questions.md, which find a part of them"),
-        lambda row: share(row.outcome.not_in_case, row.outcome.statements),
-        better="lower",
-    ),
-    mean(
-        "with_script",
-        N_("Others' votes for the scripted side"),
-        N_("Last votes of the members who are not scripted"),
-        _with_script,
-    ),
-    mean(
-        "majority",
-        "Share of the majority",
-        "Votes for the outcome with most, by votes cast",
-        lambda row: share(max(row.outcome.counts.values(), default=0), cast(row)),
-    ),
+    mean("confidence", N_("Confidence"), BESIDE, _confidence, missing=_was_not_asked),
+    mean("pieces_used", N_("Pieces of the case that votes rest on"), OF_PIECES, _pieces, missing=_not_asked_for_pieces),
+    mean("not_in_case", N_("Statements with a claim that is not in the case"), BY_RULES, _not_in_case, better="lower"),
+    mean("with_script", N_("Others' votes for the scripted side"), UNSCRIPTED, _with_script),
+    mean("majority", "Share of the majority", "Votes for the outcome with most, by votes cast", _majority),
 )
 
 CYBERJURORS = "CyberJurors, table 2"
@@ -158,10 +139,6 @@ def _votes_off(case: Dispute, made: Outcome) -> float | None:
     return abs(made.counts.get("buyer", 0) / cast * real - jury.buyer)
 
 
-def _squared(case: Dispute, made: Outcome) -> float | None:
-    return None if (off := _votes_off(case, made)) is None else off**2
-
-
 FIGURE_5 = "CyberJurors, figure 5 (a)"
 ROUNDS = 3
 """As many as the paper has at most."""
@@ -175,13 +152,9 @@ def _first_right(case: Dispute, made: Outcome) -> float | None:
     return float(("seller" if seller > buyer else "buyer") == case.jury.winner)
 
 
-def _ended(number: int) -> Measure:
-    """Share of the cases whose jury voted so many times."""
-
-    def each(row: CaseResult) -> float | None:
-        return float(row.outcome.rounds == number) if row.outcome.rounds else None
-
-    return mean(f"ended_{number}", f"Ended after round {number}", FIGURE_5, each)
+def _ended(row: CaseResult, number: int) -> float | None:
+    """Whether the jury voted so many times."""
+    return float(row.outcome.rounds == number) if row.outcome.rounds else None
 
 
 WINNER = of(Dispute, lambda case, made: float(made.outcome == case.jury.winner) if case.jury else None)
@@ -194,9 +167,9 @@ DISPUTES: tuple[Measure, ...] = (
     over_labels("macro_recall", "Macro recall", CYBERJURORS, _sides, "macro recall"),
     over_labels("macro_precision", "Macro precision", CYBERJURORS, _sides, "macro precision"),
     mean("votes_mae", "Votes off (MAE)", CYBERJURORS, of(Dispute, _votes_off), **OFF),
-    mean("votes_rmse", "Votes off (RMSE)", CYBERJURORS, of(Dispute, _squared), root=True, **OFF),
+    mean("votes_rmse", "Votes off (RMSE)", CYBERJURORS, of(Dispute, _votes_off), root=True, **OFF),
     mean("first_accuracy", "Accuracy after round 1", FIGURE_5, of(Dispute, _first_right)),
-    *map(_ended, range(1, ROUNDS + 1)),
+    *(mean(f"ended_{n}", f"Ended after round {n}", FIGURE_5, partial(_ended, number=n)) for n in range(1, ROUNDS + 1)),
 )
 
 COURTROOM_LLM, GAIN = "Courtroom-LLM, section 4.2", "Courtroom-LLM, section 4.2.3, figure 6"
@@ -249,20 +222,12 @@ def _gain(name: str, title: str, which: bool | None) -> Measure:
         return sum(real == mine for real, mine, *_ in both), sum(real == single for real, _, _, single in both)
 
     def parts(rows: Sequence[CaseResult]) -> Sums:
-        import numpy as np
-
         return np.array([hits(row) for row in rows], dtype=float).reshape(-1, 2)
 
-    return Measure(
-        name,
-        title,
-        GAIN,
-        parts,
-        lambda sums: quotient(sums[:, 0] - sums[:, 1], sums[:, 1]),
-        bounds=None,
-        ratio=True,
-        missing=_without_single,
-    )
+    def finish(sums: Sums) -> Sums:
+        return quotient(sums[:, 0] - sums[:, 1], sums[:, 1])
+
+    return Measure(name, title, GAIN, parts, finish, bounds=None, ratio=True, missing=_without_single)
 
 
 def _without_single(rows: Sequence[CaseResult]) -> str:
@@ -306,7 +271,7 @@ def _voted_for(letter: str) -> Measure:
     """Share of the votes for an answer."""
 
     def each(row: CaseResult) -> float | None:
-        return share(row.outcome.counts.get(letter, 0), cast(row)) if letter in _answers(row) else None
+        return row.outcome.share(letter) if letter in _answers(row) else None
 
     def missing(rows: Sequence[CaseResult]) -> str:
         last = max((max(_answers(row), default="") for row in rows), default=letter)
@@ -317,7 +282,8 @@ def _voted_for(letter: str) -> Measure:
 
 
 def _alike(row: CaseResult) -> float | None:
-    return share(sum(many * (many - 1) for many in row.outcome.counts.values()), cast(row) * (cast(row) - 1))
+    cast = row.outcome.cast
+    return share(sum(many * (many - 1) for many in row.outcome.counts.values()), cast * (cast - 1))
 
 
 QUESTIONS: tuple[Measure, ...] = (

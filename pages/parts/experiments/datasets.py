@@ -79,15 +79,9 @@ def import_form(house: Courthouse, opened: bool) -> None:
             with errors_shown():
                 kept = house.dataset_imports.keep(file.name, file.getvalue()) if file else None
                 source = kept or (served or Path()) / path
-                order = Order(
-                    source=str(source),
-                    name=name.strip() or dataset_name(source),
-                    form="" if form == AS_IT_LOOKS else form,
-                    config=config.strip(),
-                    columns=columns_from(renamed.split(",")),
-                    encoding=encoding,
-                )
-                house.dataset_imports.begin(order)
+                how = {"form": "" if form == AS_IT_LOOKS else form, "config": config.strip(), "encoding": encoding}
+                called, renamings = name.strip() or dataset_name(source), columns_from(renamed.split(","))
+                house.dataset_imports.begin(Order(source=str(source), name=called, columns=renamings, **how))
 
 
 @offered(Access.RUN)

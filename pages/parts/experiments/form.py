@@ -382,15 +382,9 @@ def _own(house: Courthouse) -> Experiment | None:
     if not arms:
         st.caption(_("Choose at least one arm."))
         return None
-    values = {
-        "name": name,
-        "dataset": {"name": info.name, "split": split or None, "sample": sample or None},
-        "repeats": repeats,
-        "measures": tuple(measures),
-        "by_category": by_category,
-        "budget": {"money": budget or None},
-        "arms": arms,
-    }
+    cases = {"name": info.name, "split": split or None, "sample": sample or None}
+    values = {"name": name, "dataset": cases, "arms": arms, "repeats": repeats, "budget": {"money": budget or None}}
+    values |= {"measures": tuple(measures), "by_category": by_category}
     with errors_shown():
         return parsed(values, "The experiment")
     return None

@@ -21,7 +21,7 @@ from courtroom.experiments.results import LEARNING, ExperimentResults, arm_audit
 from courtroom.experiments.store import State, StoredExperiment
 from courtroom.experiments.table import sentence, summary, without_interval
 from courtroom.experiments.written import csv_of, latex, lines_of, markdown
-from courtroom.figures.experiment import draw_breakdown, draw_frontier, draw_matrix, draw_values, draw_yardstick, run_of
+from courtroom.figures.experiment import draw_breakdown, draw_frontier, draw_matrix, draw_values, draw_yardstick
 from courtroom.language import N_, _, translated
 from courtroom.models.offline import NOTICE
 from courtroom.models.spec import OFFLINE
@@ -89,8 +89,8 @@ STATES: tuple[State, State, State] = ("done", "failed", "waiting")
 def progress_view(house: Courthouse, kept: StoredExperiment) -> None:
     """Status and buttons; while it is not done, how far it is, in all and for each arm."""
     store = house.experiments.store
-    counts, ended = store.counts(kept.id), _ended(house, kept.id)
-    total = sum(counts.values())
+    counts = store.counts(kept.id)
+    total, ended = sum(counts.values()), sum(many for (_, state), many in counts.items() if state != "waiting")
     with st.container(horizontal=True, vertical_alignment="center"):
         status_badge(kept.status)
         if may(Access.RUN) and kept.status == "running":
@@ -357,7 +357,7 @@ def _matrix(house: Courthouse, results: ExperimentResults, group: str, measure: 
     chosen = st.plotly_chart(drawn, key="experiment-matrix", on_select="rerun", selection_mode="points")
     for point in chosen["selection"]["points"]:
         arm, case = point["customdata"]
-        if run := run_of(results.rows, arm, case):
+        if run := next((row.run for row in results.rows if (row.arm, row.row) == (arm, case)), ""):
             open_run(run)
         values = {"arm": literal(arm), "case": literal(case)}
         st.caption(_("{arm} on {case} is a prediction made elsewhere: there is no run.", **values))
@@ -390,22 +390,18 @@ def _table(results: ExperimentResults, group: str) -> pd.DataFrame:
 
 def _results_now(house: Courthouse, kept: StoredExperiment) -> ExperimentResults | None:
     """What has come of it until now; without a cell that is done a sentence says so."""
-    if not _ended(house, kept.id):
+    counts = house.experiments.store.counts(kept.id)
+    if all(state == "waiting" for _arm, state in counts):
         st.info(_("No cell is done yet."), icon=":material/hourglass_empty:")
         return None
-    counts = tuple(sorted(house.experiments.store.counts(kept.id).items()))
     with st.spinner(_("Adding up ...")):
-        return _results(house, kept.id, counts, kept.experiment.model_dump_json())
+        return _results(house, kept.id, tuple(sorted(counts.items())), kept.experiment.model_dump_json())
 
 
 @st.cache_resource(max_entries=4, show_spinner=False)
 def _results(_house: Courthouse, name: str, counts: object, content: str) -> ExperimentResults:
     """Worked out once for as many cells as are done, and as the experiment's measures are."""
     return _house.experiments.results(name)
-
-
-def _ended(house: Courthouse, name: str) -> int:
-    return sum(many for (_, state), many in house.experiments.store.counts(name).items() if state != "waiting")
 
 
 PARTS = ("Results", "Beside people")
