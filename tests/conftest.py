@@ -7,6 +7,7 @@ import re
 import socket
 import sys
 from collections.abc import Iterator
+from contextlib import closing
 from fnmatch import fnmatch
 from importlib.metadata import version
 from pathlib import Path
@@ -21,12 +22,14 @@ from courtroom.courthouse import Courthouse
 from courtroom.engine.runner import Runner
 from courtroom.knowledge.index_folders import IndexFolders
 from courtroom.knowledge.search import Knowledge
+from courtroom.models import failures
 from courtroom.settings import Settings
 from courtroom.store.database import Database
 from tests import forks, real_model
 from tests.desk import Desk
 from tests.openai_server import OpenAIServer
 from tests.postgres_server import WHY_NOT, PostgresServer, end_shared, shared
+from tests.toy import Bench, Scripted, side_by_member
 
 gc.disable()  # until all tests are collected: nearly nothing of what is imported goes away again
 
@@ -230,6 +233,19 @@ def _stays(host: object) -> bool:
     except ValueError:
         return False
     return address.is_loopback or address.is_unspecified
+
+
+@pytest.fixture
+def bench(tmp_path: Path) -> Iterator[Bench]:
+    """A store with a runner on it; of three jurors the first changes sides in round 2."""
+    with closing(Bench(tmp_path / "home", Scripted(side_by_member))) as bench:
+        yield bench
+
+
+@pytest.fixture
+def no_pause(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Who asks a model's server again does it at once."""
+    monkeypatch.setattr(failures, "backoff_s", lambda number: 0.0)
 
 
 @pytest.fixture

@@ -1,7 +1,7 @@
 """The engine, driven by a scripted model; what a procedure sees of the court, and who looks on of a run."""
 
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -18,14 +18,7 @@ from courtroom.engine.run import Control
 from courtroom.knowledge.lessons import Lesson, Put
 from courtroom.knowledge.search import Search
 from courtroom.models.errors import ModelError
-from tests.toy import Bench, Scripted, ToySetup, side_by_member, toy
-
-
-@pytest.fixture
-def bench(tmp_path: Path) -> Iterator[Bench]:
-    bench = Bench(tmp_path, Scripted(side_by_member))
-    yield bench
-    bench.close()
+from tests.toy import Bench, ToySetup, side_by_member, toy
 
 
 def gone_on(bench: Bench, run: str) -> str:

@@ -29,16 +29,9 @@ from tests import forks
 from tests.kills import die_when
 from tests.openai_server import OpenAIServer
 from tests.test_resilience import environment, record_of, result, runs
-from tests.toy import CASE, Bench, Scripted, ToySetup, side_by_member
+from tests.toy import CASE, Bench, ToySetup, side_by_member
 
 NONSENSE = "I would rather not say."
-
-
-@pytest.fixture
-def bench(tmp_path: Path) -> Iterator[Bench]:
-    bench = Bench(tmp_path / "home", Scripted(side_by_member))
-    yield bench
-    bench.close()
 
 
 def shell_that_dies(answers: int, *words: str) -> None:

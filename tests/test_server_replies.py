@@ -33,13 +33,9 @@ from tests.say import Watch, Word, ask, either_way, question, there
 from tests.server_thread import WebServer
 
 __all__ = ["house"]  # a fixture
+pytestmark = pytest.mark.usefixtures("no_pause")
 YES = '{"word": "yes"}'
 Body = dict[str, Any]
-
-
-@pytest.fixture(autouse=True)
-def no_pause(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(failures, "backoff_s", lambda number: 0.0)
 
 
 def said(finish: str | None = "stop", usage: object = None, **message: object) -> Answer:

@@ -31,12 +31,6 @@ from tests.toy import Bench, Scripted, side_by_member
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning:chromadb.*", "ignore::ResourceWarning")
 
 
-@pytest.fixture
-def bench(tmp_path: Path) -> Iterator[Bench]:
-    with closing(Bench(tmp_path / "home", Scripted(side_by_member))) as bench:
-        yield bench
-
-
 def locks(folder: Path, name: str) -> None:
     """Takes a lock as soon as it is free, and has it until it is killed; to be forked."""
     lock = open_store(Settings(home=folder).database).lock(name)
