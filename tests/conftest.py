@@ -17,13 +17,11 @@ from unittest.mock import Mock
 import hypothesis
 import pytest
 
-from courtroom import courthouse
-from courtroom.courthouse import Courthouse
+from courtroom import Courthouse, Settings, courthouse
 from courtroom.engine.runner import Runner
 from courtroom.knowledge.index_folders import IndexFolders
 from courtroom.knowledge.search import Knowledge
 from courtroom.models import failures
-from courtroom.settings import Settings
 from courtroom.store.database import Database
 from tests import forks, real_model
 from tests.desk import Desk

@@ -10,16 +10,13 @@ from typing import Any, Literal
 import pytest
 from typer.testing import CliRunner
 
+from courtroom import Case, Courthouse, Record, Settings
 from courtroom.__main__ import app
-from courtroom.cases.case import Case
-from courtroom.courthouse import Courthouse
 from courtroom.engine.answers import Asker
-from courtroom.engine.record import Record
 from courtroom.engine.run import Control
 from courtroom.experiments.results import ExperimentResults
 from courtroom.experiments.spec import Experiment
 from courtroom.models.request import Model
-from courtroom.settings import Settings
 
 
 @pytest.fixture(scope="module")

@@ -25,14 +25,11 @@ from typing import Any
 
 import pytest
 
-from courtroom.courthouse import Courthouse
+from courtroom import Courthouse, Record, Settings, Strict
 from courtroom.engine import exchange
-from courtroom.engine.record import Record
 from courtroom.models.local import LOCAL_SERVERS
 from courtroom.models.repair import CutOff, InvalidAnswer, read_answer
 from courtroom.procedures import PROCEDURES
-from courtroom.settings import Settings
-from courtroom.strict import Strict
 from courtroom.upkeep.model_check import Tally, tally
 from tests.docs import ROOT
 from tests.samples import sample

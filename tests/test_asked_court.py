@@ -4,12 +4,11 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-from courtroom.courthouse import Courthouse
+from courtroom import Courthouse, ModelSpec
 from courtroom.declarations.changes import changed
 from courtroom.engine.asked_court import NO_MORE, waiting
 from courtroom.engine.events import Replied, Voted
 from courtroom.engine.interventions import ReplyToQuestions
-from courtroom.models.spec import ModelSpec
 from courtroom.room.scene import scene
 from tests.driving import drive, hearing, house
 from tests.openai_server import OpenAIServer, answer_for, texts_of

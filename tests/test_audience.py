@@ -3,9 +3,8 @@
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from courtroom import report
+from courtroom import Courthouse, report
 from courtroom.access import Access, Account, Forbidden, acts
-from courtroom.courthouse import Courthouse
 from courtroom.engine.run import Control
 from courtroom.questions.audience import BEFORE, LONGEST, VoteRefused
 from courtroom.room.live_audiences import MAX_SENT_A_MINUTE_AND_PHONE, LiveAudiences

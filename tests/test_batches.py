@@ -13,7 +13,7 @@ import httpx
 import pytest
 from aiohttp import web
 
-from courtroom.courthouse import Courthouse
+from courtroom import Courthouse, ModelSpec
 from courtroom.engine.events import Noted
 from courtroom.experiments.spec import Experiment, as_toml, read_toml
 from courtroom.media.store import MediaStore
@@ -21,7 +21,6 @@ from courtroom.models import batches, card, failures
 from courtroom.models.card import price
 from courtroom.models.pool import ModelPool
 from courtroom.models.request import Message, Reply, Request
-from courtroom.models.spec import ModelSpec
 from pages.parts.shared.shown import spent_in_words
 from tests.driving import done, shell, until
 from tests.forks import Fork

@@ -11,10 +11,9 @@ import pytest
 from pydantic import SecretStr
 from streamlit.testing.v1 import AppTest
 
+from courtroom import Courthouse, Settings
 from courtroom.access import Resource
 from courtroom.bell import SIGNATURE
-from courtroom.courthouse import Courthouse
-from courtroom.settings import Settings
 from tests.bell_servers import Hook, mailbox
 from tests.driving import drive, until
 from tests.openai_server import OpenAIServer

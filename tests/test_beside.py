@@ -13,16 +13,14 @@ import pytest
 from sklearn.calibration import calibration_curve
 from sklearn.metrics import brier_score_loss
 
-from courtroom.courthouse import Courthouse
+from courtroom import Courthouse, ModelSpec, Record
 from courtroom.datasets.samples import add_sample
 from courtroom.engine.events import Voted
-from courtroom.engine.record import Record
 from courtroom.evaluation.calibration import brier, reliability
 from courtroom.evaluation.effective_votes import FEWEST
 from courtroom.evaluation.yardstick import Deliberation, Yardstick, deliberation, of_runs, people
 from courtroom.experiments.spec import adapted, parsed, recipe
 from courtroom.language import speaking, translated
-from courtroom.models.spec import ModelSpec
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
 from courtroom.settings import DATA
 from pages.parts.shared.shown import literal

@@ -14,13 +14,11 @@ import pytest
 from aiohttp import web
 from rocrate.rocrate import ROCrate
 
-from courtroom.courthouse import Courthouse
+from courtroom import Courthouse, CourtroomError, Settings
 from courtroom.datasets.samples import add_sample
-from courtroom.errors import CourtroomError
 from courtroom.experiments.bundle import write_bundle, zipped
 from courtroom.experiments.measures import MEASURES
 from courtroom.experiments.spec import adapted, recipes
-from courtroom.settings import Settings
 from tests.driving import done, shell
 from tests.openai_server import OpenAIServer
 from tests.test_experiments import RIGHT, SINGLE, TRIAL, answers, spec, texts

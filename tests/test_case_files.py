@@ -14,13 +14,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from courtroom import CaseError, Dispute
 from courtroom.cases import files as case_files
 from courtroom.cases.checks import check
-from courtroom.cases.dispute import Dispute
 from courtroom.cases.files import read_each, read_folder, read_upload, write_zip
 from courtroom.cases.labelled import LONGEST, Document, LabelledTask
 from courtroom.cases.readers.tables import NumberedLabels
-from courtroom.errors import CaseError
 from courtroom.media.store import MediaStore
 from courtroom.models.rendering import LANGUAGES as NAMES
 from courtroom.models.rendering import environment

@@ -13,17 +13,13 @@ import pandas as pd
 import pytest
 from docx import Document
 
-from courtroom.courthouse import Courthouse
+from courtroom import Courthouse, ModelSpec, Procedure, Record, Settings
 from courtroom.engine.answers import AnswerStore
 from courtroom.engine.events import Called, Voted
-from courtroom.engine.procedure import Procedure
-from courtroom.engine.record import Record
 from courtroom.engine.run import ABOUT_RECORDINGS, RECORDING
 from courtroom.evaluation.claims import Claim, not_in_file
 from courtroom.evaluation.movement import Movement, movement
-from courtroom.models.spec import ModelSpec
 from courtroom.report import as_docx, as_markdown
-from courtroom.settings import Settings
 from tests.driving import shell
 from tests.openai_server import OpenAIServer
 from tests.pages import house as app_house

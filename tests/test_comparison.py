@@ -6,9 +6,7 @@ import re
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from courtroom.courthouse import Courthouse
-from courtroom.engine.record import Record
-from courtroom.errors import CourtroomError
+from courtroom import Courthouse, CourtroomError, Record
 from courtroom.evaluation.comparison import Comparison, compare
 from tests.driving import drive, hearing, house, prepared, shell
 from tests.pages import heard, opened_at

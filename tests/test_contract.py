@@ -14,15 +14,10 @@ from typing import Any
 
 import pytest
 
-from courtroom import report
-from courtroom.courthouse import Courthouse
+from courtroom import Courthouse, Procedure, Record, Settings, Setup, report
 from courtroom.declarations.changes import merged
-from courtroom.declarations.setup import Setup
 from courtroom.engine.events import EVENT, Seated
-from courtroom.engine.procedure import Procedure
-from courtroom.engine.record import Record
 from courtroom.procedures import PROCEDURES
-from courtroom.settings import Settings
 from tests import forks
 from tests.asked import leaves
 from tests.driving import drive

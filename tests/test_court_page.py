@@ -7,10 +7,8 @@ from typing import Any
 
 import pytest
 
-from courtroom import Court, Procedure, Role, StageKind, Verdict
-from courtroom.courthouse import Courthouse
+from courtroom import Court, Courthouse, Procedure, Role, Settings, StageKind, Verdict
 from courtroom.procedures.registration import register
-from courtroom.settings import Settings
 from tests.docs import ROOT, blocks
 from tests.driving import drive
 

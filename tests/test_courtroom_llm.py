@@ -6,13 +6,11 @@ from typing import Any
 
 import pytest
 
+from courtroom import Courthouse, ModelSpec, Record
 from courtroom.cases.labelled import Labelled, LabelledTask
-from courtroom.courthouse import Courthouse
-from courtroom.engine.record import Record
 from courtroom.models.errors import ModelError
 from courtroom.models.request import Request
 from courtroom.models.schema import schema_of
-from courtroom.models.spec import ModelSpec
 from courtroom.procedures.courtroom_llm import views
 from courtroom.procedures.courtroom_llm.procedure import COURTROOM_LLM, pointed_to
 from courtroom.procedures.courtroom_llm.setup import CourtroomLLMSetup

@@ -7,20 +7,15 @@ from typing import Any
 
 import pytest
 
+from courtroom import Courthouse, Hit, Medium, ModelSpec, Record, Search, Settings
 from courtroom.cases.dispute import Dispute, Evidence, PrecedentBatch
-from courtroom.courthouse import Courthouse
 from courtroom.engine.interventions import AddEvidence
-from courtroom.engine.record import Record
 from courtroom.engine.run import Control
 from courtroom.knowledge.bases import dispute_text, from_dispute
-from courtroom.knowledge.search import Hit, Search
-from courtroom.media.medium import Medium
 from courtroom.models.request import Request
-from courtroom.models.spec import ModelSpec
 from courtroom.models.wire import to_wire
 from courtroom.panel.follow_graph import FollowGraph
 from courtroom.procedures.cyberjurors.procedure import CYBERJURORS
-from courtroom.settings import Settings
 from tests import pictures
 from tests.asked import leaves
 from tests.driving import drive, hearing, prepared

@@ -16,12 +16,10 @@ import pytest
 from aiohttp import web
 from distributed import Client, LocalCluster
 
-from courtroom.courthouse import Courthouse
-from courtroom.errors import CourtroomError
+from courtroom import Courthouse, CourtroomError, Settings
 from courtroom.experiments.results import ExperimentResults
 from courtroom.experiments.spec import Experiment
 from courtroom.models.wire import to_wire
-from courtroom.settings import Settings
 from tests import forks
 from tests.driving import done as driven
 from tests.driving import drivers, until

@@ -14,13 +14,10 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from courtroom.cases.criminal import CriminalCase
-from courtroom.cases.labelled import LabelledTask
-from courtroom.courthouse import Courthouse
+from courtroom import Courthouse, CourtroomError, CriminalCase, LabelledTask
 from courtroom.datasets.draft import CHUNK_ROWS
 from courtroom.datasets.importing import Order
 from courtroom.datasets.selection import Selection
-from courtroom.errors import CourtroomError
 from tests import driving
 from tests.attacks.test_files import parquet
 from tests.desk import Desk

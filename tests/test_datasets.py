@@ -7,20 +7,17 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from courtroom.cases.case import Case
+from courtroom import Case, Courthouse, CourtroomError, Settings
 from courtroom.cases.criminal import CriminalCase, Gold
 from courtroom.cases.dispute import CATEGORIES, Dispute, Evidence, JuryRecord, Transaction
 from courtroom.cases.labelled import Labelled, LabelledTask
-from courtroom.courthouse import Courthouse
 from courtroom.datasets import Datasets, Row, Selection
 from courtroom.datasets.printed import printed_tables
 from courtroom.datasets.selection import CUT_MARK, Preparation, amended
 from courtroom.datasets.statistics import examine
-from courtroom.errors import CourtroomError
 from courtroom.experiments.plan import pinned, rows_of
 from courtroom.experiments.spec import parsed
 from courtroom.law import Term
-from courtroom.settings import Settings
 from courtroom.store.opening import open_store
 from tests import pages
 from tests.driving import done, shell

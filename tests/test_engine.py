@@ -8,15 +8,11 @@ from typing import Any
 
 import pytest
 
+from courtroom import Case, Court, Lesson, Put, Search, Verdict
 from courtroom.access import Access, Account, acts
-from courtroom.cases.case import Case
 from courtroom.courthouse import LatestRecords
-from courtroom.engine.court import Court
 from courtroom.engine.errors import NoSuchRun
-from courtroom.engine.events import Verdict
 from courtroom.engine.run import Control
-from courtroom.knowledge.lessons import Lesson, Put
-from courtroom.knowledge.search import Search
 from courtroom.models.errors import ModelError
 from tests.toy import Bench, ToySetup, side_by_member, toy
 

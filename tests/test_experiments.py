@@ -14,11 +14,10 @@ import pandas as pd
 import pytest
 from scipy.stats import ttest_rel
 
+from courtroom import Courthouse, CourtroomError, Settings
 from courtroom.cases.criminal import CriminalCase, Gold
 from courtroom.cases.labelled import Labelled, LabelledTask
-from courtroom.courthouse import Courthouse
 from courtroom.datasets import Row
-from courtroom.errors import CourtroomError
 from courtroom.evaluation.run_list import RunFilter, RunList
 from courtroom.experiments import frame
 from courtroom.experiments.measures import MEASURES
@@ -27,7 +26,6 @@ from courtroom.experiments.table import sentence
 from courtroom.experiments.written import markdown
 from courtroom.figures.experiment import draw_frontier, draw_values
 from courtroom.models.request import Reply, Request, Watch
-from courtroom.settings import Settings
 from courtroom.upkeep.doctor import examine
 from tests.driving import answered_by, done, shell
 from tests.forks import Fork

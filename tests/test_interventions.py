@@ -7,18 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from courtroom import report
-from courtroom.courthouse import Courthouse
+from courtroom import Courthouse, ModelSpec, Record, Settings, narrowed, report
 from courtroom.engine.interventions import AddEvidence, AddNote, ChangeSetup, InterventionRefused, Overrule
 from courtroom.engine.people import NoSuchSeat
-from courtroom.engine.record import Record
 from courtroom.engine.run import Control
 from courtroom.judging.options import Proposal
-from courtroom.models.narrow import narrowed
 from courtroom.models.schema import schema_of
-from courtroom.models.spec import ModelSpec
 from courtroom.procedures.mock_jury.tasks import Ballot
-from courtroom.settings import Settings
 from pages.parts.shared.blocks_view import unfit
 from tests.driving import answered_by, drive, hearing, prepared
 from tests.samples import sample

@@ -4,8 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from courtroom.courthouse import Courthouse
-from courtroom.declarations.setup import Budget
+from courtroom import Budget, Courthouse
 from courtroom.questions.interview import last_call
 from tests.openai_server import OpenAIServer
 from tests.test_audit import hear, house

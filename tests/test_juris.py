@@ -10,16 +10,12 @@ import pytest
 from markupsafe import escape
 from typer.testing import CliRunner
 
-from courtroom import report
+from courtroom import Courthouse, Document, ModelSpec, Record, report
 from courtroom.__main__ import app
-from courtroom.cases.labelled import Document
-from courtroom.courthouse import Courthouse
 from courtroom.declarations.blocks import Marked, Table, runs
 from courtroom.declarations.changes import changed, merged
-from courtroom.engine.record import Record
 from courtroom.evaluation.summaries import completeness, conciseness, faithfulness
 from courtroom.models.request import Request
-from courtroom.models.spec import ModelSpec
 from courtroom.procedures.juris import views
 from courtroom.procedures.juris.baselines import QUESTIONS
 from courtroom.procedures.juris.kept import why_not_kept

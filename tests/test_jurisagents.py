@@ -5,19 +5,16 @@ from itertools import count
 
 import pytest
 
+from courtroom import Courthouse, Hit, ModelSpec, Record, Search
 from courtroom.cases.criminal import CriminalCase, DecidedFor, Given, Gold
-from courtroom.courthouse import Courthouse
 from courtroom.engine.events import Noted
-from courtroom.engine.record import Record
 from courtroom.experiments.measures.criminal import CRIMINAL
 from courtroom.experiments.measures.measure import CaseResult
 from courtroom.experiments.outcome import Outcome
 from courtroom.judging.criminal import precedents_of
-from courtroom.knowledge.search import Hit, Search
 from courtroom.law import Both, Statute, Term, charge_in_book, charges_compared
 from courtroom.models.request import Request
 from courtroom.models.schema import schema_of
-from courtroom.models.spec import ModelSpec
 from courtroom.procedures import PROCEDURES
 from courtroom.procedures.jurisagents.setup import JurisAgentsSetup
 from courtroom.procedures.jurisagents.tasks import ReasonedJudgment

@@ -4,14 +4,11 @@ from typing import Any
 
 import pytest
 
-from courtroom.courthouse import Courthouse
+from courtroom import Courthouse, ModelSpec, Procedure, Setup
 from courtroom.datasets.samples import add_sample
 from courtroom.declarations.changes import changed, merged, value_at
 from courtroom.declarations.paper import PaperSetting, changes, departures, title_of
-from courtroom.declarations.setup import Setup
-from courtroom.engine.procedure import Procedure
 from courtroom.experiments.spec import parsed
-from courtroom.models.spec import ModelSpec
 from courtroom.procedures import PROCEDURES
 from courtroom.procedures.verdict.alignment import Adapter
 from tests.docs import ROOT

@@ -8,10 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from courtroom import Courthouse, Record, Settings
 from courtroom.cases.criminal import CriminalCase, Gold
-from courtroom.courthouse import Courthouse
 from courtroom.engine.events import Learned
-from courtroom.engine.record import Record
 from courtroom.knowledge import memory, memory_view
 from courtroom.knowledge.bases import MEMORY_PARTS, bundled_cases
 from courtroom.knowledge.embedding import HashedNgrams
@@ -23,7 +22,6 @@ from courtroom.law import Judgment, Term, term_class
 from courtroom.procedures.verdict.learning import Trajectory, confidence
 from courtroom.procedures.verdict.setup import Learning, VerdictSetup
 from courtroom.procedures.verdict.tasks import DraftJudgment, FinalJudgment, Turn
-from courtroom.settings import Settings
 from courtroom.store.opening import open_store
 from tests.benchmarks.bench_retrieval import invented
 from tests.driving import drive, hearing, house

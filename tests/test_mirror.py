@@ -7,17 +7,14 @@ from pathlib import Path
 
 import pytest
 
+from courtroom import Budget, CaseError, Courthouse, CourtroomError, ModelSpec
 from courtroom.cases.criminal import CriminalCase, Gold, Trial
 from courtroom.cases.dispute import Dispute, Evidence
-from courtroom.courthouse import Courthouse
-from courtroom.declarations.setup import Budget
-from courtroom.errors import CaseError, CourtroomError
 from courtroom.experiments.mirror import drafts, mirror_pairs, told, with_mirror
 from courtroom.experiments.outcome import Outcome
 from courtroom.experiments.spec import Arm, Experiment, read_toml
 from courtroom.experiments.table import CellRow, Pair
 from courtroom.figures.experiment import draw_mirror
-from courtroom.models.spec import ModelSpec
 from courtroom.questions.mirror import Mirrored, change_of, mirrored, texts, with_texts
 from tests.driving import answered_by, done, hearing, house, shell
 from tests.favouring_jury import OTHER, SMALL, FavouringJury, mirror_of, trials

@@ -13,11 +13,9 @@ from pydantic import SecretStr
 from sqlalchemy import MetaData, create_engine
 from sqlalchemy.pool import NullPool
 
-from courtroom import __version__
-from courtroom.courthouse import Courthouse
+from courtroom import Courthouse, Settings, __version__
 from courtroom.errors import StoreError
 from courtroom.procedures import PROCEDURES
-from courtroom.settings import Settings
 from courtroom.store import schema
 from courtroom.store.opening import open_store
 from courtroom.upkeep.doctor import examine

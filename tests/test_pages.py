@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from courtroom.courthouse import Courthouse
-from courtroom.declarations.setup import Budget
+from courtroom import Budget, Courthouse
 from courtroom.engine.run import Control
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
 from pages.parts.shared.shown import escaped, html_of, literal

@@ -10,11 +10,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from courtroom.courthouse import Courthouse
-from courtroom.declarations.blocks import Edge, Graph, Node
+from courtroom import Choice, Courthouse, CourtroomError, Edge, Graph, Node
 from courtroom.declarations.changes import changed
-from courtroom.declarations.parts import Choice
-from courtroom.errors import CourtroomError
 from courtroom.figures.graph import draw_graph, draw_standards
 from courtroom.knowledge.memory import Standard
 from courtroom.law import Judgment

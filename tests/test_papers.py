@@ -10,12 +10,11 @@ from typing import Any
 import pytest
 from PIL import Image
 
+from courtroom import CaseError, Courthouse
 from courtroom.cases.drafts import Draft, Drafts
 from courtroom.cases.files import Package
 from courtroom.cases.kinds import case_kinds
 from courtroom.cases.papers import Piece, read_papers
-from courtroom.courthouse import Courthouse
-from courtroom.errors import CaseError
 from tests.driving import house
 from tests.paper_sets import SETS
 from tests.papers import WECHAT, WHATSAPP, complaint, mail, picture, sheets, slides, telegram, with_member, word, zipped

@@ -8,14 +8,10 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from courtroom.cases.criminal import Trial
+from courtroom import Courthouse, CourtroomError, ModelSpec, Question, Trial
 from courtroom.cases.dispute import SIDES, Dispute
 from courtroom.cases.drafts import Draft, Drafts, missing
 from courtroom.cases.papers import read_papers
-from courtroom.cases.question import Question
-from courtroom.courthouse import Courthouse
-from courtroom.errors import CourtroomError
-from courtroom.models.spec import ModelSpec
 from courtroom.questions.drafting import drafted
 from tests.openai_server import OpenAIServer, texts_of
 from tests.pages import house, page, press, ran, texts

@@ -23,9 +23,8 @@ from chuk_mcp.transports.stdio import StdioParameters, StdioTransport
 from mcp import ClientSession, StdioServerParameters, stdio_client
 from mcp.client.streamable_http import streamable_http_client
 
+from courtroom import Courthouse, Settings
 from courtroom.access import Access, Account, acts
-from courtroom.courthouse import Courthouse
-from courtroom.settings import Settings
 from courtroom.shell.programs import app_of
 from tests.signing_in import closed_house, person
 

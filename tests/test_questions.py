@@ -11,14 +11,11 @@ import streamlit as st
 from streamlit.testing.v1 import AppTest
 from typer.testing import CliRunner
 
+from courtroom import Case, CaseError, Courthouse, Record
 from courtroom.__main__ import app
 from courtroom.cases.ask import asked_with
-from courtroom.cases.case import Case
 from courtroom.cases.question import Party, Piece, Question, options_in
-from courtroom.courthouse import Courthouse
 from courtroom.datasets.row import Row
-from courtroom.engine.record import Record
-from courtroom.errors import CaseError
 from courtroom.experiments.spec import parsed
 from courtroom.experiments.what_if import evidence_left_out, knobs_turned, singly
 from courtroom.language import speaking

@@ -12,17 +12,15 @@ from typing import Any
 import pytest
 from scipy.stats import binomtest
 
-from courtroom.courthouse import Courthouse
+from courtroom import Courthouse, CourtroomError, Settings
 from courtroom.datasets.importing import Order
 from courtroom.datasets.samples import add_sample
 from courtroom.declarations.changes import changed
 from courtroom.declarations.paper import departures
-from courtroom.errors import CourtroomError
 from courtroom.experiments.measures import MEASURES
 from courtroom.experiments.plan import Plan, cells
 from courtroom.experiments.spec import Experiment, adapted, as_toml, read_toml
 from courtroom.experiments.written import frame_of
-from courtroom.settings import Settings
 from tests.docs import ROOT
 from tests.driving import done, shell
 

@@ -8,11 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from courtroom.courthouse import Courthouse
+from courtroom import Courthouse, Settings
 from courtroom.engine.run import RECORDING
 from courtroom.models.spec import OFFLINE
 from courtroom.questions.marks import Mark
-from courtroom.settings import Settings
 from tests.docs import blocks
 from tests.driving import shell
 from tests.openai_server import OpenAIServer

@@ -13,12 +13,10 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from courtroom.courthouse import Courthouse
+from courtroom import Courthouse, Record, Settings
 from courtroom.engine.answers import AnswerStore
-from courtroom.engine.record import Record
 from courtroom.media.store import MediaStore
 from courtroom.models.wire import to_wire
-from courtroom.settings import Settings
 from courtroom.store.opening import open_store
 from tests import forks
 from tests.openai_server import OpenAIServer, server_process

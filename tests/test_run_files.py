@@ -8,15 +8,11 @@ from typing import Any
 
 import pytest
 
-from courtroom import report
-from courtroom.courthouse import Courthouse
+from courtroom import Courthouse, CourtroomError, Record, Settings, report
 from courtroom.engine.interventions import AddNote
-from courtroom.engine.record import Record
-from courtroom.errors import CourtroomError
 from courtroom.evaluation.comparison import compare
 from courtroom.models.connections import Connection
 from courtroom.report.run_file import imported_id
-from courtroom.settings import Settings
 from tests.driving import drive, hearing, shell
 from tests.full_store import SMALL, full_store
 from tests.openai_server import OpenAIServer

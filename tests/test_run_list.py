@@ -9,10 +9,8 @@ from typing import Any
 
 import pytest
 
-from courtroom import report
+from courtroom import Courthouse, Record, report
 from courtroom.access import Access, acts, nobody
-from courtroom.courthouse import Courthouse
-from courtroom.engine.record import Record
 from courtroom.engine.run import Run
 from courtroom.evaluation.run_list import GroupLine, RunFilter, RunList
 from courtroom.room.said import search_said

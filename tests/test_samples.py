@@ -5,9 +5,8 @@ import json
 import pytest
 from pydantic import ValidationError
 
+from courtroom import Courthouse, Dispute
 from courtroom.cases.checks import check
-from courtroom.cases.dispute import Dispute
-from courtroom.courthouse import Courthouse
 from courtroom.settings import DATA
 from tests.driving import house, whole_hearing
 from tests.real import FOLDER, needs_real_data

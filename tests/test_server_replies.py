@@ -11,9 +11,7 @@ from typing import Any
 import pytest
 from aiohttp import web
 
-from courtroom import report
-from courtroom.courthouse import Courthouse
-from courtroom.engine.record import Record
+from courtroom import Courthouse, ModelSpec, Record, report
 from courtroom.media.store import MediaStore
 from courtroom.models import failures
 from courtroom.models.capabilities import VISION, Capabilities
@@ -22,7 +20,6 @@ from courtroom.models.errors import ModelError
 from courtroom.models.pool import Call, ModelPool
 from courtroom.models.repair import read_answer
 from courtroom.models.request import Message, Reply, Request
-from courtroom.models.spec import ModelSpec
 from courtroom.shell.options import result
 from courtroom.store.opening import open_store
 from courtroom.store.writer import Writer

@@ -7,9 +7,8 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from courtroom import Courthouse, CourtroomError
 from courtroom.access import NOBODY, Access, Account, Resource, acting_account, acts
-from courtroom.courthouse import Courthouse
-from courtroom.errors import CourtroomError
 from courtroom.sharing import DAY, ActionFilter, ActionLog, Links, owned
 from pages.parts.shared.house import courthouse
 from tests.driving import shell

@@ -8,11 +8,9 @@ from typing import Any
 import pytest
 from aiohttp import web
 
+from courtroom import Courthouse, Record, Settings, report
 from courtroom import film as films
-from courtroom import report
 from courtroom.cases.dispute import Evidence
-from courtroom.courthouse import Courthouse
-from courtroom.engine.record import Record
 from courtroom.evaluation.turnout import turnout
 from courtroom.experiments.spec import Experiment
 from courtroom.film.picture import Painter
@@ -21,7 +19,6 @@ from courtroom.models import failures
 from courtroom.models.connections import Connection, Connections
 from courtroom.models.spec import OFFLINE
 from courtroom.procedures.cyberjurors.tasks import PerceiveEvidence
-from courtroom.settings import Settings
 from pages.parts.shared.shown import literal
 from tests.driving import hearing, shell
 from tests.openai_server import OpenAIServer, answer_for, refusal, texts_of

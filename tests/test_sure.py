@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 from aiohttp import web
 
-from courtroom.courthouse import Courthouse
-from courtroom.errors import CourtroomError
+from courtroom import Courthouse, CourtroomError
 from courtroom.evaluation.significance import Series, series
 from tests.driving import done, shell
 from tests.openai_server import Answer, OpenAIServer, answer_for

@@ -10,9 +10,7 @@ from unittest.mock import Mock, create_autospec
 
 import pytest
 
-from courtroom.courthouse import Courthouse
-from courtroom.errors import CourtroomError
-from courtroom.settings import Settings
+from courtroom import Courthouse, CourtroomError, Settings
 from courtroom.store.opening import open_store
 from pages.parts.shared import house as pages_house
 from tests import forks

@@ -5,9 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from courtroom.courthouse import Courthouse
+from courtroom import Courthouse, CourtroomError
 from courtroom.datasets import Row
-from courtroom.errors import CourtroomError
 from courtroom.experiments.spec import parsed
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
 from pages.parts.shared.shown import literal

@@ -7,17 +7,13 @@ from typing import Any
 
 import pytest
 
+from courtroom import Courthouse, CourtroomError, Fetch, ModelSpec, Record, Search
 from courtroom.cases.criminal import CriminalCase, DraftBatch, Gold
-from courtroom.courthouse import Courthouse
-from courtroom.engine.record import Record
-from courtroom.errors import CourtroomError
 from courtroom.knowledge.bases import bundled_statutes
 from courtroom.knowledge.memory import Directive, Recall, Standard
-from courtroom.knowledge.search import Fetch, Search
 from courtroom.law import Both, Judgment, Statute, Term
 from courtroom.models.request import Request
 from courtroom.models.schema import schema_of
-from courtroom.models.spec import ModelSpec
 from courtroom.procedures import PROCEDURES
 from courtroom.procedures.verdict.alignment import adapter, first_drafts, preferences, supervised
 from courtroom.procedures.verdict.setup import VerdictSetup

@@ -4,12 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from courtroom.courthouse import Courthouse
+from courtroom import Courthouse, Settings
 from courtroom.datasets import Row
 from courtroom.experiments.spec import parsed
 from courtroom.models import batches
 from courtroom.models.card import price
-from courtroom.settings import Settings
 from tests.driving import done
 from tests.provider_server import ProviderServer
 

@@ -8,10 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from courtroom import Courthouse, CourtroomError
 from courtroom.cases.dispute import Evidence
-from courtroom.courthouse import Courthouse
 from courtroom.declarations.changes import changed
-from courtroom.errors import CourtroomError
 from courtroom.evaluation.movement import movement
 from courtroom.experiments import what_if
 from courtroom.experiments.outcome import Outcome

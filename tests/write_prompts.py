@@ -5,24 +5,21 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, get_args
 
+from courtroom import Case, Courthouse, Doubt, Settings
 from courtroom.cases.ask import asked_with
-from courtroom.cases.case import Case
 from courtroom.cases.dispute import Dispute, PrecedentBatch
 from courtroom.cases.kinds import parse_case
 from courtroom.cases.question import Piece
 from courtroom.cases.readers.cail import convert_lawbench
-from courtroom.courthouse import Courthouse
 from courtroom.declarations.changes import put
 from courtroom.engine.asked_court import NO_MORE
 from courtroom.engine.interventions import Intervention, ReplyToQuestions
-from courtroom.judging.jurors import Doubt
 from courtroom.knowledge.bases import from_dispute
 from courtroom.models.prompts import answer_form
 from courtroom.procedures import PROCEDURES
 from courtroom.questions.beside import prompt
 from courtroom.questions.mirror import texts
 from courtroom.questions.rewriting import RewriteCase
-from courtroom.settings import Settings
 from tests.asked import Asked, asked
 from tests.samples import drafts
 

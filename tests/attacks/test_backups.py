@@ -12,12 +12,11 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from courtroom.courthouse import Courthouse
+from courtroom import Courthouse, Settings
 from courtroom.errors import MediaError, StoreError
 from courtroom.experiments.written import write_frame
 from courtroom.film.film import film
 from courtroom.film.picture import Painter
-from courtroom.settings import Settings
 from courtroom.shell.options import write
 from courtroom.text.files import replacing
 from courtroom.upkeep import backup

@@ -6,12 +6,11 @@ from typing import Any
 
 import pytest
 
+from courtroom import Courthouse, CourtroomError
 from courtroom.access import Access, Account, Resource, acts
-from courtroom.courthouse import Courthouse
 from courtroom.engine.interventions import AddNote
 from courtroom.engine.run import Control
 from courtroom.engine.store import OF_A_RUN
-from courtroom.errors import CourtroomError
 from courtroom.evaluation.run_list import RunFilter, RunList
 from courtroom.experiments.sequential_test import repeat_id
 from courtroom.experiments.spec import Arm, Cases, Experiment

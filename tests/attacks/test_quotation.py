@@ -6,8 +6,7 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from courtroom.cases.case import Case
-from courtroom.courthouse import Courthouse
+from courtroom import Case, Courthouse
 from courtroom.models.prompts import Prompts
 from courtroom.procedures import PROCEDURES
 from tests.asked import asked

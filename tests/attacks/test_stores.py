@@ -13,8 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from courtroom import __main__, __version__
-from courtroom.settings import Settings
+from courtroom import Settings, __main__, __version__
 from courtroom.store.schema import REVISION
 from courtroom.upkeep.doctor import examine
 from courtroom.upkeep.stored_rows import READERS

@@ -14,15 +14,12 @@ from typing import Any
 import pytest
 from pydantic import SecretStr
 
-from courtroom.courthouse import Courthouse
+from courtroom import Courthouse, CourtroomError, Lesson, Put, Settings
 from courtroom.engine.budget import in_sum
 from courtroom.engine.interventions import AddNote
 from courtroom.engine.store import RunStore
-from courtroom.errors import CourtroomError
 from courtroom.experiments.spec import Experiment
-from courtroom.knowledge.lessons import Lesson, Put
 from courtroom.models.request import Request
-from courtroom.settings import Settings
 from courtroom.store import postgres as server_store
 from courtroom.store.connection import AWAY
 from courtroom.store.opening import open_store

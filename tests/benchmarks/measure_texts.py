@@ -11,11 +11,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 
-from courtroom.cases.case import Case
+from courtroom import Case, Courthouse, Document, LabelledTask, Record
 from courtroom.cases.files import read_upload
-from courtroom.cases.labelled import Document, LabelledTask
-from courtroom.courthouse import Courthouse
-from courtroom.engine.record import Record
 from courtroom.evaluation.summaries import lead, overlap
 from courtroom.text.words import sentences
 from tests.benchmarks.tables import Row, Table, real_data, samples, share, show
