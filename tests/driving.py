@@ -16,6 +16,7 @@ from courtroom.engine.answers import Asker
 from courtroom.engine.run import Control
 from courtroom.experiments.results import ExperimentResults
 from courtroom.experiments.spec import Experiment
+from courtroom.knowledge.lessons import Lessons
 from courtroom.models.request import Model
 
 
@@ -65,6 +66,13 @@ def answered_by(house: Courthouse, model: Model) -> Courthouse:
     """Have a model of the test's own answer from now on, whichever is asked."""
     house.runner.asker = Asker(house.answers, model, house.writer)
     return house
+
+
+def replayed(lessons: Lessons) -> dict[tuple[str, str], dict[str, Any]]:
+    """Records by collection and id that lessons alone give: what was put in by hand or bundled is not among it."""
+    changes = [change for taught in lessons.all() if taught.undone is None for change in taught.changes]
+    last = {(change.collection, change.id): change.after for change in changes}
+    return {key: after for key, after in last.items() if after is not None}
 
 
 def done(house: Courthouse, experiment: Experiment) -> ExperimentResults:

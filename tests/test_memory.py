@@ -24,8 +24,7 @@ from courtroom.procedures.verdict.setup import Learning, VerdictSetup
 from courtroom.procedures.verdict.tasks import DraftJudgment, FinalJudgment, Turn
 from courtroom.store.opening import open_store
 from tests.benchmarks.bench_retrieval import invented
-from tests.driving import drive, hearing, house
-from tests.replayed import replayed
+from tests.driving import drive, hearing, house, replayed
 
 __all__ = ["house"]  # a fixture
 

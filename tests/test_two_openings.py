@@ -40,9 +40,8 @@ def other_process(path: Path, name: str, killed: bool) -> None:
 
 
 def shell(*words: str) -> str:
-    done = forks.run(*words)
-    assert done.returncode == 0, done.stderr
-    return done.stdout
+    with forks.Fork(forks.shell, *words) as process:
+        return process.output()
 
 
 def test_a_store_opened_twice_loses_nothing(tmp_path: Path) -> None:

@@ -272,9 +272,8 @@ def test_an_import_killed_at_any_statement_changes_nothing(tmp_path: Path, how: 
     knowledge, imports = opened(home)
     asyncio.run(imports.run(imports.check("statutes", file.name, file.read_bytes())))
     file.write_text("".join(STATUTE % (number, number, number) for number in range(300, 303)))
-    done = forks.Fork(kills.die_before_each_statement, "import_statutes", home, str(file), how).finish()
-    assert done.returncode == 0, done.stderr
-    states = [line.split()[-2:] for line in done.stdout.splitlines()]  # how many records, and how many imports
+    done = forks.Fork(kills.die_before_each_statement, "import_statutes", home, str(file), how).output()
+    states = [line.split()[-2:] for line in done.splitlines()]  # how many records, and how many imports
     before = states.count(states[0])
     assert before >= 8, "each of its statements was one moment"
     assert {records for records, _ in states[before:]} == {states[-1][0]}, "half of it is never there"

@@ -59,13 +59,6 @@ def at_once(*processes: forks.Fork) -> None:
         process.tell("go")
 
 
-def ended(process: forks.Fork) -> str:
-    """What a process has printed that came to its end."""
-    done = process.finish()
-    assert done.returncode == 0, done.stderr
-    return done.stdout
-
-
 def ready() -> None:
     """Wait until this process may begin."""
     print("ready", flush=True)
@@ -93,7 +86,7 @@ def test_two_processes_that_learn_leave_whole_lessons(house: Courthouse) -> None
     with forks.Fork(learning, "first") as first, forks.Fork(learning, "second") as second:
         assert "5\n" in iter(first.line, "")
         first.kill()
-        ended(second)
+        second.output()
     taught = house.knowledge.lessons.all()
     assert sum(lesson.run == "second" for lesson in taught) == 40
     assert sum(lesson.run == "first" for lesson in taught) >= 6
@@ -116,7 +109,7 @@ def test_six_processes_that_open_no_store_at_once_make_one(tmp_path: Path, monke
         six = [stack.enter_context(forks.Fork(opening)) for _ in range(6)]
         at_once(*six)
         for process in six:
-            ended(process)
+            process.output()
     house = Courthouse(Settings(home=tmp_path / "empty"))
     assert {row.seed for row in house.store.runs()} == {process.pid for process in six}
     assert_whole(house)
@@ -149,7 +142,7 @@ def test_an_experiment_of_two_servers_is_one(
             driver = next(process for process in living if process.pid in drivers(house, "experiment"))
             driver.kill()
             living.remove(driver)
-        told = [json.loads(ended(process)) for process in living]
+        told = [json.loads(process.output()) for process in living]
         asked = Counter(map(asked_by, server.bodies))
         total = recorded(tmp_path)
     (kept,) = store.experiments()
@@ -177,7 +170,7 @@ def test_two_processes_that_intervene_lose_nothing(house: Courthouse) -> None:
         assert second.line() == "0\n", "both are at it"
         assert "5\n" in iter(first.line, "")
         first.kill()
-        ended(second)
+        second.output()
     acts = house.store.interventions.of(run)
     assert [one.number for one in acts] == list(range(1, len(acts) + 1)), "none is missing, none is there twice"
     said = [one.action.text for one in acts if isinstance(one.action, AddNote)]
@@ -213,7 +206,7 @@ def test_two_servers_clicked_at_once_do_nothing_twice(house: Courthouse) -> None
     run, doomed = (prepared(house, "debate", seed=seed, rounds=2) for seed in (0, 1))
     with forks.Fork(driving, run, doomed) as first, forks.Fork(driving, run, doomed) as second:
         at_once(first, second)
-        refused = [sentence for process in (first, second) for sentence in json.loads(ended(process))]
+        refused = [sentence for process in (first, second) for sentence in json.loads(process.output())]
     for sentence in refused:
         assert sentence.endswith("."), sentence
         assert "\n" not in sentence
