@@ -22,10 +22,7 @@ from courtroom.evaluation.movement import Movement, movement
 from courtroom.report import as_docx, as_markdown
 from tests.driving import shell
 from tests.openai_server import OpenAIServer
-from tests.pages import house as app_house
 from tests.pages import page, ran, texts
-
-__all__ = ["app_house"]  # a fixture
 
 SHELF = gzip.decompress((Path(__file__).parent / "recorded" / "invented-shelf.json.gz").read_bytes())
 """A hearing in which a juror invents a shelf, and two put it right whom she can't hear."""

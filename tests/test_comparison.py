@@ -10,11 +10,10 @@ from courtroom import Courthouse, CourtroomError, Record
 from courtroom.evaluation.comparison import Comparison, compare
 from tests.driving import drive, hearing, house, prepared, shell
 from tests.pages import heard, opened_at
-from tests.pages import house as app_house
 from tests.samples import sample
 from tests.test_experiments_page import unmarked as texts
 
-__all__ = ["house", "app_house"]  # fixtures
+__all__ = ["house"]  # a fixture
 
 
 @pytest.fixture(scope="module")

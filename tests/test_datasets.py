@@ -22,10 +22,7 @@ from courtroom.store.opening import open_store
 from tests import pages
 from tests.driving import done, shell
 from tests.pages import NASTY, ran, texts
-from tests.pages import house as app_house
 from tests.test_dataset_import import fact
-
-__all__ = ["app_house"]  # a fixture
 
 
 @pytest.fixture
@@ -223,7 +220,6 @@ def test_an_experiment_hears_and_learns_from_what_is_kept(tmp_path: Path) -> Non
     assert {row.case.facts for row in found.rows} == {f"被告人第{number}次" + CUT_MARK for number in (1, 3, 5)}
     with pytest.raises(CourtroomError, match="Experiments rest on “benchmark”"):
         house.experiments.delete_dataset("benchmark")
-    house.close()
 
 
 def test_the_shell_makes_a_dataset_as_a_paper_prepared_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -375,7 +371,6 @@ def test_only_files_of_the_owners_folder_are_offered(house: Courthouse, tmp_path
     (tmp_path / "other" / "secret.jsonl").write_text("{}\n")
     (served / "way-out").symlink_to(tmp_path / "other")
     house.settings.data_folder = served
-    app = shown()
-    assert app.selectbox(key="dataset_path").options == ["", "glue", "glue/rte.tsv"]
+    assert shown().selectbox(key="dataset_path").options == ["", "glue", "glue/rte.tsv"]
     house.settings.data_folder = None
     assert not [box for box in shown().selectbox if box.key == "dataset_path"]

@@ -20,11 +20,10 @@ from tests.driving import answered_by, done, hearing, house, shell
 from tests.favouring_jury import OTHER, SMALL, FavouringJury, mirror_of, trials
 from tests.openai_server import OpenAIServer
 from tests.pages import benched, opened_at, page, press, ran
-from tests.pages import house as app_house
 from tests.pages import texts as page_texts
 from tests.test_questions import bridge
 
-__all__ = ["house", "app_house"]  # fixtures
+__all__ = ["house"]  # a fixture
 
 THEFT = Trial(
     id="theft",
@@ -97,8 +96,7 @@ def test_a_chinese_name_is_exchanged_with_its_gold(house: Courthouse) -> None:
     several = case.model_copy(
         update={"gold": Gold.model_validate({"charges": ["盗窃"], "each": [{"name": "周某", "charges": ["盗窃"]}]})}
     )
-    found = mirrored(several, change_of("name=张伟"))
-    after = with_texts(several, found.texts)
+    after = with_texts(several, mirrored(several, change_of("name=张伟")).texts)
     assert (after.defendants, after.gold and after.gold.each[0].name) == (("张伟",), "张伟")
     assert after.facts == several.facts.replace("周某", "张伟")
     assert "被告人周某（71岁）在" in with_texts(case, mirrored(case, change_of("age")).texts).facts

@@ -18,7 +18,7 @@ from courtroom.law import Judgment
 from courtroom.panel.follow_graph import FollowGraph, GraphKind, build
 from courtroom.panel.personas import drawn_panel, read_panel, sample_panel
 from tests.driving import shell
-from tests.pages import house, page, press, texts
+from tests.pages import field, house, page, press, texts
 
 __all__ = ["house"]  # a fixture
 
@@ -127,11 +127,11 @@ def test_a_panel_is_saved_seated_renamed_and_deleted_with_undo_on_setup(house: C
     app = page("setup", {"setup_section": "Jury"})
     press(app, "Seat this panel")
     assert "3 jurors" in texts(app)
-    next(one for one in app.text_input if one.label == "Name of the panel").set_value("again")
+    field(app, "text_input", "Name of the panel").set_value("again")
     press(app, "Save")
     assert house.panels.load("again") == house.panels.load("three")
     app.selectbox(key="panel-chosen").set_value("again").run()
-    next(one for one in app.text_input if one.label == "New name").set_value("neighbours")
+    field(app, "text_input", "New name").set_value("neighbours")
     press(app, "Rename")
     assert house.panels.names() == ["neighbours", "three"]
     app.selectbox(key="panel-chosen").set_value("three").run()

@@ -2,10 +2,8 @@
 
 import io
 import json
-import socket
 import zipfile
 from pathlib import Path
-from typing import Any
 
 import pytest
 from PIL import Image
@@ -15,20 +13,8 @@ from courtroom.cases.drafts import Draft, Drafts
 from courtroom.cases.files import Package
 from courtroom.cases.kinds import case_kinds
 from courtroom.cases.papers import Piece, read_papers
-from tests.driving import house
 from tests.paper_sets import SETS
 from tests.papers import WECHAT, WHATSAPP, complaint, mail, picture, sheets, slides, telegram, with_member, word, zipped
-
-__all__ = ["house"]  # a fixture
-
-
-@pytest.fixture(autouse=True)
-def no_network(monkeypatch: pytest.MonkeyPatch) -> None:
-    def refused(*arguments: Any) -> None:
-        raise AssertionError("a reader asked the network")
-
-    monkeypatch.setattr(socket.socket, "connect", refused)
-    monkeypatch.setattr(socket, "getaddrinfo", refused)
 
 
 def pieces(name: str, data: bytes) -> list[tuple[str, str]]:

@@ -14,7 +14,7 @@ from courtroom.cases.drafts import Draft, Drafts, missing
 from courtroom.cases.papers import read_papers
 from courtroom.questions.drafting import drafted
 from tests.openai_server import OpenAIServer, texts_of
-from tests.pages import house, page, press, ran, texts
+from tests.pages import field, house, page, press, ran, texts
 from tests.papers import ORDER, WHATSAPP, complaint, picture, word
 
 __all__ = ["house"]  # a fixture
@@ -53,7 +53,7 @@ def choose(app: AppTest, label: str, value: str) -> None:
 
 
 def is_disabled(app: AppTest, label: str) -> bool:
-    return next(one for one in app.button if one.label == label).disabled
+    return field(app, "button", label).disabled
 
 
 def test_papers_become_a_dispute_by_clicks(house: Courthouse) -> None:
@@ -85,7 +85,7 @@ def test_draft_is_there_after_the_page_is_loaded_again(house: Courthouse) -> Non
     assert [piece.number for piece in old.pieces] == [2, 1]
     assert next(one for one in app.button if str(one.key).endswith("-1-arrow_downward")).disabled
     again = page(draft=old.id)
-    assert next(one.value for one in again.text_input if one.label == "Title") == "A kettle"
+    assert field(again, "text_input", "Title").value == "A kettle"
     assert [piece.place for piece in draft_of(again, house).pieces] == ["buyer", "seller"]
     press(again, "Give the draft up")
     assert "no longer here" in texts(page(draft=old.id))
@@ -101,8 +101,8 @@ def test_dispute_is_written_by_hand_with_chat_votes_and_rounds(house: Courthouse
         ("Price", 12.5),
         *((f"Votes on record for the {side}, if there are any", 3) for side in SIDES),
     ):
-        next(one for one in app.number_input if one.label == label).set_value(number).run()
-    next(one for one in app.date_input if one.label == "Ordered").set_value(date(2025, 3, 1)).run()
+        field(app, "number_input", label).set_value(number).run()
+    field(app, "date_input", "Ordered").set_value(date(2025, 3, 1)).run()
     choose(app, "Category", "Home & Lifestyle")
     choose(app, "Who cast them", "people")
     for _ in range(2):
@@ -280,11 +280,8 @@ def test_draft_of_a_model_is_seen_corrected_and_saved(house: Courthouse, server:
     shown = texts(app)
     assert "Who paid for the parcel?" in shown
     assert "He lied" in shown
-    assert (
-        next(one.value for one in app.text_area if one.label == "Charge, or what the plaintiff claims")
-        == "40 euros back."
-    )
-    assert passage in next(one.value for one in app.text_area if one.label == "Text")
+    assert field(app, "text_area", "Charge, or what the plaintiff claims").value == "40 euros back."
+    assert passage in field(app, "text_area", "Text").value
     press(app, "Save the case")
     case = house.library.case("the-kettle")
     assert isinstance(case, Trial)

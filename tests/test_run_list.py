@@ -17,9 +17,9 @@ from courtroom.room.said import search_said
 from courtroom.store.database import Database
 from tests.driving import hearing
 from tests.full_store import kept_what_if
-from tests.pages import heard, house, opened_at, page, press, ran, texts
+from tests.pages import field, heard, house, opened_at, page, press, put, ran, texts
 from tests.signing_in import closed_house, person
-from tests.test_pages import choose, field, listed, put
+from tests.test_pages import choose, listed
 
 __all__ = ["house"]  # a fixture
 
@@ -210,7 +210,7 @@ def test_the_list_of_runs_opens_the_moment_at_which_it_was_said(house: Courthous
     record = played(house)
     path, said = statement(record)
     app = opened_at("runs")
-    next(one for one in app.text_input if one.label == "Search").set_value(said[:40]).run()
+    field(app, "text_input", "Search").set_value(said[:40]).run()
     assert any(one.label.startswith("Said ") for one in app.expander)
     ran(next(one for one in app.button if one.key == f"moment-{record.run.id}-{path}").click())
     assert app.query_params["moment"] == path

@@ -10,11 +10,9 @@ from courtroom.datasets import Row
 from courtroom.experiments.spec import parsed
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
 from pages.parts.shared.shown import literal
-from tests.driving import drive, house, shell
-from tests.pages import house as app_house
-from tests.pages import page, press, texts
+from tests.driving import drive, shell
+from tests.pages import field, page, press, texts
 
-__all__ = ["app_house", "house"]  # fixtures
 SMALL = {"jury_size": 3, "rounds": 1, "examination": "shared"}
 NO_ROLE = "roles.jurors: CyberJurors has no role “jurors”. Use one of juror, examiner, clerk."
 NO_SEAT = "nobody sits in the seat “juror-99”. Use one of juror-01, juror-02, juror-03, clerk, examiner."
@@ -65,7 +63,7 @@ def test_a_link_with_such_names_is_refused_until_they_are_taken_out(app_house: C
     press(app, "Use these settings")
     assert literal(NO_ROLE) in texts(app)
     assert literal(NO_SEAT) in texts(app)
-    assert next(one for one in app.button if one.label == "Start").disabled
+    assert field(app, "button", "Start").disabled
     press(app, "Take these names out")
     press(app, "Start")
     (row,) = app_house.store.runs()

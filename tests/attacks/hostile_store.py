@@ -239,8 +239,7 @@ def _steered(house: Courthouse, cases: Mapping[str, Case], canaries: Canaries) -
     run = _hearing(house, "cyberjurors", cases, canaries)
     house.runner.step(run)
     house.runner.wait(run)
-    record = house.record(run)
-    call = next(call for call in record.calls if call.value)
+    call = next(call for call in house.record(run).calls if call.value)
     value = {
         name: f"{canaries.some(300)}{part}" if type(part) is str and "_id" not in name else part
         for name, part in call.value.items()

@@ -216,7 +216,6 @@ def test_only_a_server_refuses_who_is_unknown(is_server: bool, tmp_path: Path, m
     with pytest.raises(Forbidden) if is_server else nullcontext():
         Context().run(house.setups.save, "mine", {})  # whoever tests is said to be the server, by another fixture
     assert ("mine" in house.setups.names()) != is_server
-    house.close()
 
 
 def test_a_program_within_a_server_opens_it_to_nobody(house: Courthouse, tmp_path: Path) -> None:

@@ -22,11 +22,9 @@ from courtroom.text.files import replacing
 from courtroom.upkeep import backup
 from courtroom.upkeep.doctor import examine
 from tests import forks
-from tests.attacks.test_stores import one_sentence, shell
+from tests.attacks.test_stores import one_sentence
 from tests.driving import drive
 from tests.full_store import SMALL, STORE, full_store
-
-__all__ = ["shell"]  # a fixture
 
 ENDINGS = ("-wal", "-shm")
 

@@ -57,8 +57,7 @@ def escapes(text: str) -> list[str]:
 
 @pytest.mark.parametrize("name", PROCEDURES)
 def test_no_text_of_a_case_leaves_its_quotation(name: str, house: Courthouse) -> None:
-    case = spoiled(sample(house, PROCEDURES[name].kinds[0]))
-    prompts = sent(house, name, case)
+    prompts = sent(house, name, spoiled(sample(house, PROCEDURES[name].kinds[0])))
     assert any(ORDER in text for text in prompts)
     assert not [line for text in prompts for line in escapes(text)]
 
