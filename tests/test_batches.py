@@ -157,8 +157,7 @@ def test_a_batch_that_is_refused_says_why(house: Courthouse, server: ProviderSer
 def test_a_server_can_send_no_batch_on_to_another(model: str, house: Courthouse, server: ProviderServer) -> None:
     with ProviderServer() as other:
         server.refuses = lambda: web.Response(status=307, headers={"Location": f"{other.url}/batches"})
-        found = done(house, by_batch(model))
-        assert {row.state for row in found.rows} == {"failed"}
+        assert {row.state for row in done(house, by_batch(model)).rows} == {"failed"}
         assert not other.batches
 
 
@@ -167,8 +166,7 @@ def test_a_model_without_batches_is_asked_one_by_one_and_a_note_says_so(
 ) -> None:
     with ProviderServer() as server:
         monkeypatch.setenv("HOSTED_VLLM_API_BASE", server.url)
-        found = done(house, by_batch("hosted_vllm/any"))
-        record = house.record(found.rows[0].run)
+        record = house.record(done(house, by_batch("hosted_vllm/any")).rows[0].run)
         assert server.calls == len(TEXTS)
         assert not server.batches
     (note,) = [event.text for _, event in record.events if isinstance(event, Noted)]

@@ -256,8 +256,7 @@ def test_under_paper_jurors_read_the_two_candidates_alone(house: Courthouse) -> 
     (paper,) = [preset for preset in JURIS.presets if preset.title == "Paper"]
     knobs = {name: paper.changes[name] for name in ("passages", "jurors_read_accepted")}
     model = panel()
-    record = write(house, model, **knobs)
-    assert record.run.status == "done"
+    assert write(house, model, **knobs).run.status == "done"
     beyond = re.compile(r'passages|"evidence"|jury|juror|rival|other generator')
     assert not [text for text in asked(model, "generate") if beyond.search(text)]
     assert not [text for text in asked(model, "ballot") if "ccepted" in text]

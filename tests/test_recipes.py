@@ -83,8 +83,7 @@ def test_a_recipe_fits_and_is_documented(file: Path, house: Courthouse) -> None:
     experiment = read_toml(file)
     assert experiment.name == file.stem
     kind = kind_of(house, experiment)
-    here = adapted(experiment, dataset=kind, split="test")
-    Plan(here, kind, house).check()
+    Plan(adapted(experiment, dataset=kind, split="test"), kind, house).check()
     assert f"[{file.stem}](../data/experiments/{file.name})" in (ROOT / "docs" / "reproduce.md").read_text()
     said = file.read_text(encoding="utf-8")
     assert "num_ctx" in said or '"ollama/' not in said, "names the context of its local models"

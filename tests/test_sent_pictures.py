@@ -153,8 +153,7 @@ def test_tones_that_lie_too_near_to_each_other_are_told(store: MediaStore, tones
 
 
 def test_a_picture_under_another_ending_is_read_with_a_remark(store: MediaStore) -> None:
-    photo = Image.effect_noise((60, 40), 80)
-    case = case_with(saved(photo, "JPEG"), store, "photo.png")
+    case = case_with(saved(Image.effect_noise((60, 40), 80), "JPEG"), store, "photo.png")
     assert sent(case, store)[0][1].size == (60, 40)
     assert "photo.png is really a JPEG picture, and is read as one." in remarks(case, store)
     (package,) = read_upload("case.zip", write_zip(case, store))

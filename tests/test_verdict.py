@@ -88,8 +88,7 @@ def test_feedback_accumulates_and_the_loop_ends_after_t_max_turns(house: Courtho
     record = hear(house, model, learning={"on": True})
     assert [stage.name for stage in record.stages][1:4] == ["Turn 1", "Turn 2", "Turn 3"]
     assert "meta" in {member.role for member in record.members}
-    last = model.prompts("draft")[-1]
-    assert all(f"public place ({turn})." in last for turn in (1, 2))
+    assert all(f"public place ({turn})." in model.prompts("draft")[-1] for turn in (1, 2))
     assert record.run.verdict.note.startswith("No draft passed in 3 turns")
     assert house.knowledge.memory.buffer.get("standard-stall") is not None  # right, but not verified
 

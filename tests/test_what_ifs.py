@@ -79,8 +79,7 @@ def held(house: Courthouse) -> Iterator[Held]:
 
 
 def started(house: Courthouse, experiment: Experiment, keys: dict[str, str] | None = None) -> str:
-    name = house.experiments.begin(experiment)
-    return house.experiments.go(name, keys)
+    return house.experiments.go(house.experiments.begin(experiment), keys)
 
 
 def test_every_variant_runs_under_every_seed_as_estimated(house: Courthouse) -> None:
