@@ -2,7 +2,7 @@
 
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Literal
@@ -73,6 +73,11 @@ def replayed(lessons: Lessons) -> dict[tuple[str, str], dict[str, Any]]:
     changes = [change for taught in lessons.all() if taught.undone is None for change in taught.changes]
     last = {(change.collection, change.id): change.after for change in changes}
     return {key: after for key, after in last.items() if after is not None}
+
+
+def arms_of(settings: Mapping[str, Mapping[str, Any]], procedure: str = "courtroom-llm", **given: Any) -> list[Any]:
+    """An experiment's arms, each with its name and what it sets."""
+    return [{"name": name, "procedure": procedure, "set": knobs, **given} for name, knobs in settings.items()]
 
 
 def done(house: Courthouse, experiment: Experiment) -> ExperimentResults:

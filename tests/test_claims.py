@@ -91,9 +91,8 @@ def test_a_model_finds_it_and_copies_word_for_word(house: Courthouse, server: Op
     outcome = house.checks.start(plan).result(60)
     assert not outcome.stopped
     found = {one.words: one for one in house.checks.of(record) if one.why == "model"}
-    assert set(found) == {"in cans, on one shelf", "literally nobody at the yard"}, (
-        "what does not stand there is dropped"
-    )
+    stands = {"in cans, on one shelf", "literally nobody at the yard"}
+    assert set(found) == stands, "what does not stand there is dropped"
     one = found["in cans, on one shelf"]
     assert (one.is_contradicted, one.terms) == (False, {"shelf"}), "a passage that stands nowhere is dropped too"
     assert found["literally nobody at the yard"].is_contradicted

@@ -71,12 +71,9 @@ def server() -> Iterator[Gated]:
 @pytest.fixture(scope="module")
 def variables(postgres: PostgresServer, server: Gated, tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     """The environment of every process, which share a store."""
-    return {
-        "COURTROOM_HOME": str(tmp_path_factory.mktemp("dask") / "home"),
-        "COURTROOM_DATABASE": postgres.fresh(),
-        "OPENAI_API_BASE": server.url,
-        "OPENAI_API_KEY": "none",
-    }
+    home = str(tmp_path_factory.mktemp("dask") / "home")
+    store = {"COURTROOM_HOME": home, "COURTROOM_DATABASE": postgres.fresh()}
+    return {**store, "OPENAI_API_BASE": server.url, "OPENAI_API_KEY": "none"}
 
 
 @pytest.fixture(scope="module")

@@ -432,10 +432,8 @@ def test_lecard_gives_queries_candidates_and_relevance(desk: Desk) -> None:
     assert desk.take().info.splits == {"candidates": 2, "queries": 1}
     assert sorted(row.id for row in desk.rows()) == ["candidate-38633", "candidate-5187", "query-1325"]
     assert desk.datasets.relevance("set") == {"query-1325": {"candidate-38633": 3, "candidate-5187": 1}}
-    assert next(desk.datasets.rows("set", wanted=Selection(ids=("query-1325",)))).case.gold.charges == (
-        "诈骗",
-        "信用卡诈骗",
-    )
+    query = next(desk.datasets.rows("set", wanted=Selection(ids=("query-1325",)))).case
+    assert query.gold.charges == ("诈骗", "信用卡诈骗")
 
 
 @needs_real_data

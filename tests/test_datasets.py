@@ -59,10 +59,8 @@ def test_the_version_is_the_contents_and_an_older_one_stays(datasets: Datasets) 
     assert first.version == again.version == other.version
     assert len({first.version, more.version, split.version}) == 3
     assert [one.version for one in datasets.versions("cases")] == [first.version, more.version, split.version]
-    assert [(one.name, one.version) for one in datasets.newest()] == [
-        ("cases", split.version),
-        ("other", other.version),
-    ]
+    newest = [("cases", split.version), ("other", other.version)]
+    assert [(one.name, one.version) for one in datasets.newest()] == newest
     assert len(list(datasets.rows("cases", first.version))) == 3
     datasets.delete("cases", more.version)
     assert len(list(datasets.rows("cases", first.version))) == 3

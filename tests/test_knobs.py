@@ -12,7 +12,7 @@ from courtroom.experiments.spec import parsed
 from courtroom.procedures import PROCEDURES
 from courtroom.procedures.verdict.alignment import Adapter
 from tests.docs import ROOT
-from tests.driving import done, house
+from tests.driving import arms_of, done, house
 from tests.pages import page
 from tests.write_prompts import FOLDER, KNOBS, OFF, under
 
@@ -47,7 +47,7 @@ def test_two_arms_of_a_knob_run_offline_and_ask_otherwise(house: Courthouse, nam
     sample = "sample-trials" if case.startswith("trial") else "sample-disputes"
     add_sample(house.datasets, house.library, sample)
     settings = {"off": {}, "on": changes}
-    arms = [{"name": arm, "procedure": procedure, "set": {**small, **given}} for arm, given in settings.items()]
+    arms = arms_of({arm: {**small, **given} for arm, given in settings.items()}, procedure)
     file = {"name": f"knob-{name}", "dataset": {"name": sample, "ids": [case]}, "arms": arms}
     found = done(house, parsed(file, name))
     assert [row.state for row in found.rows] == ["done"] * 2, found.failures

@@ -111,14 +111,8 @@ def test_a_term_of_another_class_is_buffered_or_replaced_by_the_real_one(house: 
 
 def trajectory(judged: int, drafts: Sequence[int], passed: bool = True, hits: tuple[Hit, ...] = ()) -> Trajectory:
     """The drafts, each rejected but the last one that may have passed, and the final judgment."""
-    turns = tuple(
-        Turn(
-            draft=DraftJudgment(predicted_article=article, explanation=f"Article {article}."),
-            passed=passed and turn == len(drafts),
-            feedback="Wrong.",
-        )
-        for turn, article in enumerate(drafts, start=1)
-    )
+    said = [DraftJudgment(predicted_article=article, explanation=f"Article {article}.") for article in drafts]
+    turns = tuple(Turn(draft=draft, passed=passed and draft is said[-1], feedback="Wrong.") for draft in said)
     given = {"thought": "t", "relevant_articles": [judged], "accusation": ["c"], "term_of_imprisonment": {}}
     return Trajectory(turns, FinalJudgment.model_validate(given), hits)
 

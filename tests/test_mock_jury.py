@@ -278,14 +278,8 @@ def examined(case: Dispute) -> tasks.Examination:
 
 
 def judged(case: Dispute, persona: Persona | None = None, **inputs: object) -> tasks.Opinion:
-    given = {
-        "rules": tasks.ruled(tasks.RULES, read=True),
-        "examination": examined(case),
-        "seat": 1,
-        "persona": persona,
-        **inputs,
-    }
-    opinion: tasks.Opinion = offline(tasks.Judge(case=case, **given))
+    given = {"rules": tasks.ruled(tasks.RULES, read=True), "examination": examined(case), "seat": 1, "persona": persona}
+    opinion: tasks.Opinion = offline(tasks.Judge(case=case, **{**given, **inputs}))
     return opinion
 
 

@@ -65,11 +65,8 @@ def test_a_census_becomes_a_pool_by_its_columns() -> None:
     under_age = sum(15 + n % 80 < 18 for n in range(220))
     assert told == f"{under_age} of 220 rows are left out: their age is not from 18 to 95."
     assert len(people) == 220 - under_age
-    assert (people[0].name, people[0].background, people[0].schooling) == (
-        "Person 4",
-        "Works as a nurse.",
-        "primary school",
-    )
+    first = people[0]
+    assert (first.name, first.background, first.schooling) == ("Person 4", "Works as a nurse.", "primary school")
     for columns, wrong in (
         ({**COLUMNS, "shoe": "SEX"}, "“shoe” is no field of a person"),
         ({**COLUMNS, "status": "ESR"}, "census.csv has no column “esr”. It has AGEP, SEX, OCC, SCHL, PWGTP."),

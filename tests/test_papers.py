@@ -55,12 +55,8 @@ def test_mail_gives_its_text_and_each_attachment() -> None:
     assert remark.startswith("a.eml: run.exe can't be read.")
     assert remark.endswith("It was left out.")
     found = pieces("a.eml", data)
-    assert [source for source, _ in found] == [
-        "a.eml",
-        "a.eml › old.eml",
-        "a.eml › old.eml › note.docx",
-        "a.eml › photo.png",
-    ]
+    sources = ["a.eml", "a.eml › old.eml", "a.eml › old.eml › note.docx", "a.eml › photo.png"]
+    assert [source for source, _ in found] == sources
     assert "Subject: The kettle" in found[0][1]
     assert found[0][1].endswith("Take it back.")
     assert found[2][1] == "It leaks."

@@ -114,15 +114,10 @@ def test_dispute_is_written_by_hand_with_chat_votes_and_rounds(house: Courthouse
     press(app, "Save the case")
     case = house.library.case("a-lamp")
     assert isinstance(case, Dispute)
-    assert [(one.id, one.round, one.text) for one in case.evidence] == [
-        ("buyer-1", 1, "Broken."),
-        ("seller-1", 2, "Fine."),
-    ]
-    assert [(one.speaker, one.text) for one in case.chat] == [
-        ("buyer", "Is it new?"),
-        ("seller", "Yes."),
-        ("buyer", "It is not."),
-    ]
+    evidence = [("buyer-1", 1, "Broken."), ("seller-1", 2, "Fine.")]
+    assert [(one.id, one.round, one.text) for one in case.evidence] == evidence
+    chat = [("buyer", "Is it new?"), ("seller", "Yes."), ("buyer", "It is not.")]
+    assert [(one.speaker, one.text) for one in case.chat] == chat
     assert (case.transaction.cost, case.decided_by, case.source) == ("12.50 EUR", "people", "A friend")
     assert f"{case.transaction.ordered_at:%Y-%m-%d}" == "2025-03-01"
     assert case.real_counts() == {"buyer": 3, "seller": 3}
@@ -147,10 +142,8 @@ def test_papers_become_a_question_with_parties(house: Courthouse) -> None:
     assert isinstance(case, Question)
     assert case.options == ("yes", "no")
     assert [(one.name, one.wants) for one in case.parties] == [("Shops", "no"), ("Walkers", "")]
-    assert [(one.source, one.by, len(one.media)) for one in case.material] == [
-        ("answer.docx", "", 0),
-        ("chat.txt", "Shops", 1),
-    ]
+    material = [("answer.docx", "", 0), ("chat.txt", "Shops", 1)]
+    assert [(one.source, one.by, len(one.media)) for one in case.material] == material
     assert case.material[1].text == WHATSAPP.strip()
 
 
@@ -195,13 +188,9 @@ def test_evidence_that_stands_in_the_papers_is_taken_over(house: Courthouse, ser
         (99, "x", "both"),
     ]
     draft = asked(house, server, complaint(), answer(passages))
-    assert [(one.source, one.place) for one in draft.pieces][:5] == [
-        ("complaint.docx", "buyer"),
-        ("complaint.docx, picture 1", "buyer"),
-        ("answer.docx", "seller"),
-        ("answer.docx", "seller"),
-        ("chat.txt", ""),
-    ]
+    placed = [("complaint.docx", "buyer"), ("complaint.docx, picture 1", "buyer")]
+    placed += [("answer.docx", "seller"), ("answer.docx", "seller"), ("chat.txt", "")]
+    assert [(one.source, one.place) for one in draft.pieces][:5] == placed
     assert all(" ".join(one.text.split()) in " ".join(one.paper.split()) for one in draft.pieces)
     assert draft.refused == (
         "In the model's own words, to be compared with the papers: Title · What the buyer asks for · The seller's listing.",
@@ -232,13 +221,10 @@ def test_order_and_chat_are_read_word_for_word(house: Courthouse, server: OpenAI
         {"piece": 4, "text": "Yes, it does. I tried it.", "whose": "respondent"},
     ]
     draft = asked(house, server, papers, answer([], stated=listed, chat=chat))
-    assert {name: value for name, value in draft.values.items() if name.startswith("transaction.")} == {
-        "transaction.product": "Kettle",
-        "transaction.price": 1240.5,
-        "transaction.currency": "EUR",
-        "transaction.ordered_at": "2025-03-11",
-        "transaction.description": "Sold on 11 March 2025.",
-    }
+    taken = {"product": "Kettle", "price": 1240.5, "currency": "EUR", "ordered_at": "2025-03-11"}
+    taken |= {"description": "Sold on 11 March 2025."}
+    named = {name.partition("transaction.")[2]: value for name, value in draft.values.items()}
+    assert {name: value for name, value in named.items() if name} == taken
     assert draft.values["chat"] == ("buyer: Does the kettle switch off by itself?\nseller: Yes, it does. I tried it.")
     told = "\n".join(draft.refused)
     assert "“Order of 11 March 2025” does not say delivered: “2025-03-19”" in told

@@ -35,10 +35,8 @@ def copies(house: Courthouse, run: str, count: int, start: int = 0) -> None:
         names, kept = (", ".join(name for name in table if name not in own) for table in columns)
         for number in range(start, start + count):
             copy = f"{run}-{number:05d}"
-            db.execute(
-                f"INSERT INTO runs (id, created, {names}) SELECT ?, created - ?, {names} FROM runs WHERE id = ?",
-                (copy, 60 * (number + 1), run),
-            )
+            made = f"INSERT INTO runs (id, created, {names}) SELECT ?, created - ?, {names} FROM runs WHERE id = ?"
+            db.execute(made, (copy, 60 * (number + 1), run))
             db.execute(f"INSERT INTO events (run, {kept}) SELECT ?, {kept} FROM events WHERE run = ?", (copy, run))
 
 

@@ -20,7 +20,7 @@ from courtroom.models.connections import Connection, Connections
 from courtroom.models.spec import OFFLINE
 from courtroom.procedures.cyberjurors.tasks import PerceiveEvidence
 from pages.parts.shared.shown import literal
-from tests.driving import hearing, shell
+from tests.driving import arms_of, hearing, shell
 from tests.openai_server import OpenAIServer, answer_for, refusal, texts_of
 from tests.pages import page, texts
 from tests.test_sharing import add_dataset
@@ -75,10 +75,7 @@ def test_a_stand_in_answers_where_the_model_timed_out(house: Courthouse, server:
 
 
 def test_an_experiment_says_what_stand_ins_answered(house: Courthouse) -> None:
-    arms = [
-        {"name": name, "procedure": "cyberjurors", "set": {**SMALL, "members": members}}
-        for name, members in (("helped", HALF), ("alone", {}))
-    ]
+    arms = arms_of({"helped": {**SMALL, "members": HALF}, "alone": SMALL}, "cyberjurors")
     spec = Experiment.model_validate({"name": "ours", "dataset": {"name": "ours", "limit": 1}, "arms": arms})
     add_dataset(house, "ours")
     name = house.experiments.begin(spec)

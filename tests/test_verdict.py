@@ -121,12 +121,8 @@ def test_a_question_is_refused_before_it_is_on_record(house: Courthouse) -> None
     assert house.store.runs() == []
 
 
-SUSPENDED = {
-    "relevant_articles": [293],
-    "accusation": [QUARRELS],
-    "term_of_imprisonment": {"imprisonment": 12},
-    "further": {"suspended_months": 12, "fine_yuan": 3000},
-}
+A_YEAR = {"relevant_articles": [293], "accusation": [QUARRELS], "term_of_imprisonment": {"imprisonment": 12}}
+SUSPENDED = {**A_YEAR, "further": {"suspended_months": 12, "fine_yuan": 3000}}
 ACQUITTED = {"relevant_articles": [], "accusation": [], "term_of_imprisonment": {}, "further": {"acquitted": True}}
 
 
@@ -272,14 +268,8 @@ def test_advice_that_gives_the_real_article_or_charge_away_is_asked_for_again() 
     task = ReflectOnDraft(case=CASE.blind(), draft=draft, statutes=statutes, **known)
     for advice in ("Look at the place, article 234 aside.", "Whether a stranger was beaten."):
         assert task.problem(Advice(advice=advice)) is None
-    for advice in (
-        "Article 293 applies.",
-        "看第二百九十三条。",
-        "See 293条.",
-        "Art 293.",
-        "It is (293).",
-        f"It is {QUARRELS}.",
-    ):
+    article = ("Article 293 applies.", "看第二百九十三条。", "See 293条.", "Art 293.", "It is (293).")
+    for advice in (*article, f"It is {QUARRELS}."):
         assert task.problem(Advice(advice=advice)) is not None, advice
     missed = task.model_copy(update={"statutes": ()})  # the look-up had not found the real article
     assert missed.problem(Advice(advice=f"It is {QUARRELS.capitalize()}.")) is not None

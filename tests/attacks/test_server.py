@@ -40,13 +40,9 @@ def spec(name: str, attack: Attack, whose: object) -> ModelSpec:
 
     A mode that is slow in streams alone has the time of all others where answers come whole.
     """
-    return ModelSpec(
-        id=f"openai/{slug(name)}+{whose}",
-        max_tokens=attack.max_tokens,
-        timeout_s=attack.timeout_s if attack.error or whose is True else GOOD.timeout_s,
-        attempts=1 if whose == "all" else 3,
-        concurrency=512,
-    )
+    timeout_s = attack.timeout_s if attack.error or whose is True else GOOD.timeout_s
+    given = {"max_tokens": attack.max_tokens, "timeout_s": timeout_s, "attempts": 1 if whose == "all" else 3}
+    return ModelSpec(id=f"openai/{slug(name)}+{whose}", concurrency=512, **given)
 
 
 def slug(name: str) -> str:

@@ -68,13 +68,8 @@ def ready() -> None:
 def learning(name: str) -> None:
     """Learns forty lessons and says so each time; to be forked."""
     house = Courthouse()
-    kettle = {
-        "title": "A kettle",
-        "category": "Other",
-        "dispute": "It stays cold.",
-        "buyer_votes": 1,
-        "seller_votes": 0,
-    }
+    kettle = {"title": "A kettle", "category": "Other", "dispute": "It stays cold."}
+    kettle |= {"buyer_votes": 1, "seller_votes": 0}
     for number in range(40):
         put = Put(collection="precedents", record={"id": f"{name}-{number}", **kettle})
         house.knowledge.learn(name, str(number), Lesson(phase="norms", ops=(put,)))
