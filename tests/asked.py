@@ -6,11 +6,9 @@ from typing import Any
 
 import pytest
 
-from courtroom.cases.case import Case
-from courtroom.courthouse import Courthouse
+from courtroom import Case, Courthouse, Medium
 from courtroom.declarations.changes import merged
 from courtroom.engine.interventions import Intervention
-from courtroom.media.medium import Medium
 from courtroom.models.prompts import Prompts
 from courtroom.models.request import Message
 from courtroom.models.task import Room, Task

@@ -6,7 +6,8 @@ import os
 import re
 import socket
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import closing
 from fnmatch import fnmatch
 from importlib.metadata import version
 from pathlib import Path
@@ -16,17 +17,17 @@ from unittest.mock import Mock
 import hypothesis
 import pytest
 
-from courtroom import courthouse
-from courtroom.courthouse import Courthouse
+from courtroom import Courthouse, Settings, courthouse
 from courtroom.engine.runner import Runner
 from courtroom.knowledge.index_folders import IndexFolders
 from courtroom.knowledge.search import Knowledge
-from courtroom.settings import Settings
+from courtroom.models import failures
 from courtroom.store.database import Database
 from tests import forks, real_model
 from tests.desk import Desk
 from tests.openai_server import OpenAIServer
 from tests.postgres_server import WHY_NOT, PostgresServer, end_shared, shared
+from tests.toy import Bench, Scripted, side_by_member
 
 gc.disable()  # until all tests are collected: nearly nothing of what is imported goes away again
 
@@ -44,6 +45,7 @@ os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
 
 MAIN = sys.modules["__main__"]
+ROOT = Path(__file__).parents[1]
 PATIENCE_S = 300.0
 KILLS = re.compile(r"_kill(ed)?(_|$)")
 """In the names of tests that kill a process."""
@@ -172,6 +174,18 @@ def house(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Courthous
     house.close()
 
 
+@pytest.fixture
+def app_house(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Courthouse]:
+    """The very courthouse that the pages use."""
+    monkeypatch.setenv("COURTROOM_HOME", str(tmp_path))
+    monkeypatch.chdir(ROOT)
+    from pages.parts.shared.house import courthouse as courthouse_of_pages
+
+    house = courthouse_of_pages()
+    yield house
+    house.close()
+
+
 class LeftThisMachine(BaseException):
     """A test tried to reach the network. Not an `Exception`, so that no retry takes it for a failing server."""
 
@@ -230,6 +244,42 @@ def _stays(host: object) -> bool:
     except ValueError:
         return False
     return address.is_loopback or address.is_unspecified
+
+
+@pytest.fixture
+def bench(tmp_path: Path) -> Iterator[Bench]:
+    """A store with a runner on it; of three jurors the first changes sides in round 2."""
+    with closing(Bench(tmp_path / "home", Scripted(side_by_member))) as bench:
+        yield bench
+
+
+@pytest.fixture
+def no_pause(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Who asks a model's server again does it at once."""
+    monkeypatch.setattr(failures, "backoff_s", lambda number: 0.0)
+
+
+@pytest.fixture
+def shell(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Callable[..., tuple[int, str, str]]:
+    """A command of the shell on the store of a home, in this process: exit code, stdout, stderr. A traceback would be an exception here.
+
+    Pages that are drawn after it have the same home.
+    """
+    monkeypatch.chdir(ROOT)
+    from courtroom.__main__ import main
+
+    def call(home: Path, *words: str) -> tuple[int, str, str]:
+        monkeypatch.setenv("COURTROOM_HOME", str(home))
+        monkeypatch.setattr(sys, "argv", ["courtroom", *words])
+        capsys.readouterr()
+        code = 0
+        try:
+            main()
+        except SystemExit as ended:
+            code = int(ended.code or 0)
+        return code, *capsys.readouterr()
+
+    return call
 
 
 @pytest.fixture

@@ -12,12 +12,10 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
 
+from courtroom import Courthouse, ModelSpec, Settings
 from courtroom.cases.drafts import LEFT_OUT, Draft, Drafts
 from courtroom.cases.papers import read_papers
-from courtroom.courthouse import Courthouse
-from courtroom.models.spec import ModelSpec
 from courtroom.questions.drafting import PLACES, drafted
-from courtroom.settings import Settings
 from tests.paper_sets import SETS, PaperSet
 
 

@@ -2,7 +2,7 @@
 
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Literal
@@ -10,16 +10,14 @@ from typing import Any, Literal
 import pytest
 from typer.testing import CliRunner
 
+from courtroom import Case, Courthouse, Record, Settings
 from courtroom.__main__ import app
-from courtroom.cases.case import Case
-from courtroom.courthouse import Courthouse
 from courtroom.engine.answers import Asker
-from courtroom.engine.record import Record
 from courtroom.engine.run import Control
 from courtroom.experiments.results import ExperimentResults
 from courtroom.experiments.spec import Experiment
+from courtroom.knowledge.lessons import Lessons
 from courtroom.models.request import Model
-from courtroom.settings import Settings
 
 
 @pytest.fixture(scope="module")
@@ -68,6 +66,18 @@ def answered_by(house: Courthouse, model: Model) -> Courthouse:
     """Have a model of the test's own answer from now on, whichever is asked."""
     house.runner.asker = Asker(house.answers, model, house.writer)
     return house
+
+
+def replayed(lessons: Lessons) -> dict[tuple[str, str], dict[str, Any]]:
+    """Records by collection and id that lessons alone give: what was put in by hand or bundled is not among it."""
+    changes = [change for taught in lessons.all() if taught.undone is None for change in taught.changes]
+    last = {(change.collection, change.id): change.after for change in changes}
+    return {key: after for key, after in last.items() if after is not None}
+
+
+def arms_of(settings: Mapping[str, Mapping[str, Any]], procedure: str = "courtroom-llm", **given: Any) -> list[Any]:
+    """An experiment's arms, each with its name and what it sets."""
+    return [{"name": name, "procedure": procedure, "set": knobs, **given} for name, knobs in settings.items()]
 
 
 def done(house: Courthouse, experiment: Experiment) -> ExperimentResults:

@@ -6,8 +6,7 @@ import random
 import re
 from collections.abc import Sequence
 
-from courtroom.cases.criminal import Trial
-from courtroom.courthouse import Courthouse
+from courtroom import Courthouse, Trial
 from courtroom.datasets import Row
 from courtroom.experiments.mirror import drafts, with_mirror
 from courtroom.experiments.spec import Experiment, parsed

@@ -104,6 +104,12 @@ class Fork:
         self._process.join()
         return CompletedProcess([], self.returncode, texts[self._out].decode(), texts[self._err].decode())
 
+    def output(self) -> str:
+        """As `finish`: what it wrote to its output, where all went well."""
+        done = self.finish()
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
     def __enter__(self) -> Self:
         return self
 

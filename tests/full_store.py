@@ -9,9 +9,9 @@ from contextlib import closing
 from functools import cache
 from pathlib import Path
 
+from courtroom import Courthouse, Settings
 from courtroom.access import Access, Account, Resource, acts
 from courtroom.accounts import Identity
-from courtroom.courthouse import Courthouse
 from courtroom.datasets.row import Row
 from courtroom.engine.interventions import AddNote
 from courtroom.experiments.plan import cells, rows_of
@@ -21,7 +21,6 @@ from courtroom.panel.personas import sample_panel
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
 from courtroom.questions.asides import Interview
 from courtroom.questions.marks import Mark
-from courtroom.settings import Settings
 from courtroom.sharing import DAY, Links, share
 from tests.driving import drive
 

@@ -16,7 +16,7 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
-from courtroom.courthouse import Courthouse
+from courtroom import Courthouse, Settings
 from courtroom.engine.answers import AnswerStore
 from courtroom.engine.store import RunStore
 from courtroom.experiments.store import ExperimentStore
@@ -24,7 +24,6 @@ from courtroom.knowledge.bases import How
 from courtroom.knowledge.imports import Imports
 from courtroom.knowledge.lessons import Lessons
 from courtroom.knowledge.search import Knowledge
-from courtroom.settings import Settings
 from courtroom.store.opening import open_store
 from courtroom.store.writer import Writer
 

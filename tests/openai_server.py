@@ -227,12 +227,8 @@ class OpenAIServer(WebServer):
             self.prompts.insert(place, prompt)
         tokens, completion = len(prompt) // 4, len(text) // 4
         self.prompt_tokens += tokens
-        return {
-            "prompt_tokens": tokens,
-            "completion_tokens": completion,
-            "total_tokens": tokens + completion,
-            "prompt_tokens_details": {"cached_tokens": cached},
-        }
+        used = {"prompt_tokens": tokens, "completion_tokens": completion, "total_tokens": tokens + completion}
+        return {**used, "prompt_tokens_details": {"cached_tokens": cached}}
 
 
 def answer_for(body: dict[str, Any], question: str) -> str:

@@ -1,7 +1,8 @@
 """Pages of the app, drawn by Streamlit's own test harness, over the very courthouse that they use."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -16,15 +17,9 @@ NASTY = "<script>alert('x')</script> **bold** ![x](http://evil.example/x.png) :r
 
 
 @pytest.fixture
-def house(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Courthouse]:
-    """The very courthouse that the pages use."""
-    monkeypatch.setenv("COURTROOM_HOME", str(tmp_path))
-    monkeypatch.chdir(ROOT)
-    from pages.parts.shared.house import courthouse
-
-    house = courthouse()
-    yield house
-    house.close()
+def house(app_house: Courthouse) -> Courthouse:
+    """The very courthouse that the pages use, in a file that imports this."""
+    return app_house
 
 
 def page(name: str = "", session: Mapping[str, object] | None = None, /, **query: str) -> AppTest:
@@ -52,9 +47,19 @@ def opened_at(name: str, session: Mapping[str, object] | None = None, /, **query
     return ran(app)
 
 
+def field(app: AppTest, kind: str, label: str) -> Any:
+    """What can be set on a page, by its label."""
+    return next(one for one in app.get(kind) if one.label == label)
+
+
+def put(app: AppTest, kind: str, label: str, value: object) -> None:
+    """Set it; the page that is drawn then has no error."""
+    ran(field(app, kind, label).set_value(value))
+
+
 def press(app: AppTest, label: str) -> None:
     """Click the button with this label; the page that is drawn then has no error."""
-    ran(next(one for one in app.button if one.label == label).click())
+    ran(field(app, "button", label).click())
 
 
 def texts(app: AppTest) -> str:

@@ -3,7 +3,7 @@
 import io
 import json
 import zipfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from email.message import EmailMessage
 
 import docx
@@ -103,7 +103,7 @@ def telegram() -> bytes:
     return json.dumps({"name": "Lin", "messages": said}).encode()
 
 
-def zipped(files: dict[str, bytes]) -> bytes:
+def zipped(files: Mapping[str, str | bytes]) -> bytes:
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, data in files.items():

@@ -25,14 +25,11 @@ from typing import Any
 
 import pytest
 
-from courtroom.courthouse import Courthouse
+from courtroom import Courthouse, Record, Settings, Strict
 from courtroom.engine import exchange
-from courtroom.engine.record import Record
 from courtroom.models.local import LOCAL_SERVERS
 from courtroom.models.repair import CutOff, InvalidAnswer, read_answer
 from courtroom.procedures import PROCEDURES
-from courtroom.settings import Settings
-from courtroom.strict import Strict
 from courtroom.upkeep.model_check import Tally, tally
 from tests.docs import ROOT
 from tests.samples import sample
@@ -45,16 +42,10 @@ SEED, SEEDS = 1, {"juris": 3}
 """So that the model says nearly the same each time. With 1 it writes two sentences where JURIS asks for one, three times."""
 MOST_S = 3600
 """Of all runs together, on a machine that does much else, and of one answer."""
-CASES = {
-    "juris": "news-harbour-footbridge",
-    "cyberjurors": "phone-battery",
-    "discussion": "phone-battery",
-    "jurisagents": "criminal-workshop-burglary",
-    "verdict": "criminal-workshop-burglary",
-    "alignment": "",
-    "courtroom-llm": "message-feeling",
-    "distillation": "",
-}
+BURGLARY = "criminal-workshop-burglary"
+CASES = {"juris": "news-harbour-footbridge", "cyberjurors": "phone-battery", "discussion": "phone-battery"}
+CASES |= {"jurisagents": BURGLARY, "verdict": BURGLARY, "alignment": ""}
+CASES |= {"courtroom-llm": "message-feeling", "distillation": ""}
 """Each procedure with a case, which has pictures where its kind can; without a name, a case that is made here. The one whose calls
 follow one another most comes first. A debate is heard in the browser."""
 

@@ -3,12 +3,11 @@
 import json
 from collections.abc import Callable
 
+from courtroom import Case, Courthouse
 from courtroom.cases.ask import asked_with
-from courtroom.cases.case import Case
 from courtroom.cases.criminal import DraftBatch, FirstDraft
 from courtroom.cases.dispute import PrecedentBatch
 from courtroom.cases.files import read_upload
-from courtroom.courthouse import Courthouse
 from courtroom.settings import DATA
 
 

@@ -7,14 +7,12 @@ from typing import Any
 import pytest
 from pydantic import BaseModel
 
-from courtroom.media.medium import Medium
+from courtroom import Medium, ModelSpec, Task
 from courtroom.media.store import MediaStore
 from courtroom.models.connections import Connection, Connections
 from courtroom.models.pool import ModelPool
 from courtroom.models.request import Message, Reply, Request
 from courtroom.models.schema import schema_of
-from courtroom.models.spec import ModelSpec
-from courtroom.models.task import Task
 from tests.openai_server import MARK, OpenAIServer
 from tests.pictures import png
 

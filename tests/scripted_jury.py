@@ -3,12 +3,8 @@
 import json
 from typing import Any
 
-from courtroom.cases.dispute import Dispute
-from courtroom.courthouse import Courthouse
-from courtroom.engine.record import Record
+from courtroom import Courthouse, Dispute, ModelSpec, Record, Settings
 from courtroom.models.request import Reply, Request, Usage, Watch
-from courtroom.models.spec import ModelSpec
-from courtroom.settings import Settings
 from tests.driving import answered_by, whole_hearing
 from tests.openai_server import answer_for
 from tests.toy import text_of

@@ -4,19 +4,16 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-from courtroom.courthouse import Courthouse
+from courtroom import Courthouse, ModelSpec
 from courtroom.declarations.changes import changed
 from courtroom.engine.asked_court import NO_MORE, waiting
 from courtroom.engine.events import Replied, Voted
 from courtroom.engine.interventions import ReplyToQuestions
-from courtroom.models.spec import ModelSpec
 from courtroom.room.scene import scene
-from tests.driving import drive, hearing, house
+from tests.driving import drive, hearing
 from tests.openai_server import OpenAIServer, answer_for, texts_of
-from tests.pages import NASTY, page, press, texts
-from tests.pages import house as app_house
+from tests.pages import NASTY, field, page, press, texts
 
-__all__ = ["app_house", "house"]  # fixtures
 CASE = "trial-boatyard-fire"
 TALK = {"talk": "follow-graph", "graph": {"kind": "complete"}, "jury_size": 3, "rounds": 2}
 PLATE, LIGHT = "Did the neighbour read the number plate?", "Was it still light when the van was seen?"
@@ -72,8 +69,7 @@ def test_a_run_waits_for_a_reply_and_all_are_told_it(house: Courthouse, server: 
     assert all(f"Asked:\n> {question}\n\nThe court's reply:\n> {SAW}\n" in said(body) for body in told)
     assert "What no line fits" not in said(told[0])
 
-    setup = changed(record.setup, {"rounds": 1})
-    fork = house.record(drive(house, house.fork(run, setup)))
+    fork = house.record(drive(house, house.fork(run, changed(record.setup, {"rounds": 1}))))
     assert [one.action.kind for one in fork.interventions] == ["reply"]
     assert fork.run.status == "done"
 
@@ -96,8 +92,7 @@ def test_prepared_replies_are_told_and_go_with_forks_and_files(house: Courthouse
     assert server.calls == calls, "a fork asks nothing anew"
     _, text = house.files.export(record.run.id)
     house.store.delete(record.run.id)
-    again = house.record(house.files.take_in(text.encode()))
-    assert again.of(Replied) == record.of(Replied)
+    assert house.record(house.files.take_in(text.encode())).of(Replied) == record.of(Replied)
 
 
 def test_a_run_that_was_killed_tells_the_same_replies_again(house: Courthouse, server: OpenAIServer) -> None:
@@ -121,7 +116,7 @@ def test_a_person_replies_on_the_page(server: OpenAIServer, app_house: Courthous
     assert NASTY not in texts(app), "what a member says is no markup"
     (form,) = [one for one in app.multiselect if one.label == "Questions"]
     form.set_value([PLATE])
-    next(one for one in app.text_area if one.label == "The court's reply").set_value(SAW)
+    field(app, "text_area", "The court's reply").set_value(SAW)
     press(app, "Reply")
     assert list(waiting(app_house.record(run))) == [NASTY]
     press(app, NO_MORE)

@@ -3,9 +3,8 @@
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from courtroom import report
+from courtroom import Courthouse, report
 from courtroom.access import Access, Account, Forbidden, acts
-from courtroom.courthouse import Courthouse
 from courtroom.engine.run import Control
 from courtroom.questions.audience import BEFORE, LONGEST, VoteRefused
 from courtroom.room.live_audiences import MAX_SENT_A_MINUTE_AND_PHONE, LiveAudiences
@@ -108,8 +107,7 @@ def test_an_audience_goes_with_its_run_and_comes_back(house: Courthouse) -> None
         house.audiences.vote(run, poll, phone, choice)
     house.audiences.argue(run, "round-1", BEN, "<b>Bold</b> as brass.")
     record, before = house.record(run), house.beside.of(run)
-    written = report.as_json(record, house.answers, before)
-    assert ADA not in written
+    assert ADA not in report.as_json(record, house.answers, before)
     html = report.as_html(record, house.procedures["cyberjurors"], house.answers, house.media, before)
     assert "&lt;b&gt;Bold" in html
     assert "<b>Bold" not in html

@@ -9,13 +9,10 @@ from typing import Any
 
 import pytest
 
-from courtroom.courthouse import Courthouse
-from courtroom.engine.record import Record
+from courtroom import Courthouse, ModelSpec, Record, Settings
 from courtroom.models.request import Reply, Request, Usage, Watch
-from courtroom.models.spec import ModelSpec
 from courtroom.questions import audit as naming
 from courtroom.questions.audit import Audit, auditable, call_before, new_in, shares
-from courtroom.settings import Settings
 from tests.driving import answered_by, hearing, whole_hearing
 from tests.openai_server import OpenAIServer, answer_for
 from tests.toy import text_of

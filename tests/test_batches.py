@@ -13,7 +13,7 @@ import httpx
 import pytest
 from aiohttp import web
 
-from courtroom.courthouse import Courthouse
+from courtroom import Courthouse, ModelSpec
 from courtroom.engine.events import Noted
 from courtroom.experiments.spec import Experiment, as_toml, read_toml
 from courtroom.media.store import MediaStore
@@ -21,7 +21,6 @@ from courtroom.models import batches, card, failures
 from courtroom.models.card import price
 from courtroom.models.pool import ModelPool
 from courtroom.models.request import Message, Reply, Request
-from courtroom.models.spec import ModelSpec
 from pages.parts.shared.shown import spent_in_words
 from tests.driving import done, shell, until
 from tests.forks import Fork
@@ -158,8 +157,7 @@ def test_a_batch_that_is_refused_says_why(house: Courthouse, server: ProviderSer
 def test_a_server_can_send_no_batch_on_to_another(model: str, house: Courthouse, server: ProviderServer) -> None:
     with ProviderServer() as other:
         server.refuses = lambda: web.Response(status=307, headers={"Location": f"{other.url}/batches"})
-        found = done(house, by_batch(model))
-        assert {row.state for row in found.rows} == {"failed"}
+        assert {row.state for row in done(house, by_batch(model)).rows} == {"failed"}
         assert not other.batches
 
 
@@ -168,8 +166,7 @@ def test_a_model_without_batches_is_asked_one_by_one_and_a_note_says_so(
 ) -> None:
     with ProviderServer() as server:
         monkeypatch.setenv("HOSTED_VLLM_API_BASE", server.url)
-        found = done(house, by_batch("hosted_vllm/any"))
-        record = house.record(found.rows[0].run)
+        record = house.record(done(house, by_batch("hosted_vllm/any")).rows[0].run)
         assert server.calls == len(TEXTS)
         assert not server.batches
     (note,) = [event.text for _, event in record.events if isinstance(event, Noted)]

@@ -11,12 +11,11 @@ import pytest
 from pydantic import SecretStr
 from streamlit.testing.v1 import AppTest
 
+from courtroom import Courthouse, Settings
 from courtroom.access import Resource
 from courtroom.bell import SIGNATURE
-from courtroom.courthouse import Courthouse
-from courtroom.settings import Settings
 from tests.bell_servers import Hook, mailbox
-from tests.driving import drive, until
+from tests.driving import drive, prepared, until
 from tests.openai_server import OpenAIServer
 from tests.pages import ran
 from tests.signing_in import ROOT, claims, closed_house, visit
@@ -30,18 +29,13 @@ def told(hook: Hook) -> list[dict[str, Any]]:
 
 
 def new_run(house: Courthouse, **knobs: Any) -> str:
-    setup = house.procedures["mock-jury"].setup.model_validate({"jury_size": 3, **knobs})
-    return house.new_run("mock-jury", house.library.case(CASE), setup, 0)
+    return prepared(house, "mock-jury", CASE, jury_size=3, **knobs)
 
 
 def test_a_run_that_ends_rings_once_with_name_state_and_link(tmp_path: Path) -> None:
     with Hook() as hook:
-        given = {
-            "webhook": SecretStr(f"{hook.url}/x"),
-            "webhook_secret": SecretStr("s3cret-of-lab"),
-            "address": ADDRESS,
-        }
-        with closing(Courthouse(Settings(home=tmp_path, **given))) as house:
+        given = {"webhook": SecretStr(f"{hook.url}/x"), "webhook_secret": SecretStr("s3cret-of-lab")}
+        with closing(Courthouse(Settings(home=tmp_path, address=ADDRESS, **given))) as house:
             run = drive(house, new_run(house))
             title = house.record(run).run.title
         link = f"https://lab.example/court/deliberation?run={run}"
@@ -52,12 +46,8 @@ def test_a_run_that_ends_rings_once_with_name_state_and_link(tmp_path: Path) -> 
 
 def test_mail_goes_to_all_who_are_named(tmp_path: Path) -> None:
     with mailbox() as box:
-        given = {
-            "mail": SecretStr(f"smtp://{box.url}"),
-            "mail_to": "ada@lab.example, ben@lab.example",
-            "address": ADDRESS,
-        }
-        with closing(Courthouse(Settings(home=tmp_path, mail_from="court@lab.example", **given))) as house:
+        given = {"mail_from": "court@lab.example", "mail_to": "ada@lab.example, ben@lab.example", "address": ADDRESS}
+        with closing(Courthouse(Settings(home=tmp_path, mail=SecretStr(f"smtp://{box.url}"), **given))) as house:
             run = drive(house, new_run(house))
         ((to, mail),) = box.mails
         assert to == ["ada@lab.example", "ben@lab.example"]

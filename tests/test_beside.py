@@ -13,20 +13,18 @@ import pytest
 from sklearn.calibration import calibration_curve
 from sklearn.metrics import brier_score_loss
 
-from courtroom.courthouse import Courthouse
+from courtroom import Courthouse, ModelSpec, Record
 from courtroom.datasets.samples import add_sample
 from courtroom.engine.events import Voted
-from courtroom.engine.record import Record
 from courtroom.evaluation.calibration import brier, reliability
 from courtroom.evaluation.effective_votes import FEWEST
 from courtroom.evaluation.yardstick import Deliberation, Yardstick, deliberation, of_runs, people
 from courtroom.experiments.spec import adapted, parsed, recipe
 from courtroom.language import speaking, translated
-from courtroom.models.spec import ModelSpec
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
 from courtroom.settings import DATA
 from pages.parts.shared.shown import literal
-from tests.driving import done, drive, shell, whole_hearing
+from tests.driving import arms_of, done, drive, shell, whole_hearing
 from tests.pages import house, opened_at, page, texts
 
 __all__ = ["house"]  # a fixture
@@ -79,10 +77,7 @@ def test_brier_score_and_bins_are_scikit_learns() -> None:
 def test_an_experiment_tells_who_is_as_sure_as_right(house: Courthouse) -> None:
     add_sample(house.datasets, house.library, "sample-disputes")
     knobs = {"jury_size": 3, "rounds": 1, "examination": "shared", **BOTH}
-    arms = [
-        {"name": "asked", "procedure": "cyberjurors", "set": knobs},
-        {"name": "not asked", "procedure": "cyberjurors", "set": {**knobs, "asks_confidence": False}},
-    ]
+    arms = arms_of({"asked": knobs, "not asked": {**knobs, "asks_confidence": False}}, "cyberjurors")
     names = ["accuracy", "confidence", "confidence_brier", "confidence_calibration", "pieces_used", "not_in_case"]
     dataset = {"name": "sample-disputes", "limit": 3}
     found = done(house, parsed({"name": "sure", "dataset": dataset, "measures": names, "arms": arms}, "here"))

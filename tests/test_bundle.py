@@ -14,14 +14,12 @@ import pytest
 from aiohttp import web
 from rocrate.rocrate import ROCrate
 
-from courtroom.courthouse import Courthouse
+from courtroom import Courthouse, CourtroomError, Settings
 from courtroom.datasets.samples import add_sample
-from courtroom.errors import CourtroomError
 from courtroom.experiments.bundle import write_bundle, zipped
 from courtroom.experiments.measures import MEASURES
 from courtroom.experiments.spec import adapted, recipes
-from courtroom.settings import Settings
-from tests.driving import done, shell
+from tests.driving import arms_of, done, shell
 from tests.openai_server import OpenAIServer
 from tests.test_experiments import RIGHT, SINGLE, TRIAL, answers, spec, texts
 
@@ -118,10 +116,7 @@ def test_latex_is_balanced_and_uses_only_packages_that_are_named(bundle: Path) -
 def test_a_zip_has_no_path_of_this_machine(house: Courthouse, tmp_path: Path) -> None:
     house.datasets.add("feelings", texts())
     file = answers(tmp_path / "given.jsonl", {"good": RIGHT})
-    arms = [
-        {"name": "one judge", "procedure": "courtroom-llm", "set": SINGLE},
-        {"name": "好", "model": "good", "predictions": str(file)},
-    ]
+    arms = [*arms_of({"one judge": SINGLE}), {"name": "好", "model": "good", "predictions": str(file)}]
     archive = zipfile.ZipFile(io.BytesIO(zipped(done(house, spec(arms=arms)), house)))
     files, read = set(archive.namelist()), archive.read
     assert {"table.tex", "figures/accuracy.pdf", "ro-crate-metadata.json"} <= files

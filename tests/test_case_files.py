@@ -1,6 +1,5 @@
 """Cases in and out as files: files that mean harm, what the checks find with the mend, languages, prices, labels."""
 
-import io
 import json
 import re
 import struct
@@ -14,19 +13,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from courtroom import CaseError, Dispute
 from courtroom.cases import files as case_files
 from courtroom.cases.checks import check
-from courtroom.cases.dispute import Dispute
 from courtroom.cases.files import read_each, read_folder, read_upload, write_zip
 from courtroom.cases.labelled import LONGEST, Document, LabelledTask
 from courtroom.cases.readers.tables import NumberedLabels
-from courtroom.errors import CaseError
 from courtroom.media.store import MediaStore
 from courtroom.models.rendering import LANGUAGES as NAMES
 from courtroom.models.rendering import environment
 from courtroom.text.languages import LANGUAGES, language_of
 from courtroom.text.prices import currency, price
 from tests.attacks.test_files import zipped
+from tests.papers import zipped as packed
 from tests.pictures import png
 
 PHOTO = {"id": "leak", "kind": "image", "file": "photos/leak.png", "description": "A puddle."}
@@ -225,6 +224,12 @@ def test_a_text_is_in_the_language_of_most_of_its_words(language: str) -> None:
     (task,) = read_upload("a.csv", table.encode())
     assert task.case.language == language
     assert language_of(TEXTS[language]) == language
+    pieces = [{"id": f"{side}-1", "side": side, "text": TEXTS[language]} for side in ("buyer", "seller")]
+    named_x = case(title="X", category="Other", transaction={"product": "X"}, evidence=pieces)
+    (package,) = read_upload("a.json", as_json(named_x))
+    assert package.case.language == language
+    (said,) = read_upload("a.json", as_json({**named_x, "language": "fr"}))
+    assert said.case.language == "fr", "what the case says holds"
 
 
 def test_a_prompt_names_every_language_that_is_found() -> None:
@@ -235,16 +240,6 @@ def test_a_prompt_names_every_language_that_is_found() -> None:
     assert say(code="xx") == "Write in the language of the material (xx)."
     codes = ["zh", "ja", *(code for known in LANGUAGES.values() for code in known.split())]
     assert not [code for code in codes if code not in NAMES]
-
-
-@pytest.mark.parametrize(("text", "language"), [(TEXTS["zh"], "zh"), (TEXTS["de"], "de"), (TEXTS["en"], "en")])
-def test_a_case_that_names_no_language_is_in_that_of_its_texts(text: str, language: str) -> None:
-    pieces = [{"id": f"{side}-1", "side": side, "text": text} for side in ("buyer", "seller")]
-    case = {"kind": "dispute", "id": "x", "title": "X", "category": "Other", "transaction": {"product": "X"}}
-    (package,) = read_upload("a.json", json.dumps({**case, "evidence": pieces}).encode())
-    assert package.case.language == language
-    (said,) = read_upload("a.json", json.dumps({**case, "evidence": pieces, "language": "fr"}).encode())
-    assert said.case.language == "fr", "what the case says holds"
 
 
 def read(name: str, text: str | bytes) -> LabelledTask | Document:
@@ -358,27 +353,11 @@ def test_every_amount_comes_back_whatever_marks_it_has(value: object, marks: tup
     assert price(text) == (float(str(value)), "")
 
 
-CASE: dict[str, Any] = {
-    "kind": "dispute", "id": "lamp", "title": "The lamp", "category": "Home & Lifestyle",
-    "transaction": {"product": "Lamp", "description": "New.", "price": 25, "currency": "EUR"},
-}  # fmt: skip
-
-
-def lamp(file: str) -> str:
-    media = [{"id": "m1", "kind": "image", "file": file, "description": "The lamp."}]
-    pieces = [
-        {"id": "buyer-1", "side": "buyer", "text": "Broken.", "media": media},
-        {"id": "seller-1", "side": "seller", "text": "No."},
-    ]
-    return json.dumps({**CASE, "evidence": pieces})
-
-
-def packed(members: dict[str, str | bytes]) -> bytes:
-    out = io.BytesIO()
-    with zipfile.ZipFile(out, "w") as archive:
-        for name, data in members.items():
-            archive.writestr(name, data)
-    return out.getvalue()
+def kettle(file: str) -> str:
+    """The case, with this file as its picture."""
+    whole = case()
+    whole["evidence"][0]["media"][0]["file"] = file
+    return json.dumps(whole)
 
 
 def without_flag(data: bytes, name: str, encoding: str) -> bytes:
@@ -405,8 +384,8 @@ def errors(data: bytes) -> list[str]:
     ],
 )
 def test_a_name_that_is_written_otherwise_is_found(tmp_path: Path, named: str, there: str) -> None:
-    assert errors(packed({"case.json": lamp(named), there: png()})) == []
-    (tmp_path / "case.json").write_text(lamp(named))
+    assert errors(packed({"case.json": kettle(named), there: png()})) == []
+    (tmp_path / "case.json").write_text(kettle(named))
     path = tmp_path / there.replace("\\", "/")
     path.parent.mkdir(exist_ok=True)
     path.write_bytes(png())
@@ -415,20 +394,20 @@ def test_a_name_that_is_written_otherwise_is_found(tmp_path: Path, named: str, t
 
 @pytest.mark.parametrize(("name", "encoding"), [("照片.png", "gbk"), ("照片.png", "utf-8"), ("café.png", "cp1252")])
 def test_a_name_in_the_encoding_of_its_system_is_found(name: str, encoding: str) -> None:
-    data = packed({"case.json": lamp(name), "n" * len(name.encode(encoding)): png()})
+    data = packed({"case.json": kettle(name), "n" * len(name.encode(encoding)): png()})
     assert errors(without_flag(data, name, encoding)) == []
 
 
 def test_a_zip_of_windows_is_one_case_with_its_media() -> None:
-    assert errors(packed({"Lamp\\case.json": lamp("media/photo.png"), "Lamp\\media\\photo.png": png()})) == []
+    assert errors(packed({"Kettle\\case.json": kettle("media/photo.png"), "Kettle\\media\\photo.png": png()})) == []
     (package,) = read_upload(
-        "case.zip", packed({"case.json": lamp("photo.png"), "PHOTO.png": png((9, 9)), "photo.png": png()})
+        "case.zip", packed({"case.json": kettle("photo.png"), "PHOTO.png": png((9, 9)), "photo.png": png()})
     )
     assert package.files == {"photo.png": png()}, "a name as it is goes before one that is alike"
 
 
 def test_two_files_that_a_name_can_mean_are_listed(tmp_path: Path) -> None:
-    files: dict[str, str | bytes] = {"case.json": lamp("photo.PNG"), "Photo.png": png(), "photo.png": png((3, 3))}
+    files: dict[str, str | bytes] = {"case.json": kettle("photo.PNG"), "Photo.png": png(), "photo.png": png((3, 3))}
     (message,) = errors(packed(files))
     assert message.endswith("These files are there: Photo.png, photo.png.")
     for name, data in files.items():
@@ -442,7 +421,7 @@ def test_a_name_never_leads_out_of_its_folder(tmp_path: Path) -> None:
     inner = tmp_path / "case"
     inner.mkdir()
     for name in ("%2e%2e/secret.png", "..\\SECRET.png", "%2e%2e%5csecret.png"):
-        (inner / "case.json").write_text(lamp(name))
+        (inner / "case.json").write_text(kettle(name))
         assert read_folder(inner).files == {}
 
 
@@ -451,23 +430,25 @@ def test_two_files_of_one_name_in_a_zip_are_refused() -> None:
         CaseError, match=r"holds two files of the name media/photo.png\. Pack it again with one of them"
     ):
         errors(
-            packed({"case.json": lamp("media/photo.png"), "media/photo.png": png(), "media\\photo.png": png((3, 3))})
+            packed({"case.json": kettle("media/photo.png"), "media/photo.png": png(), "media\\photo.png": png((3, 3))})
         )
 
 
 def test_a_json_file_that_is_no_case_is_told() -> None:
-    data = packed({"lamp.json": lamp("photo.png"), "package.json": '{"name": "x", "version": "1"}', "photo.png": png()})
+    data = packed(
+        {"kettle.json": kettle("photo.png"), "package.json": '{"name": "x", "version": "1"}', "photo.png": png()}
+    )
     (package,) = read_upload("cases.zip", data)
     assert package.remarks == ("package.json in cases.zip is no case, and was left out.",)
     with pytest.raises(CaseError, match="package.json"):
         read_upload("cases.zip", packed({"package.json": '{"name": "x"}'}))
-    data = packed({"lamp.json": lamp("photo.png"), "other.json": '{"kind": "dispute", "id": ', "photo.png": png()})
+    data = packed({"kettle.json": kettle("photo.png"), "other.json": '{"kind": "dispute", "id": ', "photo.png": png()})
     found = list(read_each("cases.zip", data))
     assert "other.json: it is not valid JSON" in " ".join(str(one) for one in found if isinstance(one, CaseError))
 
 
 @pytest.mark.parametrize(("name", "is_told"), [("receipt.jpg", True), ("statement.txt", True), ("photo.png", False)])
 def test_a_file_that_no_piece_names_is_told(name: str, is_told: bool) -> None:
-    data = packed({"case.json": lamp("photo.png"), "photo.png": png(), name: b"Paid" if is_told else png()})
+    data = packed({"case.json": kettle("photo.png"), "photo.png": png(), name: b"Paid" if is_told else png()})
     (package,) = read_upload("cases.zip", data)
     assert [f"were left out: {name}." in remark for remark in package.remarks] == [True] * is_told

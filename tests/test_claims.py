@@ -13,23 +13,16 @@ import pandas as pd
 import pytest
 from docx import Document
 
-from courtroom.courthouse import Courthouse
+from courtroom import Courthouse, ModelSpec, Procedure, Record, Settings
 from courtroom.engine.answers import AnswerStore
 from courtroom.engine.events import Called, Voted
-from courtroom.engine.procedure import Procedure
-from courtroom.engine.record import Record
 from courtroom.engine.run import ABOUT_RECORDINGS, RECORDING
 from courtroom.evaluation.claims import Claim, not_in_file
 from courtroom.evaluation.movement import Movement, movement
-from courtroom.models.spec import ModelSpec
 from courtroom.report import as_docx, as_markdown
-from courtroom.settings import Settings
 from tests.driving import shell
 from tests.openai_server import OpenAIServer
-from tests.pages import house as app_house
 from tests.pages import page, ran, texts
-
-__all__ = ["app_house"]  # a fixture
 
 SHELF = gzip.decompress((Path(__file__).parent / "recorded" / "invented-shelf.json.gz").read_bytes())
 """A hearing in which a juror invents a shelf, and two put it right whom she can't hear."""
@@ -98,9 +91,8 @@ def test_a_model_finds_it_and_copies_word_for_word(house: Courthouse, server: Op
     outcome = house.checks.start(plan).result(60)
     assert not outcome.stopped
     found = {one.words: one for one in house.checks.of(record) if one.why == "model"}
-    assert set(found) == {"in cans, on one shelf", "literally nobody at the yard"}, (
-        "what does not stand there is dropped"
-    )
+    stands = {"in cans, on one shelf", "literally nobody at the yard"}
+    assert set(found) == stands, "what does not stand there is dropped"
     one = found["in cans, on one shelf"]
     assert (one.is_contradicted, one.terms) == (False, {"shelf"}), "a passage that stands nowhere is dropped too"
     assert found["literally nobody at the yard"].is_contradicted

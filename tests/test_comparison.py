@@ -6,17 +6,14 @@ import re
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from courtroom.courthouse import Courthouse
-from courtroom.engine.record import Record
-from courtroom.errors import CourtroomError
+from courtroom import Courthouse, CourtroomError, Record
 from courtroom.evaluation.comparison import Comparison, compare
 from tests.driving import drive, hearing, house, prepared, shell
 from tests.pages import heard, opened_at
-from tests.pages import house as app_house
 from tests.samples import sample
 from tests.test_experiments_page import unmarked as texts
 
-__all__ = ["house", "app_house"]  # fixtures
+__all__ = ["house"]  # a fixture
 
 
 @pytest.fixture(scope="module")

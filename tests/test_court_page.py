@@ -7,10 +7,8 @@ from typing import Any
 
 import pytest
 
-from courtroom import Court, Procedure, Role, StageKind, Verdict
-from courtroom.courthouse import Courthouse
+from courtroom import Court, Courthouse, Procedure, Role, Settings, StageKind, Verdict
 from courtroom.procedures.registration import register
-from courtroom.settings import Settings
 from tests.docs import ROOT, blocks
 from tests.driving import drive
 
@@ -71,13 +69,10 @@ def test_an_example_on_the_page_runs(step: str, tmp_path: Path) -> None:
     heard = procedure(step, tmp_path / "prompts")
     register((heard,))
     house = Courthouse(Settings(home=tmp_path / "home"), procedures=(heard,))
-    try:
-        run = drive(house, house.new_run("example", house.library.case("phone-battery"), heard.setup(), 0))
-        record = house.record(run)
-        assert record.run.verdict, record.run.reason
-        assert record.stages
-    finally:
-        house.close()
+    run = drive(house, house.new_run("example", house.library.case("phone-battery"), heard.setup(), 0))
+    record = house.record(run)
+    assert record.run.verdict, record.run.reason
+    assert record.stages
 
 
 def test_the_page_leaves_out_no_method_of_the_court() -> None:

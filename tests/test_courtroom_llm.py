@@ -6,17 +6,14 @@ from typing import Any
 
 import pytest
 
+from courtroom import Courthouse, ModelSpec, Record
 from courtroom.cases.labelled import Labelled, LabelledTask
-from courtroom.courthouse import Courthouse
-from courtroom.engine.record import Record
 from courtroom.models.errors import ModelError
 from courtroom.models.request import Request
 from courtroom.models.schema import schema_of
-from courtroom.models.spec import ModelSpec
 from courtroom.procedures.courtroom_llm import views
 from courtroom.procedures.courtroom_llm.procedure import COURTROOM_LLM, pointed_to
-from courtroom.procedures.courtroom_llm.setup import CourtroomLLMSetup
-from tests.driving import answered_by, drive
+from tests.driving import answered_by, drive, hearing
 from tests.openai_server import OpenAIServer
 from tests.toy import Scripted, text_of
 
@@ -58,8 +55,8 @@ def hear(
     """A run to its end, by a scripted model or offline."""
     if model:
         answered_by(house, model)
-    setup = CourtroomLLMSetup.model_validate({"model": ModelSpec(id="scripted") if model else ModelSpec(), **knobs})
-    return house.record(drive(house, house.new_run("courtroom-llm", case, setup, seed)))
+    spec = ModelSpec(id="scripted") if model else ModelSpec()
+    return hearing(house, "courtroom-llm", case, seed, model=spec, **knobs)
 
 
 def asked_for(model: Scripted, *tasks: str) -> list[Request]:
@@ -102,14 +99,12 @@ def test_under_paper_a_judge_hears_the_one_before_alone(house: Courthouse) -> No
 @pytest.mark.parametrize(("rule", "outcome"), [("last", "fear"), ("majority", "joy")])
 def test_the_last_judge_or_the_majority_decides_as_set(house: Courthouse, rule: str, outcome: str) -> None:
     model = court(judge=lambda request: {"label": "fear" if len(request.task.earlier) == 2 else "joy"})
-    record = hear(house, model, judges=3, decided_by=rule)
-    assert record.run.verdict.outcome == outcome
+    assert hear(house, model, judges=3, decided_by=rule).run.verdict.outcome == outcome
 
 
 def test_of_judges_side_by_side_the_majority_counts(house: Courthouse) -> None:
     model = court(judge=lambda request: {"label": "fear" if request.tag.endswith("3") else "joy"})
-    record = hear(house, model, judges=3, structure="parallel")
-    assert record.run.verdict.outcome == "joy"
+    assert hear(house, model, judges=3, structure="parallel").run.verdict.outcome == "joy"
 
 
 def test_the_lot_gives_each_side_a_label_by_seed_and_text(house: Courthouse) -> None:
@@ -128,8 +123,7 @@ def test_disagreeing_hearings_make_a_text_ambiguous_and_the_first_one_counts(hou
     record = hear(house, court(hear=lambda request: turned if request.tag.endswith("hearing-4") else {}))
     (result,) = record.run.verdict.details["results"]
     assert (result["ambiguous"], result["first"]) == (True, "joy")
-    clear = hear(house, court(), hearings=1)
-    assert clear.run.verdict.details["results"][0]["ambiguous"] is None
+    assert hear(house, court(), hearings=1).run.verdict.details["results"][0]["ambiguous"] is None
 
 
 def test_similar_cases_are_the_nearest_of_both_labels_with_reasons_and_never_the_text_itself(house: Courthouse) -> None:

@@ -7,20 +7,15 @@ from typing import Any
 
 import pytest
 
+from courtroom import Courthouse, Hit, Medium, ModelSpec, Record, Search, Settings
 from courtroom.cases.dispute import Dispute, Evidence, PrecedentBatch
-from courtroom.courthouse import Courthouse
 from courtroom.engine.interventions import AddEvidence
-from courtroom.engine.record import Record
 from courtroom.engine.run import Control
 from courtroom.knowledge.bases import dispute_text, from_dispute
-from courtroom.knowledge.search import Hit, Search
-from courtroom.media.medium import Medium
 from courtroom.models.request import Request
-from courtroom.models.spec import ModelSpec
 from courtroom.models.wire import to_wire
 from courtroom.panel.follow_graph import FollowGraph
 from courtroom.procedures.cyberjurors.procedure import CYBERJURORS
-from courtroom.settings import Settings
 from tests import pictures
 from tests.asked import leaves
 from tests.driving import drive, hearing, prepared
@@ -257,8 +252,7 @@ def test_a_piece_not_examined_is_told_in_its_sides_own_words(house: Courthouse, 
 
 def test_who_hears_its_own_side_alone_answers_what_the_clerk_sums_up(house: Courthouse, jury: Jury) -> None:
     jury.votes = lambda request: "seller" if request.tag.endswith("juror-03") else "buyer"
-    follows = FollowGraph(edges=((0, 1), (1, 0), (1, 2), (3, 2)))
-    hear(house, rounds=2, consensus=1.0, graph=follows)
+    hear(house, rounds=2, consensus=1.0, graph=FollowGraph(edges=((0, 1), (1, 0), (1, 2), (3, 2))))
     second = {request.tag: text_of(request) for request in asked(jury, "judge") if request.task.round == 2}
     assert all("answer what speaks against you" in text for text in second.values()), "the clerk says what all say"
     assert all("do not only repeat yourself" in text for text in second.values())

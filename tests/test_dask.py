@@ -16,12 +16,10 @@ import pytest
 from aiohttp import web
 from distributed import Client, LocalCluster
 
-from courtroom.courthouse import Courthouse
-from courtroom.errors import CourtroomError
+from courtroom import Courthouse, CourtroomError, Settings
 from courtroom.experiments.results import ExperimentResults
 from courtroom.experiments.spec import Experiment
 from courtroom.models.wire import to_wire
-from courtroom.settings import Settings
 from tests import forks
 from tests.driving import done as driven
 from tests.driving import drivers, until
@@ -73,12 +71,9 @@ def server() -> Iterator[Gated]:
 @pytest.fixture(scope="module")
 def variables(postgres: PostgresServer, server: Gated, tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     """The environment of every process, which share a store."""
-    return {
-        "COURTROOM_HOME": str(tmp_path_factory.mktemp("dask") / "home"),
-        "COURTROOM_DATABASE": postgres.fresh(),
-        "OPENAI_API_BASE": server.url,
-        "OPENAI_API_KEY": "none",
-    }
+    home = str(tmp_path_factory.mktemp("dask") / "home")
+    store = {"COURTROOM_HOME": home, "COURTROOM_DATABASE": postgres.fresh()}
+    return {**store, "OPENAI_API_BASE": server.url, "OPENAI_API_KEY": "none"}
 
 
 @pytest.fixture(scope="module")

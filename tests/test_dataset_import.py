@@ -16,13 +16,10 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from courtroom.cases.criminal import CriminalCase
-from courtroom.cases.labelled import LabelledTask
-from courtroom.courthouse import Courthouse
+from courtroom import Courthouse, CourtroomError, CriminalCase, LabelledTask
 from courtroom.datasets.draft import CHUNK_ROWS
 from courtroom.datasets.importing import Order
 from courtroom.datasets.selection import Selection
-from courtroom.errors import CourtroomError
 from tests import driving
 from tests.attacks.test_files import parquet
 from tests.desk import Desk
@@ -354,11 +351,6 @@ def gold(desk: Desk) -> list[dict[str, Any]]:
     return [case.gold.model_dump(exclude_none=True) for case in cases if isinstance(case, CriminalCase) and case.gold]
 
 
-def labels(desk: Desk) -> list[str | None]:
-    """Each row's label."""
-    return [row.case.items[0].label for row in desk.rows() if isinstance(row.case, LabelledTask)]
-
-
 def task(desk: Desk) -> LabelledTask:
     """The first row's task."""
     case = desk.rows()[0].case
@@ -451,14 +443,11 @@ def test_lecard_gives_queries_candidates_and_relevance(desk: Desk) -> None:
     desk.write("candidates/1325/5187.json", {**candidate, "ajjbqk": "另一案情。"})
     desk.write("label/golden_labels.json", {"1325": [38633]})
     desk.write("label/label_top30_dict.json", {"1325": {"38633": 3, "5187": 1}})
-    done = desk.take()
-    assert done.info.splits == {"candidates": 2, "queries": 1}
+    assert desk.take().info.splits == {"candidates": 2, "queries": 1}
     assert sorted(row.id for row in desk.rows()) == ["candidate-38633", "candidate-5187", "query-1325"]
     assert desk.datasets.relevance("set") == {"query-1325": {"candidate-38633": 3, "candidate-5187": 1}}
-    assert next(desk.datasets.rows("set", wanted=Selection(ids=("query-1325",)))).case.gold.charges == (
-        "诈骗",
-        "信用卡诈骗",
-    )
+    query = next(desk.datasets.rows("set", wanted=Selection(ids=("query-1325",)))).case
+    assert query.gold.charges == ("诈骗", "信用卡诈骗")
 
 
 @needs_real_data
@@ -483,8 +472,7 @@ def test_documents_come_with_their_summaries(desk: Desk, form: dict[str, Any]) -
 
 @pytest.mark.parametrize("form", FORMS["labelled"], ids=lambda form: form["file"])
 def test_labelled_texts_have_the_labels_of_their_files(desk: Desk, form: dict[str, Any]) -> None:
-    done = desk.take(desk.write(form["file"], form["content"]), names=form["names"])
-    assert done.refused == 0
-    assert labels(desk) == form["labels"]
+    assert desk.take(desk.write(form["file"], form["content"]), names=form["names"]).refused == 0
+    assert [label for _, label in texts(desk)] == form["labels"]
     assert task(desk).names == tuple(form["columns"])
     assert set(filter(None, form["labels"])) <= set(task(desk).labels)

@@ -7,28 +7,22 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from courtroom.cases.case import Case
+from courtroom import Case, Courthouse, CourtroomError, Settings
 from courtroom.cases.criminal import CriminalCase, Gold
 from courtroom.cases.dispute import CATEGORIES, Dispute, Evidence, JuryRecord, Transaction
 from courtroom.cases.labelled import Labelled, LabelledTask
-from courtroom.courthouse import Courthouse
 from courtroom.datasets import Datasets, Row, Selection
 from courtroom.datasets.printed import printed_tables
 from courtroom.datasets.selection import CUT_MARK, Preparation, amended
 from courtroom.datasets.statistics import examine
-from courtroom.errors import CourtroomError
 from courtroom.experiments.plan import pinned, rows_of
 from courtroom.experiments.spec import parsed
 from courtroom.law import Term
-from courtroom.settings import Settings
 from courtroom.store.opening import open_store
 from tests import pages
 from tests.driving import done, shell
 from tests.pages import NASTY, ran, texts
-from tests.pages import house as app_house
 from tests.test_dataset_import import fact
-
-__all__ = ["app_house"]  # a fixture
 
 
 @pytest.fixture
@@ -65,10 +59,8 @@ def test_the_version_is_the_contents_and_an_older_one_stays(datasets: Datasets) 
     assert first.version == again.version == other.version
     assert len({first.version, more.version, split.version}) == 3
     assert [one.version for one in datasets.versions("cases")] == [first.version, more.version, split.version]
-    assert [(one.name, one.version) for one in datasets.newest()] == [
-        ("cases", split.version),
-        ("other", other.version),
-    ]
+    newest = [("cases", split.version), ("other", other.version)]
+    assert [(one.name, one.version) for one in datasets.newest()] == newest
     assert len(list(datasets.rows("cases", first.version))) == 3
     datasets.delete("cases", more.version)
     assert len(list(datasets.rows("cases", first.version))) == 3
@@ -226,7 +218,6 @@ def test_an_experiment_hears_and_learns_from_what_is_kept(tmp_path: Path) -> Non
     assert {row.case.facts for row in found.rows} == {f"被告人第{number}次" + CUT_MARK for number in (1, 3, 5)}
     with pytest.raises(CourtroomError, match="Experiments rest on “benchmark”"):
         house.experiments.delete_dataset("benchmark")
-    house.close()
 
 
 def test_the_shell_makes_a_dataset_as_a_paper_prepared_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -378,7 +369,6 @@ def test_only_files_of_the_owners_folder_are_offered(house: Courthouse, tmp_path
     (tmp_path / "other" / "secret.jsonl").write_text("{}\n")
     (served / "way-out").symlink_to(tmp_path / "other")
     house.settings.data_folder = served
-    app = shown()
-    assert app.selectbox(key="dataset_path").options == ["", "glue", "glue/rte.tsv"]
+    assert shown().selectbox(key="dataset_path").options == ["", "glue", "glue/rte.tsv"]
     house.settings.data_folder = None
     assert not [box for box in shown().selectbox if box.key == "dataset_path"]

@@ -206,12 +206,8 @@ def given_file(words: list[str], folder: Path) -> Path:
     return path
 
 
-PRINTS = {
-    "cases": "chat.txt: 12/03/2025, 14:05 - Anna",
-    "install": "outcome=",
-    "datasets": "\nmine ",
-    "experiments": "\narm\n",
-}
+PRINTS = {"install": "outcome=", "datasets": "\nmine ", "experiments": "\narm\n"}
+PRINTS |= {"cases": "chat.txt: 12/03/2025, 14:05 - Anna"}
 
 
 @pytest.mark.parametrize("page", PRINTS)

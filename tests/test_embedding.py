@@ -17,8 +17,7 @@ from tokenizers import Tokenizer
 from tokenizers.models import WordLevel
 from tokenizers.pre_tokenizers import Whitespace
 
-from courtroom.courthouse import Courthouse
-from courtroom.declarations.setup import Setup
+from courtroom import Courthouse, Setup
 from courtroom.knowledge.embedding import (
     DEFAULT,
     DIMENSIONS,

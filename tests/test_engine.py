@@ -1,31 +1,20 @@
 """The engine, driven by a scripted model; what a procedure sees of the court, and who looks on of a run."""
 
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from courtroom import Case, Court, Lesson, Put, Search, Verdict
 from courtroom.access import Access, Account, acts
-from courtroom.cases.case import Case
 from courtroom.courthouse import LatestRecords
-from courtroom.engine.court import Court
 from courtroom.engine.errors import NoSuchRun
-from courtroom.engine.events import Verdict
 from courtroom.engine.run import Control
-from courtroom.knowledge.lessons import Lesson, Put
-from courtroom.knowledge.search import Search
 from courtroom.models.errors import ModelError
-from tests.toy import Bench, Scripted, ToySetup, side_by_member, toy
-
-
-@pytest.fixture
-def bench(tmp_path: Path) -> Iterator[Bench]:
-    bench = Bench(tmp_path, Scripted(side_by_member))
-    yield bench
-    bench.close()
+from tests.toy import Bench, ToySetup, side_by_member, toy
 
 
 def gone_on(bench: Bench, run: str) -> str:

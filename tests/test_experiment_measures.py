@@ -235,8 +235,7 @@ def test_a_run_is_scored_by_the_precedents_it_found(tmp_path: Path, monkeypatch:
         '[[arm]]\nname = "court"\nprocedure = "jurisagents"\nset = { precedents = 2, statutes = 0, charges = 0 }\n'
         '[[arm]]\nname = "no look-up"\nprocedure = "jurisagents"\nset = { precedents = 0, statutes = 0, charges = 0 }\n'
     )
-    found = json.loads(shell("experiment", "run", str(file), "--json"))
-    court, other = found["lines"]
+    court, other = json.loads(shell("experiment", "run", str(file), "--json"))["lines"]
     assert court["values"] == {"hit_1": [1.0, 0.025, 1.0], "ndcg_5": [1.0, 0.025, 1.0]}, "one case"
     assert other["values"] == {}
 

@@ -8,16 +8,13 @@ from typing import Any
 
 import pytest
 
-from courtroom.courthouse import Courthouse
+from courtroom import Courthouse, CourtroomError, Record, Settings
 from courtroom.datasets import Row
-from courtroom.engine.record import Record
-from courtroom.errors import CourtroomError
 from courtroom.experiments.plan import Cell, Plan
 from courtroom.experiments.spec import Experiment, adapted, parsed
 from courtroom.knowledge.lessons import Frozen, Snapshot
 from courtroom.models.request import Reply, Request, Watch
 from courtroom.procedures.verdict.setup import VerdictSetup
-from courtroom.settings import Settings
 from tests.driving import answered_by, done, drive
 from tests.test_experiments import house, killed
 from tests.toy import text_of

@@ -14,11 +14,10 @@ import pandas as pd
 import pytest
 from scipy.stats import ttest_rel
 
+from courtroom import Courthouse, CourtroomError, Settings
 from courtroom.cases.criminal import CriminalCase, Gold
 from courtroom.cases.labelled import Labelled, LabelledTask
-from courtroom.courthouse import Courthouse
 from courtroom.datasets import Row
-from courtroom.errors import CourtroomError
 from courtroom.evaluation.run_list import RunFilter, RunList
 from courtroom.experiments import frame
 from courtroom.experiments.measures import MEASURES
@@ -27,25 +26,21 @@ from courtroom.experiments.table import sentence
 from courtroom.experiments.written import markdown
 from courtroom.figures.experiment import draw_frontier, draw_values
 from courtroom.models.request import Reply, Request, Watch
-from courtroom.settings import Settings
 from courtroom.upkeep.doctor import examine
-from tests.driving import answered_by, done, shell
+from tests.driving import answered_by, arms_of, done, shell
 from tests.forks import Fork
 from tests.kills import go_on_with_experiment
 from tests.openai_server import OpenAIServer
 from tests.scripted_jury import Jury
 
 TEXTS = (
-    "The parcel came late",
-    "A fine day by the lake",
-    "My train was cancelled",
-    "We won the match",
-    "It rains again",
-    "Good soup",
+    *("The parcel came late", "A fine day by the lake", "My train was cancelled", "We won the match"),
+    *("It rains again", "Good soup"),
 )
 SINGLE = {"structure": "single", "judges": 1, "shots": 0, "explain": False}
 BETTER = {"arm": "three judges", "than": "one judge", "measure": "accuracy", "cases": 6}
 TRIAL = {"structure": "parallel", "judges": 3, "shots": 0, "explain": False, "hearings": 1}
+JUDGES = {"one judge": SINGLE, "three judges": TRIAL}
 
 
 def texts() -> Iterator[Row]:
@@ -57,11 +52,7 @@ def texts() -> Iterator[Row]:
 
 
 def spec(**given: Any) -> Experiment:
-    arms = [
-        {"name": "one judge", "procedure": "courtroom-llm", "set": SINGLE},
-        {"name": "three judges", "procedure": "courtroom-llm", "set": TRIAL},
-    ]
-    return parsed({"name": "feelings", "dataset": {"name": "feelings"}, "arms": arms, **given}, "here")
+    return parsed({"name": "feelings", "dataset": {"name": "feelings"}, "arms": arms_of(JUDGES), **given}, "here")
 
 
 @pytest.fixture(scope="module")
@@ -193,11 +184,7 @@ def test_a_budget_stops_an_experiment_until_it_is_raised(house: Courthouse) -> N
 
 def test_a_failed_cell_has_a_reason_and_is_tried_again(house: Courthouse) -> None:
     poor = {**SINGLE, "budget.calls": 1, "structure": "multiple", "judges": 3}
-    arms = [
-        {"name": name, "procedure": "courtroom-llm", "set": knobs}
-        for name, knobs in (("one judge", SINGLE), ("poor", poor))
-    ]
-    found = done(house, spec(arms=arms, at_once=1))
+    found = done(house, spec(arms=arms_of({"one judge": SINGLE, "poor": poor}), at_once=1))
     assert found.kept.status == "done"
     assert found.kept.reason == "6 cells failed. The rows of these cells say why; try them again."
     failed = [row for row in found.rows if row.state == "failed"]
@@ -224,11 +211,8 @@ class Slow(Jury):
 
 def test_a_knob_without_effect_leaves_an_arms_tokens_alone(house: Courthouse) -> None:
     answered_by(house, Slow())
-    arms = [
-        {"name": name, "procedure": "courtroom-llm", "model": "scripted", "set": {**SINGLE, "hearings": hearings}}
-        for name, hearings in (("as it is", 5), ("with a dead knob", 3))
-    ]
-    found = done(house, spec(arms=arms, at_once=1))
+    settings = {"as it is": {**SINGLE, "hearings": 5}, "with a dead knob": {**SINGLE, "hearings": 3}}
+    found = done(house, spec(arms=arms_of(settings, model="scripted"), at_once=1))
     spent = [found.table.spent[arm] for arm in found.arms]
     assert spent[0].tokens == spent[1].tokens > 0, "both arms do the same work"
     assert spent[0].seconds == spent[1].seconds > 0, "in the same time, though one found its answers on record"
@@ -288,13 +272,10 @@ RIGHT = ["sad", "glad"] * 3
 
 def test_predictions_are_arms_beside_procedures(house: Courthouse, tmp_path: Path) -> None:
     file = answers(tmp_path / "given.jsonl", {"good": RIGHT, "bad": ["glad"] * 6})
-    arms = [
-        {"name": "one judge", "procedure": "courtroom-llm", "set": SINGLE},
-        *({"name": name, "model": name, "predictions": str(file)} for name in ("good", "bad")),
-    ]
+    told = [{"name": name, "model": name, "predictions": str(file)} for name in ("good", "bad")]
     with pytest.raises(CourtroomError, match="has those of: good, bad"):
         house.experiments.begin(spec(arms=[{"name": "whose?", "predictions": str(file)}]))
-    found = done(house, spec(arms=arms))
+    found = done(house, spec(arms=[*arms_of({"one judge": SINGLE}), *told]))
     values = {line.arm: line.values["accuracy"].value for line in found.table.lines}
     assert (values["good"], values["bad"]) == (1.0, 0.5)
     assert found.notes == (), "answers that fit need no remark"

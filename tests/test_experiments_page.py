@@ -9,11 +9,10 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from courtroom import Courthouse, CourtroomError
 from courtroom.cases.dispute import SIDES
-from courtroom.courthouse import Courthouse
 from courtroom.datasets import Row
 from courtroom.datasets.samples import add_sample
-from courtroom.errors import CourtroomError
 from courtroom.experiments.breakdown import FEATURES, breakdown, differing
 from courtroom.experiments.measures import MEASURES
 from courtroom.experiments.table import CellRow

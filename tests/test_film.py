@@ -8,11 +8,9 @@ from typing import Any
 import pytest
 from PIL import Image, ImageFont
 
-from courtroom.courthouse import Courthouse
-from courtroom.engine.record import Record
+from courtroom import Courthouse, CourtroomError, Record
 from courtroom.engine.run import Control
 from courtroom.engine.services import OpenCall
-from courtroom.errors import CourtroomError
 from courtroom.film import film, length, poster, scene_to_film, storyboard
 from courtroom.film import picture as pictures
 from courtroom.film.picture import SIZES, Painter, fitted

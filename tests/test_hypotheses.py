@@ -4,9 +4,8 @@ import json
 
 import pytest
 
-from courtroom.courthouse import Courthouse
+from courtroom import Courthouse, CourtroomError
 from courtroom.datasets.samples import add_sample
-from courtroom.errors import CourtroomError
 from courtroom.evaluation import significance
 from courtroom.evaluation.intervals import Interval
 from courtroom.experiments.hypotheses import Hypothesis, Preregistration, findings

@@ -14,12 +14,10 @@ import chromadb
 import numpy as np
 import pytest
 
-from courtroom.courthouse import Courthouse
-from courtroom.errors import CourtroomError
+from courtroom import Courthouse, CourtroomError, Settings
 from courtroom.knowledge.embedding import DIMENSIONS, CachedEmbedding, HashedNgrams, Vectors
 from courtroom.knowledge.index import VECTORS_AT_ONCE, Changed, Entry, VectorIndex, WordIndex, line
 from courtroom.knowledge.index_folders import WHOLE, IndexFolders, sums
-from courtroom.settings import Settings
 from courtroom.store.opening import open_store
 from courtroom.upkeep import doctor
 from tests.app_server import answers, free_port
@@ -144,8 +142,7 @@ async def test_a_damaged_folder_is_made_anew(
     (path,) = (tmp_path / "chroma").rglob(name)
     path.write_bytes(damage(path.read_bytes()))
     with Fork(closest_of_many, tmp_path) as again:
-        done = again.finish()
-    assert (done.returncode, done.stdout.strip()) == (0, "r42"), done.stderr
+        assert again.output().strip() == "r42"
     assert held(tmp_path / "chroma", "things") == {*MANY}
 
 
@@ -161,7 +158,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A collection of many records, as a process has left it."""
     home = tmp_path_factory.mktemp("built")
     with Fork(closest_of_many, home) as first:
-        assert first.finish().stdout.strip() == "r42"
+        assert first.output().strip() == "r42"
     return home / "chroma"
 
 
@@ -302,8 +299,7 @@ async def test_two_processes_that_learn_at_once_find_what_both_have_learnt(tmp_p
         for learner in (ann, bob):
             assert learner.line().strip() == "done", learner.finish().stderr
         for learner in (ann, bob):
-            done = learner.finish()
-            assert done.stdout.strip() == f"{bundled + 30} 0", done.stderr
+            assert learner.output().strip() == f"{bundled + 30} 0"
 
 
 async def test_a_folder_that_cannot_be_made_and_a_server_that_is_down_are_named_in_a_sentence(tmp_path: Path) -> None:

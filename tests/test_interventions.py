@@ -7,18 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from courtroom import report
-from courtroom.courthouse import Courthouse
+from courtroom import Courthouse, ModelSpec, Record, Settings, narrowed, report
 from courtroom.engine.interventions import AddEvidence, AddNote, ChangeSetup, InterventionRefused, Overrule
 from courtroom.engine.people import NoSuchSeat
-from courtroom.engine.record import Record
 from courtroom.engine.run import Control
 from courtroom.judging.options import Proposal
-from courtroom.models.narrow import narrowed
 from courtroom.models.schema import schema_of
-from courtroom.models.spec import ModelSpec
 from courtroom.procedures.mock_jury.tasks import Ballot
-from courtroom.settings import Settings
 from pages.parts.shared.blocks_view import unfit
 from tests.driving import answered_by, drive, hearing, prepared
 from tests.samples import sample
@@ -90,8 +85,7 @@ def test_an_intervention_is_undone_until_something_was_asked(house: Courthouse) 
     run = paused_before(house)
     plain = on(house, house.fork(run, house.record(run).setup))
     overruling = overruled(house.record(run), "No.")
-    made = house.interventions.intervene(run, overruling)
-    house.interventions.undo(run, made.id)
+    house.interventions.undo(run, house.interventions.intervene(run, overruling).id)
     assert house.record(run).interventions == ()
     early = {p: v for p, v in answers(plain).items() if not p.startswith(("round-3", "verdict"))}
     assert answers(on(house, run, Control(stage="round 2"))) == early
@@ -130,8 +124,7 @@ WORDS = {
 @pytest.mark.parametrize("name", ["cyberjurors", "verdict", "juris"])
 def test_an_overruled_answer_changes_what_rests_on_it(house: Courthouse, name: str) -> None:
     procedure = house.procedures[name]
-    case = sample(house, procedure.kinds[0])
-    plain = hearing(house, name, case)
+    plain = hearing(house, name, sample(house, procedure.kinds[0]))
     calls = [(call, field) for call in plain.calls for field in (call.value or {}) if field in WORDS]
     middle, field = next(one for one in calls[len(calls) // 2 :] if isinstance(one[0].value[one[1]], str))
     value = {**middle.value, field: f"{middle.value[field]} So it is overruled."}

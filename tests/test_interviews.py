@@ -4,8 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from courtroom.courthouse import Courthouse
-from courtroom.declarations.setup import Budget
+from courtroom import Budget, Courthouse
 from courtroom.questions.interview import last_call
 from tests.openai_server import OpenAIServer
 from tests.test_audit import hear, house
@@ -23,8 +22,7 @@ def server() -> Iterator[OpenAIServer]:
 
 def test_a_member_is_asked_with_just_what_it_knew(house: Courthouse, server: OpenAIServer) -> None:
     record = hear(house)
-    first = record.until(record.stage("round-1").index)
-    after = last_call(first, "juror-02")
+    after = last_call(record.until(record.stage("round-1").index), "juror-02")
     assert after.path == "round-1/juror-02/judge"
     pulse, cost = house.store.pulse(record.run.id), record.cost
     assert not house.interviews.ask(record, after, QUESTION, "Ada").result(30).stopped

@@ -10,16 +10,12 @@ import pytest
 from markupsafe import escape
 from typer.testing import CliRunner
 
-from courtroom import report
+from courtroom import Courthouse, Document, ModelSpec, Record, report
 from courtroom.__main__ import app
-from courtroom.cases.labelled import Document
-from courtroom.courthouse import Courthouse
 from courtroom.declarations.blocks import Marked, Table, runs
 from courtroom.declarations.changes import changed, merged
-from courtroom.engine.record import Record
 from courtroom.evaluation.summaries import completeness, conciseness, faithfulness
 from courtroom.models.request import Request
-from courtroom.models.spec import ModelSpec
 from courtroom.procedures.juris import views
 from courtroom.procedures.juris.baselines import QUESTIONS
 from courtroom.procedures.juris.kept import why_not_kept
@@ -260,8 +256,7 @@ def test_under_paper_jurors_read_the_two_candidates_alone(house: Courthouse) -> 
     (paper,) = [preset for preset in JURIS.presets if preset.title == "Paper"]
     knobs = {name: paper.changes[name] for name in ("passages", "jurors_read_accepted")}
     model = panel()
-    record = write(house, model, **knobs)
-    assert record.run.status == "done"
+    assert write(house, model, **knobs).run.status == "done"
     beyond = re.compile(r'passages|"evidence"|jury|juror|rival|other generator')
     assert not [text for text in asked(model, "generate") if beyond.search(text)]
     assert not [text for text in asked(model, "ballot") if "ccepted" in text]

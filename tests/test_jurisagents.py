@@ -5,23 +5,19 @@ from itertools import count
 
 import pytest
 
+from courtroom import Courthouse, Hit, ModelSpec, Record, Search
 from courtroom.cases.criminal import CriminalCase, DecidedFor, Given, Gold
-from courtroom.courthouse import Courthouse
 from courtroom.engine.events import Noted
-from courtroom.engine.record import Record
 from courtroom.experiments.measures.criminal import CRIMINAL
 from courtroom.experiments.measures.measure import CaseResult
 from courtroom.experiments.outcome import Outcome
 from courtroom.judging.criminal import precedents_of
-from courtroom.knowledge.search import Hit, Search
 from courtroom.law import Both, Statute, Term, charge_in_book, charges_compared
 from courtroom.models.request import Request
 from courtroom.models.schema import schema_of
-from courtroom.models.spec import ModelSpec
 from courtroom.procedures import PROCEDURES
-from courtroom.procedures.jurisagents.setup import JurisAgentsSetup
 from courtroom.procedures.jurisagents.tasks import ReasonedJudgment
-from tests.driving import answered_by, drive, house
+from tests.driving import answered_by, hearing, house
 from tests.toy import Scripted, text_of
 
 __all__ = ["house"]  # a fixture
@@ -68,9 +64,7 @@ class Court(Scripted):
 
 def hear(house: Courthouse, model: Scripted, case: CriminalCase = CASE, **knobs: object) -> Record:
     answered_by(house, model)
-    setup = JurisAgentsSetup.model_validate({"model": ModelSpec(id=f"scripted-{next(RUNS)}"), **knobs})
-    run = drive(house, house.new_run("jurisagents", case, setup, 0))
-    return house.record(run)
+    return hearing(house, "jurisagents", case, model=ModelSpec(id=f"scripted-{next(RUNS)}"), **knobs)
 
 
 def stages(record: Record) -> list[str]:
@@ -300,8 +294,7 @@ def test_the_primary_defendant_alone_is_judged_unless_asked_otherwise(house: Cou
 
 def test_one_judge_alone_is_told_of_no_panel_and_no_knowledge_base_that_is_not_there(house: Courthouse) -> None:
     model = Court()
-    record = hear(house, model, variant="single-model")
-    assert record.retrievals == ()
+    assert hear(house, model, variant="single-model").retrievals == ()
     (request,) = model.history
     for word in ("hearing", "colleague", "junior", "senior", "chief", "listed", "looked up", "may apply"):
         assert word not in text_of(request)

@@ -4,23 +4,19 @@ from typing import Any
 
 import pytest
 
-from courtroom.courthouse import Courthouse
+from courtroom import Courthouse, ModelSpec, Procedure, Setup
 from courtroom.datasets.samples import add_sample
 from courtroom.declarations.changes import changed, merged, value_at
 from courtroom.declarations.paper import PaperSetting, changes, departures, title_of
-from courtroom.declarations.setup import Setup
-from courtroom.engine.procedure import Procedure
 from courtroom.experiments.spec import parsed
-from courtroom.models.spec import ModelSpec
 from courtroom.procedures import PROCEDURES
 from courtroom.procedures.verdict.alignment import Adapter
 from tests.docs import ROOT
-from tests.driving import done, house
-from tests.pages import house as app_house
+from tests.driving import arms_of, done, house
 from tests.pages import page
 from tests.write_prompts import FOLDER, KNOBS, OFF, under
 
-__all__ = ["house", "app_house"]  # fixtures
+__all__ = ["house"]  # a fixture
 
 
 SAID = {
@@ -50,14 +46,12 @@ def test_two_arms_of_a_knob_run_offline_and_ask_otherwise(house: Courthouse, nam
     case, _, small = OFF[procedure]
     sample = "sample-trials" if case.startswith("trial") else "sample-disputes"
     add_sample(house.datasets, house.library, sample)
-    arms = [
-        {"name": arm, "procedure": procedure, "set": {**small, **given}}
-        for arm, given in (("off", {}), ("on", changes))
-    ]
+    settings = {"off": {}, "on": changes}
+    arms = arms_of({arm: {**small, **given} for arm, given in settings.items()}, procedure)
     file = {"name": f"knob-{name}", "dataset": {"name": sample, "ids": [case]}, "arms": arms}
     found = done(house, parsed(file, name))
     assert [row.state for row in found.rows] == ["done"] * 2, found.failures
-    for arm, given in (("off", {}), ("on", changes)):
+    for arm, given in settings.items():
         setup = house.record(house.experiments.runs(found.kept.id, arm)[0]).setup
         assert all(begins_with(value_at(setup, path), value) for path, value in {**small, **given}.items())
         assert (SAID[name] in under(house, procedure, given)) is (arm == "on")

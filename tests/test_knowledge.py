@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
+from courtroom import CourtroomError, Settings
 from courtroom.cases.labelled import Labelled, LabelledTask
-from courtroom.errors import CourtroomError
 from courtroom.judging.criminal import candidates
 from courtroom.knowledge.bases import origins
 from courtroom.knowledge.collection import Collection, Mode
@@ -20,7 +20,6 @@ from courtroom.knowledge.index_folders import IndexFolders
 from courtroom.knowledge.memory import Directive
 from courtroom.knowledge.search import Draw, Fetch, Knowledge, Rank, Search
 from courtroom.law import Both, Judgment
-from courtroom.settings import Settings
 from courtroom.store.opening import open_store
 from tests.openai_server import OpenAIServer
 

@@ -8,11 +8,9 @@ import pytest
 from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
 from streamlit.testing.v1 import AppTest
 
-from courtroom.cases.dispute import Dispute
+from courtroom import CaseError, Courthouse, Dispute
 from courtroom.cases.files import Package, read_upload, write_zip
 from courtroom.cases.library import Library
-from courtroom.courthouse import Courthouse
-from courtroom.errors import CaseError
 from courtroom.media.store import MediaStore
 from courtroom.store.opening import open_store
 from tests.pages import page, press, texts

@@ -16,7 +16,6 @@ import pytest
 from aiohttp import web
 
 from courtroom.media.store import MediaStore
-from courtroom.models import failures
 from courtroom.models.errors import ModelError
 from courtroom.models.limits import Limits, Slot
 from courtroom.models.pool import ModelPool
@@ -24,12 +23,8 @@ from courtroom.models.request import Reply, Request
 from tests.openai_server import OpenAIServer, refusal
 from tests.say import question, there
 
+pytestmark = pytest.mark.usefixtures("no_pause")
 MINUTE_S = 2.0
-
-
-@pytest.fixture(autouse=True)
-def no_pause(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(failures, "backoff_s", lambda number: 0.0)
 
 
 class Clocked(OpenAIServer):

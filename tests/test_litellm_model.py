@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 from aiohttp import web
 
-from courtroom.courthouse import Courthouse
+from courtroom import Courthouse, ModelSpec
 from courtroom.media.store import MediaStore
 from courtroom.models import failures
 from courtroom.models.capabilities import CONTEXT, Capabilities
@@ -26,7 +26,6 @@ from courtroom.models.pool import Call, ModelPool
 from courtroom.models.repair import read_answer
 from courtroom.models.request import Reply
 from courtroom.models.schema import schema_of
-from courtroom.models.spec import ModelSpec
 from courtroom.procedures.jurisagents.setup import JurisAgentsSetup
 from courtroom.store.opening import open_store
 from courtroom.store.writer import Writer

@@ -9,9 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from courtroom.cases.case import Case
-from courtroom.courthouse import Courthouse
-from courtroom.settings import Settings
+from courtroom import Case, Courthouse, Settings
 from tests.driving import hearing, until, whole_hearing
 from tests.openai_server import OpenAIServer
 

@@ -8,10 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from courtroom import Courthouse, Record, Settings
 from courtroom.cases.criminal import CriminalCase, Gold
-from courtroom.courthouse import Courthouse
 from courtroom.engine.events import Learned
-from courtroom.engine.record import Record
 from courtroom.knowledge import memory, memory_view
 from courtroom.knowledge.bases import MEMORY_PARTS, bundled_cases
 from courtroom.knowledge.embedding import HashedNgrams
@@ -23,11 +22,9 @@ from courtroom.law import Judgment, Term, term_class
 from courtroom.procedures.verdict.learning import Trajectory, confidence
 from courtroom.procedures.verdict.setup import Learning, VerdictSetup
 from courtroom.procedures.verdict.tasks import DraftJudgment, FinalJudgment, Turn
-from courtroom.settings import Settings
 from courtroom.store.opening import open_store
 from tests.benchmarks.bench_retrieval import invented
-from tests.driving import drive, hearing, house
-from tests.replayed import replayed
+from tests.driving import drive, hearing, house, replayed
 
 __all__ = ["house"]  # a fixture
 
@@ -114,14 +111,8 @@ def test_a_term_of_another_class_is_buffered_or_replaced_by_the_real_one(house: 
 
 def trajectory(judged: int, drafts: Sequence[int], passed: bool = True, hits: tuple[Hit, ...] = ()) -> Trajectory:
     """The drafts, each rejected but the last one that may have passed, and the final judgment."""
-    turns = tuple(
-        Turn(
-            draft=DraftJudgment(predicted_article=article, explanation=f"Article {article}."),
-            passed=passed and turn == len(drafts),
-            feedback="Wrong.",
-        )
-        for turn, article in enumerate(drafts, start=1)
-    )
+    said = [DraftJudgment(predicted_article=article, explanation=f"Article {article}.") for article in drafts]
+    turns = tuple(Turn(draft=draft, passed=passed and draft is said[-1], feedback="Wrong.") for draft in said)
     given = {"thought": "t", "relevant_articles": [judged], "accusation": ["c"], "term_of_imprisonment": {}}
     return Trajectory(turns, FinalJudgment.model_validate(given), hits)
 

@@ -7,27 +7,23 @@ from pathlib import Path
 
 import pytest
 
+from courtroom import Budget, CaseError, Courthouse, CourtroomError, ModelSpec
 from courtroom.cases.criminal import CriminalCase, Gold, Trial
 from courtroom.cases.dispute import Dispute, Evidence
-from courtroom.courthouse import Courthouse
-from courtroom.declarations.setup import Budget
-from courtroom.errors import CaseError, CourtroomError
 from courtroom.experiments.mirror import drafts, mirror_pairs, told, with_mirror
 from courtroom.experiments.outcome import Outcome
 from courtroom.experiments.spec import Arm, Experiment, read_toml
 from courtroom.experiments.table import CellRow, Pair
 from courtroom.figures.experiment import draw_mirror
-from courtroom.models.spec import ModelSpec
 from courtroom.questions.mirror import Mirrored, change_of, mirrored, texts, with_texts
 from tests.driving import answered_by, done, hearing, house, shell
 from tests.favouring_jury import OTHER, SMALL, FavouringJury, mirror_of, trials
 from tests.openai_server import OpenAIServer
 from tests.pages import benched, opened_at, page, press, ran
-from tests.pages import house as app_house
 from tests.pages import texts as page_texts
 from tests.test_questions import bridge
 
-__all__ = ["house", "app_house"]  # fixtures
+__all__ = ["house"]  # a fixture
 
 THEFT = Trial(
     id="theft",
@@ -100,8 +96,7 @@ def test_a_chinese_name_is_exchanged_with_its_gold(house: Courthouse) -> None:
     several = case.model_copy(
         update={"gold": Gold.model_validate({"charges": ["盗窃"], "each": [{"name": "周某", "charges": ["盗窃"]}]})}
     )
-    found = mirrored(several, change_of("name=张伟"))
-    after = with_texts(several, found.texts)
+    after = with_texts(several, mirrored(several, change_of("name=张伟")).texts)
     assert (after.defendants, after.gold and after.gold.each[0].name) == (("张伟",), "张伟")
     assert after.facts == several.facts.replace("周某", "张伟")
     assert "被告人周某（71岁）在" in with_texts(case, mirrored(case, change_of("age")).texts).facts

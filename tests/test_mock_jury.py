@@ -8,12 +8,10 @@ from typing import Any
 
 import pytest
 
+from courtroom import Courthouse, CourtroomError, Record, Task
 from courtroom.cases.dispute import Dispute, Evidence, Transaction
-from courtroom.courthouse import Courthouse
 from courtroom.declarations.changes import changed
 from courtroom.engine.events import Voted
-from courtroom.engine.record import Record
-from courtroom.errors import CourtroomError
 from courtroom.evaluation.yardstick import of_runs
 from courtroom.judging.dispute_weights import weigh
 from courtroom.judging.explained import SENTENCES
@@ -21,7 +19,6 @@ from courtroom.judging.jurors import BestReasons, other_way, private_votes
 from courtroom.models.offline import OfflineModel
 from courtroom.models.request import Reply, Request, Watch
 from courtroom.models.script import Script
-from courtroom.models.task import Task
 from courtroom.panel.personas import Persona, pool
 from courtroom.procedures.cyberjurors import tasks
 from courtroom.procedures.cyberjurors.procedure import CYBERJURORS
@@ -281,14 +278,8 @@ def examined(case: Dispute) -> tasks.Examination:
 
 
 def judged(case: Dispute, persona: Persona | None = None, **inputs: object) -> tasks.Opinion:
-    given = {
-        "rules": tasks.ruled(tasks.RULES, read=True),
-        "examination": examined(case),
-        "seat": 1,
-        "persona": persona,
-        **inputs,
-    }
-    opinion: tasks.Opinion = offline(tasks.Judge(case=case, **given))
+    given = {"rules": tasks.ruled(tasks.RULES, read=True), "examination": examined(case), "seat": 1, "persona": persona}
+    opinion: tasks.Opinion = offline(tasks.Judge(case=case, **{**given, **inputs}))
     return opinion
 
 

@@ -13,11 +13,9 @@ from pydantic import SecretStr
 from sqlalchemy import MetaData, create_engine
 from sqlalchemy.pool import NullPool
 
-from courtroom import __version__
-from courtroom.courthouse import Courthouse
+from courtroom import Courthouse, Settings, __version__
 from courtroom.errors import StoreError
 from courtroom.procedures import PROCEDURES
-from courtroom.settings import Settings
 from courtroom.store import schema
 from courtroom.store.opening import open_store
 from courtroom.upkeep.doctor import examine
@@ -52,8 +50,7 @@ def test_a_store_of_before_is_taken_over_and_its_run_replays(tmp_path: Path, bef
     run = full_store()[1]
     house = Courthouse(Settings(home=home))
     record = house.record(run)
-    fork = drive(house, house.fork(run, record.setup))
-    again = house.record(fork)
+    again = house.record(drive(house, house.fork(run, record.setup)))
     assert (again.run.verdict, again.asked) == (record.run.verdict, 0)
     house.close()
     assert differences(f"sqlite:///{home / STORE}", tmp_path) == []
@@ -112,14 +109,11 @@ def test_a_run_that_the_first_release_exported_is_shown_and_forked(tmp_path: Pat
 
 
 def killed(work: str, home: Path, *given: str) -> list[str]:
-    done = forks.Fork(kills.die_before_each_statement, work, home, *given).finish()
-    assert done.returncode == 0, done.stderr
-    return done.stdout.splitlines()
+    return forks.Fork(kills.die_before_each_statement, work, home, *given).output().splitlines()
 
 
 def test_a_takeover_that_is_killed_leaves_the_store_as_it_was(tmp_path: Path, before: Path) -> None:
-    home = shutil.copytree(before, tmp_path / "home")
-    *states, after = killed("migrate", home)
+    *states, after = killed("migrate", shutil.copytree(before, tmp_path / "home"))
     assert len(states) > 5
     assert len(set(states)) == 1, "half of it is never done"
     assert (states[0].split()[0], after.split()[0]) == ("before", "alembic")

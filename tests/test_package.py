@@ -97,15 +97,8 @@ def test_the_wheel_asks_for_what_the_code_imports(wheel: Path, tmp_path: Path) -
     imported = {alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names}
     imported |= {str(node.module) for node in nodes if isinstance(node, ast.ImportFrom)}
     outside = {name.split(".")[0] for name in imported} - {*sys.stdlib_module_names, "courtroom", "pages"}
-    other = {
-        "PIL": "pillow",
-        "bs4": "beautifulsoup4",
-        "cv2": "opencv-python-headless",
-        "docx": "python-docx",
-        "pptx": "python-pptx",
-        "sklearn": "scikit-learn",
-        "yaml": "pyyaml",
-    }
+    other = {"PIL": "pillow", "bs4": "beautifulsoup4", "cv2": "opencv-python-headless", "docx": "python-docx"}
+    other |= {"pptx": "python-pptx", "sklearn": "scikit-learn", "yaml": "pyyaml"}
     assert {other.get(name, name.replace("_", "-")) for name in outside} <= wanted
 
 

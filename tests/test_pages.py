@@ -4,30 +4,18 @@ import json
 import re
 from collections import Counter
 from pathlib import Path
-from typing import Any
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from courtroom.courthouse import Courthouse
-from courtroom.declarations.setup import Budget
+from courtroom import Budget, Courthouse
 from courtroom.engine.run import Control
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
 from pages.parts.shared.shown import escaped, html_of, literal
 from tests.driving import until
-from tests.pages import benched, heard, house, page, press, ran, texts
+from tests.pages import benched, field, heard, house, page, press, put, ran, texts
 
 __all__ = ["house"]  # a fixture
-
-
-def field(app: AppTest, kind: str, label: str) -> Any:
-    """What can be set on a page, by its label."""
-    return next(one for one in app.get(kind) if one.label == label)
-
-
-def put(app: AppTest, kind: str, label: str, value: object) -> None:
-    """Set it; the page that is drawn then has no error."""
-    ran(field(app, kind, label).set_value(value))
 
 
 def keys(app: AppTest, beginning: str) -> set[str]:
@@ -95,8 +83,7 @@ def test_a_spent_budget_can_be_raised_on_the_page(house: Courthouse) -> None:
 
 def test_a_waiting_run_is_changed_by_the_editors_of_setup(house: Courthouse) -> None:
     run = heard(house, control=Control(stage="evidence"))
-    asked = {"run": run, f"intervene-{run}": True, f"act-{run}": "Change"}
-    app = page("deliberation", asked)
+    app = page("deliberation", {"run": run, f"intervene-{run}": True, f"act-{run}": "Change"})
     put(app, "number_input", "Rounds at most (T)", 1)
     press(app, "Change from the next stage on")
     (made,) = house.record(run).interventions
@@ -150,8 +137,7 @@ def test_a_knowledge_base_is_imported_and_shown_by_its_name_with_the_files_it_is
     assert "law.jsonl (1 records)" in texts(app).replace("\\", "")
     assert len(app.expander) == 2  # the import form, and the one article
     assert "Unofficial digest" not in texts(app)
-    run = benched(house, "jurisagents")
-    choice = field(page("setup", fork=run), "selectbox", "Knowledge base")
+    choice = field(page("setup", fork=benched(house, "jurisagents")), "selectbox", "Knowledge base")
     assert (choice.options, choice.value) == (["bundled", "prc"], "bundled")
 
 
@@ -198,7 +184,7 @@ def test_a_link_opens_the_case_and_the_procedure_that_it_was_made_for(house: Cou
 )
 def test_a_setup_file_that_would_be_guessed_at_is_refused(house: Courthouse, data: bytes, told: str) -> None:
     app = page("setup", {"setup_section": "Save and share", "case": "camera-fungus"})
-    next(one for one in app.file_uploader if one.label == "Load a setup from JSON").upload("a.json", data).run()
+    field(app, "file_uploader", "Load a setup from JSON").upload("a.json", data).run()
     press(app, "Load this file")
     assert told in texts(app).replace("\\", "")
 

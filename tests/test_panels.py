@@ -10,18 +10,15 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from courtroom.courthouse import Courthouse
-from courtroom.declarations.blocks import Edge, Graph, Node
+from courtroom import Choice, Courthouse, CourtroomError, Edge, Graph, Node
 from courtroom.declarations.changes import changed
-from courtroom.declarations.parts import Choice
-from courtroom.errors import CourtroomError
 from courtroom.figures.graph import draw_graph, draw_standards
 from courtroom.knowledge.memory import Standard
 from courtroom.law import Judgment
 from courtroom.panel.follow_graph import FollowGraph, GraphKind, build
 from courtroom.panel.personas import drawn_panel, read_panel, sample_panel
 from tests.driving import shell
-from tests.pages import house, page, press, texts
+from tests.pages import field, house, page, press, texts
 
 __all__ = ["house"]  # a fixture
 
@@ -68,11 +65,8 @@ def test_a_census_becomes_a_pool_by_its_columns() -> None:
     under_age = sum(15 + n % 80 < 18 for n in range(220))
     assert told == f"{under_age} of 220 rows are left out: their age is not from 18 to 95."
     assert len(people) == 220 - under_age
-    assert (people[0].name, people[0].background, people[0].schooling) == (
-        "Person 4",
-        "Works as a nurse.",
-        "primary school",
-    )
+    first = people[0]
+    assert (first.name, first.background, first.schooling) == ("Person 4", "Works as a nurse.", "primary school")
     for columns, wrong in (
         ({**COLUMNS, "shoe": "SEX"}, "“shoe” is no field of a person"),
         ({**COLUMNS, "status": "ESR"}, "census.csv has no column “esr”. It has AGEP, SEX, OCC, SCHL, PWGTP."),
@@ -130,11 +124,11 @@ def test_a_panel_is_saved_seated_renamed_and_deleted_with_undo_on_setup(house: C
     app = page("setup", {"setup_section": "Jury"})
     press(app, "Seat this panel")
     assert "3 jurors" in texts(app)
-    next(one for one in app.text_input if one.label == "Name of the panel").set_value("again")
+    field(app, "text_input", "Name of the panel").set_value("again")
     press(app, "Save")
     assert house.panels.load("again") == house.panels.load("three")
     app.selectbox(key="panel-chosen").set_value("again").run()
-    next(one for one in app.text_input if one.label == "New name").set_value("neighbours")
+    field(app, "text_input", "New name").set_value("neighbours")
     press(app, "Rename")
     assert house.panels.names() == ["neighbours", "three"]
     app.selectbox(key="panel-chosen").set_value("three").run()

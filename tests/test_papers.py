@@ -2,34 +2,19 @@
 
 import io
 import json
-import socket
 import zipfile
 from pathlib import Path
-from typing import Any
 
 import pytest
 from PIL import Image
 
+from courtroom import CaseError, Courthouse
 from courtroom.cases.drafts import Draft, Drafts
 from courtroom.cases.files import Package
 from courtroom.cases.kinds import case_kinds
 from courtroom.cases.papers import Piece, read_papers
-from courtroom.courthouse import Courthouse
-from courtroom.errors import CaseError
-from tests.driving import house
 from tests.paper_sets import SETS
 from tests.papers import WECHAT, WHATSAPP, complaint, mail, picture, sheets, slides, telegram, with_member, word, zipped
-
-__all__ = ["house"]  # a fixture
-
-
-@pytest.fixture(autouse=True)
-def no_network(monkeypatch: pytest.MonkeyPatch) -> None:
-    def refused(*arguments: Any) -> None:
-        raise AssertionError("a reader asked the network")
-
-    monkeypatch.setattr(socket.socket, "connect", refused)
-    monkeypatch.setattr(socket, "getaddrinfo", refused)
 
 
 def pieces(name: str, data: bytes) -> list[tuple[str, str]]:
@@ -70,12 +55,8 @@ def test_mail_gives_its_text_and_each_attachment() -> None:
     assert remark.startswith("a.eml: run.exe can't be read.")
     assert remark.endswith("It was left out.")
     found = pieces("a.eml", data)
-    assert [source for source, _ in found] == [
-        "a.eml",
-        "a.eml › old.eml",
-        "a.eml › old.eml › note.docx",
-        "a.eml › photo.png",
-    ]
+    sources = ["a.eml", "a.eml › old.eml", "a.eml › old.eml › note.docx", "a.eml › photo.png"]
+    assert [source for source, _ in found] == sources
     assert "Subject: The kettle" in found[0][1]
     assert found[0][1].endswith("Take it back.")
     assert found[2][1] == "It leaks."

@@ -8,17 +8,13 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from courtroom.cases.criminal import Trial
+from courtroom import Courthouse, CourtroomError, ModelSpec, Question, Trial
 from courtroom.cases.dispute import SIDES, Dispute
 from courtroom.cases.drafts import Draft, Drafts, missing
 from courtroom.cases.papers import read_papers
-from courtroom.cases.question import Question
-from courtroom.courthouse import Courthouse
-from courtroom.errors import CourtroomError
-from courtroom.models.spec import ModelSpec
 from courtroom.questions.drafting import drafted
 from tests.openai_server import OpenAIServer, texts_of
-from tests.pages import house, page, press, ran, texts
+from tests.pages import field, house, page, press, ran, texts
 from tests.papers import ORDER, WHATSAPP, complaint, picture, word
 
 __all__ = ["house"]  # a fixture
@@ -57,7 +53,7 @@ def choose(app: AppTest, label: str, value: str) -> None:
 
 
 def is_disabled(app: AppTest, label: str) -> bool:
-    return next(one for one in app.button if one.label == label).disabled
+    return field(app, "button", label).disabled
 
 
 def test_papers_become_a_dispute_by_clicks(house: Courthouse) -> None:
@@ -89,7 +85,7 @@ def test_draft_is_there_after_the_page_is_loaded_again(house: Courthouse) -> Non
     assert [piece.number for piece in old.pieces] == [2, 1]
     assert next(one for one in app.button if str(one.key).endswith("-1-arrow_downward")).disabled
     again = page(draft=old.id)
-    assert next(one.value for one in again.text_input if one.label == "Title") == "A kettle"
+    assert field(again, "text_input", "Title").value == "A kettle"
     assert [piece.place for piece in draft_of(again, house).pieces] == ["buyer", "seller"]
     press(again, "Give the draft up")
     assert "no longer here" in texts(page(draft=old.id))
@@ -105,8 +101,8 @@ def test_dispute_is_written_by_hand_with_chat_votes_and_rounds(house: Courthouse
         ("Price", 12.5),
         *((f"Votes on record for the {side}, if there are any", 3) for side in SIDES),
     ):
-        next(one for one in app.number_input if one.label == label).set_value(number).run()
-    next(one for one in app.date_input if one.label == "Ordered").set_value(date(2025, 3, 1)).run()
+        field(app, "number_input", label).set_value(number).run()
+    field(app, "date_input", "Ordered").set_value(date(2025, 3, 1)).run()
     choose(app, "Category", "Home & Lifestyle")
     choose(app, "Who cast them", "people")
     for _ in range(2):
@@ -118,15 +114,10 @@ def test_dispute_is_written_by_hand_with_chat_votes_and_rounds(house: Courthouse
     press(app, "Save the case")
     case = house.library.case("a-lamp")
     assert isinstance(case, Dispute)
-    assert [(one.id, one.round, one.text) for one in case.evidence] == [
-        ("buyer-1", 1, "Broken."),
-        ("seller-1", 2, "Fine."),
-    ]
-    assert [(one.speaker, one.text) for one in case.chat] == [
-        ("buyer", "Is it new?"),
-        ("seller", "Yes."),
-        ("buyer", "It is not."),
-    ]
+    evidence = [("buyer-1", 1, "Broken."), ("seller-1", 2, "Fine.")]
+    assert [(one.id, one.round, one.text) for one in case.evidence] == evidence
+    chat = [("buyer", "Is it new?"), ("seller", "Yes."), ("buyer", "It is not.")]
+    assert [(one.speaker, one.text) for one in case.chat] == chat
     assert (case.transaction.cost, case.decided_by, case.source) == ("12.50 EUR", "people", "A friend")
     assert f"{case.transaction.ordered_at:%Y-%m-%d}" == "2025-03-01"
     assert case.real_counts() == {"buyer": 3, "seller": 3}
@@ -151,10 +142,8 @@ def test_papers_become_a_question_with_parties(house: Courthouse) -> None:
     assert isinstance(case, Question)
     assert case.options == ("yes", "no")
     assert [(one.name, one.wants) for one in case.parties] == [("Shops", "no"), ("Walkers", "")]
-    assert [(one.source, one.by, len(one.media)) for one in case.material] == [
-        ("answer.docx", "", 0),
-        ("chat.txt", "Shops", 1),
-    ]
+    material = [("answer.docx", "", 0), ("chat.txt", "Shops", 1)]
+    assert [(one.source, one.by, len(one.media)) for one in case.material] == material
     assert case.material[1].text == WHATSAPP.strip()
 
 
@@ -199,13 +188,9 @@ def test_evidence_that_stands_in_the_papers_is_taken_over(house: Courthouse, ser
         (99, "x", "both"),
     ]
     draft = asked(house, server, complaint(), answer(passages))
-    assert [(one.source, one.place) for one in draft.pieces][:5] == [
-        ("complaint.docx", "buyer"),
-        ("complaint.docx, picture 1", "buyer"),
-        ("answer.docx", "seller"),
-        ("answer.docx", "seller"),
-        ("chat.txt", ""),
-    ]
+    placed = [("complaint.docx", "buyer"), ("complaint.docx, picture 1", "buyer")]
+    placed += [("answer.docx", "seller"), ("answer.docx", "seller"), ("chat.txt", "")]
+    assert [(one.source, one.place) for one in draft.pieces][:5] == placed
     assert all(" ".join(one.text.split()) in " ".join(one.paper.split()) for one in draft.pieces)
     assert draft.refused == (
         "In the model's own words, to be compared with the papers: Title · What the buyer asks for · The seller's listing.",
@@ -236,13 +221,10 @@ def test_order_and_chat_are_read_word_for_word(house: Courthouse, server: OpenAI
         {"piece": 4, "text": "Yes, it does. I tried it.", "whose": "respondent"},
     ]
     draft = asked(house, server, papers, answer([], stated=listed, chat=chat))
-    assert {name: value for name, value in draft.values.items() if name.startswith("transaction.")} == {
-        "transaction.product": "Kettle",
-        "transaction.price": 1240.5,
-        "transaction.currency": "EUR",
-        "transaction.ordered_at": "2025-03-11",
-        "transaction.description": "Sold on 11 March 2025.",
-    }
+    taken = {"product": "Kettle", "price": 1240.5, "currency": "EUR", "ordered_at": "2025-03-11"}
+    taken |= {"description": "Sold on 11 March 2025."}
+    named = {name.partition("transaction.")[2]: value for name, value in draft.values.items()}
+    assert {name: value for name, value in named.items() if name} == taken
     assert draft.values["chat"] == ("buyer: Does the kettle switch off by itself?\nseller: Yes, it does. I tried it.")
     told = "\n".join(draft.refused)
     assert "“Order of 11 March 2025” does not say delivered: “2025-03-19”" in told
@@ -284,11 +266,8 @@ def test_draft_of_a_model_is_seen_corrected_and_saved(house: Courthouse, server:
     shown = texts(app)
     assert "Who paid for the parcel?" in shown
     assert "He lied" in shown
-    assert (
-        next(one.value for one in app.text_area if one.label == "Charge, or what the plaintiff claims")
-        == "40 euros back."
-    )
-    assert passage in next(one.value for one in app.text_area if one.label == "Text")
+    assert field(app, "text_area", "Charge, or what the plaintiff claims").value == "40 euros back."
+    assert passage in field(app, "text_area", "Text").value
     press(app, "Save the case")
     case = house.library.case("the-kettle")
     assert isinstance(case, Trial)

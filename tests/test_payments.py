@@ -12,33 +12,22 @@ from typing import Any
 
 import pytest
 
+from courtroom import Budget, Courthouse, ModelSpec, Record, Settings
 from courtroom.access import Access, acts
 from courtroom.accounts import AccountStore, Identity
-from courtroom.courthouse import Courthouse
-from courtroom.declarations.setup import Budget
 from courtroom.engine import budget
 from courtroom.engine.answers import AnswerStore
 from courtroom.engine.budget import Need, Payment, Reserved, Spent
 from courtroom.engine.errors import BudgetReached
-from courtroom.engine.record import Record
 from courtroom.media.store import MediaStore
 from courtroom.models.pool import ModelPool
-from courtroom.models.spec import ModelSpec
-from courtroom.settings import Settings
 from tests import forks
 from tests.kills import die_when
 from tests.openai_server import OpenAIServer
 from tests.test_resilience import environment, record_of, result, runs
-from tests.toy import CASE, Bench, Scripted, ToySetup, side_by_member
+from tests.toy import CASE, Bench, ToySetup, side_by_member
 
 NONSENSE = "I would rather not say."
-
-
-@pytest.fixture
-def bench(tmp_path: Path) -> Iterator[Bench]:
-    bench = Bench(tmp_path / "home", Scripted(side_by_member))
-    yield bench
-    bench.close()
 
 
 def shell_that_dies(answers: int, *words: str) -> None:

@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import SecretStr
 
-from courtroom.courthouse import Courthouse
+from courtroom import Courthouse, Settings
 from courtroom.engine.store import RunStore
 from courtroom.errors import StoreError
 from courtroom.evaluation.run_list import ORDERS, RunFilter, RunList
@@ -23,7 +23,6 @@ from courtroom.experiments.outcome import Outcome
 from courtroom.knowledge.bases import known_bases
 from courtroom.questions.asides import Cost
 from courtroom.questions.marks import Mark
-from courtroom.settings import Settings
 from courtroom.store.connection import AWAY, RefusedByServer, ServerError, passing
 from courtroom.store.database import Database
 from courtroom.store.opening import open_store

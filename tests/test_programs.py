@@ -23,9 +23,8 @@ from chuk_mcp.transports.stdio import StdioParameters, StdioTransport
 from mcp import ClientSession, StdioServerParameters, stdio_client
 from mcp.client.streamable_http import streamable_http_client
 
+from courtroom import Courthouse, Settings
 from courtroom.access import Access, Account, acts
-from courtroom.courthouse import Courthouse
-from courtroom.settings import Settings
 from courtroom.shell.programs import app_of
 from tests.signing_in import closed_house, person
 
@@ -166,13 +165,10 @@ async def test_plain_json_over_http_hears_a_question(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("token", ["", KEY.upper(), f"{KEY}-", "é"])
 def test_without_the_token_nothing_is_seen_or_started(tmp_path: Path, token: str) -> None:
+    wrong = ({}, {"Authorization": f"Bearer {token}".strip().encode()}, {"Authorization": f"Basic {KEY}"})
     with closing(Courthouse(Settings(home=tmp_path))) as house, door(house) as address:
         for path in ("/mcp", "/api/cases", "/api/hear", "/anything"):
-            for headers in (
-                {},
-                {"Authorization": f"Bearer {token}".strip().encode()},
-                {"Authorization": f"Basic {KEY}"},
-            ):
+            for headers in wrong:
                 answered = httpx.post(f"{address}{path}", json={"case": CASE}, headers=headers)
                 assert answered.status_code == 401
         assert house.store.runs() == []

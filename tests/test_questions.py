@@ -11,14 +11,11 @@ import streamlit as st
 from streamlit.testing.v1 import AppTest
 from typer.testing import CliRunner
 
+from courtroom import Case, CaseError, Courthouse, Record
 from courtroom.__main__ import app
 from courtroom.cases.ask import asked_with
-from courtroom.cases.case import Case
 from courtroom.cases.question import Party, Piece, Question, options_in
-from courtroom.courthouse import Courthouse
 from courtroom.datasets.row import Row
-from courtroom.engine.record import Record
-from courtroom.errors import CaseError
 from courtroom.experiments.spec import parsed
 from courtroom.experiments.what_if import evidence_left_out, knobs_turned, singly
 from courtroom.language import speaking
@@ -29,12 +26,11 @@ from courtroom.room.scene import scene
 from tests.asked import asked as prompts_of
 from tests.driving import answered_by, done, drive, house, prepared, whole_hearing
 from tests.pages import NASTY, benched, page, press, ran, texts
-from tests.pages import house as pages_house
 from tests.pictures import png
 from tests.samples import sample
 from tests.scripted_jury import Jury
 
-__all__ = ["house", "pages_house"]  # fixtures
+__all__ = ["house"]  # a fixture
 
 
 BRIDGE = "Should the town close the old bridge to cars?"
@@ -101,24 +97,24 @@ def test_no_member_is_told_what_came_of_it(house: Courthouse) -> None:
     assert "quartz" not in json.dumps(case.blind().model_dump(mode="json"))
 
 
-def test_a_question_is_asked_on_the_first_page_and_heard(pages_house: Courthouse) -> None:
+def test_a_question_is_asked_on_the_first_page_and_heard(app_house: Courthouse) -> None:
     empty = page()
     press(empty, "Deliberate")
     assert "There is no question" in texts(empty)
-    assert not list(pages_house.store.runs())
+    assert not list(app_house.store.runs())
     shown = page(q=BRIDGE, option="yes")
     assert shown.text_area(key="ask_options").value == "yes"
     assert shown.text_area(key="ask_question").value == BRIDGE
     shown.text_area(key="ask_options").set_value("yes, no, a pilot")
     shown.file_uploader(key="ask_files").upload("report.txt", b"A pilot would cost 40,000.")
     press(shown, "Deliberate")
-    (run,) = pages_house.store.runs()
-    pages_house.runner.wait(run.id)
-    case = pages_house.record(run.id).case
+    (run,) = app_house.store.runs()
+    app_house.runner.wait(run.id)
+    case = app_house.record(run.id).case
     assert isinstance(case, Question)
     assert case.options == ("yes", "no", "a pilot")
     assert [piece.text for piece in case.material] == ["A pilot would cost 40,000."]
-    assert pages_house.record(run.id).run.status == "done"
+    assert app_house.record(run.id).run.status == "done"
 
 
 def test_the_shell_asks_a_question(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -142,7 +138,7 @@ SMALL = {"jury_size": 3, "examination": "shared", "rounds": 2, "consensus": 1.0}
 
 
 @pytest.fixture
-def changing(pages_house: Courthouse) -> Courthouse:
+def changing(app_house: Courthouse) -> Courthouse:
     """The first juror changes sides in the second round; whoever answers, it costs nothing."""
 
     def vote(request: Any) -> str:
@@ -150,7 +146,7 @@ def changing(pages_house: Courthouse) -> Courthouse:
 
     jury = Jury()
     jury.votes = vote
-    return answered_by(pages_house, jury)
+    return answered_by(app_house, jury)
 
 
 def heard_jury(house: Courthouse) -> Record:

@@ -12,17 +12,15 @@ from typing import Any
 import pytest
 from scipy.stats import binomtest
 
-from courtroom.courthouse import Courthouse
+from courtroom import Courthouse, CourtroomError, Settings
 from courtroom.datasets.importing import Order
 from courtroom.datasets.samples import add_sample
 from courtroom.declarations.changes import changed
 from courtroom.declarations.paper import departures
-from courtroom.errors import CourtroomError
 from courtroom.experiments.measures import MEASURES
 from courtroom.experiments.plan import Plan, cells
 from courtroom.experiments.spec import Experiment, adapted, as_toml, read_toml
 from courtroom.experiments.written import frame_of
-from courtroom.settings import Settings
 from tests.docs import ROOT
 from tests.driving import done, shell
 
@@ -85,8 +83,7 @@ def test_a_recipe_fits_and_is_documented(file: Path, house: Courthouse) -> None:
     experiment = read_toml(file)
     assert experiment.name == file.stem
     kind = kind_of(house, experiment)
-    here = adapted(experiment, dataset=kind, split="test")
-    Plan(here, kind, house).check()
+    Plan(adapted(experiment, dataset=kind, split="test"), kind, house).check()
     assert f"[{file.stem}](../data/experiments/{file.name})" in (ROOT / "docs" / "reproduce.md").read_text()
     said = file.read_text(encoding="utf-8")
     assert "num_ctx" in said or '"ollama/' not in said, "names the context of its local models"

@@ -2,17 +2,15 @@
 
 import json
 import shlex
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
-from courtroom.courthouse import Courthouse
+from courtroom import Courthouse, Settings
 from courtroom.engine.run import RECORDING
 from courtroom.models.spec import OFFLINE
 from courtroom.questions.marks import Mark
-from courtroom.settings import Settings
 from tests.docs import blocks
 from tests.driving import shell
 from tests.openai_server import OpenAIServer
@@ -58,11 +56,9 @@ def studio(tmp_path_factory: pytest.TempPathFactory) -> Studio:
 
 
 @pytest.fixture
-def house(studio: Studio, tmp_path: Path) -> Iterator[Courthouse]:
+def house(studio: Studio, tmp_path: Path) -> Courthouse:
     """A fresh store of somebody who lists no connection."""
-    house = Courthouse(Settings(home=tmp_path / "home", recordings=studio.folder))
-    yield house
-    house.close()
+    return Courthouse(Settings(home=tmp_path / "home", recordings=studio.folder))
 
 
 def test_one_click_takes_in_a_hearing_with_its_forks(studio: Studio, house: Courthouse) -> None:
@@ -81,9 +77,7 @@ def test_a_file_that_only_says_it_is_a_recording_is_not_trusted(studio: Studio, 
     house.marks.put(run, Mark(reviewer="Ada", star=True))
     file = house.files.export(run)[1].encode()
     elsewhere = Courthouse(Settings(home=house.settings.home / "elsewhere", recordings=studio.folder))
-    imported = elsewhere.record(elsewhere.files.take_in(file)).run
-    assert not imported.is_recording
-    elsewhere.close()
+    assert not elsewhere.record(elsewhere.files.take_in(file)).run.is_recording
 
 
 def test_the_shell_forks_a_recording_with_a_stand_in(

@@ -15,17 +15,13 @@ from typing import Any
 
 import pytest
 
-from courtroom import Record, View
-from courtroom.courthouse import Courthouse
+from courtroom import Courthouse, CourtroomError, Procedure, Record, Settings, View
 from courtroom.engine.interventions import ChangeSetup, InterventionRefused
-from courtroom.engine.procedure import Procedure
-from courtroom.errors import CourtroomError
 from courtroom.models.apart import PromptError
 from courtroom.procedures import PROCEDURES
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
 from courtroom.procedures.debate.procedure import DEBATE, Argue, Argument
 from courtroom.procedures.registration import RegistrationError, mistakes, register
-from courtroom.settings import Settings
 from courtroom.shell.procedures import check_package, lay_out, tried
 from tests.driving import hearing
 from tests.driving import shell as in_this_process

@@ -11,13 +11,11 @@ import pytest
 from pydantic import BaseModel
 from pydantic.json_schema import SkipJsonSchema
 
-from courtroom.cases.case import Case
+from courtroom import Case, Courthouse, LabelledTask, ModelSpec
 from courtroom.cases.criminal import CriminalCase, Gold
 from courtroom.cases.dispute import Dispute, JurorOpinion, JuryRecord
 from courtroom.cases.files import read_folder
 from courtroom.cases.kinds import PROMPTS
-from courtroom.cases.labelled import LabelledTask
-from courtroom.courthouse import Courthouse
 from courtroom.judging.jurors import Reasons
 from courtroom.knowledge.bases import dispute_text, from_dispute
 from courtroom.law import Term
@@ -26,7 +24,6 @@ from courtroom.models.prompts import Prompts, templates
 from courtroom.models.rendering import environment, whole
 from courtroom.models.request import Message, Reply, Request, Watch
 from courtroom.models.schema import schema_of, shown_form
-from courtroom.models.spec import ModelSpec
 from courtroom.models.task import Answer, Longest, Overview, Point, Points, Room, Task
 from courtroom.procedures import PROCEDURES
 from courtroom.procedures.check_templates import unseen

@@ -13,12 +13,10 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from courtroom.courthouse import Courthouse
+from courtroom import Courthouse, Record, Settings
 from courtroom.engine.answers import AnswerStore
-from courtroom.engine.record import Record
 from courtroom.media.store import MediaStore
 from courtroom.models.wire import to_wire
-from courtroom.settings import Settings
 from courtroom.store.opening import open_store
 from tests import forks
 from tests.openai_server import OpenAIServer, server_process
@@ -130,18 +128,9 @@ def record_of(home: Path, run: str) -> Record:
 
 def test_a_fork_with_one_persona_changed_asks_one_verdict_anew_and_looks_at_nothing_again(tmp_path: Path) -> None:
     with server_process() as url:
-        words = (
-            "--model",
-            "openai/any",
-            "--set",
-            "consensus=1.0",
-            "--set",
-            "rounds=3",
-            "--set",
-            "jury_size=7",
-            "--json",
-        )
-        run = result(forked(tmp_path, url, "run", "oak-table", *words))["run"]
+        changes = ("--set", "consensus=1.0", "--set", "rounds=3", "--set", "jury_size=7")
+        words = ("run", "oak-table", "--model", "openai/any", *changes, "--json")
+        run = result(forked(tmp_path, url, *words))["run"]
         calls = stats(url)["calls"]
         parent = record_of(tmp_path, run)
         assert len(parent.ballots["round-1"]) == 7

@@ -8,21 +8,14 @@ from typing import Any
 
 import pytest
 
-from courtroom import report
-from courtroom.courthouse import Courthouse
+from courtroom import Courthouse, CourtroomError, Record, Settings, report
 from courtroom.engine.interventions import AddNote
-from courtroom.engine.record import Record
-from courtroom.errors import CourtroomError
 from courtroom.evaluation.comparison import compare
 from courtroom.models.connections import Connection
 from courtroom.report.run_file import imported_id
-from courtroom.settings import Settings
 from tests.driving import drive, hearing, shell
 from tests.full_store import SMALL, full_store
 from tests.openai_server import OpenAIServer
-from tests.pages import house as app_house
-
-__all__ = ["app_house"]  # a fixture
 
 
 @pytest.fixture(scope="module")
@@ -74,8 +67,7 @@ def test_an_imported_run_is_not_continued_or_steered_but_forked(there: Courthous
 
 
 def test_a_changed_file_is_refused_and_leaves_nothing(there: Courthouse, house: Courthouse) -> None:
-    run = full_store()[1]
-    data = written(there, run)
+    data = written(there, full_store()[1])
     with pytest.raises(CourtroomError, match="was changed after the export"):
         house.files.take_in(data.replace(b"Ada", b"Eve"))
     assert house.store.runs() == []
@@ -122,11 +114,8 @@ def test_an_export_holds_no_servers_address(server: OpenAIServer, tmp_path: Path
     } == {(connection, "" if connection else "not told")}
     fork = house.record(drive(house, house.fork(record.run.id, record.setup)))
     assert fork.asked == 0, "what is on record here is found as before"
-    house.close()
     elsewhere = Courthouse(Settings(home=tmp_path / "there"))
-    again = elsewhere.files.take_in(text.encode())
-    assert elsewhere.files.export(again)[1] == text
-    elsewhere.close()
+    assert elsewhere.files.export(elsewhere.files.take_in(text.encode()))[1] == text
 
 
 def test_an_estimate_says_that_an_address_has_changed(
@@ -140,5 +129,4 @@ def test_an_estimate_says_that_an_address_has_changed(
         found = app_house.estimate("cyberjurors", case, record.setup, 0, run)
         assert (found.on_record, len(found.warnings)) == (0, 1)
         assert found.warnings[0].startswith(MOVED)
-        told = json.loads(shell("fork", run, "--estimate", "--json"))
-        assert told["warnings"] == list(found.warnings)
+        assert json.loads(shell("fork", run, "--estimate", "--json"))["warnings"] == list(found.warnings)

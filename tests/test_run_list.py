@@ -9,19 +9,17 @@ from typing import Any
 
 import pytest
 
-from courtroom import report
+from courtroom import Courthouse, Record, report
 from courtroom.access import Access, acts, nobody
-from courtroom.courthouse import Courthouse
-from courtroom.engine.record import Record
 from courtroom.engine.run import Run
 from courtroom.evaluation.run_list import GroupLine, RunFilter, RunList
 from courtroom.room.said import search_said
 from courtroom.store.database import Database
 from tests.driving import hearing
 from tests.full_store import kept_what_if
-from tests.pages import heard, house, opened_at, page, press, ran, texts
+from tests.pages import field, heard, house, opened_at, page, press, put, ran, texts
 from tests.signing_in import closed_house, person
-from tests.test_pages import choose, field, listed, put
+from tests.test_pages import choose, listed
 
 __all__ = ["house"]  # a fixture
 
@@ -37,10 +35,8 @@ def copies(house: Courthouse, run: str, count: int, start: int = 0) -> None:
         names, kept = (", ".join(name for name in table if name not in own) for table in columns)
         for number in range(start, start + count):
             copy = f"{run}-{number:05d}"
-            db.execute(
-                f"INSERT INTO runs (id, created, {names}) SELECT ?, created - ?, {names} FROM runs WHERE id = ?",
-                (copy, 60 * (number + 1), run),
-            )
+            made = f"INSERT INTO runs (id, created, {names}) SELECT ?, created - ?, {names} FROM runs WHERE id = ?"
+            db.execute(made, (copy, 60 * (number + 1), run))
             db.execute(f"INSERT INTO events (run, {kept}) SELECT ?, {kept} FROM events WHERE run = ?", (copy, run))
 
 
@@ -212,7 +208,7 @@ def test_the_list_of_runs_opens_the_moment_at_which_it_was_said(house: Courthous
     record = played(house)
     path, said = statement(record)
     app = opened_at("runs")
-    next(one for one in app.text_input if one.label == "Search").set_value(said[:40]).run()
+    field(app, "text_input", "Search").set_value(said[:40]).run()
     assert any(one.label.startswith("Said ") for one in app.expander)
     ran(next(one for one in app.button if one.key == f"moment-{record.run.id}-{path}").click())
     assert app.query_params["moment"] == path

@@ -5,9 +5,8 @@ import json
 import pytest
 from pydantic import ValidationError
 
+from courtroom import Courthouse, Dispute
 from courtroom.cases.checks import check
-from courtroom.cases.dispute import Dispute
-from courtroom.courthouse import Courthouse
 from courtroom.settings import DATA
 from tests.driving import house, whole_hearing
 from tests.real import FOLDER, needs_real_data
@@ -35,8 +34,7 @@ def test_a_sample_passes_its_own_checks_and_its_media_open(house: Courthouse, na
 @pytest.mark.parametrize("procedure", ["jurisagents", "verdict"])
 @pytest.mark.parametrize("name", CRIMINAL[::6])
 def test_the_offline_model_hears_each_criminal_case_to_a_judgment(house: Courthouse, procedure: str, name: str) -> None:
-    record = whole_hearing(house, procedure, name)
-    assert record.run.verdict.details["judgment"]["relevant_articles"]
+    assert whole_hearing(house, procedure, name).run.verdict.details["judgment"]["relevant_articles"]
 
 
 @needs_real_data

@@ -92,10 +92,8 @@ def test_a_long_screenshot_arrives_as_parts_in_order(store: MediaStore) -> None:
     page = Image.linear_gradient("L").resize((900, 14_000))  # black at the top, white at the bottom
     case = case_with(saved(page), store)
     parts = sent(case, store)
-    assert [label for label, _ in parts][:2] == [
-        "Image 0, part 1 of 15, from top to bottom:",
-        "Image 0, part 2 of 15, from top to bottom:",
-    ]
+    labels = [f"Image 0, part {number} of 15, from top to bottom:" for number in (1, 2)]
+    assert [label for label, _ in parts][:2] == labels
     assert {image.size for _, image in parts} == {(900, 1024)}, "nothing is shrunk"
     tones = [image.convert("L").getpixel((450, 512)) for _, image in parts]
     assert tones == sorted(set(tones))
@@ -153,8 +151,7 @@ def test_tones_that_lie_too_near_to_each_other_are_told(store: MediaStore, tones
 
 
 def test_a_picture_under_another_ending_is_read_with_a_remark(store: MediaStore) -> None:
-    photo = Image.effect_noise((60, 40), 80)
-    case = case_with(saved(photo, "JPEG"), store, "photo.png")
+    case = case_with(saved(Image.effect_noise((60, 40), 80), "JPEG"), store, "photo.png")
     assert sent(case, store)[0][1].size == (60, 40)
     assert "photo.png is really a JPEG picture, and is read as one." in remarks(case, store)
     (package,) = read_upload("case.zip", write_zip(case, store))
@@ -321,10 +318,8 @@ def test_a_video_is_shown_as_frames_each_with_its_time(tmp_path: Path) -> None:
     assert first < last
     some = to_wire((Message("user", (medium.model_copy(update={"most_frames": 4}),)),), store)[0]["content"]
     labels = [part["text"] for part in some if "text" in part]
-    assert (labels[0], [text[:8] for text in labels[1:]]) == (
-        "Video 0, 4 frames:",
-        [f"at 00:0{second}" for second in (0, 2, 4, 6)],
-    )
+    seconds = [f"at 00:0{second}" for second in (0, 2, 4, 6)]
+    assert (labels[0], [text[:8] for text in labels[1:]]) == ("Video 0, 4 frames:", seconds)
 
 
 PHOTO = Medium(id="photo", kind="image", file="p.png")

@@ -11,9 +11,7 @@ from typing import Any
 import pytest
 from aiohttp import web
 
-from courtroom import report
-from courtroom.courthouse import Courthouse
-from courtroom.engine.record import Record
+from courtroom import Courthouse, ModelSpec, Record, report
 from courtroom.media.store import MediaStore
 from courtroom.models import failures
 from courtroom.models.capabilities import VISION, Capabilities
@@ -22,7 +20,6 @@ from courtroom.models.errors import ModelError
 from courtroom.models.pool import Call, ModelPool
 from courtroom.models.repair import read_answer
 from courtroom.models.request import Message, Reply, Request
-from courtroom.models.spec import ModelSpec
 from courtroom.shell.options import result
 from courtroom.store.opening import open_store
 from courtroom.store.writer import Writer
@@ -33,13 +30,9 @@ from tests.say import Watch, Word, ask, either_way, question, there
 from tests.server_thread import WebServer
 
 __all__ = ["house"]  # a fixture
+pytestmark = pytest.mark.usefixtures("no_pause")
 YES = '{"word": "yes"}'
 Body = dict[str, Any]
-
-
-@pytest.fixture(autouse=True)
-def no_pause(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(failures, "backoff_s", lambda number: 0.0)
 
 
 def said(finish: str | None = "stop", usage: object = None, **message: object) -> Answer:
@@ -444,8 +437,7 @@ def hear(house: Courthouse, monkeypatch: pytest.MonkeyPatch, answer: Answer, run
 
 
 def test_a_limit_of_pictures_is_kept_to_with_fewer_frames(house: Courthouse, monkeypatch: pytest.MonkeyPatch) -> None:
-    limited = refusing(lambda body: images(body) > 10, LIMITS[0])
-    record, shown = hear(house, monkeypatch, limited, runs=2)
+    record, shown = hear(house, monkeypatch, refusing(lambda body: images(body) > 10, LIMITS[0]), runs=2)
     assert 5 <= shown[1] == shown[2] <= 10 < shown[0]
     assert any("takes no more" in note and f"with {shown[1]} of" in note for note in record.notes)
 
@@ -468,8 +460,7 @@ def test_a_body_that_is_too_large_has_fewer_pictures(house: Courthouse, monkeypa
 def test_an_unexplained_refusal_takes_pictures_from_one_question_alone(
     house: Courthouse, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    odd = refusing(images, "Bad Request")
-    record, shown = hear(house, monkeypatch, odd, runs=2)
+    record, shown = hear(house, monkeypatch, refusing(images, "Bad Request"), runs=2)
     assert shown[-1] == 0 < shown[0]
     assert shown[len(shown) // 2 :] == shown[: len(shown) // 2]
     assert any("here alone they are replaced" in note for note in record.notes)
@@ -605,5 +596,4 @@ def test_a_jury_that_fails_as_a_whole_says_why(house: Courthouse, monkeypatch: p
     gone = "The model `any` does not exist or you do not have access to it."
     with OpenAIServer(answer=lambda body: error(404, gone), known_to=monkeypatch):
         run = hearing(house, "cyberjurors", model=ANY, jury_size=3).run.id
-    reason = house.record(run).run.reason
-    assert "openai/any is not known to its provider" in reason
+    assert "openai/any is not known to its provider" in house.record(run).run.reason

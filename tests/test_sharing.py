@@ -5,13 +5,11 @@ from functools import partial
 
 import pytest
 
-from courtroom import sharing
+from courtroom import CaseError, Courthouse, CourtroomError, sharing
 from courtroom.access import NOBODY, Access, Account, Forbidden, Resource, Visibility, acts
 from courtroom.cases.files import Package, read_folder
-from courtroom.courthouse import Courthouse
 from courtroom.datasets.row import Row
 from courtroom.engine.errors import NoSuchRun
-from courtroom.errors import CaseError, CourtroomError
 from courtroom.evaluation.run_list import RunFilter, RunList
 from courtroom.experiments.plan import finished
 from courtroom.experiments.spec import Experiment

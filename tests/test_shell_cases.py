@@ -11,9 +11,8 @@ from courtroom.__main__ import app
 from courtroom.cases.files import ENDINGS
 from courtroom.errors import CourtroomError
 from tests.driving import shell
-from tests.papers import mail, sheets, slides, word
-from tests.test_case_files import lamp as case
-from tests.test_case_files import packed
+from tests.papers import mail, sheets, slides, word, zipped
+from tests.test_case_files import as_json, case, kettle
 from tests.test_pdf import SCAN, lines, pdf
 from tests.test_sent_pictures import saved
 
@@ -24,11 +23,9 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 TABLE = b"text,label\nso good,joy\nso bad,fear\n"
-ZIP = packed({"case.json": case("long.png"), "long.png": saved(Image.new("RGB", (900, 5_000), "teal"))})
+ZIP = zipped({"case.json": kettle("long.png"), "long.png": saved(Image.new("RGB", (900, 5_000), "teal"))})
 FILES = {
-    ".json": case("a.png")
-    .replace(', "media": [{"id": "m1", "kind": "image", "file": "a.png", "description": "The lamp."}]', "")
-    .encode(),
+    ".json": as_json(case(evidence=[{"id": f"{side}-1", "side": side, "text": "x"} for side in ("buyer", "seller")])),
     ".jsonl": b'{"text": "so good", "label": "joy"}\n{"text": "so bad", "label": "fear"}\n',
     ".zip": ZIP,
     ".txt": b"The river rose in the night. The ferry stayed.",
@@ -50,7 +47,7 @@ FILES = {
 
 @pytest.mark.parametrize("ending", sorted(ENDINGS))
 def test_every_file_that_the_app_takes_is_heard_by_the_shell(ending: str, tmp_path: Path) -> None:
-    path = tmp_path / f"lamp{ending.upper()}"
+    path = tmp_path / f"kettle{ending.upper()}"
     path.write_bytes(FILES[ending])
     assert json.loads(shell("run", str(path), "--json"))["status"] == "done"
     (name,) = shell("cases", "add", str(path)).split()

@@ -2,29 +2,19 @@
 
 import json
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from courtroom.__main__ import main
-
 Shell = Callable[..., tuple[int, str, str]]
 
 
 @pytest.fixture
-def shell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Shell:
+def shell(shell: Shell, tmp_path: Path) -> Shell:
     """Runs a command; its exit code, what is on stdout, and on stderr."""
-    monkeypatch.setenv("COURTROOM_HOME", str(tmp_path / "home"))
-
-    def call(*words: str) -> tuple[int, str, str]:
-        monkeypatch.setattr("sys.argv", ["courtroom", *words])
-        with pytest.raises(SystemExit) as ended:
-            main()
-        told = capsys.readouterr()
-        return int(ended.value.code or 0), told.out, told.err
-
-    return call
+    return partial(shell, tmp_path / "home")
 
 
 def result(told: tuple[int, str, str]) -> Any:

@@ -7,9 +7,8 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from courtroom import Courthouse, CourtroomError
 from courtroom.access import NOBODY, Access, Account, Resource, acting_account, acts
-from courtroom.courthouse import Courthouse
-from courtroom.errors import CourtroomError
 from courtroom.sharing import DAY, ActionFilter, ActionLog, Links, owned
 from pages.parts.shared.house import courthouse
 from tests.driving import shell
@@ -36,8 +35,7 @@ def labels(app: AppTest) -> set[str]:
 
 
 def test_a_listed_address_that_the_provider_knows_owns_the_server_and_issuers_are_apart(house: Courthouse) -> None:
-    owner = visit("ada", "people")
-    assert "Ada" in texts(owner)
+    assert "Ada" in texts(visit("ada", "people"))
     again = visit("eve")  # to have an account
     again.user = {**claims("eve", verified=False), "email": "ada@example.org"}
     again.run()
@@ -147,8 +145,7 @@ def test_its_owner_says_who_sees_a_run_and_who_did_what_can_be_read(house: Court
     assert TITLE not in texts(guest)
     with acts(NOBODY):
         assert not house.store.runs()
-    done = visit("ada", "people").dataframe[-1].value
-    assert f"run {run}" in set(done["on what"])
+    assert f"run {run}" in set(visit("ada", "people").dataframe[-1].value["on what"])
     with acts(person(house, "ada", Access.OWN)):
         log = ActionLog(house.database)
         assert log.count(ActionFilter(account=bea.id, action="make")) == 1

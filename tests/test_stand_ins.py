@@ -8,11 +8,9 @@ from typing import Any
 import pytest
 from aiohttp import web
 
+from courtroom import Courthouse, Record, Settings, report
 from courtroom import film as films
-from courtroom import report
 from courtroom.cases.dispute import Evidence
-from courtroom.courthouse import Courthouse
-from courtroom.engine.record import Record
 from courtroom.evaluation.turnout import turnout
 from courtroom.experiments.spec import Experiment
 from courtroom.film.picture import Painter
@@ -21,15 +19,11 @@ from courtroom.models import failures
 from courtroom.models.connections import Connection, Connections
 from courtroom.models.spec import OFFLINE
 from courtroom.procedures.cyberjurors.tasks import PerceiveEvidence
-from courtroom.settings import Settings
 from pages.parts.shared.shown import literal
-from tests.driving import hearing, shell
+from tests.driving import arms_of, hearing, shell
 from tests.openai_server import OpenAIServer, answer_for, refusal, texts_of
-from tests.pages import house as app_house
 from tests.pages import page, texts
 from tests.test_sharing import add_dataset
-
-__all__ = ["app_house"]  # a fixture
 
 SLOW = {"id": "openai/slow", "connection": "lab", "timeout_s": 0.3, "attempts": 1, "vision": "no"}
 SMALL: dict[str, Any] = {"jury_size": 4, "rounds": 1, "examination": "shared"}
@@ -50,11 +44,10 @@ def server() -> Iterator[OpenAIServer]:
 
 
 @pytest.fixture
-def house(server: OpenAIServer, tmp_path: Path) -> Iterator[Courthouse]:
+def house(server: OpenAIServer, tmp_path: Path) -> Courthouse:
     house = Courthouse(Settings(home=tmp_path))
     house.connections.update(lab(server))
-    yield house
-    house.close()
+    return house
 
 
 def lab(server: OpenAIServer) -> Connections:
@@ -82,10 +75,7 @@ def test_a_stand_in_answers_where_the_model_timed_out(house: Courthouse, server:
 
 
 def test_an_experiment_says_what_stand_ins_answered(house: Courthouse) -> None:
-    arms = [
-        {"name": name, "procedure": "cyberjurors", "set": {**SMALL, "members": members}}
-        for name, members in (("helped", HALF), ("alone", {}))
-    ]
+    arms = arms_of({"helped": {**SMALL, "members": HALF}, "alone": SMALL}, "cyberjurors")
     spec = Experiment.model_validate({"name": "ours", "dataset": {"name": "ours", "limit": 1}, "arms": arms})
     add_dataset(house, "ours")
     name = house.experiments.begin(spec)
@@ -124,20 +114,17 @@ def test_a_report_and_a_film_say_who_is_missing(house: Courthouse, monkeypatch: 
 
 def test_pages_say_who_is_missing_and_who_stood_in(server: OpenAIServer, app_house: Courthouse) -> None:
     app_house.connections.update(lab(server))
-    try:
-        silent = heard(app_house, members=SILENT)
-        assert page("runs").dataframe[0].value["Note"][0].startswith(MISSING)
-        app = page("deliberation", {f"tab-{silent.run.id}": "Votes"}, run=silent.run.id)
-        assert all(literal(sentence) in texts(app) for sentence in turnout(silent))
-        votes = next(one.value for one in app.dataframe if "member" in one.value)
-        assert list(votes.iloc[:, 1])[2:] == ["no answer", "no answer"]
-        stood_in = heard(app_house, members=HALF)
-        assert page("runs").dataframe[0].value["Note"][0].endswith("2 of 4 votes are of stand-ins.")
-        app = page("deliberation", {f"tab-{stood_in.run.id}": "Calls"}, run=stood_in.run.id)
-        calls = next(one.value for one in app.dataframe if "model" in one.value)
-        assert "offline instead of openai/slow" in set(calls["model"])
-    finally:
-        app_house.connections.pop("lab")
+    silent = heard(app_house, members=SILENT)
+    assert page("runs").dataframe[0].value["Note"][0].startswith(MISSING)
+    app = page("deliberation", {f"tab-{silent.run.id}": "Votes"}, run=silent.run.id)
+    assert all(literal(sentence) in texts(app) for sentence in turnout(silent))
+    votes = next(one.value for one in app.dataframe if "member" in one.value)
+    assert list(votes.iloc[:, 1])[2:] == ["no answer", "no answer"]
+    stood_in = heard(app_house, members=HALF)
+    assert page("runs").dataframe[0].value["Note"][0].endswith("2 of 4 votes are of stand-ins.")
+    app = page("deliberation", {f"tab-{stood_in.run.id}": "Calls"}, run=stood_in.run.id)
+    calls = next(one.value for one in app.dataframe if "model" in one.value)
+    assert "offline instead of openai/slow" in set(calls["model"])
 
 
 def test_the_shell_says_who_is_missing(server: OpenAIServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -158,18 +145,15 @@ def test_a_member_that_speaks_as_a_model_is_counted_and_marked(server: OpenAISer
     server.faults = 0.0
     server.answer = lambda body: json.dumps(said) if "# Your task: vote" in str(body["messages"]) else None
     app_house.connections.update(lab(server))
-    try:
-        record = heard(app_house, members={"juror-03": {**SLOW, "timeout_s": 60}})
-        told = f"{record.member('juror-03').name} spoke of itself as a language model."  # type: ignore[union-attr]
-        assert record.ballots["round-1"]["juror-03"].choice == "seller"
-        app = page("deliberation", {f"tab-{record.run.id}": "Votes"}, run=record.run.id)
-        votes = next(one.value for one in app.dataframe if "member" in one.value)
-        assert votes.iloc[2, 1].endswith("(speaks of itself as a language model)")
-        assert literal(told) in texts(app)
-        assert turnout(record) == (told,)
-        assert [call.member for call in record.calls if call.speaks_as_model] == ["juror-03"]
-    finally:
-        app_house.connections.pop("lab")
+    record = heard(app_house, members={"juror-03": {**SLOW, "timeout_s": 60}})
+    told = f"{record.member('juror-03').name} spoke of itself as a language model."  # type: ignore[union-attr]
+    assert record.ballots["round-1"]["juror-03"].choice == "seller"
+    app = page("deliberation", {f"tab-{record.run.id}": "Votes"}, run=record.run.id)
+    votes = next(one.value for one in app.dataframe if "member" in one.value)
+    assert votes.iloc[2, 1].endswith("(speaks of itself as a language model)")
+    assert literal(told) in texts(app)
+    assert turnout(record) == (told,)
+    assert [call.member for call in record.calls if call.speaks_as_model] == ["juror-03"]
 
 
 CASE = "phone-battery"
@@ -207,9 +191,8 @@ def refusing() -> Refusing:
 def lab_house(refusing: Refusing, tmp_path: Path) -> Iterator[Courthouse]:
     with OpenAIServer(answer=refusing.answer) as server:
         lab_house = Courthouse(Settings(home=tmp_path))
-        lab_house.connections["lab"] = Connection.model_validate({"provider": "openai", "address": server.url})
+        lab_house.connections.update(lab(server))
         yield lab_house
-        lab_house.close()
 
 
 def seen(lab_house: Courthouse, **knobs: Any) -> Record:

@@ -16,9 +16,8 @@ from statsmodels.stats.contingency_tables import cochrans_q
 from statsmodels.stats.inter_rater import fleiss_kappa
 from statsmodels.stats.multitest import multipletests
 
-from courtroom.cases.case import Case
+from courtroom import Case, Courthouse
 from courtroom.cases.labelled import Labelled, LabelledTask
-from courtroom.courthouse import Courthouse
 from courtroom.evaluation import significance
 from courtroom.evaluation.intervals import CaseSums, Interval, of_difference, of_measure, of_share
 from courtroom.evaluation.lawbench import term_score

@@ -8,13 +8,12 @@ from typing import Any
 import pytest
 from aiohttp import web
 
-from courtroom.courthouse import Courthouse
-from courtroom.errors import CourtroomError
+from courtroom import Courthouse, CourtroomError
 from courtroom.evaluation.significance import Series, series
-from tests.driving import done, shell
+from tests.driving import arms_of, done, shell
 from tests.openai_server import Answer, OpenAIServer, answer_for
 from tests.pages import benched
-from tests.test_experiments import SINGLE, TRIAL, spec, texts
+from tests.test_experiments import JUDGES, spec, texts
 
 PRICED = "openai/gpt-4o-mini"
 
@@ -125,11 +124,7 @@ def changing_house(house: Courthouse, model: Changing, server: OpenAIServer) -> 
 
 
 def experiment(changing_house: Courthouse) -> str:
-    arms = [
-        {"name": name, "procedure": "courtroom-llm", "model": "openai/any", "set": knobs}
-        for name, knobs in (("one judge", SINGLE), ("three judges", TRIAL))
-    ]
-    return done(changing_house, spec(arms=arms)).kept.id
+    return done(changing_house, spec(arms=arms_of(JUDGES, model="openai/any"))).kept.id
 
 
 def test_a_model_that_stays_as_it_was_shows_no_change(changing_house: Courthouse) -> None:

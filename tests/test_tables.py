@@ -14,11 +14,10 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
+from courtroom import CaseError, CourtroomError, LabelledTask
 from courtroom.__main__ import app
 from courtroom.cases.files import Package, read_each, read_upload
-from courtroom.cases.labelled import LabelledTask
 from courtroom.cases.readers.tables import NumberedLabels
-from courtroom.errors import CaseError, CourtroomError
 from courtroom.panel.personas import checked, read_panel
 from courtroom.text.encoding import ENCODINGS, decoded
 from tests.attacks.test_files import arrow, parquet

@@ -10,9 +10,7 @@ from unittest.mock import Mock, create_autospec
 
 import pytest
 
-from courtroom.courthouse import Courthouse
-from courtroom.errors import CourtroomError
-from courtroom.settings import Settings
+from courtroom import Courthouse, CourtroomError, Settings
 from courtroom.store.opening import open_store
 from pages.parts.shared import house as pages_house
 from tests import forks
@@ -42,9 +40,8 @@ def other_process(path: Path, name: str, killed: bool) -> None:
 
 
 def shell(*words: str) -> str:
-    done = forks.run(*words)
-    assert done.returncode == 0, done.stderr
-    return done.stdout
+    with forks.Fork(forks.shell, *words) as process:
+        return process.output()
 
 
 def test_a_store_opened_twice_loses_nothing(tmp_path: Path) -> None:

@@ -1,21 +1,17 @@
 """Roles and members that a setup names and that are not there are refused, with those that are, at every door."""
 
 import json
-from pathlib import Path
 
 import pytest
 
-from courtroom.courthouse import Courthouse
+from courtroom import Courthouse, CourtroomError
 from courtroom.datasets import Row
-from courtroom.errors import CourtroomError
 from courtroom.experiments.spec import parsed
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
 from pages.parts.shared.shown import literal
-from tests.driving import drive, house, shell
-from tests.pages import house as app_house
-from tests.pages import page, press, texts
+from tests.driving import arms_of, drive, shell
+from tests.pages import field, page, press, texts
 
-__all__ = ["app_house", "house"]  # fixtures
 SMALL = {"jury_size": 3, "rounds": 1, "examination": "shared"}
 NO_ROLE = "roles.jurors: CyberJurors has no role “jurors”. Use one of juror, examiner, clerk."
 NO_SEAT = "nobody sits in the seat “juror-99”. Use one of juror-01, juror-02, juror-03, clerk, examiner."
@@ -26,10 +22,8 @@ def setup(**more: object) -> CyberJurorsSetup:
 
 
 @pytest.mark.parametrize(("name", "sentence"), [("roles.jurors.id", NO_ROLE), ("members.juror-99.id", NO_SEAT)])
-def test_the_shell_refuses_a_name_that_stands_for_nobody(
-    name: str, sentence: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("COURTROOM_HOME", str(tmp_path))
+@pytest.mark.usefixtures("house")
+def test_the_shell_refuses_a_name_that_stands_for_nobody(name: str, sentence: str) -> None:
     given = [f"--set={key}={value}" for key, value in {**SMALL, name: "openai/gpt-4o-mini"}.items()]
     with pytest.raises(CourtroomError, match="stands|role|seat") as refused:
         shell("run", "oak-table", *given)
@@ -39,10 +33,7 @@ def test_the_shell_refuses_a_name_that_stands_for_nobody(
 
 def test_an_experiment_and_a_what_if_refuse_such_names(house: Courthouse) -> None:
     run = drive(house, house.new_run("cyberjurors", house.library.case("oak-table"), setup(), 0))
-    arms = [
-        {"name": "base", "procedure": "cyberjurors"},
-        {"name": "wrong", "procedure": "cyberjurors", "set": {"members.juror-99.id": "offline"}},
-    ]
+    arms = arms_of({"base": {}, "wrong": {"members.juror-99.id": "offline"}}, "cyberjurors")
     what_if = parsed({"name": "w", "dataset": {"run": run}, "arms": arms}, "The what-if")
     with pytest.raises(CourtroomError, match="wrong: members.juror-99: nobody sits"):
         house.experiments.begin(what_if)
@@ -66,7 +57,7 @@ def test_a_link_with_such_names_is_refused_until_they_are_taken_out(app_house: C
     press(app, "Use these settings")
     assert literal(NO_ROLE) in texts(app)
     assert literal(NO_SEAT) in texts(app)
-    assert next(one for one in app.button if one.label == "Start").disabled
+    assert field(app, "button", "Start").disabled
     press(app, "Take these names out")
     press(app, "Start")
     (row,) = app_house.store.runs()

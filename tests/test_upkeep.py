@@ -15,11 +15,10 @@ from pathlib import Path
 import pytest
 from aiohttp import web
 
-from courtroom.courthouse import Courthouse
+from courtroom import Courthouse, Settings
 from courtroom.errors import StoreError
 from courtroom.knowledge.search import Knowledge
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
-from courtroom.settings import Settings
 from courtroom.store.opening import open_store
 from courtroom.store.sqlite import check
 from courtroom.upkeep import backup, doctor

@@ -7,17 +7,13 @@ from typing import Any
 
 import pytest
 
+from courtroom import Courthouse, CourtroomError, Fetch, ModelSpec, Record, Search
 from courtroom.cases.criminal import CriminalCase, DraftBatch, Gold
-from courtroom.courthouse import Courthouse
-from courtroom.engine.record import Record
-from courtroom.errors import CourtroomError
 from courtroom.knowledge.bases import bundled_statutes
 from courtroom.knowledge.memory import Directive, Recall, Standard
-from courtroom.knowledge.search import Fetch, Search
 from courtroom.law import Both, Judgment, Statute, Term
 from courtroom.models.request import Request
 from courtroom.models.schema import schema_of
-from courtroom.models.spec import ModelSpec
 from courtroom.procedures import PROCEDURES
 from courtroom.procedures.verdict.alignment import adapter, first_drafts, preferences, supervised
 from courtroom.procedures.verdict.setup import VerdictSetup
@@ -92,8 +88,7 @@ def test_feedback_accumulates_and_the_loop_ends_after_t_max_turns(house: Courtho
     record = hear(house, model, learning={"on": True})
     assert [stage.name for stage in record.stages][1:4] == ["Turn 1", "Turn 2", "Turn 3"]
     assert "meta" in {member.role for member in record.members}
-    last = model.prompts("draft")[-1]
-    assert all(f"public place ({turn})." in last for turn in (1, 2))
+    assert all(f"public place ({turn})." in model.prompts("draft")[-1] for turn in (1, 2))
     assert record.run.verdict.note.startswith("No draft passed in 3 turns")
     assert house.knowledge.memory.buffer.get("standard-stall") is not None  # right, but not verified
 
@@ -126,12 +121,8 @@ def test_a_question_is_refused_before_it_is_on_record(house: Courthouse) -> None
     assert house.store.runs() == []
 
 
-SUSPENDED = {
-    "relevant_articles": [293],
-    "accusation": [QUARRELS],
-    "term_of_imprisonment": {"imprisonment": 12},
-    "further": {"suspended_months": 12, "fine_yuan": 3000},
-}
+A_YEAR = {"relevant_articles": [293], "accusation": [QUARRELS], "term_of_imprisonment": {"imprisonment": 12}}
+SUSPENDED = {**A_YEAR, "further": {"suspended_months": 12, "fine_yuan": 3000}}
 ACQUITTED = {"relevant_articles": [], "accusation": [], "term_of_imprisonment": {}, "further": {"acquitted": True}}
 
 
@@ -277,14 +268,8 @@ def test_advice_that_gives_the_real_article_or_charge_away_is_asked_for_again() 
     task = ReflectOnDraft(case=CASE.blind(), draft=draft, statutes=statutes, **known)
     for advice in ("Look at the place, article 234 aside.", "Whether a stranger was beaten."):
         assert task.problem(Advice(advice=advice)) is None
-    for advice in (
-        "Article 293 applies.",
-        "看第二百九十三条。",
-        "See 293条.",
-        "Art 293.",
-        "It is (293).",
-        f"It is {QUARRELS}.",
-    ):
+    article = ("Article 293 applies.", "看第二百九十三条。", "See 293条.", "Art 293.", "It is (293).")
+    for advice in (*article, f"It is {QUARRELS}."):
         assert task.problem(Advice(advice=advice)) is not None, advice
     missed = task.model_copy(update={"statutes": ()})  # the look-up had not found the real article
     assert missed.problem(Advice(advice=f"It is {QUARRELS.capitalize()}.")) is not None

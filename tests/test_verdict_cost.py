@@ -4,12 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from courtroom.courthouse import Courthouse
+from courtroom import Courthouse, Settings
 from courtroom.datasets import Row
 from courtroom.experiments.spec import parsed
 from courtroom.models import batches
 from courtroom.models.card import price
-from courtroom.settings import Settings
 from tests.driving import done
 from tests.provider_server import ProviderServer
 
@@ -40,11 +39,8 @@ def test_a_verdict_with_cache_and_batch_costs_what_is_published(
     assert (row.state, len(record.tallies), server.calls) == ("done", 3, 0), row.reason
     paid = {name: server.billed[f"batch {name}"] for name in ("full", "read", "written", "completion")}
     prompt, completion = record.tokens
-    assert (prompt, record.spent.cached, record.spent.batched) == (
-        sum(paid.values()) - completion,
-        paid["read"],
-        prompt + completion,
-    )
+    billed = (sum(paid.values()) - completion, paid["read"], prompt + completion)
+    assert (prompt, record.spent.cached, record.spent.batched) == billed
     single, half = price(model), price(model, by_batch=True)
     assert single is not None
     assert half is not None

@@ -8,10 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from courtroom import Courthouse, CourtroomError
 from courtroom.cases.dispute import Evidence
-from courtroom.courthouse import Courthouse
 from courtroom.declarations.changes import changed
-from courtroom.errors import CourtroomError
 from courtroom.evaluation.movement import movement
 from courtroom.experiments import what_if
 from courtroom.experiments.outcome import Outcome
@@ -80,8 +79,7 @@ def held(house: Courthouse) -> Iterator[Held]:
 
 
 def started(house: Courthouse, experiment: Experiment, keys: dict[str, str] | None = None) -> str:
-    name = house.experiments.begin(experiment)
-    return house.experiments.go(name, keys)
+    return house.experiments.go(house.experiments.begin(experiment), keys)
 
 
 def test_every_variant_runs_under_every_seed_as_estimated(house: Courthouse) -> None:

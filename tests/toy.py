@@ -10,26 +10,18 @@ from typing import Literal
 
 from pydantic import BaseModel, Field
 
-from courtroom.cases.case import Case
+from courtroom import Case, Court, Lesson, ModelSpec, Procedure, Record, Settings, Task, Verdict
 from courtroom.cases.dispute import Dispute, Transaction
 from courtroom.declarations.parts import Choice, Role, StageKind
 from courtroom.declarations.setup import Budget, Member, Setup
 from courtroom.engine.answers import AnswerStore, Asker
-from courtroom.engine.court import Court
-from courtroom.engine.events import Verdict
-from courtroom.engine.procedure import Procedure
-from courtroom.engine.record import Record
 from courtroom.engine.run import Control
 from courtroom.engine.runner import Runner
 from courtroom.engine.store import RunStore
-from courtroom.knowledge.lessons import Lesson
 from courtroom.knowledge.search import Hit, Query
 from courtroom.models.capabilities import Capabilities
 from courtroom.models.pool import ModelPool
 from courtroom.models.request import Model, Reply, Request, Usage, Watch
-from courtroom.models.spec import ModelSpec
-from courtroom.models.task import Task
-from courtroom.settings import Settings
 from courtroom.store.opening import open_store
 from courtroom.store.writer import Writer
 

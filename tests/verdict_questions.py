@@ -4,11 +4,10 @@ import asyncio
 from pathlib import Path
 from typing import Any
 
-from courtroom.cases.criminal import CriminalCase
+from courtroom import CriminalCase, Task
 from courtroom.knowledge.bases import bundled_statutes
 from courtroom.law import Judgment, Term
 from courtroom.models.prompts import Prompts
-from courtroom.models.task import Task
 from courtroom.procedures import PROCEDURES
 from courtroom.procedures.verdict import tasks
 from courtroom.procedures.verdict.setup import VerdictSetup

@@ -12,8 +12,7 @@ from pathlib import Path
 from PIL import Image
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
-from courtroom.courthouse import Courthouse
-from courtroom.settings import Settings
+from courtroom import Courthouse, Settings
 from tests.app_server import CHROMIUM, FLAGS, app_server
 from tests.benchmarks.tables import options
 

@@ -5,23 +5,20 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, get_args
 
+from courtroom import Case, Courthouse, Doubt, Settings
 from courtroom.cases.ask import asked_with
-from courtroom.cases.case import Case
 from courtroom.cases.dispute import Dispute, PrecedentBatch
 from courtroom.cases.kinds import parse_case
 from courtroom.cases.question import Piece
 from courtroom.cases.readers.cail import convert_lawbench
-from courtroom.courthouse import Courthouse
 from courtroom.declarations.changes import put
 from courtroom.engine.asked_court import NO_MORE
 from courtroom.engine.interventions import Intervention, ReplyToQuestions
-from courtroom.judging.jurors import Doubt
 from courtroom.knowledge.bases import from_dispute
 from courtroom.models.prompts import answer_form
 from courtroom.procedures import PROCEDURES
 from courtroom.questions.beside import prompt
 from courtroom.questions.mirror import RewriteCase, texts
-from courtroom.settings import Settings
 from tests.asked import Asked, asked
 from tests.samples import drafts
 
@@ -60,21 +57,12 @@ OFF: dict[str, tuple[str, str, dict[str, object]]] = {
     "council": ("trial-boatyard-fire", "respond", {}),
 }
 """For each procedure that takes the knobs that all voting procedures share: a case, the vote, and a small setup."""
-PEOPLE: list[dict[str, object]] = [
-    {
-        "name": name,
-        "gender": "woman",
-        "age": 58,
-        "status": "employed",
-        "background": "Drives a bus.",
-        "traits": [],
-        "interests": [],
-        "schooling": "Left school at 16",
-        "jury_service": "Sat in a criminal jury in 2019",
-        "went_through": "Her shop burned down when she was 30",
-    }
-    for name in ("Ann Wood", "Bea Hill")
-]
+LIVED = {"schooling": "Left school at 16", "jury_service": "Sat in a criminal jury in 2019"}
+LIVED |= {"went_through": "Her shop burned down when she was 30"}
+DRIVER = {"gender": "woman", "age": 58, "status": "employed", "background": "Drives a bus."}
+PEOPLE = [{"name": name, **DRIVER, "traits": [], "interests": [], **LIVED} for name in ("Ann Wood", "Bea Hill")]
+SCRIPT: dict[str, object] = {"script.members": 2, "script.seats": [1, 2]}
+SCRIPT |= {"script.words": ["For me it is settled.", "I vote guilty and have nothing to add."]}
 KNOBS: dict[str, tuple[str, dict[str, object]]] = {
     **{f"count-seen-{whose}": ("mock-jury", {"count_seen": whose}) for whose in ("all", "nobody")},
     **{f"cyberjurors-count-seen-{whose}": ("cyberjurors", {"count_seen": whose}) for whose in ("all", "heard")},
@@ -88,14 +76,7 @@ KNOBS: dict[str, tuple[str, dict[str, object]]] = {
     "discussion-peers-unnamed": ("discussion", {"peers_named": False}),
     **{f"doubt-{name}": ("mock-jury", {"doubt": name}) for name in get_args(get_args(Doubt)[0])},
     "discussion-doubt-sure": ("discussion", {"doubt": "sure"}),
-    "scripted": (
-        "mock-jury",
-        {
-            "script.members": 2,
-            "script.seats": [1, 2],
-            "script.words": ["For me it is settled.", "I vote guilty and have nothing to add."],
-        },
-    ),
+    "scripted": ("mock-jury", SCRIPT),
     "people-who-lived": ("mock-jury", {"jury_size": 2, "first_votes": 1, "jury": PEOPLE}),
     "council-doubt-hesitation": ("council", {"doubt": "hesitation"}),
 }

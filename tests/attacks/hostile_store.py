@@ -14,9 +14,7 @@ from typing import Any, TypeVar
 from aiohttp import web
 from pydantic import BaseModel, ValidationError
 
-from courtroom.cases.case import Case
-from courtroom.cases.labelled import LabelledTask
-from courtroom.courthouse import Courthouse
+from courtroom import Case, Courthouse, LabelledTask, Settings
 from courtroom.engine.interventions import AddEvidence, AddNote, ChangeSetup, Overrule
 from courtroom.experiments.what_if import evidence_left_out
 from courtroom.knowledge.memory import Directive, Standard
@@ -24,7 +22,6 @@ from courtroom.law import Judgment
 from courtroom.models.prompts import templates
 from courtroom.panel.personas import sample_panel
 from courtroom.questions.audience import LONGEST
-from courtroom.settings import Settings
 from tests.driving import drive, until
 from tests.openai_server import answer_for
 
@@ -242,8 +239,7 @@ def _steered(house: Courthouse, cases: Mapping[str, Case], canaries: Canaries) -
     run = _hearing(house, "cyberjurors", cases, canaries)
     house.runner.step(run)
     house.runner.wait(run)
-    record = house.record(run)
-    call = next(call for call in record.calls if call.value)
+    call = next(call for call in house.record(run).calls if call.value)
     value = {
         name: f"{canaries.some(300)}{part}" if type(part) is str and "_id" not in name else part
         for name, part in call.value.items()

@@ -16,20 +16,18 @@ from typing import Any
 
 import pytest
 
+from courtroom import Courthouse, CourtroomError, Settings
 from courtroom.access import NOBODY, Access, Account, Forbidden, Resource, Visibility, acts, nobody
-from courtroom.courthouse import Courthouse
 from courtroom.datasets.importing import Order
 from courtroom.datasets.row import Row
 from courtroom.engine.events import Called
 from courtroom.engine.interventions import AddNote
 from courtroom.engine.run import Control
-from courtroom.errors import CourtroomError
 from courtroom.experiments.hypotheses import Hypothesis
 from courtroom.experiments.mirror import drafts
 from courtroom.experiments.spec import Experiment
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
 from courtroom.questions.beside import ask_outside_runs
-from courtroom.settings import Settings
 from courtroom.sharing import share
 from tests.driving import hearing
 from tests.pages import ROOT, texts
@@ -218,7 +216,6 @@ def test_only_a_server_refuses_who_is_unknown(is_server: bool, tmp_path: Path, m
     with pytest.raises(Forbidden) if is_server else nullcontext():
         Context().run(house.setups.save, "mine", {})  # whoever tests is said to be the server, by another fixture
     assert ("mine" in house.setups.names()) != is_server
-    house.close()
 
 
 def test_a_program_within_a_server_opens_it_to_nobody(house: Courthouse, tmp_path: Path) -> None:

@@ -11,21 +11,18 @@ from typing import Any
 
 import pytest
 
-from courtroom.courthouse import Courthouse
+from courtroom import Courthouse, Settings
 from courtroom.errors import MediaError, StoreError
 from courtroom.film.film import film
 from courtroom.film.picture import Painter
-from courtroom.settings import Settings
 from courtroom.shell.options import write
 from courtroom.text.files import replacing
 from courtroom.upkeep import backup
 from courtroom.upkeep.doctor import examine
 from tests import forks
-from tests.attacks.test_stores import one_sentence, shell
+from tests.attacks.test_stores import one_sentence
 from tests.driving import drive
 from tests.full_store import SMALL, STORE, full_store
-
-__all__ = ["shell"]  # a fixture
 
 ENDINGS = ("-wal", "-shm")
 

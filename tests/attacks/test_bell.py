@@ -8,9 +8,8 @@ from pathlib import Path
 import pytest
 from pydantic import SecretStr
 
+from courtroom import Courthouse, Settings
 from courtroom.access import NOBODY, Access, Forbidden, acts
-from courtroom.courthouse import Courthouse
-from courtroom.settings import Settings
 from tests.bell_servers import Hook, mailbox
 from tests.driving import drive
 from tests.signing_in import closed_house, person

@@ -44,9 +44,10 @@ def long_answer(request: Request) -> str:
 
 
 @pytest.fixture
-def bench(tmp_path: Path) -> Iterator[Bench]:
-    with closing(Bench(tmp_path / "home", Scripted(long_answer))) as bench:
-        yield bench
+def bench(bench: Bench) -> Bench:
+    """Its answers need room."""
+    bench.model.reply = long_answer
+    return bench
 
 
 def written_by(bench: Bench) -> sqlite3.Connection:
@@ -157,8 +158,7 @@ def limited(home: Path) -> None:
 
 def test_a_file_that_may_not_grow_holds_the_answers(tmp_path: Path) -> None:
     with forks.Fork(limited, tmp_path / "home") as process:
-        done = process.finish()
-    assert done.returncode == 0, done.stderr
+        process.output()
 
 
 @pytest.fixture
@@ -252,13 +252,6 @@ OUTAGES = {"away": AWAY, "no connection free": ServerError("too many connections
 OUTAGES |= {code: ServerError("canceled", code) for code in ("57014", "40001", "40P01", "53200", "25P03")}
 
 
-@pytest.fixture
-def passing_bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Bench]:
-    monkeypatch.setattr(active_run, "PROBE_S", 0.01)
-    with closing(Bench(tmp_path / "home", Scripted(side_by_member))) as passing_bench:
-        yield passing_bench
-
-
 def failing(method: Callable[..., Any], error: Exception, times: Counter[str], after: int) -> Callable[..., Any]:
     """The method, which fails three times after so many calls."""
 
@@ -276,18 +269,19 @@ PLACES = {"lock": (RunLedger, "check", 1), "record": (RunStore, "events", 0), "a
 
 
 @pytest.mark.parametrize("place", PLACES)
-def test_a_run_waits_while_the_store_is_away(place: str, passing_bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_run_waits_while_the_store_is_away(place: str, bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    bench.model.reply = side_by_member
+    monkeypatch.setattr(active_run, "PROBE_S", 0.01)
     (owner, name, after), times = PLACES[place], Counter[str]()
-    run = passing_bench.start()
+    run = bench.start()
     monkeypatch.setattr(owner, name, failing(getattr(owner, name), AWAY, times, after))
-    passing_bench.runner.go(run)
-    passing_bench.runner.wait(run, 30)
-    record = passing_bench.runner.record(run)
+    bench.runner.go(run)
+    bench.runner.wait(run, 30)
+    record = bench.runner.record(run)
     assert (record.run.status, record.run.reason) == ("done", "")
     assert times["failed"] == 3
-    asked = Counter(call.path for call in record.calls)
-    assert set(asked.values()) == {1}
-    assert len(passing_bench.model.history) == len(record.calls)
+    assert set(Counter(call.path for call in record.calls).values()) == {1}
+    assert len(bench.model.history) == len(record.calls)
 
 
 @pytest.mark.parametrize("error", OUTAGES.values(), ids=OUTAGES)

@@ -24,16 +24,14 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from courtroom import CaseError, Courthouse, CourtroomError, Settings
 from courtroom.cases.files import read_folder, read_upload
-from courtroom.courthouse import Courthouse
 from courtroom.datasets.importing import Order
 from courtroom.datasets.source import parts
-from courtroom.errors import CaseError, CourtroomError
 from courtroom.experiments.written import csv_of
 from courtroom.panel.personas import checked, read_panel, write_csv
 from courtroom.report import run_file
 from courtroom.report.run_file import hash_of
-from courtroom.settings import Settings
 from courtroom.text.files import cell_text
 from tests.driving import house
 from tests.full_store import full_store

@@ -6,12 +6,11 @@ from typing import Any
 
 import pytest
 
+from courtroom import Courthouse, CourtroomError
 from courtroom.access import Access, Account, Resource, acts
-from courtroom.courthouse import Courthouse
 from courtroom.engine.interventions import AddNote
 from courtroom.engine.run import Control
 from courtroom.engine.store import OF_A_RUN
-from courtroom.errors import CourtroomError
 from courtroom.evaluation.run_list import RunFilter, RunList
 from courtroom.experiments.sequential_test import repeat_id
 from courtroom.experiments.spec import Arm, Cases, Experiment
@@ -25,11 +24,8 @@ from courtroom.store.schema import columns_of_tables
 from courtroom.upkeep.doctor import examine
 from tests.attacks.test_files import signed
 from tests.driving import drive
-from tests.pages import house as house_here
 from tests.pages import page
 from tests.test_sharing import ADA, BO, SMALL, experiment_of, run_of, shown
-
-__all__ = ["house_here"]  # a fixture
 
 EVE = Account(id="eve", name="Eve", access=Access.RUN)
 
@@ -261,14 +257,14 @@ def test_a_deleted_import_is_not_doubled(house: Courthouse) -> None:
     assert signed(json.loads(data)) == data
 
 
-def test_the_page_keeps_an_undo_that_was_refused(house_here: Courthouse) -> None:
-    data = forged(house_here, "there")
-    deleted = house_here.store.delete(house_here.files.take_in(data))
-    run = house_here.files.take_in(data)
+def test_the_page_keeps_an_undo_that_was_refused(app_house: Courthouse) -> None:
+    data = forged(app_house, "there")
+    deleted = app_house.store.delete(app_house.files.take_in(data))
+    run = app_house.files.take_in(data)
     app = page("runs", {"deleted_runs": (deleted,)})
     app.button(key="undo-deleted_runs").click().run()
     assert "another run has its id" in "".join(error.value for error in app.error)
-    house_here.store.delete(run)
+    app_house.store.delete(run)
     app.button(key="undo-deleted_runs").click().run()
     assert not app.error
-    assert house_here.store.run(run).exported_id == "there"
+    assert app_house.store.run(run).exported_id == "there"

@@ -13,10 +13,8 @@ from urllib.parse import quote
 
 import pytest
 
-from courtroom import report
-from courtroom.courthouse import Courthouse
+from courtroom import Courthouse, CourtroomError, Settings, report
 from courtroom.engine.run import Control
-from courtroom.errors import CourtroomError
 from courtroom.media.store import MediaStore
 from courtroom.models import failures
 from courtroom.models.connections import Connection, Connections
@@ -25,7 +23,6 @@ from courtroom.models.pool import ModelPool
 from courtroom.models.providers import PROVIDERS
 from courtroom.models.request import Reply, Request, Watch
 from courtroom.procedures import PROCEDURES
-from courtroom.settings import Settings
 from tests.attacks.trap import Trap
 from tests.driving import drive
 from tests.pages import heard, page

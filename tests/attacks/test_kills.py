@@ -12,11 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from courtroom.courthouse import Courthouse
+from courtroom import Courthouse, Settings
 from courtroom.experiments.what_if import singly, values
 from courtroom.knowledge.imports import BATCH
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
-from courtroom.settings import Settings
 from courtroom.shell.options import follow
 from courtroom.store.opening import open_store
 from courtroom.store.sqlite import copy
@@ -29,12 +28,6 @@ from tests.test_log import heard
 from tests.toy import Bench, Scripted, side_by_member
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning:chromadb.*", "ignore::ResourceWarning")
-
-
-@pytest.fixture
-def bench(tmp_path: Path) -> Iterator[Bench]:
-    with closing(Bench(tmp_path / "home", Scripted(side_by_member))) as bench:
-        yield bench
 
 
 def locks(folder: Path, name: str) -> None:
@@ -279,9 +272,8 @@ def test_an_import_killed_at_any_statement_changes_nothing(tmp_path: Path, how: 
     knowledge, imports = opened(home)
     asyncio.run(imports.run(imports.check("statutes", file.name, file.read_bytes())))
     file.write_text("".join(STATUTE % (number, number, number) for number in range(300, 303)))
-    done = forks.Fork(kills.die_before_each_statement, "import_statutes", home, str(file), how).finish()
-    assert done.returncode == 0, done.stderr
-    states = [line.split()[-2:] for line in done.stdout.splitlines()]  # how many records, and how many imports
+    done = forks.Fork(kills.die_before_each_statement, "import_statutes", home, str(file), how).output()
+    states = [line.split()[-2:] for line in done.splitlines()]  # how many records, and how many imports
     before = states.count(states[0])
     assert before >= 8, "each of its statements was one moment"
     assert {records for records, _ in states[before:]} == {states[-1][0]}, "half of it is never there"

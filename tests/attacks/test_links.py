@@ -8,14 +8,11 @@ import pytest
 from pydantic import ValidationError
 from streamlit.testing.v1 import AppTest
 
-from courtroom import report
+from courtroom import Courthouse, CourtroomError, ModelSpec, report
 from courtroom.__main__ import app as shell
-from courtroom.courthouse import Courthouse
 from courtroom.declarations.changes import changed
 from courtroom.engine.interventions import ChangeSetup
-from courtroom.errors import CourtroomError
 from courtroom.models.connections import Connections
-from courtroom.models.spec import ModelSpec
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
 from tests.attacks.trap import Trap
 from tests.driving import drive

@@ -27,9 +27,8 @@ from streamlit.web.server.starlette.starlette_app_utils import create_signed_val
 from streamlit.web.server.starlette.starlette_server_config import USER_COOKIE_NAME, XSRF_COOKIE_NAME
 from yarl import URL
 
+from courtroom import Courthouse, ModelSpec
 from courtroom.access import Access, Resource, acts
-from courtroom.courthouse import Courthouse
-from courtroom.models.spec import ModelSpec
 from courtroom.sharing import Links, share
 from pages.parts.shared import protocol
 from tests.app_server import AppServer, forked_app

@@ -6,8 +6,7 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from courtroom.cases.case import Case
-from courtroom.courthouse import Courthouse
+from courtroom import Case, Courthouse
 from courtroom.models.prompts import Prompts
 from courtroom.procedures import PROCEDURES
 from tests.asked import asked
@@ -58,8 +57,7 @@ def escapes(text: str) -> list[str]:
 
 @pytest.mark.parametrize("name", PROCEDURES)
 def test_no_text_of_a_case_leaves_its_quotation(name: str, house: Courthouse) -> None:
-    case = spoiled(sample(house, PROCEDURES[name].kinds[0]))
-    prompts = sent(house, name, case)
+    prompts = sent(house, name, spoiled(sample(house, PROCEDURES[name].kinds[0])))
     assert any(ORDER in text for text in prompts)
     assert not [line for text in prompts for line in escapes(text)]
 

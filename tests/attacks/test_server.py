@@ -17,14 +17,13 @@ from typing import Any, ClassVar
 import pytest
 from aiohttp import web
 
+from courtroom import ModelSpec, Record
 from courtroom.engine.events import Called
-from courtroom.engine.record import Record
 from courtroom.media.store import MediaStore
 from courtroom.models import failures
 from courtroom.models.card import load
 from courtroom.models.errors import ModelError
 from courtroom.models.pool import ModelPool
-from courtroom.models.spec import ModelSpec
 from tests.attacks.hostile_server import ATTACKS, LATE, USAGE, Attack, HostileServer, say
 from tests.openai_server import OpenAIServer, _completion
 from tests.say import ask, question, there
@@ -41,13 +40,9 @@ def spec(name: str, attack: Attack, whose: object) -> ModelSpec:
 
     A mode that is slow in streams alone has the time of all others where answers come whole.
     """
-    return ModelSpec(
-        id=f"openai/{slug(name)}+{whose}",
-        max_tokens=attack.max_tokens,
-        timeout_s=attack.timeout_s if attack.error or whose is True else GOOD.timeout_s,
-        attempts=1 if whose == "all" else 3,
-        concurrency=512,
-    )
+    timeout_s = attack.timeout_s if attack.error or whose is True else GOOD.timeout_s
+    given = {"max_tokens": attack.max_tokens, "timeout_s": timeout_s, "attempts": 1 if whose == "all" else 3}
+    return ModelSpec(id=f"openai/{slug(name)}+{whose}", concurrency=512, **given)
 
 
 def slug(name: str) -> str:
@@ -166,8 +161,7 @@ def test_an_answer_that_was_cut_is_asked_for_with_more_room_and_not_told_to_be_s
     asked = heard.server.bodies[f"{slug('cut at the longest answer')}+False"]
     assert [body["max_tokens"] for body in asked] == [64, 128, 256]
     assert len({str(body["messages"]) for body in asked}) == 1
-    called = heard.called("cut at the longest answer", False)
-    assert len(set(called.keys)) == 3
+    assert len(set(heard.called("cut at the longest answer", False).keys)) == 3
 
 
 async def unencrypted(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

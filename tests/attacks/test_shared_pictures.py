@@ -10,12 +10,10 @@ from typing import Any
 
 import pytest
 
-from courtroom.cases.case import Case
+from courtroom import Case, Courthouse, CourtroomError
 from courtroom.cases.files import Package, read_folder
 from courtroom.cases.library import Library
-from courtroom.courthouse import Courthouse
 from courtroom.datasets.row import Row
-from courtroom.errors import CourtroomError
 from courtroom.media.store import IDLE_S
 from courtroom.settings import DATA, Settings
 from courtroom.upkeep.doctor import examine

@@ -6,21 +6,19 @@ import random
 import re
 import shutil
 import sqlite3
-import sys
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
 import pytest
 
-from courtroom import __main__, __version__
-from courtroom.settings import Settings
+from courtroom import Settings, __version__
 from courtroom.store.schema import REVISION
 from courtroom.upkeep.doctor import examine
 from courtroom.upkeep.stored_rows import READERS
 from tests import forks
 from tests.full_store import STORE, as_before, full_store
-from tests.pages import ROOT, page
+from tests.pages import page
 
 Attack = Callable[[Path], object]
 Shell = Callable[..., tuple[int, str, str]]
@@ -32,28 +30,6 @@ def home(tmp_path: Path) -> Path:
     copy = tmp_path / "home"
     shutil.copytree(full_store()[0], copy, ignore=shutil.ignore_patterns("chroma", "courtroom.log"))
     return copy
-
-
-@pytest.fixture
-def shell(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Shell:
-    """A command of the shell, in this process: exit code, stdout, stderr. A traceback would be an exception here.
-
-    Pages that are drawn after it have the same home.
-    """
-    monkeypatch.chdir(ROOT)
-
-    def call(home: Path, *words: str) -> tuple[int, str, str]:
-        monkeypatch.setenv("COURTROOM_HOME", str(home))
-        monkeypatch.setattr(sys, "argv", ["courtroom", *words])
-        capsys.readouterr()
-        code = 0
-        try:
-            __main__.main()
-        except SystemExit as ended:
-            code = int(ended.code or 0)
-        return code, *capsys.readouterr()
-
-    return call
 
 
 def spoil(home: Path, *statements: str) -> None:

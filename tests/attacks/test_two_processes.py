@@ -14,15 +14,12 @@ from typing import Any
 import pytest
 from pydantic import SecretStr
 
-from courtroom.courthouse import Courthouse
+from courtroom import Courthouse, CourtroomError, Lesson, Put, Settings
 from courtroom.engine.budget import in_sum
 from courtroom.engine.interventions import AddNote
 from courtroom.engine.store import RunStore
-from courtroom.errors import CourtroomError
 from courtroom.experiments.spec import Experiment
-from courtroom.knowledge.lessons import Lesson, Put
 from courtroom.models.request import Request
-from courtroom.settings import Settings
 from courtroom.store import postgres as server_store
 from courtroom.store.connection import AWAY
 from courtroom.store.opening import open_store
@@ -62,13 +59,6 @@ def at_once(*processes: forks.Fork) -> None:
         process.tell("go")
 
 
-def ended(process: forks.Fork) -> str:
-    """What a process has printed that came to its end."""
-    done = process.finish()
-    assert done.returncode == 0, done.stderr
-    return done.stdout
-
-
 def ready() -> None:
     """Wait until this process may begin."""
     print("ready", flush=True)
@@ -78,13 +68,8 @@ def ready() -> None:
 def learning(name: str) -> None:
     """Learns forty lessons and says so each time; to be forked."""
     house = Courthouse()
-    kettle = {
-        "title": "A kettle",
-        "category": "Other",
-        "dispute": "It stays cold.",
-        "buyer_votes": 1,
-        "seller_votes": 0,
-    }
+    kettle = {"title": "A kettle", "category": "Other", "dispute": "It stays cold."}
+    kettle |= {"buyer_votes": 1, "seller_votes": 0}
     for number in range(40):
         put = Put(collection="precedents", record={"id": f"{name}-{number}", **kettle})
         house.knowledge.learn(name, str(number), Lesson(phase="norms", ops=(put,)))
@@ -96,7 +81,7 @@ def test_two_processes_that_learn_leave_whole_lessons(house: Courthouse) -> None
     with forks.Fork(learning, "first") as first, forks.Fork(learning, "second") as second:
         assert "5\n" in iter(first.line, "")
         first.kill()
-        ended(second)
+        second.output()
     taught = house.knowledge.lessons.all()
     assert sum(lesson.run == "second" for lesson in taught) == 40
     assert sum(lesson.run == "first" for lesson in taught) >= 6
@@ -119,7 +104,7 @@ def test_six_processes_that_open_no_store_at_once_make_one(tmp_path: Path, monke
         six = [stack.enter_context(forks.Fork(opening)) for _ in range(6)]
         at_once(*six)
         for process in six:
-            ended(process)
+            process.output()
     house = Courthouse(Settings(home=tmp_path / "empty"))
     assert {row.seed for row in house.store.runs()} == {process.pid for process in six}
     assert_whole(house)
@@ -152,7 +137,7 @@ def test_an_experiment_of_two_servers_is_one(
             driver = next(process for process in living if process.pid in drivers(house, "experiment"))
             driver.kill()
             living.remove(driver)
-        told = [json.loads(ended(process)) for process in living]
+        told = [json.loads(process.output()) for process in living]
         asked = Counter(map(asked_by, server.bodies))
         total = recorded(tmp_path)
     (kept,) = store.experiments()
@@ -180,7 +165,7 @@ def test_two_processes_that_intervene_lose_nothing(house: Courthouse) -> None:
         assert second.line() == "0\n", "both are at it"
         assert "5\n" in iter(first.line, "")
         first.kill()
-        ended(second)
+        second.output()
     acts = house.store.interventions.of(run)
     assert [one.number for one in acts] == list(range(1, len(acts) + 1)), "none is missing, none is there twice"
     said = [one.action.text for one in acts if isinstance(one.action, AddNote)]
@@ -216,7 +201,7 @@ def test_two_servers_clicked_at_once_do_nothing_twice(house: Courthouse) -> None
     run, doomed = (prepared(house, "debate", seed=seed, rounds=2) for seed in (0, 1))
     with forks.Fork(driving, run, doomed) as first, forks.Fork(driving, run, doomed) as second:
         at_once(first, second)
-        refused = [sentence for process in (first, second) for sentence in json.loads(ended(process))]
+        refused = [sentence for process in (first, second) for sentence in json.loads(process.output())]
     for sentence in refused:
         assert sentence.endswith("."), sentence
         assert "\n" not in sentence

@@ -16,10 +16,9 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 from statistics import median
 
-from courtroom.courthouse import Courthouse
+from courtroom import Courthouse, Settings
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
 from courtroom.questions.audience import BEFORE
-from courtroom.settings import Settings
 from tests.app_server import AppServer, app_server
 from tests.benchmarks.app_session import Session, cpu_s, memory_mb
 from tests.benchmarks.tables import options

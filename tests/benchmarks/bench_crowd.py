@@ -8,8 +8,7 @@ ratio, and the most memory that the process has held after the first runs.
 
 import asyncio
 
-from courtroom.courthouse import Courthouse
-from courtroom.models.spec import ModelSpec
+from courtroom import Courthouse, ModelSpec
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
 from tests.benchmarks.bench_engine import CASE, DELAY, AtOnce, bare, calls_of, plan
 from tests.benchmarks.tables import Took, answering, memory, new_house, options, timed

@@ -16,11 +16,9 @@ from dataclasses import dataclass
 from statistics import median
 from typing import Any
 
-from courtroom.courthouse import Courthouse
-from courtroom.engine.record import Record
+from courtroom import Courthouse, ModelSpec, Record
 from courtroom.models.card import load
 from courtroom.models.schema import schema_of
-from courtroom.models.spec import ModelSpec
 from courtroom.models.wire import to_wire
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
 from tests.benchmarks.tables import answering, new_house, options, timed

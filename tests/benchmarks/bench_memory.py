@@ -38,15 +38,9 @@ async def learned(knowledge: Knowledge, number: int, facts: str, statutes: list[
     knobs, (law, other) = setup.learning, draw.sample(statutes, 2)
     gold, seen = (Judgment(relevant_articles=(one.number,), charges=(one.charges[0].zh,)) for one in (law, other))
     is_wrong = draw.random() < WRONG
-    standard = Standard(
-        id=f"standard-{number}",
-        case=str(number),
-        language="zh",
-        facts=facts,
-        reasoning=f"{facts[: draw.randrange(40, 120)]}，符合第{(other if is_wrong else law).number}条。",
-        verdict=seen if is_wrong else gold,
-        gold=gold,
-    )
+    reasoning = f"{facts[: draw.randrange(40, 120)]}，符合第{(other if is_wrong else law).number}条。"
+    about = {"id": f"standard-{number}", "case": str(number), "language": "zh", "facts": facts}
+    standard = Standard(**about, reasoning=reasoning, verdict=seen if is_wrong else gold, gold=gold)
     (frozen,) = await knowledge.answer(Frozen())
     wanted = {name: getattr(setup, name) for name in ("tau", "seeds", "hops", "weights", "topo")}
     wanted |= {"text": facts, "exclude": (standard.id,), "exclude_facts": facts, "at": frozen.record["at"]}
@@ -56,9 +50,8 @@ async def learned(knowledge: Knowledge, number: int, facts: str, statutes: list[
     part = "buffer" if is_wrong else "standards"
 
     async def learn(phase: str, *ops: Put | Remove) -> None:
-        await asyncio.to_thread(
-            knowledge.learn, str(number), phase, Lesson.model_validate({"phase": phase, "ops": ops})
-        )
+        lesson = Lesson.model_validate({"phase": phase, "ops": ops})
+        await asyncio.to_thread(knowledge.learn, str(number), phase, lesson)
 
     async def due(phase: str, **more: float) -> list[dict[str, Any]]:
         found = await knowledge.answer(Due.model_validate({"phase": phase, "of": standard.id, **more}))
@@ -66,15 +59,9 @@ async def learned(knowledge: Knowledge, number: int, facts: str, statutes: list[
 
     await learn("archive", Put(collection=part, record=standard.model_dump(mode="json")))
     if batch := [] if is_wrong else [Standard.model_validate(one) for one in await due("induction", count=knobs.batch)]:
-        directive = Directive(
-            id=f"directive-{number}",
-            text=batch[0].reasoning,
-            language="zh",
-            confidence=knobs.start,
-            supporting=tuple(one.id for one in batch),
-            anchor=law.number,
-            charges=gold.charges,
-        )
+        rests = {"supporting": tuple(one.id for one in batch), "anchor": law.number, "charges": gold.charges}
+        said = {"text": batch[0].reasoning, "language": "zh", "confidence": knobs.start}
+        directive = Directive(id=f"directive-{number}", **said, **rests)
         used = [one.model_copy(update={"induced": directive.id}).model_dump(mode="json") for one in batch]
         made = Put(collection="directives", record=directive.model_dump(mode="json"))
         await learn("induction", made, *(Put(collection="standards", record=one) for one in used))

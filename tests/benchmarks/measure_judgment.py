@@ -10,10 +10,8 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from itertools import chain, product
 
-from courtroom.cases.case import Case
-from courtroom.cases.criminal import CriminalCase
+from courtroom import Case, Courthouse, CriminalCase
 from courtroom.cases.files import read_upload
-from courtroom.courthouse import Courthouse
 from courtroom.declarations.changes import merged
 from courtroom.judging.criminal import article_scores, charge_scores, informed, precedents_of
 from courtroom.knowledge.collection import DEPTH, Mode, Weights, fuse

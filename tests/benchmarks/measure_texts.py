@@ -11,24 +11,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 
-from courtroom.cases.case import Case
+from courtroom import Case, Courthouse, Document, LabelledTask, Record
 from courtroom.cases.files import read_upload
-from courtroom.cases.labelled import Document, LabelledTask
-from courtroom.courthouse import Courthouse
-from courtroom.engine.record import Record
 from courtroom.evaluation.summaries import lead, overlap
 from courtroom.text.words import sentences
 from tests.benchmarks.tables import Row, Table, real_data, samples, share, show
 from tests.driving import hearing
 
-VARIANTS = {
-    "JURIS": "juris",
-    "without editor": "no-editor",
-    "generator A alone": "generator-a",
-    "generator B alone": "generator-b",
-    "SummIt": "summit",
-    "QA-prompted": "qa-prompt",
-}
+VARIANTS = {"JURIS": "juris", "without editor": "no-editor", "generator A alone": "generator-a"}
+VARIANTS |= {"generator B alone": "generator-b", "SummIt": "summit", "QA-prompted": "qa-prompt"}
 MEASURES = {"ROUGE-1": "rouge_1", "ROUGE-2": "rouge_2", "ROUGE-L": "rouge_l", "BLEU": "bleu"}
 STRUCTURES = ("single", "multiple", "parallel", "sequential")
 SETS = {"RTE": "RTE.tsv", "QNLI": "QNLI.tsv", "BoolQ": "BoolQ.jsonl", "Emotion": "emotion.txt"}
@@ -46,10 +37,8 @@ def tables(house: Courthouse) -> Iterable[Table]:
 def summaries(house: Courthouse, documents: Sequence[Document]) -> Table:
     """Means over the documents."""
     title = f"Summaries of {len(documents)} sample documents"
-    methods = {name: (variant, None) for name, variant in VARIANTS.items()} | {
-        "lead-3": ("", 3),
-        "lead-N": ("juris", 0),
-    }
+    leads = {"lead-3": ("", 3), "lead-N": ("juris", 0)}
+    methods = {name: (variant, None) for name, variant in VARIANTS.items()} | leads
     rows = (Row(name, partial(overlaps, house, documents, *method)) for name, method in methods.items())
     return Table(title, ("method", *MEASURES), tuple(rows))
 

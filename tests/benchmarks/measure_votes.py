@@ -18,9 +18,8 @@ from statistics import fmean
 import numpy as np
 from scipy.optimize import minimize
 
-from courtroom.cases.dispute import Dispute
+from courtroom import Courthouse, Dispute
 from courtroom.cases.kinds import parse_case
-from courtroom.courthouse import Courthouse
 from courtroom.judging.dispute_weights import contributions
 from courtroom.procedures.cyberjurors.procedure import CYBERJURORS
 from tests.benchmarks.tables import Row, Table, samples, show

@@ -13,9 +13,7 @@ from inspect import signature
 from pathlib import Path
 from typing import TypeVar
 
-from courtroom.cases.case import Case
-from courtroom.courthouse import Courthouse
-from courtroom.settings import Settings
+from courtroom import Case, Courthouse, Settings
 
 CaseT = TypeVar("CaseT", bound=Case)
 Took = tuple[float, float]

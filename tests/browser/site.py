@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from courtroom.courthouse import Courthouse
-from courtroom.settings import Settings
+from courtroom import Courthouse, Settings
 from tests.app_server import forked_app
 from tests.driving import drive, prepared
 from tests.openai_server import OpenAIServer

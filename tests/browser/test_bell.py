@@ -5,8 +5,7 @@ from pathlib import Path
 
 from playwright.sync_api import Browser, expect
 
-from courtroom.courthouse import Courthouse
-from courtroom.settings import Settings
+from courtroom import Courthouse, Settings
 from tests.app_server import forked_app
 from tests.test_bell import new_run
 

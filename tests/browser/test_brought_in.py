@@ -13,9 +13,8 @@ from playwright.sync_api import Browser, Page, Request, expect
 from starlette.responses import Response
 from starlette.types import ASGIApp
 
+from courtroom import Courthouse, CourtroomError
 from courtroom.cases.files import read_upload
-from courtroom.courthouse import Courthouse
-from courtroom.errors import CourtroomError
 from pages.parts.shared.protocol import Headers
 from tests.attacks.test_files import dispute, photo, zipped
 from tests.browser.site import Site

@@ -72,8 +72,7 @@ def tab(page: Page, name: str) -> None:
 def sound(page: Page) -> None:
     """Nothing on the page is an error, and nothing is wider than the window."""
     expect(page.get_by_test_id("stException")).to_have_count(0)
-    main = page.get_by_test_id("stMain")
-    assert main.evaluate("e => e.scrollWidth <= e.clientWidth + 1")
+    assert page.get_by_test_id("stMain").evaluate("e => e.scrollWidth <= e.clientWidth + 1")
 
 
 def test_every_tab_of_a_hearing_is_sound_in_both_themes_and_widths(site: Site, page: Page) -> None:

@@ -8,11 +8,9 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, ViewportSize, expect
 
-from courtroom import report
-from courtroom.courthouse import Courthouse
+from courtroom import Courthouse, Settings, report
 from courtroom.room.player import program, style
 from courtroom.room.scene import scene
-from courtroom.settings import Settings
 from tests.app_server import AppServer, forked_app
 from tests.browser.test_hearing import settled, tab
 

@@ -8,11 +8,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from courtroom import report
-from courtroom.courthouse import Courthouse
+from courtroom import Courthouse, Record, Settings, report
 from courtroom.engine.events import Event, Voted
-from courtroom.engine.record import Record
-from courtroom.settings import Settings
 from tests.browser.site import Site
 from tests.browser.test_hearing import Theme, sound, themed
 
