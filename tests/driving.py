@@ -57,7 +57,12 @@ def whole_hearing(
     house: Courthouse, procedure: str, case: Case | str = "oak-table", seed: int = 0, **knobs: Any
 ) -> Record:
     """A run that has come to its end."""
-    record = hearing(house, procedure, case, seed, **knobs)
+    return finished(house, prepared(house, procedure, case, seed, **knobs))
+
+
+def finished(house: Courthouse, run: str) -> Record:
+    """A run, driven to its end."""
+    record = house.record(drive(house, run))
     assert record.run.status == "done", record.run.reason
     return record
 

@@ -10,7 +10,7 @@ from courtroom.engine.asked_court import NO_MORE, waiting
 from courtroom.engine.events import Replied, Voted
 from courtroom.engine.interventions import ReplyToQuestions
 from courtroom.room.scene import scene
-from tests.driving import drive, hearing
+from tests.driving import drive, finished, hearing
 from tests.openai_server import OpenAIServer, answer_for, texts_of
 from tests.pages import NASTY, field, page, press, texts
 
@@ -60,9 +60,7 @@ def test_a_run_waits_for_a_reply_and_all_are_told_it(house: Courthouse, server: 
     assert house.record(run).run.status == "paused", "nobody has replied"
     server.bodies.clear()
     house.interventions.intervene(run, ReplyToQuestions(questions=(question,), text=SAW), who="Ada")
-    drive(house, run)
-    record = house.record(run)
-    assert record.run.status == "done", record.run.reason
+    record = finished(house, run)
     assert not waiting(record)
     told = [body for body in server.bodies if '"vote"' in said(body)]
     assert len(told) == 6, "two more rounds"
@@ -122,8 +120,7 @@ def test_a_person_replies_on_the_page(server: OpenAIServer, app_house: Courthous
     press(app, NO_MORE)
     assert not waiting(app_house.record(run))
     assert SAW.rstrip(".") in texts(app)
-    record = app_house.record(drive(app_house, run))
-    assert record.run.status == "done", record.run.reason
+    record = finished(app_house, run)
     told = [moment.title for moment in scene(record, app_house.procedures["mock-jury"]).moments]
     assert any(PLATE in title and title.startswith(tuple(m.name for m in record.members)) for title in told)
     assert f"somebody replied to “{PLATE}”" in told

@@ -20,7 +20,7 @@ from courtroom.engine.events import EVENT, Seated
 from courtroom.procedures import PROCEDURES
 from tests import forks
 from tests.asked import leaves
-from tests.driving import drive, replayed
+from tests.driving import drive, finished, replayed
 from tests.kills import kill_again_and_again
 from tests.samples import sample
 
@@ -63,9 +63,7 @@ class Heard:
 def heard(ready: Path, tmp_path_factory: pytest.TempPathFactory, procedure: Procedure) -> Iterator[Heard]:
     """An unbroken run, to be read by many tests and changed by none."""
     house = Courthouse(Settings(home=shutil.copytree(ready, tmp_path_factory.mktemp("heard") / "home")))
-    record = house.record(drive(house, start(house, procedure)))
-    assert record.run.status == "done", record.run.reason
-    yield Heard(house, record)
+    yield Heard(house, finished(house, start(house, procedure)))
     house.close()
 
 
@@ -226,13 +224,11 @@ def test_the_page_holds_every_prompt_answer_and_vote(heard: Heard, procedure: Pr
     prompts = {part for message in messages for part in message.parts if isinstance(part, str)}
     replies = {reply.text for call in record.calls for key in call.keys if (reply := house.answers.reply(key))}
     values = {leaf for call in record.calls for leaf in leaves(call.value)}
-    missing = [wanted for wanted in prompts | replies | values if wanted not in text]
-    assert missing == []
+    assert [wanted for wanted in prompts | replies | values if wanted not in text] == []
     assert [call.path for call in record.calls if f"<summary>{call.path} · " not in page] == []
     for tally in record.tallies:
         for vote in record.ballots[tally].values():
-            member = record.member(vote.member)
-            assert f"<td>{escape(member.name)}" in page
+            assert f"<td>{escape(record.member(vote.member).name)}" in page
     marks = {choice.name: f"{choice.mark} {choice.title}" for choice in procedure.about(record.case).choices}
     for vote in (vote for ballot in record.ballots.values() for vote in ballot.values()):
         assert (marks[vote.choice] if vote.choice else "abstained") in page

@@ -77,5 +77,4 @@ def test_an_example_on_the_page_runs(step: str, tmp_path: Path) -> None:
 
 def test_the_page_leaves_out_no_method_of_the_court() -> None:
     told = {name for heading in METHODS for name in heading.split(", ")}
-    there = {name for name in (*vars(Court), *Court.__annotations__) if not name.startswith("_")}
-    assert told == there
+    assert told == {name for name in (*vars(Court), *Court.__annotations__) if not name.startswith("_")}

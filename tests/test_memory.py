@@ -24,7 +24,7 @@ from courtroom.procedures.verdict.setup import Learning, VerdictSetup
 from courtroom.procedures.verdict.tasks import DraftJudgment, FinalJudgment, Turn
 from courtroom.store.opening import open_store
 from tests.benchmarks.bench_retrieval import invented
-from tests.driving import drive, hearing, house, replayed
+from tests.driving import finished, hearing, house, replayed
 
 __all__ = ["house"]  # a fixture
 
@@ -34,13 +34,7 @@ THEFTS = [case for case in CASES if case.gold and case.gold.charges == ("盗窃"
 
 
 def hear(house: Courthouse, case: CriminalCase, setup: VerdictSetup = QUICK) -> Record:
-    return done(house, house.new_run("verdict", case, setup, 0))
-
-
-def done(house: Courthouse, run: str) -> Record:
-    record = house.record(drive(house, run))
-    assert record.run.status == "done", record.run.reason
-    return record
+    return finished(house, house.new_run("verdict", case, setup, 0))
 
 
 def kept(house: Courthouse) -> dict[tuple[str, str], object]:
@@ -124,7 +118,7 @@ def test_the_reasoning_of_a_standard_leaves_out_the_rejected_drafts() -> None:
 def test_a_fork_and_a_case_without_a_known_judgment_teach_nothing(house: Courthouse) -> None:
     parent = hear(house, CASES[30])
     before, lessons = kept(house), len(house.knowledge.lessons.all())
-    record = done(house, house.fork(parent.run.id, QUICK.model_copy(update={"turns": 2})))
+    record = finished(house, house.fork(parent.run.id, QUICK.model_copy(update={"turns": 2})))
     assert {event.held_back for event in record.of(Learned)} == {True}
     assert (kept(house), len(house.knowledge.lessons.all())) == (before, lessons)
     for gold in (None, Gold(term_of_imprisonment=Term(imprisonment=12))):
@@ -145,7 +139,7 @@ def test_what_was_learned_from_a_case_does_not_reach_it(house: Courthouse) -> No
     own = [
         hear(house, case, plain),
         hear(house, case.model_copy(update={"id": "under-another-id"}), plain),
-        done(house, house.fork(first.run.id, plain, seed=1)),
+        finished(house, house.fork(first.run.id, plain, seed=1)),
     ]
     for record in own:
         assert {f"standard-{case.id}", born.id}.isdisjoint(sum(seen(record).values(), []))
@@ -355,11 +349,11 @@ def test_a_run_sees_the_snapshot_that_its_setup_names_and_a_fork_what_its_parent
     failed = hearing(house, "verdict", case, memory="nobody").run
     assert failed.status == "failed"
     assert "no snapshot “nobody”" in failed.reason
-    fork = done(house, house.fork(parent.run.id, VerdictSetup(precedents=5)))
+    fork = finished(house, house.fork(parent.run.id, VerdictSetup(precedents=5)))
     assert seen(fork)["standards"] == seen(parent)["standards"] == ["standard-precedent-002"]
     (frozen,) = [r for r in fork.retrievals if isinstance(r.query, Frozen)]
     assert frozen.hits == next(r for r in parent.retrievals if isinstance(r.query, Frozen)).hits
-    later = done(house, house.fork(parent.run.id, VerdictSetup(precedents=5), seed=1, case=parent.case))
+    later = finished(house, house.fork(parent.run.id, VerdictSetup(precedents=5), seed=1, case=parent.case))
     assert seen(later)["standards"] == ["standard-precedent-002"]
 
 

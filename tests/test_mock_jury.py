@@ -28,7 +28,7 @@ from courtroom.report.transcript import as_markdown, votes_in_long_form
 from courtroom.room.scene import scene
 from courtroom.text.words import has_chinese
 from tests.docs import ROOT
-from tests.driving import drive, house
+from tests.driving import finished, house
 from tests.scripted_jury import text_of
 from tests.write_prompts import QUESTION
 
@@ -42,9 +42,7 @@ def hear(
     house: Courthouse, case: str = "trial-boatyard-fire", seed: int = 0, procedure: str = "mock-jury", **changes: Any
 ) -> Record:
     setup = changed(house.procedures[procedure].setup(), changes)
-    record = house.record(drive(house, house.new_run(procedure, house.library.case(case), setup, seed)))
-    assert record.run.status == "done", record.run.reason
-    return record
+    return finished(house, house.new_run(procedure, house.library.case(case), setup, seed))
 
 
 def first(record: Record) -> dict[str, int]:

@@ -24,7 +24,7 @@ from courtroom.questions.marks import Mark
 from courtroom.report import as_html
 from courtroom.room.scene import scene
 from tests.asked import asked as prompts_of
-from tests.driving import answered_by, done, drive, house, prepared, whole_hearing
+from tests.driving import answered_by, done, drive, finished, house, prepared, whole_hearing
 from tests.pages import NASTY, benched, page, press, ran, texts
 from tests.pictures import png
 from tests.samples import sample
@@ -257,8 +257,7 @@ def stepped(house: Courthouse, procedure: str, case: str) -> Record:
     paused = house.record(run)
     assert paused.run.status == "paused", paused.run.reason
     assert len(paused.stages) == 1
-    record = house.record(drive(house, run))
-    assert record.run.status == "done", record.run.reason
+    record = finished(house, run)
     assert [call.path for call in record.calls][: len(paused.calls)] == [call.path for call in paused.calls]
     return record
 
