@@ -49,7 +49,7 @@ function tallyPart() {
     }
     const ending = !ends ? "" : needed >= seats ? t("All {seats} on one side end the discussion.", { seats }) : t("The lines: {needed} of {seats} on one side end the discussion.", { needed, seats });
     const hears = ballot && scene.ballots && now.ballots.indexOf(ballot) > 0 && scene.seats.some((seat) => (seat.follows || []).length);
-    const foot = el("div", "soft tally-foot", [hears && needed >= seats ? "" : ending, hears ? t("Arrows come from who was heard, thick ones from whom somebody names in coming over to their side.") : ""].filter(Boolean).join(" "));
+    const foot = el("div", "soft tally-foot", [hears && needed >= seats ? "" : ending, hears ? t("Arrows come from who was heard; thick, if named by who came over to them.") : ""].filter(Boolean).join(" "));
     line.setAttribute("role", "img");
     line.setAttribute("aria-label", shown.map((side) => `${side.title} ${counts.get(side.name) || 0}`).join(", "));
     bars.replaceChildren(head, line, foot);
