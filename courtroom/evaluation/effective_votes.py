@@ -104,9 +104,8 @@ def effective(votes: Iterable[tuple[str, Mapping[str, int]]]) -> tuple[Interval,
     near = grid[2 * (logs.max() - logs) <= far**2]
     at_least = 0.0 if near[0] == grid[0] else float(near[0])
     at_most = 1.0 if near[-1] == grid[-1] else float(near[-1])
-    value, most, least = (
-        n / (1 + (n - 1) * max(0.0, float(one))) for one in (found, min(low, at_least), max(high, at_most))
-    )
+    three = (found, min(low, at_least), max(high, at_most))
+    value, most, least = (n / (1 + (n - 1) * max(0.0, float(one))) for one in three)
     return Interval(value, min(least, value), max(most, value)), n, cases
 
 

@@ -266,9 +266,8 @@ class Yardstick:
 
     def _majority(self) -> Line | None:
         """How often the first majority prevails, and how often it would with people from the same first ballots."""
-        mine, theirs = (
-            _counted((one.place, one.prevails) for one in all_ if not one.even) for all_ in (self.model, people())
-        )
+        both = (self.model, people())
+        mine, theirs = (_counted((one.place, one.prevails) for one in all_ if not one.even) for all_ in both)
         shared = mine.join(theirs.add_prefix("people_"), how="inner")
         if shared.empty:
             return None
@@ -276,9 +275,9 @@ class Yardstick:
         random, weights = np.random.default_rng(0), n / n.sum()
         value, their_value = float(wins.sum() / n.sum()), float(weights @ (others / of))
         again = (random.binomial(of, others / of, (DRAWS, len(of))) / of) @ weights
-        both = wins + others
-        mixed = random.hypergeometric(both, n + of - both, n, (DRAWS, len(n)))
-        gaps = np.abs((mixed / n - (both - mixed) / of) @ weights)
+        won = wins + others
+        mixed = random.hypergeometric(won, n + of - won, n, (DRAWS, len(n)))
+        gaps = np.abs((mixed / n - (won - mixed) / of) @ weights)
         p = float((1 + (gaps >= abs(value - their_value) - 1e-12).sum()) / (DRAWS + 1))
         one = wilson(int(wins.sum()), int(n.sum()))
         assert one is not None

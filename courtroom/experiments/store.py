@@ -237,10 +237,9 @@ def _named(experiment: str) -> Resource:
 
 def _kept(row: StoredRow) -> StoredExperiment:
     fields = {name: value for name, value in dict(row).items() if name not in ("number", "parent", "body")}
+    body = row["body"]
     return read(
-        "experiment",
-        row["id"],
-        lambda: StoredExperiment(**fields, experiment=Experiment.model_validate_json(row["body"])),
+        "experiment", row["id"], lambda: StoredExperiment(**fields, experiment=Experiment.model_validate_json(body))
     )
 
 

@@ -26,25 +26,8 @@ from courtroom.questions.asides import Cost, cost
 from courtroom.questions.audit import MEANINGS, MOST_SEEDS, SEEDS, Audit, auditable, shares, why_none
 from courtroom.questions.interview import last_call
 from courtroom.questions.marks import HIGHEST, LOWEST, Mark, agreement, check_target
-from courtroom.shell.options import (
-    Encoding,
-    Json,
-    Labels,
-    Model,
-    Set,
-    Until,
-    begin,
-    follow,
-    opened,
-    print_result,
-    read_bytes,
-    result,
-    taken_in,
-    tell,
-    tell_warnings,
-    values_of,
-    write,
-)
+from courtroom.shell import options
+from courtroom.shell.options import Encoding, Json, Labels, Model, Set, Until, opened, tell, write
 from courtroom.text.files import replacing
 
 
@@ -53,15 +36,15 @@ def drive(house: Courthouse, run: str, until: str | None, as_json: bool) -> None
     kinds = house.procedures[house.store.run(run).procedure].stages
     stage = stage_named(kinds, until) if until else None
     record = house.record(run)
-    tell_warnings(record.setup.warnings())
+    options.tell_warnings(record.setup.warnings())
     before = record.paid
     try:
         house.runner.go(run, Control(stage=stage))
-        follow(house, run)
+        options.follow(house, run)
     except KeyboardInterrupt:
         house.runner.stop(run)
-    summary = result(house, run, before)
-    print_result(summary, as_json)
+    summary = options.result(house, run, before)
+    options.print_result(summary, as_json)
     raise typer.Exit(1 if summary["status"] == "failed" else 0)
 
 
@@ -97,10 +80,10 @@ def run(
             if more:
                 several = f"{case} holds {1 + len(more)} cases."
                 raise CourtroomError(f"{several} Take them in with `courtroom cases add`, and run one by its id.")
-            heard = taken_in(house, package)
+            heard = options.taken_in(house, package)
         else:
             heard = house.library.case(case)
-        drive(house, begin(house, heard, procedure, values_of(set_, model), seed, panel), until, json_)
+        drive(house, options.begin(house, heard, procedure, options.values_of(set_, model), seed, panel), until, json_)
 
 
 def ask(
@@ -118,9 +101,9 @@ def ask(
 ) -> None:
     """Have a panel deliberate on a question. Without options, members propose answers first."""
     with opened() as house:
-        files = [(path.name, read_bytes(path)) for path in file or ()]
-        heard = taken_in(house, asked_with(question, option or (), files))
-        drive(house, begin(house, heard, procedure, values_of(set_, model), seed), until, json_)
+        files = [(path.name, options.read_bytes(path)) for path in file or ()]
+        heard = options.taken_in(house, asked_with(question, option or (), files))
+        drive(house, options.begin(house, heard, procedure, options.values_of(set_, model), seed), until, json_)
 
 
 def resume(run: str, until: Until = None, json_: Json = False) -> None:
@@ -132,8 +115,8 @@ def resume(run: str, until: Until = None, json_: Json = False) -> None:
 def show(run: str, json_: Json = False) -> None:
     """How a run stands."""
     with opened() as house:
-        summary = result(house, run)
-        print_result({**summary, "worth": found} if (found := house.worth(run)) else summary, json_)
+        summary = options.result(house, run)
+        options.print_result({**summary, "worth": found} if (found := house.worth(run)) else summary, json_)
 
 
 def runs() -> None:
@@ -199,7 +182,7 @@ def film(
 def import_run(file: Annotated[Path, Argument(help="A run that was exported as JSON.")]) -> None:
     """Take in a run that another Courtroom has exported, to be read and forked; a file that was changed is refused."""
     with opened() as house:
-        print(house.files.take_in(read_bytes(file)))
+        print(house.files.take_in(options.read_bytes(file)))
 
 
 Member = Annotated[str | None, Option(help="A member's id, e.g. juror-05.")]

@@ -30,10 +30,8 @@ def measures_of(kind: str) -> Mapping[str, Measure]:
 def at_hand(measures: Sequence[Measure], rows: Sequence[CaseResult]) -> tuple[tuple[Measure, ...], tuple[str, ...]]:
     """Those of the measures that can be worked out on this machine, and a sentence for each reason why others can't."""
     why = {measure.name: measure.missing(rows) for measure in measures}
-    return (
-        tuple(measure for measure in measures if not why[measure.name]),
-        tuple(dict.fromkeys(reason for reason in why.values() if reason)),
-    )
+    here = tuple(measure for measure in measures if not why[measure.name])
+    return here, tuple(dict.fromkeys(filter(None, why.values())))
 
 
 def fitting(kind: str, rows: Sequence[CaseResult]) -> tuple[Measure, ...]:

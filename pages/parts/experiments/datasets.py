@@ -9,22 +9,14 @@ import streamlit as st
 from courtroom.access import Access, may
 from courtroom.cases.readers.tables import names_from
 from courtroom.courthouse import Courthouse
+from courtroom.datasets import statistics
 from courtroom.datasets.forms import FORMS
 from courtroom.datasets.importing import Order, columns_from, dataset_name
 from courtroom.datasets.imports import ImportProgress
 from courtroom.datasets.printed import printed_tables
 from courtroom.datasets.row import DatasetInfo, ImportCounts
 from courtroom.datasets.selection import Preparation, Selection
-from courtroom.datasets.statistics import (
-    ALL,
-    Findings,
-    NearDuplicates,
-    Statistics,
-    cleaned,
-    examine,
-    measure,
-    near_duplicates,
-)
+from courtroom.datasets.statistics import ALL, Findings, NearDuplicates, Statistics
 from courtroom.datasets.store import DEFAULT_SHARES
 from courtroom.figures.experiment import draw_rows
 from courtroom.language import N_, _, translated
@@ -233,12 +225,12 @@ def _one(house: Courthouse, info: DatasetInfo) -> None:
 @st.cache_data(show_spinner=False, max_entries=20)
 def _measured(_house: Courthouse, name: str, version: str) -> Statistics:
     """A version never changes, so it is counted once."""
-    return measure(_house.datasets, name, version)
+    return statistics.measure(_house.datasets, name, version)
 
 
-def _figures(statistics: Statistics) -> None:
+def _figures(counted: Statistics) -> None:
     theme = st.context.theme.type or "light"
-    whole = statistics.counts[ALL]
+    whole = counted.counts[ALL]
     left, right = st.columns(2, gap="large")
     for place, what, title, told in (
         (left, "categories", _("Rows of each category"), True),
@@ -248,11 +240,11 @@ def _figures(statistics: Statistics) -> None:
     ):
         if told:
             place.caption(title)
-            place.plotly_chart(draw_rows(statistics, what, theme), key=f"dataset_{what}")
+            place.plotly_chart(draw_rows(counted, what, theme), key=f"dataset_{what}")
     if whole.classes:
-        options, key = list(whole.classes), f"dataset_number_{statistics.info.name}"
+        options, key = list(whole.classes), f"dataset_number_{counted.info.name}"
         number = right.selectbox(_("Rows by"), options, key=key, format_func=translated)
-        right.plotly_chart(draw_rows(statistics, number, theme), key="dataset_numbers")
+        right.plotly_chart(draw_rows(counted, number, theme), key="dataset_numbers")
 
 
 def _rows(house: Courthouse, info: DatasetInfo) -> None:
@@ -300,7 +292,7 @@ def _splits(house: Courthouse, info: DatasetInfo) -> None:
 
 
 def _check(house: Courthouse, info: DatasetInfo) -> None:
-    findings = examine(house.datasets, info.name, info.version)
+    findings = statistics.examine(house.datasets, info.name, info.version)
     with st.spinner(_("Comparing ...")):
         near = _near(house, info.name, info.version)
     if findings.clean and not findings.sentences() and not near.found:
@@ -333,13 +325,13 @@ def _clean(house: Courthouse, info: DatasetInfo, findings: Findings) -> None:
         contradictory = findings.contradicted and st.button(_("Take out contradictory texts"), key=key, help=about)
     if repeated or contradictory:
         wanted = Preparation(distinct=bool(repeated), consistent=bool(contradictory))
-        do(lambda: cleaned(house.datasets, info.name, info.version, wanted))
+        do(lambda: statistics.cleaned(house.datasets, info.name, info.version, wanted))
 
 
 @st.cache_data(show_spinner=False, max_entries=20)
 def _near(_house: Courthouse, name: str, version: str) -> NearDuplicates:
     """A version never changes, so its rows are compared once."""
-    return near_duplicates(_house.datasets, name, version)
+    return statistics.near_duplicates(_house.datasets, name, version)
 
 
 def _delete(house: Courthouse, info: DatasetInfo) -> None:

@@ -10,17 +10,8 @@ from courtroom.courthouse import Courthouse
 from courtroom.datasets.samples import add_sample, bring_sample, samples
 from courtroom.experiments.spec import FIRST, Recipe, recipe, recipes
 from courtroom.language import _
-from pages.parts.shared.shown import (
-    declared,
-    literal,
-    many,
-    moment,
-    offered,
-    page_of,
-    rows_chosen,
-    runs_here,
-    unreadable_rows,
-)
+from pages.parts.shared import shown
+from pages.parts.shared.shown import declared, literal, many, moment, offered
 
 
 @offered(Access.RUN)
@@ -89,11 +80,11 @@ def open_experiment(name: str, *, what_if: bool) -> None:
 def experiment_list(house: Courthouse, what_ifs: bool | None = None) -> None:
     """A line for each, also for what-ifs; or for these alone."""
     store = house.experiments.store
-    if what_ifs is None and not store.number(what_ifs=False) and runs_here():
+    if what_ifs is None and not store.number(what_ifs=False) and shown.runs_here():
         _welcome(house)
-    page = page_of(store.number(what_ifs), PAGE, "experiments-page")
+    page = shown.page_of(store.number(what_ifs), PAGE, "experiments-page")
     kept, bad = store.page((page - 1) * PAGE, PAGE, what_ifs)
-    unreadable_rows(bad)
+    shown.unreadable_rows(bad)
     if not kept:
         return
     rows = []
@@ -105,7 +96,7 @@ def experiment_list(house: Courthouse, what_ifs: bool | None = None) -> None:
     bar = st.column_config.ProgressColumn(_("Done"), format="percent", min_value=0, max_value=1)
     frame = pd.DataFrame(rows, columns=["Experiment", "Cases", "Arms", "Done", "State", "Made"])
     st.caption(_("Select a row to open it."))
-    for place in rows_chosen(frame, f"experiments-{hash(tuple(one.id for one in kept))}", config={"Done": bar}):
+    for place in shown.rows_chosen(frame, f"experiments-{hash(tuple(one.id for one in kept))}", config={"Done": bar}):
         open_experiment(kept[place].id, what_if=bool(kept[place].experiment.dataset.run))
 
 
