@@ -207,9 +207,6 @@ def draw_sureness(record: Record, choices: Sequence[Choice], theme: str = "light
     return framed(figure, theme, 420)
 
 
-MIN_MARK_PX, MAX_MARK_PX = 8, 26
-
-
 def draw_reliability(bins: Mapping[str, pd.DataFrame], theme: str = "light") -> go.Figure:
     """Draw the share of votes that are right against how sure members were, a line for each name; a larger mark has
     more votes. On the dashed line they would be as sure as they are right. `bins`: see `reliability`."""
@@ -218,7 +215,7 @@ def draw_reliability(bins: Mapping[str, pd.DataFrame], theme: str = "light") -> 
     figure = go.Figure()
     figure.add_scatter(x=[0, 1], y=[0, 1], mode="lines", line=even, **UNNAMED)
     for number, (name, mine) in enumerate(bins.items()):
-        sizes = MIN_MARK_PX + (MAX_MARK_PX - MIN_MARK_PX) * (mine["n"] / most) ** 0.5
+        sizes = 8 + 18 * (mine["n"] / most) ** 0.5
         figure.add_scatter(
             x=mine["probability"],
             y=mine["right"],

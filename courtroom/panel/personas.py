@@ -288,12 +288,11 @@ def _from_csv(name: str, file: io.BufferedReader, columns: Mapping[str, str] | N
 
 def _of_age(rows: Sequence[Mapping[str, Any]]) -> tuple[list[Mapping[str, Any]], str]:
     """The rows of those who can sit, each with what a person must have, and what to tell of the others."""
-    kept = list[Mapping[str, Any]]()
-    for number, row in enumerate(rows, start=1):
-        age = str(row.get("age", "")).removesuffix(".0")
-        if not age.isdigit() or int(age) in AGES:
-            named = {"name": f"Person {number}", "gender": "person", "status": "", "background": ""}
-            kept.append({**named, **row, "age": age})
+    kept: list[Mapping[str, Any]] = [
+        {"name": f"Person {number}", "gender": "person", "status": "", "background": "", **row, "age": age}
+        for number, row in enumerate(rows, start=1)
+        if not (age := str(row.get("age", "")).removesuffix(".0")).isdigit() or int(age) in AGES
+    ]
     out = len(rows) - len(kept)
     return kept, f"{out:,} of {len(rows):,} rows are left out: their age is not from 18 to 95." if out else ""
 
