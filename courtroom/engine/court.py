@@ -173,7 +173,8 @@ class Court(Generic[C, S]):
             services.ledger.add(Seated(stage="", members=self._members))
         else:
             services.ledger.add(StageEnded(path=self._here, stage=self._here))
-        await services.gate.enter(began, unanswered=len(questions) if questions and setup.waits_for_replies else 0)
+        waits = questions and setup.asks_court == "waits" and not setup.prepared_replies
+        await services.gate.enter(began, unanswered=len(questions) if waits else 0)
         self._stage, self._here, self._ballots = began, slug, {}
         seated = self._members
         given = prepared(setup.prepared_replies, questions, [text for _, text in self._replies]) if questions else {}
