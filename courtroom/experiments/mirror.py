@@ -134,9 +134,7 @@ def _against(base: Arm, family: Sequence[Arm], rows: Sequence[CellRow]) -> Itera
     single, arms = len({row.row for row in rows}) == 1, {arm.name: arm for arm in family}
     for row in rows:
         arm, first = arms.get(row.arm), firsts.get((row.row, row.repeat))
-        if arm is None or first is None or row.outcome is None:
-            continue
-        if arm.kind == "again" or arm.heard(row.case) != row.case:
+        if arm and first and row.outcome and (arm.kind == "again" or arm.heard(row.case) != row.case):
             outcome = _as_asked(row.outcome, row.case) if arm.other_order else row.outcome
             case = f"{row.row}, {row.repeat}" if single else row.row
             yield replace(row, row=case, outcome=outcome, single=first)
@@ -197,10 +195,12 @@ def sentence(pair: Pair) -> str:
 def lines(found: Iterable[Pair]) -> list[dict[str, str | float]]:
     """Return a line for each change and measure, as tables and files have them."""
     return [
-        {"change": one.a, "measure": one.measure.title, "changed": one.of_a, "again": one.of_b}
-        | {"difference": one.difference.value, "from": one.difference.low, "to": one.difference.high}
-        | {"p": one.corrected, "n": one.cases}
-        for one in found
+        {
+            **{"change": pair.a, "measure": pair.measure.title, "changed": pair.of_a, "again": pair.of_b},
+            **{"difference": pair.difference.value, "from": pair.difference.low, "to": pair.difference.high},
+            **{"p": pair.corrected, "n": pair.cases},
+        }
+        for pair in found
     ]
 
 
