@@ -198,8 +198,7 @@ def draw_sureness(record: Record, choices: Sequence[Choice], theme: str = "light
             marker={"size": 12, "symbol": choice.symbol, "color": tone(choice.tone, theme)},
             marker_line={"width": 1 + 2 * mine["changed"], "color": INK[theme]},
         )
-    high = HIGHEST_CONFIDENCE
-    low = -high if -1 in sign.values() else 0
+    low, high = -HIGHEST_CONFIDENCE if -1 in sign.values() else 0, HIGHEST_CONFIDENCE
     marks = list(range(low, high + 1, 50))
     figure.update_yaxes(range=[low * 1.08, high * 1.08], tickvals=marks, ticktext=[str(abs(mark)) for mark in marks])
     if low:

@@ -268,7 +268,8 @@ def _from_csv(name: str, file: io.BufferedReader, columns: Mapping[str, str] | N
             f"The columns are {', '.join(FIELDS)}."
         )
     if unknown := [field for field in taken if field not in (*FIELDS, WEIGHT)]:
-        raise CourtroomError(f"“{unknown[0]}” is no field of a person. The fields are {', '.join((*FIELDS, WEIGHT))}.")
+        known = ", ".join((*FIELDS, WEIGHT))
+        raise CourtroomError(f"“{unknown[0]}” is no field of a person. The fields are {known}.")
     asked = {column.casefold() for text in taken.values() for column in _COLUMN.findall(text)}
     if lacking := sorted(asked - {*names}):
         raise CourtroomError(f"{name} has no column “{lacking[0]}”. It has {', '.join(table.columns)}.")
