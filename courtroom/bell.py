@@ -114,12 +114,11 @@ class Bell:
         message["From"] = self._settings.mail_from or unquote(server.username or "") or "courtroom@localhost"
         message["To"], message["Subject"] = ", ".join(to), f"{told['name']}: {told['state']}"
         message.set_content(f"{told['name']}: {told['state']}\n\n{told['link']}\n")
-        host, safe = server.hostname or "localhost", ssl.create_default_context()
-        with_tls = partial(smtplib.SMTP_SSL, port=server.port or 465, context=safe)
-        bare = partial(smtplib.SMTP, port=server.port or 587)
-        with (with_tls if server.scheme == "smtps" else bare)(host, timeout=LATE_S) as smtp:
+        safe, is_tls = ssl.create_default_context(), server.scheme == "smtps"
+        connect = partial(smtplib.SMTP_SSL, context=safe) if is_tls else smtplib.SMTP
+        with connect(server.hostname or "localhost", server.port or (465 if is_tls else 587), timeout=LATE_S) as smtp:
             smtp.ehlo_or_helo_if_needed()
-            if server.scheme == "smtp" and (server.username or smtp.has_extn("starttls")):
+            if not is_tls and (server.username or smtp.has_extn("starttls")):
                 smtp.starttls(context=safe)  # no password without it
             if server.username:
                 smtp.login(unquote(server.username), unquote(server.password or ""))

@@ -49,7 +49,7 @@ from courtroom.models.limits import Turns
 from courtroom.models.request import Reply
 from courtroom.models.route import address
 from courtroom.models.spec import ABSTAIN, NO_SERVER, ModelSpec
-from courtroom.panel.personas import PanelStore
+from courtroom.panel.personas import PanelStore, drawn_panel
 from courtroom.questions.asides import AsideStore, BesideStore
 from courtroom.questions.audience import AudienceStore
 from courtroom.questions.audit import Audits
@@ -459,7 +459,10 @@ class Courthouse:
         there is no such pool, or it has too few people."""
         if not isinstance(setup, JurySetup) or not setup.people or len(setup.jury) >= setup.jury_size:
             return setup
-        return setup.drawn_from(self.panels.load(setup.people), seed)
+        known = {one.name for one in setup.jury}
+        others = [one for one in self.panels.load(setup.people) if one.name not in known]
+        drawn = drawn_panel(others, setup.jury_size - len(setup.jury), seed)
+        return setup.model_copy(update={"jury": (*setup.jury, *drawn)})
 
     def with_stand_in(self, setup: S, otherwise: str) -> S:
         """Return the setup with a stand-in for each of its models that can't be asked here and has none.

@@ -1,6 +1,6 @@
 """Settings from the environment (`COURTROOM_*`) and the folder in which everything is kept."""
 
-from collections.abc import Callable
+from functools import partial
 from importlib.resources import files
 from pathlib import Path
 from typing import Annotated, Literal
@@ -17,16 +17,12 @@ APP = _PACKAGE / "_app" if (_PACKAGE / "_app").is_dir() else _PACKAGE.parent
 DATA = APP / "data"
 
 
-def _speaks(*schemes: str) -> Callable[[SecretStr], SecretStr]:
-    """Return a check that an address is a URL with a host and one of these schemes."""
-
-    def checked(address: SecretStr) -> SecretStr:
-        parts = urlsplit(address.get_secret_value())
-        if parts.scheme not in schemes or not parts.hostname:
-            raise ValueError(schemes)
-        return address
-
-    return checked
+def _speaks(address: SecretStr, schemes: tuple[str, ...]) -> SecretStr:
+    """Check that an address is a URL with a host and one of these schemes."""
+    parts = urlsplit(address.get_secret_value())
+    if parts.scheme not in schemes or not parts.hostname:
+        raise ValueError(schemes)
+    return address
 
 
 class Settings(BaseSettings):
@@ -73,11 +69,11 @@ class Settings(BaseSettings):
 
     address: str = Field("http://localhost:8501", pattern=r"^https?://[^@]+$")
     """Where people find the app, for links in what is sent to them."""
-    webhook: Annotated[SecretStr, AfterValidator(_speaks("http", "https"))] | None = None
+    webhook: Annotated[SecretStr, AfterValidator(partial(_speaks, schemes=("http", "https")))] | None = None
     """The address that is told when a run or an experiment ends, waits for somebody, or fails."""
     webhook_secret: SecretStr | None = None
     """Signs what the webhook is told."""
-    mail: Annotated[SecretStr, AfterValidator(_speaks("smtp", "smtps"))] | None = None
+    mail: Annotated[SecretStr, AfterValidator(partial(_speaks, schemes=("smtp", "smtps")))] | None = None
     """The server through which mail is sent, such as `smtps://user:password@mail.lab.example`."""
     mail_from: str = ""
     mail_to: str = ""

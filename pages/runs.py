@@ -250,8 +250,7 @@ def listing() -> None:
 searched = len(wanted.text.encode()) >= MIN_BYTES_SEARCHED
 if said_so := search_said(house.database, wanted.text, MAX_FOUND) if searched else ():
     number = f"{len(said_so)}{'+' if len(said_so) == MAX_FOUND else ''}"
-    is_open = not listed.count(wanted, order)
-    with st.expander(_("Said {number} times", number=number), is_open, icon=":material/forum:"):
+    with st.expander(_("Said {number} times", number=number), not listed.count(wanted, order), icon=":material/forum:"):
         for said in said_so:
             key = f"{said.run}-{said.call.path}"
             with st.container(horizontal=True, vertical_alignment="center", key=f"said-{key}"):

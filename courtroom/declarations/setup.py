@@ -146,10 +146,6 @@ class VotingSetup(Setup):
             return ()
         return ("The offline model asks the court nothing. Seat a language model, or a person.",)
 
-    @property
-    def waits_for_replies(self) -> bool:
-        return self.asks_court == "waits" and not self.prepared_replies
-
 
 def role_of(member: str) -> str:
     """The role in a member's id: `juror` of `juror-05`, `generator` of `generator-a`."""

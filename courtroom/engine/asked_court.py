@@ -19,14 +19,11 @@ ToCourt = Mapping[str, tuple[str, ...]]
 """The ids of the members who put a question, by the question as it was first put."""
 
 
-def unanswered(votes: Sequence[Voted], answered: Iterable[str]) -> ToCourt:
-    """Return what was asked and not replied to; the same question by several members is there once.
-
-    Args:
-        votes: in the order of their stages; within one, votes come in any order, so that here seats say which is first.
-        answered: the questions that have a reply.
-    """
-    stages, done = list(dict.fromkeys(vote.stage for vote in votes)), {"", *map(plain, answered)}
+def unanswered(votes: Sequence[Voted], replied: Iterable[Reply]) -> ToCourt:
+    """Return what was asked and not replied to; the same question by several members is there once. `votes`: in the
+    order of their stages; within one, votes come in any order, so that here seats say which is first."""
+    stages = list(dict.fromkeys(vote.stage for vote in votes))
+    done = {"", *(plain(question) for questions, _ in replied for question in questions)}
     first, asked = dict[str, str](), defaultdict[str, dict[str, None]](dict)
     for vote in sorted(votes, key=lambda vote: (stages.index(vote.stage), vote.path)):
         if plain(vote.question) not in done:
@@ -36,7 +33,7 @@ def unanswered(votes: Sequence[Voted], answered: Iterable[str]) -> ToCourt:
 
 def waiting(record: Record) -> ToCourt:
     """Return the questions of a run to which nobody has replied."""
-    return unanswered(record.of(Voted), (question for questions, _ in replies(record) for question in questions))
+    return unanswered(record.of(Voted), replies(record))
 
 
 def replies(record: Record) -> tuple[Reply, ...]:
@@ -46,17 +43,17 @@ def replies(record: Record) -> tuple[Reply, ...]:
     return (*by_persons, *((reply.questions, reply.text) for reply in record.of(Replied)))
 
 
-def prepared(lines: str, questions: Iterable[str], given: Sequence[str]) -> dict[str, tuple[str, ...]]:
+def prepared(lines: str, questions: Iterable[str], replied: Iterable[Reply]) -> dict[str, tuple[str, ...]]:
     """Return what prepared replies say to questions: each with the questions that it is for; nothing where none are.
 
     A line with words before an arrow is for questions in which all of these stand; one without is for the next question
-    for which there is no such line. `given`: the replies that were given before."""
+    for which there is no such line. `replied`: what the court has said before."""
     if not lines.strip():
         return {}
     parts = [[part.strip() for part in line.rpartition(ARROW)] for line in lines.splitlines() if line.strip()]
     by_words = [(words.casefold().split(), reply) for words, arrow, reply in parts if arrow]
     in_order = [reply for _, arrow, reply in parts if not arrow]
-    following = iter(in_order[sum(reply in in_order for reply in given) :])
+    following = iter(in_order[sum(reply in in_order for _, reply in replied) :])
     found: dict[str, tuple[str, ...]] = {}
     for question in questions:
         fitting = (reply for words, reply in by_words if all(word in question.casefold() for word in words))

@@ -166,17 +166,17 @@ class Court(Generic[C, S]):
         services, setup = self._services, self._input.at(index).setup
         acts = (one.action for one in self._input.interventions if one.index == index)
         self._replies += [(act.questions, act.text) for act in acts if isinstance(act, ReplyToQuestions)]
-        answered = [question for questions, _ in self._replies for question in questions]
         is_again = self._stage is not None and self._stage.stage_kind == kind
-        questions = unanswered(self._votes, answered) if is_again else {}
+        questions = unanswered(self._votes, self._replies) if is_again else {}
         if self._stage is None:
             services.ledger.add(Seated(stage="", members=self._members))
         else:
             services.ledger.add(StageEnded(path=self._here, stage=self._here))
-        await services.gate.enter(began, unanswered=len(questions) if questions and setup.waits_for_replies else 0)
+        waits = questions and setup.asks_court == "waits" and not setup.prepared_replies
+        await services.gate.enter(began, unanswered=len(questions) if waits else 0)
         self._stage, self._here, self._ballots = began, slug, {}
         seated = self._members
-        given = prepared(setup.prepared_replies, questions, [text for _, text in self._replies]) if questions else {}
+        given = prepared(setup.prepared_replies, questions, self._replies) if questions else {}
         self._replies += [(asked, text) for text, asked in given.items()]
         self._see(self._input.at(index, self._replies))
         if self._members != seated:

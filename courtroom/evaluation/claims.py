@@ -134,7 +134,6 @@ Role = Literal["said", "denied", "spoke", "heard-both", "heard", "heard-denial",
 class Way:
     """How a claim went along who heard whom."""
 
-    claim: Claim
     spoke_of_it: tuple[Voted, ...]
     """Later statements that speak of it, and do not say that it is not in the case."""
     put_right: tuple[Voted, ...]
@@ -159,7 +158,7 @@ def way(moved: Movement, claim: Claim) -> Way:
     roles |= dict.fromkeys((vote.member for vote in spoke), "spoke")
     roles |= dict.fromkeys((vote.member for vote in right), "denied")
     roles[claim.vote.member] = "said"
-    return Way(claim, spoke, right, roles, bool(shown_to.get(claim.vote.member, set()) & righted))
+    return Way(spoke, right, roles, bool(shown_to.get(claim.vote.member, set()) & righted))
 
 
 def _denials(said: str) -> Iterator[str]:

@@ -5,8 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import product
-from statistics import fmean
+from itertools import pairwise, product
 from typing import TYPE_CHECKING
 
 from courtroom.access import Access, needs
@@ -116,14 +115,10 @@ def mirror_pairs(experiment: Experiment, rows: Sequence[CellRow]) -> list[Pair]:
     """Compare each change with the same heard again, over the cases that it changes, or over the seeds of a single one;
     empty where no arm changes anything about the parties. Holm's correction is over all changes and measures of an arm.
     """
-    families: list[list[Arm]] = []
-    for arm in experiment.arms:
-        if arm.kind == "base":
-            families.append([arm])
-        elif arm.kind in ("again", "mirror") and families:
-            families[-1].append(arm)
-    found: list[Pair] = []
-    for base, *family in families:
+    found, arms = list[Pair](), experiment.arms
+    bases = [place for place, arm in enumerate(arms) if arm.kind == "base"]
+    for first, end in pairwise((*bases, len(arms))):
+        base, family = arms[first], [arm for arm in arms[first:end] if arm.kind in ("again", "mirror")]
         again = next((arm.name for arm in family if arm.kind == "again"), "")
         groups = grouped(_against(base, family, rows), by_category=False)
         mine = pairs(groups, [arm.name for arm in family], MEASURES, again)
@@ -139,9 +134,7 @@ def _against(base: Arm, family: Sequence[Arm], rows: Sequence[CellRow]) -> Itera
     single, arms = len({row.row for row in rows}) == 1, {arm.name: arm for arm in family}
     for row in rows:
         arm, first = arms.get(row.arm), firsts.get((row.row, row.repeat))
-        if arm is None or first is None or row.outcome is None:
-            continue
-        if arm.kind == "again" or arm.heard(row.case) != row.case:
+        if arm and first and row.outcome and (arm.kind == "again" or arm.heard(row.case) != row.case):
             outcome = _as_asked(row.outcome, row.case) if arm.other_order else row.outcome
             case = f"{row.row}, {row.repeat}" if single else row.row
             yield replace(row, row=case, outcome=outcome, single=first)
@@ -163,13 +156,13 @@ def _other_verdict(row: CaseResult) -> float | None:
 
 def _other_votes(row: CaseResult) -> float | None:
     before = row.single.votes if row.single else {}
-    both = row.outcome.votes.keys() & before.keys()
-    return fmean(row.outcome.votes[member] != before[member] for member in both) if both else None
+    moved = [vote != before[member] for member, vote in row.outcome.votes.items() if member in before]
+    return share(sum(moved), len(moved))
 
 
 def _for_the_first(row: CaseResult) -> float | None:
     first = next((option.name for option in row.case.choices), "")
-    return share(row.outcome.counts.get(first, 0), sum(row.outcome.counts.values())) if first else None
+    return row.outcome.share(first) if first else None
 
 
 AGAINST = N_("Share, against the first hearing of the same case")

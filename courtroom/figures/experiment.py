@@ -232,17 +232,14 @@ def draw_mirror(found: Sequence[Pair], theme: str = "light") -> go.Figure:
     figure = go.Figure()
     for place, measure in enumerate(dict.fromkeys(pair.measure for pair in found)):
         mine = [pair for pair in found if pair.measure is measure]
+        symbols = [SYMBOLS[place] if pair.holds else f"{SYMBOLS[place]}-open" for pair in mine]
         figure.add_scatter(
             x=[pair.difference.value for pair in mine],
             y=[plain(short(pair.a, MAX_VARIANT_CHARACTERS)) for pair in mine],
             orientation="h",
             mode="markers",
             name=plain(measure.title),
-            marker={
-                "size": 11,
-                "color": tone(place, theme),
-                "symbol": [SYMBOLS[place] if pair.holds else f"{SYMBOLS[place]}-open" for pair in mine],
-            },
+            marker={"size": 11, "color": tone(place, theme), "symbol": symbols},
             error_x=error_bars([pair.difference for pair in mine], tone(place, theme), 1.5),
             customdata=[[pair.of_a, pair.of_b, pair.corrected] for pair in mine],
             hovertemplate="%{x:+.1%}: %{customdata[0]:.1%} · %{customdata[1]:.1%} · p %{customdata[2]:.3f}<extra></extra>",

@@ -198,16 +198,12 @@ def draw_sureness(record: Record, choices: Sequence[Choice], theme: str = "light
             marker={"size": 12, "symbol": choice.symbol, "color": tone(choice.tone, theme)},
             marker_line={"width": 1 + 2 * mine["changed"], "color": INK[theme]},
         )
-    high = HIGHEST_CONFIDENCE
-    low = -high if -1 in sign.values() else 0
+    low, high = -HIGHEST_CONFIDENCE if -1 in sign.values() else 0, HIGHEST_CONFIDENCE
     marks = list(range(low, high + 1, 50))
     figure.update_yaxes(range=[low * 1.08, high * 1.08], tickvals=marks, ticktext=[str(abs(mark)) for mark in marks])
     if low:
         figure.add_hline(y=0, line={"color": NEUTRAL[theme], "width": 1})
     return framed(figure, theme, 420)
-
-
-MIN_MARK_PX, MAX_MARK_PX = 8, 26
 
 
 def draw_reliability(bins: Mapping[str, pd.DataFrame], theme: str = "light") -> go.Figure:
@@ -218,7 +214,7 @@ def draw_reliability(bins: Mapping[str, pd.DataFrame], theme: str = "light") -> 
     figure = go.Figure()
     figure.add_scatter(x=[0, 1], y=[0, 1], mode="lines", line=even, **UNNAMED)
     for number, (name, mine) in enumerate(bins.items()):
-        sizes = MIN_MARK_PX + (MAX_MARK_PX - MIN_MARK_PX) * (mine["n"] / most) ** 0.5
+        sizes = 8 + 18 * (mine["n"] / most) ** 0.5
         figure.add_scatter(
             x=mine["probability"],
             y=mine["right"],

@@ -22,7 +22,7 @@ from courtroom.judging.explained import points
 from courtroom.language import N_
 from courtroom.models.task import Answer, Longest, Reason, Room, Task
 from courtroom.panel.follow_graph import FollowGraph
-from courtroom.panel.personas import DISPUTES, LONGEST_NAME, Persona, drawn_panel, sample_panel
+from courtroom.panel.personas import DISPUTES, LONGEST_NAME, Persona, sample_panel
 from courtroom.strict import Strict
 from courtroom.text.words import sentences
 
@@ -78,13 +78,6 @@ class JurySetup(TalkSetup):
     def undrawn(self, changed: Collection[str]) -> Self:
         """Of another pool of people other jurors are drawn."""
         return self.model_copy(update={"jury": ()}) if "people" in changed and "jury" not in changed else self
-
-    def drawn_from(self, people: Sequence[Persona], seed: int) -> Self:
-        """The same with jurors out of a pool of people, as far as seats are without a person."""
-        known = {one.name for one in self.jury}
-        others = [one for one in people if one.name not in known]
-        drawn = drawn_panel(others, max(0, self.jury_size - len(self.jury)), seed)
-        return self.model_copy(update={"jury": (*self.jury, *drawn)})
 
 
 _Explained = Literal[

@@ -1,8 +1,7 @@
 """What is asked beside a vote: how sure a member is of it, on which pieces it rests, and what it would ask the court."""
 
-import random
 import tomllib
-from collections.abc import Callable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -58,14 +57,10 @@ def with_beside(form: type[BaseModel], beside: BesideVote) -> type[BaseModel]:
 
 
 def offline_beside(
-    form: type[BaseModel],
-    beside: BesideVote,
-    answer: BaseModel,
-    draw: random.Random,
-    again: Callable[[random.Random], BaseModel],
+    form: type[BaseModel], beside: BesideVote, answer: BaseModel, draws: Iterable[BaseModel]
 ) -> dict[str, Any]:
     """Return what a formula says beside its vote: the pieces that it quotes, and how many draws of it vote alike.
-    `again`: the same formula with another source of chance."""
+    `draws`: the same formula with other sources of chance."""
     said = answer.model_dump(mode="json")
     added: dict[str, Any] = {}
     if beside.pieces:
@@ -73,7 +68,7 @@ def offline_beside(
         added["rests_on"] = [name for name, text in beside.pieces if text[:QUOTED_CHARACTERS].strip() in written]
     if beside.confidence:
         chosen = [name for name, field in form.model_fields.items() if get_origin(field.annotation) is Literal]
-        votes = [again(random.Random(draw.random())).model_dump(mode="json") for _ in range(OFFLINE_DRAWS)]
+        votes = [drawn.model_dump(mode="json") for drawn in draws]
         alike = sum(all(vote[name] == said[name] for name in chosen) for vote in votes)
-        added["confidence"] = round(HIGHEST_CONFIDENCE * alike / OFFLINE_DRAWS)
+        added["confidence"] = round(HIGHEST_CONFIDENCE * alike / len(votes))
     return said | added

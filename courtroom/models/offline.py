@@ -3,13 +3,12 @@
 import json
 import random
 from collections.abc import Callable, Mapping
-from functools import partial
 from typing import Any, get_args, get_type_hints
 
 from pydantic import BaseModel
 
 from courtroom.errors import CourtroomError
-from courtroom.models.beside import offline_beside
+from courtroom.models.beside import OFFLINE_DRAWS, offline_beside
 from courtroom.models.request import Reply, Request, Watch
 from courtroom.models.task import Task
 
@@ -55,5 +54,6 @@ class OfflineModel:
         answer = method(task, draw)
         if task.beside is None:
             return Reply(text=answer.model_dump_json(), cost=0.0)
-        said = offline_beside(task.form, task.beside, answer, draw, partial(method, task))
+        draws = (method(task, random.Random(draw.random())) for _ in range(OFFLINE_DRAWS))
+        said = offline_beside(task.form, task.beside, answer, draws)
         return Reply(text=json.dumps(said, ensure_ascii=False), cost=0.0)

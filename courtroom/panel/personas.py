@@ -183,6 +183,7 @@ MOST = 2_000
 FIELDS = tuple(Persona.model_fields)
 WEIGHT = "weight"
 AGES = range(18, 96)
+_COLUMN = re.compile(r"\{([^{}]+)\}")
 MAY_BE_EMPTY = ("status", "background")
 """Of what a file must have, what may be empty in it: a census need not tell it."""
 NEEDED = tuple(name for name, field in Persona.model_fields.items() if field.is_required())
@@ -258,7 +259,8 @@ def _from_csv(name: str, file: io.BufferedReader, columns: Mapping[str, str] | N
     table = read_table(file, dialect_of(file.peek(1).decode(errors="replace"), FIELDS))
     names = [column.casefold() for column in table.columns]
     own = {field: f"{{{field}}}" for field in (*FIELDS, WEIGHT) if field in names}
-    taken = own | {field: _as_template(column) for field, column in (columns or {}).items()}
+    # A column, or a text with columns in braces; capitals in columns' names don't matter.
+    taken = own | {field: text if _COLUMN.search(text) else f"{{{text}}}" for field, text in (columns or {}).items()}
     needed = ("age",) if columns else NEEDED
     if missing := [field for field in needed if field not in taken]:
         raise CourtroomError(
@@ -268,7 +270,7 @@ def _from_csv(name: str, file: io.BufferedReader, columns: Mapping[str, str] | N
     if unknown := [field for field in taken if field not in (*FIELDS, WEIGHT)]:
         known = ", ".join((*FIELDS, WEIGHT))
         raise CourtroomError(f"“{unknown[0]}” is no field of a person. The fields are {known}.")
-    asked = {column for text in taken.values() for column in _COLUMN.findall(text)}
+    asked = {column.casefold() for text in taken.values() for column in _COLUMN.findall(text)}
     if lacking := sorted(asked - {*names}):
         raise CourtroomError(f"{name} has no column “{lacking[0]}”. It has {', '.join(table.columns)}.")
     for line in table.rows:
@@ -278,30 +280,20 @@ def _from_csv(name: str, file: io.BufferedReader, columns: Mapping[str, str] | N
         if not any(cell.strip() for cell in row.values()):
             continue
         if columns:
-            in_row = partial(_COLUMN.sub, lambda found, cells=row: cells.get(found[1], ""))
+            in_row = partial(_COLUMN.sub, lambda found, cells=row: cells.get(found[1].casefold(), ""))
             row = {field: in_row(text) for field, text in taken.items()}
         parts = {field: re.split(";" if ";" in row.get(field, "") else ",", row.get(field, "")) for field in LISTS}
         lists = {field: [part.strip() for part in found if part.strip()] for field, found in parts.items()}
         yield {field: value for field, value in row.items() if value.strip() or field in MAY_BE_EMPTY} | lists
 
 
-_COLUMN = re.compile(r"\{([^{}]+)\}")
-
-
-def _as_template(column: str) -> str:
-    """A column, or a text with columns in braces, as such a text; capitals in columns' names don't matter."""
-    text = column if _COLUMN.search(column) else f"{{{column}}}"
-    return _COLUMN.sub(lambda found: f"{{{found[1].casefold()}}}", text)
-
-
 def _of_age(rows: Sequence[Mapping[str, Any]]) -> tuple[list[Mapping[str, Any]], str]:
     """The rows of those who can sit, each with what a person must have, and what to tell of the others."""
-    kept = list[Mapping[str, Any]]()
-    for number, row in enumerate(rows, start=1):
-        age = str(row.get("age", "")).removesuffix(".0")
-        if not age.isdigit() or int(age) in AGES:
-            named = {"name": f"Person {number}", "gender": "person", "status": "", "background": ""}
-            kept.append({**named, **row, "age": age})
+    kept: list[Mapping[str, Any]] = [
+        {"name": f"Person {number}", "gender": "person", "status": "", "background": "", **row, "age": age}
+        for number, row in enumerate(rows, start=1)
+        if not (age := str(row.get("age", "")).removesuffix(".0")).isdigit() or int(age) in AGES
+    ]
     out = len(rows) - len(kept)
     return kept, f"{out:,} of {len(rows):,} rows are left out: their age is not from 18 to 95." if out else ""
 

@@ -216,9 +216,8 @@ def _gender(case: Case, forms: Forms) -> Literal["women", "men", ""]:
     told = [one for text in texts(case).values() for one in _pronouns(text, forms, {**TO_MEN, **TO_WOMEN})]
     titles = [word for word, mine in told if mine and word[0].lower() in TITLES]
     women = {word[0].lower() in TO_MEN for word in titles or [word for word, _ in told]}
-    if len(women) != 1 or not any(mine for _, mine in told):
-        return ""
-    return "women" if women.pop() else "men"
+    is_known = len(women) == 1 and any(mine for _, mine in told)
+    return ("women" if women.pop() else "men") if is_known else ""
 
 
 def _pronouns(text: str, forms: Forms, exchanged: Iterable[str]) -> Iterator[tuple[re.Match[str], bool]]:
@@ -415,7 +414,6 @@ def rewritten(case: Case, told: dict[str, Any] | str) -> Mirrored:
 
 def numbers(text: str) -> Counter[str]:
     """Count the numbers of a text; a month by its name is its number, so that a translation keeps it."""
-    found = Counter(re.findall(r"\d+(?:[.,:]\d+)*", text))
-    for number, month in enumerate(month_name[1:], start=1):
-        found[str(number)] += len(re.findall(rf"\b{month}\b", text))
-    return +found
+    months = {month: str(number) for number, month in enumerate(month_name) if month}
+    found = re.findall(rf"\d+(?:[.,:]\d+)*|\b(?:{'|'.join(months)})\b", text)
+    return Counter(months.get(one, one) for one in found)

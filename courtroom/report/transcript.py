@@ -45,9 +45,8 @@ def transcript(record: Record, procedure: Procedure) -> Iterator[tuple[Style, st
     if ended := room.verdict:
         counts = f" ({counted(ended.counts)})" if ended.counts else ""
         yield "heading", f"{translated(room.ending)}: {translated(ended.outcome)}{counts}"
-        for text in (ended.note, *turnout(record), ended.summary):
-            if text:
-                yield "text", translated(text)
+        for text in filter(None, (ended.note, *turnout(record), ended.summary)):
+            yield "text", translated(text)
     yield "heading", _("The case")
     for title, text in record.case.sections():
         yield "speaker", translated(title)

@@ -167,8 +167,7 @@ def mirror(
         experiment = read_toml(Path(what)) if Path(what).is_file() else named.what_ifs.as_it_was(what, seeds)
         cases = {case.id: case for case in named.cases(experiment)}
         spec = ModelSpec(id=model) if model else None
-        changes = [change_of(text) for text in change]
-        drafted = drafts(house, cases.values(), changes, whose, spec, experiment.budget)
+        drafted = drafts(house, cases.values(), [*map(change_of, change)], whose, spec, experiment.budget)
         write(to, as_toml(with_mirror(experiment, drafted)))
     for title, by_case in drafted.items():
         for case, draft in by_case.items():

@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 import secrets
 import sys
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -89,22 +90,17 @@ def server_of(programs: Programs) -> MCPServer:
 
     server = MCPServer("courtroom", instructions="Deliberations between language-model agents: start, follow, read.")
 
-    def answering(tool: Callable[..., Any]) -> Callable[[Request], Awaitable[Response]]:
-        call = validate_call(tool)
-
-        async def answer(request: Request) -> Response:
-            try:
-                given = await request.json() if await request.body() else {}
-                return JSONResponse(await asyncio.to_thread(call, **given))
-            except (CourtroomError, ValueError, TypeError) as error:
-                why = " ".join(explain(error)) if isinstance(error, ValidationError) else str(error)
-                return JSONResponse({"error": why}, status_code=400)
-
-        return answer
+    async def answer(call: Callable[..., Any], request: Request) -> Response:
+        try:
+            given = await request.json() if await request.body() else {}
+            return JSONResponse(await asyncio.to_thread(call, **given))
+        except (CourtroomError, ValueError, TypeError) as error:
+            why = " ".join(explain(error)) if isinstance(error, ValidationError) else str(error)
+            return JSONResponse({"error": why}, status_code=400)
 
     for tool in (programs.cases, programs.procedures, programs.hear, programs.ask, programs.state, programs.verdict):
         server.tool()(_told()(tool))
-        server.custom_route(f"/api/{tool.__name__}", methods=["POST"])(answering(tool))
+        server.custom_route(f"/api/{tool.__name__}", methods=["POST"])(partial(answer, validate_call(tool)))
     return server
 
 

@@ -62,16 +62,13 @@ def _calibration(
     )
 
 
-def _unless_asked(field: str, knob: str) -> Missing:
-    def missing(rows: Sequence[CaseResult]) -> str:
-        is_there = not rows or any(getattr(row.outcome, field) for row in rows)
-        return "" if is_there else f"What is asked beside votes is left out: nobody was asked. Set {knob}."
-
-    return missing
+def _unless_asked(field: str, knob: str, rows: Sequence[CaseResult]) -> str:
+    is_there = not rows or any(getattr(row.outcome, field) for row in rows)
+    return "" if is_there else f"What is asked beside votes is left out: nobody was asked. Set {knob}."
 
 
-_was_not_asked = _unless_asked("confidence", "asks_confidence")
-_not_asked_for_pieces = _unless_asked("rests_on", "asks_pieces")
+_was_not_asked = partial(_unless_asked, "confidence", "asks_confidence")
+_not_asked_for_pieces = partial(_unless_asked, "rests_on", "asks_pieces")
 
 
 def _confidence(row: CaseResult) -> float | None:

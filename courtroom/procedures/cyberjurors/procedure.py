@@ -186,6 +186,9 @@ async def summarise(
     )
     plain = says_more(court)
     shared = next(iter(now.views.values()), None) if plain and court.setup.examination == "shared" else None
+    # A clerk that may not tell the count writes as if each saw a part.
+    may_tell = court.setup.count_seen != "nobody" or court.setup.clerk_counts
+    whose: CountSeen = court.setup.count_seen if may_tell else "heard"
     task = tasks.Summarise(
         language=court.case.language,
         round=now.number,
@@ -202,17 +205,10 @@ async def summarise(
         examination=shared,
         norms=tuple(dict.fromkeys(norm for norms in now.memories.values() if plain for norm in norms)),
         ended=ended and plain,
-        count_seen=_told_of(court.setup, ended=ended),
+        count_seen="nobody" if ended else whose,
     )
     summary = await court.try_ask(court.member("clerk"), task)
     return summary or now.summary
-
-
-def _told_of(setup: CyberJurorsSetup, *, ended: bool) -> CountSeen:
-    """Who is shown the count, as the clerk is told it; a clerk that may not tell the count writes as if each saw a part."""
-    if ended:
-        return "nobody"
-    return "heard" if setup.count_seen == "nobody" and not setup.clerk_counts else setup.count_seen
 
 
 async def closest(court: Hearing, only: Filter = ALL) -> list[Hit]:

@@ -97,7 +97,10 @@ async def speak(
         )
         statement, choice = " ".join(given.reasons) if given else "", begins if given else None
     else:
-        voices = heard(court, juror, said)
+        voices, hears_all = heard(court, juror, said), court.setup.talk == "round-table"
+        counted = None if hears_all and voices else [one.vote for one in voices]
+        # A juror who sees how each of those voted whom it hears is not told their count.
+        sees_each = court.setup.count_seen == "heard" and not (hears_all or court.setup.secret_ballots)
         task = Vote(
             case=court.case,
             proposals=proposals,
@@ -110,7 +113,7 @@ async def speak(
             heard=voices
             if not court.setup.secret_ballots
             else tuple(one.model_copy(update={"vote": None}) for one in voices),
-            counts=count_of(court, counts, voices),
+            counts={} if sees_each else seen_count(court.setup.count_seen, counts, counted),
         )
         ballot = await court.try_ask(juror, task)
         statement, choice = (ballot.statement, ballot.vote) if ballot else ("", None)
@@ -127,14 +130,6 @@ def heard(court: JuryRoom, juror: Member, said: Mapping[str, Said]) -> tuple[Sai
     if court.setup.talk == "follow-graph":
         heard_from = [jury[j] for k, j in sorted(court.setup.graph.edges or ()) if k == jury.index(juror.id)]
     return tuple(said[other] for other in heard_from if other in said)
-
-
-def count_of(court: JuryRoom, counts: Mapping[str, int], voices: Sequence[Said]) -> dict[str, int]:
-    """Return the count of the last ballot as a juror sees it; not of those whom it hears where it sees how each of them voted."""
-    setup, hears_all = court.setup, court.setup.talk == "round-table"
-    if setup.count_seen == "heard" and not (hears_all or setup.secret_ballots):
-        return {}
-    return seen_count(setup.count_seen, counts, None if hears_all and voices else [one.vote for one in voices])
 
 
 RULES: Mapping[str, Rule] = {"unanimous": "all", "five-sixths": "five-sixths", "majority": "half"}

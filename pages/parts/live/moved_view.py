@@ -117,7 +117,7 @@ class _MovedView:
     def _claim(self, claim: Claim, key: str) -> None:
         record, went = self._record, way(self.moved, claim)
         name, ballot = record.name_of(claim.vote.member), record.ballot_name(claim.vote.ballot)
-        parts, roles = self._marked(claim.vote), list(_parts(record, went))
+        parts, roles = self._marked(claim.vote), list(_parts(record, claim, went))
         st.html(html_of("claim", claim=claim, name=name, ballot=ballot, parts=parts, roles=roles))
         if went.put_right and went.author_heard:
             st.markdown(_("{name} was shown that it is not in the case.", name=literal(name)))
@@ -184,16 +184,14 @@ class _MovedView:
     def _marked(self, vote: Voted) -> list[tuple[str, Span | None]]:
         """A statement in stretches; those with a span are not in the case."""
         said, words = statement(vote), [claim.words for claim in self._claims if claim.vote == vote]
-        if not words:
-            return [(translated(said), None)]
         starts = ((said.find(one), len(one)) for one in words)
         marks = (Span(at, at + long, note=N_("not in the case")) for at, long in starts if at >= 0)
-        return list(runs(Marked(said, tuple(marks))))
+        return list(runs(Marked(said if words else translated(said), tuple(marks))))
 
 
-def _parts(record: Record, went: Way) -> Iterator[tuple[Choice, str]]:
+def _parts(record: Record, claim: Claim, went: Way) -> Iterator[tuple[Choice, str]]:
     """Who had which part in a claim's way, in words."""
-    spoke = {vote.member: vote for vote in (*reversed(went.spoke_of_it), *reversed(went.put_right), went.claim.vote)}
+    spoke = {vote.member: vote for vote in (*reversed(went.spoke_of_it), *reversed(went.put_right), claim.vote)}
     said_in = {member: f" ({translated(record.ballot_name(vote.ballot))})" for member, vote in spoke.items()}
     for role in ROLES:
         members = [member for member, mine in went.roles.items() if mine == role.name]

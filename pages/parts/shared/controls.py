@@ -54,11 +54,8 @@ def bell_view(house: Courthouse, about: Resource, name: str, state: str) -> None
     words = {"off": _("Notify me"), "on": _("You will be notified"), "blocked": _("This browser blocks notices.")}
     words["help"] = _("The browser tells you when this ends, waits for somebody or fails, as long as the page is open.")
     said = {one: translated(one) for one in ("done", "failed", "paused", "waits for a seat")}
-    _bell(
-        data={**words, "kind": about.kind, "id": about.id, "name": name, "state": state, "said": said},
-        key=f"bell-{about.kind}-{about.id}",
-        height="content",
-    )
+    told = {**words, "kind": about.kind, "id": about.id, "name": name, "state": state, "said": said}
+    _bell(data=told, key=f"bell-{about.kind}-{about.id}", height="content")
     if trouble := house.bell.trouble(about):
         st.toast(literal(trouble), icon=":material/notifications_off:", duration="long")
 
