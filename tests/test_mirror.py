@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from courtroom import Budget, CaseError, Courthouse, CourtroomError, ModelSpec
+from courtroom.cases.ask import asked_with
 from courtroom.cases.criminal import CriminalCase, Gold, Trial
 from courtroom.cases.dispute import Dispute, Evidence
 from courtroom.experiments.mirror import drafts, mirror_pairs, told, with_mirror
@@ -227,6 +228,12 @@ def test_a_run_is_mirrored_against_its_own_seeds(house: Courthouse) -> None:
     assert "with his bag" in heard.case.proof[0]  # type: ignore[attr-defined]
     with pytest.raises(CourtroomError, match="Nothing would be changed in any of the cases"):
         with_mirror(base, drafts(house, house.experiments.cases(base), [change_of("words=nowhere>x")]))
+
+
+def test_a_question_that_stands_in_its_title_too_is_changed() -> None:
+    case = asked_with("Should Ann Lee get the flat?", ("Yes", "No")).case
+    found = mirrored(case, change_of("age=71"), "Ann Lee")
+    assert found.texts == {"question": "Should Ann Lee, aged 71, get the flat?"}
 
 
 def test_letters_of_a_question_stand_for_the_same_answers(house: Courthouse) -> None:

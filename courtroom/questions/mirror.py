@@ -144,17 +144,18 @@ Edit = tuple[int, int, str]
 def _rewritten(case: Case, rule: Callable[[str, str], Iterator[Edit | str]]) -> Mirrored:
     """Apply a rule to each text, by its path; the same text is changed in the same way wherever it stands. `rule`:
     gives the edits of a text, and a sentence on each thing that it leaves as it was."""
-    known: dict[str, str] = {}
+    known: dict[tuple[str, bool], str] = {}
     changed, left = dict[str, str](), list[str]()
     for path, text in texts(case).items():
-        if text not in known or field_of(path) in NAMES_ONLY:
+        key = (text, field_of(path) in NAMES_ONLY)
+        if key not in known:
             found = list(rule(path, text))
             left += [f"{path.replace('.', ' ')}: {one}" for one in found if isinstance(one, str)]
-            known[text] = text
+            known[key] = text
             for start, end, words in sorted((one for one in found if not isinstance(one, str)), reverse=True):
-                known[text] = known[text][:start] + words + known[text][end:]
-        if known[text] != text:
-            changed[path] = known[text]
+                known[key] = known[key][:start] + words + known[key][end:]
+        if known[key] != text:
+            changed[path] = known[key]
     return Mirrored(texts=changed, left=tuple(left))
 
 
