@@ -21,6 +21,8 @@ from courtroom.store.database import Database, insert
 from courtroom.strict import Strict
 
 knob = knobs(__file__)
+MAX_PREPARED_CHARACTERS = 20_000
+"""Of all prepared replies to questions together."""
 
 
 class Member(Strict):
@@ -134,7 +136,7 @@ class VotingSetup(Setup):
     asks_confidence: bool = knob("asks_confidence", False)
     asks_pieces: bool = knob("asks_pieces", False)
     asks_court: Literal["no", "yes", "waits"] = knob("asks_court", "no")
-    prepared_replies: str = knob("prepared_replies", "", max_length=20_000)  # all of them together
+    prepared_replies: str = knob("prepared_replies", "", max_length=MAX_PREPARED_CHARACTERS)
 
     def asked_beside(self, case: Case) -> BesideVote | None:
         pieces = case.parts() if self.asks_pieces else ()

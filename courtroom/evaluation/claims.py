@@ -116,7 +116,8 @@ def not_in_file(record: Record, answers: AnswerStore) -> tuple[Claim, ...]:
             for word in words(sentence):
                 if word not in small and "'" not in word:
                     first_said.setdefault(word, (vote, sentence))
-    return tuple(sorted(found.values(), key=lambda claim: spoken.index(claim.vote)))
+    order = {vote.path: place for place, vote in enumerate(spoken)}
+    return tuple(sorted(found.values(), key=lambda claim: order[claim.vote.path]))
 
 
 def nearest(said: str, text: str) -> str:

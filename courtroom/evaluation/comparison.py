@@ -213,8 +213,9 @@ def _seats(records: Sequence[Record]) -> dict[str, str]:
 
 def _ballots(records: Sequence[Record]) -> Iterator[BallotComparison]:
     seats, stages = _seats(records), list(_stages(records))
-    paths = _aligned(record.ballots for record in records)
-    held = {path: next(one for one in records if path in one.ballots) for path in paths}
+    held = {
+        path: next(one for one in records if path in one.ballots) for path in _aligned(one.ballots for one in records)
+    }
     for path, first in sorted(held.items(), key=lambda one: stages.index(one[1].ballot_stage(one[0]))):
         cast = _aligned(record.ballots.get(path, {}) for record in records)
         choices = {member: {vote.choice for vote in votes if vote} for member, votes in cast.items()}
@@ -239,9 +240,16 @@ def _answers(records: Sequence[Record]) -> Iterator[AnswerComparison]:
         state: State = "differs" if fields else "same" if len(there) > 1 else "not yet"
         if any(gone and call is None for gone, call in zip(past, made, strict=True)):
             state = "only in some"
-        same, sources = len({call.keys[:1] for call in there}) == 1, tuple(call and call.source for call in made)
-        where = {"path": path, "stage": one.stage, "member": one.member, "title": one.title}
-        yield AnswerComparison(**where, state=state, same_question=same, sources=sources, fields=fields)
+        yield AnswerComparison(
+            path=path,
+            stage=one.stage,
+            member=one.member,
+            title=one.title,
+            state=state,
+            same_question=len({call.keys[:1] for call in there}) == 1,
+            sources=tuple(call.source if call else None for call in made),
+            fields=fields,
+        )
 
 
 def _fields(made: Sequence[Called | None]) -> Iterator[Difference]:
@@ -258,7 +266,9 @@ def _members(
     for member, name in _seats(records).items():
         sitting = [record.member(member) for record in records] if begun else []
         found = leaves([one and one.model_dump(mode="json") for one in sitting])
-        seat = tuple(Difference(path=path or "seat", values=of) for path, of in found)  # no path: it is not in all
+        seat = tuple(
+            Difference(path=path or "seat", values=values) for path, values in found
+        )  # no path: it is not in all
         apart = tuple(b.path for b in ballots for row in b.members if row.member == member and row.differs)
         other = sum(answer.member == member and answer.state in APART for answer in answers)
         if seat or apart or other:

@@ -80,8 +80,11 @@ class RunList:
 
     def runs(self, wanted: RunFilter, most: int) -> list[str]:
         """Ids of the runs that the filters let through, newest first, also of those that stand together in one line."""
-        query = f"SELECT id FROM runs WHERE {_fits(wanted)} ORDER BY number DESC LIMIT :most"
-        return [str(row["id"]) for row in self._database.execute(query, {**_values(wanted), "most": most})]
+        rows = self._database.execute(
+            f"SELECT id FROM runs WHERE {_fits(wanted)} ORDER BY number DESC LIMIT :most",
+            {**_values(wanted), "most": most},
+        )
+        return [str(row["id"]) for row in rows]
 
     def newest(self, wanted: RunFilter, most: int) -> list[Run]:
         """The newest runs that the filters let through and that can be read, each as a line of its own."""
@@ -214,20 +217,32 @@ def run_table(records: Sequence[Record]) -> list[dict[str, Any]]:
     if not records:
         return []
     differs = put_in([(one.run, one.case, one.setup) for one in records]).setup[:MAX_SETTINGS]
-    rows = []
-    for number, one in enumerate(records):
-        run, tally = one.run, [*one.tallies.values()][-1] if one.tallies else None
-        counts = sorted(tally.counts.items(), key=lambda item: -item[1]) if tally else []
-        row = {"run": run.id, "case": run.title, N_("procedure"): run.procedure, "seed": run.seed}
-        row |= {setting.path: _short(setting.values[number]) for setting in differs}
-        row |= {N_("imported"): run.is_unverified, "status": run.status}
-        row |= {"verdict": run.verdict.outcome if run.verdict else ""}
-        row |= {"votes": ", ".join(f"{name} {votes}" for name, votes in counts)}
-        row |= {"share": tally.share if tally else None, N_("ballots"): len(one.tallies)}
-        row |= {N_("changes of mind"): sum(vote.changed for votes in one.ballots.values() for vote in votes.values())}
-        row |= {"calls": len(one.calls), N_("without an answer"): one.failed, "cost": one.cost}
-        rows.append(row | {N_("seconds"): round(run.wall_s, 1)})
-    return rows
+    return [
+        {
+            **{"run": one.run.id, "case": one.run.title, N_("procedure"): one.run.procedure, "seed": one.run.seed},
+            **{setting.path: _short(setting.values[number]) for setting in differs},
+            N_("imported"): one.run.is_unverified,
+            **_outcome(one),
+        }
+        for number, one in enumerate(records)
+    ]
+
+
+def _outcome(record: Record) -> dict[str, Any]:
+    tally = [*record.tallies.values()][-1] if record.tallies else None
+    counts = sorted(tally.counts.items(), key=lambda item: -item[1]) if tally else []
+    return {
+        "status": record.run.status,
+        "verdict": record.run.verdict.outcome if record.run.verdict else "",
+        "votes": ", ".join(f"{name} {number}" for name, number in counts),
+        "share": tally.share if tally else None,
+        N_("ballots"): len(record.tallies),
+        N_("changes of mind"): sum(vote.changed for votes in record.ballots.values() for vote in votes.values()),
+        "calls": len(record.calls),
+        N_("without an answer"): record.failed,
+        "cost": record.cost,
+        N_("seconds"): round(record.run.wall_s, 1),
+    }
 
 
 def _short(value: Any) -> str:

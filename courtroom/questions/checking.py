@@ -81,7 +81,8 @@ class Checks(Plans):
                 passage, model = standing(one.passage, shown), check.called.model
                 near, is_other = passage or nearest(copied, shown), bool(passage)
                 found[vote.path, copied] = Claim(vote, copied, "model", terms, near, is_other, model)
-        return tuple(sorted(found.values(), key=lambda claim: spoken.index(claim.vote)))
+        order = {vote.path: place for place, vote in enumerate(spoken)}
+        return tuple(sorted(found.values(), key=lambda claim: order[claim.vote.path]))
 
     def plan(self, record: Record, spec: ModelSpec) -> Plan:
         """Plan a check of every statement that this model has not checked yet; nothing is asked. Raises
