@@ -74,7 +74,12 @@ def _average(before: float, last: float) -> float:
     return before + WEIGHT_OF_LAST_PAGE * (counted - before) if before else counted
 
 
-pace = st.cache_resource(show_spinner=False)(Pace)
+# A function and not the class itself: Streamlit would parse the class into a syntax tree, which fails by chance while another
+# thread loads a library that does so too.
+@st.cache_resource(show_spinner=False)
+def pace() -> Pace:
+    """Give the one pace of this server, for all sessions."""
+    return Pace()
 
 
 def this_session() -> str:
@@ -132,7 +137,9 @@ def place_of(shown: RoomScene, record: Record, index: str, path: str) -> int | N
     return next((n for n, one in enumerate(shown.moments) if one.kind == "call" and one.path == path), None)
 
 
-_scenes = st.cache_resource(show_spinner=False)(Scenes)
+@st.cache_resource(show_spinner=False)
+def _scenes() -> Scenes:
+    return Scenes()
 
 
 def scene_of(record: Record, procedure: Procedure) -> DrawnScene:
