@@ -21,8 +21,10 @@ from courtroom.procedures.juris.baselines import QUESTIONS
 from courtroom.procedures.juris.kept import why_not_kept
 from courtroom.procedures.juris.procedure import JURIS
 from courtroom.procedures.juris.setup import JurisSetup, members
-from tests.driving import answered_by, drive
+from tests.driving import answered_by, hearing, house
 from tests.toy import Scripted, text_of
+
+__all__ = ["house"]  # a fixture
 
 TEXT = (
     "The river rose two metres in the night. Forty families left their houses. "
@@ -93,13 +95,10 @@ def shown(kind: type, draw: Callable[[Record], Any], record: Record) -> list[Any
     return [block for block in next(iter(draw(record).values())) if isinstance(block, kind)]
 
 
-def write(house: Courthouse, model: Scripted | None = None, case: Document = CASE, **knobs: object) -> Record:
-    """A run to its end, by a scripted model or offline."""
-    if model is not None:
-        answered_by(house, model)
-    spec = ModelSpec(id=f"scripted-{next(RUNS)}") if model else ModelSpec()
-    run = drive(house, house.new_run("juris", case, JurisSetup.model_validate({"model": spec, **knobs}), 0))
-    return house.record(run)
+def write(house: Courthouse, model: Scripted, **knobs: Any) -> Record:
+    """A run to its end, by a scripted model."""
+    answered_by(house, model)
+    return hearing(house, "juris", CASE, **{"model": ModelSpec(id=f"scripted-{next(RUNS)}"), **knobs})
 
 
 def test_every_sentence_is_a_ballot_and_the_majority_takes_it(house: Courthouse) -> None:
@@ -180,15 +179,6 @@ def test_two_sentences_are_no_candidate(house: Courthouse) -> None:
     record = write(house, model)
     assert all(sentence.startswith(OTHER) for sentence in record.run.verdict.details["accepted"])
     assert any("holds several sentences; give one" in text for text in asked(model, "generate"))
-
-
-def test_key_facts_are_matched_by_one_who_has_not_seen_the_document(house: Courthouse) -> None:
-    model = panel()
-    write(house, model, roles=ASSESSOR)
-    (aligned,) = asked(model, "align")
-    assert TEXT.splitlines()[0] not in aligned
-    (assessed,) = asked(model, "assess")
-    assert TEXT.splitlines()[0] in assessed
 
 
 def test_too_few_answers_to_go_on_stop_the_run_in_words(house: Courthouse) -> None:
@@ -341,6 +331,7 @@ def test_a_text_is_scored_sentence_by_sentence_and_by_key_facts_and_as_a_whole(h
     assert by_fact.rows == (("Families left.", "1"), ("Nobody was hurt.", "not stated"))
     judged = {request.task.name: text_of(request) for request in model.history if request.spec.id == "judge"}
     assert judged.keys() == {"keyfacts", "factcheck", "align", "assess"}
+    assert [name for name, text in judged.items() if TEXT.splitlines()[0] not in text] == ["align"]
     assert GOOD not in judged["keyfacts"].replace(CASE.text, "")
     assert not any(CASE.reference in text for text in asked(model))
     _, _, model = assessed(house, key_facts="reference")
@@ -469,7 +460,8 @@ def test_the_runs_model_may_assess_where_it_only_votes() -> None:
 
 
 @pytest.mark.usefixtures("server")
-def test_the_shell_warns_and_so_does_the_report(house: Courthouse) -> None:
+def test_the_shell_warns_and_so_does_the_report(house: Courthouse, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COURTROOM_HOME", str(house.settings.home))
     small = ["--set", "shortest=1", "--set", "longest=1", "--set", "jury_size=2"]
     told = CliRunner().invoke(app, ["run", "news-night-bus", "--model", "openai/one", *small, "--json"])
     assert told.exit_code == 0, told.stderr

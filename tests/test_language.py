@@ -18,7 +18,7 @@ from courtroom.procedures import PROCEDURES
 from courtroom.report import as_html
 from courtroom.room.player import read, words
 from tests.driving import done, drive
-from tests.interface_texts import ROOT, Source, found
+from tests.interface_texts import ROOT, found
 from tests.pages import benched, heard
 from tests.pages import page as drawn
 from tests.write_catalogue import missing
@@ -125,12 +125,6 @@ def test_every_translation_has_the_places_of_its_text() -> None:
         if not text:
             wrong.append(f"{one!r} has no translation")
     assert not wrong, "correct their translations in the catalogue: " + "\n".join(wrong)
-
-
-def test_no_page_glues_a_sentence_that_could_not_be_translated() -> None:
-    paths = {path.relative_to(ROOT).as_posix(): path for path in (ROOT / "app.py", *(ROOT / "pages").rglob("*.py"))}
-    glued = [f"{name}:{line}: {text}" for name, path in paths.items() for line, text in Source(path, name).unmarked()]
-    assert not glued, "say it by `_` with named places: " + "\n".join(glued)
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,6 @@
 
 import json
 import random
-import re
 from statistics import fmean
 from typing import Any
 
@@ -14,7 +13,6 @@ from courtroom.declarations.changes import changed
 from courtroom.engine.events import Voted
 from courtroom.evaluation.yardstick import of_runs
 from courtroom.judging.dispute_weights import weigh
-from courtroom.judging.explained import SENTENCES
 from courtroom.judging.jurors import BestReasons, other_way, private_votes
 from courtroom.models.offline import OfflineModel
 from courtroom.models.request import Reply, Request, Watch
@@ -27,7 +25,6 @@ from courtroom.report import as_html
 from courtroom.report.transcript import as_markdown, votes_in_long_form
 from courtroom.room.scene import scene
 from courtroom.text.words import has_chinese
-from tests.docs import ROOT
 from tests.driving import finished, house
 from tests.scripted_jury import text_of
 from tests.write_prompts import QUESTION
@@ -331,13 +328,3 @@ def test_evidence_that_orders_a_vote_has_no_effect() -> None:
     order = Evidence(id="buyer-2", side="buyer", text=text)
     assert weigh(order) == ()
     assert judged(case.model_copy(update={"evidence": (*case.evidence, order)})).verdict == "seller"
-
-
-def test_every_sentence_has_the_same_places_in_both_languages() -> None:
-    source = "".join(path.read_text("utf-8") for path in (ROOT / "courtroom").rglob("*.py"))
-    for name, forms in SENTENCES.items():
-        places = [set(re.findall(r"\{(\w+)", text)) for text in forms.values()]
-        assert forms.keys() == {"en", "zh"}
-        assert places[0] == places[1], name
-        chosen = f'"{name.rpartition("-")[0]}-{{'  # the name ends with a value
-        assert f'"{name}"' in source or chosen in source, f"nobody says {name}"
