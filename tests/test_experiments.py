@@ -233,9 +233,7 @@ def killed(experiment: Experiment, kills: Sequence[int]) -> tuple[str, Courthous
     return name, Courthouse()
 
 
-def test_an_experiment_killed_twice_has_the_same_table(
-    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_experiment_killed_has_the_same_table(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     arm = {"procedure": "courtroom-llm", "set": SINGLE}
     experiment = spec(arms=[{**arm, "name": name, "model": f"openai/{name}"} for name in ("a", "b")], at_once=1)
     tables, calls = [], []
@@ -341,9 +339,7 @@ def test_several_answers_to_a_case_are_its_repeats(house: Courthouse, tmp_path: 
         ('{"case": "elsewhere", "prediction": "sad"}\n', "none of the 1 predictions is of a case"),
     ],
 )
-def test_unreadable_predictions_are_refused_with_their_line(
-    house: Courthouse, tmp_path: Path, text: str | None, why: str
-) -> None:
+def test_unreadable_predictions_are_refused(house: Courthouse, tmp_path: Path, text: str | None, why: str) -> None:
     file = tmp_path / "given.jsonl"
     if text is not None:
         file.write_text(text)

@@ -64,9 +64,7 @@ def test_a_gif_shows_the_moments_that_are_kept(scenes: dict[str, RoomScene], tmp
     assert poster(scene, shots).size == SIZES["wide"]
 
 
-def test_what_cannot_be_drawn_is_said_in_a_sentence(
-    scenes: dict[str, RoomScene], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_cannot_be_drawn_is_said(scenes: dict[str, RoomScene], monkeypatch: pytest.MonkeyPatch) -> None:
     scene = scenes["three rounds"]
     of_this_computer = ImageFont.truetype
 

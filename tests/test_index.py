@@ -125,6 +125,9 @@ def open_and_wait(folder: Path) -> None:
     sys.stdin.read()
 
 
+Damage = Callable[[bytes], bytes]
+
+
 def junk(content: bytes) -> bytes:
     return b"junk" * (len(content) // 4)
 
@@ -137,9 +140,7 @@ def half(content: bytes) -> bytes:
     ("name", "damage"),
     [("header.bin", junk), ("data_level0.bin", half), ("data_level0.bin", junk), ("chroma.sqlite3", junk)],
 )
-async def test_a_damaged_folder_is_made_anew(
-    tmp_path: Path, built: Path, name: str, damage: Callable[[bytes], bytes]
-) -> None:
+async def test_a_damaged_folder_is_made_anew(tmp_path: Path, built: Path, name: str, damage: Damage) -> None:
     shutil.copytree(built, tmp_path / "chroma")
     (path,) = (tmp_path / "chroma").rglob(name)
     path.write_bytes(damage(path.read_bytes()))

@@ -120,9 +120,15 @@ def test_each_role_sees_what_the_paper_gives_it(house: Courthouse) -> None:
 
 
 def test_key_frames_go_to_the_roles_that_read_the_facts(house: Courthouse) -> None:
-    model = Court()
-    hear(house, model, house.library.case("criminal-bus-wallet"))
+    case, model = house.library.case("criminal-bus-wallet"), Court()
+    hear(house, model, case)
     assert {one.task.name for one in model.history if one.pictures} == {"extract", "summarise", "respond", "petition"}
+    model = Court()
+    hear(house, model, case, pictures=False)
+    assert len(model.history) == 8
+    for request in model.history:
+        assert not request.pictures
+        assert not any(frame.description in text_of(request) for frame in case.frames)
 
 
 def test_without_the_knowledge_base_nothing_is_looked_up(house: Courthouse) -> None:
@@ -207,16 +213,6 @@ def test_a_term_is_predicted_with_charge_and_article_given_or_without(house: Cou
     assert hear(house, model, TERM_OF, given=False).run.verdict.details["judgment"]["charges"] == ["theft"]
     assert model.history
     assert not any("snatch" in text_of(one).partition("# Charges that may")[0] for one in model.history)
-
-
-def test_without_pictures_nobody_is_shown_a_frame_or_its_description(house: Courthouse) -> None:
-    case = house.library.case("criminal-bus-wallet")
-    model = Court()
-    hear(house, model, case, pictures=False)
-    assert len(model.history) == 8
-    for request in model.history:
-        assert not request.pictures
-        assert not any(frame.description in text_of(request) for frame in case.frames)
 
 
 def test_reasons_come_before_the_decision_where_the_setup_asks_for_them(house: Courthouse) -> None:

@@ -183,9 +183,8 @@ def test_of_forty_cases_a_favour_is_found_and_nothing_else() -> None:
     assert sum(any(pair.holds for pair in found) for found in same) <= 3
 
 
-def test_nothing_is_heard_that_nobody_has_seen(
-    house: Courthouse, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.mark.usefixtures("house")
+def test_nothing_is_heard_that_nobody_has_seen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COURTROOM_HOME", str(tmp_path))
     file, to = tmp_path / "one.toml", tmp_path / "mirror.toml"
     file.write_text(

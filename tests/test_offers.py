@@ -123,9 +123,11 @@ def test_the_files_that_hold_a_model_are_offered_with_their_context_and_named_wi
         pytest.param("local/small.gguf", True, "can't load local/small.gguf", marks=LLAMA),
     ],
 )
-async def test_what_cannot_be_loaded_is_said_and_no_name_leads_out_of_the_folder(
-    name: str, installed: bool, why: str, folder: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.usefixtures("folder")
+async def test_what_cannot_be_loaded_is_said(
+    name: str, installed: bool, why: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """No name leads out of the folder."""
     monkeypatch.setattr(local, "find_spec", lambda package: installed or None)
     loading: set[str] = set()
     with pytest.raises(ModelError, match=why):
@@ -195,9 +197,7 @@ def test_a_sample_case_is_heard_by_a_procedure_and_what_became_of_its_calls_is_t
     assert (told["valid"], told["again"]) == (0, told["calls"])
 
 
-async def test_what_was_found_out_is_shown_and_forgotten_by_command(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_findings_are_shown_and_forgotten_by_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     spec = ModelSpec(id="openai/a-model-of-my-own")
     monkeypatch.setenv("COURTROOM_HOME", str(tmp_path))
     with closing(Courthouse(Settings(home=tmp_path))) as house:

@@ -166,9 +166,7 @@ def test_another_server_goes_on_and_asks_nothing_twice(tmp_path: Path, database:
     assert asked == recorded(tmp_path / "first") - known
 
 
-def test_a_full_store_comes_back_the_same(
-    tmp_path: Path, postgres: PostgresServer, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_full_store_comes_back(tmp_path: Path, postgres: PostgresServer, monkeypatch: pytest.MonkeyPatch) -> None:
     address = postgres.fresh()
     home = tmp_path / "home"
     shutil.copytree(full_store()[0], home)

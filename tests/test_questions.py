@@ -203,9 +203,7 @@ def test_what_is_asked_on_the_page_stays_text(changing: Courthouse) -> None:
     assert NOTICE in texts(app)
 
 
-def test_what_is_shared_holds_audits_marks_and_interviews(
-    changing: Courthouse, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_is_shared_holds_audits_and_marks(changing: Courthouse, monkeypatch: pytest.MonkeyPatch) -> None:
     record = heard_jury(changing)
     run = record.run.id
     changing.marks.put(run, Mark(reviewer="Ada", comment="Look at this."))

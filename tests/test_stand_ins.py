@@ -206,9 +206,7 @@ def failed(record: Record, stage: str) -> list[str]:
 
 
 @pytest.mark.parametrize("examination", ["own", "shared"])
-def test_a_piece_that_a_model_refuses_does_not_lose_the_case(
-    lab_house: Courthouse, refusing: Refusing, examination: str
-) -> None:
+def test_a_refused_piece_does_not_lose_the_case(lab_house: Courthouse, refusing: Refusing, examination: str) -> None:
     record = seen(lab_house, examination=examination)
     assert record.run.status == "done", record.run.reason
     assert all(vote.choice for votes in record.ballots.values() for vote in votes.values())

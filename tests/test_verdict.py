@@ -245,9 +245,7 @@ def test_a_wrong_first_draft_becomes_a_preference_pair_in_the_form_that_trl_read
 
 
 @pytest.mark.parametrize(("rounds", "reflections", "winners"), [(0, 0, []), (1, 1, []), (2, 2, [293]), (3, 2, [293])])
-def test_a_draft_is_corrected_until_it_is_valid(
-    house: Courthouse, rounds: int, reflections: int, winners: list[int]
-) -> None:
+def test_a_draft_is_corrected_till_valid(house: Courthouse, rounds: int, reflections: int, winners: list[int]) -> None:
     model = Panel(rejections=0)
     record = hear(house, model)
     model.drafts = (234, 275, 293)
