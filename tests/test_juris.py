@@ -102,9 +102,8 @@ def write(house: Courthouse, model: Scripted, **knobs: Any) -> Record:
 
 
 def test_every_sentence_is_a_ballot_and_the_majority_takes_it(house: Courthouse) -> None:
-    record = write(
-        house, panel(ballot=lambda task: {"vote": place(task, "B" if task.seat > 2 else "A")}), roles=ASSESSOR
-    )
+    model = panel(ballot=lambda task: {"vote": place(task, "B" if task.seat > 2 else "A")})
+    record = write(house, model, roles=ASSESSOR)
     assert [stage.name for stage in record.stages] == [
         "Length", "Sentence 1", "Sentence 2", "Sentence 3", "Editing", "Assessment",
     ]  # fmt: skip
@@ -115,6 +114,9 @@ def test_every_sentence_is_a_ballot_and_the_majority_takes_it(house: Courthouse)
     assert not any(vote.changed for votes in record.ballots.values() for vote in votes.values())
     of_jurors = {call.task for call in record.calls if call.member.startswith("juror")}
     assert of_jurors == {"length", "ballot"}, "they do not write"
+    (edit,) = asked(model, "edit")
+    assert all(sentence in edit for sentence in (f"{OTHER} 0", f"{OTHER} 2", "even if the document says it", TEXT))
+    assert f"{GOOD} 0" not in edit, "what the jury did not accept is not shown"
 
 
 def alike(task: Any) -> dict[str, str]:
@@ -275,16 +277,6 @@ def test_the_editor_may_join_reorder_and_clarify_but_not_add_or_leave_out() -> N
     assert [one for one in (*kept, *refused) if why_not_kept((OTHER, GOOD), one, case) is None] == kept
 
 
-def test_the_editor_reads_the_accepted_sentences_and_may_not_add_from_the_document(house: Courthouse) -> None:
-    model = panel()
-    write(house, model)
-    (edit,) = asked(model, "edit")
-    assert all(sentence in edit for sentence in (f"{GOOD} 0", f"{GOOD} 2"))
-    assert "even if the document says it" in edit
-    assert TEXT in edit
-    assert f"{OTHER} 0" not in edit, "what the jury did not accept is not shown"
-
-
 def test_variants_leave_out_what_they_say(house: Courthouse) -> None:
     plain = write(house, panel(), variant="no-editor", assess="none", roles=ASSESSOR)
     assert [stage.stage_kind for stage in plain.stages][-1] == "sentence"
@@ -407,6 +399,10 @@ def test_seats_of_one_model_with_one_prompt_are_told_in_plain_words() -> None:
     for model, said in judges.items():
         assert said in JurisSetup.model_validate({**two, "roles": {"assessor": {"id": model}}}).warnings()[-1]
     assert preset("Paper, with its models", model={"id": "openai/gpt-4.1"}).warnings() == (), "it writes nothing there"
+    others = {role: {"id": f"openai/{role}"} for role in ("generator", "editor")}
+    named = JurisSetup.model_validate({**ONE, "roles": {**others, "assessor": ONE["model"]}})
+    assert named.assessor_chosen, "where it only votes"
+    assert not named.model_copy(update={"roles": {"assessor": named.model}}).assessor_chosen
 
 
 @pytest.mark.parametrize("title", ["Paper, with its models", "Seven points of view"])
@@ -450,13 +446,6 @@ def test_the_assessor_is_never_the_runs_own_model(house: Courthouse, part: str, 
     assert not any(call.member == "assessor" for call in record.calls)
     assert record.run.verdict.details["assessment"] is None
     assert "has no model of its own" in str(views.measures(record))
-
-
-def test_the_runs_model_may_assess_where_it_only_votes() -> None:
-    others = {role: ModelSpec(id=f"openai/{role}") for role in ("generator", "editor")}
-    named = JurisSetup(model=ModelSpec(id="openai/one"), roles={**others, "assessor": ModelSpec(id="openai/one")})
-    assert named.assessor_chosen
-    assert not named.model_copy(update={"roles": {"assessor": ModelSpec(id="openai/one")}}).assessor_chosen
 
 
 @pytest.mark.usefixtures("server")

@@ -187,15 +187,13 @@ def test_the_presiding_judge_reads_points_drafts_and_all_that_the_supervisor_sai
     rejected = ("The facts meet 234, turn 0.", "It was rejected:", "Article 293: public place (1).")
     parts = ("1. Drunk.", *rejected, "The facts meet 293, turn 1.", "It was passed:", "Sound.")
     assert [part for part in parts if part not in text] == []
-
-
-def test_the_judgment_keeps_the_order_in_which_it_was_given(house: Courthouse) -> None:
-    model = Panel(rejections=0)
     charges = [QUARRELS, "intentional injury"]
     ordered = {"thought": "Both.", "relevant_articles": [293, 234], "accusation": charges, "term_of_imprisonment": {}}
     model.reply = lambda request: json.dumps(ordered) if request.task.name == "preside" else model.said(request)
-    judgment = hear(house, model).run.verdict.details["judgment"]
-    assert (judgment["relevant_articles"], judgment["charges"]) == ([293, 234], charges)
+    judgment = hear(house, model, model=ModelSpec(id="another")).run.verdict.details["judgment"]
+    assert (judgment["relevant_articles"], judgment["charges"]) == ([293, 234], charges), (
+        "in the order in which they came"
+    )
 
 
 def test_reasons_come_before_decisions_but_where_the_paper_has_it_otherwise(house: Courthouse) -> None:
@@ -229,9 +227,13 @@ def article(messages: list[dict[str, str]]) -> int:
 
 def test_a_wrong_first_draft_becomes_a_preference_pair_in_the_form_that_trl_reads(house: Courthouse) -> None:
     model = Panel(rejections=1)
-    record = aligned(house, model, hear(house, model))
+    first = iter(["no JSON"])
+    model.reply = lambda request: (request.task.name == "draft" and next(first, "")) or model.said(request)
+    record = hear(house, model)
+    model.reply = model.said
+    record = aligned(house, model, record)
     (pair,) = pairs(house, record)
-    assert [message["role"] for message in pair["prompt"]] == ["system", "user"]
+    assert [message["role"] for message in pair["prompt"]] == ["system", "user"], "as it was asked first"
     assert "beat a stranger with a bottle" in pair["prompt"][1]["content"]
     assert (article(pair["rejected"]), article(pair["chosen"])) == (234, 293)
     assert supervised(record, house.answers) == ""
@@ -285,16 +287,6 @@ def test_a_chinese_draft_is_corrected_in_chinese(house: Courthouse) -> None:
     aligned(house, model, *records)
     assert model.history
     assert all("Write in the language of the facts." in request.messages[0].parts[0] for request in model.history)
-
-
-def test_a_pair_has_the_prompt_as_it_was_asked_first(house: Courthouse) -> None:
-    model = Panel(rejections=0)
-    first = iter(["no JSON"])
-    model.reply = lambda request: (request.task.name == "draft" and next(first, "")) or model.said(request)
-    record = hear(house, model)
-    model.reply = model.said
-    (pair,) = pairs(house, aligned(house, model, record))
-    assert [message["role"] for message in pair["prompt"]] == ["system", "user"]
 
 
 def test_a_right_first_draft_becomes_a_demonstration_and_a_wrong_correction_nothing(house: Courthouse) -> None:
