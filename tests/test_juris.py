@@ -449,8 +449,7 @@ def test_the_assessor_is_never_the_runs_own_model(house: Courthouse, part: str, 
 
 
 @pytest.mark.usefixtures("server")
-def test_the_shell_warns_and_so_does_the_report(house: Courthouse, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("COURTROOM_HOME", str(house.settings.home))
+def test_the_shell_warns_and_so_does_the_report(house: Courthouse) -> None:
     small = ["--set", "shortest=1", "--set", "longest=1", "--set", "jury_size=2"]
     told = CliRunner().invoke(app, ["run", "news-night-bus", "--model", "openai/one", *small, "--json"])
     assert told.exit_code == 0, told.stderr

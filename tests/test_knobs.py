@@ -13,7 +13,7 @@ from courtroom.procedures import PROCEDURES
 from courtroom.procedures.verdict.alignment import Adapter
 from tests.driving import arms_of, done, house
 from tests.pages import page
-from tests.write_prompts import FOLDER, KNOBS, OFF, under
+from tests.write_prompts import KNOBS, OFF, under
 
 __all__ = ["house"]  # a fixture
 
@@ -32,11 +32,6 @@ SAID = {
 def begins_with(now: Any, given: Any) -> bool:
     """Whether a setting is as given, with all that was drawn after it."""
     return bool((now[: len(given)] if isinstance(given, list) else now) == given)
-
-
-@pytest.mark.parametrize("name", list(KNOBS))
-def test_the_prompts_under_a_knob_are_those_on_file(house: Courthouse, name: str) -> None:
-    assert under(house, *KNOBS[name]) == (FOLDER / f"knob-{name}.txt").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("name", list(SAID))

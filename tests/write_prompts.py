@@ -2,6 +2,8 @@
 
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
+from functools import partial
 from pathlib import Path
 from typing import Any, get_args
 
@@ -168,21 +170,22 @@ def under(house: Courthouse, procedure: str, changes: Mapping[str, object]) -> s
     return [f"########## {one.task.title} ({task})\n{one.text()}" for one in found if one.task.name == task][-1]
 
 
+FILES: dict[str, Callable[[Courthouse], str]] = {
+    **{procedure: partial(rendered, procedure=procedure) for procedure in PROCEDURES},
+    **{name: partial(in_chinese, name=name) for name in CHINESE},
+    **{name: partial(rendered, procedure=of, case=case) for name, (of, case) in ASKED.items()},
+    **{f"knob-{name}": partial(under, procedure=of, changes=changes) for name, (of, changes) in KNOBS.items()},
+    "rewrite-case": rewriting,
+    "asked-court": with_replies,
+}
+"""How what each file holds is made."""
+
+
 def main() -> None:
     FOLDER.mkdir(exist_ok=True)
-    with tempfile.TemporaryDirectory() as home:
-        house = Courthouse(Settings(home=Path(home)))
-        for procedure in PROCEDURES:
-            (FOLDER / f"{procedure}.txt").write_text(rendered(house, procedure), encoding="utf-8")
-        for name in CHINESE:
-            (FOLDER / f"{name}.txt").write_text(in_chinese(house, name), encoding="utf-8")
-        for name, (procedure, question) in ASKED.items():
-            (FOLDER / f"{name}.txt").write_text(rendered(house, procedure, question), encoding="utf-8")
-        (FOLDER / "rewrite-case.txt").write_text(rewriting(house), encoding="utf-8")
-        (FOLDER / "asked-court.txt").write_text(with_replies(house), encoding="utf-8")
-        for name, (procedure, changes) in KNOBS.items():
-            (FOLDER / f"knob-{name}.txt").write_text(under(house, procedure, changes), encoding="utf-8")
-        house.close()
+    with tempfile.TemporaryDirectory() as home, closing(Courthouse(Settings(home=Path(home)))) as house:
+        for name, made in FILES.items():
+            (FOLDER / f"{name}.txt").write_text(made(house), encoding="utf-8")
 
 
 if __name__ == "__main__":
