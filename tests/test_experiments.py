@@ -309,6 +309,11 @@ def test_answers_that_count_for_nothing_are_counted_beside_the_score(house: Cour
         "some: 2 answers can't be read and count as wrong.",
         "The arms are not over the same cases (all 6, some 5); a pair is compared on the cases that both have.",
     )
+    again = answers(tmp_path / "again.jsonl", {"m": RIGHT})
+    again.write_text(again.read_text() + json.dumps({"case": "text-0", "model": "m", "prediction": "glad"}))
+    found = done(house, spec(name="again", arms=[{"name": "m", "predictions": str(again)}]))
+    assert found.table.lines[0].values["accuracy"].value == pytest.approx(6 / 7), "several answers are repeats"
+    assert found.steady["m"].consistency == 0.5
 
 
 def test_measures_that_want_judgments_are_not_offered_for_texts(house: Courthouse, tmp_path: Path) -> None:
@@ -320,14 +325,6 @@ def test_measures_that_want_judgments_are_not_offered_for_texts(house: Courthous
     assert found.table.lines[0].values["lawbench"].value == pytest.approx(2 / 3)
     assert "m: 1 answers can't be read and count as wrong." in found.notes
     assert any(note.startswith("The answers are plain texts") for note in found.notes)
-
-
-def test_several_answers_to_a_case_are_its_repeats(house: Courthouse, tmp_path: Path) -> None:
-    file = answers(tmp_path / "given.jsonl", {"m": RIGHT})
-    file.write_text(file.read_text() + json.dumps({"case": "text-0", "model": "m", "prediction": "glad"}))
-    found = done(house, spec(arms=[{"name": "m", "predictions": str(file)}]))
-    assert found.table.lines[0].values["accuracy"].value == pytest.approx(6 / 7)
-    assert found.steady["m"].consistency == 0.5
 
 
 @pytest.mark.parametrize(

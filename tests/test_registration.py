@@ -196,11 +196,12 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def test_the_check_hears_a_case_of_ones_own(site: Path, tmp_path: Path) -> None:
-    in_this_process("new-procedure", "two-judges", "--to", str(tmp_path / "new"))
+def test_the_check_hears_a_case_of_ones_own(site: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    in_this_process("new-procedure", "own-judges", "--to", str(tmp_path / "new"))
     check = ("procedures", "check", str(tmp_path / "new"), "--case")
     heard = in_this_process(*check, str(ROOT / "data/cases/oak-table/case.json"))
-    assert heard.endswith("two-judges: ok\n")
+    assert heard.endswith("own-judges: ok\n")
     refused = anew(*check, str(site / "tender.json"), at=tmp_path, folders=(site / "site",))
     assert "school-chairs is of the kind “tender”" in refused.stderr
 
@@ -217,7 +218,7 @@ def test_a_broken_package_leaves_procedures_and_kinds_of_others_alone(site: Path
     assert done.returncode == 1
     assert "debate\twith-options\tcourtroom\tDebate" in done.stdout
     assert "two-judges\tdispute\ttwo-judges 0.1.0\tTwo judges" in done.stdout
-    (late,) = (line for line in done.stderr.splitlines() if "procedure" in line)
+    (late,) = (line for line in done.stderr.splitlines() if line.startswith("The procedure"))
     assert "The procedure “late-judges” of late-judges 0.1.0 can't be used:" in late
     mend = "NameError: name 'decidd' is not defined. Mend it there, or remove the package."
     assert f"procedure.py, line 67: {mend}" in late

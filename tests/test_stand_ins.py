@@ -92,14 +92,16 @@ SILENT = {f"juror-0{seat}": SLOW for seat in (3, 4)}
 MISSING = "2 of 4 voted. The other 2, all of openai/slow, gave no answer. openai/slow did not answer within 0.3 s."
 
 
-def test_a_report_and_a_film_say_who_is_missing(house: Courthouse, monkeypatch: pytest.MonkeyPatch) -> None:
-    record = heard(house, members=SILENT)
-    procedure = house.procedures["cyberjurors"]
-    page = report.as_html(record, procedure, house.answers, house.media)
-    assert MISSING in " ".join(page.split())
-    assert "2 without a vote" in page
-    assert turnout(heard(house)) == ()
-    told = films.scene_to_film(record, procedure)
+def test_who_is_missing_and_who_stood_in_is_said_everywhere(
+    server: OpenAIServer, app_house: Courthouse, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app_house.connections.update(lab(server))
+    silent, procedure = heard(app_house, members=SILENT), app_house.procedures["cyberjurors"]
+    html = report.as_html(silent, procedure, app_house.answers, app_house.media)
+    assert MISSING in " ".join(html.split())
+    assert "2 without a vote" in html
+    assert turnout(heard(app_house)) == ()
+    told = films.scene_to_film(silent, procedure)
     drawn: list[str] = []
     text = Painter._text
     monkeypatch.setattr(
@@ -109,13 +111,8 @@ def test_a_report_and_a_film_say_who_is_missing(house: Courthouse, monkeypatch: 
     assert "without a vote" in drawn
     assert MISSING in " ".join(drawn)
     with speaking("zh"):
-        assert "没有回答" in films.storyboard(films.scene_to_film(record, procedure))[-1].turnout
-
-
-def test_pages_say_who_is_missing_and_who_stood_in(server: OpenAIServer, app_house: Courthouse) -> None:
-    app_house.connections.update(lab(server))
-    silent = heard(app_house, members=SILENT)
-    assert page("runs").dataframe[0].value["Note"][0].startswith(MISSING)
+        assert "没有回答" in films.storyboard(films.scene_to_film(silent, procedure))[-1].turnout
+    assert page("runs").dataframe[0].value["Note"][1].startswith(MISSING)
     app = page("deliberation", {f"tab-{silent.run.id}": "Votes"}, run=silent.run.id)
     assert all(literal(sentence) in texts(app) for sentence in turnout(silent))
     votes = next(one.value for one in app.dataframe if "member" in one.value)
