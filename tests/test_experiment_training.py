@@ -16,10 +16,9 @@ from courtroom.knowledge.lessons import Frozen, Snapshot
 from courtroom.models.request import Reply, Request, Watch
 from courtroom.procedures.verdict.setup import VerdictSetup
 from tests.driving import answered_by, done, drive
-from tests.test_experiments import house, killed
+from tests.test_experiments import house as house  # a fixture
+from tests.test_experiments import killed
 from tests.toy import text_of
-
-__all__ = ["house"]  # a fixture
 
 TRAINED = ("criminal-bus-wallet", "criminal-workshop-burglary")
 TESTED = ("criminal-night-market",)

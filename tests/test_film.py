@@ -19,9 +19,8 @@ from courtroom.language import speaking
 from courtroom.room.scene import RoomScene, scene, spoken, spoken_so_far
 from courtroom.room.scene import speaking as who_speaks
 from tests import pages
-from tests.driving import hearing, house
-
-__all__ = ["house"]  # a fixture
+from tests.driving import hearing
+from tests.driving import house as house  # a fixture
 
 
 @pytest.fixture(scope="module")

@@ -21,10 +21,9 @@ from courtroom.procedures.juris.baselines import QUESTIONS
 from courtroom.procedures.juris.kept import why_not_kept
 from courtroom.procedures.juris.procedure import JURIS
 from courtroom.procedures.juris.setup import JurisSetup, members
-from tests.driving import answered_by, hearing, house
+from tests.driving import answered_by, hearing
+from tests.driving import house as house  # a fixture
 from tests.toy import Scripted, text_of
-
-__all__ = ["house"]  # a fixture
 
 TEXT = (
     "The river rose two metres in the night. Forty families left their houses. "

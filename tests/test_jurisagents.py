@@ -17,10 +17,9 @@ from courtroom.models.request import Request
 from courtroom.models.schema import schema_of
 from courtroom.procedures import PROCEDURES
 from courtroom.procedures.jurisagents.tasks import ReasonedJudgment
-from tests.driving import answered_by, hearing, house
+from tests.driving import answered_by, hearing
+from tests.driving import house as house  # a fixture
 from tests.toy import Scripted, text_of
-
-__all__ = ["house"]  # a fixture
 
 CASE = CriminalCase(
     id="phone",

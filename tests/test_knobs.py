@@ -11,12 +11,10 @@ from courtroom.declarations.paper import PaperSetting, changes, departures, titl
 from courtroom.experiments.spec import parsed
 from courtroom.procedures import PROCEDURES
 from courtroom.procedures.verdict.alignment import Adapter
-from tests.driving import arms_of, done, house
+from tests.driving import arms_of, done
+from tests.driving import house as house  # a fixture
 from tests.pages import page
 from tests.write_prompts import KNOBS, OFF, under
-
-__all__ = ["house"]  # a fixture
-
 
 SAID = {
     "count-seen-all": "# How the jury stands\n\nThe last ballot of the whole jury before this round, you included: guilty",

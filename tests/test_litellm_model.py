@@ -31,10 +31,9 @@ from courtroom.store.opening import open_store
 from courtroom.store.writer import Writer
 from tests.driving import drive, hearing, prepared, until
 from tests.openai_server import Answer, OpenAIServer, refusal
-from tests.pages import house, page, texts
+from tests.pages import house as house  # a fixture
+from tests.pages import page, texts
 from tests.say import Watch, Word, ask, either_way, picture, question, there
-
-__all__ = ["house"]  # a fixture
 
 
 @pytest.fixture(autouse=True)

@@ -24,9 +24,8 @@ from courtroom.procedures.verdict.setup import Learning, VerdictSetup
 from courtroom.procedures.verdict.tasks import DraftJudgment, FinalJudgment, Turn
 from courtroom.store.opening import open_store
 from tests.benchmarks.bench_retrieval import invented
-from tests.driving import finished, hearing, house, replayed
-
-__all__ = ["house"]  # a fixture
+from tests.driving import finished, hearing, replayed
+from tests.driving import house as house  # a fixture
 
 QUICK = VerdictSetup(learning=Learning(on=True, terms=False, batch=2, alike=0.35, decay=0.25))
 CASES = bundled_cases()

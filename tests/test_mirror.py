@@ -17,14 +17,13 @@ from courtroom.experiments.spec import Arm, Experiment, read_toml
 from courtroom.experiments.table import CellRow, Pair
 from courtroom.figures.experiment import draw_mirror
 from courtroom.questions.mirror import Mirrored, change_of, mirrored, texts, with_texts
-from tests.driving import answered_by, done, hearing, house, shell
+from tests.driving import answered_by, done, hearing, shell
+from tests.driving import house as house  # a fixture
 from tests.favouring_jury import OTHER, SMALL, FavouringJury, mirror_of, trials
 from tests.openai_server import OpenAIServer
 from tests.pages import benched, opened_at, page, press, ran
 from tests.pages import texts as page_texts
 from tests.test_questions import bridge
-
-__all__ = ["house"]  # a fixture
 
 THEFT = Trial(
     id="theft",

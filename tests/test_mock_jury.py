@@ -25,12 +25,10 @@ from courtroom.report import as_html
 from courtroom.report.transcript import as_markdown, votes_in_long_form
 from courtroom.room.scene import scene
 from courtroom.text.words import has_chinese
-from tests.driving import finished, house
+from tests.driving import finished
+from tests.driving import house as house  # a fixture
 from tests.scripted_jury import text_of
 from tests.write_prompts import QUESTION
-
-__all__ = ["house"]  # a fixture
-
 
 SECRET = "Between us, I think the other way."
 

@@ -21,11 +21,10 @@ from courtroom.models.offers import Offer, offers
 from courtroom.models.providers import PROVIDERS
 from tests.driving import shell
 from tests.openai_server import OpenAIServer
-from tests.pages import house, page, press, ran
+from tests.pages import house as house  # a fixture
+from tests.pages import page, press, ran
 from tests.say import there
 from tests.test_sent_pictures import shown_wire as shown
-
-__all__ = ["house"]  # a fixture
 
 LLAMA = pytest.mark.skipif(find_spec("xllamacpp") is None, reason="xllamacpp is not installed")
 lab = partial(there, provider="hosted_vllm", key="sk-of-the-lab")

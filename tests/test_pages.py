@@ -11,9 +11,8 @@ from courtroom.engine.run import Control
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
 from pages.parts.shared.shown import escaped, html_of, literal
 from tests.driving import until
-from tests.pages import benched, field, heard, house, page, press, put, ran, texts
-
-__all__ = ["house"]  # a fixture
+from tests.pages import benched, field, heard, page, press, put, ran, texts
+from tests.pages import house as house  # a fixture
 
 
 def keys(app: AppTest, beginning: str) -> set[str]:

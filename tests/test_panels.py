@@ -18,9 +18,8 @@ from courtroom.law import Judgment
 from courtroom.panel.follow_graph import FollowGraph, GraphKind, build
 from courtroom.panel.personas import drawn_panel, read_panel, sample_panel
 from tests.driving import shell
-from tests.pages import field, house, page, press, texts
-
-__all__ = ["house"]  # a fixture
+from tests.pages import field, page, press, texts
+from tests.pages import house as house  # a fixture
 
 HEAD = "name,gender,age,status,background,traits,interests\n"
 ADA = "Ada,woman,41,employed,Repairs cameras.,patient; exact,chess\n"

@@ -14,10 +14,9 @@ from courtroom.cases.drafts import Draft, Drafts, missing
 from courtroom.cases.papers import read_papers
 from courtroom.questions.drafting import drafted
 from tests.openai_server import OpenAIServer, texts_of
-from tests.pages import field, house, page, press, ran, texts
+from tests.pages import field, page, press, ran, texts
+from tests.pages import house as house  # a fixture
 from tests.papers import ORDER, WHATSAPP, complaint, picture, word
-
-__all__ = ["house"]  # a fixture
 
 
 def brought(*names: str, papers: dict[str, bytes] | None = None) -> AppTest:

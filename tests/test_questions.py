@@ -24,14 +24,12 @@ from courtroom.questions.marks import Mark
 from courtroom.report import as_html
 from courtroom.room.scene import scene
 from tests.asked import asked as prompts_of
-from tests.driving import answered_by, done, drive, finished, house, prepared, whole_hearing
+from tests.driving import answered_by, done, drive, finished, prepared, whole_hearing
+from tests.driving import house as house  # a fixture
 from tests.pages import NASTY, benched, page, press, ran, texts
 from tests.pictures import png
 from tests.samples import sample
 from tests.scripted_jury import Jury
-
-__all__ = ["house"]  # a fixture
-
 
 BRIDGE = "Should the town close the old bridge to cars?"
 ANSWERS = ("Yes", "No", "A pilot of six months", "Only at weekends", "Only for lorries", "Build a new bridge first")

@@ -33,13 +33,12 @@ from courtroom.procedures.discussion.tasks import Digest, Statement
 from courtroom.procedures.mock_jury.tasks import Ballot
 from courtroom.settings import DATA, Settings
 from tests.asked import asked, media_of
-from tests.driving import house, shell, whole_hearing
+from tests.driving import house as house  # a fixture
+from tests.driving import shell, whole_hearing
 from tests.samples import sample
 from tests.toy import CASE as TOY_CASE
 from tests.toy import CastVote, toy
 from tests.write_prompts import FILES, FOLDER
-
-__all__ = ["house"]  # a fixture
 
 
 @pytest.mark.parametrize("name", FILES)

@@ -25,11 +25,11 @@ from courtroom.store.opening import open_store
 from courtroom.store.writer import Writer
 from tests.driving import hearing, shell, whole_hearing
 from tests.openai_server import Answer, OpenAIServer, answer_for, envelope, event
-from tests.pages import house, page, texts
+from tests.pages import house as house  # a fixture
+from tests.pages import page, texts
 from tests.say import Watch, Word, ask, either_way, question, there
 from tests.server_thread import WebServer
 
-__all__ = ["house"]  # a fixture
 pytestmark = pytest.mark.usefixtures("no_pause")
 YES = '{"word": "yes"}'
 Body = dict[str, Any]

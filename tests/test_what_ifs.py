@@ -23,10 +23,9 @@ from courtroom.procedures import PROCEDURES
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
 from tests import toy
 from tests.driving import answered_by, done, drive, shell
-from tests.pages import benched, house, opened_at, page, press, ran, texts
+from tests.pages import benched, opened_at, page, press, ran, texts
+from tests.pages import house as house  # a fixture
 from tests.samples import sample
-
-__all__ = ["house"]  # a fixture
 
 SMALL = {"jury_size": 3, "rounds": 2, "consensus": 1.0, "grounding_rounds": 1}
 
