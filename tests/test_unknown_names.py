@@ -29,6 +29,9 @@ def test_the_shell_refuses_a_name_that_stands_for_nobody(name: str, sentence: st
         shell("run", "oak-table", *given)
     assert sentence in str(refused.value)
     assert shell("runs") == ""
+    told = "The variant “baseline” asks one model alone: no jury of 16 is seated."
+    assert CyberJurorsSetup(variant="baseline", jury_size=16).warnings() == (told,)
+    assert CyberJurorsSetup(variant="baseline").warnings() == ()
 
 
 def test_an_experiment_and_a_what_if_refuse_such_names(house: Courthouse) -> None:
@@ -42,12 +45,6 @@ def test_an_experiment_and_a_what_if_refuse_such_names(house: Courthouse) -> Non
     of_dataset = parsed({"name": "e", "dataset": {"name": "tables"}, "arms": arms}, "The experiment")
     with pytest.raises(CourtroomError, match="wrong: roles.jurors: CyberJurors has no role"):
         house.experiments.begin(of_dataset)
-
-
-def test_what_a_jury_is_left_out_of_gets_a_word() -> None:
-    told = "The variant “baseline” asks one model alone: no jury of 16 is seated."
-    assert CyberJurorsSetup(variant="baseline", jury_size=16).warnings() == (told,)
-    assert CyberJurorsSetup(variant="baseline").warnings() == ()
 
 
 def test_a_link_with_such_names_is_refused_until_they_are_taken_out(app_house: Courthouse) -> None:

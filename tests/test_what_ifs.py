@@ -41,10 +41,6 @@ def everything(house: Courthouse, run: str, seeds: tuple[int, ...] = (0,)) -> Ex
     return house.experiments.what_ifs.experiment(run, singly(without["jurors"], without["evidence"], graphs), seeds)
 
 
-def one_round(house: Courthouse, run: str, seed: int = 0) -> Experiment:
-    return house.experiments.what_ifs.experiment(run, singly(values(CyberJurorsSetup, "rounds", [1])), (seed,))
-
-
 class Held:
     """The offline model behind a door that is open until it is shut."""
 
@@ -136,9 +132,10 @@ def test_a_what_if_is_paused_gone_on_with_and_deleted(house: Courthouse, held: H
 
 def test_a_typed_key_is_spent_on_its_own_what_if(house: Courthouse, held: Held) -> None:
     run, mine = heard(house), {"OPENAI_API_KEY": "mine-123456"}
+    one_round = singly(values(CyberJurorsSetup, "rounds", [1]))
     for seed, keys in ((1, mine), (2, None)):
         held.spent.clear()
-        name = started(house, one_round(house, run, seed), keys)
+        name = started(house, house.experiments.what_ifs.experiment(run, one_round, (seed,)), keys)
         house.experiments.wait(name, 60)
         assert house.experiments.store.status(name) == "done"
         assert held.spent, "another seed is asked again"
