@@ -19,7 +19,6 @@ from aiohttp import web
 
 from courtroom import Courthouse, ModelSpec
 from courtroom.media.store import MediaStore
-from courtroom.models import failures
 from courtroom.models.capabilities import CONTEXT, Capabilities
 from courtroom.models.errors import CannotSee, ModelError
 from courtroom.models.pool import Call, ModelPool
@@ -35,13 +34,7 @@ from tests.pages import house as house  # a fixture
 from tests.pages import page, texts
 from tests.say import Watch, Word, ask, either_way, picture, question, there
 
-
-@pytest.fixture(autouse=True)
-def no_pause(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(failures, "backoff_s", lambda number: 0.0)
-    monkeypatch.setattr(failures, "LOADING_PAUSE_S", 0.01)
-    for name in ("OPENAI_API_KEY", "OPENAI_API_BASE", "OPENAI_BASE_URL"):
-        monkeypatch.delenv(name, raising=False)
+pytestmark = pytest.mark.usefixtures("no_pause")
 
 
 def is_word(reply: Reply) -> bool:
