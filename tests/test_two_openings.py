@@ -16,7 +16,7 @@ from pages.parts.shared import house as pages_house
 from tests import forks
 from tests.driving import hearing
 
-ROUNDS = 6
+ROUNDS = 4
 CASE = "oak-table"
 
 

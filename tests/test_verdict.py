@@ -61,10 +61,6 @@ class Panel(Scripted):
         answers["alone"] = answers["preside"]
         return json.dumps(answers[request.task.name])
 
-    def prompts(self, *tasks: str) -> list[str]:
-        """All that was asked in these tasks, or in any."""
-        return [text_of(request) for request in self.history if not tasks or request.task.name in tasks]
-
 
 def hear(house: Courthouse, model: Panel, case: CriminalCase = CASE, **knobs: object) -> Record:
     house.pool = model  # type: ignore[assignment, misc]
