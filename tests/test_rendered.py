@@ -32,7 +32,7 @@ from courtroom.procedures.debate.procedure import Argument, Ruling
 from courtroom.procedures.discussion.tasks import Digest, Statement
 from courtroom.procedures.mock_jury.tasks import Ballot
 from courtroom.settings import DATA, Settings
-from tests.asked import asked, media_of
+from tests.asked import Asked, asked, media_of
 from tests.driving import house as house  # a fixture
 from tests.driving import shell, whole_hearing
 from tests.samples import sample
@@ -148,17 +148,19 @@ BOUNDS = {"minimum", "maximum", "minItems", "maxItems", "pattern"}
 
 
 @pytest.fixture(scope="module", params=list(PROCEDURES))
-def forms(request: pytest.FixtureRequest, house: Courthouse) -> list[type[BaseModel]]:
-    """The answers that a procedure asks for, as declared and as narrowed in a hearing, under every preset."""
-    procedure = PROCEDURES[request.param]
-    found = {schema_of(task.answer): task.answer for task in procedure.tasks}
-    for changes in ({}, *(dict(preset.changes) for preset in procedure.presets)):
-        found |= {schema_of(one.task.form): one.task.form for one in asked(house, procedure.name, changes)}
-    return list(found.values())
+def questions(request: pytest.FixtureRequest, house: Courthouse) -> list[list[Asked]]:
+    """All that a procedure asks, as declared and under every preset."""
+    one_piece = [{"examination": "shared", "grounding_rounds": 1}] if request.param == "cyberjurors" else []
+    presets = [dict(preset.changes) for preset in PROCEDURES[request.param].presets]
+    return [asked(house, request.param, changes) for changes in ({}, *one_piece, *presets)]
 
 
-def test_a_schema_keeps_the_order_thinks_first_and_fits_the_strict_subset(forms: list[type[BaseModel]]) -> None:
-    for form in forms:
+def test_a_schema_keeps_the_order_thinks_first_and_fits_the_strict_subset(
+    request: pytest.FixtureRequest, questions: list[list[Asked]]
+) -> None:
+    found = {schema_of(one.task.form): one.task.form for some in questions for one in some}
+    declared = PROCEDURES[request.node.callspec.params["questions"]].tasks
+    for form in (found | {schema_of(task.answer): task.answer for task in declared}).values():
         wanted = [name for name, field in form.model_fields.items() if SkipJsonSchema() not in field.metadata]
         assert list(json.loads(schema_of(form))["properties"]) == wanted, form
         for part in parts(json.loads(schema_of(form))):
@@ -252,17 +254,12 @@ def characters(part: dict[str, Any]) -> float:
     return part["maxLength"] + 2 if part["type"] == "string" else 6
 
 
-@pytest.mark.parametrize("name", list(PROCEDURES))
 @pytest.mark.slow
-def test_every_input_of_every_task_changes_what_is_sent(house: Courthouse, name: str) -> None:
+def test_every_input_of_every_task_changes_what_is_sent(questions: list[list[Asked]]) -> None:
     seen: set[str] = set()
     missing: set[str] = set()
-    one_piece = {"examination": "shared", "grounding_rounds": 1} if name == "cyberjurors" else {}
-    for changes in ({}, one_piece, *(dict(preset.changes) for preset in PROCEDURES[name].presets)):
-        questions = asked(house, name, changes)
-        tasks = [one.task for one in questions]
-        if questions:  # some presets ask no model
-            missing.update(asyncio.run(unseen(questions[0].prompts.fresh, tasks, seen)))
+    for some in filter(None, questions):  # some presets ask no model
+        missing.update(asyncio.run(unseen(some[0].prompts.fresh, [one.task for one in some], seen)))
     assert not missing - seen, "no prompt shows these inputs"
 
 
