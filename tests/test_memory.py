@@ -47,10 +47,11 @@ def test_a_session_of_over_sixty_cases_has_all_phases_and_replays_to_the_same_me
     # Facts as in a theft, a real judgment that is another: the directives that point to theft are wrong here.
     misleading = {"gold": Gold(relevant_articles=(270,), charges=("侵占",))}
     again = [case.model_copy(update={**misleading, "id": f"{name}-{case.id}"}) for name in "ab" for case in THEFTS]
-    cases = [*CASES, *again]
-    assert len(cases) >= 60
+    cases = [*[case for case in CASES if case.language == "zh"][:50], *again]
+    assert len(cases) > 60
+    forgetful = QUICK.model_copy(update={"learning": QUICK.learning.model_copy(update={"decay": 0.5})})
     for case in cases:
-        hear(house, case)
+        hear(house, case, forgetful)
     lessons = house.knowledge.lessons.all()
     phases = Counter(taught.phase for taught in lessons)
     assert phases["archive"] + phases["buffer"] == len(cases)
