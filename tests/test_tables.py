@@ -305,7 +305,7 @@ BYTES = st.binary(max_size=200) | st.lists(st.sampled_from((*PARTS, *SIGNS)), ma
 
 
 @given(data=BYTES, ending=st.sampled_from(ENDINGS))
-@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_any_bytes_under_any_ending_give_rows_or_a_sentence(desk: Desk, data: bytes, ending: str) -> None:
     name, said = f"any{ending}", []
     try:
