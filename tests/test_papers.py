@@ -152,7 +152,7 @@ def test_set_becomes_a_case_with_every_piece_in_it(house: Courthouse, tmp_path: 
     texts = {piece.source: piece.text for piece in draft.pieces if not piece.file}
     assert set(texts) == set(papers.texts)
     assert all(sentence in texts[source] for source, said in papers.texts.items() for sentence in said)
-    assert tuple(piece.source for piece in draft.pieces if piece.file) == papers.pictures
+    assert [piece.source for piece in draft.pieces if piece.file] == papers.pictures
     case = house.library.add(placed(drafts, draft, papers.kind))
     whole = json.dumps(case.model_dump(mode="json"), ensure_ascii=False)
     for source, text in texts.items():
