@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from courtroom import Courthouse, CourtroomError, Procedure, Record, Settings, View
+from courtroom import Courthouse, CourtroomError, Procedure, Settings, View
 from courtroom.engine.interventions import ChangeSetup, InterventionRefused
 from courtroom.models.apart import PromptError
 from courtroom.procedures import PROCEDURES
@@ -111,7 +111,6 @@ def anew(*arguments: str, at: Path, folders: Sequence[Path]) -> subprocess.Compl
 
 PACKAGE = Path(__file__).parent / "packages" / "mediation"
 """Written from docs/write-a-procedure.md alone."""
-Hear = Callable[..., tuple[Courthouse, Record]]
 
 
 @pytest.fixture
@@ -121,18 +120,10 @@ def mediation(monkeypatch: pytest.MonkeyPatch) -> Procedure:
     return procedure
 
 
-@pytest.fixture
-def hear(tmp_path: Path) -> Hear:
-    def heard(procedure: Procedure, **values: object) -> tuple[Courthouse, Record]:
-        house = Courthouse(Settings(home=tmp_path / "home"), procedures=(procedure,))
-        return house, hearing(house, procedure.name, "phone-battery", **values)
-
-    return heard
-
-
 @pytest.mark.parametrize(("rounds", "outcome"), [(4, "agreement"), (2, "deadlock")])
-def test_mediation_ends_in_agreement_or_deadlock(mediation: Procedure, hear: Hear, rounds: int, outcome: str) -> None:
-    _, record = hear(mediation, rounds=rounds)
+def test_mediation_ends(mediation: Procedure, tmp_path: Path, rounds: int, outcome: str) -> None:
+    house = Courthouse(Settings(home=tmp_path / "home"), procedures=(mediation,))
+    record = hearing(house, mediation.name, "phone-battery", rounds=rounds)
     assert record.run.verdict.outcome == outcome
     (table,) = mediation.views[0].drawn(record)[""]
     assert len(table.rows) == len(record.stages)
