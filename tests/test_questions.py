@@ -24,7 +24,7 @@ from courtroom.questions.marks import Mark
 from courtroom.report import as_html
 from courtroom.room.scene import scene
 from tests.asked import asked as prompts_of
-from tests.driving import answered_by, done, drive, finished, prepared, whole_hearing
+from tests.driving import answered_by, done, drive, finished, prepared
 from tests.driving import house as house  # a fixture
 from tests.pages import NASTY, benched, page, press, ran, texts
 from tests.pictures import png
@@ -49,10 +49,6 @@ def bridge(options: int, material: tuple[Piece, ...] = MATERIAL) -> Question:
     given = ANSWERS[:options]
     parties = (Party(name="Shopkeepers", wants="No" if options else ""),)
     return asked_with(BRIDGE, given).case.model_copy(update={"parties": parties, "material": material})
-
-
-def heard(house: Courthouse, procedure: str, case: Case) -> str:
-    return whole_hearing(house, procedure, case, **PANELS[procedure]).run.id
 
 
 FOREIGN = ("buyer", "seller", "guilty", "prosecution", "plaintiff", "marketplace")

@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 from courtroom import Courthouse, CourtroomError
-from courtroom.cases.dispute import Evidence
 from courtroom.declarations.changes import changed
 from courtroom.evaluation.movement import movement
 from courtroom.experiments import what_if
@@ -21,7 +20,6 @@ from courtroom.models.keys import KEYS
 from courtroom.models.request import Reply, Request, Watch
 from courtroom.procedures import PROCEDURES
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
-from tests import toy
 from tests.driving import answered_by, done, drive, shell
 from tests.pages import benched, opened_at, page, press, ran, texts
 from tests.pages import house as house  # a fixture
@@ -207,9 +205,6 @@ def test_what_is_chosen_is_estimated_and_run(house: Courthouse) -> None:
 
 
 CYBERJURORS = PROCEDURES["cyberjurors"]
-STAYS_COLD = Evidence(id="buyer-1", side="buyer", text="It stays cold.")
-BOILED = Evidence(id="seller-1", side="seller", text="It boiled when I sent it.")
-CASE = toy.CASE.model_copy(update={"evidence": (STAYS_COLD, BOILED)})
 
 
 @pytest.mark.parametrize("name", [name for name in PROCEDURES if name not in ("distillation", "alignment")])
