@@ -142,12 +142,6 @@ def test_what_was_learned_from_a_case_does_not_reach_it(house: Courthouse) -> No
     assert born.id in seen(hear(house, unheard, plain))["directives"]
 
 
-def judged_by(judged: Sequence[int], real: Sequence[int]) -> Standard:
-    """A standard by the articles of its judgment and of the real one."""
-    verdict, gold = (Judgment(relevant_articles=tuple(articles), charges=("c",)) for articles in (judged, real))
-    return Standard(id=f"s-{judged}-{real}", case="c", facts="f", reasoning="r", verdict=verdict, gold=gold)
-
-
 @pytest.mark.parametrize(
     ("judged", "real", "drafts", "passed", "moves"),
     [
@@ -172,8 +166,9 @@ def test_confidence_goes_with_what_was_right(
 
     in_view = [Directive(id=f"d-{article}", text="t", anchor=article) for article in (264, 266)]
     hits = tuple(Hit(id=one.id, similarity=0.5, record=one.model_dump(mode="json")) for one in in_view)
-    went, standard = trajectory(judged, drafts, passed, hits), judged_by([judged], [real])
-    asyncio.run(confidence(Hearing(), went, standard, archived=passed and judged == real))
+    went = trajectory(judged, drafts, passed, hits)
+    said, gold = (Judgment(relevant_articles=(article,), charges=("c",)) for article in (judged, real))
+    asyncio.run(confidence(Hearing(), went, wrong("c", "f", "r", gold, said), archived=passed and judged == real))
     assert moved == moves
 
 

@@ -276,9 +276,7 @@ async def test_what_does_not_pass_is_asked_once_and_has_its_sentence(name: str, 
 
 @either_way
 @pytest.mark.parametrize("way", [web.json_response, streaming])
-async def test_a_blocked_prompt_is_asked_once_and_was_withheld(
-    way: Callable[[Body], web.Response], watch: Watch, tmp_path: Path
-) -> None:
+async def test_a_blocked_prompt_is_told(way: Callable[[Body], web.Response], watch: Watch, tmp_path: Path) -> None:
     with OpenAIServer(answer=lambda body: way(BLOCKED)) as server:
         reply = await ask(server, tmp_path, watch)
         assert (reply.finish, reply.text) == ("content_filter", "")

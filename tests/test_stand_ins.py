@@ -153,6 +153,9 @@ REFUSED = "## The piece: seller-2,"
 class Refusing:
     """Refuses one piece of evidence, for as long as it is told to."""
 
+    house: Courthouse
+    """In which this model is asked."""
+
     def __init__(self) -> None:
         self.pieces: tuple[str, ...] = (REFUSED,)
         self.until = ""
@@ -173,22 +176,18 @@ class Refusing:
 
 
 @pytest.fixture
-def refusing() -> Refusing:
-    return Refusing()
-
-
-@pytest.fixture
-def lab_house(refusing: Refusing, tmp_path: Path) -> Iterator[Courthouse]:
+def refusing(tmp_path: Path) -> Iterator[Refusing]:
+    refusing = Refusing()
     with OpenAIServer(answer=refusing.answer) as server:
-        lab_house = Courthouse(Settings(home=tmp_path))
-        lab_house.connections.update(lab(server))
-        yield lab_house
+        refusing.house = Courthouse(Settings(home=tmp_path))
+        refusing.house.connections.update(lab(server))
+        yield refusing
 
 
-def seen(lab_house: Courthouse, **knobs: Any) -> Record:
+def seen(refusing: Refusing, **knobs: Any) -> Record:
     model = {"id": "openai/eyes", "connection": "lab", "vision": "no", "attempts": 1}
     given = {"model": model, "jury_size": 3, "consensus": 1.0, "rounds": 2, **knobs}
-    return hearing(lab_house, "cyberjurors", CASE, **given)
+    return hearing(refusing.house, "cyberjurors", CASE, **given)
 
 
 def failed(record: Record, stage: str) -> list[str]:
@@ -196,8 +195,8 @@ def failed(record: Record, stage: str) -> list[str]:
 
 
 @pytest.mark.parametrize("examination", ["own", "shared"])
-def test_a_refused_piece_does_not_lose_the_case(lab_house: Courthouse, refusing: Refusing, examination: str) -> None:
-    record = seen(lab_house, examination=examination)
+def test_a_refused_piece_does_not_lose_the_case(refusing: Refusing, examination: str) -> None:
+    record = seen(refusing, examination=examination)
     assert record.run.status == "done", record.run.reason
     assert all(vote.choice for votes in record.ballots.values() for vote in votes.values())
     told = "Could not be looked at, so that nothing is known of what is seen there: seller-2."
@@ -209,9 +208,9 @@ def test_a_refused_piece_does_not_lose_the_case(lab_house: Courthouse, refusing:
     assert len(failed(record, "evidence")) == len(failed(record, "round-2")) == eyes
 
 
-def test_a_refused_piece_is_asked_for_again_in_the_next_round(lab_house: Courthouse, refusing: Refusing) -> None:
+def test_a_refused_piece_is_asked_for_again_in_the_next_round(refusing: Refusing) -> None:
     refusing.until = "# Your task: sum up the round"
-    record = seen(lab_house, examination="shared")
+    record = seen(refusing, examination="shared")
     call = record.call("round-2/examiner/perceive-again-seller-2")
     assert call is not None
     assert call.value is not None

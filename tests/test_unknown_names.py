@@ -17,10 +17,6 @@ NO_ROLE = "roles.jurors: CyberJurors has no role “jurors”. Use one of juror,
 NO_SEAT = "nobody sits in the seat “juror-99”. Use one of juror-01, juror-02, juror-03, clerk, examiner."
 
 
-def setup(**more: object) -> CyberJurorsSetup:
-    return CyberJurorsSetup.model_validate({**SMALL, **more})
-
-
 @pytest.mark.parametrize(("name", "sentence"), [("roles.jurors.id", NO_ROLE), ("members.juror-99.id", NO_SEAT)])
 @pytest.mark.usefixtures("house")
 def test_the_shell_refuses_a_name_that_stands_for_nobody(name: str, sentence: str) -> None:
@@ -35,7 +31,9 @@ def test_the_shell_refuses_a_name_that_stands_for_nobody(name: str, sentence: st
 
 
 def test_an_experiment_and_a_what_if_refuse_such_names(house: Courthouse) -> None:
-    run = drive(house, house.new_run("cyberjurors", house.library.case("oak-table"), setup(), 0))
+    run = drive(
+        house, house.new_run("cyberjurors", house.library.case("oak-table"), CyberJurorsSetup.model_validate(SMALL), 0)
+    )
     arms = arms_of({"base": {}, "wrong": {"members.juror-99.id": "offline"}}, "cyberjurors")
     what_if = parsed({"name": "w", "dataset": {"run": run}, "arms": arms}, "The what-if")
     with pytest.raises(CourtroomError, match="wrong: members.juror-99: nobody sits"):
