@@ -213,17 +213,13 @@ def test_the_log_distance_is_that_of_lawbench(predicted: int | None, real: int, 
     assert term_score(predicted, LIFE) is term_score(predicted, DEATH) is None, "left out"
 
 
-@pytest.mark.parametrize(
-    ("term", "expected"),
-    [
-        (DEATH, 0), (LIFE, 0), (months(300), 1), (months(121), 1), (months(120), 2), (months(85), 2), (months(84), 3),
-        (months(61), 3), (months(60), 4), (months(37), 4), (months(36), 5), (months(25), 5), (months(24), 6),
-        (months(13), 6), (months(12), 7), (months(10), 7), (months(9), 8), (months(7), 8), (months(6), 9),
-        (months(1), 9), (months(0), 10),
-    ],
-)  # fmt: skip
-def test_there_are_eleven_classes_of_terms(term: Term, expected: int) -> None:
-    assert term_class(term) == expected
+CLASSES = ((300, 121), (120, 85), (84, 61), (60, 37), (36, 25), (24, 13), (12, 10), (9, 7), (6, 1), (0, 0))
+"""The longest and the shortest term of each class after the first, in months."""
+
+
+def test_there_are_eleven_classes_of_terms() -> None:
+    assert term_class(DEATH) == term_class(LIFE) == 0
+    assert [tuple(term_class(months(end)) for end in ends) for ends in CLASSES] == [(n, n) for n in range(1, 11)]
 
 
 def at_most(share: float, experiments: int) -> float:
