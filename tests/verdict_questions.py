@@ -33,17 +33,11 @@ def tasks_in(language: str) -> tuple[Task[Any], ...]:
     """Each task once, with all that it may be given."""
     said = TOLD[language]
     case, points = case_in(language), (said["anger"], said["blow"], said["injury"])
-    statutes = tuple(
-        statute.model_copy(update={"interpretation": said["interpretation"]})
-        for statute in bundled_statutes()
-        if statute.number in (234, 293)
-    )
-    judged = Judgment(
-        relevant_articles=(293,), charges=(said["right_charge"],), term_of_imprisonment=Term(imprisonment=10)
-    )
-    other = Judgment(
-        relevant_articles=(234,), charges=(said["wrong_charge"],), term_of_imprisonment=Term(imprisonment=8)
-    )
+    read = {"interpretation": said["interpretation"]}
+    statutes = tuple(one.model_copy(update=read) for one in bundled_statutes() if one.number in (234, 293))
+    longer, shorter = Term(imprisonment=10), Term(imprisonment=8)
+    judged = Judgment(relevant_articles=(293,), charges=(said["right_charge"],), term_of_imprisonment=longer)
+    other = Judgment(relevant_articles=(234,), charges=(said["wrong_charge"],), term_of_imprisonment=shorter)
     right = tasks.Recalled(facts=said["right_facts"], reasoning=said["right_reasoning"], verdict=judged)
     wrong = tasks.Recalled(facts=said["wrong_facts"], reasoning=said["wrong_reasoning"], verdict=other)
     memory: dict[str, Any] = {

@@ -43,12 +43,9 @@ ASKED = {
     for procedure in ("discussion", "debate", "mock-jury", "council")
     for name, case in (("question", QUESTION), ("open", QUESTION.model_copy(update={"options": ()})))
 }
-ASKED["council-zh"] = (
-    "council",
-    asked_with("这座老桥应该禁止汽车通行吗？", ("应该", "不应该", "试行六个月")).case.model_copy(
-        update={"material": (Piece(text="这座桥每天有900辆汽车通过。试行需要四万元。", source="报告.txt"),)}
-    ),
-)
+BRIDGE = asked_with("这座老桥应该禁止汽车通行吗？", ("应该", "不应该", "试行六个月")).case
+COUNTED = Piece(text="这座桥每天有900辆汽车通过。试行需要四万元。", source="报告.txt")
+ASKED["council-zh"] = ("council", BRIDGE.model_copy(update={"material": (COUNTED,)}))
 """Files that hold what is asked about a question, with options and without."""
 JURY = {"jury_size": 6, "rounds": 2, "first_votes": 3, "talk": "follow-graph"}
 SEVEN = {"jury_size": 7, "rounds": 2, "examination": "shared", "consensus": 1.0}
@@ -118,13 +115,9 @@ def in_chinese(house: Courthouse, name: str) -> str:
 
 def with_replies(house: Courthouse) -> str:
     """What jurors are asked who may ask the court, and who are told its replies from the second round on."""
-    replies = (
-        (
-            ("Did the neighbour read the van's number plate?", "Could the neighbour see who drove the van?"),
-            "The neighbour saw neither the number plate nor the driver.",
-        ),
-        (("Does the fire expert rule out the old wiring?",), NO_MORE),
-    )
+    of_neighbour = ("Did the neighbour read the van's number plate?", "Could the neighbour see who drove the van?")
+    saw = "The neighbour saw neither the number plate nor the driver."
+    replies = ((of_neighbour, saw), (("Does the fire expert rule out the old wiring?",), NO_MORE))
     acts = [Intervention(index=1, action=ReplyToQuestions(questions=asked, text=text)) for asked, text in replies]
     changes = {"asks_court": "yes", "talk": "follow-graph", "rounds": 2, "jury_size": 8}
     return rendered(house, "mock-jury", house.library.case("trial-boatyard-fire"), changes, acts)
