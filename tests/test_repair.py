@@ -170,10 +170,10 @@ def test_what_is_meant_for_certain_is_read(change: dict[str, object], read: dict
 @pytest.mark.parametrize(
     ("text", "finish", "error", "why"),
     [
-        (f"<think>Perhaps {WHOLE}", "length", CutOff, ""),
-        (f"{WHOLE} Wait, let me think again: the", "length", CutOff, ""),
-        (f'{{"final": {WHOLE}', "length", CutOff, ""),
-        (f"{WHOLE}\n```json\n{{", "length", CutOff, ""),
+        (f"<think>Perhaps {WHOLE}", "length", CutOff, "cut"),
+        (f"{WHOLE} Wait, let me think again: the", "length", CutOff, "cut"),
+        (f'{{"final": {WHOLE}', "length", CutOff, "cut"),
+        (f"{WHOLE}\n```json\n{{", "length", CutOff, "cut"),
         (WHOLE, "refusal", Refused, "late"),
         (WHOLE, "content_filter", Withheld, "filter"),
     ],
