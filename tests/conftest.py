@@ -25,6 +25,7 @@ from courtroom.models import failures
 from courtroom.store.database import Database
 from tests import forks, real_model
 from tests.desk import Desk
+from tests.furnished import copied, furnished
 from tests.openai_server import OpenAIServer
 from tests.postgres_server import WHY_NOT, PostgresServer, end_shared, shared
 from tests.toy import Bench, Scripted, side_by_member
@@ -87,6 +88,7 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     forks.ready()
     import tests.warm  # noqa: F401
 
+    furnished()
     if any(POSTGRES & set(getattr(item, "fixturenames", ())) for item in session.items):
         shared()
 
@@ -169,7 +171,7 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[OpenAIServer]:
 def house(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Courthouse]:
     """A courthouse with nothing in it but the samples; commands that the test runs have the same store."""
     monkeypatch.setenv("COURTROOM_HOME", str(tmp_path))
-    house = Courthouse(Settings(home=tmp_path))
+    house = Courthouse(Settings(home=copied(tmp_path)))
     yield house
     house.close()
 
@@ -177,7 +179,7 @@ def house(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Courthous
 @pytest.fixture
 def app_house(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Courthouse]:
     """The very courthouse that the pages use."""
-    monkeypatch.setenv("COURTROOM_HOME", str(tmp_path))
+    monkeypatch.setenv("COURTROOM_HOME", str(copied(tmp_path)))
     monkeypatch.chdir(ROOT)
     from pages.parts.shared.house import courthouse as courthouse_of_pages
 

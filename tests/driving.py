@@ -18,13 +18,14 @@ from courtroom.experiments.results import ExperimentResults
 from courtroom.experiments.spec import Experiment
 from courtroom.knowledge.lessons import Lessons
 from courtroom.models.request import Model
+from tests.furnished import copied
 
 
 @pytest.fixture(scope="module")
 def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Courthouse]:
     """One courthouse for all tests of a file that imports this; commands that they run have the same store."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("COURTROOM_HOME", str(home := tmp_path_factory.mktemp("home")))
+        patch.setenv("COURTROOM_HOME", str(home := copied(tmp_path_factory.mktemp("home"))))
         house = Courthouse(Settings(home=home))
         yield house
         house.close()

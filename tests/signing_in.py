@@ -13,6 +13,7 @@ from streamlit.testing.v1 import AppTest
 from courtroom.access import Access, Account, acts, found_by
 from courtroom.accounts import Identity
 from courtroom.courthouse import Courthouse
+from tests.furnished import copied
 
 ROOT = Path(__file__).parents[1]
 ISSUER = "https://id.example"
@@ -53,7 +54,7 @@ def secrets(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str = AUTH) -
 @contextmanager
 def closed_house(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Courthouse]:
     """The very courthouse that the pages use, where people sign in; Ada owns it. The test itself acts for the server."""
-    monkeypatch.setenv("COURTROOM_HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("COURTROOM_HOME", str(copied(tmp_path / "home")))
     monkeypatch.setenv("COURTROOM_OWNERS", "Ada@example.org")
     monkeypatch.setenv("COURTROOM_NEWCOMERS", "look")
     with secrets(tmp_path, monkeypatch), acts(None):

@@ -18,6 +18,7 @@ from courtroom.procedures import PROCEDURES
 from courtroom.report import as_html
 from courtroom.room.player import read, words
 from tests.driving import done, drive
+from tests.furnished import copied
 from tests.interface_texts import ROOT, found
 from tests.pages import benched, heard
 from tests.pages import page as drawn
@@ -72,7 +73,7 @@ KEPT = re.compile(
 def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Courthouse]:
     """The courthouse that the pages use, with a Chinese dispute, and a Chinese criminal case heard by two procedures."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("COURTROOM_HOME", str(tmp_path_factory.mktemp("home")))
+        patch.setenv("COURTROOM_HOME", str(copied(tmp_path_factory.mktemp("home"))))
         patch.chdir(ROOT)
         from pages.parts.shared.house import courthouse
 

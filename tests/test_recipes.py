@@ -23,6 +23,7 @@ from courtroom.experiments.spec import Experiment, adapted, as_toml, read_toml
 from courtroom.experiments.written import frame_of
 from tests.docs import ROOT
 from tests.driving import done, shell
+from tests.furnished import copied
 
 RECIPES = sorted((ROOT / "data" / "experiments").glob("*-*.toml"))
 BUNDLED = {
@@ -57,7 +58,7 @@ FIGURES = dict.fromkeys(
 @pytest.fixture(scope="module")
 def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Courthouse]:
     """A store with two bundled cases of each kind in the split `test`, and one in `train`."""
-    house = Courthouse(Settings(home=tmp_path_factory.mktemp("recipes")))
+    house = Courthouse(Settings(home=copied(tmp_path_factory.mktemp("recipes"))))
     add_sample(house.datasets, house.library, "sample-trials")
     for kind, source in BUNDLED.items():
         house.dataset_imports.run(Order(source=str(ROOT / "data" / source), name=f"all-{kind}", split="test"))

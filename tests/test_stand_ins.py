@@ -20,6 +20,7 @@ from courtroom.models.spec import OFFLINE
 from courtroom.procedures.cyberjurors.tasks import PerceiveEvidence
 from pages.parts.shared.shown import literal
 from tests.driving import arms_of, hearing, shell
+from tests.furnished import copied
 from tests.openai_server import OpenAIServer, answer_for, refusal, texts_of
 from tests.pages import page, texts
 from tests.test_sharing import add_dataset
@@ -38,7 +39,7 @@ def server() -> Iterator[OpenAIServer]:
 
 @pytest.fixture
 def house(server: OpenAIServer, tmp_path: Path) -> Courthouse:
-    house = Courthouse(Settings(home=tmp_path))
+    house = Courthouse(Settings(home=copied(tmp_path)))
     house.connections.update(lab(server))
     return house
 
@@ -179,7 +180,7 @@ class Refusing:
 def refusing(tmp_path: Path) -> Iterator[Refusing]:
     refusing = Refusing()
     with OpenAIServer(answer=refusing.answer) as server:
-        refusing.house = Courthouse(Settings(home=tmp_path))
+        refusing.house = Courthouse(Settings(home=copied(tmp_path)))
         refusing.house.connections.update(lab(server))
         yield refusing
 
