@@ -45,7 +45,7 @@ from courtroom.models.capabilities import Capabilities
 from courtroom.models.card import price
 from courtroom.models.connections import Connections
 from courtroom.models.keys import scrubbed
-from courtroom.models.limits import Turns
+from courtroom.models.limits import Limits
 from courtroom.models.request import Reply
 from courtroom.models.route import address
 from courtroom.models.spec import ABSTAIN, NO_SERVER, ModelSpec
@@ -136,7 +136,7 @@ class Courthouse:
         streaming: bool = False,
         connections: Mapping[str, Any] | None = None,
         procedures: Iterable[Procedure] = (),
-        limits: Turns | None = None,
+        limits: Limits | None = None,
     ) -> None:
         if not is_server:
             allow_all_where_nobody_signs_in()

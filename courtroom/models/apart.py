@@ -228,10 +228,6 @@ def _shown(kind: type) -> tuple[tuple[str, ...], tuple[str, ...], bool]:
 
 
 def _kill(worker: subprocess.Popen[bytes]) -> int:
-    worker.kill()
-    code = worker.wait()
-    for pipe in (worker.stdin, worker.stdout):
-        if pipe is not None:
-            with suppress(OSError):  # what was not sent is not missed
-                pipe.close()
-    return code
+    with suppress(OSError), worker:  # what was not sent is not missed
+        worker.kill()
+    return worker.wait()

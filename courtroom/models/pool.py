@@ -48,7 +48,7 @@ from courtroom.models.failures import (
     sentence,
 )
 from courtroom.models.keys import secret_forms, without_beginnings, without_secrets
-from courtroom.models.limits import Limits, ServerClock, Slot, Turns
+from courtroom.models.limits import Limits, ServerClock, Slot
 from courtroom.models.local import LOCAL_SERVERS
 from courtroom.models.longer import leaves_room, ollama_context, room
 from courtroom.models.offline import Methods, OfflineModel
@@ -117,7 +117,7 @@ class ModelPool:
         self,
         media: MediaStore,
         connections: Connections | None = None,
-        limits: Turns | None = None,
+        limits: Limits | None = None,
         capabilities: Capabilities | None = None,
         offline: Methods | None = None,
         kept_in: tuple[Database, Writer] | None = None,
