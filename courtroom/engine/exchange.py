@@ -20,7 +20,7 @@ from courtroom.models.capabilities import IMAGES, SCHEMA, SYSTEM, Findings
 from courtroom.models.card import estimate_prompt_tokens, free, price, takes_batches
 from courtroom.models.errors import CannotSee, ModelError
 from courtroom.models.longer import fewer_frames, fewer_pictures, fits, runs_in_circles, with_longer_answer
-from courtroom.models.prompts import Prompts
+from courtroom.models.prompts import Renders
 from courtroom.models.repair import (
     CutOff,
     InvalidAnswer,
@@ -305,7 +305,7 @@ class Exchange(Generic[A]):
         return messages
 
     async def _in_the_room_there_is(
-        self, messages: Sequence[Message], prompts: Prompts, findings: Findings, *, sees: bool
+        self, messages: Sequence[Message], prompts: Renders, findings: Findings, *, sees: bool
     ) -> Sequence[Message]:
         """A prompt that leaves room for an answer, as far as the question has anything that may give way."""
         model, path = self._spec.id, f"room/{self._spec.id}/{self._task.name}"

@@ -19,7 +19,7 @@ from courtroom.engine.people import People
 from courtroom.knowledge.lessons import Lesson
 from courtroom.knowledge.search import Hit, Query
 from courtroom.models.capabilities import Capabilities
-from courtroom.models.prompts import Prompts
+from courtroom.models.prompts import Renders
 from courtroom.models.request import Model, Reply, Request, Watch
 from courtroom.models.task import Task
 
@@ -34,7 +34,7 @@ class Asked(Generic[A]):
     task: Task[A]
     setup: Setup
     """As it is at the stage in which this is asked; its re-asks and budget are obeyed."""
-    prompts: Prompts
+    prompts: Renders
     seed: int
     """The run's; another one draws another sample."""
     path: str

@@ -8,7 +8,7 @@ from collections.abc import Mapping, MutableMapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property, lru_cache, partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from jinja2 import Environment
 from pydantic import BaseModel
@@ -28,6 +28,21 @@ _WAITING = ThreadPoolExecutor(8, thread_name_prefix="prompts")
 
 Reply = tuple[tuple[str, ...], str]
 """Questions to the court, and what it replied to them."""
+
+
+class Renders(Protocol):
+    """What turns a task into messages."""
+
+    @property
+    def without_media(self) -> Renders:
+        """The same, with nothing of pictures and videos in what the whole run shares."""
+
+    @property
+    def fresh(self) -> Renders:
+        """The same for another event loop: those who wait for their turn wait on one."""
+
+    async def render(self, task: Task[Any], *, sees: bool, room: Room = "generous") -> Sequence[Message]:
+        """The messages; media become their descriptions where the model can't see."""
 
 
 class Prompts:
@@ -56,13 +71,11 @@ class Prompts:
 
     @cached_property
     def without_media(self) -> Prompts:
-        """The same, with nothing of pictures and videos in what the whole run shares."""
         common = {name: without_media(value) for name, value in self._common.items()}
         return Prompts(self._folder, common, self._edits, self._notes, self._replies)
 
     @property
     def fresh(self) -> Prompts:
-        """The same for another event loop: those who wait for their turn wait on one."""
         return Prompts(self._folder, self._common, self._edits, self._notes, self._replies)
 
     async def render(self, task: Task[Any], *, sees: bool, room: Room = "generous") -> tuple[Message, ...]:
