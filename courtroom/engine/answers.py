@@ -16,8 +16,7 @@ from courtroom.engine.run import Run
 from courtroom.engine.services import Permit
 from courtroom.errors import Unreadable
 from courtroom.media.medium import Medium
-from courtroom.models.errors import ModelError
-from courtroom.models.request import Message, Model, Reply, Request, Watch, digest_text
+from courtroom.models.request import Message, Model, ModelError, Reply, Request, Watch, digest_text
 from courtroom.models.spec import OFFLINE, SCRIPT
 from courtroom.store.connection import OUTAGES, StoredRow, StoreLock, passing, read
 from courtroom.store.database import Database, insert

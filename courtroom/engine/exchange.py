@@ -18,7 +18,6 @@ from courtroom.engine.services import Asked, Services
 from courtroom.media.medium import without_media
 from courtroom.models.capabilities import IMAGES, SCHEMA, SYSTEM, Findings
 from courtroom.models.card import estimate_prompt_tokens, free, price, takes_batches
-from courtroom.models.errors import CannotSee, ModelError
 from courtroom.models.longer import fewer_frames, fewer_pictures, fits, runs_in_circles, with_longer_answer
 from courtroom.models.prompts import Renders
 from courtroom.models.repair import (
@@ -31,7 +30,7 @@ from courtroom.models.repair import (
     speaks_as_model,
     why_unusable,
 )
-from courtroom.models.request import LATE, Message, Reply, Request, pictures_in
+from courtroom.models.request import LATE, CannotSee, Message, ModelError, Reply, Request, pictures_in
 from courtroom.models.spec import LEFT_OUT, NO_SERVER, PERSON
 from courtroom.models.task import Task
 from courtroom.store.log import about
@@ -103,10 +102,10 @@ class Exchange(Generic[A]):
     async def run(self) -> A | None:
         """The answer, or None; `called` then says why."""
         with about(path=self._path):
-            request = await self.request()
+            request: Request | None = await self.request()
             if self._spec.stand_in is not None and self._spec.id != PERSON:
                 request = await self._stand_in_first(request)
-            while self._answer is None:
+            while request and self._answer is None:
                 try:
                     reply = await self._reply(request)
                     if reply.finish == LATE:
@@ -119,28 +118,18 @@ class Exchange(Generic[A]):
                     self._most_pictures = refused.most
                     request = await self.request()
                 except ModelError as failure:
-                    if self._spec.stand_in is None:
-                        return self._fail(str(failure))
                     request = await self._ask_stand_in(str(failure))
                 except InvalidAnswer as unreadable:
                     can_be_mended = self._can_be_mended(unreadable, reply)
                     if self._reasks < self._setup.reasks and can_be_mended:
                         self._reasks += 1
                         request = await self._again(request, reply, unreadable)
-                    elif (sample := await self._new_sample()) is not None:
-                        request = sample
-                    elif self._spec.stand_in is None:
-                        return self._fail(why_unusable(request.spec, unreadable, self._circles))
                     else:
-                        request = await self._ask_stand_in(why_unusable(request.spec, unreadable, self._circles))
+                        unusable = why_unusable(request.spec, unreadable, self._circles)
+                        request = await self._new_sample() or await self._ask_stand_in(unusable)
             return self._answer
 
-    def _fail(self, error: str) -> A | None:
-        """No answer, with what the model said before where it was a stand-in that failed too."""
-        self._error = f"{self._error} {error}".strip()
-        return self._answer
-
-    async def _stand_in_first(self, request: Request) -> Request:
+    async def _stand_in_first(self, request: Request) -> Request | None:
         """Return the question for the stand-in, where it has answered before or the model can't be asked; else the same."""
         asker = self._services.asker
         if asker.knows(request.key):
@@ -149,7 +138,7 @@ class Exchange(Generic[A]):
             trial = copy(self)
             trial._services = replace(self._services, ledger=Ledger(root=self._services.ledger.root))  # no note of it
             there = await trial._ask_stand_in("")
-            return await self._ask_stand_in("") if asker.knows(there.key) else request
+            return await self._ask_stand_in("") if there and asker.knows(there.key) else request
         for address in sorted(self._services.ledger.asked_at(self._spec.id, self._spec.connection)):
             if asker.knows((there := replace(request, address=address, by_address=True)).key):
                 self._address = address
@@ -223,9 +212,12 @@ class Exchange(Generic[A]):
             spec = spec.model_copy(update={"structured": "no"})
         return replace(request, spec=spec, task=self._task, messages=(*request.messages, *again))
 
-    async def _ask_stand_in(self, why: str) -> Request:
-        """The same question for the model that is named for where this one has no answer."""
-        assert (stand_in := self._spec.stand_in) is not None
+    async def _ask_stand_in(self, why: str) -> Request | None:
+        """The same question for the model that is named for where this one has no answer; None where none is, so that
+        it fails, with what the model said before where it was a stand-in that failed too."""
+        if (stand_in := self._spec.stand_in) is None:
+            self._error = f"{self._error} {why}".strip()
+            return None
         self._error, self._instead_of, self._spec = why, self._spec.id, stand_in
         self._series = self._reasks = self._circles = 0
         self._is_new, self._most_pictures = False, None

@@ -14,8 +14,7 @@ from typing import Any
 from courtroom.access import Access, Resource, needs
 from courtroom.declarations.setup import Member
 from courtroom.errors import CourtroomError
-from courtroom.models.errors import ModelError
-from courtroom.models.request import LATE, Reply, Request, Watch
+from courtroom.models.request import LATE, ModelError, Reply, Request, Watch
 from courtroom.models.schema import schema_of
 from courtroom.models.spec import ABSTAIN
 from courtroom.sharing import demand_change, note

@@ -27,10 +27,9 @@ from courtroom.errors import CourtroomError
 from courtroom.experiments.cells import CellPostponed, LocalCells, stop
 from courtroom.experiments.plan import Cell
 from courtroom.experiments.store import ExperimentStore, NoSuchExperiment, StoredExperiment
-from courtroom.models.errors import ModelError
 from courtroom.models.failures import LONGEST_WAIT_S
 from courtroom.models.limits import CallLimits, Limits, RateLimiter, Slot, limited_together, server_of
-from courtroom.models.request import Request, Usage
+from courtroom.models.request import ModelError, Request, Usage
 from courtroom.store.connection import OUTAGES
 from courtroom.version import __version__
 

@@ -14,9 +14,8 @@ from typing import Any, Literal, TypeVar
 
 from courtroom.models.bounds import Overlong, WebPage
 from courtroom.models.card import provider
-from courtroom.models.errors import CannotSee, ModelError
 from courtroom.models.keys import key_name, scrubbed
-from courtroom.models.request import Request
+from courtroom.models.request import CannotSee, ModelError, Request
 from courtroom.models.server_words import WORDS
 from courtroom.models.spec import ModelSpec
 

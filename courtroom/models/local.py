@@ -26,8 +26,7 @@ from os.path import commonprefix
 from pathlib import Path
 
 from courtroom.models import llama_server
-from courtroom.models.errors import ModelError
-from courtroom.models.request import Message
+from courtroom.models.request import Message, ModelError
 from courtroom.models.spec import LOCAL
 from courtroom.settings import from_environment
 

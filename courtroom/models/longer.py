@@ -9,9 +9,8 @@ from itertools import count
 from courtroom.media.medium import Medium
 from courtroom.models.capabilities import ANSWER, CONTEXT, Findings
 from courtroom.models.card import card, estimate_prompt_tokens
-from courtroom.models.errors import ModelError
 from courtroom.models.prompts import describe
-from courtroom.models.request import Message, Reply, Request
+from courtroom.models.request import Message, ModelError, Reply, Request
 from courtroom.models.spec import ModelSpec
 
 MOST_ROOM = 65_536

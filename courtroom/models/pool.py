@@ -31,7 +31,6 @@ from courtroom.models.capabilities import (
 )
 from courtroom.models.card import card, estimate_tokens, free, load, price, provider
 from courtroom.models.connections import Connections
-from courtroom.models.errors import CannotSee, ModelError
 from courtroom.models.failures import (
     Again,
     Attempts,
@@ -56,7 +55,7 @@ from courtroom.models.prompt_cache import Beginning, KeptBeginnings, beginnings,
 from courtroom.models.providers import PROVIDERS
 from courtroom.models.refusals import PARAMETERS, prompt_tokens, refused
 from courtroom.models.repair import InvalidAnswer, read_answer
-from courtroom.models.request import CUT, FILTERED, REFUSAL, Reply, Request, Usage, Watch
+from courtroom.models.request import CUT, FILTERED, REFUSAL, CannotSee, ModelError, Reply, Request, Usage, Watch
 from courtroom.models.route import route
 from courtroom.models.schema import enforced
 from courtroom.models.spec import LOCAL, OFFLINE, SCRIPT, ModelSpec, NotAllowed

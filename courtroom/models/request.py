@@ -1,4 +1,4 @@
-"""What goes over the model border, in both directions."""
+"""What goes over the model border, in both directions, and what goes wrong there."""
 
 import hashlib
 import json
@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal, Protocol
 
 from pydantic import BaseModel, Field, StringConstraints
 
+from courtroom.errors import CourtroomError
 from courtroom.media.medium import Medium
 from courtroom.models.schema import schema_of
 from courtroom.models.spec import OFFLINE, SCRIPT, ModelSpec
@@ -141,6 +142,24 @@ class Reply(Strict):
     """Whether it came by the provider's batch."""
     left_out: tuple[str, ...] = Field(default=(), exclude_if=lambda names: not names)
     """What its server refused to take, by the names of `capabilities`, so that it was asked without."""
+
+
+class ModelError(CourtroomError):
+    """No answer could be had from a model; the sentence says why, and what to do.
+
+    A model that may not be asked raises `spec.NotAllowed` instead, which stops a run.
+    """
+
+    paid: Reply | None = None
+    """What the calls that were made for it used up, as far as the provider said: a reply without a text."""
+
+
+class CannotSee(ModelError):
+    """The server refuses so many pictures; fewer can help. `most`: how many may be shown of this question."""
+
+    def __init__(self, sentence: str, most: int = 0) -> None:
+        super().__init__(sentence)
+        self.most = most
 
 
 Watch = Callable[[str], None]
