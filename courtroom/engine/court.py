@@ -263,14 +263,12 @@ class Court(Generic[C, S]):
     def vote(
         self, member: Member, choice: str | None, reasons: Iterable[str] = (), *, on: str = "", anew: bool = False
     ) -> None:
-        """Record a member's vote in a ballot of the current stage; None is an abstention.
+        """Record a member's vote in a ballot of the current stage; None is an abstention. Raises `CourtroomError`: the
+        choice is not declared.
 
         Args:
             on: distinguishes several ballots of one stage, e.g. a text's id. Votes on the same are compared.
             anew: the question was not voted on before, so that nobody changes sides by this vote.
-
-        Raises:
-            CourtroomError: the choice is not declared.
         """
         if choice is not None:
             self._refuse([choice], self._declared, "no declared choice")

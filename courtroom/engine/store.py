@@ -129,12 +129,7 @@ class RunStore:
         return run
 
     def run(self, run: str) -> Run:
-        """One run.
-
-        Raises:
-            NoSuchRun: nothing is on record under this id.
-            Unreadable: its row is damaged.
-        """
+        """One run. Raises `NoSuchRun`: nothing is on record under this id; `Unreadable`: its row is damaged."""
         row = self._database.row("SELECT * FROM runs WHERE id = ?", (run,))
         if row is None:
             raise NoSuchRun(run)
@@ -282,12 +277,7 @@ class RunStore:
 
     @needs(Access.RUN)
     def delete(self, run: str) -> Deleted:
-        """Forget a run. Answers stay: another run may have them on record.
-
-        Raises:
-            NoSuchRun: nothing is on record under this id.
-            Unreadable: its row is damaged.
-        """
+        """Forget a run. Answers stay: another run may have them on record. Raises as `run` does."""
         with self._database.transaction() as db:
             row = self.changing(run, "delete")
             found = (

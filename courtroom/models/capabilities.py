@@ -151,11 +151,8 @@ class Capabilities:
 
     @needs(Access.RUN)
     def forget(self, model: str) -> int:
-        """Forget what was found out of a model, wherever it is asked; the next calls find it out again.
-
-        Returns:
-            How many findings there were.
-        """
+        """Forget what was found out of a model, wherever it is asked, and return how many findings there were; the next
+        calls find it out again."""
         mine = [place for place in {*self.found(), *self._findings} if place.partition(" at ")[0] == model]
         for place in mine:
             self._findings.pop(place, None)
