@@ -16,20 +16,11 @@ from courtroom.engine.ledger import Ledger
 from courtroom.engine.people import Person
 from courtroom.engine.services import Asked, Services
 from courtroom.media.medium import without_media
+from courtroom.models import repair
 from courtroom.models.capabilities import IMAGES, SCHEMA, SYSTEM, Findings
 from courtroom.models.card import estimate_prompt_tokens, free, price, takes_batches
 from courtroom.models.longer import fewer_frames, fewer_pictures, fits, runs_in_circles, with_longer_answer
 from courtroom.models.prompts import Renders
-from courtroom.models.repair import (
-    CutOff,
-    InvalidAnswer,
-    Refused,
-    Withheld,
-    complaint,
-    read_answer,
-    speaks_as_model,
-    why_unusable,
-)
 from courtroom.models.request import LATE, CannotSee, Message, ModelError, Reply, Request, pictures_in
 from courtroom.models.spec import LEFT_OUT, NO_SERVER, PERSON
 from courtroom.models.task import Task
@@ -119,13 +110,13 @@ class Exchange(Generic[A]):
                     request = await self.request()
                 except ModelError as failure:
                     request = await self._ask_stand_in(str(failure))
-                except InvalidAnswer as unreadable:
+                except repair.InvalidAnswer as unreadable:
                     can_be_mended = self._can_be_mended(unreadable, reply)
                     if self._reasks < self._setup.reasks and can_be_mended:
                         self._reasks += 1
                         request = await self._again(request, reply, unreadable)
                     else:
-                        unusable = why_unusable(request.spec, unreadable, self._circles)
+                        unusable = repair.why_unusable(request.spec, unreadable, self._circles)
                         request = await self._new_sample() or await self._ask_stand_in(unusable)
             return self._answer
 
@@ -180,33 +171,33 @@ class Exchange(Generic[A]):
             cost=paid.cost,
             latency_s=round(self._latency, 3),
             estimated=paid.estimated,
-            speaks_as_model=self._answer is not None and speaks_as_model(self._last.text),
+            speaks_as_model=self._answer is not None and repair.speaks_as_model(self._last.text),
         )
 
     def _read(self, request: Request, reply: Reply) -> A:
-        answer: A = self._task.declared(read_answer(reply.text, request.form, reply.finish))
+        answer: A = self._task.declared(repair.read_answer(reply.text, request.form, reply.finish))
         if problem := problem_of(self._task, answer, self._path):
             self._task = self._task.again(answer)
-            raise InvalidAnswer(problem)
+            raise repair.InvalidAnswer(problem)
         return answer
 
-    def _can_be_mended(self, unreadable: InvalidAnswer, reply: Reply) -> bool:
+    def _can_be_mended(self, unreadable: repair.InvalidAnswer, reply: Reply) -> bool:
         """Whether it helps to ask again. Who ran in circles is told once to be brief."""
-        if isinstance(unreadable, CutOff) and runs_in_circles(reply.text):
+        if isinstance(unreadable, repair.CutOff) and runs_in_circles(reply.text):
             self._circles += 1
-        return self._circles <= 1 and not isinstance(unreadable, (Refused, Withheld))
+        return self._circles <= 1 and not isinstance(unreadable, (repair.Refused, repair.Withheld))
 
-    async def _again(self, request: Request, reply: Reply, unreadable: InvalidAnswer) -> Request:
+    async def _again(self, request: Request, reply: Reply, unreadable: repair.InvalidAnswer) -> Request:
         """The question once more: with more room where the answer was cut, else with what was wrong with it."""
-        if isinstance(unreadable, CutOff):
+        if isinstance(unreadable, repair.CutOff):
             findings = await self._services.capabilities.of(request.spec)
             if (spec := await with_longer_answer(request, reply, findings)) is not None:
                 return replace(request, spec=spec)
         # Of what ran on, its beginning is enough. Some providers take no empty message.
-        most = MAX_CUT_CHARACTERS if isinstance(unreadable, CutOff) else MAX_REPEATED_CHARACTERS
+        most = MAX_CUT_CHARACTERS if isinstance(unreadable, repair.CutOff) else MAX_REPEATED_CHARACTERS
         said = reply.text[:most] if reply.text.strip() else "(no answer)"
         wrong = CIRCLES if self._circles else str(unreadable)
-        again = (Message("assistant", (said,)), Message("user", (complaint(wrong),)))
+        again = (Message("assistant", (said,)), Message("user", (repair.complaint(wrong),)))
         spec = request.spec
         if "{" not in reply.text and spec.structured == "auto":  # a schema that is enforced did not help
             spec = spec.model_copy(update={"structured": "no"})

@@ -17,6 +17,7 @@ from pydantic import BaseModel
 
 from courtroom.errors import MediaError
 from courtroom.media.store import MediaStore
+from courtroom.models import failures
 from courtroom.models.bounds import BOUND, Bound, Overlong
 from courtroom.models.capabilities import (
     ANSWER,
@@ -31,21 +32,6 @@ from courtroom.models.capabilities import (
 )
 from courtroom.models.card import card, estimate_tokens, free, load, price, provider
 from courtroom.models.connections import Connections
-from courtroom.models.failures import (
-    Again,
-    Attempts,
-    EmptyStream,
-    Incomplete,
-    NoAnswer,
-    again_if_it_may_pass,
-    breaks_stream,
-    cannot_see,
-    failed_generation,
-    is_loading,
-    most_images,
-    says,
-    sentence,
-)
 from courtroom.models.keys import secret_forms, without_beginnings, without_secrets
 from courtroom.models.limits import Limits, ServerClock, Slot
 from courtroom.models.local import LOCAL_SERVERS
@@ -186,7 +172,7 @@ class Call:
     def __init__(self, pool: ModelPool, request: Request, findings: Findings, watch: Watch | None) -> None:
         self._pool, self._request, self._spec = pool, request, request.spec
         self._findings, self._watch = findings, watch
-        self._attempts = Attempts(request.spec)
+        self._attempts = failures.Attempts(request.spec)
         self._made = 0
         """Attempts that had their turn."""
         self._used: list[Used] = []
@@ -210,7 +196,7 @@ class Call:
         except MediaError as error:
             raise ModelError(str(error)) from error
         except Exception as error:  # noqa: BLE001  LiteLLM has no base of its own for what it raises
-            failure = error if isinstance(error, ModelError) else sentence(error, self._request)
+            failure = error if isinstance(error, ModelError) else failures.sentence(error, self._request)
             failure.paid = in_all(self._used, Reply(text=""), attempts=self._made)
             raise failure from None  # the cause may hold a key, and a log would print it
         finally:
@@ -275,7 +261,7 @@ class Call:
                     try:
                         yield
                     except Exception as error:
-                        findings.tried_picture = not is_loading(error)
+                        findings.tried_picture = not failures.is_loading(error)
                         raise
                     findings.tried_picture = True
                     return
@@ -302,7 +288,7 @@ class Call:
             self._findings.is_slow = self._findings.is_slow or watch is None
             raise
         except Exception as error:
-            if not (text := failed_generation(error)):
+            if not (text := failures.failed_generation(error)):
                 raise
             self._used.append(_used(self._sent["model"], None, slot, text))
             return Said(text, "", "", "stop", {})
@@ -317,7 +303,7 @@ class Call:
         call = _called(message)
         self._used.append(_used(self._sent["model"], getattr(answer, "usage", None), slot, content + call + thought))
         if choice is None or message is None:
-            raise NoAnswer("the reply holds no answer")
+            raise failures.NoAnswer("the reply holds no answer")
         refusal = getattr(message, "refusal", None) or (message.provider_specific_fields or {}).get("refusal")
         if len(content) + len(call) + len(thought) > bound.characters:
             raise Overlong(f"{len(content) + len(call) + len(thought)} characters")
@@ -362,12 +348,12 @@ class Call:
             # LiteLLM ends each stream with a “stop” of its own; these say how the provider ended it, if it did.
             finish = stream.received_finish_reason or stream.intermittent_finish_reason
             if not finish and not is_object(content):
-                raise Incomplete("the stream broke off")
+                raise failures.Incomplete("the stream broke off")
             finish = load().map_finish_reason(finish or "stop")  # which LiteLLM itself does with whole answers alone
             if finish == "stop" and not (content or thought or call):
-                raise EmptyStream("the stream ended without a word")  # LiteLLM drops a refusal from a stream
+                raise failures.EmptyStream("the stream ended without a word")  # LiteLLM drops a refusal from a stream
         except (Exception, asyncio.CancelledError) as error:
-            if content or breaks_stream(error):
+            if content or failures.breaks_stream(error):
                 findings.broken_streams += 1
                 findings.streams = findings.streams and findings.broken_streams < BROKEN_STREAMS
             raise
@@ -423,24 +409,24 @@ class Call:
         own = bool(self._spec.connection) or (served_by is not None and served_by.near)
         return own or card(self._spec.id) is None
 
-    def _worth_another(self, error: BaseException) -> Again:
+    def _worth_another(self, error: BaseException) -> failures.Again:
         """Return whether to try again, and how. What the server says that the model can't do is remembered at once."""
         request, findings = self._request, self._findings
-        if is_loading(error):
+        if failures.is_loading(error):
             self._pool.loading.add(self._spec.id)
             return "same"
-        if request.pictures and cannot_see(error):
+        if request.pictures and failures.cannot_see(error):
             findings.remember(VISION, 0)
             return "no"
-        if request.pictures and (most := most_images(error)) and most < request.pictures:
+        if request.pictures and (most := failures.most_images(error)) and most < request.pictures:
             findings.remember(IMAGES, most)
             return "no"
-        if self._sent and findings.streams and says(error, "stream"):
+        if self._sent and findings.streams and failures.says(error, "stream"):
             findings.streams = False
             return "otherwise"
         without_schema = self._spec.structured == "auto"
         if not self._sent or (refusal := refused(error, self._sent, without_schema=without_schema)) is None:
-            return again_if_it_may_pass(error)
+            return failures.again_if_it_may_pass(error)
         if refusal.values.keys() <= self._left_out:
             return "no"
         context = refusal.values.get(CONTEXT)
