@@ -70,11 +70,8 @@ class AnswerStore:
                 parts = (part for message in request.messages for part in message.parts if isinstance(part, str))
                 texts = {digest_text(part): part for part in parts}
                 insert(db, "parts", ({"hash": key, "text": text} for key, text in texts.items()), or_keep=True)
-                messages = [
-                    [m.role, [digest_text(p) if isinstance(p, str) else p.model_dump() for p in m.parts]]
-                    for m in request.messages
-                ]
                 sent = {"model": request.spec.id, "sampling": request.spec.sampling(), "tag": request.tag}
+                messages = [message.packed(digest_text) for message in request.messages]
                 packed = json.dumps(sent | {"messages": messages}, ensure_ascii=False)
                 row = {"key": request.key, "model": request.spec.id, "request": packed, "at": time.time()}
                 insert(db, "answers", [row | {"reply": reply.model_dump_json()}], or_keep=True)

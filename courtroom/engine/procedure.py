@@ -1,11 +1,9 @@
 """What a procedure declares of itself; from it pages, shell, report and engine draw and drive any procedure."""
 
-from __future__ import annotations
-
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from courtroom.cases.case import Case
 from courtroom.cases.kinds import kinds_of
@@ -90,17 +88,14 @@ class Procedure:
         """Return what a complete setup names that is not there: a sentence by its path, e.g. `members.juror-99`.
         `before`: a setup whose names are taken as they are, such as that of a fork's parent."""
         unknown = {}
-        members = {one.id: one for one in self.panel(complete)} | (before.members if before else {})
-        roles = {role.name: role for role in self.roles} | (before.roles if before else {})
+        roles, seats = [role.name for role in self.roles], [one.id for one in self.panel(complete)]
         for name in complete.roles:
-            if name not in roles:
-                known = ", ".join(role.name for role in self.roles)
-                path = f"roles.{name}"
+            if name not in roles and not (before and name in before.roles):
+                path, known = f"roles.{name}", ", ".join(roles)
                 unknown[path] = f"{path}: {self.title} has no role “{name[:40]}”. Use one of {known}."
         for name in complete.members:
-            if name not in members:
-                known = ", ".join(one.id for one in self.panel(complete))
-                path = f"members.{name}"
+            if name not in seats and not (before and name in before.members):
+                path, known = f"members.{name}", ", ".join(seats)
                 unknown[path] = f"{path}: nobody sits in the seat “{name[:40]}”. Use one of {known}."
         return unknown
 
@@ -128,7 +123,7 @@ class Procedure:
         counts = case.real_counts()
         return counts if counts.keys() <= {choice.name for choice in self.about(case).choices} else {}
 
-    def about(self, case: Case) -> Procedure:
+    def about(self, case: Case) -> Self:
         """The procedure with what can be voted for in a case."""
         return replace(self, choices=self.choices_in(case)) if self.choices_in else self
 

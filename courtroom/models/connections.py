@@ -9,8 +9,6 @@ A setup names a connection and can't say where it leads. They come from the file
     key_from = "LAB_KEY"        # the environment's name of the key; or `key = "..."`; or neither
 """
 
-from __future__ import annotations
-
 import json
 import os
 import re
@@ -18,7 +16,7 @@ import tomllib
 from collections import UserDict
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 from urllib.parse import urlsplit
 
 from pydantic import Field, SecretStr, ValidationError, field_validator
@@ -82,7 +80,7 @@ class Connections(UserDict[str, Connection]):
         return self[name]
 
     @classmethod
-    def read(cls, path: Path | None, secrets: Mapping[str, Any] | None = None) -> Connections:
+    def read(cls, path: Path | None, secrets: Mapping[str, Any] | None = None) -> Self:
         """Those of the file, and those among Streamlit's secrets. `secrets`: by name; Streamlit keeps connections of
         its own in the same place, so that one without provider and address is none of ours. Raises `CourtroomError`:
         the file can't be read, or a connection does not fit; the sentence holds no key."""

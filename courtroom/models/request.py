@@ -29,6 +29,10 @@ class Message:
     role: Literal["system", "user", "assistant"]
     parts: tuple[str | Medium, ...]
 
+    def packed(self, text: Callable[[str], str] = str) -> list[object]:
+        """Role and parts as they are stored, each text by what stands in its place."""
+        return [self.role, [text(p) if isinstance(p, str) else p.model_dump(mode="json") for p in self.parts]]
+
     def digest(self) -> list[object]:
         """Role and content hashes: equal exactly where the message is byte-identical."""
         return [self.role, [digest_text(p) if isinstance(p, str) else f"medium:{p.shown}" for p in self.parts]]
