@@ -70,7 +70,7 @@ DRAWN = ("figures/*.py", "procedures/*/views*.py", "procedures/[cjmv]*/procedure
          "models/offers.py", "declarations/knobs.py", "engine/procedure.py", "declarations/parts.py", "knowledge/imports.py", "datasets/row.py", "procedures/verdict/alignment.py")  # fmt: skip
 """Files of the engine all of whose words are shown."""
 UNSEEN = ("shell/", "upkeep/", "language/", "cases/prompts", "procedures/registration.py", "procedures/check_", "__main__.py", "__init__.py",
-          "procedures/verdict/train.py", "models/providers", "text/files.py", "text/words.py", "declarations/paper.py", "experiments/written.py",
+          "procedures/verdict/train.py", "text/files.py", "text/words.py", "declarations/paper.py", "experiments/written.py",
           "experiments/printed_figures.py", "evaluation/significance.py", "evaluation/lawbench.py", "models/schema.py",
           "models/rendering.py", "models/transport.py", "models/pool.py", "figures/layout.py")  # fmt: skip
 """Files that no reader of the interface sees: the shell speaks English, and so do prompts and what an author of procedures got wrong."""

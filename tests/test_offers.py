@@ -15,9 +15,9 @@ from aiohttp import web
 from courtroom import Courthouse, ModelSpec, Settings
 from courtroom.models import local
 from courtroom.models.connections import Connections
+from courtroom.models.keys import PROVIDERS
 from courtroom.models.local import LocalServers, model_files
 from courtroom.models.offers import Offer, offers
-from courtroom.models.providers import PROVIDERS
 from courtroom.models.request import ModelError
 from tests.driving import shell
 from tests.openai_server import OpenAIServer

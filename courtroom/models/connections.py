@@ -23,8 +23,7 @@ from pydantic import Field, SecretStr, ValidationError, field_validator
 
 from courtroom.cases.checks import explain
 from courtroom.errors import CourtroomError
-from courtroom.models.keys import hide
-from courtroom.models.providers import PROVIDERS
+from courtroom.models.keys import PROVIDERS, hide
 from courtroom.models.spec import NotAllowed
 from courtroom.strict import Strict
 

@@ -5,6 +5,7 @@ import json
 import logging
 import math
 import random
+import re
 import time
 import tomllib
 from collections.abc import Awaitable, Callable, Iterator, Mapping
@@ -16,7 +17,6 @@ from courtroom.models.bounds import Overlong, WebPage
 from courtroom.models.card import provider
 from courtroom.models.keys import key_name, scrubbed
 from courtroom.models.request import CannotSee, ModelError, Request
-from courtroom.models.server_words import WORDS
 from courtroom.models.spec import ModelSpec
 
 log = logging.getLogger(__name__)
@@ -34,6 +34,9 @@ EXPLAINED = (
 )
 """What a server may refuse a request for that no other form of it would mend."""
 SENTENCES = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+_PATTERNS = tomllib.loads(Path(__file__).with_name("server_words.toml").read_text(encoding="utf-8"))
+WORDS = {name: re.compile("|".join(patterns), re.IGNORECASE) for name, patterns in _PATTERNS.items()}
+"""What servers and models say, as patterns by what it means."""
 _NO_LINE = ("ConnectError", "ConnectTimeout", "ConnectionRefusedError", "gaierror", "SSLError", "ClientSSLError")
 
 

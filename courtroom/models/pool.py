@@ -32,13 +32,12 @@ from courtroom.models.capabilities import (
 )
 from courtroom.models.card import card, estimate_tokens, free, load, price, provider
 from courtroom.models.connections import Connections
-from courtroom.models.keys import secret_forms, without_beginnings, without_secrets
+from courtroom.models.keys import PROVIDERS, secret_forms, without_beginnings, without_secrets
 from courtroom.models.limits import Limits, ServerClock, Slot
 from courtroom.models.local import LOCAL_SERVERS
 from courtroom.models.longer import leaves_room, ollama_context, room
 from courtroom.models.offline import Methods, OfflineModel
 from courtroom.models.prompt_cache import Beginning, KeptBeginnings, beginnings, keeps_marked, min_tokens
-from courtroom.models.providers import PROVIDERS
 from courtroom.models.refusals import PARAMETERS, prompt_tokens, refused
 from courtroom.models.repair import InvalidAnswer, read_answer
 from courtroom.models.request import CUT, FILTERED, REFUSAL, CannotSee, ModelError, Reply, Request, Usage, Watch

@@ -6,8 +6,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from courtroom.models.capabilities import ANSWER, CONTEXT, MAX_TOKENS, SCHEMA, SYSTEM
-from courtroom.models.failures import is_unexplained, refuses
-from courtroom.models.server_words import WORDS
+from courtroom.models.failures import WORDS, is_unexplained, refuses
 from courtroom.models.spec import EXTRAS
 
 KEYWORDS = (

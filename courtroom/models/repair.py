@@ -13,9 +13,9 @@ from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
+from courtroom.models.failures import WORDS
 from courtroom.models.fitting import MOST_WRAPPED, fitted
 from courtroom.models.request import CUT, FILTERED, REFUSAL
-from courtroom.models.server_words import WORDS
 from courtroom.models.spec import ModelSpec
 
 log = logging.getLogger(__name__)

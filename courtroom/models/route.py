@@ -6,9 +6,8 @@ from dataclasses import dataclass, field
 
 from courtroom.models.card import load, provider
 from courtroom.models.connections import Connections
-from courtroom.models.keys import KEYS, NO_KEY, first_set, hide, typed_name
+from courtroom.models.keys import KEYS, NO_KEY, PROVIDERS, first_set, hide, typed_name
 from courtroom.models.local import LOCAL_SERVERS
-from courtroom.models.providers import PROVIDERS
 from courtroom.models.request import ModelError
 from courtroom.models.spec import FILES, LOCAL, NO_SERVER, ModelSpec, NotAllowed
 

@@ -14,7 +14,7 @@ from typing import Any, Literal, Self
 from pydantic import Field, ModelWrapValidatorHandler, ValidationInfo, model_validator
 
 from courtroom.errors import CourtroomError
-from courtroom.models.providers import PROVIDERS
+from courtroom.models.keys import PROVIDERS
 from courtroom.models.script import Script
 from courtroom.models.task import Room
 from courtroom.strict import Strict

@@ -21,9 +21,8 @@ from courtroom.knowledge import embedding as embeddings
 from courtroom.language import N_, _, translated
 from courtroom.models.capabilities import in_words
 from courtroom.models.connections import Connections
-from courtroom.models.keys import KEYS, first_set, typed_name
+from courtroom.models.keys import KEYS, PROVIDERS, first_set, typed_name
 from courtroom.models.offers import Offer, offers
-from courtroom.models.providers import PROVIDERS
 from courtroom.models.spec import ABSTAIN, OFFLINE, PERSON, ModelSpec
 from pages.parts.shared.house import courthouse, open_run
 from pages.parts.shared.knobs import SetupDraft, knob
