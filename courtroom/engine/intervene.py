@@ -93,7 +93,11 @@ class Interventions:
                     f"Nothing was answered at {action.path} yet, so nothing can be overruled there."
                 )
             index, before = record.stage(call.stage).index, call.value
-            self._check_answer(record, call.task, action.value)
+            try:
+                answer_of(self._procedures[record.run.procedure], call.task).model_validate(action.value)
+            except ValidationError as error:
+                wrong = " ".join(explain(error)[:3])
+                raise InterventionRefused(f"This answer doesn't fit what was asked. {wrong}") from error
         elif isinstance(action, ChangeSetup):
             try:
                 before = value_at(self._input(record, record.interventions).at(index).setup, action.key)
@@ -102,14 +106,6 @@ class Interventions:
         name = next((stage.name for stage in record.stages if stage.index == index), "the next stage")
         signature = signed(who).strip() or "somebody"
         return Intervention(who=signature, index=index, stage=name, action=action, before=before)
-
-    def _check_answer(self, record: Record, task: str, value: dict[str, Any]) -> None:
-        try:
-            answer_of(self._procedures[record.run.procedure], task).model_validate(value)
-        except ValidationError as error:
-            raise InterventionRefused(
-                f"This answer doesn't fit what was asked. {' '.join(explain(error)[:3])}"
-            ) from error
 
     def _check(self, record: Record, interventions: Sequence[Intervention]) -> None:
         """Refuse what together makes no run that can be, or asks a model anew in a way that is refused."""

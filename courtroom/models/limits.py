@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from courtroom.models import local
 from courtroom.models.card import estimate_prompt_tokens
+from courtroom.models.failures import is_loading, retry_after
 from courtroom.models.request import Request, Usage
 from courtroom.models.spec import LOCAL, ModelSpec
 
@@ -152,8 +153,6 @@ class Slot:
         return rest
 
     def failed(self, error: Exception) -> None:
-        from courtroom.models.failures import is_loading, retry_after
-
         self.pause_s = retry_after(error)
         is_overloaded = getattr(error, "status_code", None) in OVERLOADED and not is_loading(error)
         if isinstance(error, TimeoutError) or is_overloaded:
