@@ -45,11 +45,10 @@ from courtroom.media.store import media_of
 from courtroom.models.apart import refuse
 from courtroom.models.capabilities import Capabilities
 from courtroom.models.card import price
-from courtroom.models.connections import Connections
 from courtroom.models.keys import scrubbed
 from courtroom.models.limits import Limits
 from courtroom.models.request import Reply
-from courtroom.models.route import address
+from courtroom.models.route import Connections, address
 from courtroom.models.spec import ABSTAIN, NO_SERVER, ModelSpec
 from courtroom.panel.personas import PanelStore, drawn_panel
 from courtroom.questions.asides import AsideStore, BesideStore

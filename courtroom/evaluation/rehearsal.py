@@ -15,10 +15,10 @@ from courtroom.engine.ledger import Ledger
 from courtroom.engine.services import LookUp, Permit, Services
 from courtroom.models.capabilities import Capabilities
 from courtroom.models.card import estimate_prompt_tokens, estimate_tokens
-from courtroom.models.connections import Connections
 from courtroom.models.offline import OfflineModel
 from courtroom.models.prompt_cache import ExpectedCache
 from courtroom.models.request import Model, Reply, Request, Usage, Watch
+from courtroom.models.route import Connections
 from courtroom.models.spec import NO_SERVER, SCRIPT
 
 

@@ -8,10 +8,9 @@ from typing import Any
 from courtroom.access import Access, needs
 from courtroom.errors import CourtroomError
 from courtroom.models.card import card, load
-from courtroom.models.connections import Connections
 from courtroom.models.local import model_files
 from courtroom.models.offers import served_context
-from courtroom.models.route import address, route
+from courtroom.models.route import Connections, address, route
 from courtroom.models.spec import LOCAL, NO_SERVER, PERSON, ModelSpec
 from courtroom.store.database import Database, insert
 from courtroom.store.writer import Writer

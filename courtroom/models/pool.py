@@ -31,7 +31,6 @@ from courtroom.models.capabilities import (
     Findings,
 )
 from courtroom.models.card import card, estimate_tokens, free, load, price, provider
-from courtroom.models.connections import Connections
 from courtroom.models.keys import PROVIDERS, secret_forms, without_beginnings, without_secrets
 from courtroom.models.limits import Limits, ServerClock, Slot
 from courtroom.models.local import LOCAL_SERVERS
@@ -41,7 +40,7 @@ from courtroom.models.prompt_cache import Beginning, KeptBeginnings, beginnings,
 from courtroom.models.refusals import PARAMETERS, prompt_tokens, refused
 from courtroom.models.repair import InvalidAnswer, read_answer
 from courtroom.models.request import CUT, FILTERED, REFUSAL, CannotSee, ModelError, Reply, Request, Usage, Watch
-from courtroom.models.route import route
+from courtroom.models.route import Connections, route
 from courtroom.models.schema import enforced
 from courtroom.models.spec import LOCAL, OFFLINE, SCRIPT, ModelSpec, NotAllowed
 from courtroom.models.wire import alternating, to_wire

@@ -29,9 +29,9 @@ from courtroom.engine.court import Court
 from courtroom.engine.events import Verdict
 from courtroom.engine.procedure import Procedure
 from courtroom.errors import CourtroomError
-from courtroom.models.connections import Connections
 from courtroom.models.local import model_files
 from courtroom.models.prompts import Prompts
+from courtroom.models.route import Connections
 from courtroom.models.spec import OFFLINE, ModelSpec
 from courtroom.models.task import Task
 from courtroom.settings import Settings, from_environment
