@@ -6,7 +6,7 @@ import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 from pydantic_core import from_json
 
@@ -73,21 +73,42 @@ def read_only(run: Run) -> str:
     return "A recorded hearing stays as it was recorded." if run.is_recording else READ_ONLY
 
 
-class RunStore:
-    """Reads and writes runs and events. Methods may be called from any thread."""
+class DrivenStore:
+    """What is driven, by one process each: runs, or experiments. Methods may be called from any thread."""
+
+    kind: ClassVar[str]
+    """In one word; its plural is the table in which they stand."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
+
+    def lock(self, name: str) -> StoreLock:
+        """The lock of whoever drives one."""
+        return self._database.lock(f"{self.kind} {name}")
+
+    def is_driven(self, name: str) -> bool:
+        """Whether some process drives it."""
+        return self._database.is_locked(f"{self.kind} {name}")
+
+    def under_way(self) -> list[str]:
+        """Those that count as running, in the order in which they were made."""
+        rows = self._database.execute(f"SELECT id FROM {self.kind}s WHERE status = 'running' ORDER BY number")
+        return [row["id"] for row in rows]
+
+    def set_status(self, name: str, status: Status, reason: str = "") -> None:
+        """Say where one stands, with one plain sentence where there is something to say."""
+        self._database.execute(f"UPDATE {self.kind}s SET status = ?, reason = ? WHERE id = ?", (status, reason, name))
+
+
+class RunStore(DrivenStore):
+    """Reads and writes runs and events. Methods may be called from any thread."""
+
+    kind = "run"
+
+    def __init__(self, database: Database) -> None:
+        super().__init__(database)
         self.interventions = InterventionStore(database)
         self.payments, self.monthly_budgets = Payments(database), MonthlyBudgets(database)
-
-    def lock(self, run: str) -> StoreLock:
-        """The lock of whoever drives a run."""
-        return self._database.lock(f"run {run}")
-
-    def is_driven(self, run: str) -> bool:
-        """Whether some process drives it."""
-        return self._database.is_locked(f"run {run}")
 
     def together(self) -> AbstractContextManager[object]:
         """A transaction: what is written in it is on disk as a whole or not at all."""
@@ -172,11 +193,6 @@ class RunStore:
         )
         return [row["id"] for row in rows]
 
-    def under_way(self) -> list[str]:
-        """Runs that count as running, in the order in which they were made."""
-        rows = self._database.execute("SELECT id FROM runs WHERE status = 'running' ORDER BY number")
-        return [row["id"] for row in rows]
-
     def died_again(self, run: str) -> bool:
         """Note that a process ended while it drove the run; whether one had before, and nothing new is on record since.
 
@@ -244,10 +260,6 @@ class RunStore:
             if self.status(run) == "failed":
                 self.interventions.ask_again(run)
             self.set_status(run, "running")
-
-    def set_status(self, run: str, status: Status, reason: str = "") -> None:
-        """Say where the run stands, with one plain sentence where there is something to say."""
-        self._database.execute("UPDATE runs SET status = ?, reason = ? WHERE id = ?", (status, reason, run))
 
     def say(self, run: str, reason: str) -> None:
         """Say something of a run that goes on all the same."""

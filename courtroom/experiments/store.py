@@ -6,14 +6,15 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Literal
 
 from courtroom.access import Access, Resource, acting_account, needs
+from courtroom.engine.store import DrivenStore
 from courtroom.errors import CourtroomError, Unreadable
 from courtroom.experiments.outcome import Outcome
 from courtroom.experiments.plan import Cell, Phase
 from courtroom.experiments.spec import Experiment
 from courtroom.questions.asides import Cost
 from courtroom.sharing import Action, changing, follow, give_up, listed, may_see, note, take
-from courtroom.store.connection import StoredRow, StoreLock, read, read_all
-from courtroom.store.database import Database, insert
+from courtroom.store.connection import StoredRow, read, read_all
+from courtroom.store.database import insert
 from courtroom.strict import Strict
 
 NAMING = (("runs", "setup"), ("experiments", "body"), ("interventions", "body"), ("setups", "body"))
@@ -49,11 +50,10 @@ class StoredCell(Cell):
     outcome: Outcome | None
 
 
-class ExperimentStore:
+class ExperimentStore(DrivenStore):
     """Reads and writes experiments. Methods may be called from any thread."""
 
-    def __init__(self, database: Database) -> None:
-        self._database = database
+    kind = "experiment"
 
     def create(self, experiment: Experiment, kind: str, cells: Iterable[tuple[Cell, Outcome | None]]) -> str:
         """Put an experiment on record with all its cells, all or nothing; one that is there already stays as it is.
@@ -185,23 +185,6 @@ class ExperimentStore:
     def status(self, experiment: str) -> str:
         row = self._database.row("SELECT status FROM experiments WHERE id = ?", (experiment,))
         return str(row["status"]) if row else "deleted"
-
-    def set_status(self, experiment: str, status: Status, reason: str = "") -> None:
-        self._database.execute(
-            "UPDATE experiments SET status = ?, reason = ? WHERE id = ?", (status, reason, experiment)
-        )
-
-    def lock(self, experiment: str) -> StoreLock:
-        """The lock of whoever drives an experiment."""
-        return self._database.lock(f"experiment {experiment}")
-
-    def is_driven(self, experiment: str) -> bool:
-        """Whether some process drives it."""
-        return self._database.is_locked(f"experiment {experiment}")
-
-    def under_way(self) -> list[str]:
-        """Experiments that count as running."""
-        return [row["id"] for row in self._database.execute("SELECT id FROM experiments WHERE status = 'running'")]
 
     @needs(Access.RUN)
     def delete(self, experiment: str, take_out: Callable[[list[str]], None]) -> None:

@@ -7,15 +7,10 @@ from typing import Any, NamedTuple
 
 from courtroom.models.capabilities import ANSWER, CONTEXT, MAX_TOKENS, SCHEMA, SYSTEM
 from courtroom.models.failures import WORDS, is_unexplained, refuses
+from courtroom.models.schema import LENGTHS
 from courtroom.models.spec import EXTRAS
 
-KEYWORDS = (
-    ("minLength", "maxLength"),
-    ("minItems", "maxItems"),
-    ("minimum", "maximum"),
-    ("pattern",),
-    ("additionalProperties",),
-)
+KEYWORDS = (LENGTHS, ("minItems", "maxItems"), ("minimum", "maximum"), ("pattern",), ("additionalProperties",))
 """Of a schema, each with what is left out together."""
 PARAMETERS = frozenset({"temperature", "top_p", *EXTRAS}) - {"num_ctx"}
 """What says how a model draws its words, so that an answer is an answer without it."""
