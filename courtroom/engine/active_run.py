@@ -81,13 +81,9 @@ class ActiveRun:
 
     def look(self, seen: Steering | None, obeyed: Control | None, idle: bool) -> bool:
         """Obey what other processes have written about the run; whether somebody intervened by way of one of them, so
-        that the run has to start again from its record.
-
-        Args:
-            seen: what is on disk; None where the run was deleted.
-            obeyed: the control that this process wrote last.
-            idle: whether all writes were on disk before `seen` was read.
-        """
+        that the run has to start again from its record. `seen`: what is on disk; None where the run was deleted.
+        `obeyed`: the control that this process wrote last. `idle`: whether all writes were on disk before `seen` was
+        read."""
         if self._ledger is None or self.task.cancelling():
             return False
         if seen is None:

@@ -29,12 +29,8 @@ class Interventions:
     def intervene(
         self, run: str, action: Action, who: str = "somebody", seen: int | None = None, name: str | None = None
     ) -> Intervention:
-        """Do something to a paused run; it takes effect when the run goes on.
-
-        Args:
-            seen: the store's `count` when the person decided.
-            name: of the action; the same name twice is done once.
-        """
+        """Do something to a paused run; it takes effect when the run goes on. `seen`: the store's `count` when the
+        person decided. `name`: of the action; the same name twice is done once."""
         record = self._changeable(run)
         if record.run.status == "running" and not self._runner.interrupted(run):
             raise InterventionRefused("The run is under way. Pause it first; what is asked then can be changed.")

@@ -63,12 +63,8 @@ class AnswerSource(Protocol):
     async def answer(
         self, request: Request, payer: Payer, permit: Permit, watch: Watch | None = None, by: Model | None = None
     ) -> tuple[Reply, bool]:
-        """The reply, and whether it was asked anew.
-
-        Args:
-            permit: awaited before it is asked; where it did not wait, the call begins at once.
-            by: answers in place of the model that the request names.
-        """
+        """The reply, and whether it was asked anew. `permit`: awaited before it is asked; where it did not wait, the
+        call begins at once. `by`: answers in place of the model that the request names."""
         ...
 
 

@@ -128,12 +128,8 @@ class RunStore(DrivenStore):
         run: str | None = None,
         interventions: Sequence[Intervention] = (),
     ) -> str:
-        """Put a new run on record, not yet driven, and return its id.
-
-        Args:
-            run: the id it is to have; a run that has it already stays as it is.
-            interventions: what it begins with, numbered.
-        """
+        """Put a new run on record, not yet driven, and return its id. `run`: the id it is to have; a run that has it
+        already stays as it is. `interventions`: what it begins with, numbered."""
         wanted, run = run, run or time.strftime("%y%m%d-%H%M%S-") + secrets.token_hex(3)
         with self._database.transaction() as db:
             taken = "SELECT 1 FROM runs WHERE id = ? AND imported IS NOT NULL"
@@ -339,12 +335,8 @@ class RunStore(DrivenStore):
     def take_in(
         self, run: Run, case: Case, setup: Setup, events: Iterable[tuple[float, Event]], overtaken: Iterable[Called]
     ) -> None:
-        """Put a run on record that another install has worked out, within a transaction of the caller's.
-
-        Args:
-            events: with their times, in order.
-            overtaken: calls that did not stand in it any more.
-        """
+        """Put a run on record that another install has worked out, within a transaction of the caller's. `events`: with
+        their times, in order. `overtaken`: calls that did not stand in it any more."""
         db = self._database.connection
         values = run.model_dump(mode="json", exclude={"verdict", "control"})
         values |= {"setup": setup.model_dump_json(), "control": run.control.model_dump_json()}

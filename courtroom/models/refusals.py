@@ -27,11 +27,7 @@ class Refused(NamedTuple):
 
 def refused(error: BaseException, sent: Mapping[str, Any], *, without_schema: bool) -> Refused | None:
     """Return what is to be left out, or written in another way, when a request is sent again; None where nothing is.
-
-    Args:
-        sent: the parameters of the call that was refused.
-        without_schema: whether the schema may be left out.
-    """
+    `sent`: the parameters of the call that was refused. `without_schema`: whether the schema may be left out."""
     if not refuses(error):
         return None
     kept = {SCHEMA} if without_schema and "response_format" in sent else set()

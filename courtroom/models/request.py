@@ -174,13 +174,6 @@ class Model(Protocol):
     """Whoever answers: a language model, the offline model, a person in a seat, a script in a test."""
 
     async def answer(self, request: Request, watch: Watch | None = None) -> Reply:
-        """Answer one request.
-
-        Args:
-            request: the rendered messages and the task they were made of.
-            watch: is given the text so far, where the model can stream; pass None to ask for the answer whole.
-
-        Raises:
-            ModelError: no answer could be had; the message says in one plain sentence why.
-            CannotSee: the model refuses pictures; asking again without them can help.
-        """
+        """Answer one request. `watch`: is given the text so far, where the model can stream; pass None to ask for the
+        answer whole. Raises `ModelError`: no answer could be had; the message says in one plain sentence why;
+        `CannotSee`: the model refuses pictures; asking again without them can help."""
