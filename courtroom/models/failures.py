@@ -1,4 +1,5 @@
-"""What went wrong with a call: whether it may pass, how long to wait, and what a user is shown."""
+"""What went wrong with a call: whether it may pass, how long to wait, what it is asked again without, and what a user is
+shown."""
 
 import asyncio
 import json
@@ -11,13 +12,15 @@ import tomllib
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from email.utils import parsedate_to_datetime
 from pathlib import Path
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal, NamedTuple, TypeVar
 
 from courtroom.models.bounds import Overlong, WebPage
+from courtroom.models.capabilities import ANSWER, CONTEXT, MAX_TOKENS, SCHEMA, SYSTEM
 from courtroom.models.card import provider
 from courtroom.models.keys import key_name, scrubbed
 from courtroom.models.request import CannotSee, ModelError, Request
-from courtroom.models.spec import ModelSpec
+from courtroom.models.schema import LENGTHS
+from courtroom.models.spec import EXTRAS, ModelSpec
 
 log = logging.getLogger(__name__)
 
@@ -37,6 +40,10 @@ SENTENCES = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding
 _PATTERNS = tomllib.loads(Path(__file__).with_name("server_words.toml").read_text(encoding="utf-8"))
 WORDS = {name: re.compile("|".join(patterns), re.IGNORECASE) for name, patterns in _PATTERNS.items()}
 """What servers and models say, as patterns by what it means."""
+KEYWORDS = (LENGTHS, ("minItems", "maxItems"), ("minimum", "maximum"), ("pattern",), ("additionalProperties",))
+"""Of a schema, each with what is left out together."""
+PARAMETERS = frozenset({"temperature", "top_p", *EXTRAS}) - {"num_ctx"}
+"""What says how a model draws its words, so that an answer is an answer without it."""
 _NO_LINE = ("ConnectError", "ConnectTimeout", "ConnectionRefusedError", "gaierror", "SSLError", "ClientSSLError")
 
 
@@ -134,6 +141,54 @@ def refuses(error: BaseException) -> bool:
 def says(error: BaseException, *meanings: str) -> bool:
     """Whether a server refuses a call with words of one of these meanings."""
     return refuses(error) and any(WORDS[meaning].search(str(error)) for meaning in meanings)
+
+
+class Refused(NamedTuple):
+    """What a server does not take."""
+
+    values: Mapping[str, int]
+    """By the names of `capabilities`, what is kept of each: 0 for what is left out, or how much it takes."""
+    is_said: bool
+    """Whether the server says so; else it is tried without, and kept if that works."""
+
+
+def refused(error: BaseException, sent: Mapping[str, Any], *, without_schema: bool) -> Refused | None:
+    """Return what is to be left out, or written in another way, when a request is sent again; None where nothing is.
+    `sent`: the parameters of the call that was refused. `without_schema`: whether the schema may be left out."""
+    if not refuses(error):
+        return None
+    kept = {SCHEMA} if without_schema and "response_format" in sent else set()
+    knobs = PARAMETERS & sent.keys() | ({"thinking_budget"} if "thinking" in sent else set())
+    text = str(error)
+    if context := WORDS["context"].search(text):
+        return Refused({CONTEXT: int(context[1])}, is_said=True)
+    if longest := WORDS["answer"].search(text):
+        return Refused({ANSWER: int(longest[longest.lastindex or 1])}, is_said=True)
+    roles = {SYSTEM} if any(message["role"] == "system" for message in sent["messages"]) else set()
+    can = kept | roles | ({MAX_TOKENS} if "max_tokens" in sent else set())
+    schema = json.dumps(sent.get("response_format", ""))
+    said = [name for name in (SYSTEM, MAX_TOKENS, SCHEMA) if name in can and WORDS[name].search(text)]
+    names: list[tuple[str, ...]] = [(name,) for name in said]
+    names += [pair for pair in KEYWORDS if any(f'"{name}": ' in schema and _named(name, text) for name in pair)]
+    names += [(SCHEMA,)] if kept and WORDS["form"].search(text) else []
+    # Of two that may not stand together, the more particular one goes.
+    names += [(name,) for name in sorted(knobs, key=lambda name: name == "temperature") if _named(name, text)]
+    if names:
+        return Refused(dict.fromkeys(names[0], 0), is_said=True)
+    guessed = kept | knobs
+    return Refused(dict.fromkeys(guessed, 0), is_said=False) if guessed and is_unexplained(error) else None
+
+
+def _named(name: str, text: str) -> bool:
+    """Whether a name is said not to be wanted, whichever way it is written."""
+    plain = name.replace("_", "").lower()
+    return bool(WORDS["unwanted"].search(text)) and bool(re.search(rf"\b{plain}\b", text.replace("_", "").lower()))
+
+
+def prompt_tokens(error: BaseException) -> int | None:
+    """Return how many tokens the prompt has, where a refusal says it."""
+    counts = WORDS["prompt"].findall(str(error))
+    return int(counts[0]) if counts else None
 
 
 class Attempts:

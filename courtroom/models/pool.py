@@ -37,7 +37,6 @@ from courtroom.models.local import LOCAL_SERVERS
 from courtroom.models.longer import leaves_room, ollama_context, room
 from courtroom.models.offline import Methods, OfflineModel
 from courtroom.models.prompt_cache import Beginning, KeptBeginnings, beginnings, keeps_marked, min_tokens
-from courtroom.models.refusals import PARAMETERS, prompt_tokens, refused
 from courtroom.models.repair import InvalidAnswer, read_answer
 from courtroom.models.request import CUT, FILTERED, REFUSAL, CannotSee, ModelError, Reply, Request, Usage, Watch
 from courtroom.models.route import Connections, route
@@ -385,7 +384,7 @@ class Call:
             schema = enforced(request.form, room=spec.room, lengths=lengths, lacking=without)
             form = {"name": request.form.__name__, "schema": schema, "strict": True}
             given["response_format"] = {"type": "json_schema", "json_schema": form}
-        unwanted = without & PARAMETERS | ({"thinking"} if "thinking_budget" in without else set())
+        unwanted = without & failures.PARAMETERS | ({"thinking"} if "thinking_budget" in without else set())
         return {name: value for name, value in given.items() if value is not None and name not in unwanted}
 
     def _refused(self) -> frozenset[str]:
@@ -423,12 +422,12 @@ class Call:
             findings.streams = False
             return "otherwise"
         without_schema = self._spec.structured == "auto"
-        if not self._sent or (refusal := refused(error, self._sent, without_schema=without_schema)) is None:
+        if not self._sent or (refusal := failures.refused(error, self._sent, without_schema=without_schema)) is None:
             return failures.again_if_it_may_pass(error)
         if refusal.values.keys() <= self._left_out:
             return "no"
         context = refusal.values.get(CONTEXT)
-        if context and not leaves_room(request, findings, context, prompt_tokens(error)):
+        if context and not leaves_room(request, findings, context, failures.prompt_tokens(error)):
             return "no"
         self._left_out.update(refusal.values)
         if refusal.is_said:
