@@ -183,18 +183,14 @@ class AccountStore:
         me = acting_account()
         if me is not None and me.id == account:
             raise CourtroomError("Nobody changes the own access. Ask another owner.")
-        with self._database.transaction():
-            self._set(account, "access", int(access))
-            note(self._database, "give-access", Resource(kind="account", id=account), access.name.lower())
+        self._set(account, "access", int(access), access.name.lower())
 
     @needs(Access.OWN)
     def allow(self, account: str, budget: float | None) -> None:
         """Set what somebody's runs may cost in a month, in US dollars; None is no limit."""
         if budget is not None and not 0 <= budget < 1e9:
             raise CourtroomError("A budget is an amount of US dollars, such as 20.")
-        with self._database.transaction():
-            self._set(account, "budget", budget)
-            note(self._database, "give-access", Resource(kind="account", id=account), str(budget))
+        self._set(account, "budget", budget, str(budget))
 
     @needs(Access.OWN)
     def token(self, account: str) -> str:
@@ -246,9 +242,12 @@ class AccountStore:
         )
         return SpentMoney(row["money"], bool(row["estimated"])) if row else SpentMoney(0.0, estimated=False)
 
-    def _set(self, account: str, column: str, value: float | None) -> None:
+    def _set(self, account: str, column: str, value: float | None, given: str = "") -> None:
         self._known(account)
-        self._database.execute(f"UPDATE accounts SET {column} = ? WHERE id = ?", (value, account))
+        with self._database.transaction() as db:
+            db.execute(f"UPDATE accounts SET {column} = ? WHERE id = ?", (value, account))
+            if given:
+                note(self._database, "give-access", Resource(kind="account", id=account), given)
         self._fresh.clear()
 
     def _known(self, account: str) -> None:

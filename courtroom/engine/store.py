@@ -99,6 +99,9 @@ class DrivenStore:
         """Say where one stands, with one plain sentence where there is something to say."""
         self._database.execute(f"UPDATE {self.kind}s SET status = ?, reason = ? WHERE id = ?", (status, reason, name))
 
+    def _named(self, name: str) -> Resource:
+        return Resource(kind=self.kind, id=name)
+
 
 class RunStore(DrivenStore):
     """Reads and writes runs and events. Methods may be called from any thread."""
@@ -142,7 +145,7 @@ class RunStore(DrivenStore):
             self.interventions.put(run, interventions)
             if fresh:
                 own_run(self._database, run, parent)
-                note(self._database, "fork" if parent else "make", _named(run), procedure)
+                note(self._database, "fork" if parent else "make", self._named(run), procedure)
         return run
 
     def run(self, run: str) -> Run:
@@ -157,7 +160,7 @@ class RunStore(DrivenStore):
     def changing(self, run: str, action: Action, detail: str = "") -> Run:
         """A run that the person who acts is about to change, with a line in the log of actions."""
         row = self.run(run)
-        changing(self._database, action, _named(run), detail)
+        changing(self._database, action, self._named(run), detail)
         return row
 
     def is_there(self, run: str) -> bool:
@@ -302,7 +305,7 @@ class RunStore(DrivenStore):
             self._database.connection.executemany(f"DELETE FROM {table} WHERE run = ?", named)
         self._database.connection.executemany("DELETE FROM runs WHERE id = ?", named)
         for run, *_ in named:
-            give_up(self._database, _named(run))
+            give_up(self._database, self._named(run))
 
     @needs(Access.RUN)
     def restore(self, deleted: Deleted) -> None:
@@ -318,11 +321,11 @@ class RunStore(DrivenStore):
             except REFUSALS as error:
                 raise CourtroomError(TAKEN.format(title=deleted.title, run=deleted.run)) from error
             db.execute("UPDATE runs SET status = 'paused' WHERE id = ? AND status = 'running'", (deleted.run,))
-            note(self._database, "restore", _named(deleted.run))
+            note(self._database, "restore", self._named(deleted.run))
 
     def demand_seen(self, run: str) -> None:
         """What may not be seen is as if it were not there."""
-        if not may_see(self._database, _named(run)):
+        if not may_see(self._database, self._named(run)):
             raise NoSuchRun(run)
 
     # --- imported runs --------------------------------------------------------------------------------------
@@ -344,8 +347,8 @@ class RunStore(DrivenStore):
         values |= {"case_hash": _kept(db, case)}
         insert(db, "runs", [values])
         if not run.is_recording:  # which is nobody's, and everybody's to see
-            take(self._database, _named(run.id))
-        note(self._database, "import", _named(run.id), run.procedure)
+            take(self._database, self._named(run.id))
+        note(self._database, "import", self._named(run.id), run.procedure)
         gone = [_event_row(run.id, event, run.created, overtaken=number) for number, event in enumerate(overtaken, 1)]
         insert(db, "events", [*gone, *(_event_row(run.id, event, at) for at, event in events)])
 
@@ -368,7 +371,7 @@ class RunStore(DrivenStore):
 
     def status(self, run: str) -> str:
         row = self._database.row("SELECT status FROM runs WHERE id = ?", (run,))
-        return str(row["status"]) if row and may_see(self._database, _named(run)) else "deleted"
+        return str(row["status"]) if row and may_see(self._database, self._named(run)) else "deleted"
 
     def pulse(self, run: str) -> tuple[object, ...]:
         """Differs as soon as anything in the run has changed; cheap enough to ask twice a second."""
@@ -378,7 +381,7 @@ class RunStore(DrivenStore):
             " (SELECT count(*) + count(undone) FROM interventions WHERE run = runs.id) FROM runs WHERE id = ?",
             (run,),
         )
-        return tuple(row) if row and may_see(self._database, _named(run)) else ()
+        return tuple(row) if row and may_see(self._database, self._named(run)) else ()
 
     def retrieval(self, run: str, key: str) -> Retrieved | None:
         """What this run, or one it was forked from, saw when it looked up the same."""
@@ -429,10 +432,6 @@ def _event_row(run: str, event: Event, at: float, overtaken: int = 0) -> dict[st
     row = {"run": run, "generation": 0, "overtaken": overtaken, "stage": event.stage, "kind": event.kind}
     key = event.key if isinstance(event, Retrieved) else ""
     return row | {"path": event.path, "key": key, "at": at, "body": event.model_dump_json()}
-
-
-def _named(run: str) -> Resource:
-    return Resource(kind="run", id=run)
 
 
 def _control(text: str) -> Control | None:

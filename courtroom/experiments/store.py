@@ -58,7 +58,7 @@ class ExperimentStore(DrivenStore):
     def create(self, experiment: Experiment, kind: str, cells: Iterable[tuple[Cell, Outcome | None]]) -> str:
         """Put an experiment on record with all its cells, all or nothing; one that is there already stays as it is.
         `cells`: those of predictions made elsewhere with what they came to."""
-        own, parent, person = _named(experiment.id), experiment.dataset.run, acting_account()
+        own, parent, person = self._named(experiment.id), experiment.dataset.run, acting_account()
         what = {"id": experiment.id, "name": experiment.name, "parent": parent, "body": experiment.model_dump_json()}
         with self._database.transaction() as db:
             row = {**what, "kind": kind, "status": "paused", "created": time.time()}
@@ -91,14 +91,14 @@ class ExperimentStore(DrivenStore):
     @needs(Access.RUN)
     def changing(self, experiment: str, action: Action) -> None:
         """The person who acts is about to change an experiment. Raises `Forbidden`: it is somebody else's."""
-        changing(self._database, action, _named(experiment))
+        changing(self._database, action, self._named(experiment))
 
     def experiment(self, name: str) -> StoredExperiment:
         """One experiment by its id, or the newest of a name. Raises `NoSuchExperiment`: there is none."""
         rows = self._database.execute(
             "SELECT * FROM experiments WHERE id = ? OR name = ? ORDER BY id = ? DESC, number DESC", (name, name, name)
         )
-        row = next((row for row in rows if may_see(self._database, _named(row["id"]))), None)
+        row = next((row for row in rows if may_see(self._database, self._named(row["id"]))), None)
         if row is None:
             raise NoSuchExperiment(f"There is no experiment “{name}” here; it may have been deleted.")
         return _kept(row)
@@ -194,7 +194,7 @@ class ExperimentStore(DrivenStore):
             take_out([row["run"] for row in rows])
             db.execute("DELETE FROM experiment_cells WHERE experiment = ?", (experiment,))
             db.execute("DELETE FROM experiments WHERE id = ?", (experiment,))
-            give_up(self._database, _named(experiment))
+            give_up(self._database, self._named(experiment))
 
     def names_snapshot(self, name: str) -> bool:
         """Whether a run, an experiment, an intervention or a saved setup names a snapshot of the memory."""
@@ -212,10 +212,6 @@ def _listed(what_ifs: bool | None) -> tuple[str, dict[str, object]]:
     if what_ifs is None:
         return fits, values
     return f"{fits} AND (CASE WHEN parent = '' THEN 0 ELSE 1 END) = :what_ifs", {**values, "what_ifs": int(what_ifs)}
-
-
-def _named(experiment: str) -> Resource:
-    return Resource(kind="experiment", id=experiment)
 
 
 def _kept(row: StoredRow) -> StoredExperiment:

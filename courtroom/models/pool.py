@@ -10,7 +10,7 @@ import math
 import time
 from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager, nullcontext, suppress
-from functools import partial
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pydantic import BaseModel
@@ -111,7 +111,6 @@ class ModelPool:
         self.kept_beginnings = KeptBeginnings()
         self._offline = OfflineModel(offline or {})
         self._kept_in = kept_in
-        self._batches: Batches | None = None
         self.loading: set[str] = set()
         """Models whose servers are waited for, as they are still loading them."""
 
@@ -130,15 +129,13 @@ class ModelPool:
         slowed = (self.limits.slowed_to(spec) for spec in specs)
         return min((calls for calls in slowed if calls is not None), default=None)
 
-    @property
+    @cached_property
     def batches(self) -> Batches:
         """The calls that wait for others, and go out with them."""
-        if self._batches is None:
-            from courtroom.models.batches import Batches  # imports httpx, which takes long
+        from courtroom.models.batches import Batches  # imports httpx, which takes long
 
-            assert self._kept_in is not None, "a batch is on record before it is waited for"
-            self._batches = Batches(*self._kept_in)
-        return self._batches
+        assert self._kept_in is not None, "a batch is on record before it is waited for"
+        return Batches(*self._kept_in)
 
     async def warm(self) -> None:
         """Load LiteLLM, off the loop's thread."""
@@ -147,8 +144,8 @@ class ModelPool:
 
     async def close(self) -> None:
         """Close the connections made on this loop, and wait for no batch any more."""
-        if self._batches is not None:
-            await self._batches.close()
+        if "batches" in self.__dict__:
+            await self.batches.close()
         if load.cache_info().currsize:
             kept = load().in_memory_llm_clients_cache
             of_this_loop = kept.update_cache_key_with_event_loop("")
