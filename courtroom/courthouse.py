@@ -174,14 +174,7 @@ class Courthouse:
     def procedures(self) -> Mapping[str, Procedure]:
         from courtroom.procedures import PROCEDURES, Procedures, register  # slow to import: not to list cases or runs
 
-        return Procedures(register(self._more, PROCEDURES), self.broken)
-
-    @property
-    def broken(self) -> Mapping[str, str]:
-        """A sentence on each procedure of another package that can't be used, by its name."""
-        from courtroom.procedures import PROCEDURES
-
-        return PROCEDURES.broken
+        return Procedures(register(self._more, PROCEDURES), PROCEDURES.broken)
 
     def ask(self, question: str, options: Sequence[str] = (), files: Iterable[tuple[str, bytes]] = ()) -> Case:
         """Take in a question as a case; see `asked_with`. `new_run` has it heard."""
