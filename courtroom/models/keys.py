@@ -77,11 +77,9 @@ def typed_name(connection: str) -> str:
 
 def first_set(names: tuple[str, ...], *where: Mapping[str, str]) -> str:
     """Return the first of these that the environment has, or else these; empty where there is none."""
-    for given in where or (os.environ,):
-        for name in names:
-            if name in given and (value := given[name].strip()):  # its `get` raises and catches an error within
-                return value
-    return ""
+    # The environment's `get` raises and catches an error within.
+    found = (given[name].strip() for given in where or (os.environ,) for name in names if name in given)
+    return next(filter(None, found), "")
 
 
 def hide(secret: str) -> None:

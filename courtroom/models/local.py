@@ -202,10 +202,6 @@ class LocalServers:
         server = self._servers.get(model)
         return f"{_ADDRESS.get() or server.processes[0].address}/v1" if server else ""
 
-    def processes(self) -> list[int]:
-        """The ids of all processes that run."""
-        return [process.running.pid for server in self._servers.values() for process in server.processes]
-
     def _taken(self, model: str) -> bool:
         """Count a call of a server that runs; False where none does."""
         with self._lock:
