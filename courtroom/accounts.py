@@ -4,12 +4,12 @@ import hashlib
 import logging
 import secrets
 import time
-from collections.abc import Iterable, Mapping
-from typing import Annotated, Any, NamedTuple, Self
+from collections.abc import Mapping
+from typing import Annotated, Any, NamedTuple
 
 from pydantic import BeforeValidator
 
-from courtroom.access import Access, Account, Resource, Visibility, acting_account, needs
+from courtroom.access import Access, Account, Resource, acting_account, needs
 from courtroom.errors import CourtroomError
 from courtroom.settings import Settings
 from courtroom.sharing import hashed, note
@@ -129,26 +129,16 @@ class SpentMoney(NamedTuple):
 class AccountStore:
     """Reads and writes accounts. Methods may be called from any thread.
 
-    Args:
-        owners: e-mail addresses of those who are owners whatever else is said of them.
-        newcomers: the access of everybody else who signs in for the first time.
-        makes: who sees what people make, until they say otherwise.
+    `settings`: who is an owner whatever else is said, what everybody else may do who signs in for the first time, and
+    who sees what people make, until they say otherwise. Without any they are as if nothing was set.
     """
 
-    def __init__(
-        self,
-        database: Database,
-        owners: Iterable[str] = (),
-        newcomers: Access = Access.LOOK,
-        makes: Visibility = "private",
-    ) -> None:
-        self._database, self._newcomers, self._makes = database, newcomers, makes
-        self._owners = frozenset(one.strip().casefold() for one in owners) - {""}
+    def __init__(self, database: Database, settings: Settings | None = None) -> None:
+        settings = settings or Settings.model_construct()
+        self._database, self._makes = database, settings.visibility
+        self._newcomers = Access[settings.newcomers.upper()]
+        self._owners = frozenset(one.strip().casefold() for one in settings.owners.split(",")) - {""}
         self._fresh: dict[Identity, tuple[float, Account]] = {}
-
-    @classmethod
-    def of(cls, database: Database, settings: Settings) -> Self:
-        return cls(database, settings.owners.split(","), Access[settings.newcomers.upper()], settings.visibility)
 
     def arrive(self, who: Identity) -> Account:
         """The account of somebody who has signed in, at most a second old; it is made at the first time."""

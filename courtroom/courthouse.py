@@ -151,7 +151,7 @@ class Courthouse:
         self.datasets = Datasets(self.database)
         self.store = RunStore(self.database)
         self.writer = Writer(self.database)
-        self.accounts = AccountStore.of(self.database, self.settings)
+        self.accounts = AccountStore(self.database, self.settings)
         self.bell = Bell(self.settings, self.database, self.accounts)
         self.people = People(self.database, self.writer, lambda run: self.bell.ring("run", run, "waits for a seat"))
         self.answers = AnswerStore(self.database)

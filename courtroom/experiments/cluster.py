@@ -97,7 +97,7 @@ class TurnsAtWorker(Limits):
     async def turn(self, request: Request) -> AsyncIterator[Slot]:
         """See `Limits.turn`. Raises `ModelError`: the worker is being closed."""
         call = secrets.token_hex(8)
-        slot = Slot.of(request, self.servers[server_of(request)])
+        slot = Slot.of(request, self._servers[server_of(request)])
         turn = self._waiting[call] = asyncio.get_running_loop().create_future()
         what = {"model": limited_together(request.spec), "limits": slot.limits}
         self._send({"op": ENTER, "call": call, **what, "prompt": slot.prompt_tokens, "longest": slot.max_answer})

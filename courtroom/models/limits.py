@@ -169,13 +169,13 @@ class Limits:
     def __init__(self, minute_s: float = 60.0) -> None:
         self.limiters: defaultdict[Hashable, RateLimiter] = defaultdict(lambda: RateLimiter(minute_s))
         """By model, or what else is limited together."""
-        self.servers: defaultdict[Hashable, ServerClock] = defaultdict(ServerClock)
+        self._servers: defaultdict[Hashable, ServerClock] = defaultdict(ServerClock)
 
     @asynccontextmanager
     async def turn(self, request: Request) -> AsyncIterator[Slot]:
         """Wait for a slot, and hold it for one call. A `Retry-After` that one call is given makes all wait."""
         limiter = self.limiters[limited_together(request.spec)]
-        slot = Slot.of(request, self.servers[server_of(request)])
+        slot = Slot.of(request, self._servers[server_of(request)])
         await limiter.enter(slot)
         try:
             yield slot
