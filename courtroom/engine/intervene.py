@@ -92,8 +92,9 @@ class Interventions:
             try:
                 answer_of(self._procedures[record.run.procedure], call.task).model_validate(action.value)
             except ValidationError as error:
-                wrong = " ".join(explain(error)[:3])
-                raise InterventionRefused(f"This answer doesn't fit what was asked. {wrong}") from error
+                raise InterventionRefused(
+                    f"This answer doesn't fit what was asked. {' '.join(explain(error)[:3])}"
+                ) from error
         elif isinstance(action, ChangeSetup):
             try:
                 before = value_at(self._input(record, record.interventions).at(index).setup, action.key)
