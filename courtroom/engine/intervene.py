@@ -65,8 +65,7 @@ class Interventions:
         new = [self._planned(parent, action, who, index) for action in actions]
         both = [*parent.interventions, *new]
         self._check(parent, both)
-        numbered = (one.model_copy(update={"number": number}) for number, one in enumerate(both, start=1))
-        return tuple(numbered)
+        return tuple(one.model_copy(update={"number": number}) for number, one in enumerate(both, start=1))
 
     def next_setup(self, record: Record) -> Setup:
         """The setup as it will be at the run's next stage."""
