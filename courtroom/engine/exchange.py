@@ -296,18 +296,14 @@ class Exchange(Generic[A]):
             title = self._task.title
             if (shorter := self._task.shorter()) is not None:
                 self._task, messages = shorter, await prompts.render(shorter, sees=sees, room=self._spec.room)
-                told = (
-                    f"{model} has too little room for the whole question “{title}”: "
-                    "it is shown less of what was looked up."
-                )
             elif (fewer := fewer_frames(messages)) is not None:
                 messages, path = fewer, f"room/{model}/{self._task.name}/frames"
-                told = (
-                    f"{model} has too little room for the whole question “{title}”: "
-                    "it is shown fewer frames of each video."
-                )
             else:
                 break
+            told = (
+                f"{model} has too little room for the whole question “{title}”: "
+                f"it is shown {'less of what was looked up' if shorter else 'fewer frames of each video'}."
+            )
             self._note(path, told)
         return messages
 
