@@ -67,6 +67,7 @@ if TYPE_CHECKING:
     from courtroom.datasets.imports import DatasetImports
     from courtroom.experiments.service import Experiments
     from courtroom.models.pool import ModelPool
+    from courtroom.procedures import Procedures
     from courtroom.report.run_file import RunFiles
 
 S = TypeVar("S", bound=Setup)
@@ -171,7 +172,7 @@ class Courthouse:
         self.closed = False
 
     @cached_property
-    def procedures(self) -> Mapping[str, Procedure]:
+    def procedures(self) -> Procedures:
         from courtroom.procedures import PROCEDURES, Procedures, register  # slow to import: not to list cases or runs
 
         return Procedures(register(self._more, PROCEDURES), PROCEDURES.broken)

@@ -124,9 +124,9 @@ def procedures(context: typer.Context) -> None:
 
         for name, procedure in house.procedures.items():
             print(f"{name}\t{procedure.case_kind}\t{PROCEDURES.origins.get(name, 'courtroom')}\t{procedure.title}")
-        for text in PROCEDURES.broken.values():
+        for text in house.procedures.broken.values():
             print(text, file=sys.stderr)
-        raise typer.Exit(1 if PROCEDURES.broken else 0)
+        raise typer.Exit(1 if house.procedures.broken else 0)
 
 
 @app.command("check")
