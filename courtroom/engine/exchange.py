@@ -93,18 +93,19 @@ class Exchange(Generic[A]):
     async def run(self) -> A | None:
         """The answer, or None; `called` then says why."""
         with about(path=self._path):
-            request: Request | None = await self.request()
-            if self._spec.stand_in is not None and self._spec.id != PERSON:
-                request = await self._stand_in_first(request)
+            first = await self.request()
+            has_stand_in = self._spec.stand_in is not None and self._spec.id != PERSON
+            request = await self._stand_in_first(first) if has_stand_in else first
             while request and self._answer is None:
+                asked = request
                 try:
-                    reply = await self._reply(request)
+                    reply = await self._reply(asked)
                     if reply.finish == LATE:
                         request = await self._ask_stand_in(f"{self._member.name} did not answer in time.")
                     elif len(reply.text) < LONG_ANSWER_CHARACTERS:
-                        self._answer = self._read(request, reply)
+                        self._answer = self._read(asked, reply)
                     else:
-                        self._answer = await asyncio.to_thread(self._read, request, reply)
+                        self._answer = await asyncio.to_thread(self._read, asked, reply)
                 except CannotSee as refused:
                     self._most_pictures = refused.most
                     request = await self.request()
@@ -114,9 +115,9 @@ class Exchange(Generic[A]):
                     can_be_mended = self._can_be_mended(unreadable, reply)
                     if self._reasks < self._setup.reasks and can_be_mended:
                         self._reasks += 1
-                        request = await self._again(request, reply, unreadable)
+                        request = await self._again(asked, reply, unreadable)
                     else:
-                        unusable = repair.why_unusable(request.spec, unreadable, self._circles)
+                        unusable = repair.why_unusable(asked.spec, unreadable, self._circles)
                         request = await self._new_sample() or await self._ask_stand_in(unusable)
             return self._answer
 
