@@ -27,7 +27,7 @@ if parent is None:
     place = ids.index(chosen) if chosen in ids else 0
     case_id = st.session_state["case"] = top[0].selectbox(_("Case"), ids, place, format_func=titles.__getitem__)
     case = house.library.case(case_id)
-    for told in house.broken.values():
+    for told in house.procedures.broken.values():
         st.warning(literal(_("{told} {log} has the rest.", told=translated(told), log=log_file())))
     procedures = house.fitting(case.kind)
     names = [one.name for one in procedures]

@@ -70,7 +70,7 @@ DRAWN = ("figures/*.py", "procedures/*/views*.py", "procedures/[cjmv]*/procedure
          "models/offers.py", "declarations/knobs.py", "engine/procedure.py", "declarations/parts.py", "knowledge/imports.py", "datasets/row.py", "procedures/verdict/alignment.py")  # fmt: skip
 """Files of the engine all of whose words are shown."""
 UNSEEN = ("shell/", "upkeep/", "language/", "cases/prompts", "procedures/registration.py", "procedures/check_", "__main__.py", "__init__.py",
-          "procedures/verdict/train.py", "models/providers", "text/files.py", "text/words.py", "declarations/paper.py", "experiments/written.py",
+          "procedures/verdict/train.py", "text/files.py", "text/words.py", "declarations/paper.py", "experiments/written.py",
           "experiments/printed_figures.py", "evaluation/significance.py", "evaluation/lawbench.py", "models/schema.py",
           "models/rendering.py", "models/transport.py", "models/pool.py", "figures/layout.py")  # fmt: skip
 """Files that no reader of the interface sees: the shell speaks English, and so do prompts and what an author of procedures got wrong."""
@@ -120,7 +120,11 @@ def _declared() -> Iterator[tuple[str, str]]:
         elif isinstance(part, str) and key not in not_shown and _has_words(part):
             yield part
 
-    others = ("cases/checks", "declarations/setup", "models/beside", "models/script")
+    others = (
+        "cases/checks",
+        "declarations/setup",
+        *(f"models/{one}" for one in ("beside", "failures", "script", "spec")),
+    )
     paths = [*sorted(Path(ROOT / "courtroom").glob("[jp]*/**/*.toml"))]
     for path in (*paths, *(ROOT / f"courtroom/{one}.toml" for one in others)):
         name = path.relative_to(ROOT).as_posix()

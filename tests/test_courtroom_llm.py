@@ -8,8 +8,7 @@ import pytest
 
 from courtroom import Courthouse, ModelSpec, Record
 from courtroom.cases.labelled import Labelled, LabelledTask
-from courtroom.models.errors import ModelError
-from courtroom.models.request import Request
+from courtroom.models.request import ModelError, Request
 from courtroom.models.schema import schema_of
 from courtroom.procedures.courtroom_llm import views
 from courtroom.procedures.courtroom_llm.procedure import COURTROOM_LLM, pointed_to

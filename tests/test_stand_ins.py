@@ -16,7 +16,7 @@ from courtroom.experiments.spec import Experiment
 from courtroom.film.picture import Painter
 from courtroom.language import speaking
 from courtroom.models import failures
-from courtroom.models.connections import Connection, Connections
+from courtroom.models.route import Connection, Connections
 from courtroom.models.spec import OFFLINE
 from courtroom.procedures.cyberjurors.tasks import PerceiveEvidence
 from pages.parts.shared.shown import literal

@@ -89,13 +89,8 @@ class Payments:
         """Put payments on disk: who paid, under which answer's key, and what. `in_month`: whether they count in the
         month of whose the run is; not those of an imported run."""
         every, now = tuple(paid), time.time()
-        by_run = defaultdict[str, list[Payment]](list)
-        for payer, _, one in every:
-            if in_month and one.cost:
-                by_run[payer.run].append(one)
-        month = [
-            (this_month(), cost.cost, cost.estimated, run) for run, each in by_run.items() if (cost := in_sum(each))
-        ]
+        costly = [(payer.run, one) for payer, _, one in every if in_month and one.cost]
+        month = [(this_month(), one.cost, one.estimated, run) for run, one in costly]
         rows = (
             {"run": payer.run, "path": payer.path, "beside": payer.beside, "key": key, "at": now}
             | {name: getattr(one, name) for name in _PAID}

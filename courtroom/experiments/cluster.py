@@ -12,7 +12,6 @@ import asyncio
 import logging
 import secrets
 import threading
-from collections import defaultdict
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from contextvars import copy_context
@@ -28,11 +27,9 @@ from courtroom.errors import CourtroomError
 from courtroom.experiments.cells import CellPostponed, LocalCells, stop
 from courtroom.experiments.plan import Cell
 from courtroom.experiments.store import ExperimentStore, NoSuchExperiment, StoredExperiment
-from courtroom.models.errors import ModelError
 from courtroom.models.failures import LONGEST_WAIT_S
-from courtroom.models.limits import CallLimits, Limits, RateLimiter, ServerClock, Slot, limited_together, server_of
-from courtroom.models.request import Request, Usage
-from courtroom.models.spec import ModelSpec
+from courtroom.models.limits import CallLimits, Limits, RateLimiter, Slot, limited_together, server_of
+from courtroom.models.request import ModelError, Request, Usage
 from courtroom.store.connection import OUTAGES
 from courtroom.version import __version__
 
@@ -87,18 +84,18 @@ class TurnsAtScheduler(SchedulerPlugin):
         limiter.leave(slot)
 
 
-class TurnsAtWorker:
-    """Asks the scheduler for each call; see `Turns`."""
+class TurnsAtWorker(Limits):
+    """Asks the scheduler for each call, which alone knows which models are slowed down."""
 
     def __init__(self, worker: Worker) -> None:
+        super().__init__()
         self._worker = worker
         self._waiting: dict[str, asyncio.Future[None]] = {}
-        self._servers: defaultdict[tuple[str, ...], ServerClock] = defaultdict(ServerClock)
         worker.stream_handlers.update({TURN: self._let_in})
 
     @asynccontextmanager
     async def turn(self, request: Request) -> AsyncIterator[Slot]:
-        """See `Turns`. Raises `ModelError`: the worker is being closed."""
+        """See `Limits.turn`. Raises `ModelError`: the worker is being closed."""
         call = secrets.token_hex(8)
         slot = Slot.of(request, self._servers[server_of(request)])
         turn = self._waiting[call] = asyncio.get_running_loop().create_future()
@@ -114,10 +111,6 @@ class TurnsAtWorker:
             del self._waiting[call]
             used = (slot.usage.prompt, slot.usage.completion) if slot.usage else None
             self._send({"op": LEAVE, "call": call, "used": used, "pause": slot.pause_s, "in_time": slot.in_time})
-
-    def slowed_to(self, spec: ModelSpec) -> int | None:
-        """The scheduler knows; no page is shown by a worker."""
-        return None
 
     def close(self) -> None:
         """No call is let in any more. Called on the worker's loop."""

@@ -13,9 +13,8 @@ from importlib import import_module
 from operator import add
 from typing import TYPE_CHECKING
 
-from courtroom.engine.loop import wait
 from courtroom.engine.record import Record
-from courtroom.engine.runner import BEAT_S, Runner
+from courtroom.engine.runner import BEAT_S, Runner, wait
 from courtroom.errors import CourtroomError, log_file
 from courtroom.experiments.cells import CellPostponed, LocalCells, stop
 from courtroom.experiments.outcome import Outcome

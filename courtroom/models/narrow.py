@@ -16,15 +16,10 @@ MOST_LISTED = 100
 
 
 def narrowed(answer: type[BaseModel], choices: Mapping[str, tuple[str, ...]]) -> type[BaseModel]:
-    """An answer of the same name whose named fields take these choices and no others.
+    """An answer of the same name, its fields in the same order, whose named fields take these choices and no others.
 
-    Args:
-        answer: the answer as declared. A narrowed field is a string or a tuple of strings, and may be None.
-        choices: by field name, all that can be chosen. One of none, or of more than `MOST_LISTED`, stays as it is.
-
-    Returns:
-        A type that keeps the declared order of the fields.
-    """
+    A narrowed field is declared as a string or a tuple of strings, and may be None. `choices`: by field name, all that
+    can be chosen. One of none, or of more than `MOST_LISTED`, stays as it is."""
     kept = {field: tuple(dict.fromkeys(names)) for field, names in choices.items()}
     listed = tuple((field, names) for field, names in kept.items() if 0 < len(names) <= MOST_LISTED)
     return _narrowed(answer, listed) if listed else answer

@@ -13,9 +13,9 @@ from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
+from courtroom.models.failures import WORDS
 from courtroom.models.fitting import MOST_WRAPPED, fitted
 from courtroom.models.request import CUT, FILTERED, REFUSAL
-from courtroom.models.server_words import WORDS
 from courtroom.models.spec import ModelSpec
 
 log = logging.getLogger(__name__)
@@ -84,14 +84,9 @@ class Withheld(InvalidAnswer):
 def read_answer(text: str, schema: type[BaseModel], finish: str) -> BaseModel:
     """The answer as the schema's type. The work is bounded whatever the text; of a long one, do it in a thread.
 
-    Args:
-        text: one JSON object, perhaps fenced, amid prose or slightly wrong. Of several, the last that fits counts:
-            models think aloud before they answer.
-        finish: why the model ended; an answer that was cut off is read where it is whole all the same.
-
-    Raises:
-        InvalidAnswer: the text holds no whole JSON object, or none that fits.
-    """
+    `text`: one JSON object, perhaps fenced, amid prose or slightly wrong. Of several, the last that fits counts: models
+    think aloud before they answer. `finish`: why the model ended; an answer that was cut off is read where it is whole
+    all the same. Raises `InvalidAnswer`: the text holds no whole JSON object, or none that fits."""
     if finish == REFUSAL:
         raise Refused(text.strip()[:MOST_QUOTED])
     if finish == FILTERED:
@@ -283,12 +278,8 @@ def _pieces(text: str) -> deque[str]:
     """The last whole objects that lie in no other.
 
     A brace in prose may stay open. An object that was begun and not closed hides what is before it, which was a draft,
-    and what lies in it; not what follows it.
-
-    Raises:
-        InvalidAnswer: the last object is not closed; a repair could only make up its end. Or there is too much to
-        look at.
-    """
+    and what lies in it; not what follows it. Raises `InvalidAnswer`: the last object is not closed; a repair could only
+    make up its end. Or there is too much to look at."""
     if len(text) > MOST_PICKED:
         raise InvalidAnswer("it is too long, and not one JSON object")
     pieces: deque[str] = deque(maxlen=MOST_CANDIDATES)

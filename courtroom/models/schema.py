@@ -29,14 +29,8 @@ def schema_of(answer: type[BaseModel], *, room: Room = "generous", lengths: bool
 
     It fits the strict subset of hosted providers: every property is required, what may be absent may be null, no other
     properties are allowed, and no part refers to another. A default is not named: a model is to answer, not to agree.
-
-    Args:
-        room: how much is asked for at most.
-        lengths: whether to say how long texts may be, which hosted providers refuse.
-
-    Raises:
-        ValueError: the answer holds something that the subset has no form for, such as a mapping.
-    """
+    `room`: how much is asked for at most. `lengths`: whether to say how long texts may be, which hosted providers
+    refuse. Raises `ValueError`: the answer holds something that the subset has no form for, such as a mapping."""
     whole = answer.model_json_schema()
     made = _strict(_with_room(whole, room), _with_room(whole.get("$defs", {}), room), answer.__name__, lengths)
     return json.dumps(made, ensure_ascii=False)
@@ -64,15 +58,10 @@ def _with_room(part: Any, room: Room) -> Any:
 def enforced(
     answer: type[BaseModel], *, room: Room = "generous", lengths: bool, lacking: Collection[str] = ()
 ) -> dict[str, Any]:
-    """Return the schema that a server is asked to enforce.
+    """Return the schema that a server is asked to enforce; `lacking`: keywords that the server does not take.
 
     It has a longest text in a tight room alone: a small model does not end by itself, and a large one would end in
-    mid-word.
-
-    Args:
-        room, lengths: as for `schema_of`.
-        lacking: keywords that the server does not take.
-    """
+    mid-word."""
     without = {*lacking, *(() if room == "tight" else ("maxLength",))}
     whole = json.loads(schema_of(answer, room=room, lengths=lengths))
     return _each(whole, lambda part: {name: value for name, value in part.items() if name not in without})

@@ -29,9 +29,9 @@ from courtroom.engine.court import Court
 from courtroom.engine.events import Verdict
 from courtroom.engine.procedure import Procedure
 from courtroom.errors import CourtroomError
-from courtroom.models.connections import Connections
 from courtroom.models.local import model_files
 from courtroom.models.prompts import Prompts
+from courtroom.models.route import Connections
 from courtroom.models.spec import OFFLINE, ModelSpec
 from courtroom.models.task import Task
 from courtroom.settings import Settings, from_environment
@@ -124,9 +124,9 @@ def procedures(context: typer.Context) -> None:
 
         for name, procedure in house.procedures.items():
             print(f"{name}\t{procedure.case_kind}\t{PROCEDURES.origins.get(name, 'courtroom')}\t{procedure.title}")
-        for text in house.broken.values():
+        for text in house.procedures.broken.values():
             print(text, file=sys.stderr)
-        raise typer.Exit(1 if house.broken else 0)
+        raise typer.Exit(1 if house.procedures.broken else 0)
 
 
 @app.command("check")

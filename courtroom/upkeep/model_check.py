@@ -19,11 +19,11 @@ from courtroom.errors import CourtroomError
 from courtroom.media.medium import Medium
 from courtroom.media.store import MediaStore
 from courtroom.models.card import card, estimate_tokens
-from courtroom.models.connections import Connections
 from courtroom.models.local import model_files
 from courtroom.models.pool import ModelPool, is_object
 from courtroom.models.repair import InvalidAnswer, read_answer
 from courtroom.models.request import CUT, Message, Reply, Request
+from courtroom.models.route import Connections
 from courtroom.models.schema import schema_of
 from courtroom.models.spec import ModelSpec
 from courtroom.models.task import Answer, Task

@@ -122,7 +122,7 @@ ENGINE: dict[str, str] = {
     "People": "ask look withdraw",
     "CachedEmbedding": "embed",
     "RunStore": "add begin create died_again end forgive lock say set_control set_status take_in take_out",
-    "Runner": "call close drive end ended release resume_interrupted wake watch",
+    "Runner": "call close drive ended release resume_interrupted wake watch",
     "Writer": "close do end listen put release settled",
 }
 """No page calls these; what calls them has been asked what access it needs, or is the server itself."""

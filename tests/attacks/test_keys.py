@@ -17,11 +17,10 @@ from courtroom import Courthouse, CourtroomError, Settings, report
 from courtroom.engine.run import Control
 from courtroom.media.store import MediaStore
 from courtroom.models import failures
-from courtroom.models.connections import Connection, Connections
-from courtroom.models.keys import KEYS, NO_KEY, scrubbed, typed_name
+from courtroom.models.keys import KEYS, NO_KEY, PROVIDERS, scrubbed, typed_name
 from courtroom.models.pool import ModelPool
-from courtroom.models.providers import PROVIDERS
 from courtroom.models.request import Reply, Request, Watch
+from courtroom.models.route import Connection, Connections
 from courtroom.procedures import PROCEDURES
 from tests.attacks.trap import Trap
 from tests.driving import drive

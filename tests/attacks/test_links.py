@@ -12,7 +12,7 @@ from courtroom import Courthouse, CourtroomError, ModelSpec, report
 from courtroom.__main__ import app as shell
 from courtroom.declarations.changes import changed
 from courtroom.engine.interventions import ChangeSetup
-from courtroom.models.connections import Connections
+from courtroom.models.route import Connections
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
 from tests.attacks.trap import Trap
 from tests.driving import drive

@@ -22,8 +22,8 @@ from courtroom.engine.events import Called
 from courtroom.media.store import MediaStore
 from courtroom.models import failures
 from courtroom.models.card import load
-from courtroom.models.errors import ModelError
 from courtroom.models.pool import ModelPool
+from courtroom.models.request import ModelError
 from tests.attacks.hostile_server import ATTACKS, LATE, USAGE, Attack, HostileServer, say
 from tests.openai_server import OpenAIServer, _completion
 from tests.say import ask, question, there

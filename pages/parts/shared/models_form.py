@@ -20,10 +20,9 @@ from courtroom.engine.procedure import Procedure
 from courtroom.knowledge import embedding as embeddings
 from courtroom.language import N_, _, translated
 from courtroom.models.capabilities import in_words
-from courtroom.models.connections import Connections
-from courtroom.models.keys import KEYS, first_set, typed_name
+from courtroom.models.keys import KEYS, PROVIDERS, first_set, typed_name
 from courtroom.models.offers import Offer, offers
-from courtroom.models.providers import PROVIDERS
+from courtroom.models.route import Connections
 from courtroom.models.spec import ABSTAIN, OFFLINE, PERSON, ModelSpec
 from pages.parts.shared.house import courthouse, open_run
 from pages.parts.shared.knobs import SetupDraft, knob
