@@ -266,9 +266,8 @@ def _members(
     for member, name in _seats(records).items():
         sitting = [record.member(member) for record in records] if begun else []
         found = leaves([one and one.model_dump(mode="json") for one in sitting])
-        seat = tuple(
-            Difference(path=path or "seat", values=values) for path, values in found
-        )  # no path: it is not in all
+        # Without a path it is not in all.
+        seat = tuple(Difference(path=path or "seat", values=values) for path, values in found)
         apart = tuple(b.path for b in ballots for row in b.members if row.member == member and row.differs)
         other = sum(answer.member == member and answer.state in APART for answer in answers)
         if seat or apart or other:

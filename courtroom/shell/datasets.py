@@ -22,13 +22,13 @@ from courtroom.datasets.selection import Preparation, Selection
 from courtroom.errors import CourtroomError
 from courtroom.knowledge.bases import from_dispute
 from courtroom.knowledge.embedding import DEFAULT
-from courtroom.shell.options import Json, Model, Set, follow, group, opened, setup_with, tell
+from courtroom.shell.options import Json, Model, Set, follow, opened, setup_with, tell
 
 UNSAID = (
     "Norms build on the closest earlier ones. Say by what these are found: --set embedding=local/longformer as in the "
     f"paper (it needs the extra `embeddings`), or --set embedding={DEFAULT}, which needs no download."
 )
-app = group("Import datasets, look at them, divide them into splits, check them.")
+app = typer.Typer(no_args_is_help=True, help="Import datasets, look at them, divide them into splits, check them.")
 Version = Annotated[str | None, Option(help="Which version; the newest by default.")]
 MAX_SHOWN = 20
 STEPS = tuple(Preparation.model_fields)

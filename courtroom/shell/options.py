@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
 from pydantic import ValidationError
-from typer import Option, Typer
+from typer import Option
 
 from courtroom.cases.case import Case
 from courtroom.cases.checks import check, explain
@@ -35,11 +35,6 @@ def opened(dask: str | None = None) -> Iterator[Courthouse]:
     settings = from_environment()
     with closing(Courthouse(settings if dask is None else settings.model_copy(update={"dask": dask}))) as house:
         yield house
-
-
-def group(about: str) -> Typer:
-    """Return a group of commands, which tells them where none is given."""
-    return Typer(no_args_is_help=True, rich_markup_mode=None, help=about)
 
 
 LOOK_S = 0.1

@@ -38,8 +38,6 @@ class Rows(Protocol):
 
     def fetchall(self) -> list[Any]: ...
 
-    def close(self) -> None: ...
-
 
 class StoreConnection(Protocol):
     """Runs statements, each for itself or within a transaction."""
@@ -47,11 +45,9 @@ class StoreConnection(Protocol):
     @property
     def in_transaction(self) -> bool:
         """Whether this thread is within a transaction."""
-        ...
 
     def execute(self, sql: str, parameters: Any = (), /) -> Rows:
         """Run one statement; `?` and `:name` stand for values."""
-        ...
 
     def executemany(self, sql: str, parameters: Iterable[Any], /) -> Rows: ...
 
@@ -62,11 +58,9 @@ class StoreLock(Protocol):
     @property
     def held(self) -> bool:
         """Whether it is still this one's."""
-        ...
 
     def take(self) -> bool:
         """Take it; False where somebody has it."""
-        ...
 
     def release(self) -> None: ...
 

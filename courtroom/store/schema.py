@@ -39,29 +39,25 @@ def is_current(db: StoreConnection, names: set[str], place: str) -> bool:
         return False
     if not names >= OURS:
         raise StoreError(f"{place} holds something else than a store of Courtroom. Choose another place for the store.")
+    signed = "written_by" in names
     if "alembic_version" not in names:
-        _check_before_alembic(db, "written_by" in names, place)
+        schema = db.execute("SELECT max(schema) FROM written_by").fetchone()[0] if signed else None
+        if schema is None or schema < BEFORE:
+            raise StoreError(
+                f"{place} was written by a development version before 1.0.0, with a schema that is no longer read. "
+                "Start with an empty store; to keep its runs, export them with the version that wrote it."
+            )
+        if schema > BEFORE:
+            raise _newer(db, signed, place, f"schema {schema}")
         return False
     (revision,) = db.execute("SELECT max(version_num) FROM alembic_version").fetchone()
     if revision is None or revision > REVISION:
-        raise _newer(db, "written_by" in names, place, f"revision {revision}")
-    tables = None
-    if "written_by" in names:
-        tables = db.execute("SELECT max(tables) FROM written_by WHERE revision = ?", (revision,)).fetchone()[0]
+        raise _newer(db, signed, place, f"revision {revision}")
+    by_revision = "SELECT max(tables) FROM written_by WHERE revision = ?"
+    tables = db.execute(by_revision, (revision,)).fetchone()[0] if signed else None
     if missing := {*(tables or "written_by").split()} - names:
         raise StoreError(f"{place} is not whole: the table {min(missing)} is missing. Put a backup in its place.")
     return bool(revision == REVISION)
-
-
-def _check_before_alembic(db: StoreConnection, signed: bool, place: str) -> None:
-    schema = db.execute("SELECT max(schema) FROM written_by").fetchone()[0] if signed else None
-    if schema is None or schema < BEFORE:
-        raise StoreError(
-            f"{place} was written by a development version before 1.0.0, with a schema that is no longer read. "
-            "Start with an empty store; to keep its runs, export them with the version that wrote it."
-        )
-    if schema > BEFORE:
-        raise _newer(db, signed, place, f"schema {schema}")
 
 
 def _newer(db: StoreConnection, signed: bool, place: str, schema: str) -> StoreError:
@@ -85,7 +81,7 @@ def create(db: StoreConnection, *, on_postgres: bool) -> None:
     if on_postgres:
         db.execute((FOLDER / "functions.sql").read_text(encoding="utf-8"))
     db.execute("INSERT INTO alembic_version VALUES (?)", (REVISION,))
-    sign(db, names_of_tables())
+    sign(db)
 
 
 def upgrade(db: StoreConnection, names: set[str], *, on_postgres: bool) -> None:
@@ -99,7 +95,7 @@ def upgrade(db: StoreConnection, names: set[str], *, on_postgres: bool) -> None:
         if number > has:
             _run(db, statements, on_postgres=on_postgres)
     db.execute("UPDATE alembic_version SET version_num = ?", (REVISION,))
-    sign(db, names_of_tables())
+    sign(db)
 
 
 def _run(db: StoreConnection, statements: str, *, on_postgres: bool) -> None:
@@ -131,12 +127,9 @@ def is_signed(db: StoreConnection) -> bool:
     return signed.fetchone() is not None
 
 
-def sign(db: StoreConnection, tables: str = "") -> None:
-    """Put on record which program writes this store, so that an older one can name it, and which tables the store has.
-    `tables`: their names; those that stand there already by default."""
-    if not tables:
-        tables = db.execute("SELECT tables FROM written_by WHERE revision = ?", (REVISION,)).fetchone()[0]
+def sign(db: StoreConnection) -> None:
+    """Put on record which program writes this store, so that an older one can name it, and which tables the store has."""
     db.execute(
         "INSERT INTO written_by (version, revision, tables, first) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
-        (__version__, REVISION, tables, time.time()),
+        (__version__, REVISION, names_of_tables(), time.time()),
     )

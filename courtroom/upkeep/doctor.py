@@ -22,8 +22,7 @@ from courtroom.cases.kinds import parse_case
 from courtroom.courthouse import Courthouse
 from courtroom.errors import CourtroomError, MediaError, StoreError
 from courtroom.models.capabilities import in_words
-from courtroom.settings import Settings, from_environment
-from courtroom.settings import variables as settings_variables
+from courtroom.settings import VARIABLES, Settings, from_environment
 from courtroom.store.opening import open_store
 from courtroom.store.schema import REVISION
 from courtroom.store.sqlite import BACKUP, check, damages, explained
@@ -93,7 +92,7 @@ def _library(requirement: Requirement) -> str:
 
 def variables(environment: Mapping[str, str] = os.environ) -> Iterator[CheckResult]:
     """COURTROOM_* variables that nothing reads, with what was probably meant, and values that do not fit."""
-    known = [*sorted(settings_variables()), *KNOWN]
+    known = [*sorted(VARIABLES), *KNOWN]
     given = [name for name in environment if name.upper().startswith(PREFIX)]
     unknown = [name for name in given if name.upper() not in known]
     for name in sorted(unknown):
