@@ -24,8 +24,10 @@ from courtroom.datasets.store import Datasets
 from courtroom.declarations.parts import Source
 from courtroom.declarations.setup import Setup, SetupStore
 from courtroom.engine.answers import AnswerStore, Asker
+from courtroom.engine.court import RunInput
 from courtroom.engine.intervene import Interventions
 from courtroom.engine.interventions import Intervention
+from courtroom.engine.ledger import Ledger
 from courtroom.engine.people import People
 from courtroom.engine.procedure import Procedure
 from courtroom.engine.record import Record
@@ -419,10 +421,10 @@ class Courthouse:
         if interventions is None:
             interventions = self.store.interventions.of(parent) if parent else ()
         self._offer(case)
-        of_parent: dict[str, Any] = {}
+        ledger = Ledger()
         if parent:
-            of_parent = {"root": self.store.root(parent), "seen": partial(self.store.retrieval, parent)}
-            of_parent["asked_at"] = partial(self.store.asked_at, parent)
+            seen, asked_at = partial(self.store.retrieval, parent), partial(self.store.asked_at, parent)
+            ledger = Ledger(root=self.store.root(parent), seen=seen, asked_at=asked_at)
         runner = self.runner
 
         async def look_up(query: Query, embedding: str) -> tuple[Hit, ...]:
@@ -430,18 +432,9 @@ class Courthouse:
             # collection embedded, at a price, by a model that somebody has just chosen.
             return await asyncio.wrap_future(runner.do(self.knowledge.answer(query)))
 
-        work = rehearse(
-            self.procedures[procedure],
-            case,
-            self.with_people(setup, seed),
-            seed,
-            look_up,
-            self.capabilities,
-            on_record=self.answers.reply,
-            known=known,
-            interventions=interventions,
-            **of_parent,
-        )
+        complete = self.with_people(setup, seed).complete(case, seed)
+        given = RunInput(self.procedures[procedure], case, complete, seed, interventions)
+        work = rehearse(given, ledger, look_up, self.capabilities, self.answers.reply, known)
         with acts(acting_account()):  # in the caller's own thread, and in those that it starts
             estimate = asyncio.run(work)
         asked = {load.model for load in estimate.loads if load.prompt_tokens}

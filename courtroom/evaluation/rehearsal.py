@@ -4,19 +4,14 @@ It needs no figures of its own for any procedure: it counts what the procedure r
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from courtroom.cases.case import Case
-from courtroom.declarations.setup import Setup
 from courtroom.engine.budget import Payer
 from courtroom.engine.court import Court, RunInput, hear
 from courtroom.engine.errors import NotOnRecord
-from courtroom.engine.events import Retrieved
-from courtroom.engine.interventions import Intervention
 from courtroom.engine.ledger import Ledger
-from courtroom.engine.procedure import Procedure
 from courtroom.engine.services import LookUp, Permit, Services
 from courtroom.models.capabilities import Capabilities
 from courtroom.models.card import estimate_prompt_tokens, estimate_tokens
@@ -122,28 +117,21 @@ class CountingAsker:
 
 
 async def rehearse(
-    procedure: Procedure,
-    case: Case,
-    setup: Setup,
-    seed: int,
+    given: RunInput,
+    ledger: Ledger,
     look_up: LookUp,
     capabilities: Capabilities,
-    on_record: Callable[[str], Reply | None] = lambda key: None,
-    seen: Callable[[str], Retrieved | None] = lambda key: None,
-    known: dict[str, Reply] | None = None,
-    interventions: Sequence[Intervention] = (),
-    root: str = "",
-    asked_at: Callable[[str, str], frozenset[str]] = lambda model, connection: frozenset(),
+    on_record: Callable[[str], Reply | None],
+    known: dict[str, Reply] | None,
 ) -> Estimate:
     """Play a run through in memory and count its calls. Nothing is asked of any language model or put on disk. `known`:
     answers of rehearsals before this one, which count as on record; this one's are added."""
-    count = LoadCount(capabilities.connections)
+    count, procedure = LoadCount(capabilities.connections), given.procedure
     counting = CountingAsker(on_record, OfflineModel(procedure.offline), count, {} if known is None else known)
-    services = Services(Ledger(root=root, seen=seen, asked_at=asked_at), counting, capabilities, look_up)
-    setup = setup.complete(case, seed)
-    court = Court[Any, Any](RunInput(procedure, case, setup, seed, interventions), services)
+    court = Court[Any, Any](given, Services(ledger, counting, capabilities, look_up))
     await hear(court, procedure.deliberate)
-    return Estimate(count.loads, procedure.at_most(case, setup), counting.found, dict(counting.anew))
+    at_most = procedure.at_most(given.case, given.setup)
+    return Estimate(count.loads, at_most, counting.found, dict(counting.anew))
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from typer import Argument, Option
 from courtroom.courthouse import Courthouse
 from courtroom.errors import CourtroomError
 from courtroom.questions.asides import Cost
-from courtroom.shell.options import LOOK_S, Json, Model, Set, opened, pairs, tell, write
+from courtroom.shell.options import LOOK_S, Json, Model, Set, opened, tell, values_of, write
 from courtroom.text.files import write_csv
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ def run(
 
     with opened(dask) as house:
         changes: dict[str, Any] = {"split": split, "sample": sample, "repeats": repeats, "model": model}
-        experiment = adapted(read_toml(file), dataset=dataset, **changes, values=pairs(set_), predictions=answers)
+        experiment = adapted(read_toml(file), dataset=dataset, **changes, values=values_of(set_), predictions=answers)
         if controls:
             experiment = house.experiments.with_controls(experiment, controls)
         experiment = _with_budget(read_by(experiment, seen_by) if seen_by else experiment, budget)
