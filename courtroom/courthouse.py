@@ -35,7 +35,7 @@ from courtroom.engine.run import ABOUT_RECORDINGS, FORK_OF_RECORDING
 from courtroom.engine.runner import Runner
 from courtroom.engine.store import RunStore
 from courtroom.errors import CourtroomError
-from courtroom.evaluation.comparison import Relative, family, forked
+from courtroom.evaluation.comparison import Relative, family
 from courtroom.evaluation.rehearsal import Estimate, rehearse
 from courtroom.evaluation.run_list import RunFilter, RunList
 from courtroom.judging.jurors import JurySetup
@@ -398,8 +398,7 @@ class Courthouse:
 
     def family(self, run: str, most: int | None = None) -> tuple[Relative, ...]:
         """The run's family, with what each fork changed; the first so many of it."""
-        kin, differs = self.store.kin(run), partial(forked, self.store, self.procedures)
-        return family(kin, run, differs, most)
+        return family(self.store, self.procedures, run, most)
 
     def estimate(
         self,

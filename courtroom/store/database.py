@@ -63,6 +63,13 @@ class Database(Protocol):
         """Close all connections."""
 
 
+class Tables:
+    """Reads and writes some tables of the store. Methods may be called from any thread."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+
 def insert(
     db: StoreConnection,
     table: str,
