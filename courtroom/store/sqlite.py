@@ -190,14 +190,9 @@ def make_folder(folder: Path) -> None:
 
 
 def check(path: Path, *, thorough: bool = True) -> bool:
-    """Look at a store before anything is written to it; one that is not there yet is fine.
-
-    Returns:
-        Whether it has this program's schema; False where it is empty, or can be brought up to date.
-
-    Raises:
-        StoreError: it is none of ours, newer than this program, or damaged.
-    """
+    """Look at a store before anything is written to it; one that is not there yet is fine. Return whether it has this
+    program's schema; False where it is empty, or can be brought up to date. Raises `StoreError`: it is none of ours,
+    newer than this program, or damaged."""
     try:
         if path.is_dir():
             raise StoreError(f"{path} is a folder; the store is a file of that name. Move it away, {ELSEWHERE}.")
