@@ -27,6 +27,7 @@ class Database(Protocol):
     """What each row of any table has of its own, for who mends rows that can't be read."""
     is_shared: bool
     """Whether processes of several machines may use it; a file is one machine's."""
+    at: Path | SecretStr
 
     def __init__(self, at: Path | SecretStr) -> None:
         self.at = at

@@ -124,13 +124,8 @@ class SqliteStore(Database):
             yield connection
             return
         connection.execute("BEGIN IMMEDIATE")
-        try:
+        with connection:  # commits, or undoes all of it where SQLite has not done so already, as on a full disk
             yield connection
-            connection.execute("COMMIT")
-        except BaseException:
-            if connection.in_transaction:  # where the disk is full, SQLite has rolled back already
-                connection.execute("ROLLBACK")
-            raise
 
     @contextmanager
     def snapshot(self) -> Iterator[StoreConnection]:
