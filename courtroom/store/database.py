@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from pydantic import SecretStr
 
 from courtroom.store.connection import Parameters, Rows, StoreConnection, StoredRow, StoreLock
 
 
-class Database(Protocol):
+class Database:
     """The store: a SQLite file, or a PostgreSQL database by its address. Safe to share between threads.
 
     `open_store` opens the one or the other. SQL is written so that both understand it, with `?` or `:name` for its
@@ -27,7 +27,6 @@ class Database(Protocol):
     """What each row of any table has of its own, for who mends rows that can't be read."""
     is_shared: bool
     """Whether processes of several machines may use it; a file is one machine's."""
-    at: Path | SecretStr
 
     def __init__(self, at: Path | SecretStr) -> None:
         self.at = at
@@ -43,25 +42,32 @@ class Database(Protocol):
     @property
     def connection(self) -> StoreConnection:
         """This thread's connection (autocommit; use `transaction` for more than one statement)."""
+        raise NotImplementedError
 
     def transaction(self, *, driving: bool = False) -> AbstractContextManager[StoreConnection]:
         """All or nothing, and the write lock from the start; within another it is part of that one. `driving`: on the
         connection that holds this process's locks, so that nothing is written once they are lost."""
+        raise NotImplementedError
 
     def lock(self, name: str) -> StoreLock:
         """Make the lock of what has this name, for `take`."""
+        raise NotImplementedError
 
     def is_locked(self, name: str) -> bool:
         """Whether some process, this one too, has a lock; that of one that was killed is free."""
+        raise NotImplementedError
 
     def snapshot(self) -> AbstractContextManager[StoreConnection]:
         """All that this thread reads is of one moment, while others write. Nothing can be written in it."""
+        raise NotImplementedError
 
     def each(self, sql: str, parameters: Parameters = ()) -> Iterator[StoredRow]:
         """Read the rows of a query that may be too many for the memory; others may write meanwhile."""
+        raise NotImplementedError
 
     def close(self) -> None:
         """Close all connections."""
+        raise NotImplementedError
 
 
 class Tables:
