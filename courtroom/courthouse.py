@@ -35,7 +35,7 @@ from courtroom.engine.run import ABOUT_RECORDINGS, FORK_OF_RECORDING
 from courtroom.engine.runner import Runner
 from courtroom.engine.store import RunStore
 from courtroom.errors import CourtroomError
-from courtroom.evaluation.comparison import Relative, family, forked
+from courtroom.evaluation.comparison import Relative, family
 from courtroom.evaluation.rehearsal import Estimate, rehearse
 from courtroom.evaluation.run_list import RunFilter, RunList
 from courtroom.judging.jurors import JurySetup
@@ -369,8 +369,7 @@ class Courthouse:
 
     def family(self, run: str, most: int | None = None) -> tuple[Relative, ...]:
         """The run's family, with what each fork changed; the first so many of it."""
-        kin, differs = self.store.kin(run), partial(forked, self.store, self.procedures)
-        return family(kin, run, differs, most)
+        return family(self.store, self.procedures, run, most)
 
     def estimate(
         self,
@@ -403,7 +402,7 @@ class Courthouse:
 
         complete = self.with_people(setup, seed).complete(case, seed)
         begins = RunInput(self.procedures[procedure], case, complete, seed, interventions or ())
-        work = rehearse(begins, look_up, self.capabilities, ledger, self.answers.reply, known)
+        work = rehearse(begins, ledger, look_up, self.capabilities, self.answers.reply, known)
         with acts(acting_account()):  # in the caller's own thread, and in those that it starts
             estimate = asyncio.run(work)
         asked = {load.model for load in estimate.loads if load.prompt_tokens}

@@ -21,7 +21,7 @@ from courtroom.__main__ import app
 from courtroom.accounts import AccountStore, Identity
 from courtroom.models.local import LOCAL_SERVERS
 from courtroom.panel.personas import sample_panel, write_csv
-from courtroom.settings import Settings, variables
+from courtroom.settings import VARIABLES, Settings
 from courtroom.store.opening import open_store
 from tests.app_server import app_server, free_port
 from tests.docs import PAGES, PAPERS, ROOT, anchors, blocks, commands, links
@@ -243,7 +243,7 @@ def test_what_the_page_on_writing_a_procedure_shows_stands_in_the_debate_or_a_pa
 
 def test_what_is_kept_is_where_the_documentation_says() -> None:
     told = (ROOT / "docs" / "install.md").read_text()
-    assert variables() == set(re.findall(r"`(COURTROOM_\w+)`", told))
+    assert set(re.findall(r"`(COURTROOM_\w+)`", told)) == VARIABLES
     assert os.path.basename(Settings.model_fields["home"].default) == ".courtroom"
 
 

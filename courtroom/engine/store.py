@@ -23,7 +23,7 @@ from courtroom.errors import CourtroomError, Unreadable
 from courtroom.models.spec import RECORDED
 from courtroom.sharing import Action, changing, give_up, listed, may_see, note, own_run, take
 from courtroom.store.connection import REFUSALS, StoreConnection, StoredRow, StoreLock, read, read_all
-from courtroom.store.database import Database, insert, marks
+from courtroom.store.database import Database, Tables, insert, marks
 
 OF_A_RUN = (
     *("events", "interventions", "rewinds", "questions", "seats", "payments", "imported_answers"),
@@ -73,14 +73,11 @@ def read_only(run: Run) -> str:
     return "A recorded hearing stays as it was recorded." if run.is_recording else READ_ONLY
 
 
-class DrivenStore:
+class DrivenStore(Tables):
     """What is driven, by one process each: runs, or experiments. Methods may be called from any thread."""
 
     kind: ClassVar[str]
     """In one word; its plural is the table in which they stand."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
 
     def lock(self, name: str) -> StoreLock:
         """The lock of whoever drives one."""

@@ -85,57 +85,6 @@ class Estimate:
 
 
 @dataclass
-class CountingAsker:
-    """Answers from the record, else by the offline model, and counts what the model that is asked would have read."""
-
-    on_record: Callable[[str], Reply | None]
-    offline: OfflineModel
-    count: LoadCount
-    known: dict[str, Reply] = field(default_factory=dict)
-    """Answers that count as on record, as an earlier rehearsal has come to them; this one's are added."""
-    anew: Counter[str] = field(default_factory=Counter)
-    found: int = 0
-
-    def knows(self, key: str) -> bool:
-        return self._reply(key) is not None
-
-    async def answer(
-        self, request: Request, payer: Payer, permit: Permit, watch: Watch | None = None, by: Model | None = None
-    ) -> tuple[Reply, bool]:
-        if kept := self._reply(request.key):
-            self.count.add(request, completion=None)
-            self.found += 1
-            return kept, False
-        self.anew[request.task.title] += 1
-        text = (await self.offline.answer(request)).text
-        self.count.add(request, completion=estimate_tokens(text))
-        reply = self.known[request.key] = Reply(text=text, usage=Usage(), cost=0.0)
-        return reply, True
-
-    def _reply(self, key: str) -> Reply | None:
-        return self.on_record(key) or self.known.get(key)
-
-
-async def rehearse(
-    begins: RunInput,
-    look_up: LookUp,
-    capabilities: Capabilities,
-    ledger: Ledger,
-    on_record: Callable[[str], Reply | None],
-    known: dict[str, Reply] | None,
-) -> Estimate:
-    """Play a run through in memory and count its calls. Nothing is asked of any language model or put on disk. `known`:
-    answers of rehearsals before this one, which count as on record; this one's are added. `ledger`: what is known of
-    the parent of a fork."""
-    count, procedure = LoadCount(capabilities.connections), begins.procedure
-    counting = CountingAsker(on_record, OfflineModel(procedure.offline), count, {} if known is None else known)
-    services = Services(ledger, counting, capabilities, look_up)
-    await hear(Court[Any, Any](begins, services), procedure.deliberate)
-    at_most = procedure.at_most(begins.case, begins.setup)
-    return Estimate(count.loads, at_most, counting.found, dict(counting.anew))
-
-
-@dataclass(frozen=True)
 class Recorded:
     """Answers and look-ups from the record, and from nowhere else."""
 
@@ -150,3 +99,48 @@ class Recorded:
         if (reply := self.on_record(request.key)) is None:
             raise NotOnRecord("This answer is not on record.")
         return reply, False
+
+
+@dataclass
+class CountingAsker(Recorded):
+    """Answers from the record, else by the offline model, and counts what the model that is asked would have read."""
+
+    offline: OfflineModel
+    count: LoadCount
+    made: dict[str, Reply]
+    """Its answers are added."""
+    anew: Counter[str] = field(default_factory=Counter)
+    found: int = 0
+
+    async def answer(
+        self, request: Request, payer: Payer, permit: Permit, watch: Watch | None = None, by: Model | None = None
+    ) -> tuple[Reply, bool]:
+        if kept := self.on_record(request.key):
+            self.count.add(request, completion=None)
+            self.found += 1
+            return kept, False
+        self.anew[request.task.title] += 1
+        text = (await self.offline.answer(request)).text
+        self.count.add(request, completion=estimate_tokens(text))
+        reply = self.made[request.key] = Reply(text=text, usage=Usage(), cost=0.0)
+        return reply, True
+
+
+async def rehearse(
+    given: RunInput,
+    ledger: Ledger,
+    look_up: LookUp,
+    capabilities: Capabilities,
+    on_record: Callable[[str], Reply | None],
+    known: dict[str, Reply] | None,
+) -> Estimate:
+    """Play a run through in memory and count its calls. Nothing is asked of any language model or put on disk. `known`:
+    answers of rehearsals before this one, which count as on record; this one's are added."""
+    count, procedure = LoadCount(capabilities.connections), given.procedure
+    made = {} if known is None else known
+    offline = OfflineModel(procedure.offline)
+    counting = CountingAsker(lambda key: on_record(key) or made.get(key), offline, count, made)
+    court = Court[Any, Any](given, Services(ledger, counting, capabilities, look_up))
+    await hear(court, procedure.deliberate)
+    at_most = procedure.at_most(given.case, given.setup)
+    return Estimate(count.loads, at_most, counting.found, dict(counting.anew))

@@ -276,7 +276,7 @@ def draw_yardstick(found: Yardstick, theme: str = "light") -> go.Figure:
     for number, size in enumerate(sizes):
         for whose, wins, n in ((_("people"), "people_wins", "people_n"), (_("these runs"), "wins", "n")):
             known = found.curve.loc[(found.curve["size"] == size) & (found.curve[n] > 0), ["votes", wins, n]]
-            shares = [one for one in map(wilson, known[wins], known[n]) if one]
+            shares = [*map(wilson, known[wins], known[n])]
             of_people = n == "people_n"
             colour = NEUTRAL[theme] if of_people else tone(number, theme)
             told = zip(known["votes"], known[n], shares, strict=True)

@@ -35,7 +35,7 @@ from courtroom.models.route import Connections
 from courtroom.models.spec import OFFLINE, ModelSpec
 from courtroom.models.task import Task
 from courtroom.settings import Settings, from_environment
-from courtroom.shell.options import Json, Set, opened, print_result, result, setup_with, tell, write
+from courtroom.shell.options import Json, Set, opened, print_result, result, setup_with, tell, values_of, write
 
 if TYPE_CHECKING:
     from courtroom.upkeep.model_check import ModelTrial
@@ -252,7 +252,9 @@ def align(
         parts = house.read(source, runs_, teacher)
         if not parts:
             raise CourtroomError(source.none)
-        run = house.new_run(procedure.name, source.batch(parts), setup_with(procedure.setup(), set_, model), 0)
+        run = house.new_run(
+            procedure.name, source.batch(parts), setup_with(procedure.setup(), values_of(set_, model)), 0
+        )
         house.runner.go(run)
         house.runner.wait(run)
         record = house.record(run)
