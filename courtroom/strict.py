@@ -1,9 +1,16 @@
 """The base of everything that crosses a border."""
 
-from pydantic import BaseModel, ConfigDict
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field
 
 
 class Strict(BaseModel):
     """Base of everything that crosses a border: unknown fields are refused, values never change in place."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, str_strip_whitespace=True)
+
+
+def option(default: Any, description: str | None = None, **bounds: Any) -> Any:
+    """Declare a field that is not written out where it says nothing."""
+    return Field(default=default, description=description, exclude_if=lambda value: not value, **bounds)

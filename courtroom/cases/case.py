@@ -11,7 +11,7 @@ from pydantic import Field, model_validator
 from courtroom.errors import CaseError
 from courtroom.language import N_
 from courtroom.media.medium import KeptFile, Medium, with_kept
-from courtroom.strict import Strict
+from courtroom.strict import Strict, option
 
 VOTES_TITLES = {
     "people": N_("The real jury"),
@@ -66,11 +66,6 @@ def joined(given: Mapping[str, Any], name: str, pieces: Sequence[Brought]) -> st
     return "\n\n".join(filter(None, (given.get(name, ""), *(piece.words for piece in pieces if piece.place == name))))
 
 
-def option(default: Any, description: str | None = None, **bounds: Any) -> Any:
-    """Declare a field that is not written out where it says nothing."""
-    return Field(default=default, description=description, exclude_if=lambda value: not value, **bounds)
-
-
 def unique(what: str, ids: Iterable[str]) -> None:
     """Raise `ValueError` where an id stands more than once."""
     if doubled := sorted(one for one, times in Counter(ids).items() if times > 1):
@@ -92,11 +87,10 @@ class Case(Strict):
     fictional: bool = Field(
         default=False, description="Written for demonstration; nobody in it is real, and pictures are illustrations."
     )
-    decided_by: Literal["people", "predicted", ""] = Field(
-        default="",
+    decided_by: Literal["people", "predicted", ""] = option(
+        "",
+        "Who cast the votes, or gave the judgment, on record: people (name the source), or a prediction.",
         title=N_("Who cast them"),
-        description="Who cast the votes, or gave the judgment, on record: people (name the source), or a prediction.",
-        exclude_if=lambda decided_by: not decided_by,
     )
 
     @model_validator(mode="after")

@@ -5,12 +5,12 @@ from typing import Any, Literal, Self
 
 from pydantic import Field, model_validator
 
-from courtroom.cases.case import JUDGMENT_TITLES, Brought, Case, Option, joined, option, unique
+from courtroom.cases.case import JUDGMENT_TITLES, Brought, Case, Option, joined, unique
 from courtroom.errors import CaseError
 from courtroom.language import N_
 from courtroom.law import Decided, Judgment, Statute, Term, bare_charge
 from courtroom.media.medium import Medium
-from courtroom.strict import Strict
+from courtroom.strict import Strict, option
 from courtroom.text.words import sentences
 
 Asked = Literal["judgment", "case_analysis", "crime_amount"]

@@ -7,11 +7,11 @@ from typing import Any, ClassVar, Literal, Self, get_args
 
 from pydantic import Field, model_validator
 
-from courtroom.cases.case import Brought, Case, Option, joined, option, unique
+from courtroom.cases.case import Brought, Case, Option, joined, unique
 from courtroom.errors import CaseError
 from courtroom.language import N_
 from courtroom.media.medium import Medium
-from courtroom.strict import Strict
+from courtroom.strict import Strict, option
 
 Side = Literal["buyer", "seller"]
 SIDES: tuple[Side, Side] = ("buyer", "seller")

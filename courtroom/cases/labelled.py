@@ -7,11 +7,11 @@ from typing import Any, Literal, Self
 
 from pydantic import Field, field_validator, model_validator
 
-from courtroom.cases.case import Brought, Case, joined, option, unique
+from courtroom.cases.case import Brought, Case, joined, unique
 from courtroom.cases.readers.tables import MAX_TEXT, task_from_text
 from courtroom.errors import CaseError
 from courtroom.language import N_
-from courtroom.strict import Strict
+from courtroom.strict import Strict, option
 
 LONGEST = 200_000
 """Characters; about 40,000 English words, more than most models can read at once."""

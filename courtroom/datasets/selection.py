@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import BeforeValidator, Field
 
-from courtroom.cases.case import Case, option
+from courtroom.cases.case import Case
 from courtroom.cases.criminal import CriminalCase, Gold
 from courtroom.cases.labelled import Document
 from courtroom.datasets.draft import CHUNK_ROWS
@@ -21,7 +21,7 @@ from courtroom.law import articles_compared, charges_compared
 from courtroom.settings import DATA
 from courtroom.store.connection import StoredRow, read
 from courtroom.store.database import Database, marks
-from courtroom.strict import Strict
+from courtroom.strict import Strict, option
 
 AMENDMENTS = DATA / "amendments.toml"
 VERSION_MARK = "@"
