@@ -93,9 +93,7 @@ class Archive:
         CaseError: it is no ZIP file, too large, locked, or a path or link leads out of it.
     """
 
-    def __init__(
-        self, name: str, data: bytes | Path, members: int = MAX_MEMBERS, unpacked: int = MAX_UNPACKED
-    ) -> None:
+    def __init__(self, name: str, data: bytes | Path, members: int = MAX_MEMBERS, unpacked: int = MAX_UNPACKED) -> None:
         self.name, self._most, self._largest = name, members, unpacked
         try:
             self._zip = zipfile.ZipFile(io.BytesIO(data) if isinstance(data, bytes) else data)

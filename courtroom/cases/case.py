@@ -113,9 +113,12 @@ class Case(Strict):
         """Whether its pictures show what was made up for demonstration, and are no photos of anything."""
         return self.fictional and any(True for _ in self.media())
 
+    outcome_fields: ClassVar[Mapping[str, Any]] = {}
+    """The fields with the real outcome or gold labels, and what stands there where nobody knows it."""
+
     def blind(self) -> Self:
         """The case without anything that a member must not know: the real outcome, gold labels."""
-        return self
+        return self.model_copy(update=self.outcome_fields)
 
     has_options: ClassVar[bool] = False
     """Whether such a case is decided for one of `choices`, or of what members propose where there are none."""
@@ -154,10 +157,13 @@ class Case(Strict):
     in_rounds: ClassVar[bool] = False
     """Whether pieces are submitted in rounds."""
 
+    titles_of_places: ClassVar[Mapping[str, str]] = {}
+    """What a piece can be given to, name to title, where that does not depend on what a form holds."""
+
     @classmethod
     def places(cls, given: Mapping[str, Any]) -> Mapping[str, str]:
         """What a piece can be given to, name to title. `given`: what a form holds so far, by the fields' names."""
-        return {}
+        return cls.titles_of_places
 
     @classmethod
     def made(cls, given: dict[str, Any], pieces: Sequence[Brought]) -> Self:

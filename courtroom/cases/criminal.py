@@ -107,6 +107,8 @@ class CriminalCase(Case):
 
     kind_title = "Criminal case"
     asks = ("facts", "defendants")
+    titles_of_places = {"facts": N_("Facts")}
+    outcome_fields = {"gold": None}
 
     def brief(self) -> tuple[str, ...]:
         """Who is charged, and what is asked where it isn't a judgment."""
@@ -123,10 +125,6 @@ class CriminalCase(Case):
             ("Defendants", "\n".join(self.defendants)),
         )
         return tuple((title, text) for title, text in lines if text)
-
-    @classmethod
-    def places(cls, given: Mapping[str, Any]) -> Mapping[str, str]:
-        return {"facts": N_("Facts")}
 
     @classmethod
     def made(cls, given: dict[str, Any], pieces: Sequence[Brought]) -> Self:
@@ -181,9 +179,6 @@ class CriminalCase(Case):
 
     def with_addition(self, text: str, side: str) -> Self:
         return self.model_copy(update={"facts": f"{self.facts}\n{text}"})
-
-    def blind(self) -> Self:
-        return self.model_copy(update={"gold": None})
 
 
 class FirstDraft(Strict):

@@ -1,6 +1,6 @@
 """An e-commerce dispute: transaction, chat history, evidence by side (CyberJurors, sections 3 and 4)."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 from itertools import chain, count, groupby
 from typing import Any, ClassVar, Literal, Self, get_args
@@ -144,10 +144,8 @@ class Dispute(Case):
         "chat",
     )
     in_rounds = True
-
-    @classmethod
-    def places(cls, given: Mapping[str, Any]) -> Mapping[str, str]:
-        return {"buyer": N_("Buyer"), "seller": N_("Seller"), "description": N_("Listing")}
+    titles_of_places = {"buyer": N_("Buyer"), "seller": N_("Seller"), "description": N_("Listing")}
+    outcome_fields = {"jury": None}
 
     @classmethod
     def made(cls, given: dict[str, Any], pieces: Sequence[Brought]) -> Self:
@@ -178,9 +176,6 @@ class Dispute(Case):
 
     def brief(self) -> tuple[str, ...]:
         return tuple(filter(None, (self.category, self.transaction.cost, f"{len(self.evidence)} pieces of evidence")))
-
-    def blind(self) -> Self:
-        return self.model_copy(update={"jury": None})
 
     @property
     def right(self) -> tuple[str, int] | None:

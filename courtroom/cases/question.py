@@ -57,6 +57,7 @@ class Question(Case):
     asks = ("question", "options", "parties", "outcome")
     has_options = True
     parts_title = N_("material")
+    outcome_fields = {"outcome": ""}
 
     @field_validator("options")
     @classmethod
@@ -103,9 +104,6 @@ class Question(Case):
 
     def media(self) -> Iterator[Medium]:
         return (medium for piece in self.material for medium in piece.media)
-
-    def blind(self) -> Self:
-        return self.model_copy(update={"outcome": ""})
 
     def real_outcome(self) -> str:
         return self.outcome

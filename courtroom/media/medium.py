@@ -23,7 +23,9 @@ class Medium(Strict):
     views: int | None = option(
         None, "Of a picture that is not sent as one plain copy: as how many pictures, its parts or frames.", ge=1
     )
-    moments: tuple[float, ...] = option((), "Seconds of a video; where given, only the frames nearest to them are shown.")
+    moments: tuple[float, ...] = option(
+        (), "Seconds of a video; where given, only the frames nearest to them are shown."
+    )
     most_frames: int | None = option(None, "Of a video: so many frames are shown at most; not set: all.", ge=1)
 
     @property
