@@ -55,8 +55,7 @@ class ImportState(BaseModel):
     """How far an import is, as it is kept with each chunk."""
 
     part: int = 0
-    records: int = 0
-    """Of this file."""
+    records: int = Field(default=0, description="Of this file.")
     taken: int = 0
     refused: int = 0
     read: int = 0
@@ -121,15 +120,6 @@ class Imported:
     counts: ImportCounts
 
 
-@dataclass
-class _Chunk:
-    """What is to be written next."""
-
-    lines: list[IncomingRow] = field(default_factory=list)
-    problems: list[Problem] = field(default_factory=list)
-    size: int = 0
-
-
 class Stopped(CourtroomError):
     """An import was stopped before its end; it can be gone on with."""
 
@@ -165,7 +155,7 @@ class Import:
         self._columns_renamed = {column_name(old): new for old, new in order.columns.items()}
         self._sizes = [max(1, part.size) for part in self._files]
         self._unnamed: set[str] = set()
-        self._chunk = _Chunk()
+        self._lines, self._problems, self._characters = list[IncomingRow](), list[Problem](), 0  # to be written next
 
     def run(self) -> Imported:
         """Take the source in to its end.
@@ -216,8 +206,8 @@ class Import:
                 done += 1
                 if done >= LOOKED_AT:
                     self._ask_names()
-                chunk = self._chunk
-                if len(chunk.lines) + len(chunk.problems) >= CHUNK_ROWS or chunk.size > MAX_CHUNK_CHARACTERS:
+                many = len(self._lines) + len(self._problems)
+                if many >= CHUNK_ROWS or self._characters > MAX_CHUNK_CHARACTERS:
                     self._write(number, done, reading.position)
         except Damaged as error:
             self._refuse(part.name, str(error))
@@ -249,8 +239,8 @@ class Import:
             name = self._form.title if self._form else "unknown"
             self._refuse(record.place, f"it can't be read in the form “{name}” ({error}). Check its fields.")
         else:
-            self._chunk.lines += lines
-            self._chunk.size += sum(len(line.case.model_dump_json()) for line in lines[:1]) * len(lines)
+            self._lines += lines
+            self._characters += sum(len(line.case.model_dump_json()) for line in lines[:1]) * len(lines)
             for remark in {_kind_of_remark(remark) for one in made for remark in one.remarks}:
                 self.now.remarks[remark] = self.now.remarks.get(remark, 0) + 1
 
@@ -405,22 +395,23 @@ class Import:
 
     def _refuse(self, place: str, message: str) -> None:
         """Note why a record is left out, in characters that can be stored."""
-        self._chunk.problems.append(Problem(place=shown(place), message=shown(message)))
+        self._problems.append(Problem(place=shown(place), message=shown(message)))
 
     def _write(self, part: int, records: int, position: int) -> None:
-        now, chunk, self._chunk = self.now, self._chunk, _Chunk()
+        now, lines, problems = self.now, self._lines, self._problems
+        self._lines, self._problems, self._characters = [], [], 0
         now.part, now.records, now.form = part, records, self._form.name if self._form else ""
-        now.taken += len(chunk.lines)
-        now.refused += len(chunk.problems)
-        for problem in chunk.problems:
+        now.taken += len(lines)
+        now.refused += len(problems)
+        for problem in problems:
             # Reasons that differ only in a number or in what was quoted are one.
             reason = re.sub(r"“[^”]*”", "“…”", _kind_of_remark(problem.message)).rstrip(".")
             reason = reason if reason in now.why or len(now.why) < MOST_REASONS else OTHER_REASONS
             number, places = now.why.get(reason, (0, []))
             now.why[reason] = number + 1, [*places, problem.place][:MAX_KEPT_PLACES]
-        self._draft.put(chunk.lines, now.model_dump(mode="json"), chunk.problems)
+        self._draft.put(lines, now.model_dump(mode="json"), problems)
         read = sum(self._sizes[:part]) + min(position, self._sizes[part] if part < len(self._sizes) else 0)
-        self._progress(self.now.taken, self.now.refused, read / sum(self._sizes))
+        self._progress(now.taken, now.refused, read / sum(self._sizes))
         if self._stopped():
             raise Stopped(f"The import of “{self._order.name}” is stopped; go on with it at any time.")
 

@@ -7,9 +7,8 @@ import sys
 import unicodedata
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
-from itertools import chain, islice
+from itertools import islice, starmap
 from typing import Any
 
 from courtroom.errors import CaseError
@@ -29,6 +28,7 @@ _DRAWN = re.compile(r"\s*(:?-{2,}:?)?\s*")
 _SURVEY = re.compile(r'\{""ImportId""')
 _END = re.compile(r"\r\n|\n|\r")
 _QUOTED = re.compile(r'"[^"]*"')
+_HALF = re.compile(r"[\ud800-\udfff]")
 _Record = tuple[int, int, "list[str] | csv.Error"]
 """First and last line, and the cells or what is wrong with them."""
 
@@ -240,10 +240,7 @@ def _told(error: csv.Error) -> str:
 
 def is_text(text: str) -> bool:
     """Whether all of it can be stored, so that it holds no half of a character."""
-    with suppress(UnicodeEncodeError):
-        text.encode()
-        return True
-    return False
+    return _HALF.search(text) is None
 
 
 def looks_like_lines(text: str) -> bool:
@@ -260,14 +257,12 @@ def read_lines(file: io.BufferedReader) -> Table:
     end = _END.search(file.peek(1).decode(errors="replace"))
     newline = "\r" if end and end[0] == "\r" else "\n"
     text = io.TextIOWrapper(file, "utf-8", errors="surrogateescape", newline=newline)
-    return Table(("text", "label"), chain.from_iterable(map(_labelled_line, enumerate(text, start=1))))
+    lines = ((number, line) for number, line in enumerate(text, start=1) if line.strip())
+    return Table(("text", "label"), starmap(_labelled_line, lines))
 
 
-def _labelled_line(numbered: tuple[int, str]) -> Iterator[TableRow]:
-    number, line = numbered
-    if not line.strip():
-        return
+def _labelled_line(number: int, line: str) -> TableRow:
     text, found, label = (part.strip() for part in line.rpartition(";"))
     fault = "" if found else "it has no label. Write the text, a semicolon and its label."
     fault = fault if is_text(line) else NO_TEXT
-    yield TableRow(f"line {number}", {"text": text, "label": label}, fault)
+    return TableRow(f"line {number}", {"text": text, "label": label}, fault)
