@@ -35,22 +35,17 @@ CaseT = TypeVar("CaseT", bound="Case")
 class Option(Strict):
     """Something that a case can be decided for."""
 
-    name: str
-    """In votes, answers and prompts."""
+    name: str = Field(description="In votes, answers and prompts.")
     title: str
-    is_party: bool = False
-    """Whether it is somebody who is found for, such as the buyer."""
-    pieces: tuple[str, ...] = ()
-    """What is put forward by those who want it."""
+    is_party: bool = Field(default=False, description="Whether it is somebody who is found for, such as the buyer.")
+    pieces: tuple[str, ...] = Field(default=(), description="What is put forward by those who want it.")
 
 
 class Brought(Strict):
     """A piece of what somebody brings for a case: a text, with or without pictures and videos."""
 
-    place: str = ""
-    """What it is given to, one of the case's `places`."""
-    source: str = ""
-    """Where it is from; empty: somebody wrote it for the case."""
+    place: str = Field(default="", description="What it is given to, one of the case's `places`.")
+    source: str = Field(default="", description="Where it is from; empty: somebody wrote it for the case.")
     text: str = ""
     round: int = 1
     media: tuple[Medium, ...] = ()

@@ -49,10 +49,8 @@ class DatasetInfo(Strict):
 class Problem(Strict):
     """Why a record was not taken in."""
 
-    place: str
-    """File and line."""
-    message: str
-    """Names the field, and says what to do."""
+    place: str = Field(description="File and line.")
+    message: str = Field(description="Names the field, and says what to do.")
 
     def __str__(self) -> str:
         return f"{self.place}: {self.message}"
@@ -64,8 +62,7 @@ class PendingDataset(Strict):
     name: str
     source: str
     taken: int
-    order: str
-    """What was ordered, as JSON: enough to go on."""
+    order: str = Field(description="What was ordered, as JSON: enough to go on.")
 
 
 class LeftOut(Strict):
@@ -73,8 +70,7 @@ class LeftOut(Strict):
 
     reason: str
     records: int
-    places: tuple[str, ...]
-    """File and line of the first ones."""
+    places: tuple[str, ...] = Field(description="File and line of the first ones.")
 
     def __str__(self) -> str:
         more = ", ..." if self.records > len(self.places) else ""
@@ -84,24 +80,16 @@ class LeftOut(Strict):
 class ImportCounts(Strict):
     """The counts that an import ends with; they are kept with the dataset."""
 
-    read: int
-    """Records."""
+    read: int = Field(description="Records.")
     rows: int
-    left_out: int
-    """Records of which no row was made."""
+    left_out: int = Field(description="Records of which no row was made.")
     why: tuple[LeftOut, ...] = ()
-    label: str = ""
-    """The column that the labels are from, of a table of labelled texts."""
-    blank: int
-    """Rows whose outcome is not known."""
-    blanks: tuple[str, ...] = ()
-    """File and line of the first ones."""
-    contradictory: int
-    """Texts with several outcomes where one is asked for."""
-    repeated: int
-    """Rows that repeat an earlier one."""
-    near: int
-    """Pairs of rows that say nearly the same, among those compared."""
+    label: str = Field(default="", description="The column that the labels are from, of a table of labelled texts.")
+    blank: int = Field(description="Rows whose outcome is not known.")
+    blanks: tuple[str, ...] = Field(default=(), description="File and line of the first ones.")
+    contradictory: int = Field(description="Texts with several outcomes where one is asked for.")
+    repeated: int = Field(description="Rows that repeat an earlier one.")
+    near: int = Field(description="Pairs of rows that say nearly the same, among those compared.")
     compared: int
     removed: dict[str, int] = {}
     """Rows that a person has taken out since, by what they were."""

@@ -32,8 +32,7 @@ class Mark(Strict):
     score: int | None = Field(default=None, ge=LOWEST, le=HIGHEST)
     tags: tuple[str, ...] = Field(default=(), max_length=20)
     comment: str = Field(default="", max_length=5_000)
-    at: float = 0.0
-    """When it was made, in seconds since the epoch."""
+    at: float = Field(default=0.0, description="When it was made, in seconds since the epoch.")
 
     @field_validator("tags")
     @classmethod
@@ -154,8 +153,7 @@ def read_mark(run: str, body: str) -> Mark:
 
 class Agreement(Strict):
     reviewers: int
-    marked: int
-    """Runs, members and answers that at least two reviewers gave a score."""
+    marked: int = Field(description="Runs, members and answers that at least two reviewers gave a score.")
     scores: float | None
     """Krippendorff's alpha of the scores, at the level of intervals; None where it is not defined."""
     note: str = ""
