@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-import re
 import unicodedata
 from typing import Annotated, Any
 
@@ -14,6 +13,7 @@ from courtroom.cases.dispute import Dispute
 from courtroom.cases.kinds import parse_case
 from courtroom.cases.labelled import Document, Labelled, LabelledTask
 from courtroom.strict import Strict
+from courtroom.text.words import plain
 
 
 class Row(Strict):
@@ -116,9 +116,6 @@ class ImportCounts(Strict):
         return lines
 
 
-_NOT_TEXT = re.compile(r"[\W_]+")
-
-
 class SharedFields(Strict):
     """What all texts of a labelled dataset share."""
 
@@ -176,8 +173,8 @@ def text_of(case: Case | Labelled) -> str:
 
 def fingerprint(text: str) -> bytes:
     """The same for texts that differ only in white space, punctuation, case and width of letters."""
-    plain = _NOT_TEXT.sub("", unicodedata.normalize("NFKC", text).casefold())
-    return hashlib.sha256(plain.encode(errors="surrogatepass")).digest()[:16]
+    letters = plain(unicodedata.normalize("NFKC", text)).replace(" ", "")
+    return hashlib.sha256(letters.encode(errors="surrogatepass")).digest()[:16]
 
 
 def outcome_of(case: Case | Labelled) -> str:

@@ -93,16 +93,11 @@ class Datasets:
         """Imports that have not come to their end, oldest first."""
         fits, values = listed("dataset", "datasets.name")
         rows = self.database.execute(
-            f"SELECT * FROM datasets WHERE version IS NULL AND {fits} ORDER BY id", values
-        ).fetchall()
+            f"SELECT name, source, state, orders FROM datasets WHERE version IS NULL AND {fits} ORDER BY id", values
+        )
         return [
-            PendingDataset(
-                name=row["name"],
-                source=row["source"],
-                taken=json.loads(row["state"]).get("taken", 0),
-                order=row["orders"],
-            )
-            for row in rows
+            PendingDataset(name=name, source=source, taken=json.loads(state).get("taken", 0), order=order)
+            for name, source, state, order in rows
         ]
 
     def rows(self, name: str, version: str | None = None, wanted: Selection = EVERY) -> Iterator[Row]:
