@@ -23,13 +23,13 @@ from courtroom.cases.files import Package
 from courtroom.cases.labelled import Labelled
 from courtroom.cases.readers import tables
 from courtroom.cases.readers.tables import NumberedLabels
-from courtroom.datasets.draft import CHUNK_ROWS, IncomingRow, WrittenElsewhere
+from courtroom.datasets.draft import CHUNK_ROWS, WrittenElsewhere
 from courtroom.datasets.forms import form_of, named
 from courtroom.datasets.forms.criminal import is_relevance, relevance_in
 from courtroom.datasets.forms.form import Context, Form, row_id
 from courtroom.datasets.forms.texts import DOCUMENTS
 from courtroom.datasets.records import Damaged, Reading
-from courtroom.datasets.row import DatasetInfo, ImportCounts, LeftOut, Problem, SharedFields
+from courtroom.datasets.row import DatasetInfo, ImportCounts, IncomingRow, LeftOut, Problem, SharedFields
 from courtroom.datasets.source import SourceFile, fingerprint, parts
 from courtroom.datasets.statistics import MAX_KEPT_PLACES, counted
 from courtroom.datasets.store import Datasets
@@ -302,7 +302,7 @@ class Import:
             self.now.remarks[f"Columns that the form “{form.title}” does not read were left out: {listed}."] = 1
         if form.labels_in:
             columns = {column_name(name) for name in self._renamed(dict(met))}
-            self.now.label = tables.label_of(columns)
+            self.now.label = tables.first_in(tables.LABEL, columns)
             if not self.now.label and not (self._order.labels or self._order.names):
                 raise CourtroomError(f"{self._order.source} has no column of labels. Name it with --rename OLD=label.")
             if doubt := tables.labels_from(self.now.label, columns):

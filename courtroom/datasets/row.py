@@ -3,6 +3,7 @@
 import hashlib
 import json
 import unicodedata
+from dataclasses import dataclass
 from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field, SerializeAsAny
@@ -12,7 +13,9 @@ from courtroom.cases.criminal import CriminalCase, Gold
 from courtroom.cases.dispute import Dispute
 from courtroom.cases.kinds import parse_case
 from courtroom.cases.labelled import Document, Labelled, LabelledTask
+from courtroom.errors import CourtroomError
 from courtroom.strict import Strict
+from courtroom.text.languages import language_of
 from courtroom.text.words import plain
 
 
@@ -32,6 +35,23 @@ class Row(Strict):
     )
     number: int = Field(default=0, ge=0, description="Position of its record in its file, from 0.")
     place: str = Field(default="", description="File and line that it is from.")
+
+    def incoming(self, kind: str, frame: "SharedFields | None") -> "IncomingRow":
+        """The row on its way into a dataset of a kind, whose labelled texts share a frame. Raises `CourtroomError`: it is none
+        of it."""
+        case = self.case
+        if case.kind != kind:
+            raise CourtroomError(
+                f"{self.id} is of the kind “{case.kind}”, the rows before it are of “{kind}”. Keep one kind."
+            )
+        values = {name: getattr(self, name) for name in Row.model_fields}
+        if not isinstance(case, LabelledTask):
+            return IncomingRow(**values)
+        if len(case.items) != 1 or SharedFields.of(case) != frame:
+            raise CourtroomError(
+                f"{self.id} must hold one text and have the same labels and question as the row before it."
+            )
+        return IncomingRow(**values | {"case": case.items[0]})
 
 
 class DatasetInfo(Strict):
@@ -126,6 +146,10 @@ class SharedFields(Strict):
     source: str = Field(default="", max_length=400)
     fictional: bool = False
 
+    @classmethod
+    def of(cls, task: LabelledTask) -> "SharedFields":
+        return cls(**{name: getattr(task, name) for name in cls.model_fields})
+
     def task(self, item: Labelled, pool: str) -> LabelledTask:
         """The task with this one text; its examples are found in the pool."""
         title = " ".join(item.text.split())
@@ -138,8 +162,26 @@ class SharedFields(Strict):
         )
 
 
-def frame_of(task: LabelledTask) -> SharedFields:
-    return SharedFields(**{name: getattr(task, name) for name in SharedFields.model_fields})
+@dataclass(frozen=True)
+class IncomingRow:
+    """One row on its way into the store: what a record becomes, or one of several."""
+
+    case: Case | Labelled
+    id: str = ""
+    """As its form gives it, any text or number; empty where it has none of its own."""
+    category: str = ""
+    split: str | None = None
+    """None: that of its file."""
+    group: str = ""
+    asked: str = ""
+    """What is asked, where several rows have one text: a task, a defendant."""
+    number: int = 0
+    place: str = ""
+    once: bool = False
+    """Whether a row with this id and the same text that is there already takes its place."""
+    remarks: tuple[str, ...] = ()
+    frame: SharedFields | None = None
+    """Of a text of a labelled task: what it shares with the others; the labels where they are known beforehand."""
 
 
 def unpacked(body: str, frame: SharedFields | None, pool: str) -> Case:
@@ -234,3 +276,23 @@ def numbers_of(case: Case | Labelled) -> dict[str, float]:
     if isinstance(case, Document):
         return {"summary characters": len(case.reference)} if case.reference else {}
     return {"second text characters": len(case.second)} if isinstance(case, Labelled) and case.second else {}
+
+
+def columns_of(line: IncomingRow, text: str, print_: bytes) -> tuple[Any, ...]:
+    """What the table of rows holds of a row besides its dataset and its position, in the order of its columns."""
+    case = line.case
+    return (
+        line.id,
+        (line.category or category_of(case))[:200],
+        line.group,
+        line.asked,
+        line.number,
+        line.place,
+        outcome_of(case)[:400],
+        len(text),
+        language_of(text) if isinstance(case, Labelled) else case.language,
+        margin_of(case),
+        print_,
+        json.dumps(numbers_of(case)),
+        case.model_copy(update={"id": line.id}).model_dump_json(),
+    )

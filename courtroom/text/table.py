@@ -78,6 +78,22 @@ class Dialect:
     doubtful: bool = False
     """Whether it has quotation marks that other programs would read in another way."""
 
+    def read(self, file: io.BufferedReader) -> Table:
+        """Read a table in UTF-8 from its beginning. Raises `CaseError`: two columns have one name."""
+        names = [column_name(name) for name in self.columns if name]
+        if twice := next((name for name in self.columns if names.count(column_name(name)) > 1), ""):
+            raise CaseError(f"two columns are named “{twice[:40]}”. Give each a name of its own.")
+        whole = file.peek(1).decode(errors="replace")
+        if _SURVEY.search(whole):
+            raise CaseError("two rows below the columns' names are not answers but Qualtrics' own. Remove both.")
+        remark = ""
+        if self.delimiter == "\t" and not self.quoted:
+            remark = N_("Quotation marks were read as part of the texts, as GLUE writes them, not as enclosing cells.")
+        elif self.doubtful:
+            remark = N_("Quotation marks were read as enclosing cells, as Excel writes them, not as part of the texts.")
+        rows = _rows(file, self, _repeated(whole.split(self.newline), self))
+        return Table(self.columns, rows, (remark,) if remark else ())
+
 
 def dialect_of(sample: str, known: Collection[str]) -> Dialect:
     """Find how a table is written. `known`: names that a column may have, in lower case; of several separators, that
@@ -136,23 +152,6 @@ def _quotes(lines: Sequence[str], newline: str) -> tuple[bool, bool]:
     named = lines[0].startswith('"') and lines[0].rstrip().endswith('"')
     only_commas = encloses == len(enclosed)
     return encloses > belongs or named, encloses > 0 and not named and (belongs > 0 or only_commas)
-
-
-def read_table(file: io.BufferedReader, written: Dialect) -> Table:
-    """Read a table in UTF-8 from its beginning. Raises `CaseError`: two columns have one name."""
-    names = [column_name(name) for name in written.columns if name]
-    if twice := next((name for name in written.columns if names.count(column_name(name)) > 1), ""):
-        raise CaseError(f"two columns are named “{twice[:40]}”. Give each a name of its own.")
-    whole = file.peek(1).decode(errors="replace")
-    if _SURVEY.search(whole):
-        raise CaseError("two rows below the columns' names are not answers but Qualtrics' own. Remove both.")
-    remark = ""
-    if written.delimiter == "\t" and not written.quoted:
-        remark = N_("Quotation marks were read as part of the texts, as GLUE writes them, not as enclosing cells.")
-    elif written.doubtful:
-        remark = N_("Quotation marks were read as enclosing cells, as Excel writes them, not as part of the texts.")
-    rows = _rows(file, written, _repeated(whole.split(written.newline), written))
-    return Table(written.columns, rows, (remark,) if remark else ())
 
 
 def _rows(file: io.BufferedReader, written: Dialect, repeated: set[tuple[int, str]]) -> Iterator[TableRow]:

@@ -39,8 +39,8 @@ from typing import Any
 
 from courtroom.cases.kinds import parse_case
 from courtroom.cases.readers import cail
-from courtroom.datasets.draft import IncomingRow
 from courtroom.datasets.forms.form import Context, Form, having
+from courtroom.datasets.row import IncomingRow
 from courtroom.datasets.source import RELEVANCE, SourceFile
 from courtroom.errors import CaseError, CourtroomError
 from courtroom.law import LONGEST, article_number, defendants_in, numeral
