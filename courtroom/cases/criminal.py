@@ -271,13 +271,9 @@ class Trial(Case):
 
     @property
     def choices(self) -> tuple[Option, ...]:
+        is_party = self.matter == "civil"
         return tuple(
-            Option(
-                name=side,
-                title=SIDE_TITLES[side],
-                is_party=self.matter == "civil",
-                pieces=self.proof if side == self.sides[0] else self.defence,
-            )
+            Option(name=side, title=SIDE_TITLES[side], is_party=is_party, pieces=self.evidence(side))
             for side in self.sides
         )
 

@@ -104,23 +104,17 @@ class Dispute(Case):
 
     def sections(self) -> tuple[tuple[str, str], ...]:
         deal = self.transaction
-        lines = (
-            (
-                N_("What was ordered"),
-                "\n".join(filter(None, (", ".join(filter(None, (deal.product, deal.cost))), deal.description))),
-            ),
+        ordered = ", ".join(filter(None, (deal.product, deal.cost)))
+        lines = [
+            (N_("What was ordered"), "\n".join(filter(None, (ordered, deal.description)))),
             (N_("Chat"), "\n".join(f"{line.speaker}: {line.text}" for line in self.chat)),
             (N_("What the buyer asks for"), self.claim),
-        )
+        ]
         titles = {"buyer": N_("Evidence of the buyer"), "seller": N_("Evidence of the seller")}
-        pieces = (
-            (
-                titles[piece.side],
-                "\n".join((f"{piece.id}: {piece.text}", *(one.description for one in piece.media if one.description))),
-            )
-            for piece in self.evidence
-        )
-        return tuple((title, text) for title, text in (*lines, *pieces) if text)
+        for piece in self.evidence:
+            shown = filter(None, (one.description for one in piece.media))
+            lines.append((titles[piece.side], "\n".join((f"{piece.id}: {piece.text}", *shown))))
+        return tuple((title, text) for title, text in lines if text)
 
     kind_title = "Dispute"
     over: ClassVar[str] = "an order on an online marketplace"

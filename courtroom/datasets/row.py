@@ -153,13 +153,8 @@ class SharedFields(Strict):
     def task(self, item: Labelled, pool: str) -> LabelledTask:
         """The task with this one text; its examples are found in the pool."""
         title = " ".join(item.text.split())
-        return LabelledTask(
-            id=item.id,
-            title=title[:80] + ("…" if len(title) > 80 else ""),
-            pool=pool,
-            items=(item,),
-            **self.model_dump(),
-        )
+        title = title[:80] + ("…" if len(title) > 80 else "")
+        return LabelledTask(id=item.id, title=title, pool=pool, items=(item,), **self.model_dump())
 
 
 @dataclass(frozen=True)

@@ -277,15 +277,9 @@ def _pool(database: Database, dataset: int, version: str | None) -> str:
 
 
 def _row(row: StoredRow, frame: SharedFields | None, pool: str, cut: int | None) -> Row:
-    return Row(
-        id=row["id"],
-        case=_cut(unpacked(row["body"], frame, pool), cut),
-        category=row["category"],
-        split=row["split"] or "",
-        group=row["grp"],
-        number=row["number"],
-        place=row["place"],
-    )
+    known = {name: row[name] for name in ("id", "category", "number", "place")}
+    case = _cut(unpacked(row["body"], frame, pool), cut)
+    return Row(case=case, split=row["split"] or "", group=row["grp"], **known)
 
 
 CUT_MARK = " […]"

@@ -168,11 +168,7 @@ def agreement(marks: Mapping[str, Iterable[Mark]]) -> Agreement:
                 scores.setdefault((run, mark.target), {})[mark.reviewer] = mark.score
     shared = [[*given.values()] for given in scores.values() if len(given) > 1]
     value = krippendorffs_alpha(shared, "interval")
-    note = "All scores are alike, so agreement beyond chance is not defined." if value is None else ""
+    alike = "All scores are alike, so agreement beyond chance is not defined." if value is None else ""
+    note = alike if shared else "No two reviewers have scored the same."
     reviewers = {reviewer for given in scores.values() for reviewer in given}
-    return Agreement(
-        reviewers=len(reviewers),
-        marked=len(shared),
-        scores=value,
-        note=note if shared else "No two reviewers have scored the same.",
-    )
+    return Agreement(reviewers=len(reviewers), marked=len(shared), scores=value, note=note)

@@ -2,7 +2,7 @@
 
 import io
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -14,11 +14,10 @@ from courtroom.cases.checks import explain
 from courtroom.cases.labelled import Document, LabelledTask
 from courtroom.cases.papers import OFFICE, read_papers
 from courtroom.cases.readers.pdf import read_pages
-from courtroom.cases.readers.tables import NumberedLabels, TaskRead, table_in, task_from_rows, task_from_table
+from courtroom.cases.readers.tables import NumberedLabels, TaskRead, table_in, task_from_table
 from courtroom.errors import CaseError, CourtroomError
 from courtroom.text.encoding import decoded, in_utf8
 from courtroom.text.languages import language_of
-from courtroom.text.table import TableRow
 
 ENDINGS = frozenset({".txt", ".md", ".pdf", ".csv", ".tsv", *OFFICE})
 MOST_SHOWN, MOST_LEFT_OUT = 5, 100
@@ -49,15 +48,9 @@ def read(name: str, data: bytes, labels: Mapping[str, str] | None = None, encodi
         file, remark = in_utf8(io.BytesIO(data), encoding)
         table = None if ending == ".md" else table_in(file, ending)
         if table is not None:
-            return _task(name, task_from_table(table, labels), remark)
+            return task(name, task_from_table(table, labels), remark)
         text, remark = decoded(data, encoding)
     return _document(name, text, _title(name, text if ending == ".md" else "")), tuple(filter(None, [remark]))
-
-
-def task(name: str, rows: Iterable[TableRow], labels: Mapping[str, str] | None = None) -> Read:
-    """Read a labelled task from rows of JSON; `labels`: what labels that are numbers mean."""
-    with named(name):
-        return _task(name, task_from_rows(rows, labels))
 
 
 def _office(name: str, data: bytes) -> Read:
@@ -86,7 +79,8 @@ def named(where: str, data: Any = None) -> Iterator[None]:
         raise CaseError(f"{where}: {error}") from error
 
 
-def _task(name: str, read: TaskRead, remark: str = "") -> Read:
+def task(name: str, read: TaskRead, remark: str) -> Read:
+    """Give the labelled task that was read of a file of this name."""
     language = language_of("\n".join(item["text"] for item in read.fields["items"][:20]))
     known = {"id": _id(name), "title": _title(name, ""), "language": language}
     left_out = [*read.left_out[:MOST_LEFT_OUT]]

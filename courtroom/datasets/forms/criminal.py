@@ -186,11 +186,8 @@ def _simucourt(record: dict[str, Any], context: Context) -> Iterator[IncomingRow
         relevant_articles=_articles(record),
     )
     appeal = "appeal" if FOUND in record else "first"
-    yield IncomingRow(
-        parse_case(data),
-        id=f"{appeal}-{record['序号']}" if "序号" in record else "",
-        category=str(record.get("审理程序") or ""),
-    )
+    own = f"{appeal}-{record['序号']}" if "序号" in record else ""
+    yield IncomingRow(parse_case(data), id=own, category=str(record.get("审理程序") or ""))
 
 
 def _charges(value: Any) -> list[str] | None:
