@@ -120,7 +120,7 @@ def _declared() -> Iterator[tuple[str, str]]:
         elif isinstance(part, str) and key not in not_shown and _has_words(part):
             yield part
 
-    others = ("cases/checks", "declarations/setup", "models/beside", "models/script")
+    others = ("cases/checks", "cases/readers/pdf", "declarations/setup", "models/beside", "models/script")
     paths = [*sorted(Path(ROOT / "courtroom").glob("[jp]*/**/*.toml"))]
     for path in (*paths, *(ROOT / f"courtroom/{one}.toml" for one in others)):
         name = path.relative_to(ROOT).as_posix()

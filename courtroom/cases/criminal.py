@@ -171,9 +171,8 @@ class CriminalCase(Case):
         if self.gold.amount is not None:
             return f"The right amount: {self.gold.amount:,.2f} yuan"
         if self.gold.each:
-            return f"{self.judgment_title} · " + " · ".join(
-                f"{one.name}: {self.gold.decided(one.name)}" for one in self.gold.each
-            )
+            each = (f"{one.name}: {self.gold.decided(one.name)}" for one in self.gold.each)
+            return " · ".join((self.judgment_title, *each))
         real = str(self.gold.decided())
         return f"{self.judgment_title} · {real}" if real else ""
 

@@ -122,20 +122,10 @@ class Dispute(Case):
     burden: ClassVar[str] = "buyer has to prove the claim"
     has_options = True
     asks = (
-        "category",
-        "transaction.product",
-        "transaction.price",
-        "transaction.currency",
-        "transaction.condition",
-        "transaction.ordered_at",
-        "transaction.delivered_at",
-        "jury.buyer",
-        "jury.seller",
-        "decided_by",
-        "source",
-        "claim",
-        "transaction.description",
-        "chat",
+        *("category", "transaction.product", "transaction.price", "transaction.currency", "transaction.condition"),
+        *("transaction.ordered_at", "transaction.delivered_at"),
+        *("jury.buyer", "jury.seller", "decided_by", "source"),
+        *("claim", "transaction.description", "chat"),
     )
     in_rounds = True
     titles_of_places = {"buyer": N_("Buyer"), "seller": N_("Seller"), "description": N_("Listing")}

@@ -157,9 +157,8 @@ class LabelledTask(Case):
     def choosable(self, field: str) -> Mapping[str, str]:
         if field != "texts":
             return {}
-        return {"all": f"all {len(self.items)} texts"} | {
-            item.id: f"{item.id}: {item.text[:60]}" for item in self.items
-        }
+        each = {item.id: f"{item.id}: {item.text[:60]}" for item in self.items}
+        return {"all": f"all {len(self.items)} texts"} | each
 
     def on_record(self) -> Any:
         return {item.id: item.label for item in self.items if item.label is not None}

@@ -43,9 +43,7 @@ def printed_tables(
 def _by_split(facts: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
     """Give all rows, then those of each split, the usual ones first."""
     yield ALL, facts
-    splits = sorted(
-        set(facts.split) - {""}, key=lambda split: (split not in USUAL, USUAL.index(split) if split in USUAL else 0)
-    )
+    splits = sorted(set(facts.split) - {""}, key=lambda split: USUAL.get(split, len(USUAL)))
     yield from ((split, facts[facts.split == split]) for split in splits)
 
 

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import re
 import unicodedata
 from dataclasses import dataclass
 from typing import Annotated, Any
@@ -16,7 +17,6 @@ from courtroom.cases.labelled import Document, Labelled, LabelledTask
 from courtroom.errors import CourtroomError
 from courtroom.strict import Strict
 from courtroom.text.languages import language_of
-from courtroom.text.words import plain
 
 
 class Row(Strict):
@@ -210,7 +210,7 @@ def text_of(case: Case | Labelled) -> str:
 
 def fingerprint(text: str) -> bytes:
     """The same for texts that differ only in white space, punctuation, case and width of letters."""
-    letters = plain(unicodedata.normalize("NFKC", text)).replace(" ", "")
+    letters = re.sub(r"[\W_]+", "", unicodedata.normalize("NFKC", text).casefold())
     return hashlib.sha256(letters.encode(errors="surrogatepass")).digest()[:16]
 
 

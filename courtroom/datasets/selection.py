@@ -191,7 +191,7 @@ POOL = "dataset-"
 """What the names of pools of examples begin with that are datasets."""
 EXAMPLES = ("examples", "train")
 """Splits whose texts are the examples for all others; of a dataset without such a split, each text has all others."""
-USUAL = ("train", "validation", "test")
+USUAL = {"train": 0, "validation": 1, "test": 2}
 MAX_SPLIT_CHARACTERS = 14
 
 
@@ -200,7 +200,7 @@ def splits_of(database: Database, dataset: int) -> dict[str, int]:
     rows = database.execute(
         "SELECT split, count(*) FROM dataset_splits WHERE dataset = ? GROUP BY split ORDER BY min(seq)", (dataset,)
     )
-    found = sorted(rows, key=lambda row: USUAL.index(row[0]) if row[0] in USUAL else len(USUAL))
+    found = sorted(rows, key=lambda row: USUAL.get(row[0], len(USUAL)))
     return {row[0]: row[1] for row in found}
 
 

@@ -123,9 +123,8 @@ def _classes(values: Iterable[float], most: float) -> dict[str, int]:
         found = Counter(int(value) for value in values)
         return {str(number): found[number] for number in range(int(most) + 1)}
     places = Counter(bisect_right(NUMBERS, value) - 1 for value in values)
-    names = [str(low) if high - low == 1 else f"{low:,} to {high - 1:,}" for low, high in pairwise(NUMBERS)] + [
-        f"{NUMBERS[-1]:,} and more"
-    ]
+    names = [str(low) if high - low == 1 else f"{low:,} to {high - 1:,}" for low, high in pairwise(NUMBERS)]
+    names.append(f"{NUMBERS[-1]:,} and more")
     return {names[place]: places[place] for place in range(bisect_right(NUMBERS, most))}
 
 

@@ -37,14 +37,8 @@ OWN_WORDS = {
     "question": {"claim": "question", "answers": "options"},
 }
 """By the kind of case, which field of it a model writes in its own words."""
-STATED = {
-    "product": "transaction.product",
-    "price": "transaction.price",
-    "currency": "transaction.currency",
-    "ordered": "transaction.ordered_at",
-    "delivered": "transaction.delivered_at",
-}
-"""What is read in the papers of a dispute, and the field it goes into."""
+DAYS = {"ordered": "ordered_at", "delivered": "delivered_at"}
+"""What is read in the papers of a dispute as a day, and the field it goes into; what else is read has its field's name."""
 
 
 class DraftedPiece(Answer):
@@ -178,7 +172,7 @@ def _stated(draft: Draft, answer: CaseDraft, refused: list[str]) -> dict[str, An
     given: dict[str, Any] = {}
     for stated in answer.stated:
         if _standing(draft, stated.piece, stated.words, refused) and (value := _value(stated, refused)) is not None:
-            given[STATED[stated.what]] = value
+            given[f"transaction.{DAYS.get(stated.what, stated.what)}"] = value
     lines = (one for one in answer.chat if _standing(draft, one.piece, one.text, refused))
     return {**given, "chat": "\n".join(f"{PLACES['dispute'][one.whose]}: {_folded(one.text)}" for one in lines)}
 
@@ -191,7 +185,7 @@ def _value(stated: Stated, refused: list[str]) -> str | float | None:
             price = float(value.replace(",", ""))
             if f"{price:.12g}" in words:
                 return price
-        elif stated.what in ("ordered", "delivered"):
+        elif stated.what in DAYS:
             day = date.fromisoformat(value)
             if str(day.day) in words:
                 return day.isoformat()

@@ -313,9 +313,8 @@ def _look(label: str) -> str:
 def _kind(value: Any) -> str:
     if isinstance(value, str):
         return "a list or an object"
-    return {dict: "an object", list: "a list", tuple: "a list", bool: "true or false"}.get(
-        type(value), "a value that is no text"
-    )
+    kinds = {dict: "an object", list: "a list", tuple: "a list", bool: "true or false"}
+    return kinds.get(type(value), "a value that is no text")
 
 
 def _is_plain(value: Any) -> bool:

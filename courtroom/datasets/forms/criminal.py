@@ -72,9 +72,8 @@ def term_in_words(text: str) -> dict[str, Any] | None:
     first = min(begins, key=lambda kind: begins[kind])
     months = 0
     if first == "months":
-        months = 12 * numeral(found[0]["years"] or "0") + (
-            6 if found[0]["half"] else numeral(found[0]["months"] or "0")
-        )
+        rest = 6 if found[0]["half"] else numeral(found[0]["months"] or "0")
+        months = 12 * numeral(found[0]["years"] or "0") + rest
     if months > LONGEST:
         raise CaseError(f"“{line[:40]}” is {months} months, longer than the law allows ({LONGEST}).")
     return {"death_penalty": first == "death", "life_imprisonment": first == "life", "imprisonment": months}

@@ -179,9 +179,8 @@ def _options(value: Any, field: str) -> Sequence[str]:
 
 
 def _with_options(text: str, options: Sequence[str]) -> str:
-    return "\n".join(
-        (text, *(f"{letter}) {one}" for letter, one in zip(string.ascii_uppercase, options, strict=False)))
-    )
+    lettered = (f"{letter}) {one}" for letter, one in zip(string.ascii_uppercase, options, strict=False))
+    return "\n".join((text, *lettered))
 
 
 def _id(own: Any, context: Context) -> str:
