@@ -59,10 +59,8 @@ class PdfText:
 
     def told(self, name: str, *without: str) -> tuple[str, ...]:
         """All remarks as sentences, but for those that no longer hold."""
-        pages = {
-            remark: ", ".join(map(str, numbers)) for remark, numbers in self.by_page.items() if remark not in without
-        }
-        lines = (REMARKS[remark].format(pages=f"{name}, page {numbers}") for remark, numbers in pages.items())
+        pages = {what: ", ".join(map(str, numbers)) for what, numbers in self.by_page.items() if what not in without}
+        lines = (REMARKS[what].format(pages=f"{name}, page {numbers}") for what, numbers in pages.items())
         return (*lines, *self.remarks)
 
 
