@@ -197,7 +197,7 @@ class Import:
 
     def _part(self, number: int, part: SourceFile, skip: int) -> None:
         """Read a file behind its first `skip` records."""
-        reading, done = self._reading(part), skip
+        reading, done = Reading(part, self._order.encoding, self._columns_renamed), skip
         try:
             for record in reading.records(skip):
                 self.now.remarks |= {f"{part.name}: {remark}": 1 for remark in reading.remarks}
@@ -263,9 +263,6 @@ class Import:
             if column_name(name) in self._columns_renamed or column_name(name) not in new
         }
 
-    def _reading(self, part: SourceFile) -> Reading:
-        return Reading(part, self._order.encoding, tuple(self._columns_renamed))
-
     def _look(self) -> None:
         """Find the form and the column of the labels from the first records of each file, whichever is damaged. Raises
         `CourtroomError`: a column to be renamed is not there, or a person must say which column has the labels."""
@@ -314,7 +311,8 @@ class Import:
         for part in self._files:
             if is_relevance(part) or looked > MOST_LOOKED_AT:
                 continue
-            with closing(self._reading(part).records()) as records, suppress(Damaged):
+            reading = Reading(part, self._order.encoding, self._columns_renamed)
+            with closing(reading.records()) as records, suppress(Damaged):
                 for record in islice(records, LOOKED_AT):
                     looked += 1
                     if not record.fault and isinstance(record.cells, dict):

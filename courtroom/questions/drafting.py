@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from datetime import date
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from pydantic import Field
 
 from courtroom.access import Access, needs
-from courtroom.cases.drafts import LEFT_OUT, Draft, DraftPiece, title_of
+from courtroom.cases.drafts import LEFT_OUT, Draft, DraftPiece, Drafts, title_of
 from courtroom.declarations.setup import Setup
 from courtroom.errors import CourtroomError
 from courtroom.media.medium import Medium, with_kept
@@ -116,16 +116,12 @@ class DraftCase(TaskInWords[CaseDraft]):
 
 @needs(Access.RUN)
 def drafted(
-    house: Courthouse,
-    draft: Draft,
-    spec: ModelSpec,
-    medium: Callable[[DraftPiece], bytes],
-    keys: Mapping[str, str] | None = None,
+    house: Courthouse, drafts: Drafts, draft: Draft, spec: ModelSpec, keys: Mapping[str, str] | None = None
 ) -> Draft:
     """Have a model draft a case, and return the draft with what stands in the papers.
 
     Args:
-        medium: gives the picture or video of a piece.
+        drafts: have the pictures and videos of its pieces.
         keys: what the person typed who asks.
 
     Raises:
@@ -133,7 +129,7 @@ def drafted(
     """
     with_file = [piece for piece in draft.pieces if piece.file]
     pictures = tuple(Medium(id=f"piece-{one.number}", kind=one.kind, file=one.file) for one in with_file)
-    kept = house.media.keep({one.file: medium(one) for one in with_file})
+    kept = house.media.keep({one.file: drafts.medium(draft, one) for one in with_file})
     task = DraftCase(papers=draft.pieces, pictures=with_kept(pictures, kept))
     asked = by_role("drafter", task, spec, Setup(), f"{draft.id}/{draft.version}")
     (told,) = ask_outside_runs(house, "case-drafts", [asked], keys)

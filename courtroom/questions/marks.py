@@ -41,10 +41,6 @@ class Mark(Strict):
         plain = (" ".join(tag.casefold().split())[:40] for tag in tags)
         return tuple(dict.fromkeys(tag for tag in plain if tag))
 
-    @property
-    def says_nothing(self) -> bool:
-        return not (self.star or self.score is not None or self.tags or self.comment)
-
     def with_(self, changes: Mapping[str, object]) -> Self:
         """This mark with other values. Raises `CourtroomError`: one does not fit."""
         try:
@@ -79,11 +75,11 @@ class MarkStore:
         if not may_see(self._database, Resource(kind="run", id=run)):
             raise NoSuchRun(run)
         note(self._database, "mark", Resource(kind="run", id=run))
-        if mark.says_nothing:
+        if mark.star or mark.score is not None or mark.tags or mark.comment:
+            insert(self._database.connection, "marks", [_row(run, mark)], key=["run", "target", "reviewer"])
+        else:
             name = (run, mark.target, mark.reviewer)
             self._database.execute("DELETE FROM marks WHERE run = ? AND target = ? AND reviewer = ?", name)
-            return
-        insert(self._database.connection, "marks", [_row(run, mark)], key=["run", "target", "reviewer"])
 
     def take_in(self, run: str, marks: Iterable[Mark]) -> None:
         """Keep those of an imported run with their times, within a transaction of the caller's."""
