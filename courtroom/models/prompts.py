@@ -36,10 +36,12 @@ class Renders(Protocol):
     @property
     def without_media(self) -> Renders:
         """The same, with nothing of pictures and videos in what the whole run shares."""
+        return self
 
     @property
     def fresh(self) -> Renders:
         """The same for another event loop: those who wait for their turn wait on one."""
+        return self
 
     async def render(self, task: Task[Any], *, sees: bool, room: Room = "generous") -> Sequence[Message]:
         """The messages; media become their descriptions where the model can't see."""

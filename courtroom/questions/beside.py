@@ -29,7 +29,7 @@ from courtroom.errors import CourtroomError
 from courtroom.evaluation.rehearsal import Estimate, LoadCount, Recorded
 from courtroom.media.medium import Medium
 from courtroom.models.keys import KEYS
-from courtroom.models.prompts import answer_form
+from courtroom.models.prompts import Renders, answer_form
 from courtroom.models.request import Message, Request
 from courtroom.models.spec import ModelSpec
 from courtroom.models.task import Room, Task
@@ -64,19 +64,10 @@ class TaskInWords(Task[A]):
 
 
 @dataclass(frozen=True)
-class After:
-    """Messages, and behind them a question in words."""
+class After(Renders):
+    """Messages, as their model takes them, and behind them a question in words."""
 
     messages: tuple[Message, ...]
-
-    @property
-    def without_media(self) -> After:
-        """Itself: the messages are as their model takes them."""
-        return self
-
-    @property
-    def fresh(self) -> After:
-        return self
 
     async def render(self, task: Task[Any], *, sees: bool, room: Room = "generous") -> Sequence[Message]:
         assert isinstance(task, TaskInWords)
