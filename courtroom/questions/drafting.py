@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping
 from contextlib import suppress
 from datetime import date
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -18,7 +17,7 @@ from courtroom.media.medium import Medium, with_kept
 from courtroom.models.rendering import quote
 from courtroom.models.spec import ModelSpec
 from courtroom.models.task import Answer, Label, Longest, Paragraph, Point, Sentence
-from courtroom.questions.beside import TaskInWords, ask_outside_runs, by_role
+from courtroom.questions.beside import Keys, TaskInWords, ask_outside_runs, by_role
 
 if TYPE_CHECKING:
     from courtroom.courthouse import Courthouse
@@ -115,14 +114,8 @@ class DraftCase(TaskInWords[CaseDraft]):
 
 
 @needs(Access.RUN)
-def drafted(
-    house: Courthouse, drafts: Drafts, draft: Draft, spec: ModelSpec, keys: Mapping[str, str] | None = None
-) -> Draft:
-    """Have a model draft a case, and return the draft with what stands in the papers.
-
-    Args:
-        drafts: have the pictures and videos of its pieces.
-        keys: what the person typed who asks.
+def drafted(house: Courthouse, drafts: Drafts, draft: Draft, spec: ModelSpec, keys: Keys = None) -> Draft:
+    """Have a model draft a case, and return the draft with what stands in the papers. `drafts`: have their pictures.
 
     Raises:
         CourtroomError: the model can't be asked, or no answer of it fits.
