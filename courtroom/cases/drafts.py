@@ -1,4 +1,4 @@
-"""Cases that somebody writes: a question with its files; and drafts, made piece by piece, kept in folders until saved."""
+"""Cases that somebody writes: a question with its files; and drafts, made piece by piece, kept till they are saved."""
 
 import re
 import secrets

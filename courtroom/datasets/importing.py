@@ -1,5 +1,5 @@
-"""Files become a dataset: streamed, with what is wrong reported record by record, gone on with after a kill; also while a
-person does something else."""
+"""Files become a dataset: streamed, with what is wrong reported record by record, gone on with after a kill; also while
+a person does something else."""
 
 import hashlib
 import logging

@@ -37,8 +37,8 @@ class Row(Strict):
     place: str = Field(default="", description="File and line that it is from.")
 
     def incoming(self, kind: str, frame: "SharedFields | None") -> "IncomingRow":
-        """The row on its way into a dataset of a kind, whose labelled texts share a frame. Raises `CourtroomError`: it is none
-        of it."""
+        """The row on its way into a dataset of a kind, whose labelled texts share a frame. Raises `CourtroomError`:
+        it is none of it."""
         case = self.case
         if case.kind != kind:
             raise CourtroomError(

@@ -37,7 +37,7 @@ OWN_WORDS = {
 }
 """By the kind of case, which field of it a model writes in its own words."""
 DAYS = {"ordered": "ordered_at", "delivered": "delivered_at"}
-"""What is read in the papers of a dispute as a day, and the field it goes into; what else is read has its field's name."""
+"""What is read in a dispute's papers as a day, and the field it goes into; a field of what else is read has its name."""
 
 
 class DraftedPiece(Answer):
