@@ -17,7 +17,7 @@ from courtroom.models.script import ScriptedMembers
 from courtroom.models.spec import OFFLINE, SCRIPT, ModelSpec
 from courtroom.panel.personas import Persona
 from courtroom.store.connection import read
-from courtroom.store.database import Database, insert
+from courtroom.store.database import OfDatabase, insert
 from courtroom.strict import Strict
 
 knob = knobs(__file__)
@@ -180,11 +180,8 @@ def changed_values(kind: type[Setup], values: Mapping[str, Any]) -> dict[str, An
     return {name: value for name, value in values.items() if value != defaults.get(name)}
 
 
-class SetupStore:
+class SetupStore(OfDatabase):
     """Saved setups: procedure, seed and knobs as plain data, the same form that is shared as a file."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
 
     def names(self) -> list[str]:
         return [row["name"] for row in self._database.execute("SELECT name FROM setups ORDER BY saved DESC")]

@@ -16,7 +16,7 @@ from courtroom.engine.errors import BudgetReached
 from courtroom.models.card import Price
 from courtroom.models.request import Reply
 from courtroom.store.connection import StoredRow
-from courtroom.store.database import Database, insert
+from courtroom.store.database import Database, OfDatabase, insert
 
 
 @dataclass(frozen=True)
@@ -79,11 +79,8 @@ def in_sum(payments: Iterable[Payment]) -> Payment:
     )
 
 
-class Payments:
+class Payments(OfDatabase):
     """Payments on disk. They stay whatever becomes of the run's events. Methods may be called from any thread."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
 
     def put(self, paid: Iterable[tuple[Payer, str, Payment]], *, in_month: bool = True) -> None:
         """Put payments on disk: who paid, under which answer's key, and what. `in_month`: whether they count in the

@@ -13,7 +13,7 @@ from courtroom.experiments.spec import Experiment
 from courtroom.questions.asides import Cost
 from courtroom.sharing import Action, changing, follow, give_up, listed, may_see, note, take
 from courtroom.store.connection import StoredRow, StoreLock, read, read_all
-from courtroom.store.database import Database, insert
+from courtroom.store.database import OfDatabase, insert
 from courtroom.strict import Strict
 
 NAMING = (("runs", "setup"), ("experiments", "body"), ("interventions", "body"), ("setups", "body"))
@@ -49,11 +49,8 @@ class StoredCell(Cell):
     outcome: Outcome | None
 
 
-class ExperimentStore:
+class ExperimentStore(OfDatabase):
     """Reads and writes experiments. Methods may be called from any thread."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
 
     def create(self, experiment: Experiment, kind: str, cells: Iterable[tuple[Cell, Outcome | None]]) -> str:
         """Put an experiment on record with all its cells, all or nothing; one that is there already stays as it is.

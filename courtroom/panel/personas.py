@@ -17,7 +17,7 @@ from courtroom.access import Access, needs
 from courtroom.errors import CaseError, CourtroomError
 from courtroom.settings import DATA
 from courtroom.store.connection import read
-from courtroom.store.database import Database, insert
+from courtroom.store.database import OfDatabase, insert
 from courtroom.strict import Strict
 from courtroom.text import files
 from courtroom.text.encoding import decoded, in_utf8
@@ -120,11 +120,8 @@ LONGEST_NAME = 80
 PANEL: TypeAdapter[tuple[PoolPerson | Persona, ...]] = TypeAdapter(tuple[PoolPerson | Persona, ...])
 
 
-class PanelStore:
+class PanelStore(OfDatabase):
     """Saved panels. Methods may be called from any thread."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
 
     def names(self) -> list[str]:
         """All names, last saved first."""

@@ -19,7 +19,7 @@ from courtroom.questions.audience import LONGEST, MOST_PHONES, AudienceStore
 from courtroom.questions.marks import Mark, MarkStore
 from courtroom.sharing import listed, may_see
 from courtroom.store.connection import read
-from courtroom.store.database import Database, insert
+from courtroom.store.database import Database, OfDatabase, insert
 from courtroom.strict import Strict, option
 
 Condition = Literal["same", "votes", "reasons", "neither", "without"]
@@ -76,11 +76,8 @@ Aside = Annotated[Sample | Interview | Check, Field(discriminator="kind")]
 ASIDE: TypeAdapter[Aside] = TypeAdapter(Aside)
 
 
-class AsideStore:
+class AsideStore(OfDatabase):
     """Reads and writes what was asked beside runs, from any thread. A damaged row raises `Unreadable`."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
 
     def add(self, run: str, aside: Aside) -> None:
         """Keep one; when this returns, a killed process has not lost it."""

@@ -11,7 +11,7 @@ from courtroom.access import Access, Resource, needs
 from courtroom.errors import CourtroomError
 from courtroom.sharing import changing, demand_change
 from courtroom.store.connection import fitting, read
-from courtroom.store.database import Database, insert
+from courtroom.store.database import OfDatabase, insert
 from courtroom.strict import Strict
 
 BEFORE = ""
@@ -72,11 +72,8 @@ class Liked(AudienceArgument):
     likes: int
 
 
-class AudienceStore:
+class AudienceStore(OfDatabase):
     """Reads and writes audiences. Methods may be called from any thread. A damaged row raises `Unreadable`."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
 
     @needs(Access.RUN)
     def open(self, run: str, shown: int | None = None) -> Audience:

@@ -15,7 +15,7 @@ from courtroom.errors import CourtroomError
 from courtroom.evaluation.significance import krippendorffs_alpha
 from courtroom.sharing import listed, may_see, note
 from courtroom.store.connection import read, read_all
-from courtroom.store.database import Database, insert
+from courtroom.store.database import OfDatabase, insert
 from courtroom.store.database import marks as placeholders
 from courtroom.strict import Strict
 
@@ -62,11 +62,8 @@ def check_target(record: Record, target: str) -> None:
         raise CourtroomError(f"This run has no member and no call “{target}”. Name one by its id or its path.")
 
 
-class MarkStore:
+class MarkStore(OfDatabase):
     """Reads and writes marks. Methods may be called from any thread. A damaged row raises `Unreadable`."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
 
     @needs(Access.LOOK)
     def put(self, run: str, mark: Mark) -> None:

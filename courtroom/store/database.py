@@ -70,6 +70,13 @@ class Database:
         raise NotImplementedError
 
 
+class OfDatabase:
+    """What reads and writes rows of a store."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+
 def insert(
     db: StoreConnection,
     table: str,
