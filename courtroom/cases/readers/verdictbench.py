@@ -256,8 +256,7 @@ def _evidence(record: _Part) -> Iterator[dict[str, Any]]:
         for name, value in mixed.items():
             pieces += [(_side(name, "evidence"), part) for part in record.parts(value, "evidence")]
     else:
-        for part in record.parts(mixed, "evidence"):
-            pieces.append((_side(part.text("side"), part.name("side")), part))
+        pieces += [(_side(part.text("side"), part.name("side")), part) for part in record.parts(mixed, "evidence")]
     counts = dict.fromkeys(SIDES, 0)
     for side, part in pieces:
         counts[side] += 1
