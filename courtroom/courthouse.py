@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from courtroom.access import Access, acting_account, acts, allow_all_where_nobody_signs_in, needs
 from courtroom.accounts import AccountStore
 from courtroom.bell import Bell
-from courtroom.cases.ask import asked_with
 from courtroom.cases.case import Case
+from courtroom.cases.drafts import asked_with
 from courtroom.cases.labelled import LabelledTask
 from courtroom.cases.library import Library
 from courtroom.datasets.store import Datasets
@@ -64,7 +64,7 @@ from courtroom.store.opening import open_store
 from courtroom.store.writer import Writer
 
 if TYPE_CHECKING:
-    from courtroom.datasets.imports import DatasetImports
+    from courtroom.datasets.importing import DatasetImports
     from courtroom.experiments.service import Experiments
     from courtroom.models.pool import ModelPool
     from courtroom.procedures import Procedures
@@ -233,7 +233,7 @@ class Courthouse:
 
     @cached_property
     def dataset_imports(self) -> DatasetImports:
-        from courtroom.datasets.imports import DatasetImports  # slow to import: not to list cases or runs
+        from courtroom.datasets.importing import DatasetImports  # slow to import: not to list cases or runs
 
         return DatasetImports(self.datasets, self.media, self.settings.home / "uploads")
 

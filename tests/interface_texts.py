@@ -122,6 +122,7 @@ def _declared() -> Iterator[tuple[str, str]]:
 
     others = (
         "cases/checks",
+        "cases/readers/pdf",
         "declarations/setup",
         *(f"models/{one}" for one in ("beside", "failures", "script", "spec")),
     )

@@ -12,7 +12,7 @@ from typing import Any, Literal, Self
 import tomli_w
 from pydantic import Field, JsonValue, ValidationError, model_validator
 
-from courtroom.cases.case import CaseT, option
+from courtroom.cases.case import CaseT
 from courtroom.cases.checks import explain
 from courtroom.datasets import Datasets
 from courtroom.datasets.selection import VERSION_MARK, Preparation, Selection
@@ -26,7 +26,7 @@ from courtroom.experiments.hypotheses import Hypothesis, Preregistration
 from courtroom.language import N_
 from courtroom.questions.mirror import with_texts
 from courtroom.settings import DATA
-from courtroom.strict import Strict
+from courtroom.strict import Strict, option
 
 Change = Literal["base", "knob", "rule", "member", "evidence", "grid", "again", "mirror"]
 """What an arm of a what-if changes; `base` is nothing, `grid` several things at once, `again` nothing but the seed,

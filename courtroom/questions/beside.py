@@ -41,6 +41,8 @@ if TYPE_CHECKING:
 
 A = TypeVar("A", bound=BaseModel)
 T = TypeVar("T")
+Keys = Mapping[str, str] | None
+"""Of providers, as the person typed them who asks."""
 ANY_NUMBER = 10**6
 """Of failed answers: each of them is asked anew, once."""
 PROMPTS = Path(__file__).parent / "prompts"
@@ -94,7 +96,7 @@ def ask_beside(
     runner: Runner,
     record: Record | str,
     questions: Sequence[Asked[Any]],
-    keys: Mapping[str, str] | None,
+    keys: Keys,
     failures: Mapping[str, int],
     spent: Spent | None = None,
     keep: Callable[[Asked[Any], Called], Awaitable[None]] | None = None,
@@ -103,7 +105,6 @@ def ask_beside(
 
     Args:
         record: of the run beside which they are asked, or the name under which what belongs to no run is paid.
-        keys: what the person typed who asks.
         failures: how often a question, by its path, failed.
         spent: what counts in the questions' budget; what the run has spent, where there is none.
         keep: puts more on record than the answers, which always are, as soon as one is there.
@@ -146,7 +147,7 @@ def ask_beside(
 
 @needs(Access.RUN)
 def ask_outside_runs(
-    house: Courthouse, what: str, questions: Sequence[Asked[Any]], keys: Mapping[str, str] | None
+    house: Courthouse, what: str, questions: Sequence[Asked[Any]], keys: Keys
 ) -> list[dict[str, Any] | str]:
     """Ask what belongs to no run, all within one budget; it counts in the month of the person who acts. Return each
     answer, or a sentence that says why there is none.
@@ -194,9 +195,7 @@ class Question:
     """An answer has about so many."""
 
 
-def ask_and_keep(
-    house: Courthouse, record: Record, questions: Iterable[Question], keys: Mapping[str, str] | None
-) -> Future[AskedBeside]:
+def ask_and_keep(house: Courthouse, record: Record, questions: Iterable[Question], keys: Keys) -> Future[AskedBeside]:
     """Ask within the run's budget as it is now, for a person may have raised it; each answer is on disk at once."""
     run, by_path = record.run, {one.asked.path: one for one in questions}
     at = RunInput(house.procedures[run.procedure], record.case, record.setup, run.seed, record.interventions)
@@ -234,7 +233,7 @@ class Plans:
         """What goes on beside each run, or was the last, in this process."""
 
     @needs(Access.RUN)
-    def start(self, plan: Plan, keys: Mapping[str, str] | None = None) -> Future[AskedBeside]:
+    def start(self, plan: Plan, keys: Keys = None) -> Future[AskedBeside]:
         """Ask what was planned, within the run's budget."""
         run = plan.record.run.id
         changing(self._house.database, "ask", Resource(kind="run", id=run), self.what)

@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 import typer
 from typer import Argument, Option
 
-from courtroom.cases.ask import asked_with
+from courtroom.cases.drafts import asked_with
 from courtroom.cases.files import ENDINGS, read_upload
 from courtroom.cases.readers.tables import names_from
 from courtroom.courthouse import Courthouse

@@ -3,7 +3,6 @@
 from collections import Counter
 from collections.abc import Callable, Iterator
 from datetime import date, datetime
-from functools import partial
 from typing import Any, Literal, get_args, get_origin
 
 import streamlit as st
@@ -308,7 +307,7 @@ def _ask(house: Courthouse, drafts: Drafts, draft: Draft) -> None:
         elif st.button(_("Draft the case"), type="primary", icon=":material/edit_note:"):
             with errors_shown(), st.spinner(_("Asking the model ...")):
                 spec = ModelSpec.model_validate({**values, **SAMPLED})
-                drafts.save(drafted(house, draft, spec, partial(drafts.medium, draft), typed_keys()))
+                drafts.save(drafted(house, drafts, draft, spec, typed_keys()))
                 st.rerun()
     if draft.questions:
         st.info(_("The model asks: {questions}", questions=literal(" ".join(draft.questions))), icon=":material/help:")

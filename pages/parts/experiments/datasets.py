@@ -11,8 +11,7 @@ from courtroom.cases.readers.tables import names_from
 from courtroom.courthouse import Courthouse
 from courtroom.datasets import statistics
 from courtroom.datasets.forms import FORMS
-from courtroom.datasets.importing import Order, columns_from, dataset_name
-from courtroom.datasets.imports import ImportProgress
+from courtroom.datasets.importing import ImportProgress, Order, columns_from, dataset_name
 from courtroom.datasets.printed import printed_tables
 from courtroom.datasets.row import DatasetInfo, ImportCounts
 from courtroom.datasets.selection import Preparation, Selection
