@@ -20,7 +20,7 @@ from courtroom.engine.record import Record
 from courtroom.judging.dispute_weights import contributions
 from courtroom.judging.explained import points
 from courtroom.language import N_
-from courtroom.models.task import Answer, Longest, Reason, Room, Task
+from courtroom.models.task import Answer, Longest, Reason, Room, Task, filled
 from courtroom.panel.follow_graph import FollowGraph
 from courtroom.panel.personas import DISPUTES, LONGEST_NAME, Persona, sample_panel
 from courtroom.strict import Strict
@@ -131,10 +131,8 @@ def without_words(said: Sequence[Earlier]) -> tuple[Earlier, ...]:
 class Reasons(Answer):
     """What speaks for the side on which a member begins."""
 
-    reasons: Annotated[tuple[Reason, ...], Longest(4, 5)] = Field(
-        min_length=1,
-        max_length=100,
-        description=N_("What speaks best for this vote, in one or two sentences each, the weightiest first?"),
+    reasons: Annotated[tuple[Reason, ...], Longest(4, 5)] = filled(
+        N_("What speaks best for this vote, in one or two sentences each, the weightiest first?"), max_length=100
     )
 
 

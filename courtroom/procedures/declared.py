@@ -33,6 +33,7 @@ def declared(
         whose: [PaperSetting(**{"value": None, **row}) for row in rows]
         for whose, rows in file.pop("settings", {}).items()
     }
+    file.pop("knobs", None)  # which the module's setup reads
     views = zip(file.pop("views", ()), draws, strict=True)
     controls = file.pop("controls", None)
     return {

@@ -6,7 +6,7 @@ from typing import Literal, Self
 from courtroom import Court, Member, Procedure, Verdict
 from courtroom.cases.case import Case
 from courtroom.cases.question import LETTERS
-from courtroom.declarations.knobs import Group, knob
+from courtroom.declarations.knobs import knobs
 from courtroom.declarations.parts import Counting
 from courtroom.judging.jurors import Doubt, Earlier, TalkSetup, ask_alone, recalled, seen_count
 from courtroom.judging.options import PROPOSING, choices, media, names, outcome, proposed
@@ -22,37 +22,19 @@ from courtroom.procedures.discussion.tasks import (
     SumUp,
 )
 
+knob = knobs(__file__)
+
 
 class DiscussionSetup(TalkSetup):
     """Who discusses a case, and how."""
 
-    speakers: int = knob(3, "Speakers", "Each votes in every turn.", Group.WHO, first=True, ge=1, le=51)
-    turns: int = knob(2, "Turns", "How often each speaks. The last turn decides.", ge=1, le=5)
-    order: Literal["one-by-one", "simultaneous", "summarised"] = knob(
-        "one-by-one",
-        "Order",
-        "`one-by-one`: each reads all that was said before; `simultaneous`: all speak at once and read the turns before; "
-        "`summarised`: all speak at once and read a summary of the turns before.",
-        first=True,
-    )
-    points_of_view: bool = knob(
-        True,
-        "Points of view",
-        "Each speaker has one of five points of view. Off: all are asked the same, and differ by chance alone.",
-        Group.WHO,
-        first=True,
-    )
-    show_media: bool = knob(
-        True,
-        "Pictures and videos",
-        "Speakers see them, or read their descriptions where their model can't see. Off: neither.",
-    )
+    speakers: int = knob("speakers", 3, ge=1, le=51)
+    turns: int = knob("turns", 2, ge=1, le=5)
+    order: Literal["one-by-one", "simultaneous", "summarised"] = knob("order", "one-by-one")
+    points_of_view: bool = knob("points_of_view", True)
+    show_media: bool = knob("show_media", True)
     doubt: Doubt = "firmly-convinced"
-    tie: Literal["buyer", "seller", "lot"] = knob(
-        "buyer",
-        "A tie goes to the",
-        "The paper does not say; a setting of ours. Where there is no buyer, the lot decides.",
-    )
+    tie: Literal["buyer", "seller", "lot"] = knob("tie", "buyer")
 
     def complete(self, case: Case, seed: int) -> Self:
         """With a tie that can be in this case."""

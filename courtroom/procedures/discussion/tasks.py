@@ -18,14 +18,14 @@ from courtroom.media.medium import Medium
 from courtroom.models.narrow import narrowed
 from courtroom.models.offline import methods
 from courtroom.models.script import Script
-from courtroom.models.task import Label, Overview, Paragraph
+from courtroom.models.task import Label, Overview, Paragraph, filled
 from courtroom.strict import Strict
 
 
 class Statement(Answer):
     """What a speaker says in a turn; the reasons come before the vote."""
 
-    statement: Paragraph = Field(min_length=1, description="What do you say, and what in the material decides?")
+    statement: Paragraph = filled("What do you say, and what in the material decides?")
     verdict: Label = Field(description="Who is more in the right about what the buyer asks for, as you see it now?")
 
 
@@ -38,9 +38,7 @@ class Opinion(Statement):
 class Digest(Answer):
     """What was said in the turns so far."""
 
-    summary: Overview = Field(
-        min_length=1, description="On which points do the speakers agree, and on which do they differ?"
-    )
+    summary: Overview = filled("On which points do the speakers agree, and on which do they differ?")
 
 
 class Remark(Strict):

@@ -35,8 +35,7 @@ class Reflection(BaseModel):
 class DeriveNorms(Task[Reflection]):
     """Norms from a precedent and its jurors' opinions, the closest earlier norms in view (Eq. 13)."""
 
-    name = "reflect"
-    title = "Norm distillation"
+    name, title = "reflect", "Norm distillation"
     dispute: str
     category: str
     language: str

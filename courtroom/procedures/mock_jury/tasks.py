@@ -17,7 +17,7 @@ from courtroom.judging.options import names, weighed_choice
 from courtroom.media.medium import Medium
 from courtroom.models.narrow import narrowed
 from courtroom.models.script import Script
-from courtroom.models.task import Answer, Label, Paragraph, Task
+from courtroom.models.task import Answer, Label, Paragraph, Task, filled
 from courtroom.panel.personas import Persona
 from courtroom.procedures.mock_jury.setup import Standard
 from courtroom.strict import Strict
@@ -26,7 +26,7 @@ from courtroom.strict import Strict
 class Ballot(Answer):
     """What a juror says to the others, and its vote; the reasons come first."""
 
-    statement: Paragraph = Field(min_length=1, description="What do you say, and what in the evidence decides?")
+    statement: Paragraph = filled("What do you say, and what in the evidence decides?")
     vote: Label = Field(description="How do you vote now?")
 
 
