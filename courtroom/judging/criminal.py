@@ -11,16 +11,7 @@ from statistics import fmean
 from typing import Annotated, Any, TypeVar
 
 from annotated_types import MinLen
-from pydantic import (
-    AliasChoices,
-    BaseModel,
-    BeforeValidator,
-    ConfigDict,
-    Field,
-    WithJsonSchema,
-    create_model,
-    model_validator,
-)
+from pydantic import AliasChoices, BaseModel, BeforeValidator, Field, WithJsonSchema, create_model, model_validator
 from pydantic.fields import FieldInfo
 from pydantic.json_schema import SkipJsonSchema
 
@@ -29,7 +20,7 @@ from courtroom.cases.criminal import CriminalCase
 from courtroom.knowledge.search import Hit
 from courtroom.law import Charge, Decided, Further, Judgment, Statute, Term
 from courtroom.media.medium import Medium
-from courtroom.models.task import Label, Longest
+from courtroom.models.task import Answer, Label, Longest
 from courtroom.settings import DATA
 from courtroom.strict import Strict
 from courtroom.text.words import sentences
@@ -98,10 +89,8 @@ TERM = (
 FURTHER: Any = Field(default=None, exclude_if=lambda further: further is None)
 
 
-class JudgmentAnswer(BaseModel):
+class JudgmentAnswer(Answer):
     """Articles, charges and term (JurisAgents, table 8)."""
-
-    model_config = ConfigDict(frozen=True, extra="ignore", str_strip_whitespace=True, populate_by_name=True)
 
     relevant_articles: Articles
     charge: Charges = Field(validation_alias=AliasChoices("charge", "charges", "accusation"))

@@ -3,11 +3,11 @@
 import random
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
-from functools import partial
+from functools import cache, partial
 from itertools import cycle, product
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import Field, SerializeAsAny
+from pydantic import Field, SerializeAsAny, create_model
 
 from courtroom.cases.case import Case
 from courtroom.cases.dispute import Dispute
@@ -181,12 +181,19 @@ HEARD = 0.5
 """How much of the others' pull is left with the offline model where nobody sees its vote; invented."""
 
 
-async def ask_alone(
-    court: Court[Case, Setup], wanted: bool, member: Member, task: Task[Any], private: type[Task[Any]]
-) -> None:
+async def ask_alone(court: Court[Case, Setup], wanted: bool, member: Member, task: Task[Any]) -> None:
     """Ask a member in private what it was just asked, where the setup wants it. An abstention is none of the run's business."""
     if wanted:
+        private = _in_private(type(task))
         await court.try_ask(member, private.model_validate({**dict(task), "in_private": True}), STEP)
+
+
+@cache
+def _in_private(kind: type[Task[Any]]) -> type[Task[Any]]:
+    """Return the same kind of question under the title of a private ballot."""
+    private = create_model(f"{kind.__name__}InPrivate", __base__=kind)
+    private.title = TITLE
+    return private
 
 
 def private_votes(record: Record, procedure: Procedure) -> dict[str, dict[str, str]]:

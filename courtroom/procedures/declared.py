@@ -51,6 +51,12 @@ def declared(
     }
 
 
+def role_titles(code: str) -> dict[str, str]:
+    """Return what roles are called, by name, as `procedure.toml` beside a module declares them. `code`: its `__file__`."""
+    file = tomllib.loads(Path(code).with_name("procedure.toml").read_text(encoding="utf-8"))
+    return {role["name"]: role["title"] for role in file["roles"]}
+
+
 def _preset(given: Mapping[str, Any], settings: Mapping[str, Sequence[PaperSetting]]) -> Preset:
     """Return a preset: the paper's settings that it names, then changes of its own."""
     published = [setting for whose in given.get("settings", ()) for setting in settings[whose]]

@@ -135,11 +135,6 @@ def juror_id(seat: int) -> str:
     return f"juror-{seat:02d}"
 
 
-def seat_of(juror: Member) -> int:
-    """The number of a juror's seat, from 1."""
-    return int(juror.id.removeprefix("juror-"))
-
-
 def members(setup: CyberJurorsSetup) -> tuple[Member, ...]:
     """The jurors, the clerk who writes the collective summary, and in a shared examination the examiner."""
     jurors = []

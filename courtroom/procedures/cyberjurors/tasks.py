@@ -12,7 +12,7 @@ from pydantic import BaseModel, BeforeValidator, Field, create_model
 
 from courtroom.cases.dispute import SIDES, Dispute, Evidence, Side
 from courtroom.declarations.parts import Peers
-from courtroom.judging.jurors import TITLE, CountSeen, Earlier, InPrivate, without_words
+from courtroom.judging.jurors import CountSeen, Earlier, InPrivate, without_words
 from courtroom.media.medium import Medium
 from courtroom.models.narrow import bounded, folded, known, narrowed
 from courtroom.models.script import Script
@@ -418,12 +418,6 @@ class Judge(Task[Opinion]):
         """What is written, by what it hears."""
         verdict, words = script.said(SIDES, self.round, [one.verdict for one in self.heard])
         return Opinion.model_validate({"verdict": verdict, "reasoning": (words,)})
-
-
-class JudgeInPrivate(Judge):
-    """Stage IV, if nobody saw the vote."""
-
-    title = TITLE
 
 
 class JudgeAtOnce(Task[Opinion]):

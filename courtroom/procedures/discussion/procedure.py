@@ -11,16 +11,7 @@ from courtroom.declarations.parts import Counting
 from courtroom.judging.jurors import Doubt, Earlier, TalkSetup, ask_alone, recalled, seen_count
 from courtroom.judging.options import PROPOSING, choices, media, names, outcome, proposed
 from courtroom.procedures.declared import declared
-from courtroom.procedures.discussion.tasks import (
-    METHODS,
-    PEERS,
-    POINTS_OF_VIEW,
-    Remark,
-    Speak,
-    SpeakInPrivate,
-    Statement,
-    SumUp,
-)
+from courtroom.procedures.discussion.tasks import METHODS, PEERS, POINTS_OF_VIEW, Remark, Speak, Statement, SumUp
 
 knob = knobs(__file__)
 
@@ -111,7 +102,7 @@ async def deliberate(court: Session) -> Verdict:
 
 def view_of(court: Session, speaker: Member) -> str:
     """What a speaker looks at; empty where all are asked the same."""
-    place = (int(speaker.id.removeprefix("speaker-")) - 1) % len(POINTS_OF_VIEW)
+    place = (speaker.seat - 1) % len(POINTS_OF_VIEW)
     between = any(option.is_party for option in court.case.choices)
     view = POINTS_OF_VIEW[place].looks_at if between else POINTS_OF_VIEW[place].elsewhere
     return view if court.setup.points_of_view else ""
@@ -136,11 +127,12 @@ async def speak(
     counts: Mapping[str, int],
 ) -> Remark | None:
     """One speaker's statement, and its vote; None where it abstains."""
-    seat = int(speaker.id.removeprefix("speaker-"))
-    again, place = divmod(seat - 1, len(POINTS_OF_VIEW))
+    again, place = divmod(speaker.seat - 1, len(POINTS_OF_VIEW))
     viewed, name = court.setup.points_of_view, speaker.name
     if court.case.language.startswith("zh"):
-        name = POINTS_OF_VIEW[place].chinese + (f" {again + 1}" if again else "") if viewed else f"发言人 {seat}"
+        name = (
+            POINTS_OF_VIEW[place].chinese + (f" {again + 1}" if again else "") if viewed else f"发言人 {speaker.seat}"
+        )
     task = Speak(
         case=court.case,
         proposals=proposals,
@@ -156,7 +148,7 @@ async def speak(
     )
     answer: Statement | None = await court.try_ask(speaker, task)
     court.vote(speaker, answer.verdict if answer else None, (answer.statement,) if answer else ())
-    await ask_alone(court, court.setup.private_ballots, speaker, task, SpeakInPrivate)
+    await ask_alone(court, court.setup.private_ballots, speaker, task)
     return Remark(name=name, turn=turn, statement=answer.statement, verdict=answer.verdict) if answer else None
 
 

@@ -12,7 +12,7 @@ from courtroom.cases.dispute import Dispute, Side
 from courtroom.declarations.parts import Peers
 from courtroom.judging.dispute_weights import contributions, stance
 from courtroom.judging.explained import said, weighed_up
-from courtroom.judging.jurors import HEARD, TITLE, InPrivate
+from courtroom.judging.jurors import HEARD, InPrivate
 from courtroom.judging.options import names, propose, titled, weighed_choice
 from courtroom.media.medium import Medium
 from courtroom.models.narrow import narrowed
@@ -86,12 +86,6 @@ class Speak(Task[Statement]):
         heard = {one.name: one.verdict for one in self.said if one.name != self.speaker}
         verdict, words = script.said(names(self.case, self.proposals), self.turn, [*heard.values()])
         return Statement(statement=words, verdict=verdict)
-
-
-class SpeakInPrivate(Speak):
-    """Who would be right, if nobody heard it?"""
-
-    title = TITLE
 
 
 class SumUp(Task[Digest]):

@@ -11,7 +11,7 @@ from courtroom.judging.jurors import BestReasons, Earlier, ask_alone, best_reaso
 from courtroom.judging.options import PROPOSING, Propose, choices, names, outcome, propose, proposed, titled
 from courtroom.procedures.declared import declared
 from courtroom.procedures.mock_jury.setup import MockJurySetup, members
-from courtroom.procedures.mock_jury.tasks import PEERS, Said, Vote, VoteInPrivate, vote
+from courtroom.procedures.mock_jury.tasks import PEERS, Said, Vote, vote
 
 JuryRoom = Court[Case, MockJurySetup]
 HUNG = "Hung jury"
@@ -119,7 +119,7 @@ async def speak(
         statement, choice = (ballot.statement, ballot.vote) if ballot else ("", None)
     court.vote(juror, choice, (statement,) if statement else ())
     if not begins:
-        await ask_alone(court, court.setup.private_ballots, juror, task, VoteInPrivate)
+        await ask_alone(court, court.setup.private_ballots, juror, task)
     return {juror.id: Said(name=juror.name, statement=statement, vote=choice)} if choice else {}
 
 
