@@ -12,17 +12,23 @@ from courtroom.declarations.changes import merged
 from courtroom.declarations.paper import PaperSetting, changes
 from courtroom.declarations.parts import Choice, Controls, Ending, Preset, Role, StageKind, View
 from courtroom.engine.record import Record
+from courtroom.models.offline import Methods
 
 Draw = Callable[[Record], Mapping[str, Sequence[Block]]]
 
 
 def declared(
-    code: str, *, draws: Sequence[Draw] = (), stages: tuple[StageKind, ...] = (), choices: tuple[Choice, ...] = ()
+    code: str,
+    offline: Methods,
+    draws: Sequence[Draw] = (),
+    stages: Sequence[StageKind] = (),
+    choices: Sequence[Choice] = (),
 ) -> dict[str, Any]:
     """Return the arguments of a `Procedure` that stand in the TOML file with the name of a module.
 
     Args:
         code: the module's `__file__`.
+        offline: how the offline model answers each of the tasks.
         draws: what draws each of the file's views, in its order.
         stages, choices: those that other procedures have too; those of the file come after them.
     """
@@ -47,6 +53,8 @@ def declared(
         "looks_in": tuple(file.get("looks_in", ())),
         "ending": Ending(**file.get("ending", {})),
         "controls": TypeAdapter(Controls).validate_python(controls) if controls else None,
+        "tasks": tuple(offline),
+        "offline": offline,
         "prompts": path.parent / "prompts",
     }
 

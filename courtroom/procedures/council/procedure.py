@@ -115,11 +115,9 @@ def answer(court: Session, letter: str, reply: Reply) -> Shown:
 
 
 COUNCIL = Procedure(
-    **declared(__file__, draws=(drawn,)),
+    **declared(__file__, METHODS, draws=(drawn,)),
     setup=CouncilSetup,
     choices_in=choices,
-    tasks=tuple(METHODS),
-    offline=METHODS,
     members=members,
     deliberate=deliberate,
     at_most=lambda case, setup: 2 * setup.seats + (1 if case.choices else 2),

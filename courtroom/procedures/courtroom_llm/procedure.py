@@ -349,11 +349,9 @@ def labels_of(case: LabelledTask) -> tuple[Choice, ...]:
 
 
 COURTROOM_LLM = Procedure(
-    **declared(__file__, draws=(pleadings, bench, similar, ambiguity, results)),
+    **declared(__file__, METHODS, draws=(pleadings, bench, similar, ambiguity, results)),
     setup=CourtroomLLMSetup,
     choices_in=labels_of,
-    tasks=tuple(METHODS),
-    offline=METHODS,
     members=members,
     deliberate=deliberate,
     at_most=at_most,

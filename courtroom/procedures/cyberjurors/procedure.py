@@ -273,10 +273,8 @@ def at_most(case: Dispute, setup: CyberJurorsSetup) -> int:
 
 
 CYBERJURORS = Procedure(
-    **declared(__file__, draws=(precedents, summaries, examination), choices=CHOICES),
+    **declared(__file__, METHODS, draws=(precedents, summaries, examination), choices=CHOICES),
     setup=CyberJurorsSetup,
-    tasks=(*METHODS, jurors.BestReasons),
-    offline={**METHODS, jurors.BestReasons: jurors.best_reasons},
     members=members,
     deliberate=deliberate,
     at_most=at_most,

@@ -163,11 +163,9 @@ def at_most(case: Case, setup: DiscussionSetup) -> int:
 
 
 DISCUSSION = Procedure(
-    **declared(__file__, stages=(PROPOSING,)),
+    **declared(__file__, METHODS, stages=(PROPOSING,)),
     setup=DiscussionSetup,
     choices_in=choices,
-    tasks=tuple(METHODS),
-    offline=METHODS,
     members=members,
     deliberate=deliberate,
     at_most=at_most,

@@ -111,10 +111,8 @@ def _learned(record: Record) -> dict[str, list[Block]]:
 
 
 DISTILLATION = Procedure(
-    **declared(__file__, draws=(_learned,)),
+    **declared(__file__, {DeriveNorms: reflect}, draws=(_learned,)),
     setup=DistillationSetup,
-    tasks=(DeriveNorms,),
-    offline={DeriveNorms: reflect},
     deliberate=distil,
     at_most=lambda case, setup: len(case.precedents),
 )

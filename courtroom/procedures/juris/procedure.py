@@ -201,10 +201,8 @@ def at_most(case: Document, setup: JurisSetup) -> int:
 
 
 JURIS = Procedure(
-    **declared(__file__, draws=(ballots, summary, jurors, measures)),
+    **declared(__file__, METHODS, draws=(ballots, summary, jurors, measures)),
     setup=JurisSetup,
-    tasks=tuple(METHODS),
-    offline=METHODS,
     members=members,
     deliberate=deliberate,
     at_most=at_most,

@@ -1,7 +1,7 @@
 """What the six roles are asked, and what their answers look like (tables 6 to 13). Charges and articles stay free: the chief judge
 is to prefer the candidates and may go beyond them (table 8)."""
 
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import BaseModel, Field
 
@@ -129,6 +129,7 @@ class SummariseCase(OfFacts, Task[CaseSummary]):
 class Decides(BaseModel):
     """For tasks whose role decides on articles, charges and term."""
 
+    gives_way: ClassVar = ("found.precedents", "found.statutes")
     reasons: bool = False
     """Whether reasons come before the judgment."""
     fuller: bool = Field(default=False, exclude_if=lambda fuller: not fuller)
@@ -144,7 +145,6 @@ class Decide(Decides, Task[JudgmentAnswer]):
     """Chief judge: articles, charges, term (tables 8 and 13). The facts themselves are not shown."""
 
     name, title = "decide", "Judgment"
-    gives_way = ("found.precedents", "found.statutes")
     offline_only = (*SCORES, "language")  # a prompt has it from the case
     language: str
     information: DefendantInformation
@@ -158,7 +158,6 @@ class DecideAlone(OfFacts, Decides, Task[JudgmentAnswer]):
     """One judge without the other roles (table 1: “w/o MA”, and with nothing looked up the plain model)."""
 
     name, title = "decide-alone", "Judgment in one step"
-    gives_way = ("found.precedents", "found.statutes")
     offline_only = SCORES
     found: CaseInformation
 

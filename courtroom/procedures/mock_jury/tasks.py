@@ -14,10 +14,11 @@ from courtroom.cases.case import Case
 from courtroom.cases.criminal import Trial
 from courtroom.declarations.parts import Peers
 from courtroom.judging.explained import said
-from courtroom.judging.jurors import HEARD, Earlier, InPrivate, without_words
-from courtroom.judging.options import names, weighed_choice
+from courtroom.judging.jurors import HEARD, Earlier, InPrivate, best_reasons, without_words
+from courtroom.judging.options import names, propose, weighed_choice
 from courtroom.media.medium import Medium
 from courtroom.models.narrow import narrowed
+from courtroom.models.offline import methods
 from courtroom.models.script import Script
 from courtroom.models.task import Answer, Label, Paragraph, Task, filled
 from courtroom.panel.personas import Persona
@@ -140,3 +141,6 @@ def vote(task: Vote, draw: random.Random) -> Ballot:
     told = [said(case.language, "piece", piece=piece, weight=weighs, **names) for weighs, piece in weighed]
     total = said(case.language, "trial", first=pro, second=con, final=final, **names)
     return Ballot(statement=said(case.language, "space").join([*told, total]), vote=side)
+
+
+METHODS = methods(propose, vote, best_reasons)

@@ -136,10 +136,10 @@ def at_most(case: CriminalCase, setup: VerdictSetup) -> int:
 
 
 VERDICT = Procedure(
-    **declared(__file__, draws=(flow, turns, retrieved, memory, learned, lambda record: {"": compared(record)})),
+    **declared(
+        __file__, METHODS, draws=(flow, turns, retrieved, memory, learned, lambda record: {"": compared(record)})
+    ),
     setup=VerdictSetup,
-    tasks=tuple(METHODS),
-    offline=METHODS,
     members=members,
     deliberate=deliberate,
     at_most=at_most,

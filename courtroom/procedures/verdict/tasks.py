@@ -5,7 +5,7 @@ reference only" to the judge (prompt 3), and the presiding judge names articles 
 """
 
 import re
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 from pydantic import AliasChoices, BaseModel, Field, field_validator
 from pydantic.json_schema import SkipJsonSchema
@@ -141,15 +141,13 @@ class Turn(Strict):
 class OfMemory(BaseModel):
     """For tasks whose role is given the memory."""
 
+    gives_way: ClassVar = ("precedents", "directives")
+    offline_only: ClassVar = ("precedent_similarity", "directive_similarity")
     precedents: tuple[Recalled, ...] = ()
     directives: tuple[Directed, ...] = ()
     precedent_similarity: tuple[float, ...] = ()
     directive_similarity: tuple[float, ...] = ()
     """Cosines with the facts, in the same order. A language model reads the texts themselves."""
-
-
-MEMORY = ("precedents", "directives")
-SIMILARITIES = ("precedent_similarity", "directive_similarity")
 
 
 class Decides(BaseModel):
@@ -201,8 +199,6 @@ class Verify(OfFacts, OfMemory, Task[Verification]):
     """Adjudication supervisor: Pass or Reject, with statutes and memory in view."""
 
     name, title = "verify", "Verification"
-    gives_way = MEMORY
-    offline_only = SIMILARITIES
     draft: DraftJudgment
     statutes: tuple[Statute, ...]
     reasons_first: bool = False
@@ -216,8 +212,6 @@ class Preside(OfFacts, OfMemory, Decides, Task[FinalJudgment]):
     """Presiding judge: the final judgment, from all that the panel has produced (Eq. 4, prompt 5)."""
 
     name, title = "preside", "Final judgment"
-    gives_way = MEMORY
-    offline_only = SIMILARITIES
     points: tuple[str, ...]
     statutes: tuple[Statute, ...]
     turns: tuple[Turn, ...]
@@ -227,8 +221,6 @@ class JudgeAlone(OfFacts, OfMemory, Decides, Task[FinalJudgment]):
     """One judge without a panel, with statutes and memory (ablation “w/o MAS”, table 3)."""
 
     name, title = "alone", "Judgment"
-    gives_way = MEMORY
-    offline_only = SIMILARITIES
     statutes: tuple[Statute, ...]
 
 
