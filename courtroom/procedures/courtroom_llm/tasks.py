@@ -9,7 +9,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import BaseModel, Field
 
-from courtroom.declarations.parts import Peers
+from courtroom.declarations.parts import Peers, in_part
 from courtroom.models.narrow import asked_at_most, known, narrowed, same
 from courtroom.models.task import Answer, Label, Longest, Paragraph, Passages, Sentence, Task, filled
 from courtroom.strict import Strict
@@ -220,11 +220,7 @@ def listed(labels: Sequence[str]) -> str:
 def shown(task: ChooseLabel, votes: bool, reasons: bool) -> ChooseLabel:
     """The same question with labels and reasons of the judges before, with one of both, or with neither. The pleadings stay:
     prosecutor and attorney do not vote. A reason may still name the label that it is for."""
-    earlier = tuple(
-        Earlier(judge=one.judge, reason=one.reason if reasons else "", label=one.label if votes else "")
-        for one in task.earlier
-        if votes or reasons
-    )
+    earlier = in_part(task.earlier, votes, reasons, no_vote={"label": ""}, no_reason={"reason": ""})
     return task.model_copy(update={"earlier": earlier})
 
 

@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, BeforeValidator, Field, create_model
 
 from courtroom.cases.dispute import SIDES, Dispute, Evidence, Side
-from courtroom.declarations.parts import Peers
+from courtroom.declarations.parts import Peers, in_part
 from courtroom.judging.jurors import CountSeen, Earlier, InPrivate, without_words
 from courtroom.media.medium import Medium
 from courtroom.models.narrow import bounded, folded, known, narrowed
@@ -482,11 +482,7 @@ def shown(task: Judge, votes: bool, reasons: bool) -> Judge:
     """
     if not task.heard and not task.counts and task.summary is None:
         return task
-    heard = tuple(
-        Heard(name=one.name, verdict=one.verdict if votes else None, reasoning=one.reasoning if reasons else ())
-        for one in task.heard
-        if votes or reasons
-    )
+    heard = in_part(task.heard, votes, reasons, no_vote={"verdict": None}, no_reason={"reasoning": ()})
     own = task.own if reasons else without_words(task.own)
     summary, counts = _part(task.summary, votes, reasons), task.counts if votes else {}
     return task.model_copy(update={"heard": heard, "summary": summary, "counts": counts, "own": own})

@@ -9,7 +9,7 @@ from pydantic import BaseModel, Field, SerializeAsAny
 from courtroom import Answer, Task
 from courtroom.cases.case import Case
 from courtroom.cases.dispute import Dispute, Side
-from courtroom.declarations.parts import Peers
+from courtroom.declarations.parts import Peers, in_part
 from courtroom.judging.dispute_weights import contributions, stance
 from courtroom.judging.explained import said, weighed_up
 from courtroom.judging.jurors import HEARD, InPrivate
@@ -100,13 +100,7 @@ class SumUp(Task[Digest]):
 
 def shown(task: Speak, votes: bool, reasons: bool) -> Speak:
     """The same question with so much of what others said. A summary is free text: it counts as reasons."""
-    said = tuple(
-        one.model_copy(
-            update={"verdict": one.verdict if votes else None, "statement": one.statement if reasons else ""}
-        )
-        for one in task.said
-        if votes or reasons
-    )
+    said = in_part(task.said, votes, reasons, no_vote={"verdict": None}, no_reason={"statement": ""})
     summary, counts = task.summary if reasons else "", task.counts if votes else {}
     return task.model_copy(update={"said": said, "summary": summary, "counts": counts})
 

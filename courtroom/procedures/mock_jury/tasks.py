@@ -12,7 +12,7 @@ from pydantic import BaseModel, Field, SerializeAsAny
 
 from courtroom.cases.case import Case
 from courtroom.cases.criminal import Trial
-from courtroom.declarations.parts import Peers
+from courtroom.declarations.parts import Peers, in_part
 from courtroom.judging.explained import said
 from courtroom.judging.jurors import HEARD, Earlier, InPrivate, best_reasons, without_words
 from courtroom.judging.options import names, propose, weighed_choice
@@ -83,11 +83,7 @@ def shown(task: Vote, votes: bool, reasons: bool) -> Vote:
     without their reasons its own votes alone are left of it."""
     if not task.heard and not task.counts:
         return task
-    heard = tuple(
-        one.model_copy(update={"vote": one.vote if votes else None, "statement": one.statement if reasons else ""})
-        for one in task.heard
-        if votes or reasons
-    )
+    heard = in_part(task.heard, votes, reasons, no_vote={"vote": None}, no_reason={"statement": ""})
     own = task.own if reasons else without_words(task.own)
     return task.model_copy(update={"heard": heard, "counts": task.counts if votes else {}, "own": own})
 
