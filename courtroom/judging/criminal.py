@@ -20,7 +20,7 @@ from courtroom.cases.criminal import CriminalCase
 from courtroom.knowledge.search import Hit
 from courtroom.law import Charge, Decided, Further, Judgment, Statute, Term
 from courtroom.media.medium import Medium
-from courtroom.models.task import Answer, Label, Longest
+from courtroom.models.task import Answer, Label, Longest, filled
 from courtroom.settings import DATA
 from courtroom.strict import Strict
 from courtroom.text.words import sentences
@@ -63,22 +63,17 @@ def _several(value: Any, between: re.Pattern[str]) -> list[Any]:
 
 Articles = Annotated[
     tuple[law.ArticleNumber, ...],
-    Field(
-        min_length=1,
-        max_length=MOST_READ,
-        description="Which articles of the Criminal Law, by number (133 for 133-1 too), the weightiest first? Those that define the crime "
+    filled(
+        "Which articles of the Criminal Law, by number (133 for 133-1 too), the weightiest first? Those that define the crime "
         "come before those on the penalty.",
+        max_length=MOST_READ,
     ),
     BeforeValidator(partial(_several, between=_BETWEEN_ARTICLES)),
     Longest(MOST_ASKED),
 ]
 Charges = Annotated[
     tuple[Label, ...],
-    Field(
-        min_length=1,
-        max_length=MOST_READ,
-        description="Which charges, by name without the word for crime, the weightiest first?",
-    ),
+    filled("Which charges, by name without the word for crime, the weightiest first?", max_length=MOST_READ),
     BeforeValidator(partial(_several, between=re.compile("[;；]"))),
     Longest(MOST_ASKED),
 ]
