@@ -18,11 +18,7 @@ Draw = Callable[[Record], Mapping[str, Sequence[Block]]]
 
 
 def declared(
-    code: str,
-    offline: Methods,
-    draws: Sequence[Draw] = (),
-    stages: Sequence[StageKind] = (),
-    choices: Sequence[Choice] = (),
+    code: str, offline: Methods, draws: Sequence[Draw] = (), stages: Sequence[StageKind] = ()
 ) -> dict[str, Any]:
     """Return the arguments of a `Procedure` that stand in the TOML file with the name of a module.
 
@@ -30,7 +26,7 @@ def declared(
         code: the module's `__file__`.
         offline: how the offline model answers each of the tasks.
         draws: what draws each of the file's views, in its order.
-        stages, choices: those that other procedures have too; those of the file come after them.
+        stages: those that other procedures have too; those of the file come after them.
     """
     path = Path(code).with_suffix(".toml")
     file = tomllib.loads(path.read_text(encoding="utf-8"))
@@ -46,7 +42,7 @@ def declared(
         **file,
         "roles": tuple(Role(**role) for role in file["roles"]),
         "stages": (*stages, *(StageKind(**stage) for stage in file["stages"])),
-        "choices": (*choices, *(Choice(**choice) for choice in file.get("choices", ()))),
+        "choices": tuple(Choice(**choice) for choice in file.get("choices", ())),
         "views": tuple(View(**view, draw=draw) for view, draw in views),
         "presets": tuple(_preset(preset, settings) for preset in file["presets"]),
         "paper_settings": tuple(settings.get("paper", ())),

@@ -10,7 +10,6 @@ from courtroom.declarations.setup import Member
 from courtroom.engine.events import Tallied, Verdict
 from courtroom.engine.procedure import Procedure
 from courtroom.judging import jurors
-from courtroom.judging.dispute_weights import CHOICES
 from courtroom.knowledge.bases import dispute_text, precedent_id
 from courtroom.knowledge.index import ALL, Filter
 from courtroom.knowledge.search import Hit, Rank, Search
@@ -273,7 +272,7 @@ def at_most(case: Dispute, setup: CyberJurorsSetup) -> int:
 
 
 CYBERJURORS = Procedure(
-    **declared(__file__, METHODS, draws=(precedents, summaries, examination), choices=CHOICES),
+    **declared(__file__, METHODS, draws=(precedents, summaries, examination)),
     setup=CyberJurorsSetup,
     members=members,
     deliberate=deliberate,

@@ -129,7 +129,7 @@ class SummariseCase(OfFacts, Task[CaseSummary]):
 class Decides(BaseModel):
     """For tasks whose role decides on articles, charges and term."""
 
-    gives_way: ClassVar = ("found.precedents", "found.statutes")
+    gives_way: ClassVar[tuple[str, ...]] = ("found.precedents", "found.statutes")
     reasons: bool = False
     """Whether reasons come before the judgment."""
     fuller: bool = Field(default=False, exclude_if=lambda fuller: not fuller)

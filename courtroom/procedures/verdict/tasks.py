@@ -141,8 +141,8 @@ class Turn(Strict):
 class OfMemory(BaseModel):
     """For tasks whose role is given the memory."""
 
-    gives_way: ClassVar = ("precedents", "directives")
-    offline_only: ClassVar = ("precedent_similarity", "directive_similarity")
+    gives_way: ClassVar[tuple[str, ...]] = ("precedents", "directives")
+    offline_only: ClassVar[tuple[str, ...]] = ("precedent_similarity", "directive_similarity")
     precedents: tuple[Recalled, ...] = ()
     directives: tuple[Directed, ...] = ()
     precedent_similarity: tuple[float, ...] = ()
