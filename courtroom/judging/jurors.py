@@ -79,6 +79,11 @@ class JurySetup(TalkSetup):
         """Of another pool of people other jurors are drawn."""
         return self.model_copy(update={"jury": ()}) if "people" in changed and "jury" not in changed else self
 
+    def juror(self, number: int) -> Member:
+        """Return the juror of a seat, with its persona unless all are asked the same."""
+        persona = None if self.personas == "none" else self.jury[number - 1]
+        return self.seat(f"juror-{number:02d}", "juror", persona.name if persona else f"Juror {number}", persona)
+
 
 _Explained = Literal[
     "firmly-convinced", "moral-certainty", "any-reason", "hesitation",

@@ -55,8 +55,4 @@ class MockJurySetup(JurySetup):
 
 
 def members(setup: MockJurySetup) -> tuple[Member, ...]:
-    blank = setup.personas == "none"
-    return tuple(
-        setup.seat(f"juror-{seat:02d}", "juror", f"Juror {seat}" if blank else one.name, None if blank else one)
-        for seat, one in enumerate(setup.jury, 1)
-    )
+    return tuple(setup.juror(seat) for seat in range(1, len(setup.jury) + 1))
