@@ -14,7 +14,7 @@ from courtroom.cases.dispute import SIDES, Dispute, Evidence, Side
 from courtroom.declarations.parts import Peers, in_part
 from courtroom.judging.jurors import CountSeen, Earlier, InPrivate, without_words
 from courtroom.media.medium import Medium
-from courtroom.models.narrow import bounded, folded, known, narrowed
+from courtroom.models.narrow import asked_at_most, bounded, chosen, folded, known, narrowed
 from courtroom.models.script import Script
 from courtroom.models.task import Answer, Label, Longest, Overview, Reason, Task, filled
 from courtroom.panel.personas import Persona
@@ -126,19 +126,13 @@ def perception_of(answer: type[BaseModel], kinds: tuple[str, ...]) -> type[BaseM
     not asked."""
     if not kinds:
         return known(answer, "visual_findings", ())
-    finding = (
-        known(Finding, "media_type", kinds[0]) if len(set(kinds)) == 1 else narrowed(Finding, {"media_type": kinds})
-    )
-    if len(kinds) == 1:
-        finding = known(finding, "media_index", 0)
-    else:
-        finding = bounded(finding, "media_index", 0, len(kinds) - 1)
+    finding = chosen(Finding, "media_type", tuple(dict.fromkeys(kinds)))
+    last = len(kinds) - 1
+    finding = bounded(finding, "media_index", 0, last) if last else known(finding, "media_index", 0)
     if "video" not in kinds:
         finding = known(finding, "timestamp", "")
         most = Longest(min(MOST_FINDINGS, len(kinds) + 1), AMPLE_FINDINGS)
-        declared = answer.model_fields["visual_findings"]
-        fields: dict[str, Any] = {"visual_findings": (Annotated[declared.annotation, most], declared)}
-        answer = create_model(answer.__name__, __base__=answer, **fields)
+        answer = asked_at_most(answer, "visual_findings", most)
     return bounded(answer, "visual_findings", 0, MOST_READ, finding)
 
 
