@@ -95,12 +95,8 @@ async def proposed(
     court: Court[Case, Setup], members: Sequence[Member], as_whom: Callable[[Member], str], seen: tuple[Medium, ...]
 ) -> tuple[str, ...]:
     """Have members propose answers where the case has none, or take over one that stands: they group them themselves.
-
-    Args:
-        members: of these the first six propose.
-        as_whom: in what part a member speaks.
-        seen: the pictures and videos that go with the question.
-    """
+    `members`: of these the first six propose. `as_whom`: in what part a member speaks. `seen`: the pictures and videos
+    that go with the question."""
     if court.case.choices:
         return ()
     await court.stage("Proposals", PROPOSING.name)

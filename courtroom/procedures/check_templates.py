@@ -31,11 +31,8 @@ NOT_SHOWN = {
 
 async def unseen(prompts: Prompts, tasks: Collection[Task[Any]], seen: set[str]) -> list[str]:
     """Parts of inputs that no prompt of these tasks shows, as `task: input.part`, in the order in which they were tried.
-
-    Args:
-        tasks: questions that were asked; of each kind the one with the most in it is tried.
-        seen: the parts that were shown by other questions; those that are shown by these are added.
-    """
+    `tasks`: questions that were asked; of each kind the one with the most in it is tried. `seen`: the parts that were
+    shown by other questions; those that are shown by these are added."""
     fullest: dict[str, Task[Any]] = {}
     for task in sorted(tasks, key=lambda task: len(task.model_dump_json())):
         fullest[task.name] = task

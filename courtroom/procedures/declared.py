@@ -20,14 +20,9 @@ Draw = Callable[[Record], Mapping[str, Sequence[Block]]]
 def declared(
     code: str, offline: Methods, draws: Sequence[Draw] = (), stages: Sequence[StageKind] = ()
 ) -> dict[str, Any]:
-    """Return the arguments of a `Procedure` that stand in the TOML file with the name of a module.
-
-    Args:
-        code: the module's `__file__`.
-        offline: how the offline model answers each of the tasks.
-        draws: what draws each of the file's views, in its order.
-        stages: those that other procedures have too; those of the file come after them.
-    """
+    """Return the arguments of a `Procedure` that stand in the TOML file with the name of a module, of which `code` is the
+    `__file__`. `offline`: how the offline model answers each of the tasks. `draws`: what draws each of the file's views, in
+    its order. `stages`: those that other procedures have too; those of the file come after them."""
     path = Path(code).with_suffix(".toml")
     file = tomllib.loads(path.read_text(encoding="utf-8"))
     # A setting without a value is one that the paper leaves out, such as a limit.
