@@ -57,7 +57,7 @@ LOOKED_UP = ("get", "pop", "setdefault", "index", "switch_page", "getLogger", "s
 """Calls whose arguments are names or patterns."""
 DISPLAYED = {"Text", "Table", "Card", "Cards", "Step", "Diff", "Graph", "Marked", "Span", "Node", "View", "Choice", "Role", "StageKind",
              "Preset", "Export", "Source", "Field", "stage", "note", "Verdict", "Variant", "Lesson", "Measure", "over_labels", "_set",
-             "_warning", "_error", "_break", "_say_paused", "Decision", "Fact", "PaperSetting", "N_", "_fail", "Ending", "Flow", "Beside", "knob"}  # fmt: skip
+             "_warning", "_error", "_break", "_say_paused", "Decision", "Fact", "PaperSetting", "N_", "_fail", "Ending", "Flow", "Beside", "knob", "filled"}  # fmt: skip
 """Calls of the engine that declare or show what they are given."""
 SHOWN_PARTS = {"title", "help", "summary", "note", "reason", "why", "outcome", "empty", "parts", "none", "description"}
 """Arguments of the engine that are shown, whatever they are given to."""
@@ -255,7 +255,7 @@ class Source:
                     drawn = True
                 case ast.Call(func=func):
                     called = ast.unparse(func).split(".")[-1].split("[")[0]
-                    if called in ("Field", "option") and not FIELDS.match(self.name):
+                    if called in ("Field", "option", "filled") and not FIELDS.match(self.name):
                         return False
                     if called in ("_", "N_", "ngettext", "many") and child in parent.args:
                         return False
@@ -277,6 +277,11 @@ class Source:
                     return False
                 case ast.Raise():
                     return True
+                case ast.Assign(
+                    targets=[ast.Tuple(elts=[ast.Name(id="name"), ast.Name(id="title")])],
+                    value=ast.Tuple(elts=[_, said]),
+                ):
+                    return said is node
                 case ast.Assign(targets=[ast.Name(id=name)]) if isinstance(self.parents[parent], ast.ClassDef):
                     if name in ("title", "kind_title") or drawn:
                         return True

@@ -35,6 +35,11 @@ class Member(Strict):
     spec: ModelSpec
     persona: Persona | None = None
 
+    @property
+    def seat(self) -> int:
+        """The number of its seat, from 1: 5 of `juror-05`."""
+        return int(self.id.rpartition("-")[2])
+
     def __hash__(self) -> int:
         return hash(self.id)
 
@@ -125,7 +130,7 @@ class ScriptedSetup(Setup):
     script: ScriptedMembers = knob("script", ScriptedMembers())
 
     def with_scripts(self, panel: tuple[Member, ...], voting: Collection[str]) -> tuple[Member, ...]:
-        seats = {one.id: int(one.id.rpartition("-")[2]) for one in panel if one.role in voting}
+        seats = {one.id: one.seat for one in panel if one.role in voting}
         specs = {seat: ModelSpec(id=SCRIPT, script=one) for seat, one in self.script.scripts([*seats.values()]).items()}
         return tuple(one.model_copy(update={"spec": specs.get(seats.get(one.id, 0), one.spec)}) for one in panel)
 

@@ -38,10 +38,10 @@ def bounded(
 
 
 @lru_cache(maxsize=256)
-def asked_at_most(answer: type[BaseModel], field: str, most: int) -> type[BaseModel]:
+def asked_at_most(answer: type[BaseModel], field: str, most: int | Longest) -> type[BaseModel]:
     """An answer of the same name whose list or text is asked for up to this length; a longer one is read too."""
-    declared = answer.model_fields[field]
-    return _with(answer, {field: (Annotated[declared.annotation, Longest(most, most, most)], declared)})
+    declared, longest = answer.model_fields[field], Longest(most, most, most) if isinstance(most, int) else most
+    return _with(answer, {field: (Annotated[declared.annotation, longest], declared)})
 
 
 @lru_cache(maxsize=256)

@@ -12,7 +12,7 @@ from courtroom.cases.labelled import Document
 from courtroom.datasets.forms.criminal import candidate_id
 from courtroom.evaluation import lawbench
 from courtroom.evaluation.lawbench import term_score
-from courtroom.evaluation.summaries import Overlap, Quality, Semantic, bert_score, cost_effectiveness, overlap, why_not
+from courtroom.evaluation.summaries import Overlap, Quality, Semantic, bert_score, overlap, why_not
 from courtroom.experiments.measures.measure import CaseResult, Each, Measure, mean, of, over_labels
 from courtroom.experiments.outcome import Outcome
 from courtroom.law import LAST_GENERAL, Judgment, Term, articles_compared, charges_compared, term_class
@@ -285,7 +285,7 @@ def _combined(row: CaseResult, way: str) -> float | None:
 def _effectiveness(row: CaseResult) -> float | None:
     """Combined quality by the time of all calls but the assessor's, one after the other."""
     scores, seconds = _scores(row, ""), row.outcome.latency_s - row.outcome.assessed_s
-    return cost_effectiveness(Quality(**scores), seconds) if len(scores) == len(Quality.model_fields) else None
+    return Quality(**scores).by_time(seconds) if len(scores) == len(Quality.model_fields) else None
 
 
 def _by_assessor(way: str) -> tuple[Measure, ...]:
