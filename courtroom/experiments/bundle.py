@@ -87,7 +87,7 @@ def files_of(found: ExperimentResults, house: Courthouse) -> dict[str, bytes]:
     texts = {
         "paper.tex": rendered("paper.tex.j2", methods=methods, said=said, figures=figures, **stated),
         "table.tex": table,
-        "table.md": markdown(found.table, found.pairs, found.overall, found.notes),
+        "table.md": markdown(found),
         "methods.md": methods + "\n",
         "checklist.md": rendered("checklist.md.j2", facts=facts),
         "facts.json": _json(facts),

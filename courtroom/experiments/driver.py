@@ -10,15 +10,16 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mappin
 from contextlib import asynccontextmanager
 from functools import partial
 from importlib import import_module
-from operator import add
 from typing import TYPE_CHECKING
 
+from courtroom.declarations.setup import Budget
 from courtroom.engine.record import Record
 from courtroom.engine.runner import BEAT_S
 from courtroom.errors import CourtroomError, log_file
 from courtroom.experiments.outcome import Outcome
 from courtroom.experiments.plan import Cell, CellPostponed, Plan
 from courtroom.experiments.store import Status, StoredCell, StoredExperiment
+from courtroom.questions.asides import Cost
 from courtroom.store.connection import StoreLock
 
 if TYPE_CHECKING:
@@ -33,9 +34,9 @@ BEGUN_EARLIER = (
     "it began to learn under an earlier version, which kept what it learned elsewhere. Give the experiment another name, "
     "and begin it anew."
 )
-Took = tuple[float, ...]
-"""Calls, tokens and US dollars."""
-NOTHING: Took = (0.0, 0.0, 0.0)
+Took = Mapping[str, float]
+"""Calls, tokens and US dollars, by the names that they have in a budget."""
+NOTHING: Took = dict.fromkeys(Budget.model_fields, 0.0)
 
 
 NO_DASK = "A Dask cluster needs the extra `dask`: pip install 'courtroom[dask]'."
@@ -117,7 +118,7 @@ class DrivenExperiment:
         """Why what a cell came to could not be written."""
         counts = store.counts(kept.id)
         for arm, took in store.took(kept.id).items():
-            self._spend(arm, (took.calls, took.tokens, took.money or 0.0), counts[arm, "done"])
+            self._spend(arm, took, counts[arm, "done"])
             self._done.add(arm)
         self._tests = deque(cell for cell in store.cells(kept.id, "waiting") if cell.phase == "test")
         self._lessons = {arm: ArmTraining(store.cells(kept.id, arm=arm, phase="train")) for arm in self._plan.learning}
@@ -175,7 +176,7 @@ class DrivenExperiment:
         record, outcome = await asyncio.to_thread(self._plan.result, cell)
         failed = record is not None and record.run.status == "failed"
         if record is not None and (failed or outcome is not None):
-            self._spend(cell.arm, (record.asked, sum(record.tokens), record.cost or 0.0))
+            self._spend(cell.arm, Cost(calls=record.asked, tokens=sum(record.tokens), money=record.cost))
         if outcome is not None:
             self._done.add(cell.arm)
             await self._conclude(cell, outcome)
@@ -234,11 +235,11 @@ class DrivenExperiment:
             return "done", f"{_cells(failed)} failed. The rows of these cells say why; try them again."
         return "done", ""
 
-    def _spend(self, arm: int, took: Took, cells: int = 1) -> None:
+    def _spend(self, arm: int, took: Cost, cells: int = 1) -> None:
         """Count what so many cells of an arm took together."""
-        before = self._dearest.get(arm, NOTHING)
-        self._dearest[arm] = tuple(max(most, new / cells) for most, new in zip(before, took, strict=True))
-        self._spent = tuple(map(add, self._spent, took))
+        before, new = self._dearest.get(arm, NOTHING), {name: getattr(took, name) or 0.0 for name in NOTHING}
+        self._dearest[arm] = {name: max(before[name], new[name] / cells) for name in NOTHING}
+        self._spent = {name: self._spent[name] + new[name] for name in NOTHING}
 
     def _next(self) -> StoredCell | None:
         """Return the cell that begins now: the next case of an arm that learns, else, when all arms have learned, of
@@ -264,21 +265,19 @@ class DrivenExperiment:
         A cell is taken to take what the dearest of its arm took. Before any of its arm has ended it goes alone, so that
         a small budget is not overshot by many at once.
         """
-        budget = self._experiment.budget
-        every = enumerate((("calls", budget.calls), ("tokens", budget.tokens), ("US$", budget.money)))
-        limits = [(place, name, limit) for place, (name, limit) in every if limit is not None]
+        limits = {name: limit for name, limit in self._experiment.budget if limit is not None}
         if not limits:
             return ""
         if arm not in self._dearest and self._open.total():
             return "What a cell of this arm takes is not known yet."
         most = self._dearest.get(arm, NOTHING)
-        for place, name, limit in limits:
-            spent = self._spent[place]
-            held = sum(many * self._dearest.get(other, most)[place] for other, many in self._open.items())
-            if spent >= limit or spent + held + most[place] > limit:
+        for name, limit in limits.items():
+            spent = self._spent[name]
+            held = sum(many * self._dearest.get(other, most)[name] for other, many in self._open.items())
+            if spent >= limit or spent + held + most[name] > limit:
                 return (
                     f"The budget of {_amount(name, limit)} has no room for another cell: spent so far: "
-                    f"{_amount(name, spent)}; a cell takes about {_amount(name, most[place])}. Raise it to go on."
+                    f"{_amount(name, spent)}; a cell takes about {_amount(name, most[name])}. Raise it to go on."
                 )
         return ""
 
@@ -289,6 +288,6 @@ def _cells(number: int, one: str = "", several: str = "") -> str:
 
 
 def _amount(name: str, value: float) -> str:
-    if name == "US$":
+    if name == "money":
         return f"US$ {value:.4g}"
     return f"1 {name.removesuffix('s')}" if round(value) == 1 else f"{value:,.0f} {name}"

@@ -242,12 +242,7 @@ class ExperimentResults:
     @cached_property
     def table(self) -> tables.ResultTable:
         made = tables.table(self.groups, self.rows, self.arms, self.measures)
-        repeats = {
-            arm: (f"{one.repeats.p:.3g}" if one.repeats else "–", f"{one.before.statistic:.3g}" if one.before else "–")
-            for arm, one in self.steady.items()
-            if one.repeats or one.before
-        }
-        return replace(made, guesses=tuple(guesses(self.groups, self.measures)), over_repeats=repeats)
+        return replace(made, guesses=tuple(guesses(self.groups, self.measures)))
 
     @cached_property
     def pairs(self) -> list[tables.Pair]:

@@ -263,8 +263,7 @@ def progress_and_results(
     name, of = results.kept.name, Resource(kind="experiment", id=results.kept.id)
     with st.container(horizontal=True):
         if not results.kept.experiment.dataset.run:
-            text = markdown(results.table, results.pairs, results.overall, results.notes)
-            download(house, _("Table as Markdown"), text, f"{name}.md", of)
+            download(house, _("Table as Markdown"), markdown(results), f"{name}.md", of)
             download(
                 house, _("Bundle for a paper"), lambda: zipped(results, house), f"{name}.zip", of,
                 help_=_("Table, figures, methods, a checklist, and what it takes to run the experiment again."),
