@@ -63,9 +63,6 @@ class Experiments:
         self.store.replace(plan.experiment.model_copy(update={"lock": there.lock, "canaries": there.canaries}))
         return name
 
-    def _prompts(self, experiment: Experiment) -> str:
-        return prompts_hash(self._house.procedures[name] for name in sorted(experiment.procedures))
-
     @needs(Access.RUN)
     def lock(self, experiment: Experiment) -> Preregistration:
         """Put an experiment on record with its hypotheses, before anything is asked; the very same lock where there is
@@ -82,7 +79,7 @@ class Experiments:
             return kept.lock
         if any(state != "waiting" for _, state in self.store.counts(name)):
             raise CourtroomError("This experiment has results already. Hypotheses are locked before the first answer.")
-        hashes = {"specification": kept.digest, "prompts": self._prompts(kept)}
+        hashes = {"specification": kept.digest, "prompts": prompts_hash(self._house.procedures, kept.procedures)}
         dataset = kept.dataset.version or ""
         lock = Preregistration(at=datetime.now(UTC), hypotheses=kept.hypotheses, dataset=dataset, **hashes)
         self.store.replace(kept.model_copy(update={"lock": lock}))
@@ -305,7 +302,7 @@ class Experiments:
         rows = self.rows(kept.id)
         scored = [one for row in rows if (one := row.scored)]
         measures, notes = at_hand(wanted(kept.kind, kept.experiment.measures), scored)
-        prompts = self._prompts(kept.experiment) if kept.experiment.lock else ""
+        prompts = prompts_hash(self._house.procedures, kept.experiment.procedures) if kept.experiment.lock else ""
         measures = measures or fitting(kept.kind, scored)
         found, training = accounts(kept.experiment, rows, measures), self.rows(kept.id, "train")
         notes = (*sentences(found), *left_out(training), *answered_by_stand_ins(rows), *notes)
