@@ -174,7 +174,7 @@ def audit_table(
     lines = []
     for arm, mine in found.groupby("arm", sort=False):
         shares = mine["name"].value_counts(normalize=True)
-        line = {"arm": arm, "runs": mine["run"].nunique(), "votes audited": len(mine)}
+        line = {"arm": arm, "runs": mine["run"].nunique(), N_("votes audited"): len(mine)}
         lines.append(line | {name: f"{shares.get(name, 0.0):.0%}" for name in names})
     return pd.DataFrame(lines)
 
