@@ -212,7 +212,7 @@ def export(
     with opened() as house:
         found = house.experiments.results(name)
         if to.suffix == ".md":
-            write(to, markdown(found.table, found.pairs, found.overall, found.notes))
+            write(to, markdown(found))
         elif to.suffix == ".tex":
             write(to, latex(found.table, found.pairs, found.kept.experiment.title, found.notes))
         else:
@@ -384,7 +384,7 @@ def _print_results(results: ExperimentResults, as_json: bool) -> None:
     if as_json:
         print(to_json(results.as_data(), inf_nan_mode="null").decode())
         return
-    print(markdown(results.table, results.pairs, results.overall, results.notes))
+    print(markdown(results))
     for line in [*results.repeats_told, *results.findings, *told(results.mirror)]:
         print(f"- {line}")
     for arm, reason, number in results.failures:

@@ -17,7 +17,7 @@ from courtroom.experiments.bundle import zipped
 from courtroom.experiments.canary import MAX_CALLS, USUAL_CALLS
 from courtroom.experiments.measures import Measure
 from courtroom.experiments.mirror import is_mirror
-from courtroom.experiments.results import LEARNING, ExperimentResults, arm_audits, first_runs
+from courtroom.experiments.results import LEARNING, ExperimentResults, audit_table, first_runs
 from courtroom.experiments.store import State, StoredExperiment
 from courtroom.experiments.table import sentence, summary, without_interval
 from courtroom.experiments.written import csv_of, latex, lines_of, markdown
@@ -26,7 +26,7 @@ from courtroom.language import N_, _, translated
 from courtroom.models.offline import NOTICE
 from courtroom.models.spec import OFFLINE
 from courtroom.questions.asides import Cost
-from courtroom.questions.audit import MEANINGS, MOST_SEEDS, SEEDS
+from courtroom.questions.audit import MOST_SEEDS, SEEDS
 from pages.parts.experiments.mirror import mirror_view
 from pages.parts.live.questions_view import ABOUT_AUDITS, start_beside, waits
 from pages.parts.shared.blocks_view import reliability_view
@@ -46,12 +46,9 @@ def audits_view(house: Courthouse, results: ExperimentResults) -> None:
     if not any(house.procedures[name].peers for name in procedures if name in house.procedures):
         return
     with st.expander(_("Why members changed sides"), icon=":material/troubleshoot:"):
-        found = arm_audits(results.rows, house.asides.audited(), lambda run: house.audits.of(house.record(run)))
-        if found:
-            names = [name for name in MEANINGS if any(name in line.shares for line in found)]
-            shares = [[f"{line.shares.get(name, 0.0):.0%}" for name in names] for line in found]
-            audited = [(line.arm, line.runs, len(line.audits), *of) for line, of in zip(found, shares, strict=True)]
-            table(pd.DataFrame(audited, columns=["arm", "runs", "votes audited", *names]))
+        found = audit_table(results.rows, house.asides.audited(), lambda run: house.audits.of(house.record(run)))
+        if len(found):
+            table(found)
         else:
             st.caption(_("No change of sides in these runs was audited yet."))
         st.caption(_(ABOUT_AUDITS))
@@ -266,8 +263,7 @@ def progress_and_results(
     name, of = results.kept.name, Resource(kind="experiment", id=results.kept.id)
     with st.container(horizontal=True):
         if not results.kept.experiment.dataset.run:
-            text = markdown(results.table, results.pairs, results.overall, results.notes)
-            download(house, _("Table as Markdown"), text, f"{name}.md", of)
+            download(house, _("Table as Markdown"), markdown(results), f"{name}.md", of)
             download(
                 house, _("Bundle for a paper"), lambda: zipped(results, house), f"{name}.zip", of,
                 help_=_("Table, figures, methods, a checklist, and what it takes to run the experiment again."),
