@@ -20,18 +20,8 @@ from courtroom.language import _, language, translated
 from courtroom.recordings import Recording
 from pages.parts.cases import case_form, case_view, upload
 from pages.parts.shared.house import courthouse, open_run
-from pages.parts.shared.shown import (
-    declared,
-    errors_shown,
-    escaped,
-    in_columns,
-    literal,
-    many,
-    offered,
-    undo_bar,
-    unreadable_rows,
-    uploader,
-)
+from pages.parts.shared.shown import errors_shown, in_columns, offered, undo_bar, unreadable_rows, uploader
+from pages.parts.shared.words import declared, escaped, literal, many
 
 PER_ROW = 3
 LANGUAGES = {"en": "English", "zh": "中文"}

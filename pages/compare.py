@@ -3,7 +3,6 @@
 from collections import Counter
 from collections.abc import Iterable
 
-import pandas as pd
 import streamlit as st
 
 from courtroom.declarations.parts import Choice
@@ -28,17 +27,8 @@ from pages.parts.shared.differences import (
     worded,
 )
 from pages.parts.shared.house import courthouse, open_run
-from pages.parts.shared.shown import (
-    declared,
-    field_in_words,
-    inert,
-    literal,
-    one_of,
-    placed,
-    rows_chosen,
-    spent_in_words,
-    table,
-)
+from pages.parts.shared.shown import inert, one_of, rows_chosen, table, theme
+from pages.parts.shared.words import declared, field_in_words, literal, placed, spent_in_words
 
 LIVE_S = 1.5
 MAX_BALLOTS_DRAWN = 12
@@ -188,14 +178,12 @@ def answers_beside() -> None:
         st.caption(_("No answer fits these filters."))
         return
     places = [record.place_of(call) for record, call in (given(answer.path) for answer in answers)]
-    shown_answers = pd.DataFrame(
-        {
-            **dict(zip((N_("stage"), N_("member"), N_("question")), zip(*places, strict=True), strict=True)),
-            N_("answers"): [answer.state for answer in answers],
-            N_("asked the same"): [_("yes") if answer.same_question else _("no") for answer in answers],
-            **{letter: [SOURCES[answer.sources[n]] for answer in answers] for n, letter in enumerate(letters)},
-        }
-    )
+    shown_answers = {
+        **dict(zip((N_("stage"), N_("member"), N_("question")), zip(*places, strict=True), strict=True)),
+        N_("answers"): [answer.state for answer in answers],
+        N_("asked the same"): [_("yes") if answer.same_question else _("no") for answer in answers],
+        **{letter: [SOURCES[answer.sources[n]] for answer in answers] for n, letter in enumerate(letters)},
+    }
     answer = answers[next(iter(rows_chosen(shown_answers, "answers", height=320)), 0)]
     st.caption(_("{answers} answers. Select a row to read another one.", answers=len(answers)))
     st.subheader(literal(placed(*given(answer.path))))
@@ -251,7 +239,7 @@ def look_ups_beside() -> None:
         each = zip(look_up.made, one.runs, strict=True)
         marks = ["✓" if there else "–" if made else _("not looked up") for made, there in each]
         rows.append([look_up.path, look_up.where, said[look_up.same_query], one.title, *marks])
-    table(pd.DataFrame(rows, columns=["Look-up", "In", "Looked for the same", "Found", *letters]))
+    table(rows, ["Look-up", "In", "Looked for the same", "Found", *letters])
 
 
 def votes_beside() -> None:
@@ -267,7 +255,6 @@ def votes_beside() -> None:
         text = _("Votes differ in {apart} of {ballots} ballots", apart=len(differing), ballots=len(ballots))
         st.caption(text + (_("; the first {bars}:", bars=len(bars)) if len(differing) > len(bars) else "."))
     if bars:
-        theme = st.context.theme.type or "light"
         st.plotly_chart(draw_votes_beside(bars, letters, list(choices.values()), theme), key="votes-beside")
     # The last ballot in which votes differ; else the last one that all runs have.
     common = [ballot for ballot in ballots.values() if all(ballot.tallies)]
@@ -283,7 +270,7 @@ def votes_beside() -> None:
         return titles.get(vote.choice, vote.choice) if vote.choice else _("○ abstained")
 
     rows = [[row.name, *map(cast, row.votes), "≠" if row.differs else ""] for row in ballot.members]
-    table(pd.DataFrame(rows, columns=["Member", *letters, "Differs"]))
+    table(rows, ["Member", *letters, "Differs"])
 
 
 def shares(letter: str, ballot: compared.BallotComparison, place: int, titles: dict[str, str]) -> str:
@@ -308,7 +295,7 @@ def members_beside() -> None:
         (one.name, "≠" if one.seat else "", ", ".join(names[path] for path in one.ballots), one.answers)
         for one in members.values()
     ]
-    table(pd.DataFrame(rows, columns=["Member", "Who it is", "Votes differ in", "Answers that differ"]))
+    table(rows, ["Member", "Who it is", "Votes differ in", "Answers that differ"])
     first = next((place for place, member in enumerate(members.values()) if member.ballots), 0)
     chosen = members[st.selectbox(_("Member"), list(members), first, format_func=lambda who: members[who].name)]
     if chosen.seat:

@@ -10,7 +10,7 @@ from pages.parts.experiments.form import experiment_form
 from pages.parts.experiments.list import experiment_list, recipe_list
 from pages.parts.experiments.view import experiment_view
 from pages.parts.shared.house import courthouse
-from pages.parts.shared.shown import literal
+from pages.parts.shared.words import literal
 
 PARTS = ("Experiments", "New", "Recipes", "Datasets")
 

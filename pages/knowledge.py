@@ -3,7 +3,6 @@
 from functools import partial
 from typing import Any
 
-import pandas as pd
 import streamlit as st
 
 from courtroom.access import Access, may
@@ -25,20 +24,19 @@ from pages.parts.shared.blocks_view import diff_html
 from pages.parts.shared.house import courthouse
 from pages.parts.shared.models_form import embedding_choice, start_with_models
 from pages.parts.shared.shown import (
-    count,
     do,
     errors_shown,
     inert,
-    literal,
-    moment,
     offered,
     one_of,
     page_of,
     table,
+    theme,
     undo_bar,
     unreadable_rows,
     uploader,
 )
+from pages.parts.shared.words import count, literal, moment
 
 LIVE_S = 0.5
 SHOWN = "imported-into"
@@ -146,7 +144,7 @@ def collection_view(house: Courthouse, name: str) -> None:
                 scores = [(title_of(one.record), one.scores) for one in hits]
                 lines = [(title, s.dense_rank, s.similarity, s.bm25_rank, s.bm25, s.fused) for title, s in scores]
                 form = st.column_config.ProgressColumn(_("Similarity"), min_value=0.0, max_value=1.0, format="%.2f")
-                table(pd.DataFrame(lines, columns=heads), {"Similarity": form})
+                table(lines, heads, {"Similarity": form})
             else:
                 advice = _("Nothing fits. Use other words or another order, or narrow down less.")
                 st.info(advice, icon=":material/filter_alt_off:")
@@ -312,7 +310,7 @@ def memory_view(house: Courthouse, part: str) -> None:
                 house.knowledge.snapshot(name.strip())
         kept = house.knowledge.snapshots.all()
         rows = [(one.name, one.standards, one.directives, one.buffer, one.digest[:12]) for one in kept]
-        table(pd.DataFrame(rows, columns=["Name", "Standards", "Micro-directives", "Buffer", "Digest"]))
+        table(rows, ["Name", "Standards", "Micro-directives", "Buffer", "Digest"])
     if archived or directives:
         text = st.text_input(_("Search by facts"), placeholder=_("a quarrel at a barbecue stall"), key=f"recall-{part}")
         if text.strip():
@@ -321,13 +319,12 @@ def memory_view(house: Courthouse, part: str) -> None:
                 hits = house.runner.do(house.knowledge.answer(query)).result()
                 titled = ((hit.record.get("title") or hit.record.get("text"), hit.parts) for hit in hits)
                 found = [(title, of.score, of.iou, of.topo, of.semsim) for title, of in titled if of]
-                table(pd.DataFrame(found, columns=["Found", "Score", "IoU", "Topo", "SemSim"]))
-    theme = st.context.theme.type or "light"
+                table(found, ["Found", "Score", "IoU", "Topo", "SemSim"])
     if archived:
         tau = st.slider(_("Link from a cosine of (τ)"), 0.0, 1.0, 0.4, 0.05)
         with errors_shown():
             graph = house.runner.do(memory.graph(tau)).result()
-            st.plotly_chart(draw_standards(graph, archived, theme), key="standards-graph")
+            st.plotly_chart(draw_standards(graph, archived, theme()), key="standards-graph")
     for number, standard in enumerate((*archived, *buffered)):
         if number == len(archived):
             st.subheader(_("Buffer"))
@@ -350,7 +347,7 @@ def memory_view(house: Courthouse, part: str) -> None:
             )
             life = house.knowledge.lessons.of(directive.id)
             if st.toggle(_("Its life"), key=f"life-{directive.id}"):
-                st.plotly_chart(draw_confidence(directive.id, life, theme), key=f"confidence-{directive.id}")
+                st.plotly_chart(draw_confidence(directive.id, life, theme()), key=f"confidence-{directive.id}")
                 for taught in life:
                     undone = _(" (undone)") if taught.undone else ""
                     told = {"phase": translated(taught.phase), "why": translated(taught.why), "undone": undone}

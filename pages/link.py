@@ -14,7 +14,7 @@ from pages.parts.live.tabs_view import verdict_view, votes_view
 from pages.parts.shared.blocks_view import blocks_view
 from pages.parts.shared.controls import status_badge
 from pages.parts.shared.house import courthouse, heading, remember
-from pages.parts.shared.shown import declared, literal, moment
+from pages.parts.shared.words import declared, literal, moment
 
 PUBLIC = "public"
 """Names what is public in the address, such as `?public=run:ID`; kept in the session."""

@@ -2,7 +2,6 @@
 
 from datetime import UTC, datetime, time, timedelta
 
-import pandas as pd
 import streamlit as st
 
 from courtroom.access import Access, acting_account
@@ -12,7 +11,8 @@ from courtroom.language import N_, _, translated
 from courtroom.sharing import ACTIONS, ActionFilter, ActionLog
 from pages.parts.shared.house import courthouse, in_words
 from pages.parts.shared.share_view import download
-from pages.parts.shared.shown import inert, literal, moment, page_of, table
+from pages.parts.shared.shown import inert, page_of, table
+from pages.parts.shared.words import literal, moment
 
 WIDTHS = (3, 2, 2, 2, 1)
 PAGE = 100
@@ -70,7 +70,7 @@ def actions_view() -> None:
         N_("on what"): [f"{translated(one.kind)} {one.id}".strip() for one in lines],
         N_("more"): [one.detail for one in lines],
     }
-    table(pd.DataFrame(columns))
+    table(columns)
 
 
 st.title(_("People"))

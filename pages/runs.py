@@ -28,9 +28,6 @@ from pages.parts.shared.share_view import download
 from pages.parts.shared.shown import (
     errors_shown,
     html_of,
-    literal,
-    many,
-    moment,
     offered,
     page_of,
     rows_chosen,
@@ -39,6 +36,7 @@ from pages.parts.shared.shown import (
     unreadable_rows,
     uploader,
 )
+from pages.parts.shared.words import literal, many, moment
 
 MAX_FOUND = 50
 MIN_BYTES_SEARCHED = 3
@@ -234,7 +232,7 @@ def listing() -> None:
     bar = st.container()
     # Its key is of these lines: what was chosen among others is not taken for one of them.
     key = f"runs-{hash(tuple(line.id for line in lines))}"
-    chosen = [lines[place] for place in rows_chosen(pd.DataFrame(rows).fillna(""), key, several=True)]
+    chosen = [lines[place] for place in rows_chosen(pd.DataFrame(rows).fillna(""), key, selection_mode="multi-row")]
     with bar:
         if chosen:
             chosen_bar(house, chosen)

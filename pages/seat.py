@@ -14,7 +14,8 @@ from courtroom.media.medium import Medium
 from pages.parts.cases import medium_view
 from pages.parts.shared.blocks_view import answer_fields, unfit
 from pages.parts.shared.house import courthouse, opens
-from pages.parts.shared.shown import inert, literal
+from pages.parts.shared.shown import inert
+from pages.parts.shared.words import literal
 
 LOOK_S = 1.0
 FORM = "\nAnswer with one JSON object and nothing else"

@@ -46,7 +46,8 @@ from pages.parts.shared.differences import outcome_title, procedure_of, run_labe
 from pages.parts.shared.house import courthouse
 from pages.parts.shared.knobs import knob_values, varied
 from pages.parts.shared.models_form import stand_in_choice
-from pages.parts.shared.shown import declared, errors_shown, escaped, heads, in_columns, literal, many, offered, table
+from pages.parts.shared.shown import errors_shown, heads, in_columns, offered, table, theme
+from pages.parts.shared.words import declared, escaped, literal, many
 
 PER_ROW = 3
 SEEDS_OF_A_MIRROR = 12
@@ -230,13 +231,12 @@ def _results(kept: StoredExperiment, cells: Sequence[StoredCell], known: Procedu
 
 
 def _charts(what_if: WhatIf, choices: tuple[Choice, ...], seeds: int) -> None:
-    theme = st.context.theme.type or "light"
     compared = [row for row in what_if.rows[1:] if row.pairs]
     moved = [row for row in compared if row.swing or row.flips]
     if moved:
         about = _("Change of the share of votes, or where nobody votes of the runs, for what the base decided.")
         st.subheader(_("What moves it"), help=about)
-        st.plotly_chart(draw_swings(what_if, choices, theme), key="what-if-swings")
+        st.plotly_chart(draw_swings(what_if, choices, theme()), key="what-if-swings")
     if compared:
         counts = {"moved": len(moved), "compared": len(compared)}
         st.caption(_("{moved} of {compared} changes move the support at all.", **counts))
@@ -246,11 +246,11 @@ def _charts(what_if: WhatIf, choices: tuple[Choice, ...], seeds: int) -> None:
     if any(row.flips for row in what_if.rows):
         about = _("Seeds under which the verdict differs from the base's under the same seed.")
         st.subheader(_("What turns it"), help=about)
-        st.plotly_chart(draw_flips(what_if, theme), key="what-if-flips")
+        st.plotly_chart(draw_flips(what_if, theme()), key="what-if-flips")
     if seeds > 1:
         about = _("Share of the runs that end as the base did, with the exact 95 % interval of a share.")
         st.subheader(_("How sure that is"), help=about)
-        st.plotly_chart(draw_shares(what_if, choices, theme), key="what-if-shares")
+        st.plotly_chart(draw_shares(what_if, choices, theme()), key="what-if-shares")
 
 
 def _in_a_sentence(what_if: WhatIf) -> None:
@@ -311,7 +311,7 @@ def _variants(experiment: Experiment, what_if: WhatIf, known: Procedure | None, 
     variants = pd.DataFrame(lines)
     if len(experiment.seeds) == 1:  # one run has no interval worth telling
         variants = variants.drop(columns=["share", "low", "high"])
-    table(variants, {**percent, **experiment_view.run_links()})
+    table(variants, config={**percent, **experiment_view.run_links()})
 
 
 house = courthouse()

@@ -36,17 +36,8 @@ def film(
     theme: Theme = "light",
     progress: Progress = lambda share: None,
 ) -> None:
-    """Draw a film.
-
-    Args:
-        told: the run, as its reader reads it.
-        shots: its storyboard; those that are not kept are left out.
-        to: a file that ends in `.mp4` (H.264) or `.gif`.
-        progress: is told the share that is drawn.
-
-    Raises:
-        CourtroomError: another kind of file, no shot is left, or a font is missing.
-    """
+    """Draw a film of those shots that are kept, into a file that ends in `.mp4` (H.264) or `.gif`; `progress` is told
+    the share that is drawn. Raises `CourtroomError`: another kind of file, no shot is left, or a font is missing."""
     kept = [shot for shot in shots if shot.kept]
     if not kept:
         raise CourtroomError("No moment is left to show. Keep at least one.")

@@ -95,12 +95,8 @@ class LiveAudiences:
         self._senders: dict[tuple[str, str], _Sender] = {}
 
     def snapshot(self, token: str, *, now: bool = False) -> AudienceSnapshot:
-        """Return the audience to which a link leads, at most a second old; with `now` it is read anew.
-
-        Raises:
-            NoSuchAudience: the link leads to none.
-            CourtroomError: its run is not there any more, or can't be read.
-        """
+        """Return the audience to which a link leads, at most a second old; with `now` it is read anew. Raises
+        `NoSuchAudience`: it leads to none; another `CourtroomError`: its run can't be read any more."""
         with self._lock:
             kept = self._kept.get(token)
             if kept and kept.snapshot and not now and time.monotonic() - kept.at < SHARED_BY_PHONES_S:

@@ -32,7 +32,8 @@ from courtroom.text.encoding import ENCODINGS
 from courtroom.text.languages import language_of
 from pages.parts.shared.models_form import model_picker, typed_keys
 from pages.parts.shared.share_view import download, share_popover
-from pages.parts.shared.shown import declared, errors_shown, html_of, in_columns, inert, literal, one_of, uploader
+from pages.parts.shared.shown import errors_shown, html_of, in_columns, inert, one_of, theme, uploader
+from pages.parts.shared.words import declared, literal
 
 
 def medium_view(house: Courthouse, medium: Medium, *, key: str = "") -> None:
@@ -136,7 +137,7 @@ def _dispute(house: Courthouse, case: Dispute) -> None:
             st.caption(_("Buyer and seller did not write to each other."))
         for line in case.chat:
             side = "flex-start" if line.speaker == "buyer" else "flex-end"
-            colour = tone(SIDES.index(line.speaker), st.context.theme.type or "light")
+            colour = tone(SIDES.index(line.speaker), theme())
             st.html(html_of("bubble", line=line, side=side, colour=colour, mark=MARKS[line.speaker]))
     st.subheader(_("Evidence"))
     if not case.evidence:

@@ -37,20 +37,8 @@ from pages.parts.cases import encoding_choice
 from pages.parts.shared.differences import change_in_line, told, worded
 from pages.parts.shared.knobs import EDITED, SetupDraft, knob, knobs
 from pages.parts.shared.models_form import embedding_choice, keys_form, models_form
-from pages.parts.shared.shown import (
-    count,
-    declared,
-    do,
-    errors_shown,
-    heads,
-    literal,
-    many,
-    money,
-    offered,
-    table,
-    undo_bar,
-    uploader,
-)
+from pages.parts.shared.shown import do, errors_shown, heads, offered, table, theme, undo_bar, uploader
+from pages.parts.shared.words import count, declared, literal, many, money
 
 MAX_CHANGES_SHOWN = 12
 
@@ -179,7 +167,7 @@ def link_box(draft: SetupDraft, procedure: Procedure) -> bool:
         told_of = _("**This link changes {settings}.** Nothing is asked of any model before you decide.", **values)
         st.markdown(f":material/link: {told_of}")
         rows = [(one.path, *map(told, one.values)) for one in changes]
-        table(pd.DataFrame(rows, columns=["setting", "before", "after"]), key="link-changes")
+        table(rows, ["setting", "before", "after"], key="link-changes")
         with st.container(horizontal=True):
             use = st.button(_("Use these settings"), type="primary")
             leave = st.button(_("Use the defaults"), help=_("Leaves the setup as it is without the link."))
@@ -309,7 +297,7 @@ def paper_view(procedure: Procedure, setup: Setup) -> None:
         for one in sorted(settings, key=lambda setting: setting.knob not in other):
             values = told(one.value), told(other.get(one.knob, one.value))
             rows.append((title_of(type(setup), one.knob), *values, one.knob in other, one.source, one.note))
-        table(pd.DataFrame(rows, columns=["Setting", "Paper", "Here", "Differs", "Source", "Note"]))
+        table(rows, ["Setting", "Paper", "Here", "Differs", "Source", "Note"])
         st.caption(_("{paper}. The preset “Paper” sets all of these.", paper=literal(procedure.paper)))
 
 
@@ -498,7 +486,7 @@ def graph_editor(draft: SetupDraft, procedure: Procedure, case: Case) -> None:
     nodes = tuple(Node(str(seat), name, None, rank[seat]) for seat, name in enumerate(names))
     block = Graph(nodes, tuple(Edge(str(k), str(j)) for k, j in edges))
     with right:
-        figure = draw_graph(block, procedure.choices, st.context.theme.type or "light")
+        figure = draw_graph(block, procedure.choices, theme())
         st.plotly_chart(figure, key=draft.key("preview"))
         st.caption(_("Arrows go from a juror to those it follows; the more a juror is followed, the larger it is."))
     with st.expander(_("Edges ({edges})", edges=len(edges)), icon=":material/edit:"):

@@ -3,7 +3,6 @@
 import tempfile
 from pathlib import Path
 
-import pandas as pd
 import streamlit as st
 
 from courtroom.access import Access, may
@@ -23,7 +22,8 @@ from courtroom.language import N_, _, translated
 from pages.parts.cases import MARKS, encoding_choice
 from pages.parts.experiments.list import sample_buttons
 from pages.parts.shared.house import courthouse
-from pages.parts.shared.shown import do, errors_shown, inert, literal, many, offered, one_of, table, uploader
+from pages.parts.shared.shown import do, errors_shown, inert, offered, one_of, table, theme, uploader
+from pages.parts.shared.words import literal, many
 
 
 def kept_file(name: str, content: bytes) -> Path:
@@ -188,7 +188,7 @@ def draw_datasets() -> None:
         splits = ", ".join(f"{split} {count:,}" for split, count in info.splits.items()) or "none"
         facts = (info.name, info.kind, info.count, splits, info.version)
         rows.append((*facts, Path(info.source).name, info.made.replace("T", " ")[:16]))
-    table(pd.DataFrame(rows, columns=["Dataset", "Kind", "Rows", "Splits", "Version", "From", "Made"]))
+    table(rows, ["Dataset", "Kind", "Rows", "Splits", "Version", "From", "Made"])
     by_name = {info.name: info for info in infos}
     if st.session_state.get("dataset_chosen") not in by_name:
         st.session_state["dataset_chosen"] = infos[0].name
@@ -207,7 +207,7 @@ def _one(house: Courthouse, info: DatasetInfo) -> None:
     facts |= {_("Median characters"): whole.length.median}
     for column, (title, number) in zip(st.columns(4), facts.items(), strict=True):
         column.metric(title, f"{number:,.0f}")
-    table(pd.DataFrame(counted.rows()))
+    table(counted.rows())
     if counts := house.datasets.counts(info.name, info.version):
         draw_counts(counts)
     parts = {"Rows": _rows, "Check": _check, **({"Splits": _splits, "Delete": _delete} if may(Access.RUN) else {})}
@@ -229,7 +229,6 @@ def _measured(_house: Courthouse, name: str, version: str) -> Statistics:
 
 
 def _figures(counted: Statistics) -> None:
-    theme = st.context.theme.type or "light"
     whole = counted.counts[ALL]
     left, right = st.columns(2, gap="large")
     for place, what, title, told in (
@@ -240,11 +239,11 @@ def _figures(counted: Statistics) -> None:
     ):
         if told:
             place.caption(title)
-            place.plotly_chart(draw_rows(counted, what, theme), key=f"dataset_{what}")
+            place.plotly_chart(draw_rows(counted, what, theme()), key=f"dataset_{what}")
     if whole.classes:
         options, key = list(whole.classes), f"dataset_number_{counted.info.name}"
         number = right.selectbox(_("Rows by"), options, key=key, format_func=translated)
-        right.plotly_chart(draw_rows(counted, number, theme), key="dataset_numbers")
+        right.plotly_chart(draw_rows(counted, number, theme()), key="dataset_numbers")
 
 
 def _rows(house: Courthouse, info: DatasetInfo) -> None:
@@ -303,16 +302,15 @@ def _check(house: Courthouse, info: DatasetInfo) -> None:
     kinds["several outcomes"] = findings.contradictions
     found = ((what, one) for what, those in kinds.items() for one in those)
     if same := [(what, *map(", ".join, (one.rows[:6], one.splits, one.outcomes))) for what, one in found]:
-        table(pd.DataFrame(same, columns=["What", "Rows", "Splits", "Outcomes"]))
+        table(same, ["What", "Rows", "Splits", "Outcomes"])
         _clean(house, info, findings)
     for sentence in near.sentences():
         st.info(literal(sentence))
     if near.pairs:
         splits = [", ".join(dict.fromkeys(filter(None, one.splits))) for one in near.pairs]
-        pairs = [(", ".join(one.rows), of, one.alike) for one, of in zip(near.pairs, splits, strict=True)]
-        alike = st.column_config.NumberColumn(_("Alike"), format="percent")
-        shown = pd.DataFrame(pairs, columns=["Rows", "Splits", "Alike"])
-        table(shown if any(splits) else shown.drop(columns="Splits"), {"Alike": alike})
+        rows, alike = [", ".join(one.rows) for one in near.pairs], [one.alike for one in near.pairs]
+        pairs = {"Rows": rows, **({"Splits": splits} if any(splits) else {}), "Alike": alike}
+        table(pairs, config={"Alike": st.column_config.NumberColumn(_("Alike"), format="percent")})
 
 
 @offered(Access.RUN)

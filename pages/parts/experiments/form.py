@@ -26,7 +26,8 @@ from pages.parts.experiments.list import open_experiment, sample_buttons
 from pages.parts.experiments.mirror import mirror_form
 from pages.parts.shared.knobs import knob_values, varied
 from pages.parts.shared.models_form import keys_form, offer_label, reachable, typed_keys
-from pages.parts.shared.shown import count, declared, duration, errors_shown, literal, many, money, table, uploader
+from pages.parts.shared.shown import errors_shown, table, uploader
+from pages.parts.shared.words import count, declared, duration, literal, many, money
 
 AS_WRITTEN = ""
 
@@ -203,7 +204,7 @@ def _arms_table(house: Courthouse, arms: Iterable[Mapping[str, Any]], key: str |
             changes = listed(setting_in_words(setup, path, value) for path, value in arm["set"].items())
             told = changes or _("the procedure's defaults")
         rows.append({"Arm": arm["name"], "Model": arm["model"], "Settings": told})
-    table(pd.DataFrame(rows), key=key)
+    table(rows, key=key)
 
 
 MAX_FORKS_REHEARSED_UNASKED = 30
@@ -323,7 +324,7 @@ def _takes(takes: ExperimentEstimate, *, by_batch: bool) -> None:
     if takes.training:
         st.caption(_("{training} of these only teach the memory.", training=many(takes.training, "cell")))
     lines = [(one.arm, one.cells, one.calls, one.tokens, duration(one.seconds), money(one.money)) for one in takes.arms]
-    table(pd.DataFrame(lines, columns=["Arm", "Cells", "Calls", "Tokens", "Time", "Money"]))
+    table(lines, ["Arm", "Cells", "Calls", "Tokens", "Time", "Money"])
 
 
 def rehearsed(bar: DeltaGenerator, done: int, total: int) -> None:

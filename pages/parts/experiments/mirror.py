@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 
-import pandas as pd
 import streamlit as st
 
 from courtroom.access import signed
@@ -18,7 +17,8 @@ from courtroom.models.spec import OFFLINE, ModelSpec
 from courtroom.questions.mirror import KINDS, USUAL, Change, Mirrored, texts
 from pages.parts.shared.blocks_view import diff_html
 from pages.parts.shared.models_form import model_picker, typed_keys
-from pages.parts.shared.shown import errors_shown, in_columns, literal, table
+from pages.parts.shared.shown import errors_shown, in_columns, table, theme
+from pages.parts.shared.words import literal
 
 AT_FIRST = ("order", "gender", "nationality")
 ASKED = {"gender": "woman, man", "words": "A>B; C>D", "rewriting": "Her name is Ngozi Okafor."}
@@ -111,7 +111,7 @@ def mirror_view(results: ExperimentResults) -> None:
         st.info(_("There are too few cases or seeds to know of any difference."), icon=":material/balance:")
     for line in told(found):
         st.markdown(f"- {literal(line)}")
-    st.plotly_chart(draw_mirror(found, st.context.theme.type or "light"), key="mirror-figure")
+    st.plotly_chart(draw_mirror(found, theme()), key="mirror-figure")
     forms = {**dict.fromkeys(("changed", "again", "difference", "from", "to"), "percent"), "p": "%.3f"}
     columns = {name: st.column_config.NumberColumn(translated(name), format=form) for name, form in forms.items()}
-    table(pd.DataFrame(lines(found)), columns)
+    table(lines(found), config=columns)

@@ -36,7 +36,8 @@ from pages.parts.setup import changes_from, draw_section
 from pages.parts.shared.blocks_view import answer_fields
 from pages.parts.shared.house import server_address, your_name
 from pages.parts.shared.knobs import SetupDraft
-from pages.parts.shared.shown import declared, do, errors_shown, literal, moment, offered, one_of, placed
+from pages.parts.shared.shown import do, errors_shown, offered, one_of
+from pages.parts.shared.words import declared, literal, moment, placed
 
 Do = Callable[..., None]
 """Does actions, in their order."""

@@ -6,7 +6,6 @@ from concurrent.futures import Future
 from functools import partial
 from typing import Any
 
-import pandas as pd
 import streamlit as st
 
 from courtroom.access import Access, may
@@ -24,7 +23,8 @@ from courtroom.questions.interview import LONGEST, last_call
 from courtroom.questions.marks import HIGHEST, LOWEST, Mark, agreement
 from pages.parts.shared.house import your_name
 from pages.parts.shared.models_form import model_picker, out_of_reach, typed_keys
-from pages.parts.shared.shown import count, errors_shown, html_of, inert, literal, many, moment, money, placed, table
+from pages.parts.shared.shown import errors_shown, html_of, inert, table
+from pages.parts.shared.words import count, literal, many, moment, money, placed
 
 
 def marks_view(house: Courthouse, run: str, target: str) -> None:
@@ -252,7 +252,7 @@ def _result(audit: audits.Audit) -> None:
     counts = ((translated(text), audit.counts.get(name)) for name, text in TITLES.items())
     rows = [(text, told.again, told.other, told.missing) for text, told in counts if told]
     rows += [(_("all but {name}", name=peer), one.again, one.other, one.missing) for peer, one in audit.voices.items()]
-    table(pd.DataFrame(rows, columns=heads))
+    table(rows, heads)
     if audit.voices:
         carried = literal(", ".join(audit.carried_by))
         none = _(

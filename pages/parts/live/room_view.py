@@ -1,7 +1,6 @@
 """The room of a run: drawn with the page, kept up to date by a pulse that alone is drawn again; and a film of it."""
 
 import json
-import secrets
 import threading
 import time
 from collections.abc import Callable
@@ -74,18 +73,8 @@ def _average(before: float, last: float) -> float:
     return before + WEIGHT_OF_LAST_PAGE * (counted - before) if before else counted
 
 
-# A function and not the class itself: Streamlit would parse the class into a syntax tree, which fails by chance while another
-# thread loads a library that does so too.
-@st.cache_resource(show_spinner=False)
-def pace() -> Pace:
-    """Give the one pace of this server, for all sessions."""
-    return Pace()
-
-
-def this_session() -> str:
-    return str(st.session_state.setdefault("session-name", secrets.token_hex(8)))
-
-
+PACE, SCENES = Pace(), Scenes()
+"""The pace of this server, and the scenes of its runs, each made once for each state of a record: for all sessions."""
 room = st.components.v2.component("courtroom_room", css=style(), js=f"{program()}\n{adapter('page')}")
 pulse = st.components.v2.component("courtroom_pulse", js=adapter("pulse"))
 
@@ -94,18 +83,13 @@ LIVE_S = 0.7
 
 
 def room_view(record: Record, procedure: Procedure, start: int | None = None, *, play: bool = False) -> None:
-    """The whole room.
-
-    Args:
-        start: the place of the moment at which a run that is opened begins; None is its end.
-        play: whether it is played from its beginning when it is first shown.
-    """
-    run, drawn = record.run.id, scene_of(record, procedure)
-    data = {"language": language(), "words": words(), "start": start, "play": play, "version": drawn.version}
+    """Draw the whole room, from the moment at this place on, else from its end; `play`: played when it is first shown."""
+    run, (scene, version) = record.run.id, SCENES.of(record, procedure).told()
+    data = {"language": language(), "words": words(), "start": start, "play": play, "version": version}
     # Two lines of JSON: what is given, and the scene. As bytes they go to the browser as they are; plain data would be
     # looked through for tables first.
     room(
-        data=_bytes(data) + b"\n" + drawn.text.encode(),
+        data=_bytes(data) + b"\n" + scene.encode(),
         key=f"room-{run}",
         on_call_change=lambda: _to("Calls", run, "call"),
         on_member_change=lambda: _to("Members", run, "member"),
@@ -114,7 +98,7 @@ def room_view(record: Record, procedure: Procedure, start: int | None = None, *,
 
 def pulse_view(house: Courthouse, record: Record, procedure: Procedure, drawn: DrawnScene) -> bool:
     """What came since the room was drawn; False where the room itself is to be drawn again."""
-    before, now = drawn.scene, scene_of(record, procedure).scene
+    before, now = drawn.scene, SCENES.of(record, procedure).scene
     have = len(before.moments)
     if now is not before and (now.moments[:have] != before.moments or now.seats != before.seats):
         return False
@@ -124,7 +108,7 @@ def pulse_view(house: Courthouse, record: Record, procedure: Procedure, drawn: D
     changes["moments"] = [moment.model_dump(**how) for moment in now.moments[have:]]
     changes["live"] = [one.model_dump(**how) for one in speaking(open_calls)]
     waits = now.status == "running" and bool(house.people.waiting(record.run.id))
-    data = {**read(changes), "run": record.run.id, "waits": waits, "version": drawn.version, "from": have}
+    data = {**read(changes), "run": record.run.id, "waits": waits, "version": drawn.told()[1], "from": have}
     pulse(data=_bytes(data), key=f"pulse-{record.run.id}", height=1)
     return True
 
@@ -135,16 +119,6 @@ def place_of(shown: RoomScene, record: Record, index: str, path: str) -> int | N
     if stage is not None:
         return max((n for n, moment in enumerate(shown.moments) if moment.stage == stage), default=None)
     return next((n for n, one in enumerate(shown.moments) if one.kind == "call" and one.path == path), None)
-
-
-@st.cache_resource(show_spinner=False)
-def _scenes() -> Scenes:
-    return Scenes()
-
-
-def scene_of(record: Record, procedure: Procedure) -> DrawnScene:
-    """A scene is made once for each state of the record, for all sessions."""
-    return _scenes().of(record, procedure)
 
 
 def _bytes(data: dict[str, Any]) -> bytes:

@@ -5,7 +5,6 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import pandas as pd
 import streamlit as st
 
 from courtroom.access import acting_account
@@ -28,20 +27,8 @@ from pages.parts.live.moved_view import moved_view
 from pages.parts.live.questions_view import ask_all_view, audit_view, interview_view, marks_view
 from pages.parts.shared.blocks_view import answer_view, blocks_view, choice_html, choice_words
 from pages.parts.shared.differences import family_view
-from pages.parts.shared.shown import (
-    declared,
-    duration,
-    escaped,
-    inert,
-    literal,
-    many,
-    money,
-    one_of,
-    placed,
-    plainly,
-    rows_chosen,
-    table,
-)
+from pages.parts.shared.shown import inert, one_of, plainly, rows_chosen, table, theme
+from pages.parts.shared.words import declared, duration, escaped, literal, many, money, placed
 
 vote_bars = st.components.v2.component("courtroom_votes", css=style("votes"), js=part("votes"), isolate_styles=False)
 
@@ -50,12 +37,11 @@ def votes_view(procedure: Procedure, record: Record) -> None:
     if not record.ballots:
         st.info(_("Nobody has voted yet. Votes appear here as they are cast."), icon=":material/how_to_vote:")
         return
-    theme = st.context.theme.type or "light"
     sides: list[dict[str, str | None]] = [
-        {"name": c.name, "title": translated(c.title), "mark": c.mark, "tone": tone(c.tone, theme)}
+        {"name": c.name, "title": translated(c.title), "mark": c.mark, "tone": tone(c.tone, theme())}
         for c in procedure.choices
     ]
-    sides.append({"name": None, "title": _("Abstained"), "mark": "○", "tone": tone(None, theme)})
+    sides.append({"name": None, "title": _("Abstained"), "mark": "○", "tone": tone(None, theme())})
     named = [(translated(record.ballot_name(ballot)), votes) for ballot, votes in record.ballots.items()]
     ballots = [{"name": name, "votes": {m: vote.choice for m, vote in votes.items()}} for name, votes in named]
     moved = _("How votes moved between ballots") if record.votes_move else ""
@@ -69,7 +55,7 @@ def votes_view(procedure: Procedure, record: Record) -> None:
             for ballot, vote in votes.items():
                 row[record.ballot_name(ballot)] = _cast(record, vote, marks) if vote else ""
             rows.append(row)
-    table(pd.DataFrame(rows))
+    table(rows)
     private = private_votes(record, procedure)
     if (last := other_way(record, private)) is None:
         return
@@ -241,25 +227,22 @@ def calls_table(house: Courthouse, record: Record) -> None:
     stage = top[0].selectbox(_("Stage"), list(stages), format_func=lambda path: translated(stages[path]))
     member = top[1].selectbox(_("Member"), ["All", *names], format_func=lambda i: names.get(i, i))
     calls = [call for call in record.calls if stage in ("All", call.stage) and member in ("All", call.member)]
-    shown_calls = pd.DataFrame(
-        {
-            N_("time"): [time.strftime("%H:%M:%S", time.localtime(record.times[call.path])) for call in calls],
-            N_("stage"): [stages[call.stage] for call in calls],
-            N_("member"): [names.get(call.member, call.member) for call in calls],
-            N_("question"): [call.title for call in calls],
-            N_("model"): [_who(call) for call in calls],
-            N_("source"): [SOURCES[call.source] if call.value is not None else N_("failed") for call in calls],
-            N_("tokens"): [call.prompt_tokens + call.completion_tokens for call in calls],
-            N_("money"): [money(call.cost, about=call.estimated) for call in calls],
-            N_("latency"): [duration(call.latency_s) for call in calls],
-            N_("re-asks"): [max(0, len(call.keys) - 1) for call in calls],
-        }
-    )
-    rows = rows_chosen(shown_calls, "calls", height=320)
-    if not rows:
+    shown_calls = {
+        N_("time"): [time.strftime("%H:%M:%S", time.localtime(record.times[call.path])) for call in calls],
+        N_("stage"): [stages[call.stage] for call in calls],
+        N_("member"): [names.get(call.member, call.member) for call in calls],
+        N_("question"): [call.title for call in calls],
+        N_("model"): [_who(call) for call in calls],
+        N_("source"): [SOURCES[call.source] if call.value is not None else N_("failed") for call in calls],
+        N_("tokens"): [call.prompt_tokens + call.completion_tokens for call in calls],
+        N_("money"): [money(call.cost, about=call.estimated) for call in calls],
+        N_("latency"): [duration(call.latency_s) for call in calls],
+        N_("re-asks"): [max(0, len(call.keys) - 1) for call in calls],
+    }
+    if rows := rows_chosen(shown_calls, "calls", height=320):
+        _whole(house, record, calls[rows[0]])
+    else:
         st.caption(_("{calls} calls. Select a row to read the prompt and the answer.", calls=len(calls)))
-        return
-    _whole(house, record, calls[rows[0]])
 
 
 def _who(call: Called) -> str:

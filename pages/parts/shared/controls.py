@@ -25,7 +25,8 @@ from pages.parts.shared.house import show_beside
 from pages.parts.shared.knobs import budget_fields
 from pages.parts.shared.models_form import stand_in_choice, typed_keys
 from pages.parts.shared.share_view import download, share_view
-from pages.parts.shared.shown import declared, do, errors_shown, literal, offered
+from pages.parts.shared.shown import do, errors_shown, offered
+from pages.parts.shared.words import declared, literal
 
 STATUS: dict[str, tuple[str, str, Literal["blue", "orange", "green", "red"]]] = {
     "running": (":material/play_circle:", "Running", "blue"),

@@ -19,7 +19,8 @@ from courtroom.room.player import adapter
 from courtroom.settings import Settings, from_environment
 from courtroom.sharing import Links, NoSuchLink, note_sign_in
 from courtroom.store.connection import FAILURES
-from pages.parts.shared.shown import STYLES, inert, literal, one_of
+from pages.parts.shared.shown import STYLES, inert, one_of, theme
+from pages.parts.shared.words import literal
 
 CHOSEN = "lang"
 """The choice, in the session and in the address, so that a link keeps it."""
@@ -67,7 +68,7 @@ _themes = st.components.v2.component("courtroom_themes", js=adapter("themes"), i
 
 def follow_the_theme() -> None:
     """Have the page drawn again when the system's theme changes: Streamlit changes its own colours only."""
-    data = {"theme": st.context.theme.type or "light", "picked": st.session_state.get(PICKED, "")}
+    data = {"theme": theme(), "picked": st.session_state.get(PICKED, "")}
     _themes(key="themes", data=data, height=1, on_changed_change=lambda: None)
 
 

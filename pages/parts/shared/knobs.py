@@ -30,7 +30,7 @@ from courtroom.engine.procedure import Procedure
 from courtroom.experiments.what_if import LEFT_AS_THEY_ARE
 from courtroom.language import _, listed, translated
 from pages.parts.shared.house import courthouse
-from pages.parts.shared.shown import declared, literal
+from pages.parts.shared.words import declared, literal
 
 EDITED = {Widget.PERSONAS: "Jury", Widget.GRAPH: "Follow-graph", Widget.RULES: "Rules"}
 SHARE = "Save and share"

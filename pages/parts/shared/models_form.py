@@ -27,7 +27,8 @@ from courtroom.models.providers import PROVIDERS
 from courtroom.models.spec import ABSTAIN, OFFLINE, PERSON, ModelSpec
 from pages.parts.shared.house import courthouse, open_run
 from pages.parts.shared.knobs import SetupDraft, knob
-from pages.parts.shared.shown import declared, errors_shown, heads, literal
+from pages.parts.shared.shown import errors_shown, heads
+from pages.parts.shared.words import declared, literal
 
 FRESH_S = 60
 ALWAYS = {OFFLINE: Offer(id=OFFLINE, prompt_price=0.0, completion_price=0.0), PERSON: Offer(id=PERSON)}

@@ -14,7 +14,8 @@ from courtroom.language import _
 from courtroom.sharing import DAY, HOUR, LASTING, Links, may_change, may_see, note, owned, share
 from pages.parts.shared.house import server_address
 from pages.parts.shared.protocol import Download, still
-from pages.parts.shared.shown import declared, errors_shown, moment
+from pages.parts.shared.shown import errors_shown
+from pages.parts.shared.words import declared, moment
 
 Content = str | bytes
 ANY = "application/octet-stream"
@@ -31,12 +32,8 @@ def download(
     key: str | None = None,
     help_: str | None = None,
 ) -> None:
-    """Draw the button.
-
-    Args:
-        content: what is in the file, or what makes it once it is wanted, for whose session it is at that moment.
-        of: what it is taken from.
-    """
+    """Draw the button. `content`: what is in the file, or what makes it once it is wanted, for whose session it is at
+    that moment; `of`: what it is taken from."""
     person, mime, page = acting_account(), guess_type(name)[0] or ANY, get_script_run_ctx(suppress_warning=True)
 
     def made() -> bytes:
