@@ -27,7 +27,7 @@ from pages.parts.shared.differences import (
     worded,
 )
 from pages.parts.shared.house import courthouse, open_run
-from pages.parts.shared.shown import inert, one_of, rows_chosen, table, theme
+from pages.parts.shared.shown import inert, one_of, redrawn, rows_chosen, table, theme
 from pages.parts.shared.words import declared, field_in_words, literal, placed, spent_in_words
 
 LIVE_S = 1.5
@@ -90,13 +90,6 @@ letters = LETTERS[: len(records)]
 drawn = standing(records)
 
 
-@st.fragment(run_every=LIVE_S if any(record.run.status != "done" for record in records) else None)
-def live() -> None:
-    """Draws the page again once a run that is not done has come a step further, also by somebody else's doing."""
-    if standing(house.record(record.run.id) for record in records) != drawn:
-        st.rerun()
-
-
 def run_card(procedure: Procedure, record: Record) -> None:
     called: dict[str | None, str] = {one.run.id: letter for letter, one in zip(letters, records, strict=True)}
     run = record.run
@@ -149,15 +142,6 @@ def in_a_sentence() -> str:
 def given(path: str) -> tuple[Record, Called]:
     """An answer, in the first run that has it."""
     return next((record, call) for record in records if (call := record.call(path)))
-
-
-def verdict_beside() -> None:
-    """What differs between the verdicts; a text that stands within another one is not told twice."""
-    titles = {f"counts.{choice.name}": choice.title for choice in procedures[0].choices}
-    whole = " ".join(str(value) for one in comparison.verdict if one.path == "summary" for value in one.values)
-    known = {one.path for one in comparison.verdict if all(str(value) in whole for value in one.values)}
-    told = [one for one in comparison.verdict if one.path == "summary" or one.path not in known]
-    differences_view(told, lambda path: titles.get(path) or field_in_words(path.removeprefix("details.")))
 
 
 def answers_beside() -> None:
@@ -332,9 +316,14 @@ def inputs() -> None:
     if len({procedure.name for procedure in procedures}) > 1:
         st.caption(_("Between different procedures, the settings that all of them have are compared."))
     if comparison.verdict:
-        titles = {procedure.ending.title for procedure in procedures}
-        st.markdown(f"**{declared(titles.pop() if len(titles) == 1 else 'Outcome')}**")
-        verdict_beside()
+        endings = {procedure.ending.title for procedure in procedures}
+        st.markdown(f"**{declared(endings.pop() if len(endings) == 1 else 'Outcome')}**")
+        # A text that stands within another one is not told twice.
+        whole = " ".join(str(value) for one in comparison.verdict if one.path == "summary" for value in one.values)
+        known = {one.path for one in comparison.verdict if all(str(value) in whole for value in one.values)}
+        told = [one for one in comparison.verdict if one.path == "summary" or one.path not in known]
+        titles = {f"counts.{choice.name}": choice.title for choice in procedures[0].choices}
+        differences_view(told, lambda path: titles.get(path) or field_in_words(path.removeprefix("details.")))
 
 
 def families() -> None:
@@ -346,7 +335,9 @@ def families() -> None:
         shown |= family_ids
 
 
-live()
+# A run that is not done may come a step further, also by somebody else's doing.
+goes_on = any(record.run.status != "done" for record in records)
+redrawn(lambda: standing(house.record(one.run.id) for one in records) != drawn, LIVE_S if goes_on else None)
 for column, record, procedure in zip(st.columns(len(records), border=True), records, procedures, strict=True):
     with column:
         run_card(procedure, record)

@@ -17,7 +17,7 @@ from pages.parts.live.intervene import interventions_view, seats
 from pages.parts.live.questions_view import marks_view
 from pages.parts.live.tabs_view import NOW, back, tabs_view, verdict_view, votes_worth
 from pages.parts.shared.controls import bell_view, controls, standing
-from pages.parts.shared.house import courthouse, current_run, heading
+from pages.parts.shared.house import courthouse, heading
 from pages.parts.shared.shown import STYLES
 from pages.parts.shared.words import declared, literal, spent_in_words
 
@@ -26,8 +26,8 @@ LOOK_AT_A_STANDING_RUN_S = 3.0
 
 began = time.thread_time()
 house = courthouse()
-run = current_run()
-if run is None:
+run: str = st.query_params.get("run") or st.session_state.get("run", "")  # another page drops the address's
+if not run:
     st.title(_("Deliberation"))
     st.info(_("No hearing is chosen. Pick a case and start one, or open an earlier run."))
     with st.container(horizontal=True):
@@ -36,6 +36,7 @@ if run is None:
         if st.button(_("Earlier runs")):
             st.switch_page("pages/runs.py")
     st.stop()
+st.session_state["run"] = st.query_params["run"] = run
 try:
     record = house.record(run)
 except NoSuchRun:

@@ -7,7 +7,7 @@ import pandas as pd
 import streamlit as st
 
 from courtroom import report
-from courtroom.access import Access, may
+from courtroom.access import Access, acting_account, may
 from courtroom.courthouse import Courthouse
 from courtroom.engine.run import ABOUT_RECORDINGS, Run
 from courtroom.engine.store import Deleted
@@ -21,21 +21,11 @@ from courtroom.questions.marks import Short
 from courtroom.room.said import search_said
 from pages.parts.experiments.list import open_experiment
 from pages.parts.live.questions_view import keep_mark, marks_filter
+from pages.parts.shared import shown
 from pages.parts.shared.controls import STATUS
 from pages.parts.shared.differences import fork_name, outcome_title, procedure_of
-from pages.parts.shared.house import courthouse, open_run, whose_filter, your_name
+from pages.parts.shared.house import courthouse, open_run, your_name
 from pages.parts.shared.share_view import download
-from pages.parts.shared.shown import (
-    errors_shown,
-    html_of,
-    offered,
-    page_of,
-    rows_chosen,
-    table,
-    undo_bar,
-    unreadable_rows,
-    uploader,
-)
 from pages.parts.shared.words import literal, many, moment
 
 MAX_FOUND = 50
@@ -104,12 +94,12 @@ def chosen_bar(house: Courthouse, chosen: Sequence[Run | GroupLine]) -> None:
                 keep_mark(who, lambda: house.marks.add(runs, who, star=star, tags=tags))
         with st.popover(_("Table"), icon=":material/table_rows:"):
             frame = pd.DataFrame(run_table([house.record(run) for run in runs]))
-            table(frame)
+            shown.table(frame)
             st.download_button(_("CSV"), csv_of(frame), "runs.csv", "text/csv", icon=":material/download:")
         about = _("One zip with a JSON file for each run. Each file can be imported by another Courtroom.")
         download(house, _("Export"), lambda: report.as_zip(map(house.files.export, runs)), "runs.zip", help_=about)
         if may(Access.RUN) and st.button(_("Delete"), icon=":material/delete:", key="delete-selected"):
-            with errors_shown():
+            with shown.errors_shown():
                 for run in runs:
                     house.record(run)
                     if house.runner.drives(run):
@@ -144,17 +134,17 @@ house = courthouse()
 listed = RunList(house.database)
 
 
-@offered(Access.RUN)
+@shown.offered(Access.RUN)
 def import_run() -> None:
     """The file of a run from another install: it is checked, kept to be read, and opened."""
     with st.popover(_("Import run"), icon=":material/upload_file:"):
         st.caption(_("A run that was exported as JSON; a file that was changed is refused."))
         st.caption(_("An imported run can be read, compared, marked and forked, and not continued."))
         with st.form("import-run", border=False, clear_on_submit=True):
-            file = uploader(st, _("JSON file"), ["json"], key="import-run-file")
+            file = shown.uploader(st, _("JSON file"), ["json"], key="import-run-file")
             if not st.form_submit_button(_("Import"), type="primary") or file is None:
                 return
-        with errors_shown():
+        with shown.errors_shown():
             open_run(house.files.take_in(file.getvalue()))
 
 
@@ -172,7 +162,7 @@ def restore(deleted: tuple[Deleted, ...]) -> None:
 deleted: tuple[Deleted, ...] = st.session_state.get(DELETED, ())
 if deleted:
     one = _("The run of “{title}” is deleted.", title=literal(deleted[0].title))
-    with undo_bar(DELETED, restore):
+    with shown.undo_bar(DELETED, restore):
         st.markdown(_("{deleted} are deleted.", deleted=many(len(deleted), "run")) if len(deleted) > 1 else one)
 
 if not listed.count(RunFilter()):
@@ -182,14 +172,15 @@ if not listed.count(RunFilter()):
     st.stop()
 
 top = st.columns([3, 2, 2, 2])
-by_marks = marks_filter(house)
 part: dict[str, Any] = dict([st.session_state[WITHIN]]) if WITHIN in st.session_state else {}
 states = {"": _("All"), **{name: translated(word) for name, (_icon, word, _colour) in STATUS.items()}}
 procedures = {"": _("All"), **{name: procedure.title for name, procedure in house.procedures.items()}}
+person, whose = acting_account(), {"": _("All"), "mine": _("Mine"), "others": _("Shared with me")}
+signed_in = person is not None and person.id  # else nothing is whose, and there is nothing to choose
 wanted = RunFilter(
-    **by_marks,
+    **marks_filter(house),
     **part,
-    whose=whose_filter("runs"),
+    whose=shown.one_of(_("Whose"), list(whose), "whose-runs", "", whose.__getitem__) if signed_in else "",
     text=top[0].text_input(_("Search"), placeholder=_("case, outcome, id, or what was said")).strip(),
     status=top[1].selectbox(_("State"), list(states), format_func=states.__getitem__),
     procedure=top[2].selectbox(_("Procedure"), list(procedures), format_func=procedures.__getitem__),
@@ -215,9 +206,9 @@ def listing() -> None:
             told = _("No run that fits has these words in its case, outcome or id. Where they were said stands above.")
         st.info(told, icon=":material/filter_alt_off:")
         return
-    page = page_of(total, PAGE, "runs-page")
+    page = shown.page_of(total, PAGE, "runs-page")
     found = listed.page(wanted, (page - 1) * PAGE, PAGE, order)
-    unreadable_rows([line for line in found if isinstance(line, Unreadable)])
+    shown.unreadable_rows([line for line in found if isinstance(line, Unreadable)])
     lines = [line for line in found if not isinstance(line, Unreadable)]
     runs = [line for line in lines if isinstance(line, Run)]
     marks = house.marks.short(line.id for line in runs)
@@ -232,7 +223,8 @@ def listing() -> None:
     bar = st.container()
     # Its key is of these lines: what was chosen among others is not taken for one of them.
     key = f"runs-{hash(tuple(line.id for line in lines))}"
-    chosen = [lines[place] for place in rows_chosen(pd.DataFrame(rows).fillna(""), key, selection_mode="multi-row")]
+    places = shown.rows_chosen(pd.DataFrame(rows).fillna(""), key, selection_mode="multi-row")
+    chosen = [lines[place] for place in places]
     with bar:
         if chosen:
             chosen_bar(house, chosen)
@@ -253,7 +245,7 @@ if said_so := search_said(house.database, wanted.text, MAX_FOUND) if searched el
             key = f"{said.run}-{said.call.path}"
             with st.container(horizontal=True, vertical_alignment="center", key=f"said-{key}"):
                 name = house.record(said.run).name_of(said.call.member)
-                st.html(html_of("found", said=said, name=name), width="stretch")
+                st.html(shown.html_of("found", said=said, name=name), width="stretch")
                 if st.button(_("Open the moment"), key=f"moment-{key}", type="tertiary"):
                     st.switch_page("pages/deliberation.py", query_params={"run": said.run, "moment": said.call.path})
 listing()

@@ -19,7 +19,7 @@ from courtroom.models import failures
 from courtroom.models.connections import Connection, Connections
 from courtroom.models.spec import OFFLINE
 from courtroom.procedures.cyberjurors.tasks import PerceiveEvidence
-from pages.parts.shared.shown import literal
+from pages.parts.shared.words import literal
 from tests.driving import arms_of, hearing, shell
 from tests.openai_server import OpenAIServer, answer_for, refusal, texts_of
 from tests.pages import page, texts

@@ -128,18 +128,16 @@ class Painter:
 
     def _header(self, now: Standing, box: Box) -> None:
         left, top, right, bottom = box
-        counts = self._counts(now)
+        given = Counter(vote.choice for vote in now.votes.values())
+        counts = {side.name: given[side.name] for side in self.scene.sides if now.votes}
+        if len(counts) > 2:
+            counts = dict(sorted(counts.items(), key=lambda one: -one[1])[:4])
         middle = left + (right - left) * 0.56 if self.shape == "wide" and counts else right
         self._text(self.scene.title, (left, top), 28, self._ink, weight=700, width=middle - left - 16)
         self._text(f"{self.scene.procedure} · {now.stage}", (left, top + 38), 20, self._soft, width=middle - left - 16)
         if counts:
             wide = self.shape == "wide"
             self._tally(now, counts, (middle, top, right, top + 66) if wide else (left, top + 74, right, bottom))
-
-    def _counts(self, now: Standing) -> dict[str, int]:
-        given = Counter(vote.choice for vote in now.votes.values())
-        counts = {side.name: given[side.name] for side in self.scene.sides if now.votes}
-        return counts if len(counts) <= 2 else dict(sorted(counts.items(), key=lambda one: -one[1])[:4])
 
     def _tally(self, now: Standing, counts: Mapping[str, int], box: Box) -> None:
         """A number for each side and a bar, filled from both ends where there are two."""

@@ -133,10 +133,9 @@ def scene(record: Record, procedure: Procedure) -> RoomScene:
     last = max((n for n, kind in enumerate(procedure.stages) if kind.name in begun), default=-1)
     return RoomScene(
         run=record.run.id,
-        title=record.run.title,
         procedure=procedure.title,
-        status=record.run.status,
-        reason=record.run.reason,
+        **record.run.model_dump(include={"title", "status", "reason"}),
+        **vars(counting),
         sides=tuple(
             Side(
                 name=c.name, title=c.title, mark=c.mark, symbol=c.symbol, light=tone(c.tone), dark=tone(c.tone, "dark")
@@ -146,9 +145,6 @@ def scene(record: Record, procedure: Procedure) -> RoomScene:
         seats=tuple(_seats(record, procedure)),
         seating=procedure.seating,
         carries=any(kind.name == ROUND for kind in procedure.stages),
-        above=counting.above,
-        tie=counting.tie,
-        rule=counting.rule,
         stages_to_come=() if verdict else tuple(kind.title for kind in procedure.stages[last + 1 :]),
         ended=tuple(stage.path for stage in record.stages if stage.path in record.ended),
         ballots={ballot: record.ballot_name(ballot) for ballot in record.ballots},

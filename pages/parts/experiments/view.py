@@ -211,6 +211,7 @@ def _drawn(one: Breakdown, key: str) -> None:
 LIVE_S = 1.0
 REDRAW_S = 30.0
 """How often results are drawn again at most while cells come in."""
+PARTS = ("Results", "Beside people")
 MAX_MATRIX_MARKS = 3_000
 MAX_SENTENCES_AT_ONCE = 3
 
@@ -255,7 +256,9 @@ def progress_and_results(
     if (results := _results_now(house, kept)) is None:
         return
     failures(house, results)
-    if yardstick_chosen(house, kept):
+    arms = (house.procedures.get(arm.procedure) for arm in kept.experiment.arms)
+    votes = any(role.votes for procedure in arms if procedure for role in procedure.roles)
+    if votes and one_of(_("Show"), PARTS, f"yardstick-part-{kept.id}", PARTS[0]) == PARTS[1]:
         yardstick_view(house, kept)
         return
     shown(results)
@@ -403,16 +406,7 @@ def _results(_house: Courthouse, name: str, counts: object, content: str) -> Exp
     return _house.experiments.results(name)
 
 
-PARTS = ("Results", "Beside people")
 ALL_ARMS = "All arms"
-
-
-def yardstick_chosen(house: Courthouse, kept: StoredExperiment) -> bool:
-    """Whether a reader wants the runs beside people; nobody is asked where no arm votes."""
-    arms = (house.procedures.get(arm.procedure) for arm in kept.experiment.arms)
-    if not any(role.votes for procedure in arms if procedure for role in procedure.roles):
-        return False
-    return one_of(_("Show"), PARTS, f"yardstick-part-{kept.id}", PARTS[0]) == PARTS[1]
 
 
 def yardstick_view(house: Courthouse, kept: StoredExperiment) -> None:

@@ -5,7 +5,7 @@ import time
 from concurrent.futures import TimeoutError as TookLong
 from contextlib import suppress
 from functools import partial
-from typing import Literal, NoReturn
+from typing import NoReturn
 
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
@@ -19,7 +19,7 @@ from courtroom.room.player import adapter
 from courtroom.settings import Settings, from_environment
 from courtroom.sharing import Links, NoSuchLink, note_sign_in
 from courtroom.store.connection import FAILURES
-from pages.parts.shared.shown import STYLES, inert, one_of, theme
+from pages.parts.shared.shown import STYLES, inert, theme
 from pages.parts.shared.words import literal
 
 CHOSEN = "lang"
@@ -146,18 +146,6 @@ def person_view(person: Account) -> None:
         st.button(_("Sign out"), key="sign-out", icon=":material/logout:", on_click=st.logout)
 
 
-Whose = Literal["", "mine", "others"]
-
-
-def whose_filter(key: str) -> Whose:
-    """Mine, shared with me, or all; nothing to choose where nobody signs in."""
-    person = acting_account()
-    if person is None or not person.id:
-        return ""
-    words: dict[Whose, str] = {"": _("All"), "mine": _("Mine"), "others": _("Shared with me")}
-    return one_of(_("Whose"), list(words), f"whose-{key}", "", words.__getitem__)
-
-
 LONGEST = 80
 
 
@@ -259,14 +247,6 @@ def server_address() -> str:
     address = (st.context.url or "").split("?")[0].rstrip("/")
     pages = ("/deliberation", "/cases", "/experiments")
     return next((address.removesuffix(page) for page in pages if address.endswith(page)), address)
-
-
-def current_run() -> str | None:
-    """Return the run in the URL, or the one this session looked at last, as another page drops the address's."""
-    run: str | None = st.query_params.get("run") or st.session_state.get("run")
-    if run:
-        st.session_state["run"] = st.query_params["run"] = run
-    return run
 
 
 MAX_WAIT_FOR_FORK_S = 8.0

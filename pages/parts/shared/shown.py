@@ -128,6 +128,17 @@ def in_columns(items: Sequence[T], number: int) -> Iterator[tuple[DeltaGenerator
         yield from zip(st.columns(number), items[start : start + number], strict=False)
 
 
+def redrawn(wanted: Callable[[], bool], every_s: float | None) -> None:
+    """Have the page look by itself, so often, whether it is to be drawn again; never, where that is None."""
+
+    @st.fragment(run_every=every_s)
+    def look() -> None:
+        if wanted():
+            st.rerun()
+
+    look()
+
+
 def page_of(total: int, size: int, key: str | None = None) -> int:
     """The page of a list that the reader chooses; the first where there is no other."""
     pages = max(1, (total - 1) // size + 1)
