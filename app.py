@@ -1,7 +1,5 @@
-"""The app: `streamlit run app.py`. What is on the pages is in `pages/`.
-
-The server imports this file as it starts; Streamlit runs it each time that a page is drawn.
-"""
+"""The app: `streamlit run app.py`. What is on the pages is in `pages/`. The server imports this file as it starts;
+Streamlit runs it each time that a page is drawn."""
 
 import asyncio
 from collections.abc import AsyncIterator

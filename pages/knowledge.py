@@ -329,19 +329,17 @@ def memory_view(house: Courthouse, part: str) -> None:
         values |= {"confidence": f"{directive.confidence:.2f}", "text": literal(directive.text[:90])}
         with st.expander(_("{confidence} · article {anchor} {charges} · {text}", **values)):
             shown.inert(directive.text)
-            counts = {"supporting": len(directive.supporting), "contrasting": len(directive.contrasting)}
-            st.caption(
-                _("{supporting} supporting, {contrasting} contrasting · {id}", id=literal(directive.id), **counts)
-            )
+            values |= {"supporting": f"{len(directive.supporting):d}", "id": literal(directive.id)}
+            values["contrasting"] = f"{len(directive.contrasting):d}"
+            st.caption(_("{supporting} supporting, {contrasting} contrasting · {id}", **values))
             life = house.knowledge.lessons.of(directive.id)
             if st.toggle(_("Its life"), key=f"life-{directive.id}"):
                 st.plotly_chart(draw_confidence(directive.id, life, shown.theme()), key=f"confidence-{directive.id}")
                 for taught in life:
                     undone = _(" (undone)") if taught.undone else ""
                     told = {"phase": translated(taught.phase), "why": translated(taught.why), "undone": undone}
-                    shown.inert(
-                        _("• {phase}{undone}: {why} Run {run}.", run=taught.run or _("by hand"), **told), small=True
-                    )
+                    told["run"] = taught.run or _("by hand")
+                    shown.inert(_("• {phase}{undone}: {why} Run {run}.", **told), small=True)
 
 
 LESSONS_A_PAGE = 25

@@ -190,9 +190,8 @@ if part:
     words = {"case": _("Only runs on “{title}” are listed."), "experiment": _("Only runs of “{title}” are listed.")}
     with st.container(horizontal=True, vertical_alignment="center"):
         st.markdown(words[next(iter(part))].format(title=literal(listed.what_is_wanted(wanted))), width="content")
-        if st.button(_("Show all runs"), icon=":material/close:", type="tertiary"):
-            del st.session_state[WITHIN]
-            st.rerun()
+        looks: dict[str, Any] = {"icon": ":material/close:", "type": "tertiary"}
+        st.button(_("Show all runs"), on_click=st.session_state.pop, args=(WITHIN,), **looks)
 
 live = listed.running()
 

@@ -18,22 +18,11 @@ from courtroom.engine.record import Record
 from courtroom.errors import CourtroomError
 from courtroom.evaluation.comparison import MAX_COMPARED_RUNS
 from courtroom.evaluation.run_list import RunFilter, RunList
+from courtroom.experiments import what_if as variation
 from courtroom.experiments.mirror import is_mirror
 from courtroom.experiments.results import ExperimentResults
 from courtroom.experiments.spec import Experiment
 from courtroom.experiments.store import NoSuchExperiment, StoredCell, StoredExperiment
-from courtroom.experiments.what_if import (
-    CHANGES,
-    Axis,
-    WhatIf,
-    evidence_left_out,
-    grid,
-    members_left_out,
-    results,
-    rules_left_out,
-    singly,
-    values,
-)
 from courtroom.figures.experiment import draw_flips, draw_shares, draw_swings
 from courtroom.language import _, language, listed, translated
 from courtroom.models.spec import PERSON
@@ -137,7 +126,7 @@ def _verdict_html(procedure: Procedure, verdict: Verdict) -> str:
     return f"{choice_html(procedure, verdict.outcome)} {escaped(counts)}"
 
 
-def _proposed(house: Courthouse, base: Record) -> Axis | None:
+def _proposed(house: Courthouse, base: Record) -> variation.Axis | None:
     """Single changes that fit a budget of calls."""
     budget = st.number_input(
         _("Budget (calls under one seed)"), 1, None, 2000, 100, key="what-if-budget",
@@ -156,7 +145,8 @@ def _proposed(house: Courthouse, base: Record) -> Axis | None:
     if not proposal:
         st.info(_("No change fits this budget. Raise it."), icon=":material/savings:")
         return None
-    lines = [(True, translated(v.name), translated(CHANGES[v.kind or "base"]), calls) for v, calls in proposal]
+    kinds = {name: translated(kind) for name, kind in variation.CHANGES.items()}
+    lines = [(True, translated(one.name), kinds[one.kind or "base"], calls) for one, calls in proposal]
     table = pd.DataFrame(lines, columns=["take", "change", "what", "calls"])
     with st.expander(_("{found} changes fit the budget", found=len(proposal)), expanded=True):
         calls = st.column_config.NumberColumn(_("calls asked anew"), help=_("Found by a rehearsal."))
@@ -164,15 +154,15 @@ def _proposed(house: Courthouse, base: Record) -> Axis | None:
             table, key=f"what-if-take-{key}", hide_index=True, width="stretch", height=320,
             disabled=["change", "what", "calls"], column_config=heads(table, {"calls": calls}),
         )  # fmt: skip
-    return singly(tuple(variant for (variant, _), take in zip(proposal, edited["take"], strict=True) if take))
+    return variation.singly(tuple(variant for (variant, _), take in zip(proposal, edited["take"], strict=True) if take))
 
 
-def _chosen(procedure: Procedure, base: Record) -> Axis:
+def _chosen(procedure: Procedure, base: Record) -> variation.Axis:
     """What is varied, in the order in which it stands on the page: one change at a time, or in all combinations."""
     turns = {
-        "Each piece of evidence": evidence_left_out(base.case),
-        "Each member": members_left_out(procedure, base.setup, base.case, base.run.seed),
-        "Each rule": rules_left_out(base.setup),
+        "Each piece of evidence": variation.evidence_left_out(base.case),
+        "Each member": variation.members_left_out(procedure, base.setup, base.case, base.run.seed),
+        "Each rule": variation.rules_left_out(base.setup),
     }
     offered = {f"{translated(title)} ({len(axis)})": axis for title, axis in turns.items() if axis}
     title, key = _("Leave out in turn"), f"what-if-drop-{base.run.id}"
@@ -181,13 +171,13 @@ def _chosen(procedure: Procedure, base: Record) -> Axis:
     titles = {path: declared(path_in_words(procedure.setup, path)) for path in fields}
     for path in st.multiselect(_("Vary"), list(titles), format_func=titles.__getitem__, key=key):
         if given := knob_values(fields[path], value_at(base.setup, path), f"what-if-{base.run.id}-{path}", path):
-            axes.append(values(procedure.setup, path, given))
+            axes.append(variation.values(procedure.setup, path, given))
     about = _("A grid: one value of each thing at a time, in all combinations, rather than one change at a time.")
     few = len(axes) < 2
-    crossed = st.toggle(_("Every combination"), key="what-if-grid", disabled=few, help=about)
+    crossed = st.toggle(_("Every combination"), key="what-if-variation.grid", disabled=few, help=about)
     with errors_shown():
-        return grid(*axes) if crossed and not few else singly(*axes)
-    return singly()
+        return variation.grid(*axes) if crossed and not few else variation.singly(*axes)
+    return variation.singly()
 
 
 REDRAW_S = 3.0
@@ -221,7 +211,7 @@ def what_if_view(house: Courthouse, kept: StoredExperiment) -> None:
 
 
 def _results(kept: StoredExperiment, cells: Sequence[StoredCell], known: Procedure | None) -> None:
-    what_if = results(kept.experiment, cells)
+    what_if = variation.results(kept.experiment, cells)
     if not what_if.decided:
         st.info(_("The base run is not there any more, or not done: nothing can be compared with it yet."))
         return
@@ -230,7 +220,7 @@ def _results(kept: StoredExperiment, cells: Sequence[StoredCell], known: Procedu
     _variants(kept.experiment, what_if, known, {cell.run for cell in cells if cell.state == "waiting"})
 
 
-def _charts(what_if: WhatIf, choices: tuple[Choice, ...], seeds: int) -> None:
+def _charts(what_if: variation.WhatIf, choices: tuple[Choice, ...], seeds: int) -> None:
     compared = [row for row in what_if.rows[1:] if row.pairs]
     moved = [row for row in compared if row.swing or row.flips]
     if moved:
@@ -253,7 +243,7 @@ def _charts(what_if: WhatIf, choices: tuple[Choice, ...], seeds: int) -> None:
         st.plotly_chart(draw_shares(what_if, choices, theme()), key="what-if-shares")
 
 
-def _in_a_sentence(what_if: WhatIf) -> None:
+def _in_a_sentence(what_if: variation.WhatIf) -> None:
     """Say what decided it and what did not matter."""
     rows = [row for row in what_if.rows[1:] if row.pairs]
     if not rows:
@@ -273,13 +263,15 @@ def _in_a_sentence(what_if: WhatIf) -> None:
         text = _("What decided it: no single thing. None of {compared} changes moves it", **values)
     idle = Counter(row.kind for row in rows if row.kind and not (row.swing or row.flips))
     of_kind = Counter(row.kind for row in rows)
-    counted = ((literal(CHANGES[kind]), still, of_kind[kind]) for kind, still in idle.items())
+    counted = ((literal(variation.CHANGES[kind]), still, of_kind[kind]) for kind, still in idle.items())
     told = [_("{what} ({idle} of {all})", what=what, idle=still, all=every) for what, still, every in counted]
     text = _("{meaning}. What did not matter: {idle}", meaning=text, idle=listed(told)) if told else text
     (st.success if turned else st.info)(text, icon=":material/alt_route:" if turned else ":material/anchor:")
 
 
-def _variants(experiment: Experiment, what_if: WhatIf, known: Procedure | None, waiting: Collection[str]) -> None:
+def _variants(
+    experiment: Experiment, what_if: variation.WhatIf, known: Procedure | None, waiting: Collection[str]
+) -> None:
     """Draw a line for each variant; it leads to its run."""
     decided = literal(outcome_title(known, what_if.decided))
     lines = []
@@ -292,7 +284,7 @@ def _variants(experiment: Experiment, what_if: WhatIf, known: Procedure | None, 
         lines.append(
             {
                 "change": row.name,
-                "what": CHANGES[row.kind or "base"],
+                "what": variation.CHANGES[row.kind or "base"],
                 "verdict": outcome_title(known, row.outcome),
                 "flips": _("{flips} of {pairs}", flips=row.flips, pairs=row.pairs) if row.pairs else "",
                 **{name: None if number is None else round(number, 2) for name, number in numbers.items()},

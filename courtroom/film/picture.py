@@ -82,8 +82,7 @@ def standing(scene: RoomScene, at: int) -> Standing:
 
 
 class Painter:
-    """Draws one run, in one shape and theme. `scene`: as its reader reads it. Raises `CourtroomError`: there are
-    Chinese characters, and no font on this computer has them."""
+    """Draws a run as its reader reads it. Raises `CourtroomError`: no font here has the Chinese characters of its text."""
 
     def __init__(self, scene: RoomScene, shape: Shape, theme: Theme) -> None:
         self.scene, self.shape, self.theme = scene, shape, theme
@@ -91,6 +90,7 @@ class Painter:
         self.size = SIZES[shape]
         self._sides = {side.name: side for side in scene.sides}
         self._seats = [seat for seat in scene.seats if seat.place]
+        self._many = len(self._seats) > MAX_NAMED_SEATS
         self._ink, self._line, self._soft = INK[theme], LINE[theme], NEUTRAL[theme]
 
     def picture(self, shot: Shot, *, before: bool = False) -> Image.Image:
@@ -172,18 +172,17 @@ class Painter:
     def _room(self, now: Standing, shot: Shot, box: Box) -> None:
         left, top, right, bottom = box
         self._card(box, 18)
-        many = len(self._seats) > MAX_NAMED_SEATS
-        radius = 13 if many else 25 if self.shape == "wide" else 24
+        radius = 13 if self._many else 25 if self.shape == "wide" else 24
         if self.scene.seating == "rows":
             points = self._rows(box, radius)
         else:
             # Places of a ring and of benches leave room at their edges.
-            inner: Box = (left + 30, top + radius - 15, right - 30, bottom - (radius if many else radius + 9))
+            inner: Box = (left + 30, top + radius - 15, right - 30, bottom - (radius if self._many else radius + 9))
             points = {seat.id: _placed(seat, inner) for seat in self._seats}
         if shot.kind == "change":
             self._followed(now, shot.member, points, radius)
         for seat in self._seats:
-            self._seat(now, seat, points[seat.id], radius, seat.id == shot.member, many)
+            self._seat(now, seat, points[seat.id], radius, seat.id == shot.member)
         if self.scene.carries and len(now.ballots) > 1 and self.scene.seating != "rows" and shot.kind != "change":
             x, y = (left + right) / 2, top + (bottom - top) * 0.44
             across, down = 0.2 * (right - left), 0.14 * (bottom - top)
@@ -201,9 +200,7 @@ class Painter:
         placed = [(seat.id, _placed(seat, inner)[0], seat.place[1]) for seat in self._seats if seat.place]
         return {name: (x, first + high * rows.index(row)) for name, x, row in placed}
 
-    def _seat(
-        self, now: Standing, seat: RoomSeat, at: tuple[float, float], radius: float, speaks: bool, many: bool
-    ) -> None:
+    def _seat(self, now: Standing, seat: RoomSeat, at: tuple[float, float], radius: float, speaks: bool) -> None:
         x, y = at
         vote = now.votes.get(seat.id)
         choice = vote.choice if vote else now.offers.get(seat.id)
@@ -211,7 +208,7 @@ class Painter:
         if speaks:
             self._draw.ellipse(_fine(_around(at, radius + 8)), outline=ACCENT[self.theme], width=4 * FINE)
         self._mark(side, at, radius, quiet=vote is None and seat.id not in now.said)
-        if many and not speaks:
+        if self._many and not speaks:
             return
         middle = (x, y + (5 if side and side.symbol == "triangle-up" else 0))
         self._text(initials(seat.name), middle, radius * 0.62, self._ink, weight=650, anchor="mm")
@@ -294,9 +291,8 @@ class Painter:
             for name in names:
                 found[name] = y
                 if high := given[name] * unit:
-                    self._draw.rectangle(
-                        _fine((x, y, x + thick, y + high)), fill=self._tone(self._sides.get(name or ""))
-                    )
+                    column, colour = _fine((x, y, x + thick, y + high)), self._tone(self._sides.get(name or ""))
+                    self._draw.rectangle(column, fill=colour)
                     y += high + gap
             tops.append(found)
         for number, ((_a, before), (_b, after)) in enumerate(zip(ballots, ballots[1:], strict=False)):
@@ -340,8 +336,7 @@ class Painter:
     def _lines(
         self, text: str, box: Box, size: float, *, weight: int, colour: str = "", top_first: bool = False
     ) -> None:
-        """A text in as many lines as it needs, in the middle of its box; in smaller type where it would not fit.
-        `top_first`: the lines begin at the top of the box."""
+        """Write a text in as many lines as it needs, in the middle of its box or from its top; smaller where it must be."""
         left, top, right, bottom = box
         chinese = _chinese(text)
         size, rows = fitted(text, right - left, bottom - top, size, weight)

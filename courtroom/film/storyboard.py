@@ -55,8 +55,7 @@ def reading_time(text: str) -> float:
 
 
 def storyboard(scene: RoomScene, seconds: float = 45.0) -> tuple[Shot, ...]:
-    """All moments that a film can show, in order; those that are kept take about the time that is asked for. `scene`:
-    of a run, as its reader reads it. `seconds`: how long the film should be, from `MIN_FILM_S` to `MAX_FILM_S`."""
+    """Return all moments of a scene, as its reader reads it, that a film can show; those that are kept take about so long."""
     shots = _shots(scene)
     chosen = {number for number, shot in enumerate(shots) if shot.kind in ("title", "verdict")}
     left = min(max(seconds, MIN_FILM_S), MAX_FILM_S) - sum(shots[number].seconds for number in sorted(chosen))

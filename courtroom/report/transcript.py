@@ -1,5 +1,4 @@
-"""What people take along from a run: its transcript as Markdown or Word, its votes as a table, and a paragraph for a
-methods section."""
+"""What people take along from a run: its transcript, its votes as a table, and a paragraph for a methods section."""
 
 import io
 import re

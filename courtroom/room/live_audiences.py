@@ -55,10 +55,8 @@ class AudienceSnapshot:
 
     @property
     def version(self) -> tuple[object, ...]:
-        """The same for as long as no phone has anything new to draw.
-
-        The votes of an open poll are not on phones: who sees how others vote votes with them.
-        """
+        """The same for as long as no phone has anything new to draw. The votes of an open poll are not on phones: who sees
+        how others vote votes with them."""
         return (self.open, len(self.polls), self.arguments, self.record.run.status == "done" and not self.to_come)
 
 

@@ -65,9 +65,7 @@ MARKS = {"buyer": "●", "seller": "■"}
 
 def case_view(house: Courthouse, case: Case, hear: Callable[[str], None]) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
-        if st.button(_("All cases"), icon=":material/arrow_back:"):
-            del st.query_params["case"]
-            st.rerun()
+        st.button(_("All cases"), icon=":material/arrow_back:", on_click=st.query_params.pop, args=("case",))
         if st.button(_("Hear this case"), type="primary", icon=":material/gavel:"):
             hear(case.id)
         of = Resource(kind="case", id=case.id)
@@ -190,15 +188,14 @@ def upload(house: Courthouse) -> None:
     with errors_shown():
         labels = names_from(names) or None
         with st.spinner(_("Reading and checking ...")):
-            for file in files:
-                for package in _packages(file, labels, encoding):
-                    try:
-                        if isinstance(package, CourtroomError):
-                            raise package
-                        taken.append(house.library.add(package).title)
-                        remarks.update(package.remarks)
-                    except CourtroomError as error:
-                        refused.append(str(error))
+            for package in (package for file in files for package in _packages(file, labels, encoding)):
+                try:
+                    if isinstance(package, CourtroomError):
+                        raise package
+                    taken.append(house.library.add(package).title)
+                    remarks.update(package.remarks)
+                except CourtroomError as error:
+                    refused.append(str(error))
         sentence = _("{taken} cases imported.", taken=len(taken))
         if len(taken) == 1:
             sentence = _("Imported: {taken}.", taken=literal(taken[0]))

@@ -16,7 +16,7 @@ from courtroom.datasets.printed import printed_tables
 from courtroom.datasets.row import DatasetInfo, ImportCounts
 from courtroom.datasets.selection import Preparation, Selection
 from courtroom.datasets.statistics import ALL, Findings, NearDuplicates, Statistics
-from courtroom.datasets.store import DEFAULT_SHARES
+from courtroom.datasets.store import DEFAULT_SHARES, Datasets
 from courtroom.figures.experiment import draw_rows
 from courtroom.language import N_, _, translated
 from pages.parts.cases import MARKS, encoding_choice
@@ -171,6 +171,9 @@ def _ask(house: Courthouse, state: ImportProgress) -> None:
 
 MAX_PROBLEMS = 50
 MAX_ROWS = 20
+_once = st.cache_data(show_spinner=False, max_entries=20, hash_funcs={Datasets: id})
+_measured, _near = _once(statistics.measure), _once(statistics.near_duplicates)
+"""A version never changes, so it is counted, and its rows are compared, once."""
 
 
 def draw_datasets() -> None:
@@ -197,7 +200,7 @@ def draw_datasets() -> None:
 
 def _one(house: Courthouse, info: DatasetInfo) -> None:
     with st.spinner(_("Counting ...")):
-        counted = _measured(house, info.name, info.version)
+        counted: Statistics = _measured(house.datasets, info.name, info.version)
     whole = counted.counts[ALL]
     facts: dict[str, float] = {
         _("Rows"): whole.rows,
@@ -220,12 +223,6 @@ def _one(house: Courthouse, info: DatasetInfo) -> None:
             table(found)
     else:
         parts[part](house, info)
-
-
-@st.cache_data(show_spinner=False, max_entries=20)
-def _measured(_house: Courthouse, name: str, version: str) -> Statistics:
-    """A version never changes, so it is counted once."""
-    return statistics.measure(_house.datasets, name, version)
 
 
 def _figures(counted: Statistics) -> None:
@@ -293,7 +290,7 @@ def _splits(house: Courthouse, info: DatasetInfo) -> None:
 def _check(house: Courthouse, info: DatasetInfo) -> None:
     findings = statistics.examine(house.datasets, info.name, info.version)
     with st.spinner(_("Comparing ...")):
-        near = _near(house, info.name, info.version)
+        near: NearDuplicates = _near(house.datasets, info.name, info.version)
     if findings.clean and not findings.sentences() and not near.found:
         st.success(_("Nothing is wrong with these {count}.", count=many(info.count, "row")), icon=":material/check:")
     for sentence in findings.sentences():
@@ -324,12 +321,6 @@ def _clean(house: Courthouse, info: DatasetInfo, findings: Findings) -> None:
     if repeated or contradictory:
         wanted = Preparation(distinct=bool(repeated), consistent=bool(contradictory))
         do(lambda: statistics.cleaned(house.datasets, info.name, info.version, wanted))
-
-
-@st.cache_data(show_spinner=False, max_entries=20)
-def _near(_house: Courthouse, name: str, version: str) -> NearDuplicates:
-    """A version never changes, so its rows are compared once."""
-    return statistics.near_duplicates(_house.datasets, name, version)
 
 
 def _delete(house: Courthouse, info: DatasetInfo) -> None:

@@ -1,5 +1,4 @@
-"""What moved it: each change of sides with what that member had heard; what is not in the case, and the way that it went;
-each seat's view; who heard whom."""
+"""What moved it: changes of sides with what was heard; what is not in the case; each seat's view; who heard whom."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -159,8 +158,7 @@ class _MovedView:
         self._went_along(figure, f"heard-graph-{record.run.id}-{ballot}", ways)
 
     def _went_along(self, figure: go.Figure, key: str, ways: Mapping[tuple[str, str], Sequence[Heard]]) -> None:
-        """Draw who heard whom; a click on a seat or an arrow shows what went along it. `ways`: what a member was shown
-        of another, by hearer and speaker."""
+        """Draw who heard whom; a click shows what went along there. `ways`: what was heard, by hearer and speaker."""
         picked = st.plotly_chart(figure, key=key, on_select="rerun", selection_mode="points")
         chosen = next((str(point["customdata"]) for point in picked.selection.points if point.get("customdata")), "")
         hearer, __, speaker = chosen.partition(" ")

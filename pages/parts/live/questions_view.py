@@ -117,8 +117,7 @@ def _look(key: str, text: str) -> None:
 
 
 def audit_view(house: Courthouse, record: Record, call: Called, *, place: str = "call") -> None:
-    """What was new in what was shown with a call; and where its answer was a change of sides, the audit of it. `place`:
-    where on the page it stands, for it may stand in several."""
+    """What was new in what was shown with a call, and the audit of a change of sides. `place`: where on the page."""
     before = audits.call_before(record, call)
     whole = house.record(record.run.id)
     procedure = house.procedures[whole.run.procedure]
@@ -189,8 +188,7 @@ def start_beside(
     plan: Callable[[], Iterable[Plan]],
     label: str = N_("Start the audit"),
 ) -> None:
-    """Say what questions of this choice would take, once a person asks that, with a button that puts them. `waiting`:
-    under what the session keeps what is put; see `waits`."""
+    """Say what questions of this choice would take, once a person asks, with a button that puts them; see `waits`."""
     planned = f"planned-{key}"
     if st.button(_("What would it take?"), key=f"estimate-{key}"):
         st.session_state[planned] = choice
@@ -288,8 +286,7 @@ def ask_all_view(house: Courthouse, record: Record) -> None:
 
 
 def _ask(house: Courthouse, record: Record, after: Called | None, key: str, words: Words, place: str = "") -> None:
-    """A form for a question to a member, as it stood after a call, or to all; nothing for who may not ask. `key`: under
-    what the session keeps what is asked; see `waits`."""
+    """A form for a question to a member, as it stood after a call, or to all, for who may ask. `key`: see `waits`."""
     title, press, waiting = words
     if waits(key, waiting) or _asks_nobody(house, record) or not may(Access.RUN):
         return

@@ -148,8 +148,7 @@ def back() -> str:
 
 @st.fragment
 def tabs_view(house: Courthouse, procedure: Procedure, run: str, *, family: bool) -> None:
-    """Drawn anew by itself: a click on a tab leaves the rest of the page as it is. `family`: whether there are others
-    in the run's family."""
+    """Draw the tabs, by themselves: a click on one leaves the page as it is. `family`: whether the run has relatives."""
     with plainly():
         record = _record(house, run)
         votes = any(role.votes for role in procedure.roles)
@@ -172,9 +171,8 @@ def tabs_view(house: Courthouse, procedure: Procedure, run: str, *, family: bool
                     st.query_params["at"] = chosen
                 st.rerun()  # other parts of the page are for now only
             if chosen != NOW:
-                st.info(
-                    _("You look back: what stands below is how the run stood {names}.", names=literal(names[chosen]))
-                )
+                then = literal(names[chosen])
+                st.info(_("You look back: what stands below is how the run stood {names}.", names=then))
         _tab(house, procedure, run, shown)
 
 

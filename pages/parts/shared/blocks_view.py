@@ -1,5 +1,4 @@
-"""The blocks of a view, where the reader chooses one of several labels; how sure members are; an answer, as a form or to be
-read."""
+"""The blocks of a view, by label where there are several; how sure members are; an answer, as a form or to be read."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -115,8 +114,7 @@ def diff_html(before: str, after: str) -> str:
 
 
 def reliability_view(given: Mapping[str, Sequence[Forecast]], key: str) -> None:
-    """Draw whether members are as sure as they are right, by whose forecasts they are, such as an arm's: Brier score, figure,
-    and the bins with their numbers."""
+    """Draw whether members are as sure as they are right, by whose forecasts these are: score, figure and bins."""
     bins = {name: reliability(forecasts) for name, forecasts in given.items()}
     for name, forecasts in given.items():
         values = {"name": literal(name), "score": f"{brier(forecasts):.3f}", "votes": f"{len(forecasts):,}"}

@@ -202,10 +202,8 @@ def outside() -> bool:
 
 
 def _open() -> Courthouse:
-    """Return the one courthouse of this process; another one for other settings, as in tests.
-
-    Who has waited while it could not be opened is told the same: a database that is away would keep each waiting.
-    """
+    """Return the one courthouse of this process; another one for other settings, as in tests. Who has waited while it
+    could not be opened is told the same: a database that is away would keep each waiting."""
     global _opened, _failed
     before = _failed
     with _opening:

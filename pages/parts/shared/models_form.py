@@ -295,8 +295,7 @@ def _put(into: dict[str, Any], name: str, model: str, connection: str, otherwise
 
 
 def embedding_choice(servers: str, value: str, key: str) -> str:
-    """An embedding from the list, or any LiteLLM id that is written; below it, what is to be known of it. `servers`:
-    the one that the server's owner has set; an empty `value` stands for it, and an empty answer."""
+    """Choose an embedding, or write a LiteLLM id; an empty one stands for the owner's, `servers`."""
     known = ("", embeddings.DEFAULT, embeddings.HASHED, *embeddings.REMOTE, *embeddings.encoders())
     options = list(dict.fromkeys((*known, value)))
     about = _("How texts are compared in look-ups. Choose one, or write a LiteLLM id.")

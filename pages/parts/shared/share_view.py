@@ -32,8 +32,7 @@ def download(
     key: str | None = None,
     help_: str | None = None,
 ) -> None:
-    """Draw the button. `content`: what is in the file, or what makes it once it is wanted, for whose session it is at
-    that moment; `of`: what it is taken from."""
+    """Draw the button. `content`: what is in the file, or what makes it for whose session it then is; `of`: its source."""
     person, mime, page = acting_account(), guess_type(name)[0] or ANY, get_script_run_ctx(suppress_warning=True)
 
     def made() -> bytes:
@@ -109,9 +108,8 @@ def share_view(house: Courthouse, resource: Resource) -> None:
         st.caption(_("Copy it now: it is shown only this once."))
     for number, link in enumerate(links.of(resource), start=1):
         with st.container(horizontal=True, vertical_alignment="center"):
-            st.caption(
-                _("Link made {made}, opens until {expires}", made=moment(link.made), expires=moment(link.expires))
-            )
+            since, until = moment(link.made), moment(link.expires)
+            st.caption(_("Link made {made}, opens until {expires}", made=since, expires=until))
             if st.button(_("End it"), key=f"end-{key}-{number}", type="tertiary", icon=":material/link_off:"):
                 links.end(link)
                 st.session_state.pop(MADE, None)
