@@ -16,7 +16,7 @@ from streamlit.web.server import server_util
 from courtroom.access import Access, acting_account
 from courtroom.language import _
 from pages.parts.shared.house import ALONE, follow_the_theme, outside, person_view, speak, switch
-from pages.parts.shared.protocol import Headers, guard
+from pages.parts.shared.protocol import guard, with_headers
 from pages.parts.shared.shown import STYLES, plainly, theme
 
 ICON = Path(__file__).parent / "data" / "icon.svg"
@@ -86,4 +86,4 @@ if __name__ == "__main__":
     draw()
 else:
     PagesManager.uses_pages_directory = False  # else a first visit to a page's own address is drawn without `draw`
-    app = App(__file__, lifespan=browser_opened, middleware=[Middleware(Headers)])
+    app = App(__file__, lifespan=browser_opened, middleware=[Middleware(with_headers)])

@@ -97,7 +97,7 @@ def chosen_bar(house: Courthouse, chosen: Sequence[Run | GroupLine]) -> None:
             shown.table(frame)
             st.download_button(_("CSV"), csv_of(frame), "runs.csv", "text/csv", icon=":material/download:")
         about = _("One zip with a JSON file for each run. Each file can be imported by another Courtroom.")
-        download(house, _("Export"), lambda: report.as_zip(map(house.files.export, runs)), "runs.zip", help_=about)
+        download(house, _("Export"), lambda: report.as_zip(map(house.files.export, runs)), "runs.zip", help=about)
         if may(Access.RUN) and st.button(_("Delete"), icon=":material/delete:", key="delete-selected"):
             with shown.errors_shown():
                 for run in runs:

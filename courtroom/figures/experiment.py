@@ -183,7 +183,7 @@ def draw_shares(what_if: WhatIf, choices: Sequence[Choice], theme: str = "light"
 
 
 def draw_swings(what_if: WhatIf, choices: Sequence[Choice], theme: str = "light") -> go.Figure:
-    """Draw a tornado, how far each change moved the support for what the base decided; without those that moved nothing."""
+    """Draw a tornado, how far each change moved the support for what the base decided; without those that did not."""
     moved = [row for row in what_if.rows[1:] if row.swing or row.flips]
     rows = sorted(moved, key=lambda row: (-abs(row.swing or 0.0), row.name))[:MAX_SWINGS]
     decided, far_off = _choice(what_if.decided, choices), [100 * (row.swing or 0.0) for row in rows]

@@ -204,7 +204,7 @@ def draw_sureness(record: Record, choices: Sequence[Choice], theme: str = "light
 
 
 def draw_reliability(bins: Mapping[str, pd.DataFrame], theme: str = "light") -> go.Figure:
-    """Draw the share of votes that are right by how sure members were; larger marks have more. `bins`: see `reliability`."""
+    """Draw the share of right votes by how sure members were; larger marks have more. `bins`: see `reliability`."""
     most = max((mine["n"].max() for mine in bins.values()), default=1)
     even = {"color": NEUTRAL[theme], "dash": "dash", "width": 1}
     figure = go.Figure()

@@ -82,7 +82,7 @@ def standing(scene: RoomScene, at: int) -> Standing:
 
 
 class Painter:
-    """Draws a run as its reader reads it. Raises `CourtroomError`: no font here has the Chinese characters of its text."""
+    """Draws a run as its reader reads it. Raises `CourtroomError`: no font here has the Chinese characters in it."""
 
     def __init__(self, scene: RoomScene, shape: Shape, theme: Theme) -> None:
         self.scene, self.shape, self.theme = scene, shape, theme
@@ -336,7 +336,7 @@ class Painter:
     def _lines(
         self, text: str, box: Box, size: float, *, weight: int, colour: str = "", top_first: bool = False
     ) -> None:
-        """Write a text in as many lines as it needs, in the middle of its box or from its top; smaller where it must be."""
+        """Write a text in as many lines as it needs, in the middle of its box or from its top; small where it must."""
         left, top, right, bottom = box
         chinese = _chinese(text)
         size, rows = fitted(text, right - left, bottom - top, size, weight)

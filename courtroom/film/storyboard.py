@@ -55,7 +55,7 @@ def reading_time(text: str) -> float:
 
 
 def storyboard(scene: RoomScene, seconds: float = 45.0) -> tuple[Shot, ...]:
-    """Return all moments of a scene, as its reader reads it, that a film can show; those that are kept take about so long."""
+    """Return all moments of a scene, as it is read, that a film can show; those that are kept take about so long."""
     shots = _shots(scene)
     chosen = {number for number, shot in enumerate(shots) if shot.kind in ("title", "verdict")}
     left = min(max(seconds, MIN_FILM_S), MAX_FILM_S) - sum(shots[number].seconds for number in sorted(chosen))

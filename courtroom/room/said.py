@@ -29,7 +29,7 @@ class Said:
 
 
 def search_said(database: Database, words: str, most: int) -> list[Said]:
-    """Return answers of all runs that may be seen in which these words stand, in capitals or not; the newest run first."""
+    """Return answers of all runs that may be seen with these words, in capitals or not; of the newest run first."""
     if not (words := words.strip()):
         return []
     fits, values = listed("run", "runs.id")

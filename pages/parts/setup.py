@@ -244,19 +244,16 @@ def month_view(house: Courthouse) -> None:
     st.caption(f":material/account_balance_wallet: {text}")
 
 
+Planned = Sequence[Intervention] | None
+
+
 def estimate_view(
-    house: Courthouse,
-    procedure: Procedure,
-    case: Case,
-    setup: Setup,
-    seed: int,
-    parent: str | None = None,
-    interventions: Sequence[Intervention] | None = None,
+    house: Courthouse, procedure: Procedure, case: Case, setup: Setup, seed: int, parent: str | None, planned: Planned
 ) -> None:
-    content = f"{procedure.name}/{case.content_hash()}/{seed}/{parent}/{setup.model_dump_json()}/{interventions}"
+    content = f"{procedure.name}/{case.content_hash()}/{seed}/{parent}/{setup.model_dump_json()}/{planned}"
     if st.session_state.get("estimate", ("",))[0] != content:
         with errors_shown(), st.spinner(_("Estimating ...")):
-            found = house.estimate(procedure.name, case, setup, seed, parent, interventions=interventions)
+            found = house.estimate(procedure.name, case, setup, seed, parent, interventions=planned)
             st.session_state["estimate"] = (content, found, house.price(found))
     kept, estimate, price = st.session_state.get("estimate", ("", None, None))
     if kept != content:

@@ -272,7 +272,7 @@ def progress_and_results(
             download(house, _("Table as Markdown"), text, f"{name}.md", of)
             download(
                 house, _("Bundle for a paper"), lambda: zipped(results, house), f"{name}.zip", of,
-                help_=_("Table, figures, methods, a checklist, and what it takes to run the experiment again."),
+                help=_("Table, figures, methods, a checklist, and what it takes to run the experiment again."),
             )  # fmt: skip
             text = latex(results.table, results.pairs, results.kept.experiment.title, results.notes)
             download(house, _("Table as LaTeX"), text, f"{name}.tex", of)

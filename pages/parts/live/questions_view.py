@@ -179,14 +179,12 @@ def _audit(house: Courthouse, record: Record, this: audits.Audited, can: Sequenc
         start_beside(house, house.audits, key, choice, f"audit-{run}", lambda: [plan()])
 
 
+Planned = Callable[[], Iterable[Plan]]
+START = N_("Start the audit")
+
+
 def start_beside(
-    house: Courthouse,
-    asks: Plans,
-    key: str,
-    choice: object,
-    waiting: str,
-    plan: Callable[[], Iterable[Plan]],
-    label: str = N_("Start the audit"),
+    house: Courthouse, asks: Plans, key: str, choice: object, waiting: str, plan: Planned, label: str = START
 ) -> None:
     """Say what questions of this choice would take, once a person asks, with a button that puts them; see `waits`."""
     planned = f"planned-{key}"

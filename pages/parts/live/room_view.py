@@ -83,7 +83,7 @@ LIVE_S = 0.7
 
 
 def room_view(record: Record, procedure: Procedure, start: int | None = None, *, play: bool = False) -> None:
-    """Draw the whole room, from the moment at this place on, else from its end; `play`: played when it is first shown."""
+    """Draw the whole room, from the moment at a place on, else from its end; `play`: played when it is first shown."""
     run, (scene, version) = record.run.id, SCENES.of(record, procedure).told()
     data = {"language": language(), "words": words(), "start": start, "play": play, "version": version}
     # Two lines of JSON: what is given, and the scene. As bytes they go to the browser as they are; plain data would be

@@ -30,7 +30,9 @@ from pages.parts.shared.differences import family_view
 from pages.parts.shared.shown import inert, one_of, plainly, rows_chosen, table, theme
 from pages.parts.shared.words import declared, duration, escaped, literal, many, money, placed
 
-vote_bars = st.components.v2.component("courtroom_votes", css=style("votes"), js=part("votes"), isolate_styles=False)
+component = st.components.v2.component
+vote_bars = component("courtroom_votes", css=style("votes"), js=part("votes"), isolate_styles=False)
+member_cards = component("courtroom_members", css=style("members"), js=part("members"), isolate_styles=False)
 
 
 def votes_view(procedure: Procedure, record: Record) -> None:
@@ -148,7 +150,7 @@ def back() -> str:
 
 @st.fragment
 def tabs_view(house: Courthouse, procedure: Procedure, run: str, *, family: bool) -> None:
-    """Draw the tabs, by themselves: a click on one leaves the page as it is. `family`: whether the run has relatives."""
+    """Draw the tabs, by themselves: a click on one leaves the page as it is. `family`: whether it has relatives."""
     with plainly():
         record = _record(house, run)
         votes = any(role.votes for role in procedure.roles)
@@ -344,10 +346,6 @@ def member_chain(house: Courthouse, procedure: Procedure, record: Record, member
                     st.caption(_("By description only, as this model can't see: {media}", media=named))
                 if call.speaks_as_model:
                     st.warning(_("This answer speaks of itself as a language model, and not as the member."))
-
-
-component = st.components.v2.component
-member_cards = component("courtroom_members", css=style("members"), js=part("members"), isolate_styles=False)
 
 
 def member_grid(house: Courthouse, procedure: Procedure, record: Record) -> None:

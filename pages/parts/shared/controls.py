@@ -41,13 +41,8 @@ def status_badge(status: str, *, interrupted: bool = False) -> None:
     st.badge(_("Interrupted") if interrupted else translated(word), icon=icon, color=colour)
 
 
-_bell = st.components.v2.component(
-    "courtroom_bell",
-    html='<button type="button" class="bell" hidden></button>',
-    css=style("bell"),
-    js=adapter("bell"),
-    isolate_styles=False,
-)
+component, BELL = st.components.v2.component, '<button type="button" class="bell" hidden></button>'
+_bell = component("courtroom_bell", html=BELL, css=style("bell"), js=adapter("bell"), isolate_styles=False)
 
 
 def bell_view(house: Courthouse, about: Resource, name: str, state: str) -> None:
@@ -158,7 +153,7 @@ def _downloads(house: Courthouse, procedure: Procedure, record: Record, of: Reso
     for label, ending, icon, about in files:
         name = f"{run}-votes{ending}" if ending in (".csv", ".parquet") else f"{run}{ending}"
         written = partial(house.files.written, run, ending)
-        download(house, label, written, name, of, icon=f":material/{icon}:", help_=about)
+        download(house, label, written, name, of, icon=f":material/{icon}:", help=about)
     for own in procedure.exports:
         content = partial(own.write, record, house.answers)
         download(house, declared(own.title), content, f"{run}-{own.file}", of, icon=":material/dataset:")

@@ -210,8 +210,15 @@ def _models_table(
         column_config=heads(table, columns),
     )  # fmt: skip
     for row in edited.to_dict("records"):
-        there, otherwise = row.get("connection") or "", row["otherwise"] or ""
-        _put(chosen, row["member"], row["model"] or "", there, otherwise, base)
+        model, otherwise = (row["model"] or "").strip(), (row["otherwise"] or "").strip()
+        there, now = row.get("connection") or "", chosen.get(row["member"], {})
+        if not model:
+            chosen.pop(row["member"], None)
+        elif (now.get("id"), now.get("connection", "")) != (model, there):
+            chosen[row["member"]] = _with(now or base, Offer(id=model, connection=there))
+        elif now.get("otherwise", "") != otherwise:
+            rest = {field: value for field, value in now.items() if field != "otherwise"}
+            chosen[row["member"]] = {**rest, **({"otherwise": otherwise} if otherwise else {})}
         if stated is not None:
             view = (row["point of view"] or "").strip()
             stated.update({row["member"]: view}) if view else stated.pop(row["member"], None)
@@ -281,17 +288,6 @@ def _spec(values: dict[str, Any], key: str, connections: Connections) -> dict[st
         except json.JSONDecodeError:
             st.error(_('Further parameters must be a JSON object, such as {"reasoning_effort": "low"}.'))
     return values
-
-
-def _put(into: dict[str, Any], name: str, model: str, connection: str, otherwise: str, base: dict[str, Any]) -> None:
-    model, otherwise, now = model.strip(), otherwise.strip(), into.get(name, {})
-    if not model:
-        into.pop(name, None)
-    elif (now.get("id"), now.get("connection", "")) != (model, connection):
-        into[name] = _with(now or base, Offer(id=model, connection=connection))
-    elif now.get("otherwise", "") != otherwise:
-        rest = {field: value for field, value in now.items() if field != "otherwise"}
-        into[name] = {**rest, **({"otherwise": otherwise} if otherwise else {})}
 
 
 def embedding_choice(servers: str, value: str, key: str) -> str:

@@ -282,13 +282,10 @@ OF_MEDIA = {
 """With these nothing runs in a file that is opened by its address, and each time it is asked for again."""
 
 
-class Headers:
-    """Tells browsers that a file is what its type says, and that one from a case is no page of ours."""
+def with_headers(app: ASGIApp) -> ASGIApp:
+    """Tell browsers that a file is what its type says, and that one from a case is no page of ours."""
 
-    def __init__(self, app: ASGIApp) -> None:
-        self.app = app
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def asked(scope: Scope, receive: Receive, send: Send) -> None:
         added = SAFE | OF_MEDIA if "/media/" in scope.get("path", "") else SAFE
 
         async def answer(message: Message) -> None:
@@ -296,7 +293,9 @@ class Headers:
                 MutableHeaders(scope=message).update(added)
             await send(message)
 
-        await self.app(scope, receive, answer)
+        await app(scope, receive, answer)
+
+    return asked
 
 
 PLACES: tuple[tuple[type, str, Callable[..., Any]], ...] = (

@@ -33,8 +33,8 @@ def inert(text: str, *, small: bool = False, faint: bool = False) -> None:
 def uploader(
     place: Any, title: str, types: Sequence[str] | None = None, *, key: str, several: bool = False, about: str = ""
 ) -> Any:
-    """Draw what takes a file, or several; return the file, or a list. None without one, and where the browser still shows
-    a file that the server, started again since, does not have: what was to be done would be done without it."""
+    """Draw what takes a file, or several; return the file, or a list. None without one, and where the browser still
+    shows a file that the server, started again since, does not have: what was to be done would be done without it."""
     files = place.file_uploader(title, types, accept_multiple_files=several, key=key, help=about or None)
     held = st.session_state.get(key)
     if not any(isinstance(file, DeletedFile) for file in (held if isinstance(held, list) else [held])):
