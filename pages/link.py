@@ -13,7 +13,7 @@ from pages.parts.live.room_view import room_view
 from pages.parts.live.tabs_view import verdict_view, votes_view
 from pages.parts.shared.blocks_view import blocks_view
 from pages.parts.shared.controls import status_badge
-from pages.parts.shared.house import courthouse, heading, remember
+from pages.parts.shared.house import TOKEN, courthouse, heading
 from pages.parts.shared.shown import redrawn
 from pages.parts.shared.words import declared, literal, moment
 
@@ -36,7 +36,9 @@ def addressed(house: Courthouse, links: Links, token: str) -> Resource:
 
 
 house = courthouse()
-links, token = Links(house.database), remember()
+links = Links(house.database)
+token: str = st.query_params.get("link") or st.session_state.get(TOKEN, "")
+st.session_state[TOKEN] = token
 try:
     opens = addressed(house, links, token)
     if token:

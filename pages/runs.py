@@ -116,13 +116,10 @@ def _one(line: Run | GroupLine, *, installed: bool) -> None:
         return
     if line.kind == "experiment" and st.button(_("Open"), key="open", type="primary"):
         open_experiment(line.id, what_if=bool(line.parent))
-
-    def show_runs() -> None:  # before the page is drawn: the number of a list that is drawn can't be set
-        st.session_state[WITHIN] = (line.kind, line.id)
-        st.session_state["runs-page"] = 1
-
-    about = _("List these runs alone, to filter, mark or select them.")
-    if st.button(_("Show runs"), key="show-runs", help=about, on_click=show_runs):
+    about, alone = _("List these runs alone, to filter, mark or select them."), {WITHIN: (line.kind, line.id)}
+    # Set before the page is drawn: the number of a list that is drawn can't be set.
+    act, args = st.session_state.update, ({**alone, "runs-page": 1},)
+    if st.button(_("Show runs"), key="show-runs", help=about, on_click=act, args=args):
         st.rerun(scope="app")
 
 

@@ -50,10 +50,9 @@ draft.seed = seed = int(seed)
 about = st.container()
 
 presets = {preset.title: preset for preset in procedure.presets}
-preset = st.segmented_control(
-    _("Preset"), list(presets), format_func=literal, default=draft.preset or None, key=draft.key("preset"),
-    help=_("A starting point; every setting can be changed afterwards."),
-)  # fmt: skip
+title, starting = _("Preset"), _("A starting point; every setting can be changed afterwards.")
+at_first, key = draft.preset or None, draft.key("preset")
+preset = st.segmented_control(title, list(presets), format_func=literal, default=at_first, key=key, help=starting)
 if preset and draft.preset != preset:
     draft.start_from(presets[preset])
     st.rerun()

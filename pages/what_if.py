@@ -59,9 +59,9 @@ def what_if_form(house: Courthouse, wanted: str | None) -> None:
     base = house.record(run)
     recorded_forks(house, base)
     if persons := [member.name for member in base.everybody if member.spec.id == PERSON]:
+        names = ", ".join(persons)
         told = _(
-            "A person has a seat: {names}. A fork in which their question changes waits for their answer.",
-            names=", ".join(persons),
+            "A person has a seat: {names}. A fork in which their question changes waits for their answer.", names=names
         )
         st.warning(literal(told), icon=":material/person:")
     left, right = st.columns([3, 1], vertical_alignment="bottom")
@@ -128,10 +128,8 @@ def _verdict_html(procedure: Procedure, verdict: Verdict) -> str:
 
 def _proposed(house: Courthouse, base: Record) -> variation.Axis | None:
     """Single changes that fit a budget of calls."""
-    budget = st.number_input(
-        _("Budget (calls under one seed)"), 1, None, 2000, 100, key="what-if-budget",
-        help=_("The cheapest changes are taken first, as many as fit."),
-    )  # fmt: skip
+    title, about = _("Budget (calls under one seed)"), _("The cheapest changes are taken first, as many as fit.")
+    budget = st.number_input(title, 1, None, 2000, 100, key="what-if-budget", help=about)
     key = f"{base.run.id}/{budget}"
     kept = st.session_state.get("what-if-proposed")
     if kept is None or kept[0] != key:
@@ -150,10 +148,8 @@ def _proposed(house: Courthouse, base: Record) -> variation.Axis | None:
     table = pd.DataFrame(lines, columns=["take", "change", "what", "calls"])
     with st.expander(_("{found} changes fit the budget", found=len(proposal)), expanded=True):
         calls = st.column_config.NumberColumn(_("calls asked anew"), help=_("Found by a rehearsal."))
-        edited = st.data_editor(
-            table, key=f"what-if-take-{key}", hide_index=True, width="stretch", height=320,
-            disabled=["change", "what", "calls"], column_config=heads(table, {"calls": calls}),
-        )  # fmt: skip
+        config, key, fixed = heads(table, {"calls": calls}), f"what-if-take-{key}", ["change", "what", "calls"]
+        edited = st.data_editor(table, key=key, hide_index=True, height=320, disabled=fixed, column_config=config)
     return variation.singly(tuple(variant for (variant, _), take in zip(proposal, edited["take"], strict=True) if take))
 
 
@@ -325,10 +321,8 @@ if name:
         st.stop()
 
 if not RunList(house.database).newest(RunFilter(status="done"), 1):
-    st.info(
-        _("No hearing is done yet. When one is, you can ask here what would have changed its outcome."),
-        icon=":material/alt_route:",
-    )
+    told = _("No hearing is done yet. When one is, you can ask here what would have changed its outcome.")
+    st.info(told, icon=":material/alt_route:")
     if st.button(_("Pick a case"), type="primary"):
         st.switch_page("pages/cases.py")
     st.stop()

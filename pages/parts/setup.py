@@ -263,10 +263,8 @@ def estimate_view(
     if estimate.on_record:
         text += _("; {on_record} are on record and cost nothing", on_record=count(estimate.on_record))
     if online:
-        tokens = {
-            "prompt": count(sum(load.prompt_tokens for load in online)),
-            "completion": count(sum(load.completion_tokens for load in online)),
-        }
+        tokens = {"prompt": count(sum(load.prompt_tokens for load in online))}
+        tokens["completion"] = count(sum(load.completion_tokens for load in online))
         text += _("; about {prompt} prompt and {completion} completion tokens", **tokens)
         text += f"; {literal(money(price))}"
     if parent and estimate.anew:
@@ -353,11 +351,7 @@ def _change(house: Courthouse, chosen: str) -> None:
         if st.form_submit_button(_("Rename")):
             do(lambda: house.panels.rename(chosen, name))
     if st.button(_("Delete this panel"), icon=":material/delete:", type="tertiary"):
-
-        def delete() -> None:
-            st.session_state[DELETED] = (chosen, house.panels.delete(chosen))
-
-        do(delete)
+        do(lambda: st.session_state.update({DELETED: (chosen, house.panels.delete(chosen))}))
 
 
 def _import(house: Courthouse, draft: SetupDraft) -> None:
@@ -370,8 +364,7 @@ def _import(house: Courthouse, draft: SetupDraft) -> None:
         encoding = encoding_choice(st, "panel_encoding")
         if not st.form_submit_button(_("Import and seat"), type="primary") or file is None:
             return
-
-    def take_in() -> None:
+    with errors_shown():
         lines = (line.partition("=") for line in columns.splitlines() if line.strip())
         named = {field.strip(): column.strip() for field, _sign, column in lines}
         panel, remark = read_panel(file.name, file.getvalue(), encoding, named)
@@ -380,8 +373,7 @@ def _import(house: Courthouse, draft: SetupDraft) -> None:
         called = name.strip() or file.name.rpartition(".")[0]
         house.panels.save(called, panel)
         _seat(draft, called, panel)
-
-    do(take_in)
+        st.rerun()
 
 
 LISTS = ("traits", "interests")
@@ -438,7 +430,7 @@ def personas_table(house: Courthouse, draft: SetupDraft, case: Case) -> None:
     background = st.column_config.TextColumn(_("background"), width="medium")
     key, config = draft.key(f"jury-{len(jury)}-{draft.seed}"), heads(table, {"age": age, "background": background})
     height = min(640, 60 + 36 * len(jury))
-    edited = st.data_editor(table, key=key, width="stretch", hide_index=True, height=height, column_config=config)
+    edited = st.data_editor(table, key=key, hide_index=True, height=height, column_config=config)
     rows = edited.to_dict("records")
     for row in rows:
         row["age"] = int(row["age"])
@@ -489,11 +481,9 @@ def graph_editor(draft: SetupDraft, procedure: Procedure, case: Case) -> None:
     with st.expander(_("Edges ({edges})", edges=len(edges)), icon=":material/edit:"):
         seats = [f"{seat + 1} {name}" for seat, name in enumerate(names)]
         table = pd.DataFrame([(seats[k], seats[j]) for k, j in edges], columns=["follower", "followed"])
-        choice = st.column_config.SelectboxColumn(options=seats, required=True)
-        edited = st.data_editor(
-            table, num_rows="dynamic", key=draft.key(f"edges-{len(names)}"), hide_index=True, width="stretch",
-            column_config={"follower": choice, "followed": choice},
-        )  # fmt: skip
+        config = dict.fromkeys(table.columns, st.column_config.SelectboxColumn(options=seats, required=True))
+        key = draft.key(f"edges-{len(names)}")
+        edited = st.data_editor(table, num_rows="dynamic", key=key, hide_index=True, column_config=config)
         pairs = [(seats.index(k), seats.index(j)) for k, j in edited.dropna().itertuples(index=False) if k != j]
         if sorted(set(pairs)) != sorted(edges):
             graph["edges"] = [list(pair) for pair in sorted(set(pairs))]

@@ -202,12 +202,8 @@ def _one(house: Courthouse, info: DatasetInfo) -> None:
     with st.spinner(_("Counting ...")):
         counted: Statistics = _measured(house.datasets, info.name, info.version)
     whole = counted.counts[ALL]
-    facts: dict[str, float] = {
-        _("Rows"): whole.rows,
-        _("Outcome known"): whole.known,
-        _("Categories"): len(whole.categories),
-    }
-    facts |= {_("Median characters"): whole.length.median}
+    facts: dict[str, float] = {_("Rows"): whole.rows, _("Outcome known"): whole.known}
+    facts |= {_("Categories"): len(whole.categories), _("Median characters"): whole.length.median}
     for column, (title, number) in zip(st.columns(4), facts.items(), strict=True):
         column.metric(title, f"{number:,.0f}")
     table(counted.rows())

@@ -98,11 +98,10 @@ def _model(house: Courthouse, written: Experiment, key: str) -> str:
         return AS_WRITTEN
     named = ", ".join(own[:4]) + (" ..." if len(own) > 4 else "")
     offers: dict[str, Offer] = {label: one for label, one in reachable(house.connections).items() if one.id != PERSON}
-    chosen = st.selectbox(
-        _("Models"), [AS_WRITTEN, *offers], key=f"{key}-model", accept_new_options=True,
-        format_func=lambda one: one or _("as written: {own}", own=named),
-        help=_("One model for every member of every arm, in place of those that are written."),
-    )  # fmt: skip
+    about = _("One model for every member of every arm, in place of those that are written.")
+    looks: dict[str, Any] = {"key": f"{key}-model", "accept_new_options": True, "help": about}
+    looks["format_func"] = lambda one: one or _("as written: {own}", own=named)
+    chosen = st.selectbox(_("Models"), [AS_WRITTEN, *offers], **looks)
     return offers[chosen].id if chosen in offers else (chosen or AS_WRITTEN).strip()
 
 
@@ -153,11 +152,10 @@ def _varied(house: Courthouse, procedures: list[str], left: Any, right: Any) -> 
     for name in dict.fromkeys(procedures):
         for path, field in _paths(house, name).items():
             fields.setdefault(path, (name, field))
-    path = left.selectbox(
-        _("Vary one setting"), ["", *fields], key="experiment-vary",
-        format_func=lambda one: declared(fields[one][1].title or one) if one else _("none"),
-        help=_("Each arm is run with each value of this setting."),
-    )  # fmt: skip
+    about = _("Each arm is run with each value of this setting.")
+    titles = {"": _("none"), **{path: declared(field.title or path) for path, (_procedure, field) in fields.items()}}
+    key, words = "experiment-vary", titles.__getitem__
+    path = left.selectbox(_("Vary one setting"), list(titles), key=key, format_func=words, help=about)
     if not path:
         return "", []
     procedure, field = fields[path]
@@ -183,10 +181,8 @@ def _arm(
 def _predictions() -> list[dict[str, Any]]:
     """One arm for each model of a file of predictions made elsewhere."""
     with st.expander(_("Predictions made elsewhere"), icon=":material/upload_file:"):
-        file = uploader(
-            st, _("A file of answers"), FILES, key="experiment-predictions",
-            about=_("A line for each answer: `case` (its id in the dataset), `model`, `prediction`."),
-        )  # fmt: skip
+        about = _("A line for each answer: `case` (its id in the dataset), `model`, `prediction`.")
+        file = uploader(st, _("A file of answers"), FILES, key="experiment-predictions", about=about)
     if file is None:
         return []
     path: Path = kept_file(file.name, file.getvalue())
@@ -233,10 +229,8 @@ def start_bar(house: Courthouse, experiment: Experiment) -> None:
     with st.container(border=True):
         with st.container(horizontal=True, vertical_alignment="center"):
             start = st.button(_("Start"), type="primary", icon=":material/play_arrow:", key="experiment-start")
-            ask = st.button(
-                _("Estimate"), icon=":material/calculate:", key="experiment-estimate",
-                help=_("Says how many calls, tokens and dollars it takes, and how long. Nothing is asked of a model."),
-            )  # fmt: skip
+            about = _("Says how many calls, tokens and dollars it takes, and how long. Nothing is asked of a model.")
+            ask = st.button(_("Estimate"), icon=":material/calculate:", key="experiment-estimate", help=about)
             file = f"{experiment.name}.toml"
             st.download_button(_("As a file"), as_toml(experiment), file, icon=":material/download:")
         with errors_shown():
@@ -371,10 +365,9 @@ def _own(house: Courthouse) -> Experiment | None:
     arms = chosen_arms(house, info.kind)
     st.subheader(_("Table"))
     known = measures_of(info.kind)
-    measures = st.multiselect(
-        _("Measures"), list(known), [name for name, one in known.items() if one.usual],
-        format_func=lambda name: known[name].title, key=f"experiment-measures-{info.kind}",
-    )  # fmt: skip
+    titles, usual = {name: one.title for name, one in known.items()}, [name for name, one in known.items() if one.usual]
+    key = f"experiment-measures-{info.kind}"
+    measures = st.multiselect(_("Measures"), list(titles), usual, format_func=titles.__getitem__, key=key)
     a, b, c, d = st.columns([3, 1, 1, 2], vertical_alignment="bottom")
     about, key = _("Letters, digits, dots and hyphens."), f"experiment-name-{info.name}"
     name = a.text_input(_("Name"), info.name[:60], key=key, help=about)

@@ -1,6 +1,7 @@
 """Would it be the same for somebody else? What is to be changed about the parties, read before it is heard; what it moved."""
 
 from collections.abc import Mapping
+from typing import Any
 
 import streamlit as st
 
@@ -31,19 +32,16 @@ def mirror_form(house: Courthouse, experiment: Experiment) -> Experiment | None:
     """Choose what is changed, read what it makes of the cases, put it right; the experiment once that is approved."""
     about = _("One thing about the parties at a time, all else held, against the same heard again under other seeds.")
     st.caption(about)
-    kinds = st.multiselect(
-        _("Change"), list(KINDS), [*AT_FIRST], key="mirror-kinds", format_func=lambda kind: translated(KINDS[kind])
+    titles, values = {kind: translated(title) for kind, title in KINDS.items()}, dict[str, str]()
+    kinds = st.multiselect(_("Change"), list(titles), [*AT_FIRST], key="mirror-kinds", format_func=titles.__getitem__)
+    for column, kind in in_columns([kind for kind in kinds if kind != "order"], PER_ROW):
+        looks: dict[str, Any] = {"key": f"mirror-{kind}", "placeholder": ASKED.get(kind, "")}
+        values[kind] = column.text_input(titles[kind], USUAL.get(kind, ""), **looks)
+    hint, about = (
+        _("the first party that a case names"),
+        _("A name as it stands in the case, or such as: the seller, the defendant."),
     )
-    values: dict[str, str] = {
-        kind: column.text_input(
-            translated(KINDS[kind]), USUAL.get(kind, ""), key=f"mirror-{kind}", placeholder=ASKED.get(kind, "")
-        )
-        for column, kind in in_columns([kind for kind in kinds if kind != "order"], PER_ROW)
-    }
-    who = st.text_input(
-        _("Of whom"), key="mirror-who", placeholder=_("the first party that a case names"),
-        help=_("A name as it stands in the case, or such as: the seller, the defendant."),
-    )  # fmt: skip
+    who = st.text_input(_("Of whom"), key="mirror-who", placeholder=hint, help=about)
     spec = model_picker({"id": OFFLINE}, "mirror-model", house.connections)[0] if "rewriting" in kinds else {}
     changes = [Change(kind=kind, value=values.get(kind, "").strip()) for kind in kinds]
     wanted = (experiment.digest, changes, who, spec)

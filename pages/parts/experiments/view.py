@@ -270,10 +270,8 @@ def progress_and_results(
         if not results.kept.experiment.dataset.run:
             text = markdown(results.table, results.pairs, results.overall, results.notes)
             download(house, _("Table as Markdown"), text, f"{name}.md", of)
-            download(
-                house, _("Bundle for a paper"), lambda: zipped(results, house), f"{name}.zip", of,
-                help=_("Table, figures, methods, a checklist, and what it takes to run the experiment again."),
-            )  # fmt: skip
+            about = _("Table, figures, methods, a checklist, and what it takes to run the experiment again.")
+            download(house, _("Bundle for a paper"), lambda: zipped(results, house), f"{name}.zip", of, help=about)
             text = latex(results.table, results.pairs, results.kept.experiment.title, results.notes)
             download(house, _("Table as LaTeX"), text, f"{name}.tex", of)
         download(house, _("Cells as CSV"), lambda: csv_of(results.frame), f"{name}.csv", of)

@@ -143,14 +143,9 @@ _one_at_a_time = threading.Lock()
 def film_button(house: Courthouse, procedure: Procedure, record: Record) -> None:
     """The button that opens the storyboard, and the storyboard while it is open."""
     run = record.run.id
-
-    def opened() -> None:
-        st.session_state.pop(DRAWN, None)
-        st.session_state[OPEN] = run
-        st.session_state[f"sharing-{run}"] = False  # else the list lies over the storyboard
-
-    text, icon = _("MP4 or GIF of its moments, to take along."), ":material/movie:"
-    st.button(_("Film"), icon=icon, help=text, key="do-film", on_click=opened)
+    opened = {DRAWN: None, OPEN: run, f"sharing-{run}": False}  # else the list of files lies over the storyboard
+    looks: dict[str, Any] = {"icon": ":material/movie:", "help": _("MP4 or GIF of its moments, to take along.")}
+    st.button(_("Film"), key="do-film", on_click=st.session_state.update, args=(opened,), **looks)
     if st.session_state.get(OPEN) == run:
         dialog = st.dialog(_("A film of this run"), width="large", on_dismiss=lambda: st.session_state.pop(OPEN, None))
         dialog(_storyboard)(house, procedure, record)
@@ -174,11 +169,9 @@ def _storyboard(house: Courthouse, procedure: Procedure, record: Record) -> None
     shots = sorted(storyboard(told, seconds), key=lambda shot: not shot.kept)
     rows = [(shot.kept, shot.head, shot.caption, round(shot.seconds, 1)) for shot in shots]
     heads = {"show": _("Show"), "who": _("Who"), "caption": _("Caption"), "seconds": _("Seconds")}
-    columns = list(heads)
-    edited = st.data_editor(
-        pd.DataFrame(rows, columns=columns), hide_index=True, height=300, disabled=columns[1:], column_config=heads,
-        key=f"film-shots-{seconds}",
-    )  # fmt: skip
+    shown, fixed = pd.DataFrame(rows, columns=list(heads)), list(heads)[1:]
+    looks: dict[str, Any] = {"key": f"film-shots-{seconds}", "hide_index": True, "height": 300}
+    edited = st.data_editor(shown, disabled=fixed, column_config=heads, **looks)
     chosen = sorted(
         (shot.model_copy(update={"kept": bool(show)}) for shot, show in zip(shots, edited["show"], strict=True)),
         key=lambda shot: (shot.kind != "title", shot.moment, shot.kind == "verdict"),

@@ -97,10 +97,9 @@ def controls(house: Courthouse, procedure: Procedure, record: Record) -> None:
                 if st.button(_("Run to it")):
                     do(lambda: runner.run_to(run.id, target, typed_keys()))
             with st.popover(_("Break")):
-                breaks = st.pills(
-                    _("Pause by itself"), list(BREAKS), selection_mode="multi", default=list(run.control.breaks),
-                    format_func=lambda one: translated(BREAKS[one]), key=f"breaks-{run.id}",
-                )  # fmt: skip
+                whens = {one: translated(when) for one, when in BREAKS.items()}
+                looks = {"key": f"breaks-{run.id}", "default": list(run.control.breaks), "selection_mode": "multi"}
+                breaks = st.pills(_("Pause by itself"), list(whens), format_func=whens.__getitem__, **looks)
                 if tuple(breaks) != run.control.breaks:
                     control = house.store.run(run.id).control
                     runner.set_breaks(run.id, control.model_copy(update={"breaks": tuple(breaks)}))

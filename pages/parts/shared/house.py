@@ -86,12 +86,6 @@ NOTED = "sign_in_noted"
 OPENED = "opened"
 
 
-def remember() -> str:
-    token: str = st.query_params.get("link") or st.session_state.get(TOKEN, "")
-    st.session_state[TOKEN] = token
-    return token
-
-
 def visitor(accounts: AccountStore, links: Links) -> Account:
     """Who has signed in in the session whose thread asks; outside of any session it is nobody."""
     if get_script_run_ctx(suppress_warning=True) is None:
@@ -102,15 +96,10 @@ def visitor(accounts: AccountStore, links: Links) -> Account:
             opened |= {links.opened(token)}
     claims, account = st.user.to_dict(), NOBODY
     if claims.get("is_logged_in") and claims.get("iss") and claims.get("sub"):
-        account = accounts.arrive(
-            Identity(
-                issuer=str(claims["iss"]),
-                subject=str(claims["sub"]),
-                name=claims.get("name") or "",
-                email=claims.get("email") or "",
-                verified=str(claims.get("email_verified")).lower() == "true",
-            )
-        )
+        told = {one: str(claims.get(one) or "") for one in ("name", "email")}
+        verified = str(claims.get("email_verified")).lower() == "true"
+        identity = Identity(issuer=str(claims["iss"]), subject=str(claims["sub"]), **told, verified=verified)
+        account = accounts.arrive(identity)
     return account.model_copy(update={"opened": opened})
 
 

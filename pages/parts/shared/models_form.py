@@ -205,10 +205,8 @@ def _models_table(
         "otherwise": text(declared(OTHERWISE.title or ""), help=declared(OTHERWISE.description or "")),
         "point of view": text(_("point of view"), width="large", help=seen_first),
     }
-    edited = st.data_editor(
-        table, key=key, hide_index=True, disabled=["member", "name"], width="stretch",
-        column_config=heads(table, columns),
-    )  # fmt: skip
+    config, fixed = heads(table, columns), ["member", "name"]
+    edited = st.data_editor(table, key=key, hide_index=True, disabled=fixed, column_config=config)
     for row in edited.to_dict("records"):
         model, otherwise = (row["model"] or "").strip(), (row["otherwise"] or "").strip()
         there, now = row.get("connection") or "", chosen.get(row["member"], {})
@@ -295,11 +293,9 @@ def embedding_choice(servers: str, value: str, key: str) -> str:
     known = ("", embeddings.DEFAULT, embeddings.HASHED, *embeddings.REMOTE, *embeddings.encoders())
     options = list(dict.fromkeys((*known, value)))
     about = _("How texts are compared in look-ups. Choose one, or write a LiteLLM id.")
-    chosen = st.selectbox(
-        _("Embedding"), options, options.index(value), key=key, help=about, accept_new_options=True,
-        format_func=lambda name: name or _("as set on the server: {servers}", servers=servers),
-    )  # fmt: skip
-    chosen = str(chosen or "").strip()
+    looks: dict[str, Any] = {"key": key, "help": about, "accept_new_options": True}
+    looks["format_func"] = lambda name: name or _("as set on the server: {servers}", servers=servers)
+    chosen = str(st.selectbox(_("Embedding"), options, options.index(value), **looks) or "").strip()
     if problem := embeddings.embedding_problem(chosen):
         st.error(literal(_("This embedding can't be used: {problem}.", problem=problem)))
         return ""

@@ -88,7 +88,7 @@ HEADS = (
 def table(rows: Any, columns: Sequence[str] | None = None, config: Mapping[str, Any] | None = None, **more: Any) -> Any:
     """A table to read, of what pandas takes for one; what the engine says is translated, names and numbers stay."""
     frame = pd.DataFrame(rows, columns=columns)
-    return st.dataframe(_read(frame), hide_index=True, width="stretch", column_config=heads(frame, config), **more)
+    return st.dataframe(_read(frame), hide_index=True, column_config=heads(frame, config), **more)
 
 
 def rows_chosen(rows: Any, key: str, columns: Sequence[str] | None = None, **more: Any) -> list[int]:
