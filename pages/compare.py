@@ -15,17 +15,9 @@ from courtroom.evaluation import comparison as compared
 from courtroom.evaluation.turnout import turnout
 from courtroom.figures.graph import draw_votes_beside
 from courtroom.language import N_, _, translated
+from pages.parts.shared import differences as beside
 from pages.parts.shared.blocks_view import answer_view, block_view, choice_html, choice_words, label_chosen
 from pages.parts.shared.controls import status_badge
-from pages.parts.shared.differences import (
-    LETTERS,
-    differences_view,
-    family_view,
-    fork_name,
-    run_label,
-    runs_to_choose,
-    worded,
-)
 from pages.parts.shared.house import courthouse, open_run
 from pages.parts.shared.shown import inert, one_of, redrawn, rows_chosen, table, theme
 from pages.parts.shared.words import declared, field_in_words, literal, placed, spent_in_words
@@ -55,14 +47,14 @@ def chosen_runs() -> list[Record]:
             records.append(house.record(run))
         except NoSuchRun:
             st.error(_("There is no run {run} here; it may have been deleted. Choose another.", run=literal(run)))
-    rows = runs_to_choose(house, "compare-search", [record.run.id for record in records])
+    rows = beside.runs_to_choose(house, "compare-search", [record.run.id for record in records])
     present = [record.run.id for record in records if record.run.id in rows]
     chosen = st.multiselect(
         _("Runs"),
         list(rows),
         present,
         max_selections=compared.MAX_COMPARED_RUNS,
-        format_func=lambda run: run_label(house, rows[run]),
+        format_func=lambda run: beside.run_label(house, rows[run]),
         placeholder=_("Choose two to four runs"),
         # A run's label changes when it ends, and with it the choice of before would be lost.
         key=f"compared-{','.join(present)}-{sum(record.run.verdict is not None for record in records)}",
@@ -86,7 +78,7 @@ if len(records) < 2:
     st.stop()
 comparison: compared.Comparison = compared.compare(records)
 procedures: list[Procedure] = [house.procedures[one.run.procedure].about(one.case) for one in records]
-letters = LETTERS[: len(records)]
+letters = beside.LETTERS[: len(records)]
 drawn = standing(records)
 
 
@@ -94,7 +86,7 @@ def run_card(procedure: Procedure, record: Record) -> None:
     called: dict[str | None, str] = {one.run.id: letter for letter, one in zip(letters, records, strict=True)}
     run = record.run
     parent = called.get(run.parent, run.parent)
-    name = " · ".join(filter(None, (called[run.id], run.title, fork_name(house, run.id, run.parent))))
+    name = " · ".join(filter(None, (called[run.id], run.title, beside.fork_name(house, run.id, run.parent))))
     st.markdown(f"**{literal(name)}**")
     origin = _(" · a fork of {parent}", parent=literal(parent)) if parent else ""
     origin += _(" · imported") if run.is_unverified else ""
@@ -172,7 +164,7 @@ def answers_beside() -> None:
     st.caption(_("{answers} answers. Select a row to read another one.", answers=len(answers)))
     st.subheader(literal(placed(*given(answer.path))))
     if answer.fields:
-        differences_view(answer.fields, field_in_words)
+        beside.differences_view(answer.fields, field_in_words)
         return
     if answer.state == "same":
         st.caption(_("The same in all."))
@@ -284,7 +276,7 @@ def members_beside() -> None:
     chosen = members[st.selectbox(_("Member"), list(members), first, format_func=lambda who: members[who].name)]
     if chosen.seat:
         st.markdown(_("#### Who it is"))
-        differences_view(chosen.seat, field_in_words)
+        beside.differences_view(chosen.seat, field_in_words)
     votes = []
     for ballot in comparison.ballots:
         row = next((row for row in ballot.members if row.member == chosen.member), None)
@@ -297,13 +289,13 @@ def members_beside() -> None:
             votes.append(compared.Difference(path=names[ballot.path], values=tuple(said)))
     if votes:
         st.markdown(_("#### Votes and reasons"))
-        differences_view(votes)
+        beside.differences_view(votes)
     answers = [answer for answer in comparison.answers if answer.member == chosen.member and answer.state == "differs"]
     if answers:
         st.markdown(_("#### Answers that differ"))
     for answer in answers:
         with st.expander(literal(placed(*given(answer.path)))):
-            differences_view(answer.fields, field_in_words)
+            beside.differences_view(answer.fields, field_in_words)
 
 
 def inputs() -> None:
@@ -312,7 +304,7 @@ def inputs() -> None:
     for kind in type(comparison.differences).model_fields:
         if differences := getattr(comparison.differences, kind):
             st.markdown(f"**{literal(TITLES.get(kind, kind.capitalize()))}**")
-            differences_view([worded(kind, one, type(records[0].setup)) for one in differences])
+            beside.differences_view([beside.worded(kind, one, type(records[0].setup)) for one in differences])
     if len({procedure.name for procedure in procedures}) > 1:
         st.caption(_("Between different procedures, the settings that all of them have are compared."))
     if comparison.verdict:
@@ -323,7 +315,7 @@ def inputs() -> None:
         known = {one.path for one in comparison.verdict if all(str(value) in whole for value in one.values)}
         told = [one for one in comparison.verdict if one.path == "summary" or one.path not in known]
         titles = {f"counts.{choice.name}": choice.title for choice in procedures[0].choices}
-        differences_view(told, lambda path: titles.get(path) or field_in_words(path.removeprefix("details.")))
+        beside.differences_view(told, lambda path: titles.get(path) or field_in_words(path.removeprefix("details.")))
 
 
 def families() -> None:
@@ -331,7 +323,7 @@ def families() -> None:
     for record in records:
         family_ids = house.store.family_ids(record.run.id)
         if not shown & family_ids:
-            family_view(house, record.run.id, [one.run.id for one in records])
+            beside.family_view(house, record.run.id, [one.run.id for one in records])
         shown |= family_ids
 
 

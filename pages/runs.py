@@ -1,6 +1,6 @@
 """Runs: all hearings, a page at a time; those of an experiment or a case are one line; import of a run's file."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import pandas as pd
@@ -209,9 +209,8 @@ def listing() -> None:
     runs = [line for line in lines if isinstance(line, Run)]
     marks = house.marks.short(line.id for line in runs)
     done = [line.id for line in runs if line.outcome and line.procedure in house.procedures]
-    missing: Mapping[str, str] = {
-        run: " ".join(turnout(house.record(run))) for run in (house.store.incomplete(*done) if done else ())
-    }
+    incomplete = house.store.incomplete(*done) if done else ()
+    missing = {run: " ".join(turnout(house.record(run))) for run in incomplete}
     rows = []
     for line in lines:
         marked, without = marks.get(line.id, Short()), missing.get(line.id, "")

@@ -248,12 +248,10 @@ def _moment(
                 side=procedure.speaks_for(record, event) or "",
                 **at,
             )
-        case Voted(ballot=ballot, member=member, choice=choice, before=before):
-            call = latest.get(member, "")
-            given = given_by(record, event)
-            return Moment(
-                kind="vote", ballot=ballot, member=member, choice=choice, before=before, call=call, given=given, **at
-            )
+        case Voted():
+            vote = event.model_dump(include={"ballot", "member", "choice", "before"})
+            call, given = latest.get(event.member, ""), given_by(record, event)
+            return Moment(kind="vote", call=call, given=given, **vote, **at)
         case Tallied(path=ballot, counts=counts, abstained=abstained, consensus=above):
             return Moment(kind="tally", ballot=ballot, counts=counts, abstained=abstained, above=above, **at)
         case Retrieved(query=Search() as query):

@@ -335,9 +335,8 @@ def member_chain(house: Courthouse, procedure: Procedure, record: Record, member
                 messages = house.answers.of(record.run).request(call.keys[0]) if call.keys else ()
                 media = [part for message in messages for part in message.parts if isinstance(part, Medium)]
                 if media:
-                    with st.expander(
-                        _("Looked at {media} pictures or videos", media=len(media)), icon=":material/image:"
-                    ):
+                    title = _("Looked at {media} pictures or videos", media=len(media))
+                    with st.expander(title, icon=":material/image:"):
                         for column, medium in zip(st.columns(max(2, len(media))), media, strict=False):
                             with column:
                                 medium_view(house, medium, key=call.path)
