@@ -8,7 +8,6 @@ from typing import NoReturn
 
 import streamlit as st
 
-from courtroom.access import Access
 from courtroom.cases.case import Case
 from courtroom.cases.library import ListedCase
 from courtroom.cases.question import Question, options_in
@@ -29,7 +28,7 @@ LANGUAGES = {"en": "English", "zh": "中文"}
 house = courthouse()
 
 
-@offered(Access.RUN)
+@offered
 def welcome() -> None:
     """A whole hearing by one button: recorded ones, the first in large at first; and one of each kind, heard anew."""
     cases = {case.id: case for case in house.library.cases() if case.bundled}
@@ -96,7 +95,7 @@ def start(procedure: Procedure, case: Case, *, play: bool = False) -> NoReturn:
     open_run(run)
 
 
-@offered(Access.RUN)
+@offered
 def ask() -> None:
     """A question of one's own, answered at once or after a look at the setup; a link may bring it along."""
     with st.form("ask", border=True):
@@ -130,7 +129,7 @@ def hear(case: str) -> None:
     st.switch_page("pages/setup.py")
 
 
-@offered(Access.RUN)
+@offered
 def add() -> None:
     ways = {"Upload": _("Upload a case"), "Write": _("Write a case"), "Papers": _("From papers")}
     if st.session_state.pop("form_closed", False):

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable
+from typing import Any
 
 import streamlit as st
 
@@ -49,16 +50,11 @@ def chosen_runs() -> list[Record]:
             st.error(_("There is no run {run} here; it may have been deleted. Choose another.", run=literal(run)))
     rows = beside.runs_to_choose(house, "compare-search", [record.run.id for record in records])
     present = [record.run.id for record in records if record.run.id in rows]
-    chosen = st.multiselect(
-        _("Runs"),
-        list(rows),
-        present,
-        max_selections=compared.MAX_COMPARED_RUNS,
-        format_func=lambda run: beside.run_label(house, rows[run]),
-        placeholder=_("Choose two to four runs"),
-        # A run's label changes when it ends, and with it the choice of before would be lost.
-        key=f"compared-{','.join(present)}-{sum(record.run.verdict is not None for record in records)}",
-    )
+    labels = {run: beside.run_label(house, row) for run, row in rows.items()}
+    # A run's label changes when it ends, and with it the choice of before would be lost.
+    key = f"compared-{','.join(present)}-{sum(record.run.verdict is not None for record in records)}"
+    looks: dict[str, Any] = {"max_selections": compared.MAX_COMPARED_RUNS, "placeholder": _("Choose two to four runs")}
+    chosen = st.multiselect(_("Runs"), list(rows), present, format_func=labels.__getitem__, key=key, **looks)
     st.session_state["compared"] = st.query_params["runs"] = ",".join(chosen if chosen != present else runs)
     if chosen != present:
         st.rerun()

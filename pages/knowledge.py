@@ -37,7 +37,7 @@ FORMS = {
 }
 
 
-@shown.offered(Access.RUN)
+@shown.offered
 def import_view(house: Courthouse, into: str) -> None:
     if into not in FORMS:
         return

@@ -131,7 +131,7 @@ house = courthouse()
 listed = RunList(house.database)
 
 
-@shown.offered(Access.RUN)
+@shown.offered
 def import_run() -> None:
     """The file of a run from another install: it is checked, kept to be read, and opened."""
     with st.popover(_("Import run"), icon=":material/upload_file:"):

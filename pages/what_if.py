@@ -7,7 +7,6 @@ from functools import partial
 import pandas as pd
 import streamlit as st
 
-from courtroom.access import Access
 from courtroom.courthouse import Courthouse
 from courtroom.declarations.changes import value_at
 from courtroom.declarations.knobs import path_in_words
@@ -44,7 +43,7 @@ SEEDS_OF_A_MIRROR = 12
 WAYS = ("What would change this verdict?", "Choose what to vary", "Would it be the same for somebody else?")
 
 
-@offered(Access.RUN)
+@offered
 def what_if_form(house: Courthouse, wanted: str | None) -> None:
     rows = runs_to_choose(house, "what-if-search", [wanted] if wanted else [], "done")
     if not rows:
@@ -58,8 +57,7 @@ def what_if_form(house: Courthouse, wanted: str | None) -> None:
     st.session_state["what-if-run"] = run
     base = house.record(run)
     recorded_forks(house, base)
-    if persons := [member.name for member in base.everybody if member.spec.id == PERSON]:
-        names = ", ".join(persons)
+    if names := ", ".join(member.name for member in base.everybody if member.spec.id == PERSON):
         told = _(
             "A person has a seat: {names}. A fork in which their question changes waits for their answer.", names=names
         )

@@ -344,7 +344,7 @@ def _seat(draft: SetupDraft, name: str, panel: Sequence[Persona]) -> None:
     st.toast(told)
 
 
-@offered(Access.RUN)
+@offered
 def _change(house: Courthouse, chosen: str) -> None:
     with st.form("panel-rename", border=False):
         name = st.text_input(_("New name"), chosen, max_chars=80, key=f"panel-name-{chosen}")

@@ -39,7 +39,7 @@ TYPES = ["json", "jsonl", "ndjson", "csv", "tsv", "txt", "parquet", "arrow", "zi
 AS_IT_LOOKS = N_("as most records look")
 
 
-@offered(Access.RUN)
+@offered
 def import_form(house: Courthouse, opened: bool) -> None:
     """A file of one's own, or a path on the machine on which the app runs."""
     with st.expander(_("Import"), icon=":material/upload:", expanded=opened):
@@ -76,7 +76,7 @@ def import_form(house: Courthouse, opened: bool) -> None:
                 house.dataset_imports.begin(Order(source=str(source), name=called, columns=renamings, **how))
 
 
-@offered(Access.RUN)
+@offered
 def imports_under_way(house: Courthouse) -> None:
     """How far imports are, what has come of them, what they ask, and those that were interrupted."""
     busy = any(state.running for state in house.dataset_imports.under_way.values())
@@ -306,7 +306,7 @@ def _check(house: Courthouse, info: DatasetInfo) -> None:
         table(pairs, config={"Alike": st.column_config.NumberColumn(_("Alike"), format="percent")})
 
 
-@offered(Access.RUN)
+@offered
 def _clean(house: Courthouse, info: DatasetInfo, findings: Findings) -> None:
     """Buttons that take out what makes results doubtful, in a new version."""
     with st.container(horizontal=True):

@@ -281,21 +281,16 @@ def _hypotheses(house: Courthouse, experiment: Experiment) -> Experiment:
         once = _("It is tested once, when both arms have so many cases; before, it is not shown.")
         choice, number = st.column_config.SelectboxColumn, st.column_config.NumberColumn
         given = [one.model_dump() for one in experiment.hypotheses]
-        columns = ["arm", "than", "measure", "direction", "least", "cases"]
-        edited = st.data_editor(
-            pd.DataFrame(given, columns=columns),
-            num_rows="dynamic",
-            hide_index=True,
-            column_config={
-                "arm": choice(_("Arm"), options=arms, required=True),
-                "than": choice(_("Compared with"), options=arms, required=True),
-                "measure": choice(_("Measure"), options=measures, required=True),
-                "direction": choice(_("Is"), options=["higher", "lower", "different"], default="higher", required=True),
-                "least": number(_("By at least"), min_value=0.0, default=0.0, help=unit),
-                "cases": number(_("With so many cases"), min_value=1, step=1, default=1, help=once),
-            },
-            key=f"experiment-hypotheses-{experiment.digest[:8]}",
-        )
+        columns: dict[str, Any] = {
+            "arm": choice(_("Arm"), options=arms, required=True),
+            "than": choice(_("Compared with"), options=arms, required=True),
+            "measure": choice(_("Measure"), options=measures, required=True),
+            "direction": choice(_("Is"), options=["higher", "lower", "different"], default="higher", required=True),
+            "least": number(_("By at least"), min_value=0.0, default=0.0, help=unit),
+            "cases": number(_("With so many cases"), min_value=1, step=1, default=1, help=once),
+        }
+        frame, key = pd.DataFrame(given, columns=list(columns)), f"experiment-hypotheses-{experiment.digest[:8]}"
+        edited = st.data_editor(frame, num_rows="dynamic", hide_index=True, column_config=columns, key=key)
         whole = edited.dropna(subset=["arm", "than", "measure"])
         whole = whole.fillna({"direction": "higher", "least": 0.0, "cases": 1})
         rows = whole.astype({"cases": int}).to_dict("records")
@@ -365,8 +360,8 @@ def _own(house: Courthouse) -> Experiment | None:
     arms = chosen_arms(house, info.kind)
     st.subheader(_("Table"))
     known = measures_of(info.kind)
-    titles, usual = {name: one.title for name, one in known.items()}, [name for name, one in known.items() if one.usual]
-    key = f"experiment-measures-{info.kind}"
+    titles = {name: one.title for name, one in known.items()}
+    usual, key = [name for name, one in known.items() if one.usual], f"experiment-measures-{info.kind}"
     measures = st.multiselect(_("Measures"), list(titles), usual, format_func=titles.__getitem__, key=key)
     a, b, c, d = st.columns([3, 1, 1, 2], vertical_alignment="bottom")
     about, key = _("Letters, digits, dots and hyphens."), f"experiment-name-{info.name}"

@@ -4,7 +4,6 @@ from itertools import groupby
 
 import streamlit as st
 
-from courtroom.access import Access
 from courtroom.courthouse import Courthouse
 from courtroom.datasets.samples import add_sample, bring_sample, samples
 from courtroom.experiments.spec import FIRST, Recipe, recipe, recipes
@@ -14,7 +13,7 @@ from pages.parts.shared.shown import offered
 from pages.parts.shared.words import declared, literal, many, moment
 
 
-@offered(Access.RUN)
+@offered
 def sample_buttons(house: Courthouse) -> None:
     """A button for each; one that is here already says so."""
     here = {info.name for info in house.datasets.newest()}

@@ -214,7 +214,7 @@ def _seat(house: Courthouse, record: Record, do: Do) -> None:
             do(acts.ChangeSetup(key=f"members.{chosen}", value=spec))
 
 
-@offered(Access.RUN)
+@offered
 def seats(house: Courthouse, record: Record) -> None:
     """The links of all seats that persons have, and who is waited for."""
     if not may_change(house.database, Resource(kind="run", id=record.run.id)):

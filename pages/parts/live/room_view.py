@@ -152,7 +152,8 @@ def film_button(house: Courthouse, procedure: Procedure, record: Record) -> None
 
 
 def _storyboard(house: Courthouse, procedure: Procedure, record: Record) -> None:
-    from courtroom.film import MAX_FILM_S, MIN_FILM_S, film, length, scene_to_film, storyboard  # slow: only for a film
+    # Slow to import: only for a film.
+    from courtroom.film import MAX_FILM_S, MIN_FILM_S, Painter, film, length, scene_to_film, storyboard
 
     told = scene_to_film(record, procedure)
     result = st.container()
@@ -181,7 +182,7 @@ def _storyboard(house: Courthouse, procedure: Procedure, record: Record) -> None
         bar = st.progress(0.0, _("The film is being drawn ..."))
         with errors_shown(), TemporaryDirectory() as folder, _one_at_a_time:
             file = Path(folder) / f"film.{kind}"
-            film(told, chosen, file, shape=shape, theme=theme, progress=bar.progress)  # type: ignore[arg-type]
+            film(Painter(told, shape, theme), chosen, file, bar.progress)  # type: ignore[arg-type]
             st.session_state[DRAWN] = (record.run.id, kind, file.read_bytes())
         bar.empty()
     drawn: tuple[str, str, bytes] | None = st.session_state.get(DRAWN)

@@ -86,9 +86,8 @@ def block_view(block: Block, procedure: Procedure, key: str, *, per_row: int = P
             if number:
                 st.html('<div style="text-align:center;opacity:.6;line-height:1">↓</div>')
             with st.container(border=True):
-                words = {"passed": _(" · Pass"), "rejected": _(" · Reject"), "to come": _(" · to come")}
-                word = words.get(step.state, "")
-                st.markdown(f"{MARKS[step.state]} **{literal(step.title)}** · {literal(step.who)}{word}")
+                words = {"passed": _(" · Pass"), "rejected": _(" · Reject"), "to come": _(" · to come"), "done": ""}
+                st.markdown(f"{MARKS[step.state]} **{literal(step.title)}** · {literal(step.who)}{words[step.state]}")
                 for line in filter(None, (step.body, *(f"• {translated(item)}" for item in step.items))):
                     inert(line, small=True)
     elif isinstance(block, Diff):

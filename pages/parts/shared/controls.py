@@ -161,7 +161,7 @@ def _downloads(house: Courthouse, procedure: Procedure, record: Record, of: Reso
 MAX_CHANGES_OFFERED = 6
 
 
-@offered(Access.RUN)
+@offered
 def change_one(house: Courthouse, procedure: Procedure, record: Record) -> None:
     """A few single changes that the case and the setup offer, and one button; worked out when it is opened."""
     title, key = _("Change one thing"), f"changing-{record.run.id}"

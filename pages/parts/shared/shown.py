@@ -201,17 +201,14 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 
-def offered(to: Access) -> Callable[[Callable[P, R]], Callable[P, R | None]]:
-    """A part of a page that is drawn only for people who have at least this access."""
+def offered(draw: Callable[P, R]) -> Callable[P, R | None]:
+    """A part of a page that is drawn only for people who may run something."""
 
-    def part(draw: Callable[P, R]) -> Callable[P, R | None]:
-        @wraps(draw)
-        def drawn(*args: P.args, **kwargs: P.kwargs) -> R | None:
-            return draw(*args, **kwargs) if may(to) else None
+    @wraps(draw)
+    def drawn(*args: P.args, **kwargs: P.kwargs) -> R | None:
+        return draw(*args, **kwargs) if may(Access.RUN) else None
 
-        return drawn
-
-    return part
+    return drawn
 
 
 def runs_here() -> bool:
