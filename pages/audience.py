@@ -96,9 +96,9 @@ def ballot_view(poll: Poll) -> None:
             st.caption(f"{literal(side.mark)} {literal(side.title)}{own}" if side else literal(argument.choice))
             inert(argument.text)
             if not own:
-                title, given = _("It convinces me"), (live.like, number, phone, not on)
+                title, vote = _("It convinces me"), (live.like, number, phone, not on)
                 looks = {"icon": ":material/thumb_up:", "on_click": send}
-                st.button(title, key=f"like-{number:d}", type=filled(on), args=given, **looks)
+                st.button(title, key=f"like-{number:d}", type=filled(on), args=vote, **looks)
 
 
 def news() -> bool:

@@ -211,6 +211,6 @@ if chosen := st.query_params.get("case"):
         st.session_state["case"] = chosen  # Setup offers it first
     except CourtroomError as error:
         st.error(literal(str(error)))
-        st.button(_("All cases"), on_click=st.query_params.pop, args=("case",))
+        st.button(_("All cases"), on_click=st.query_params.__delitem__, args=("case",))
 else:
     library()

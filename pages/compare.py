@@ -227,7 +227,7 @@ def votes_beside() -> None:
         text = _("Votes differ in {apart} of {ballots} ballots", apart=len(differing), ballots=len(ballots))
         st.caption(text + (_("; the first {bars}:", bars=len(bars)) if len(differing) > len(bars) else "."))
     if bars:
-        st.plotly_chart(draw_votes_beside(bars, letters, list(choices.values()), theme), key="votes-beside")
+        st.plotly_chart(draw_votes_beside(bars, letters, list(choices.values()), theme()), key="votes-beside")
     # The last ballot in which votes differ; else the last one that all runs have.
     common = [ballot for ballot in ballots.values() if all(ballot.tallies)]
     last = list(ballots).index((differing or common or list(ballots.values()))[-1].path)

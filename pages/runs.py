@@ -13,7 +13,7 @@ from courtroom.engine.run import ABOUT_RECORDINGS, Run
 from courtroom.engine.store import Deleted
 from courtroom.errors import Unreadable
 from courtroom.evaluation.comparison import MAX_COMPARED_RUNS
-from courtroom.evaluation.run_list import GroupLine, Order, RunFilter, RunList, run_table
+from courtroom.evaluation.run_list import GroupLine, Order, RunFilter, RunList, Whose, run_table
 from courtroom.evaluation.turnout import turnout
 from courtroom.experiments.written import csv_of
 from courtroom.language import N_, _, translated
@@ -172,23 +172,24 @@ top = st.columns([3, 2, 2, 2])
 part: dict[str, Any] = dict([st.session_state[WITHIN]]) if WITHIN in st.session_state else {}
 states = {"": _("All"), **{name: translated(word) for name, (_icon, word, _colour) in STATUS.items()}}
 procedures = {"": _("All"), **{name: procedure.title for name, procedure in house.procedures.items()}}
-person, whose = acting_account(), {"": _("All"), "mine": _("Mine"), "others": _("Shared with me")}
+person = acting_account()
+words: dict[Whose, str] = {"": _("All"), "mine": _("Mine"), "others": _("Shared with me")}
 signed_in = person is not None and person.id  # else nothing is whose, and there is nothing to choose
 wanted = RunFilter(
     **marks_filter(house),
     **part,
-    whose=shown.one_of(_("Whose"), list(whose), "whose-runs", "", whose.__getitem__) if signed_in else "",
+    whose=shown.one_of(_("Whose"), list(words), "whose-runs", "", words.__getitem__) if signed_in else "",
     text=top[0].text_input(_("Search"), placeholder=_("case, outcome, id, or what was said")).strip(),
     status=top[1].selectbox(_("State"), list(states), format_func=states.__getitem__),
     procedure=top[2].selectbox(_("Procedure"), list(procedures), format_func=procedures.__getitem__),
 )
 order: Order = top[3].selectbox(_("Order"), list(ORDERS), format_func=lambda one: translated(ORDERS[one]))
 if part:
-    words = {"case": _("Only runs on “{title}” are listed."), "experiment": _("Only runs of “{title}” are listed.")}
+    about = {"case": _("Only runs on “{title}” are listed."), "experiment": _("Only runs of “{title}” are listed.")}
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.markdown(words[next(iter(part))].format(title=literal(listed.what_is_wanted(wanted))), width="content")
+        st.markdown(about[next(iter(part))].format(title=literal(listed.what_is_wanted(wanted))), width="content")
         looks: dict[str, Any] = {"icon": ":material/close:", "type": "tertiary"}
-        st.button(_("Show all runs"), on_click=st.session_state.pop, args=(WITHIN,), **looks)
+        st.button(_("Show all runs"), on_click=st.session_state.__delitem__, args=(WITHIN,), **looks)
 
 live = listed.running()
 

@@ -188,10 +188,8 @@ def draw_swings(what_if: WhatIf, choices: Sequence[Choice], theme: str = "light"
     rows = sorted(moved, key=lambda row: (-abs(row.swing or 0.0), row.name))[:MAX_SWINGS]
     decided, far_off = _choice(what_if.decided, choices), [100 * (row.swing or 0.0) for row in rows]
     flips = [_(" · {flips} of {pairs} flipped", flips=row.flips, pairs=row.pairs) if row.flips else "" for row in rows]
-    marker = {
-        "color": [tone(decided.tone if swing >= 0 else None, theme) for swing in far_off],
-        "pattern": {"shape": ["" if swing >= 0 else "/" for swing in far_off]},
-    }
+    colours = [tone(decided.tone if swing >= 0 else None, theme) for swing in far_off]
+    marker = {"color": colours, "pattern": {"shape": ["" if swing >= 0 else "/" for swing in far_off]}}
     told = [f"{swing:+.0f}{flip}" for swing, flip in zip(far_off, flips, strict=True)]
     figure = go.Figure(_bars(rows, far_off, marker, told, [plain(row.name) for row in rows], "%{x:+.1f}"))
     figure.update_traces(textposition="outside", cliponaxis=False, textfont={"color": INK[theme]})

@@ -65,7 +65,7 @@ MARKS = {"buyer": "●", "seller": "■"}
 
 def case_view(house: Courthouse, case: Case, hear: Callable[[str], None]) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.button(_("All cases"), icon=":material/arrow_back:", on_click=st.query_params.pop, args=("case",))
+        st.button(_("All cases"), icon=":material/arrow_back:", on_click=st.query_params.__delitem__, args=("case",))
         if st.button(_("Hear this case"), type="primary", icon=":material/gavel:"):
             hear(case.id)
         of = Resource(kind="case", id=case.id)

@@ -119,15 +119,13 @@ def chosen_arms(house: Courthouse, kind: str) -> list[dict[str, Any]]:
             offered[f"{one.title}: {preset.title}"] = {"procedure": one.name, "set": dict(preset.changes)}
     st.subheader(_("Arms"), help=_("Each arm is a row of the table."))
     left, right = st.columns([3, 2])
-    chosen = left.multiselect(
-        _("Procedures and presets"), list(offered), list(offered)[:1], key=f"experiment-arms-{kind}",
-        help=_("Each is an arm. Presets are ways to set a procedure up."), format_func=translated,
-    )  # fmt: skip
+    about = _("Each is an arm. Presets are ways to set a procedure up.")
+    looks: dict[str, Any] = {"key": f"experiment-arms-{kind}", "help": about, "format_func": translated}
+    chosen = left.multiselect(_("Procedures and presets"), list(offered), list(offered)[:1], **looks)
     offers = {label: offer for label, offer in reachable(house.connections).items() if offer.id != PERSON}
-    models = right.multiselect(
-        _("Models"), list(offers), [OFFLINE], key="experiment-models", accept_new_options=True,
-        help=_("Each arm is run with each model. Type an id that is not in the list."), format_func=translated,
-    )  # fmt: skip
+    about = _("Each arm is run with each model. Type an id that is not in the list.")
+    looks = {"key": "experiment-models", "accept_new_options": True, "help": about, "format_func": translated}
+    models = right.multiselect(_("Models"), list(offers), [OFFLINE], **looks)
     left, right = st.columns([3, 2])
     path, values = _varied(house, [offered[title]["procedure"] for title in chosen], left, right)
     arms = [

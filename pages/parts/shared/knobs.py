@@ -135,10 +135,10 @@ def knobs(draft: SetupDraft, case: Case) -> None:
         st.subheader(declared(group.value))
         for name in (name for name in first if name in offered):
             chosen = [one for one in draft.values[name] if one in offered[name]]
-            draft.values[name] = st.multiselect(
-                declared(fields[name].title or name), list(offered[name]), chosen, offered[name].__getitem__,
-                key=draft.key(name), help=_about(fields[name]), placeholder=_("the first one"),
-            )  # fmt: skip
+            title, titles = declared(fields[name].title or name), offered[name]
+            looks: dict[str, Any] = {"key": draft.key(name), "help": _about(fields[name])}
+            looks["placeholder"] = _("the first one")
+            draft.values[name] = st.multiselect(title, list(titles), chosen, titles.__getitem__, **looks)
         _grid({name: field for name, field in first.items() if name not in offered}, draft.values, draft, "")
         if more := {name: field for name, field in mine.items() if name not in first}:
             changed = any(draft.values[name] != _default(field) for name, field in more.items())
@@ -206,12 +206,9 @@ def knob(field: FieldInfo, value: Any, key: str) -> Any:
         share = kind is float and low == 0 and high == 1
         if share and not optional:
             return st.slider(title, 0.0, 1.0, float(value), 0.05, key=key, help=help_text)
-        number = kind(value) if value is not None else None
-        step = 1 if kind is int else 0.1
-        return st.number_input(
-            title, kind(low) if low is not None else None, kind(high) if high is not None else None, number,
-            step=step, key=key, help=help_text, placeholder=_("not set") if optional else None,
-        )  # fmt: skip
+        least, most, number = (None if one is None else kind(one) for one in (low, high, value))
+        looks: dict[str, Any] = {"step": 1 if kind is int else 0.1, "placeholder": _("not set") if optional else None}
+        return st.number_input(title, least, most, number, key=key, help=help_text, **looks)
     if get_origin(kind) is tuple and get_args(kind)[0] is int:
         hint = _("drawn by the seed")
         text = st.text_input(title, ", ".join(map(str, value)), key=key, help=help_text, placeholder=hint)

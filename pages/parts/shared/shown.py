@@ -117,9 +117,10 @@ def _read(frame: pd.DataFrame) -> pd.DataFrame:
 
 def one_of(label: str, options: Sequence[T], key: str, first: T, shown: Callable[[T], str] = str) -> T:
     """A row of options of which one is always chosen; only a screen reader hears the label."""
-    looks: dict[str, Any] = {"required": True, "label_visibility": "collapsed"}
-    told = declared(label), options
-    return st.segmented_control(*told, default=first, key=key, format_func=lambda one: literal(shown(one)), **looks)
+    looks: dict[str, Any] = {"default": first, "required": True, "label_visibility": "collapsed"}
+    looks["format_func"] = lambda one: literal(shown(one))
+    chosen: T = st.segmented_control(declared(label), options, key=key, **looks)
+    return chosen
 
 
 def in_columns(items: Sequence[T], number: int) -> Iterator[tuple[DeltaGenerator, T]]:
