@@ -22,7 +22,8 @@ from pages.parts.shared.house import courthouse, open_run
 from pages.parts.shared.shown import errors_shown, in_columns, offered, undo_bar, unreadable_rows, uploader
 from pages.parts.shared.words import declared, escaped, literal, many
 
-PER_ROW, SAMPLES_A_KIND_AT_FIRST = 3, 3
+PER_ROW = 3
+SAMPLES_A_KIND_AT_FIRST = 3
 LANGUAGES = {"en": "English", "zh": "中文"}
 
 house = courthouse()

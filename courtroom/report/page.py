@@ -37,9 +37,9 @@ from courtroom.text.words import changes
 
 def places(graph: Graph) -> dict[str, tuple[float, float]]:
     """Return a place for each node around an ellipse, by its id: across and down a drawing of 860 by 560."""
-    arc = 2 * math.pi / max(1, len(graph.nodes))
+    step = 2 * math.pi / max(1, len(graph.nodes))
     return {
-        node.id: (430 + 340 * math.sin(arc * n), 280 - 220 * math.cos(arc * n)) for n, node in enumerate(graph.nodes)
+        node.id: (430 + 340 * math.sin(step * n), 280 - 220 * math.cos(step * n)) for n, node in enumerate(graph.nodes)
     }
 
 

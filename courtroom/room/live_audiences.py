@@ -74,7 +74,7 @@ class _Sender:
     sent: list[float] = field(default_factory=list)
 
 
-@dataclass
+@dataclass(eq=False)
 class LiveAudiences:
     """Reads audiences for all phones of this process, from any thread; at most `phones` of an address take part."""
 

@@ -41,6 +41,8 @@ from pages.parts.shared.shown import do, errors_shown, heads, offered, table, th
 from pages.parts.shared.words import count, declared, literal, many, money
 
 MAX_CHANGES_SHOWN = 12
+Planned = Sequence[Intervention] | None
+"""What a fork begins with."""
 
 
 def forked_run(house: Courthouse) -> Record | None:
@@ -242,9 +244,6 @@ def month_view(house: Courthouse) -> None:
     values = {"spent": literal(money(spent.money, about=spent.estimated)), "limit": literal(money(limit))}
     text = _("Your runs have cost {spent} of {limit} that they may cost this month.", **values)
     st.caption(f":material/account_balance_wallet: {text}")
-
-
-Planned = Sequence[Intervention] | None
 
 
 def estimate_view(

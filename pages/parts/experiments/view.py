@@ -212,6 +212,7 @@ LIVE_S = 1.0
 REDRAW_S = 30.0
 """How often results are drawn again at most while cells come in."""
 PARTS = ("Results", "Beside people")
+ALL_ARMS = "All arms"
 MAX_MATRIX_MARKS = 3_000
 MAX_SENTENCES_AT_ONCE = 3
 
@@ -402,9 +403,6 @@ def _results_now(house: Courthouse, kept: StoredExperiment) -> ExperimentResults
 def _results(_house: Courthouse, name: str, counts: object, content: str) -> ExperimentResults:
     """Worked out once for as many cells as are done, and as the experiment's measures are."""
     return _house.experiments.results(name)
-
-
-ALL_ARMS = "All arms"
 
 
 def yardstick_view(house: Courthouse, kept: StoredExperiment) -> None:

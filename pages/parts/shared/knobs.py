@@ -135,10 +135,10 @@ def knobs(draft: SetupDraft, case: Case) -> None:
         st.subheader(declared(group.value))
         for name in (name for name in first if name in offered):
             chosen = [one for one in draft.values[name] if one in offered[name]]
-            title, titles = declared(fields[name].title or name), offered[name]
+            title, choices = declared(fields[name].title or name), offered[name]
             looks: dict[str, Any] = {"key": draft.key(name), "help": _about(fields[name])}
             looks["placeholder"] = _("the first one")
-            draft.values[name] = st.multiselect(title, list(titles), chosen, titles.__getitem__, **looks)
+            draft.values[name] = st.multiselect(title, list(choices), chosen, choices.__getitem__, **looks)
         _grid({name: field for name, field in first.items() if name not in offered}, draft.values, draft, "")
         if more := {name: field for name, field in mine.items() if name not in first}:
             changed = any(draft.values[name] != _default(field) for name, field in more.items())
