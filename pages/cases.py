@@ -197,8 +197,7 @@ def library() -> None:
             with st.container(horizontal=True):
                 if st.button(_("Hear this case"), key=f"hear-{case.id}", type="primary", icon=":material/gavel:"):
                     hear(case.id)
-                to = {"case": case.id}
-                st.button(_("View"), key=f"view-{case.id}", on_click=st.query_params.update, args=(to,))
+                st.button(_("View"), key=f"view-{case.id}", on_click=st.query_params.update, args=({"case": case.id},))
                 if case.bundled:
                     st.badge(_("Sample"), color="gray")
 

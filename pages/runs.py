@@ -66,8 +66,7 @@ def group_row(house: Courthouse, line: GroupLine) -> dict[str, Any]:
         return {"Case": _("{runs} of the experiment “{title}”", **values), **row}
     known = house.procedures.get(line.procedure)
     row["Note"] = _("forks of {parent}", parent=line.parent)
-    case = _("{runs} of the what-if on “{title}”", **values)
-    return {"Case": case, "Procedure": known.title if known else "", **row}
+    return {"Case": _("{runs} of the what-if on “{title}”", **values), "Procedure": known.title if known else "", **row}
 
 
 def chosen_bar(house: Courthouse, chosen: Sequence[Run | GroupLine]) -> None:

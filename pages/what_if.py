@@ -120,8 +120,7 @@ def _verdict_html(procedure: Procedure, verdict: Verdict) -> str:
     """An outcome with the votes for it, and then those for the others."""
     others = [number for choice, number in verdict.counts.items() if choice != verdict.outcome]
     cast = [verdict.counts[verdict.outcome], *others] if verdict.outcome in verdict.counts else others
-    counts = " : ".join(map(str, cast))
-    return f"{choice_html(procedure, verdict.outcome)} {escaped(counts)}"
+    return f"{choice_html(procedure, verdict.outcome)} {escaped(' : '.join(map(str, cast)))}"
 
 
 def _proposed(house: Courthouse, base: Record) -> variation.Axis | None:

@@ -217,8 +217,7 @@ class Painter:
             a, b = centre = (x + radius + 3, y - radius + 5)
             self._draw.ellipse(_fine(_around(centre, 11)), fill=self._ink)
             self._draw.arc(_fine(_around(centre, 6)), 300, 220, fill=PAPER[self.theme], width=2 * FINE)
-            tip = [(a + 7, b - 8), (a + 6, b - 1), (a, b - 4)]
-            self._polygon(tip, PAPER[self.theme])
+            self._polygon([(a + 7, b - 8), (a + 6, b - 1), (a, b - 4)], PAPER[self.theme])
         if self.shape == "tall" and len(self._seats) > 10 and not speaks:
             return
         row = sum(1 for other in self._seats if other.place and seat.place and abs(other.place[1] - seat.place[1]) < 12)

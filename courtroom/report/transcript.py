@@ -68,8 +68,7 @@ def transcript(record: Record, procedure: Procedure) -> Iterator[tuple[Style, st
                 was += _(" (set)") if moment.given == "set" else ""
                 yield "aside", f"{who}: {choice}{was}"
             case "tally":
-                ballot = room.ballots.get(moment.ballot, moment.ballot)
-                yield "aside", f"{translated(ballot)}: {counted(moment.counts)}"
+                yield "aside", f"{translated(room.ballots.get(moment.ballot, moment.ballot))}: {counted(moment.counts)}"
             case "act" | "note" | "look":
                 yield "aside", translated(moment.title)
                 for part in moment.parts:

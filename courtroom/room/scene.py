@@ -255,8 +255,7 @@ def _moment(
         case Tallied(path=ballot, counts=counts, abstained=abstained, consensus=above):
             return Moment(kind="tally", ballot=ballot, counts=counts, abstained=abstained, above=above, **at)
         case Retrieved(query=Search() as query):
-            found = f"{len(event.hits)} found in {query.collection}"
-            return Moment(kind="look", path=event.path, title=found, **at)
+            return Moment(kind="look", path=event.path, title=f"{len(event.hits)} found in {query.collection}", **at)
         case Noted():
             return Moment(kind="note", title=event.text, **at)
         case Replied(text=reply):
@@ -289,8 +288,7 @@ def places(seating: Seating, voters: Sequence[str], others: Sequence[str]) -> di
         count = max(1, math.ceil(len(members) / PER_ROW))
         return _lines(members, count, 30 if count > 2 else 36, 12, 88)
     if seating == "bench":  # voters on one or several benches at the back, the others before them
-        rows = math.ceil(len(voters) / LONGEST_BENCH)
-        return _lines(voters, rows, 21, 9, 91, sag=5) | _line(others, 87, 9, 91)
+        return _lines(voters, math.ceil(len(voters) / LONGEST_BENCH), 21, 9, 91, sag=5) | _line(others, 87, 9, 91)
     if len(voters) > ONE_RING:
         outer = math.ceil(len(voters) * 0.6)
         rings = _ring(voters[:outer], 45, 44) | _ring(voters[outer:], 31, 28)

@@ -87,8 +87,7 @@ def fork_bar(parent: Record, draft: SetupDraft) -> str | None:
         return None
     about, key = _("From a later stage on, all before it stays as it was."), draft.key("fork-from")
     title, options = _("The changes hold from"), list(stages)
-    chosen = st.selectbox(title, options, format_func=stages.__getitem__, key=key, help=about, width=320)
-    return chosen or None
+    return st.selectbox(title, options, format_func=stages.__getitem__, key=key, help=about, width=320) or None
 
 
 def changes_from(before: Setup, setup: Setup) -> list[Action]:
@@ -414,8 +413,7 @@ def personas_table(house: Courthouse, draft: SetupDraft, case: Case) -> None:
                 st.markdown(_("The panel “{deleted}” is deleted.", deleted=literal(deleted[0])), width="content")
         with st.container(horizontal=True, vertical_alignment="bottom"):
             others = st.button(_("Draw others"), icon=":material/casino:", help=_("Other personas, by another seed."))
-            title = _("Back to those drawn by the seed")
-            back = draft.values[name] and st.button(title, icon=":material/restart_alt:")
+            back = draft.values[name] and st.button(_("Back to those drawn by the seed"), icon=":material/restart_alt:")
         if others or back:
             draft.values[name] = []
             draft.seed += int(others)
@@ -474,8 +472,7 @@ def graph_editor(draft: SetupDraft, procedure: Procedure, case: Case) -> None:
     nodes = tuple(Node(str(seat), name, None, rank[seat]) for seat, name in enumerate(names))
     block = Graph(nodes, tuple(Edge(str(k), str(j)) for k, j in edges))
     with right:
-        figure = draw_graph(block, procedure.choices, theme())
-        st.plotly_chart(figure, key=draft.key("preview"))
+        st.plotly_chart(draw_graph(block, procedure.choices, theme()), key=draft.key("preview"))
         st.caption(_("Arrows go from a juror to those it follows; the more a juror is followed, the larger it is."))
     with st.expander(_("Edges ({edges})", edges=len(edges)), icon=":material/edit:"):
         seats = [f"{seat + 1} {name}" for seat, name in enumerate(names)]
@@ -505,8 +502,7 @@ def prompts_editor(draft: SetupDraft, procedure: Procedure, case: Case) -> None:
     edits[name] = text
     with st.expander(_("What differs from the shipped text")):
         before, now = shipped[name].splitlines(), text.splitlines()
-        diff = difflib.unified_diff(before, now, "shipped", _("this run"), lineterm="")
-        st.code("\n".join(diff), language="diff")
+        st.code("\n".join(difflib.unified_diff(before, now, "shipped", _("this run"), lineterm="")), language="diff")
     if st.button(_("Back to the shipped text"), icon=":material/restart_alt:"):
         del edits[name]
         draft.renew()

@@ -245,8 +245,7 @@ def _rows(house: Courthouse, info: DatasetInfo) -> None:
     split = top[0].selectbox(_("Split"), [None, *info.splits], key=key, format_func=lambda one: one or _("all"))
     text = top[1].text_input(_("Holds this text"), key=f"dataset_contains_{info.name}").strip() or None
     drawn = top[2].toggle(_("Draw by chance"), key=f"dataset_drawn_{info.name}")
-    by_chance = MAX_ROWS if drawn else None
-    wanted = Selection(split=split, limit=MAX_ROWS, sample=by_chance, contains=text)
+    wanted = Selection(split=split, limit=MAX_ROWS, sample=MAX_ROWS if drawn else None, contains=text)
     rows = list(house.datasets.rows(info.name, info.version, wanted))
     if not rows:
         st.info(_("No row fits. Use other words, or another split."), icon=":material/filter_alt_off:")

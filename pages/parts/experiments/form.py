@@ -261,8 +261,10 @@ def _controlled(house: Courthouse, experiment: Experiment) -> Experiment:
     if kept[0] != experiment.digest:
         kept = ("", experiment)
         with errors_shown(), st.spinner(_("Estimating ...")):
-            kept = (experiment.digest, house.experiments.with_controls(experiment))
-            st.session_state["experiment-controlled"] = kept
+            kept = st.session_state["experiment-controlled"] = (
+                experiment.digest,
+                house.experiments.with_controls(experiment),
+            )
     if kept[0]:
         _arms_table(house, (arm.model_dump() for arm in kept[1].arms[len(experiment.arms) :]))
     return experiment.model_copy(update={"arms": kept[1].arms})

@@ -38,8 +38,7 @@ def mirror_form(house: Courthouse, experiment: Experiment) -> Experiment | None:
         looks: dict[str, Any] = {"key": f"mirror-{kind}", "placeholder": ASKED.get(kind, "")}
         values[kind] = column.text_input(titles[kind], USUAL.get(kind, ""), **looks)
     about = _("A name as it stands in the case, or such as: the seller, the defendant.")
-    hint = _("the first party that a case names")
-    who = st.text_input(_("Of whom"), key="mirror-who", placeholder=hint, help=about)
+    who = st.text_input(_("Of whom"), key="mirror-who", placeholder=_("the first party that a case names"), help=about)
     spec = model_picker({"id": OFFLINE}, "mirror-model", house.connections)[0] if "rewriting" in kinds else {}
     changes = [Change(kind=kind, value=values.get(kind, "").strip()) for kind in kinds]
     wanted = (experiment.digest, changes, who, spec)

@@ -381,8 +381,7 @@ def _lines(results: ExperimentResults, group: str) -> list[dict[str, str]]:
             shown |= {"Cases": cases, "Failed": f"{spent.failed:,}", "Calls": f"{spent.calls:,}"}
             shown |= {N_("Tokens a case"): translated(tokens), N_("US$ a case"): translated(cost)}
             if any(other.consistency is not None for other in steady.values()):
-                again = "–" if one.consistency is None else f"{100 * one.consistency:.0f} %"
-                shown[N_("Same outcome again")] = again
+                shown[N_("Same outcome again")] = "–" if one.consistency is None else f"{100 * one.consistency:.0f} %"
             if any(other.agreement is not None for other in steady.values()):
                 shown[N_("Members agree (alpha)")] = "–" if one.agreement is None else f"{one.agreement:.2f}"
         lines.append(shown if not line.guess else dict.fromkeys(lines[0], "") | shown)

@@ -153,8 +153,7 @@ class _MovedView:
             nodes.append(Node(member.id, member.name, choice, size, changed=member.id in came_over, detail=detail))
         sides = {way: {one.vote.choice for one in said} - {None} for way, said in ways.items()}
         edges = (Edge(*way, came_over.get(way[0]) in sides[way]) for way in ways)
-        graph = Graph(tuple(nodes), tuple(edges))
-        figure = draw_graph(graph, self._procedure.choices, theme(), GRAPH_HEIGHT_PX)
+        figure = draw_graph(Graph(tuple(nodes), tuple(edges)), self._procedure.choices, theme(), GRAPH_HEIGHT_PX)
         self._went_along(figure, f"heard-graph-{record.run.id}-{ballot}", ways)
 
     def _went_along(self, figure: go.Figure, key: str, ways: Mapping[tuple[str, str], Sequence[Heard]]) -> None:

@@ -35,8 +35,7 @@ def differences_view(differences: Iterable[Difference], name: Callable[[str], st
     differences = list(differences)
     if not differences:
         return
-    letters = LETTERS[: len(differences[0].values)]
-    head = "".join(f"<th>{letter}</th>" for letter in letters)
+    head = "".join(f"<th>{letter}</th>" for letter in LETTERS[: len(differences[0].values)])
     rows = (
         f"<tr><th>{escaped(name(one.path))}</th>{''.join(f'<td>{cell}</td>' for cell in _cells(one.values))}</tr>"
         for one in differences
@@ -91,8 +90,7 @@ def told(value: Any) -> str:
 
 def _in_line(value: Any, most: int = SHORT) -> str:
     words = value.get("text", value) if isinstance(value, dict) else value  # of a piece of evidence, what it says
-    text = ", ".join(line for line in told(words).splitlines() if line)
-    return short(text, most)
+    return short(", ".join(line for line in told(words).splitlines() if line), most)
 
 
 def change_in_line(before: Any, after: Any, most: int = 60) -> str:
