@@ -27,9 +27,8 @@ def waiting(house: Courthouse, seat: Seat) -> SeatQuestion | None:
 
 
 house = courthouse()
-token = st.query_params.get("seat", "")
 try:
-    seat = house.people.open(token)
+    seat = house.people.open(st.query_params.get("seat", ""))
     opens(Resource(kind="run", id=seat.run))
     row = house.store.run(seat.run)
 except (NoSuchSeat, CourtroomError) as error:

@@ -173,11 +173,16 @@ class Painter:
         left, top, right, bottom = box
         self._card(box, 18)
         radius = 13 if self._many else 25 if self.shape == "wide" else 24
-        if self.scene.seating == "rows":
-            points = self._rows(box, radius)
+        if self.scene.seating == "rows":  # they fill the room: below each seat there is room for what it said
+            rows = sorted({seat.place[1] for seat in self._seats if seat.place})
+            high = (bottom - top) / max(1, len(rows))
+            inner: Box = (left + 30, 0, right - 30, 0)
+            first = top + radius + max(18.0, high * 0.2 - 20)
+            placed = [(seat.id, _placed(seat, inner)[0], seat.place[1]) for seat in self._seats if seat.place]
+            points = {name: (x, first + high * rows.index(row)) for name, x, row in placed}
         else:
             # Places of a ring and of benches leave room at their edges.
-            inner: Box = (left + 30, top + radius - 15, right - 30, bottom - (radius if self._many else radius + 9))
+            inner = (left + 30, top + radius - 15, right - 30, bottom - (radius if self._many else radius + 9))
             points = {seat.id: _placed(seat, inner) for seat in self._seats}
         if shot.kind == "change":
             self._followed(now, shot.member, points, radius)
@@ -189,16 +194,6 @@ class Painter:
             self._flow(now, (x - across, y - down, x + across, y + down))
         elif now.offers and self.scene.seating != "rows":
             self._offers(now, (left + 40, top + (bottom - top) * 0.36, right - 40, top + (bottom - top) * 0.66))
-
-    def _rows(self, box: Box, radius: float) -> dict[str, tuple[float, float]]:
-        """Rows that fill the room: below each seat there is room for what it said."""
-        left, top, right, bottom = box
-        rows = sorted({seat.place[1] for seat in self._seats if seat.place})
-        high = (bottom - top) / max(1, len(rows))
-        inner: Box = (left + 30, 0, right - 30, 0)
-        first = top + radius + max(18.0, high * 0.2 - 20)
-        placed = [(seat.id, _placed(seat, inner)[0], seat.place[1]) for seat in self._seats if seat.place]
-        return {name: (x, first + high * rows.index(row)) for name, x, row in placed}
 
     def _seat(self, now: Standing, seat: RoomSeat, at: tuple[float, float], radius: float, speaks: bool) -> None:
         x, y = at

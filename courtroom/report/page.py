@@ -69,11 +69,10 @@ def as_html(
     environment.globals.update({one.__name__: one for one in (_, changes, failure_of, given_by, stand_in_of)})
     parts: dict[str, str] = {}
     nonce = secrets.token_urlsafe(16)
-    choices = {choice.name: choice for choice in procedure.choices}
     return environment.get_template("page.html.j2").render(
         record=record,
         procedure=procedure,
-        choices=choices,
+        choices={choice.name: choice for choice in procedure.choices},
         turnout=turnout(record),
         sure=sure,
         views=[(view, view.blocks(record)) for view in procedure.views],

@@ -250,8 +250,7 @@ def _moment(
             )
         case Voted():
             vote = event.model_dump(include={"ballot", "member", "choice", "before"})
-            call, given = latest.get(event.member, ""), given_by(record, event)
-            return Moment(kind="vote", call=call, given=given, **vote, **at)
+            return Moment(kind="vote", call=latest.get(event.member, ""), given=given_by(record, event), **vote, **at)
         case Tallied(path=ballot, counts=counts, abstained=abstained, consensus=above):
             return Moment(kind="tally", ballot=ballot, counts=counts, abstained=abstained, above=above, **at)
         case Retrieved(query=Search() as query):

@@ -157,9 +157,8 @@ def link_box(draft: SetupDraft, procedure: Procedure) -> bool:
     except CourtroomError as error:
         st.error(_("The setup in this link is not used. {error}", error=literal(str(error))))
         return False
-    before = {"seed": draft.seed, **draft.values}
     after = {"seed": shared.get("seed", draft.seed), **draft.kind().model_dump(mode="json"), **shared.get("setup", {})}
-    found = (Difference(path=path, values=both) for path, both in leaves((before, after)))
+    found = (Difference(path=path, values=both) for path, both in leaves(({"seed": draft.seed, **draft.values}, after)))
     changes = [worded("setup", one, draft.kind) for one in found]
     if not changes:
         return False

@@ -411,9 +411,8 @@ def yardstick_view(house: Courthouse, kept: StoredExperiment) -> None:
         arm = st.selectbox(_("Arm"), [ALL_ARMS, *names], key="yardstick-arm", format_func=literal)
         if arm == ALL_ARMS:
             st.caption(_("The runs of all arms together, controls too. Choose an arm to see its juries alone."))
-    runs = tuple(house.experiments.runs(kept.id, "" if arm == ALL_ARMS else arm))
     with st.spinner(_("Adding up ...")):
-        found = _read(house, runs)
+        found = _read(house, tuple(house.experiments.runs(kept.id, "" if arm == ALL_ARMS else arm)))
     if not found.lines:
         st.info(_("Nobody has voted in these runs."))
         return

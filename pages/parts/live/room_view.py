@@ -102,11 +102,10 @@ def pulse_view(house: Courthouse, record: Record, procedure: Procedure, drawn: D
     have = len(before.moments)
     if now is not before and (now.moments[:have] != before.moments or now.seats != before.seats):
         return False
-    open_calls = house.runner.open_calls(record.run.id)
     how: dict[str, Any] = {"mode": "json", "exclude_defaults": True}
     changes = now.model_dump(include={"status", "reason", "verdict", "ballots", "stages_to_come", "ended"}, **how)
     changes["moments"] = [moment.model_dump(**how) for moment in now.moments[have:]]
-    changes["live"] = [one.model_dump(**how) for one in speaking(open_calls)]
+    changes["live"] = [one.model_dump(**how) for one in speaking(house.runner.open_calls(record.run.id))]
     waits = now.status == "running" and bool(house.people.waiting(record.run.id))
     data = {**read(changes), "run": record.run.id, "waits": waits, "version": drawn.told()[1], "from": have}
     pulse(data=_bytes(data), key=f"pulse-{record.run.id}", height=1)

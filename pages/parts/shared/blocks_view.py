@@ -133,9 +133,8 @@ def answer_fields(schema: Mapping[str, Any], value: Mapping[str, Any] | None, ke
     filled: dict[str, Any] = {}
     kinds = schema.get("$defs", {})
     for name, field in schema.get("properties", {}).items():
-        now = (value or {}).get(name, field.get("default"))
         whole = {**kinds[field["$ref"].rpartition("/")[2]], **field} if "$ref" in field else field
-        filled[name] = _field(name, whole, now, f"{key}-{name}")
+        filled[name] = _field(name, whole, (value or {}).get(name, field.get("default")), f"{key}-{name}")
     return filled
 
 
