@@ -11,7 +11,8 @@ from streamlit.testing.v1 import AppTest
 from courtroom import Budget, Courthouse
 from courtroom.engine.run import Control
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
-from pages.parts.shared.shown import escaped, html_of, literal
+from pages.parts.shared.shown import html_of
+from pages.parts.shared.words import escaped, literal
 from tests.driving import until
 from tests.pages import benched, field, heard, house, page, press, put, ran, texts
 

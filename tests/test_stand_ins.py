@@ -19,7 +19,7 @@ from courtroom.models import failures
 from courtroom.models.route import Connection, Connections
 from courtroom.models.spec import OFFLINE
 from courtroom.procedures.cyberjurors.tasks import PerceiveEvidence
-from pages.parts.shared.shown import literal
+from pages.parts.shared.words import literal
 from tests.driving import arms_of, hearing, shell
 from tests.openai_server import OpenAIServer, answer_for, refusal, texts_of
 from tests.pages import page, texts
@@ -105,7 +105,7 @@ def test_a_report_and_a_film_say_who_is_missing(house: Courthouse, monkeypatch: 
     monkeypatch.setattr(
         Painter, "_text", lambda self, *given, **how: (drawn.append(given[0]), text(self, *given, **how))[1]
     )
-    films.poster(told, films.storyboard(told))
+    Painter(told, "wide", "light").picture(films.storyboard(told)[-1])
     assert "without a vote" in drawn
     assert MISSING in " ".join(drawn)
     with speaking("zh"):

@@ -177,7 +177,7 @@ def killed_film(to: Path) -> None:
         return real(painter, *given, **options)
 
     Painter.picture = picture  # type: ignore[method-assign]
-    film(told, films.storyboard(told, 20), to)
+    film(Painter(told, "wide", "light"), films.storyboard(told, 20), to)
 
 
 def killed_write(to: Path) -> None:

@@ -229,11 +229,11 @@ async def test_a_flood_without_sign_in_disturbs_no_session(site: AppServer, hous
 
 async def test_waiting_messages_take_bounded_room() -> None:
     answered: list[BackMsg] = []
-    answer = partial(protocol._handle_message, lambda session, message: answered.append(message))
+    answer = partial(protocol._handle_message, handle=lambda session, message: answered.append(message))
     session, began = Mock(id="a session"), time.monotonic()
     for size in (*[1] * protocol.AT_ONCE, *[2**22] * 50):
         widget = {"id": "a", "json_value": "x" * size}
-        answer(session, BackMsg(rerun_script={"widget_states": {"widgets": [widget]}}))
+        answer(session, message=BackMsg(rerun_script={"widget_states": {"widgets": [widget]}}))
     waiting = protocol._paces[session].waiting
     assert len(answered) <= protocol.AT_ONCE + protocol.A_SECOND * (time.monotonic() - began)
     assert 0 < sum(one.ByteSize() for one in waiting) <= protocol.MOST_HELD

@@ -15,7 +15,7 @@ from starlette.types import ASGIApp
 
 from courtroom import Courthouse, CourtroomError
 from courtroom.cases.files import read_upload
-from pages.parts.shared.protocol import Headers
+from pages.parts.shared.protocol import with_headers
 from tests.attacks.test_files import dispute, photo, zipped
 from tests.browser.site import Site
 from tests.browser.test_hearing import settled
@@ -120,7 +120,7 @@ def test_nothing_runs_in_a_file_that_is_opened_by_its_address(page: Page) -> Non
         for number, (kind, text) in enumerate(OPENED.items()):
             address = f"http://files.example/{place}/{number}"
             with ThreadPoolExecutor() as elsewhere:  # in this thread Playwright's loop runs
-                given = elsewhere.submit(asyncio.run, asked_for(Headers(Response(text, media_type=kind)), address))
+                given = elsewhere.submit(asyncio.run, asked_for(with_headers(Response(text, media_type=kind)), address))
             found = {"headers": dict(given.result().headers), "body": given.result().content}
             page.route(address, lambda route, _, found=found: route.fulfill(**found))
             page.goto(address)
