@@ -28,6 +28,9 @@ from tests.attacks.test_files import zipped
 from tests.papers import zipped as packed
 from tests.pictures import png
 
+WRITTEN = json.loads((Path(__file__).parent / "inputs/written.json").read_text(encoding="utf-8"))
+"""How texts and prices are written in many languages and countries."""
+TEXTS: dict[str, str] = WRITTEN["texts"]
 PHOTO = {"id": "leak", "kind": "image", "file": "photos/leak.png", "description": "A puddle."}
 
 
@@ -196,23 +199,6 @@ def test_what_is_wrong_is_told_with_the_mend(case: Dispute, told: str) -> None:
     assert told in found(case, {"lid.png": png(), "../lid.png": png()})
 
 
-TEXTS = {
-    "en": "The tenant 张伟 says that the lamp was broken when it came, and that the seller, 李娜, was told at once.",
-    "zh": "我买了 iPhone 15 Pro Max 256GB，屏幕碎了，卖家 Best Phone Store 不肯退款。",
-    "ja": "ランプは割れて届きました。売主は返金を拒否しました。",
-    "ko": "램프가 깨져서 도착했습니다. 판매자는 환불을 거부했습니다.",
-    "gu": "ખરીદનાર કહે છે કે દીવો તૂટેલો હતો અને પૈસા પાછા માંગે છે.",
-    "ar": "وصل المصباح مكسوراً ورفض البائع إعادة المبلغ إلى المشتري.",
-    "ru": "Лампа пришла разбитой, и продавец отказался вернуть деньги покупателю.",
-    "uk": "Лампа прийшла розбитою, і продавець відмовився повернути гроші покупцеві.",
-    "de": "Die Lampe kam zerbrochen an, und der Verkäufer weigert sich, das Geld zu erstatten.",
-    "fr": "La lampe est arrivée cassée et le vendeur refuse de rembourser l'acheteur.",
-    "es": "La lámpara llegó rota y el vendedor se niega a devolver el dinero.",
-    "pl": "Lampa przyszła zepsuta, a sprzedawca odmówił zwrotu pieniędzy.",
-    "vi": "Chiếc đèn đến nơi bị vỡ và người bán từ chối hoàn tiền.",
-}
-
-
 @pytest.mark.parametrize("language", TEXTS)
 def test_a_text_is_in_the_language_of_most_of_its_words(language: str) -> None:
     (document,) = read_upload("a.txt", TEXTS[language].encode())
@@ -301,44 +287,13 @@ def test_columns_pose_the_question_of_their_labels() -> None:
     assert question({"0": "red", "1": "blue"}) == ""
 
 
-@pytest.mark.parametrize(
-    ("text", "amount", "code"),
-    [
-        ("12,50 €", 12.5, "EUR"),
-        ("1.299,00 €", 1299, "EUR"),
-        ("1\u202f299,00 €", 1299, "EUR"),
-        ("CHF 1’299.–", 1299, "CHF"),
-        ("¥1.2万", 12_000, "CNY"),
-        ("1万2千元", 12_000, "CNY"),
-        ("一百二十元", 120, "CNY"),
-        ("￥１，２９９", 1299, "CNY"),
-        ("$1,299.00 USD", 1299, "USD"),
-        ("1.234.567,89", 1_234_567.89, ""),
-        ("1,299", 1299, ""),
-        ("CA$12", 12, "CAD"),
-        ("1.2k", 1200, ""),
-        ("١٢٫٥٠ €", 12.5, "EUR"),
-    ],
-)
+@pytest.mark.parametrize(("text", "amount", "code"), WRITTEN["prices"])
 def test_a_price_is_read_as_its_country_writes_it(text: str, amount: float, code: str) -> None:
     assert price(text) == (amount, "")
     assert currency(text) == code
 
 
-@pytest.mark.parametrize(
-    ("text", "amount", "doubt"),
-    [
-        ("1.299 €", 1299, "was read as 1,299.00"),
-        ("TBD 100", 100, "was read as 100.00, without “tbd”"),
-        ("ca. 300 EUR", 300, "was read as 300.00, without “ca”"),
-        ("100-200 USD", None, "names more than one number"),
-        ("1.2 million", None, "names a number that is not known (“million”)"),
-        ("1.299.00", None, "is no number that can be read"),
-        ("-5 EUR", None, "is less than nothing"),
-        ("(1,234.50)", None, "is less than nothing"),
-        ("free", None, "names no number"),
-    ],
-)
+@pytest.mark.parametrize(("text", "amount", "doubt"), WRITTEN["doubtful prices"])
 def test_a_price_that_is_not_sure_is_told(text: str, amount: float | None, doubt: str) -> None:
     assert price(text) == (amount, doubt)
 

@@ -3,6 +3,7 @@
 import json
 import re
 from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -175,30 +176,7 @@ def test_records_checked_by_hand_are_read_right() -> None:
     assert [amounts[place].gold.amount for place in (0, 1, 50, 187)] == [8500, 115_000, 6015, 1152]
 
 
-ENGLISH: dict[str, Any] = {
-    "case_id": 4711,
-    "category": "Small Appliances",
-    "product_info": {
-        "product_name": "Rice cooker",
-        "product_text": "Used twice, no scratches.",
-        "price": "¥129.50",
-        "order_time": "2025-06-01 10:00:00",
-        "delivery_time": "2025-06-03 18:30:00",
-        "status": "delivered",
-    },
-    "chat_history": [
-        {"role": "buyer", "content": "Does it heat?", "time": "2025-05-31 09:00:00"},
-        {"role": "seller", "content": "It does."},
-    ],
-    "buyer_evidence": [
-        {"text": "The lid is cracked.", "images": ["img/1.jpg", {"path": "img/2.jpg", "caption": "the crack"}]},
-        {"text": "Here it is once more.", "videos": ["vid/1.mp4"], "round": 2},
-    ],
-    "seller_evidence": [{"content": "It left me whole.", "image": "img/3.jpg"}],
-    "votes": [{"vote": "buyer", "reason": "The crack is plain."}] * 11
-    + [{"vote": "seller", "reason": "No proof."}] * 6,
-    "winner": "buyer",
-}
+ENGLISH: dict[str, Any] = json.loads((Path(__file__).parent / "inputs/forms.json").read_text())["verdictbench"]
 
 
 def read(record: Any) -> Package:
