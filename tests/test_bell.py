@@ -77,9 +77,8 @@ def test_a_run_rings_when_it_waits_for_a_seat_or_fails(tmp_path: Path, monkeypat
         assert [one["state"] for one in told(hook)] == ["waits for a seat", "failed"], "who stops a run knows it"
 
 
-def test_what_could_not_be_told_is_said_once_and_stops_nothing(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_what_could_not_be_told_is_said_once(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """And it stops nothing."""
     with (
         Hook(status=500) as hook,
         closing(Courthouse(Settings(home=tmp_path, webhook=SecretStr(f"{hook.url}/token-in-path")))) as house,

@@ -233,9 +233,7 @@ def test_what_is_doubtful_is_reported(changes: dict[str, Any], remark: str) -> N
         ([2, 2, 1], "buyer", {}),
     ],
 )
-def test_votes_as_numbers_count_where_the_winner_says_whose(
-    votes: list[Any], winner: str | None, counts: dict[str, int]
-) -> None:
+def test_numbers_as_votes_follow_the_winner(votes: list[Any], winner: str | None, counts: dict[str, int]) -> None:
     package = read({**ENGLISH, "votes": votes, "winner": winner})
     assert package.case.real_counts() == counts
     assert any(remark.startswith("The votes are numbers") for remark in package.remarks)

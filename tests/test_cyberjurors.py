@@ -77,9 +77,7 @@ def test_grounding_ends_early_when_a_side_is_sufficiently_verified(house: Courth
         ("cyberjurors", {"extract": 5, "select": 15, "perceive": 25, "analyse": 5, "judge": 5, "summarise": 1}),
     ],
 )
-def test_a_variant_asks_what_its_row_in_the_paper_says(
-    house: Courthouse, variant: str, expected: dict[str, int]
-) -> None:
+def test_a_variant_asks_what_the_paper_says(house: Courthouse, variant: str, expected: dict[str, int]) -> None:
     record = hear(house, variant=variant)
     assert tasks(record) == expected
     assert bool(record.retrievals) == (variant == "cyberjurors")
@@ -226,9 +224,7 @@ def test_selection_and_perception_see_what_is_left_of_one_side(house: Courthouse
     assert taken not in {piece.id for piece in later.candidates}
 
 
-def test_after_perception_the_paper_sends_nobody_texts_of_the_evidence(
-    house: Courthouse, jury: Jury, case: Dispute
-) -> None:
+def test_after_perception_the_paper_sends_no_texts_of_evidence(house: Courthouse, jury: Jury, case: Dispute) -> None:
     hear(house, jury_size=2, wording="paper")
     sent = asked(jury, "analyse", "judge", "summarise")
     assert {request.task.name for request in sent} == {"analyse", "judge", "summarise"}
@@ -324,9 +320,7 @@ def test_examinations_that_differ_by_sampling_alone_are_asked_once_when_cold(hou
 
 
 @pytest.mark.parametrize("variant", ["baseline", "rules", "sr-cot", "iv-cot", "iv-cot-lite"])
-def test_a_single_model_is_not_told_of_a_jury_a_clerk_or_norms(
-    house: Courthouse, jury: Jury, case: Dispute, variant: str
-) -> None:
+def test_a_single_model_hears_of_no_jury_or_norms(house: Courthouse, jury: Jury, case: Dispute, variant: str) -> None:
     late = Evidence(id="seller-9", side="seller", text="A receipt was found behind the sofa.", late=True)
     hear(house, with_evidence(case, *case.evidence, late), variant=variant, rules=())
     words = " ".join(text_of(request) for request in jury.asked).lower()
@@ -374,9 +368,7 @@ def test_a_dispute_never_meets_the_precedent_that_was_made_of_it(house: Courthou
     assert not any("decided just this case" in text_of(request) for request in jury.asked)
 
 
-def test_a_precedent_without_norms_takes_the_place_of_none_that_has_some(
-    house: Courthouse, jury: Jury, case: Dispute
-) -> None:
+def test_a_precedent_without_norms_displaces_none_that_has_some(house: Courthouse, jury: Jury, case: Dispute) -> None:
     text = dispute_text(case)
     bare = [
         precedent.model_copy(update={"id": f"bare-{n}", "dispute": f"{text}\n{n}", "norms": (), "category": "Other"})

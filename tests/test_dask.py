@@ -136,9 +136,8 @@ def answered(house: Courthouse, name: str) -> Counter[str]:
     return Counter(json.dumps(wire, sort_keys=True) for wire in wires)
 
 
-def test_a_cluster_gives_the_same_table_and_asks_once(
-    house: Courthouse, alone: Courthouse, cluster: LocalCluster, server: Gated
-) -> None:
+def test_a_cluster_asks_as_one_does(house: Courthouse, alone: Courthouse, cluster: LocalCluster, server: Gated) -> None:
+    """And gives the same table."""
     found = driven(house, online("same"))
     with Client(cluster) as client:  # Dask's profiler can stop a worker for good, with all that it has locked
         watched = client.run(lambda dask_worker: "profile" in dask_worker.periodic_callbacks)

@@ -20,7 +20,7 @@ from courtroom.text.files import replacing
 from courtroom.upkeep import backup
 from courtroom.upkeep.doctor import examine
 from tests import forks
-from tests.attacks.test_stores import one_sentence
+from tests.attacks.test_stores import Shell, one_sentence
 from tests.driving import drive
 from tests.full_store import SMALL, STORE, full_store
 
@@ -57,9 +57,7 @@ def killed(tmp_path: Path) -> Path:
     return home
 
 
-def test_a_backup_beside_a_left_log_is_refused(
-    killed: Path, good: Path, tmp_path: Path, shell: Callable[..., tuple[int, str, str]]
-) -> None:
+def test_a_backup_beside_a_left_log_is_refused(killed: Path, good: Path, tmp_path: Path, shell: Shell) -> None:
     away = tmp_path / "away"
     away.mkdir()
     (killed / STORE).rename(away / STORE)
@@ -111,9 +109,7 @@ def meanwhile(act: Callable[[], object], monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setattr(backup, "_put_back_media", put)
 
 
-def test_a_server_that_begins_within_a_restore_is_refused(
-    good: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_server_begun_in_a_restore_is_refused(good: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     home = tmp_path / "home"
     begun = []
     meanwhile(lambda: begun.append(forks.run("runs")), monkeypatch)
@@ -125,9 +121,7 @@ def test_a_server_that_begins_within_a_restore_is_refused(
 
 
 @pytest.mark.parametrize("links", [True, False])
-def test_a_store_that_appears_within_a_restore_stays(
-    links: bool, good: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_store_that_appears_in_a_restore_stays(links: bool, good: Path, tmp_path: Path, monkeypatch: Any) -> None:
     home, other = tmp_path / "home", tmp_path / "other"
     Courthouse(Settings(home=other)).close()
     meanwhile(lambda: shutil.copy(other / STORE, home / STORE), monkeypatch)

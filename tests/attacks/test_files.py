@@ -233,9 +233,7 @@ HARMFUL: dict[str, Change] = {
 
 
 @pytest.mark.parametrize("change", HARMFUL.values(), ids=HARMFUL)
-def test_a_file_made_up_is_refused_and_nothing_is_kept(
-    change: Change, document: Document, untouched: Courthouse
-) -> None:
+def test_a_made_up_file_is_refused_and_nothing_kept(change: Change, document: Document, untouched: Courthouse) -> None:
     made = deepcopy(document)
     change(made)
     told = refused(untouched.files.take_in, signed(made))

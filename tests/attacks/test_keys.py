@@ -86,9 +86,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 @pytest.mark.parametrize(
     ("name", "way"), [*((name, "echo") for name in PROCEDURES), ("cyberjurors", "errors"), ("juris", "redirects")]
 )
-def test_a_procedure_leaves_the_key_in_one_header_and_nowhere_else(
-    name: str, way: str, home: Path, away: Trap, monkeypatch: pytest.MonkeyPatch, capfd: Any
-) -> None:
+def test_a_key_is_in_one_header_only(name: str, way: str, home: Path, away: Trap, monkeypatch: Any, capfd: Any) -> None:
     small = {"jury_size": 3, "examination": "shared", "rounds": 1, "instances": 1, "longest": 3, "hearings": 1}
     procedure = PROCEDURES[name]
     fields = procedure.setup.model_fields

@@ -174,9 +174,7 @@ def test_a_restored_store_has_no_former_lock(bench: Bench, tmp_path: Path) -> No
     assert lock.held
 
 
-def test_a_disconnected_driver_writes_only_its_answers(
-    tmp_path: Path, on_postgres: str, postgres: PostgresServer
-) -> None:
+def test_a_lost_driver_writes_only_its_answers(tmp_path: Path, on_postgres: str, postgres: PostgresServer) -> None:
     bench = Bench(tmp_path / "home", Scripted(side_by_member, hold=asyncio.Event()))
     run = bench.start()
     bench.runner.go(run)

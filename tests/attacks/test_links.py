@@ -73,9 +73,7 @@ def test_a_setup_says_nothing_of_where_a_key_goes(spec: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize("spec", FEW, ids=["address", "id", "connection"])
-def test_the_shell_and_an_intervention_refuse_it(
-    spec: dict[str, Any], house: Courthouse, tmp_path: Path, capfd: Any
-) -> None:
+def test_shell_and_intervention_refuse_it(spec: dict[str, Any], house: Courthouse, tmp_path: Path, capfd: Any) -> None:
     run = heard(house, jury_size=2, rounds=1, examination="shared")
     actions = tmp_path / "interventions.json"
     actions.write_text(json.dumps([{"kind": "change", "key": "model", "value": spec}]))

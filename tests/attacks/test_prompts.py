@@ -120,9 +120,8 @@ def paused(house: Courthouse) -> str:
 
 
 @pytest.mark.usefixtures("quick")
-def test_a_fork_its_estimate_and_an_intervention_with_such_a_prompt_end_in_the_sentence(
-    house: Courthouse, paused: str
-) -> None:
+def test_a_fork_and_an_intervention_end_in_the_sentence(house: Courthouse, paused: str) -> None:
+    """And so does an estimate."""
     setup = house.record(paused).setup
     looping = setup.model_copy(update={"prompts": {"judge": own(LOOP)}})
     with pytest.raises(PromptError, match="“judge” can't be used: it takes too much time"):

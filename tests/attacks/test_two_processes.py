@@ -122,9 +122,7 @@ def experimenting(experiment: Experiment) -> None:
 
 
 @pytest.mark.parametrize("killed", [False, True], ids=["both live", "one is killed"])
-def test_an_experiment_of_two_servers_is_one(
-    tmp_path: Path, house: Courthouse, monkeypatch: pytest.MonkeyPatch, killed: bool
-) -> None:
+def test_an_experiment_of_two_servers_is_one(tmp_path: Path, house: Courthouse, monkeypatch: Any, killed: bool) -> None:
     house.datasets.add("feelings", texts())
     arm = {"procedure": "courtroom-llm", "set": SINGLE}
     arms = [{"name": name, "model": f"openai/{name}", **arm} for name in ("a", "b")]
@@ -277,9 +275,7 @@ def taken_up(folder: Path, address: str, last: int, log: Path) -> forks.Complete
     return done
 
 
-def test_who_dies_taking_over_leaves_runs_to_the_next(
-    tmp_path: Path, postgres: PostgresServer, on_postgres: str
-) -> None:
+def test_who_dies_taking_over_leaves_runs_to_others(tmp_path: Path, postgres: PostgresServer, on_postgres: str) -> None:
     folder, log = tmp_path / "home", tmp_path / "asked"
     log.touch()
     with closing(Bench(folder)) as bench:
@@ -312,9 +308,7 @@ def server(postgres: PostgresServer) -> Iterator[PostgresServer]:
 
 
 @pytest.mark.parametrize("mode", ["fast", "immediate"])
-def test_a_run_goes_on_when_its_server_is_back(
-    tmp_path: Path, server: PostgresServer, mode: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_run_outlives_its_servers_outage(tmp_path: Path, server: PostgresServer, mode: str, monkeypatch: Any) -> None:
     monkeypatch.setenv("COURTROOM_DATABASE", server.fresh())
     bench = Bench(tmp_path / "home", Scripted(side_by_member, hold=asyncio.Event()))
     run, other = bench.start(), bench.start(seed=1)
