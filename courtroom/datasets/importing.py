@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import closing, suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -116,15 +116,6 @@ class Imported:
     counts: ImportCounts
 
 
-@dataclass
-class _Chunk:
-    """What is to be written next."""
-
-    lines: list[IncomingRow] = field(default_factory=list)
-    problems: list[Problem] = field(default_factory=list)
-    size: int = 0
-
-
 class Stopped(CourtroomError):
     """An import was stopped before its end; it can be gone on with."""
 
@@ -160,7 +151,8 @@ class Import:
         self._columns_renamed = {column_name(old): new for old, new in order.columns.items()}
         self._sizes = [max(1, part.size) for part in self._files]
         self._unnamed: set[str] = set()
-        self._chunk = _Chunk()
+        self._lines, self._problems, self._characters = list[IncomingRow](), list[Problem](), 0
+        """What is to be written next."""
 
     def run(self) -> Imported:
         """Take the source in to its end.
@@ -211,8 +203,8 @@ class Import:
                 done += 1
                 if done >= LOOKED_AT:
                     self._ask_names()
-                chunk = self._chunk
-                if len(chunk.lines) + len(chunk.problems) >= CHUNK_ROWS or chunk.size > MAX_CHUNK_CHARACTERS:
+                many = len(self._lines) + len(self._problems)
+                if many >= CHUNK_ROWS or self._characters > MAX_CHUNK_CHARACTERS:
                     self._write(number, done, reading.position)
         except Damaged as error:
             self._refuse(part.name, str(error))
@@ -244,8 +236,8 @@ class Import:
             name = self._form.title if self._form else "unknown"
             self._refuse(record.place, f"it can't be read in the form “{name}” ({error}). Check its fields.")
         else:
-            self._chunk.lines += lines
-            self._chunk.size += sum(len(line.case.model_dump_json()) for line in lines[:1]) * len(lines)
+            self._lines += lines
+            self._characters += sum(len(line.case.model_dump_json()) for line in lines[:1]) * len(lines)
             for remark in {_kind_of_remark(remark) for one in made for remark in one.remarks}:
                 self.now.remarks[remark] = self.now.remarks.get(remark, 0) + 1
 
@@ -400,20 +392,21 @@ class Import:
 
     def _refuse(self, place: str, message: str) -> None:
         """Note why a record is left out, in characters that can be stored."""
-        self._chunk.problems.append(Problem(place=shown(place), message=shown(message)))
+        self._problems.append(Problem(place=shown(place), message=shown(message)))
 
     def _write(self, part: int, records: int, position: int) -> None:
-        now, chunk, self._chunk = self.now, self._chunk, _Chunk()
+        now, lines, problems = self.now, self._lines, self._problems
+        self._lines, self._problems, self._characters = [], [], 0
         now.part, now.records, now.form = part, records, self._form.name if self._form else ""
-        now.taken += len(chunk.lines)
-        now.refused += len(chunk.problems)
-        for problem in chunk.problems:
+        now.taken += len(lines)
+        now.refused += len(problems)
+        for problem in problems:
             # Reasons that differ only in a number or in what was quoted are one.
             reason = re.sub(r"“[^”]*”", "“…”", _kind_of_remark(problem.message)).rstrip(".")
             reason = reason if reason in now.why or len(now.why) < MOST_REASONS else OTHER_REASONS
             number, places = now.why.get(reason, (0, []))
             now.why[reason] = number + 1, [*places, problem.place][:MAX_KEPT_PLACES]
-        self._draft.put(chunk.lines, now.model_dump(mode="json"), chunk.problems)
+        self._draft.put(lines, now.model_dump(mode="json"), problems)
         read = sum(self._sizes[:part]) + min(position, self._sizes[part] if part < len(self._sizes) else 0)
         self._progress(self.now.taken, self.now.refused, read / sum(self._sizes))
         if self._stopped():

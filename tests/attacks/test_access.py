@@ -139,11 +139,11 @@ def test_a_program_within_a_server_opens_it_to_nobody(house: Courthouse, tmp_pat
 def test_what_rests_on_the_guard_of_another_is_refused_too(house: Courthouse, people: dict[Access, Account]) -> None:
     case = house.library.case("oak-table")
     setup = house.procedures["cyberjurors"].setup()
-    house.knowledge.snapshot("kept")
+    house.knowledge.snapshots.take("kept")
     tried: list[tuple[Access, Callable[[], object]]] = [
         (Access.LOOK, lambda: house.new_run("cyberjurors", case, setup, 0)),
         (Access.LOOK, lambda: house.ask("Who is right?")),
-        (Access.LOOK, lambda: house.knowledge.snapshot("mine")),
+        (Access.LOOK, lambda: house.knowledge.snapshots.take("mine")),
         (Access.RUN, lambda: house.knowledge.lessons.teach("", "x", None)),  # type: ignore[arg-type]
     ]
     for most, method in tried:
