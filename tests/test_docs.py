@@ -8,10 +8,9 @@ import shlex
 import shutil
 import subprocess
 import sys
-from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import httpx
 import pytest
@@ -22,6 +21,7 @@ from courtroom.__main__ import app
 from courtroom.accounts import AccountStore, Identity
 from courtroom.models.local import LOCAL_SERVERS
 from courtroom.panel.personas import sample_panel, write_csv
+from courtroom.procedures import PROCEDURES
 from courtroom.settings import Settings, variables
 from courtroom.store.opening import open_store
 from tests.app_server import app_server, free_port
@@ -42,14 +42,16 @@ NOT_RUN = {
 }
 """Commands that install, or that the tests are run with: of these, only the files that they name or need are looked up."""
 NEEDS = {"docker": "Dockerfile", "pip": "pyproject.toml", "pre-commit": ".pre-commit-config.yaml"}
+ONLY_LOOKS = {"compare", "marks", "runs", "show", "datasets list", "datasets show", "experiment figure"}
+ONLY_LOOKS |= {"experiment results", "experiment status", "knowledge bases", "knowledge lessons"}
+"""Commands of `courtroom` that change nothing, and need no home of their own."""
 TRAINING = "courtroom.procedures.verdict.train"
 """Trains a large model; here only its arguments are read."""
 PANEL = write_csv(sample_panel(3, 0))
 CENSUS = "AGEP,OCC,PWGTP\n" + "".join(f"{20 + n},nurse,{n}\n" for n in range(40))
 
 
-@dataclass(frozen=True)
-class Desk:
+class Desk(NamedTuple):
     """A home with runs in it, from which each command starts anew."""
 
     home: Path
@@ -68,10 +70,10 @@ def desk(tmp_path_factory: pytest.TempPathFactory) -> Desk:
         paused = json.loads(run(*hear, "--until", "round 1"))["run"]
         run("run", "criminal-bus-wallet", "--procedure", "verdict", "--set", "learning.on=true")
         run("knowledge", "snapshot", "january")
-        run("datasets", "import", str(ROOT / "data" / "tasks" / "message-feeling.json"), "--name", "mine")
-        run("datasets", "import", str(ROOT / "data" / "criminal_precedents.jsonl"), "--name", "crimes")
-        run("datasets", "import", str(ROOT / "data" / "cases"), "--name", "verdictbench", "--split", "train")
-        run("datasets", "import", str(ROOT / "data" / "documents"), "--name", "cnndm1", "--split", "test")
+        taken = {"mine": "tasks/message-feeling.json", "crimes": "criminal_precedents.jsonl"}
+        taken |= {"verdictbench": "cases --split train", "cnndm1": "documents --split test"}
+        for name, source in taken.items():
+            run("datasets", "import", *f"{ROOT}/data/{source} --name {name}".split())
         run("datasets", "samples", "sample-question-answered")
         run("experiment", "run", str(ROOT / "data" / "experiments" / "first.toml"))
         run("datasets", "samples", "sample-trials")
@@ -116,10 +118,13 @@ def test_a_documented_command_runs(text: str, desk: Desk, tmp_path: Path, monkey
                 finally:
                     process.terminate()
     elif words[0] == "courtroom" or words[:3] == ["python", "-m", "courtroom"]:
-        shutil.copytree(desk.home, tmp_path / "home")
-        monkeypatch.setenv("COURTROOM_HOME", str(tmp_path / "home"))
+        words = (words[1:] if words[0] == "courtroom" else words[3:]) or ["--help"]
+        home = desk.home if ONLY_LOOKS & {words[0], " ".join(words[:2])} else tmp_path / "home"
+        if home != desk.home:
+            shutil.copytree(desk.home, home)
+        monkeypatch.setenv("COURTROOM_HOME", str(home))
         monkeypatch.chdir(tmp_path)
-        shell((words[1:] if words[0] == "courtroom" else words[3:]) or ["--help"], desk, tmp_path, monkeypatch)
+        shell(words, desk, tmp_path, monkeypatch)
     elif words[2] == TRAINING:
         importlib.import_module(TRAINING).parser().parse_args(words[3:])
     elif words[:2] == ["python", "-m"]:
@@ -141,7 +146,9 @@ def shell(words: list[str], desk: Desk, folder: Path, monkeypatch: pytest.Monkey
     (folder / "neighbours.csv").write_text(PANEL)
     (folder / "census.csv").write_text(CENSUS)
     (folder / "data").symlink_to(ROOT / "data")
-    stands_for = {"FOLDER": str(folder / "out"), "FILE": str(given_file(words, folder)), "STEP": "1"}
+    stands_for = {"FOLDER": str(folder / "out"), "STEP": "1"}
+    if "FILE" in words:
+        stands_for["FILE"] = str(given_file(words, folder))
     stands_for |= {"ADDRESS": os.environ.get("ADDRESS", ""), "EXPERIMENT": "first-ballot-curve"}
     stands_for["RUN"] = desk.paused if words[0] == "resume" else desk.hearing
     named = [stands_for.get(word, word) for word in words]
@@ -149,6 +156,10 @@ def shell(words: list[str], desk: Desk, folder: Path, monkeypatch: pytest.Monkey
         named = ["compare", desk.hearing, desk.paused, *[word for word in words[1:] if word.startswith("-")]]
     if words[0] == "run" and not {"--procedure", "FILE"} & set(words) and "jury_size" not in " ".join(words):
         named += ["--set", "jury_size=3", "--set", "rounds=1"]
+    if "--procedure" in words and words[0] in ("run", "ask") and "first_votes" not in " ".join(words):
+        small = PROCEDURES[words[words.index("--procedure") + 1]].small
+        knobs = {knob: value for knob, value in small.items() if type(value) is int and knob not in " ".join(words)}
+        named += [word for knob, value in knobs.items() for word in ("--set", f"{knob}={value}")]
     if words[0] == "models" and MODEL in words:
         named[-1] = "100"  # tokens of its long prompt
     if words[0] == "film":
@@ -199,10 +210,9 @@ def given_file(words: list[str], folder: Path) -> Path:
             (folder / name).write_text(content)
             return folder / name
     shutil.copytree(ROOT / "data" / "cases" / "criminal-card-room", folder / "own")
-    path = folder / "own.json"
     case = json.loads((folder / "own" / "case.json").read_text())
-    path.write_text(json.dumps({**case, "id": "own"}))
-    return path
+    (folder / "own.json").write_text(json.dumps({**case, "id": "own"}))
+    return folder / "own.json"
 
 
 PRINTS = {"install": "outcome=", "datasets": "\nmine ", "experiments": "\narm\n"}
@@ -219,8 +229,8 @@ def test_a_documented_program_runs(page: str, desk: Desk, tmp_path: Path, monkey
 
 
 def test_the_container_is_built_from_files_that_are_there() -> None:
-    wanted = {*("app.py", "courtroom", "pages", "data", ".streamlit", "README.md", "LICENSE")}
-    wanted |= {"pyproject.toml", "requirements.lock"}
+    wanted = {"app.py", "courtroom", "pages", "data", ".streamlit", "README.md", "LICENSE", "pyproject.toml"}
+    wanted |= {"requirements.lock"}
     lines = (ROOT / "Dockerfile").read_text().splitlines()
     assert {word for line in lines if line.startswith("COPY") for word in line.split()[1:-1]} == wanted
     assert all((ROOT / name).exists() for name in wanted)
