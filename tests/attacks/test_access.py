@@ -18,6 +18,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from streamlit.testing.v1 import AppTest
 
 from courtroom import Courthouse, CourtroomError, Settings
 from courtroom.access import NOBODY, Access, Account, Forbidden, Resource, Visibility, acts, nobody
@@ -166,10 +167,18 @@ def test_no_page_calls_what_is_the_engines_alone(house: Courthouse) -> None:
     assert [one for one in called if not one.endswith(".resume_interrupted")] == []  # for the server, as it opens
 
 
+def pages_of(who: str) -> Iterator[tuple[str, AppTest]]:
+    """Each page for all, one after the other, as somebody sees it."""
+    app = visit(who)
+    for name in FOR_ALL:
+        app.switch_page(f"pages/{name}.py").run()
+        assert not app.exception, name
+        yield name, app
+
+
 def test_who_has_not_signed_in_comes_to_no_page(house: Courthouse) -> None:
     """And opens nothing by a link that was made up."""
-    for name in FOR_ALL:
-        app = visit("", name)
+    for name, app in pages_of(""):
         assert [button.label for button in app.button] == ["Sign in"], name
         for kind in ("selectbox", "text_input", "number_input", "toggle", "download_button"):
             assert not app.get(kind), name
@@ -179,10 +188,9 @@ def test_who_has_not_signed_in_comes_to_no_page(house: Courthouse) -> None:
         assert {button.key for button in app.button} == {"switch-language"}
 
 
-@pytest.mark.parametrize("name", FOR_ALL)
 @pytest.mark.parametrize("access", [Access.LOOK, Access.RUN])
-def test_each_role_sees_each_page_without_a_fault(access: Access, name: str, people: dict[Access, Account]) -> None:
-    visit(access.name.lower(), name)
+def test_each_role_sees_each_page_without_a_fault(access: Access, people: dict[Access, Account]) -> None:
+    assert [name for name, app in pages_of(access.name.lower()) if app.main.children] == FOR_ALL
 
 
 def test_the_page_for_owners_is_not_there_for_others(people: dict[Access, Account]) -> None:
@@ -206,7 +214,7 @@ def run(house: Courthouse) -> str:
 @pytest.mark.parametrize("page", ADDRESSES)
 def test_whatever_an_address_says_a_page_stands(page: str, run: str, people: dict[Access, Account]) -> None:
     app = visit("own", "" if page in ("cases", *BY_LINK) else page)
-    wrong = ["a\0b", "../../../../etc/passwd", "x" * 2_000_000, ",".join([run] * 2_000), "[" * 100_000]
+    wrong = ["a\0b", "../../../../etc/passwd", "x" * 200_000, ",".join([run] * 500), "[" * 100_000]
     wrong += ['{"setup": {"jury_size": 1e400, "model": {"extra": {"seed": 1e999}}}}']
     for field, text in product(ADDRESSES[page].split(), wrong):
         app.query_params.clear()
