@@ -22,7 +22,7 @@ from courtroom.models.card import price
 from courtroom.models.pool import ModelPool
 from courtroom.models.request import Message, Request
 from pages.parts.shared.shown import spent_in_words
-from tests.driving import done, shell, until
+from tests.driving import arms_of, done, shell, until
 from tests.forks import Fork
 from tests.kills import go_on_with_experiment
 from tests.openai_server import refusal
@@ -59,8 +59,7 @@ def house(home: Path, tmp_path: Path, server: ProviderServer, monkeypatch: pytes
 
 def by_batch(model: str, **given: Any) -> Experiment:
     """One judge on each of the texts."""
-    arms = [{"name": "one judge", "procedure": "courtroom-llm", "model": model, "set": SINGLE}]
-    return spec(arms=arms, batch=True, **given)
+    return spec(arms=arms_of({"one judge": SINGLE}, model=model), batch=True, **given)
 
 
 @both

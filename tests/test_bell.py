@@ -23,6 +23,13 @@ from tests.pages import ran
 from tests.signing_in import ROOT, claims, closed_house, person, visit
 
 ADDRESS = "https://lab.example/court/"
+KEY = "sk-a-key-that-nobody-else-may-have"
+SECRET = "what-signs-but-is-never-sent"
+
+
+def ringing(home: Path, **given: Any) -> closing[Courthouse]:
+    """A courthouse that has rung for all when it is closed."""
+    return closing(Courthouse(Settings(home=home, **given)))
 
 
 def told(hook: Hook) -> list[dict[str, Any]]:
@@ -33,39 +40,35 @@ def new_run(house: Courthouse, **knobs: Any) -> str:
     return prepared(house, "mock-jury", "trial-boatyard-fire", jury_size=3, **knobs)
 
 
-def test_a_run_that_ends_rings_once_with_name_state_and_link(tmp_path: Path) -> None:
-    with Hook() as hook:
-        given = {"webhook": SecretStr(f"{hook.url}/x"), "webhook_secret": SecretStr("s3cret-of-lab")}
-        with closing(Courthouse(Settings(home=tmp_path, address=ADDRESS, **given))) as house:
-            run = drive(house, new_run(house))
-            title = house.record(run).run.title
-        link = f"https://lab.example/court/deliberation?run={run}"
-        assert told(hook) == [{"kind": "run", "name": title, "state": "done", "link": link}]
-        signed = hmac.new(b"s3cret-of-lab", hook.bodies[0], hashlib.sha256).hexdigest()
-        assert hook.headers[0][SIGNATURE] == f"sha256={signed}"
-
-
-def test_mail_goes_to_all_who_are_named(tmp_path: Path) -> None:
-    with mailbox() as box:
-        given = {"mail_from": "court@lab.example", "mail_to": "ada@lab.example, ben@lab.example", "address": ADDRESS}
-        with closing(Courthouse(Settings(home=tmp_path, mail=SecretStr(f"smtp://{box.url}"), **given))) as house:
-            run = drive(house, new_run(house))
-        ((to, mail),) = box.mails
-        assert to == ["ada@lab.example", "ben@lab.example"]
-        assert (mail["From"], mail["Subject"]) == ("court@lab.example", "The fire at the boatyard: done")
-        assert mail.get_payload().split() == [
-            *["The", "fire", "at", "the", "boatyard:", "done"],
-            f"https://lab.example/court/deliberation?run={run}",
-        ]
+def test_a_run_that_ends_rings_once_with_name_state_and_link(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With no key and no text of the case; mail goes to all who are named."""
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    with Hook() as hook, mailbox() as box:
+        given: dict[str, Any] = {"webhook": SecretStr(f"{hook.url}/x"), "webhook_secret": SecretStr(SECRET)}
+        given |= {"mail_from": "court@lab.example", "mail_to": "ada@lab.example, ben@lab.example", "address": ADDRESS}
+        with ringing(tmp_path, mail=SecretStr(f"smtp://{box.url}"), **given) as house:
+            run = new_run(house)
+            house.runner.go(run, keys={"ANTHROPIC_API_KEY": KEY})
+            house.runner.wait(run)
+            record = house.record(run)
+    link = f"https://lab.example/court/deliberation?run={run}"
+    assert told(hook) == [{"kind": "run", "name": "The fire at the boatyard", "state": "done", "link": link}]
+    signed = hmac.new(SECRET.encode(), hook.bodies[0], hashlib.sha256).hexdigest()
+    assert hook.headers[0][SIGNATURE] == f"sha256={signed}"
+    ((to, mail),) = box.mails
+    assert to == ["ada@lab.example", "ben@lab.example"]
+    assert (mail["From"], mail["Subject"]) == ("court@lab.example", "The fire at the boatyard: done")
+    assert mail.get_payload().split() == ["The", "fire", "at", "the", "boatyard:", "done", link]
+    sent = f"{hook.bodies}{hook.headers}{mail}"
+    assert KEY not in sent
+    assert SECRET not in sent
+    assert not [text for _, text in record.case.sections() if text[:40] in sent]
+    assert not [call for call in record.calls if str(call.value)[:60] in sent]
 
 
 def test_a_run_rings_when_it_waits_for_a_seat_or_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with (
-        OpenAIServer(answer=lambda body: "I would rather not.") as server,
-        Hook() as hook,
-        closing(Courthouse(Settings(home=tmp_path, webhook=SecretStr(hook.url)))) as house,
-    ):
-        server.known(monkeypatch)
+    server = OpenAIServer(answer=lambda body: "I would rather not.", known_to=monkeypatch)
+    with server, Hook() as hook, ringing(tmp_path, webhook=SecretStr(hook.url)) as house:
         run = new_run(house, members={name: {"id": "person"} for name in ("juror-01", "juror-02")})
         house.runner.go(run)
         until(lambda: len(house.people.waiting(run)) == 2 and hook.bodies, "both seats")
@@ -80,10 +83,7 @@ def test_a_run_rings_when_it_waits_for_a_seat_or_fails(tmp_path: Path, monkeypat
 
 def test_what_could_not_be_told_is_said_once(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     """And it stops nothing."""
-    with (
-        Hook(status=500) as hook,
-        closing(Courthouse(Settings(home=tmp_path, webhook=SecretStr(f"{hook.url}/token-in-path")))) as house,
-    ):
+    with Hook(status=500) as hook, ringing(tmp_path, webhook=SecretStr(f"{hook.url}/token-in-path")) as house:
         run = drive(house, new_run(house))
         assert house.record(run).run.status == "done"
         house.bell.close()
@@ -107,34 +107,13 @@ def test_who_signs_in_asks_to_be_told_behind_the_own_name(tmp_path: Path, monkey
         assert house.accounts.rings(ann.id) == "ann@example.org"
 
 
-KEY = "sk-a-key-that-nobody-else-may-have"
-SECRET = "what-signs-but-is-never-sent"
-
-
 @pytest.mark.parametrize("status", [302, 307])
 def test_a_webhook_never_leads_elsewhere(tmp_path: Path, status: int) -> None:
     with Hook() as elsewhere, Hook(status=status, location=elsewhere.url) as hook:
-        with closing(Courthouse(Settings(home=tmp_path, webhook=SecretStr(hook.url)))) as house:
+        with ringing(tmp_path, webhook=SecretStr(hook.url)) as house:
             drive(house, new_run(house))
         assert len(hook.bodies) == 1, "it is not tried again"
         assert not elsewhere.bodies
-
-
-def test_a_webhook_gets_no_key_and_no_text_of_a_case(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("OPENAI_API_KEY", KEY)
-    with Hook() as hook, mailbox() as box:
-        given = {"webhook": SecretStr(hook.url), "webhook_secret": SecretStr(SECRET), "mail_to": "ada@lab.example"}
-        with closing(Courthouse(Settings(home=tmp_path, mail=SecretStr(f"smtp://{box.url}"), **given))) as house:
-            run = new_run(house)
-            house.runner.go(run, keys={"ANTHROPIC_API_KEY": KEY})
-            house.runner.wait(run)
-            case, calls = house.record(run).case, house.record(run).calls
-        sent = f"{hook.bodies}{hook.headers}{box.mails[0][1]}"
-        assert set(told(hook)[0]) == {"kind", "name", "state", "link"}
-        assert KEY not in sent
-        assert SECRET not in sent
-        assert not [text for _, text in case.sections() if text[:40] in sent]
-        assert not [call for call in calls if str(call.value)[:60] in sent]
 
 
 def test_a_run_of_another_rings_nobody_else(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -182,7 +161,7 @@ def test_no_password_goes_to_a_mail_server_without_tls(tmp_path: Path) -> None:
         thread = threading.Thread(target=serve)
         thread.start()
         mail = SecretStr(f"smtp://ada:{SECRET}@127.0.0.1:{server.getsockname()[1]}")
-        with closing(Courthouse(Settings(home=tmp_path, mail=mail, mail_to="ada@lab.example"))) as house:
+        with ringing(tmp_path, mail=mail, mail_to="ada@lab.example") as house:
             drive(house, new_run(house))
         thread.join(30)
     assert said
@@ -192,8 +171,7 @@ def test_no_password_goes_to_a_mail_server_without_tls(tmp_path: Path) -> None:
 
 def test_a_title_adds_no_header_to_a_mail(tmp_path: Path) -> None:
     with mailbox() as box:
-        given = {"mail": SecretStr(f"smtp://{box.url}"), "mail_to": "ada@lab.example"}
-        with closing(Courthouse(Settings(home=tmp_path, **given))) as house:
+        with ringing(tmp_path, mail=SecretStr(f"smtp://{box.url}"), mail_to="ada@lab.example") as house:
             run = new_run(house)
             title = "A fire\r\nBcc: eve@evil.example\n\n<b>x"
             house.database.execute("UPDATE runs SET title = ? WHERE id = ?", (title, run))
