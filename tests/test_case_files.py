@@ -371,22 +371,9 @@ def test_two_files_that_a_name_can_mean_are_listed(tmp_path: Path) -> None:
     assert "photo.png" in read_folder(tmp_path).there
 
 
-def test_a_name_never_leads_out_of_its_folder(tmp_path: Path) -> None:
-    (tmp_path / "secret.png").write_bytes(png())
-    inner = tmp_path / "case"
-    inner.mkdir()
-    for name in ("%2e%2e/secret.png", "..\\SECRET.png", "%2e%2e%5csecret.png"):
-        (inner / "case.json").write_text(kettle(name))
-        assert read_folder(inner).files == {}
-
-
 def test_two_files_of_one_name_in_a_zip_are_refused() -> None:
-    with pytest.raises(
-        CaseError, match=r"holds two files of the name media/photo.png\. Pack it again with one of them"
-    ):
-        errors(
-            packed({"case.json": kettle("media/photo.png"), "media/photo.png": png(), "media\\photo.png": png((3, 3))})
-        )
+    with pytest.raises(CaseError, match=r"holds two files of the name a/photo.png\. Pack it again with one of them"):
+        errors(packed({"case.json": kettle("a/photo.png"), "a/photo.png": png(), "a\\photo.png": png((3, 3))}))
 
 
 def test_a_json_file_that_is_no_case_is_told() -> None:

@@ -69,7 +69,8 @@ def test_the_version_is_the_contents_and_an_older_one_stays(datasets: Datasets) 
     assert datasets.database.connection.execute("SELECT count(*) FROM dataset_rows").fetchone()[0] == 3
 
 
-def test_rows_of_one_id_are_rows_of_their_own_however_their_id_ends(datasets: Datasets) -> None:
+def test_rows_of_one_id_are_rows_of_their_own(datasets: Datasets) -> None:
+    """However their id ends."""
     of_one_id = f"{'a' * 66}-row-1"
     rows = [Row(id=of_one_id, case=criminal(n).model_copy(update={"id": of_one_id})) for n in range(4)]
     kept = [one.id for one in datasets.rows("cases", datasets.add("cases", rows).version)]
@@ -154,6 +155,9 @@ def test_cases_alone_stay_of_which_all_is_known(datasets: Datasets) -> None:
     datasets.add("cases", [case(0), case(1, articles=()), case(2, charge=""), case(3, term=None), case(4, term=Term())])
     assert kept(datasets, complete=True) == ["c-0", "c-4"]
     assert kept(datasets, complete=True, split="test") == []
+    cut, whole = (next(datasets.rows("cases", wanted=Selection(cut=most))).case.facts for most in (5, 500))
+    assert cut == "被告人第0" + CUT_MARK, "cut facts say that they were cut"
+    assert CUT_MARK not in whole
 
 
 def test_cases_stay_whose_labels_another_dataset_has(datasets: Datasets) -> None:
@@ -189,14 +193,6 @@ def test_cases_of_an_amended_article_are_left_out(datasets: Datasets) -> None:
     assert kept(datasets, unchanged_by=["XII"], at_most=1) == ["c-1"], "the last of those that stay"
 
 
-def test_cut_facts_say_that_they_were_cut(datasets: Datasets) -> None:
-    datasets.add("cases", [case(0)])
-    (row,) = datasets.rows("cases", wanted=Selection(cut=5))
-    assert row.case.facts == "被告人第0" + CUT_MARK
-    (row,) = datasets.rows("cases", wanted=Selection(cut=500))
-    assert CUT_MARK not in row.case.facts
-
-
 def test_an_experiment_hears_and_learns_from_what_is_kept(tmp_path: Path) -> None:
     house = Courthouse(Settings(home=tmp_path))
     house.datasets.add("cases", [*(case(number) for number in range(6)), case(7, term=None), case(9, (263,), "抢劫")])
@@ -208,9 +204,7 @@ def test_an_experiment_hears_and_learns_from_what_is_kept(tmp_path: Path) -> Non
         "arms": [{"name": "VERDICT", "procedure": "verdict", "set": {"turns": 1}}],
     }
     experiment = parsed(values, "here")
-    assert [row.id for row in rows_of(house, experiment.teaches)] == ["c-4"], (
-        "of the last three thefts, over all splits"
-    )
+    assert [row.id for row in rows_of(house, experiment.teaches)] == ["c-4"], "of the last three thefts, in all splits"
     fixed, _ = pinned(experiment, {}, house)
     assert fixed.dataset.labels_of == f"benchmark@{house.datasets.info('benchmark').version}"
     found = done(house, experiment)
@@ -285,17 +279,10 @@ def test_a_table_of_texts_is_that_of_courtroom_llm(datasets: Datasets) -> None:
         task = LabelledTask(id=item.id, title="T", labels=("joy", "fear"), question="Which?", items=(item,))
         return Row(id=item.id, case=task, split="test")
 
-    datasets.add("emotion", map(text, range(2_000)))
+    datasets.add("emotion", map(text, range(1_000)))
     ((_, found),) = printed_tables(datasets, "emotion")
-    assert found.to_dict("records") == [
-        {"split": "test", "labels": "joy, fear", "texts": 2_000, "500 of them, in per cent": 25.0}
-    ]
-
-
-def part() -> None:
-    from pages.parts.experiments.datasets import draw_datasets
-
-    draw_datasets()
+    told = {"split": "test", "labels": "joy, fear", "texts": 1_000, "500 of them, in per cent": 50.0}
+    assert found.to_dict("records") == [told]
 
 
 @pytest.fixture
@@ -306,7 +293,8 @@ def house(app_house: Courthouse, tmp_path: Path) -> Courthouse:
 
 
 def shown() -> AppTest:
-    return ran(AppTest.from_function(part, default_timeout=60))
+    part = "from pages.parts.experiments.datasets import draw_datasets\n\ndraw_datasets()\n"
+    return ran(AppTest.from_string(part, default_timeout=60))
 
 
 def press(app: AppTest, label: str, house: Courthouse | None = None) -> None:

@@ -33,9 +33,7 @@ from tests.toy import Bench, Scripted, ToySetup
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning:chromadb.*", "ignore::ResourceWarning")
 
 MARK = "CANARY7f3"
-NAMES = sorted(
-    {name for provider in PROVIDERS.values() for name in provider.keys} | {"MADE_UP_SECRET", "AWS_SECRET_ACCESS_KEY"}
-)
+NAMES = sorted({"MADE_UP_SECRET", "AWS_SECRET_ACCESS_KEY"}.union(*(provider.keys for provider in PROVIDERS.values())))
 CANARIES = {name: f"{MARK}/+{number:02d}&{name.lower()}" for number, name in enumerate(NAMES)}
 IN_BASE64 = [base64.b64encode(bytes(n) + MARK.encode())[(0, 2, 3)[n] : -4] for n in range(3)]
 FORMS = [MARK.encode(), MARK.encode().hex().encode(), *IN_BASE64, quote(MARK, safe="").encode()]

@@ -32,9 +32,7 @@ SEATS = ".members .chain, [class*='st-key-open-'] button"
 COUNT = "mark => (document.body.innerText + [...document.querySelectorAll('input, textarea')].map(e => e.value).join()).split(mark).length - 1"
 POINTS = ".js-plotly-plot .point path"
 DONE = (ForwardMsg.FINISHED_SUCCESSFULLY, ForwardMsg.FINISHED_FRAGMENT_RUN_SUCCESSFULLY)
-OPENED = """() => {
-  for (const one of document.querySelectorAll('details:not([open]) > summary')) one.click();
-}"""
+OPENED = """() => { for (const one of document.querySelectorAll('details:not([open]) > summary')) one.click(); }"""
 TAKEN = """hosts => [...document.querySelectorAll('*')].flatMap(one => [...one.attributes]
   .filter(a => (a.name !== 'href' || one.tagName !== 'A' || /^\\s*javascript:/i.test(a.value) || one.closest('svg'))
     && !['title', 'value', 'placeholder', 'alt', 'aria-label', 'content', 'data-unformatted', 'download'].includes(a.name)
