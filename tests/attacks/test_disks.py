@@ -133,6 +133,7 @@ def test_a_store_locked_for_long_holds_the_answers(bench: Bench) -> None:
     with closing(sqlite3.connect(bench.database.at, isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")
         answered(bench, run, LOCKED)
+        assert bench.runner.do(asyncio.sleep(0, "on time")).result(10) == "on time", "the loop does not stop"
     whole(bench, run)
 
 

@@ -4,7 +4,6 @@ import asyncio
 import json
 import os
 import signal
-import sqlite3
 import threading
 import time
 from collections import Counter
@@ -177,16 +176,10 @@ def test_a_killed_processs_child_has_no_lock(bench: Bench) -> None:
 def test_who_takes_a_lock_waits_for_who_only_looks(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     looker, lock = bench.database.lock("thing"), bench.database.lock("thing")
     assert looker.take()
+    file = lock.path.stat().st_ino
     monkeypatch.setattr(time, "sleep", lambda seconds: looker.release())
     assert lock.take()
-
-
-def test_a_released_lock_leaves_its_file(bench: Bench) -> None:
-    lock = bench.database.lock("thing")
-    assert lock.take()
-    file = lock.path.stat().st_ino
-    lock.release()
-    assert lock.path.stat().st_ino == file
+    assert lock.path.stat().st_ino == file, "a lock that is released leaves its file"
 
 
 def test_a_restored_store_has_no_former_lock(bench: Bench, tmp_path: Path) -> None:
@@ -210,10 +203,8 @@ def test_a_lost_driver_writes_only_its_answers(tmp_path: Path, on_postgres: str,
     before = list(bench.store.events(run))
     with forks.Fork(locks, bench.folder, f"run {run}") as other:
         assert other.line() == "waits\n"
-        held = (
-            "SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory' AND database = (SELECT oid FROM"
-        )
-        postgres.say(f"{held} pg_database WHERE datname = '{name_of(on_postgres)}')")
+        end = "SELECT pg_terminate_backend(pid) FROM pg_locks JOIN pg_database ON pg_database.oid = database"
+        postgres.say(f"{end} WHERE locktype = 'advisory' AND datname = '{name_of(on_postgres)}'")
         assert other.line() == "has it\n"
         bench.let_go(run)
         until(lambda: not bench.runner.drives(run), "the driver to stop")
@@ -255,20 +246,6 @@ def test_runs_are_listed_as_they_were_made_whatever_the_clock(bench: Bench, monk
         monkeypatch.setattr("courtroom.engine.store.time.time", lambda now=1e9 - number * 3600: now)
         made.append(bench.start(seed=number))
     assert [row.id for row in bench.store.runs()] == made
-
-
-def test_a_foreign_lock_does_not_stop_the_loop(bench: Bench) -> None:
-    run = bench.start()
-    bench.model.hold = asyncio.Event()
-    bench.runner.go(run)
-    assert bench.model.asked.wait(30)
-    with closing(sqlite3.connect(bench.database.at, isolation_level=None)) as locking:
-        locking.execute("BEGIN IMMEDIATE")
-        bench.runner.call(bench.model.hold.set)
-        until(lambda: bench.writers[-1]._queue, "a write to wait")
-        assert bench.runner.do(asyncio.sleep(0, "on time")).result(10) == "on time"
-    bench.runner.wait(run, 60)
-    assert bench.store.status(run) == "done"
 
 
 def test_a_killed_import_leaves_nothing(tmp_path: Path) -> None:
@@ -479,8 +456,7 @@ def test_two_servers_clicked_at_once_do_nothing_twice(house: Courthouse) -> None
     assert record.run.status == "done"
     assert len({call.path for call in record.calls}) == len(record.calls), "nothing is asked twice"
     acts = [act.number for act in house.store.interventions.of(run)]
-    assert acts == [*range(1, len(acts) + 1)]
-    assert acts, "one of them at least stepped in"
+    assert acts == [*range(1, len(acts) + 1)] != [], "one of them at least stepped in"
     assert len(acts) + len(refused) >= 2, "who did not was told"
     assert doomed not in {row.id for row in house.store.runs()}
 

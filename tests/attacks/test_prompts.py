@@ -109,17 +109,13 @@ def test_a_fork_and_an_intervention_end_in_the_sentence(house: Courthouse, pause
     assert house.store.status(run) == "done"
 
 
-def test_the_setup_page_tells_what_is_wrong(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("COURTROOM_HOME", str(tmp_path))
-    monkeypatch.chdir(ROOT)
+@pytest.mark.usefixtures("quick", "app_house")
+def test_the_setup_page_tells_what_is_wrong() -> None:
     app = page("setup", {"setup_section": "Prompts"})
     ran(next(area for area in app.text_area if area.label == "Text").set_value(ATTACKS["many brackets"]))
     assert "be used" in texts(app)
-
-
-@pytest.mark.usefixtures("quick")
-def test_looking_whether_a_text_is_a_template_is_bounded() -> None:
-    assert one_sentence(why_no_template("vote", ATTACKS["half a million expressions"]), "vote")
+    long = ATTACKS["half a million expressions"]
+    assert one_sentence(why_no_template("vote", long), "vote"), "to look whether a text is a template is bounded"
 
 
 @pytest.mark.skipif(not Path("/proc/self/limits").exists(), reason="this system does not tell a process's limits")

@@ -289,7 +289,7 @@ def spelled(address: str) -> list[str]:
     ]
 
 
-async def test_a_file_comes_with_headers_that_run_nothing(site: AppServer) -> None:
+async def test_a_file_comes_with_headers_that_run_nothing(site: AppServer, house: Courthouse) -> None:
     async with tab(site.url, claims("eve")) as eve:
         await eve.open("cases", case="down-jacket")
         address, given = next(iter(eve.media)), 0
@@ -308,8 +308,7 @@ async def test_a_file_comes_with_headers_that_run_nothing(site: AppServer) -> No
             assert b"follow_the_theme" not in body
         assert given >= 3, "as it is, in part, and packed"
 
-
-async def test_an_ended_link_gives_nothing(site: AppServer, house: Courthouse) -> None:
+    # And a link that has ended gives nothing.
     opens, links = Resource(kind="case", id="down-jacket"), Links(house.database)
     with acts(None):
         token = links.make(opens, LONG_S)

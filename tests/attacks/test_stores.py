@@ -120,16 +120,13 @@ def test_an_unusable_store_is_refused_and_left(attack: Attack, why: str, home: P
     assert before == (store.read_bytes() if store.is_file() else b"")
 
 
-def test_an_empty_file_becomes_a_store(tmp_path: Path, shell: Shell) -> None:
+def test_an_empty_file_becomes_a_store_and_no_file_a_folder(tmp_path: Path, shell: Shell) -> None:
     (tmp_path / STORE).touch()
     assert shell(tmp_path, "runs") == (0, "", "")
     deep = tmp_path / "not" / "there" / "yet"
     assert shell(deep, "runs") == (0, "", "")
     with closing(sqlite3.connect(deep / STORE)) as db:
         assert db.execute("SELECT version, revision FROM written_by").fetchall() == [(__version__, REVISION)]
-
-
-def test_a_file_where_a_folder_should_be_is_told(tmp_path: Path, shell: Shell) -> None:
     (tmp_path / "file").write_text("")
     for home in (tmp_path / "file", tmp_path / "file" / "below"):
         code, _, err = shell(home, "runs")
@@ -164,12 +161,9 @@ def test_a_home_that_may_not_be_written_is_told(home: Path, rights: int) -> None
     assert (doctor.returncode, doctor.stderr, "WRONG\tfolder" in doctor.stdout) == (1, "", True)
     assert (done.returncode, done.stdout) == (1, "")
     assert re.search("can't be .* set COURTROOM_HOME", one_sentence(done.stderr))
-
-
-def test_a_home_that_can_not_be_made_is_told(tmp_path: Path) -> None:
-    os.chmod(tmp_path, 0o555)
-    done = without_rights(tmp_path / "new" / "home", "runs")
-    os.chmod(tmp_path, 0o755)
+    os.chmod(home, 0o555)
+    done = without_rights(home / "new" / "home", "runs")
+    os.chmod(home, 0o755)
     assert (done.returncode, "can't be made" in one_sentence(done.stderr)) == (1, True)
 
 
@@ -311,6 +305,10 @@ def test_a_backup_beside_a_left_log_is_refused(killed: Path, good: Path, tmp_pat
         Courthouse(Settings(home=killed))
     (told,) = [one.sentence for one in examine(Settings(home=killed), mend=True) if one.state == "wrong"]
     assert f"{STORE}-wal" in told
+    (killed / STORE).touch()
+    with pytest.raises(StoreError, match="the last writes"):
+        Courthouse(Settings(home=killed))  # nor is it deleted beside a store that was emptied
+    (killed / STORE).unlink()
     assert before == {ending: (killed / f"{STORE}{ending}").read_bytes() for ending in ENDINGS}
     for ending in ENDINGS:
         (killed / f"{STORE}{ending}").rename(away / f"{STORE}{ending}")
@@ -327,16 +325,7 @@ def test_each_kind_of_log_alone_is_refused(ending: str, good: Path, tmp_path: Pa
     log.write_bytes(b"left")
     with pytest.raises(StoreError, match=ending):
         backup.restore(Settings(home=tmp_path / "home"), good)
-    assert [path.name for path in log.parent.iterdir()] == [log.name]
-    assert log.read_bytes() == b"left"
-
-
-def test_a_log_beside_an_emptied_store_is_not_deleted(killed: Path) -> None:
-    before = (killed / f"{STORE}-wal").read_bytes()
-    os.truncate(killed / STORE, 0)
-    with pytest.raises(StoreError, match="the last writes"):
-        Courthouse(Settings(home=killed))
-    assert (killed / f"{STORE}-wal").read_bytes() == before
+    assert [(path.name, path.read_bytes()) for path in log.parent.iterdir()] == [(log.name, b"left")]
 
 
 def meanwhile(act: Callable[[], object], monkeypatch: pytest.MonkeyPatch) -> None:
@@ -380,12 +369,8 @@ def unable(*names: object) -> None:
 def test_a_disk_without_links_takes_a_backup(good: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "link", unable)
     backup.restore(Settings(home=tmp_path / "home"), good)
-    assert runs(tmp_path / "home") == runs(full_store()[0])
-
-
-def test_what_a_killed_restore_left_stops_no_server(tmp_path: Path) -> None:
-    (tmp_path / "home" / ".restore-left").mkdir(parents=True)
-    assert runs(tmp_path / "home") == []
+    (tmp_path / "home" / ".restore-left").mkdir()
+    assert runs(tmp_path / "home") == runs(full_store()[0]), "what a killed restore left stops no server"
 
 
 OLD = b"the old file"
