@@ -1,4 +1,4 @@
-"""What the documentation says is true: its commands run, its links lead somewhere, its examples work."""
+"""What the documentation says is true: its commands run, its links lead somewhere, its examples work, and it leaves out no method of the court."""
 
 import importlib
 import json
@@ -8,6 +8,7 @@ import shlex
 import shutil
 import subprocess
 import sys
+import textwrap
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -17,17 +18,19 @@ import pytest
 import yaml
 from typer.testing import CliRunner
 
+from courtroom import Court, Courthouse, Procedure, Role, Settings, StageKind, Verdict
 from courtroom.__main__ import app
 from courtroom.accounts import AccountStore, Identity
 from courtroom.models.local import LOCAL_SERVERS
 from courtroom.panel.personas import sample_panel, write_csv
 from courtroom.procedures import PROCEDURES
-from courtroom.settings import Settings, variables
+from courtroom.procedures.registration import register
+from courtroom.settings import variables
 from courtroom.store.opening import open_store
 from tests.app_server import app_server, free_port
 from tests.docs import PAGES, PAPERS, ROOT, anchors, blocks, commands, links
+from tests.driving import drive, until
 from tests.driving import shell as run
-from tests.driving import until
 from tests.openai_server import OpenAIServer
 from tests.real_model import MODEL, needs_packages
 
@@ -289,3 +292,70 @@ def test_every_service_is_checked_and_keeps_what_it_has_in_a_volume() -> None:
     (locked,) = re.findall(r"^chromadb==(\S+)$", (ROOT / "requirements.lock").read_text(), re.MULTILINE)
     assert services["chroma"]["image"] == f"chromadb/chroma:{locked}"
     assert services["app"]["environment"]["COURTROOM_HOME"] == services["app"]["volumes"][0].partition(":")[2]
+
+
+COURT = "docs/court.md"
+METHODS = dict(re.findall(r"(?ms)^### (.+?)\n.*?^```python\n(.*?)^```$", (ROOT / COURT).read_text(encoding="utf-8")))
+"""What stands in a `deliberate`, by the methods that it shows."""
+
+
+def module() -> dict[str, Any]:
+    """All that the page defines."""
+    names: dict[str, Any] = {}
+    for block in blocks(COURT, "python"):
+        if block not in METHODS.values():
+            exec(compile(block, COURT, "exec", dont_inherit=True), names)
+    return names
+
+
+def procedure(step: str, prompts: Path) -> Procedure:
+    """A procedure whose `deliberate` is an example."""
+    for block in blocks(COURT, "jinja"):
+        name = re.match(r"\{# (\S+) #\}\n", block)
+        assert name
+        (prompts / name[1]).write_text(block[name.end() :])
+    (prompts / "_system.md.j2").write_text("You advise. Write in {{ case.language | language }}.")
+    names = module()
+    begin = "" if "court.stage" in step else 'await court.stage("Round 1", "round")\n'
+    end = "\nreturn {name: value for name, value in locals().items() if name != 'court'}\n"
+    exec("async def example(court):\n" + textwrap.indent(begin + step + end, "    "), names)
+
+    async def deliberate(court: Court[Any, Any]) -> Verdict:
+        said = await names["example"](court)
+        return Verdict(outcome="The example ran", summary=", ".join(said))
+
+    return Procedure(
+        name="example",
+        title="Example",
+        summary="",
+        paper="",
+        case_kind="dispute",
+        setup=names["AdviceSetup"],
+        roles=(Role("adviser", "Adviser", "", votes=True), Role("chair", "Chair", "")),
+        stages=(StageKind("round", "Round", ""),),
+        choices=names["CHOICES"],
+        tasks=(names["Advise"],),
+        offline={names["Advise"]: names["advise"]},
+        prompts=prompts,
+        members=names["members"],
+        looks_in=("precedents",),
+        deliberate=deliberate,
+        at_most=lambda case, setup: 99,
+    )
+
+
+@pytest.mark.parametrize("step", METHODS.values(), ids=list(METHODS))
+def test_an_example_on_the_page_runs(step: str, tmp_path: Path) -> None:
+    (tmp_path / "prompts").mkdir()
+    heard = procedure(step, tmp_path / "prompts")
+    register((heard,))
+    house = Courthouse(Settings(home=tmp_path / "home"), procedures=(heard,))
+    run = drive(house, house.new_run("example", house.library.case("phone-battery"), heard.setup(), 0))
+    record = house.record(run)
+    assert record.run.verdict, record.run.reason
+    assert record.stages
+
+
+def test_the_page_leaves_out_no_method_of_the_court() -> None:
+    told = {name for heading in METHODS for name in heading.split(", ")}
+    assert told == {name for name in (*vars(Court), *Court.__annotations__) if not name.startswith("_")}
