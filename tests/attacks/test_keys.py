@@ -129,9 +129,10 @@ def test_no_page_shows_the_key(house: Courthouse, monkeypatch: pytest.MonkeyPatc
 
 
 @pytest.mark.parametrize("provider", PROVIDERS)
-async def test_a_provider_gets_its_own_key_alone_and_sends_it_no_further(
+async def test_a_provider_gets_its_own_key_alone(
     provider: str, tmp_path: Path, away: Trap, monkeypatch: pytest.MonkeyPatch, caplog: Any, capfd: Any
 ) -> None:
+    """And sends it no further."""
     caplog.set_level(logging.DEBUG, "courtroom")
     known = PROVIDERS[provider]
     own = CANARIES[known.keys[0]]
@@ -190,6 +191,9 @@ async def test_a_connections_key_goes_to_its_address_before_a_typed_one(way: str
         for name in listed:
             told = await asked(tmp_path, question(connection=name, attempts=1), at=Connections(listed))
             assert canaries_in(told) == []
+    keys = {question(connection=name).key for name in ("", "lab", "other")}
+    keys |= {replace(question(), address=address).key for address in ("http://a/v1", "http://b/v1")}
+    assert len(keys) == 5, "two servers with one model's name share no answer"
     wanted = [f"{MARK}-of-the-lab", f"{MARK}-own", CANARIES["MADE_UP_SECRET"]]
     assert [sent.headers["authorization"] for sent in trap.seen] == [f"Bearer {key}" for key in wanted]
     assert not any(canaries_in(sent.without("authorization")) for sent in trap.seen)
@@ -204,12 +208,6 @@ async def test_what_streams_in_shows_no_part_of_a_key(tmp_path: Path, monkeypatc
     assert len(shown) > 10
     starts = [form[:8] for form in FORMS]
     assert not any(start in text.encode() for text in shown for start in starts)
-
-
-def test_two_servers_with_one_models_name_share_no_answer() -> None:
-    keys = {question(connection=name).key for name in ("", "lab", "other")}
-    keys |= {replace(question(), address=address).key for address in ("http://a/v1", "http://b/v1")}
-    assert len(keys) == 5
 
 
 async def test_a_forgotten_key_is_scrubbed_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: Any) -> None:
@@ -255,15 +253,20 @@ def bench(tmp_path: Path) -> Iterator[Bench]:
 MINE, YOURS = {"OPENAI_API_KEY": "mine-123456"}, {"OPENAI_API_KEY": "yours-123456"}
 
 
-@pytest.mark.parametrize("yours", [{}, YOURS], ids=["nothing typed", "another key"])
-def test_a_typed_key_is_not_spent_by_whoever_goes_on(bench: Bench, yours: dict[str, str]) -> None:
-    run = bench.start(ToySetup(rounds=2))
-    bench.runner.step(run, MINE)
-    bench.runner.wait(run, 10)
-    assert bench.model.spent == [MINE] * 3
-    bench.runner.step(run, yours)
-    bench.runner.wait(run, 10)
-    assert bench.model.spent == [MINE] * 3 + [yours] * 3
+def test_a_typed_key_is_not_spent_by_whoever_goes_on(bench: Bench) -> None:
+    """With nothing typed, with another key, or by way of another server."""
+    runs = [bench.start(ToySetup(rounds=2), seed=seed) for seed in range(3)]
+    for run, yours in zip(runs, ({}, YOURS), strict=False):
+        for keys in (MINE, yours):
+            bench.runner.step(run, keys)
+            bench.runner.wait(run, 10)
+    assert bench.model.spent == [MINE] * 3 + [{}] * 3 + [MINE] * 3 + [YOURS] * 3
+    bench.runner.go(runs[2], Control(upto=0), MINE)
+    bench.runner.wait(runs[2], 10)
+    with closing(bench.new_runner()) as other:
+        other.go(runs[2], keys=YOURS)
+        other.wait(runs[2], 10)
+    assert bench.model.spent[12:] == [MINE] * 3 + [{}] * 3
 
 
 def test_a_typed_key_is_forgotten_with_an_intervention_a_stop_and_the_end(bench: Bench) -> None:
@@ -292,16 +295,6 @@ def test_who_starts_a_run_that_has_just_ended_starts_it_anew(bench: Bench, monke
     bench.runner.wait(run, 10)
     assert bench.store.status(run) == "done"
     assert bench.model.spent == [MINE] * 3 + [YOURS] * 3
-
-
-def test_a_typed_key_is_not_spent_by_way_of_another_server(bench: Bench) -> None:
-    run = bench.start(ToySetup(rounds=2))
-    bench.runner.go(run, Control(upto=0), MINE)
-    bench.runner.wait(run, 10)
-    with closing(bench.new_runner()) as other:
-        other.go(run, keys=YOURS)
-        other.wait(run, 10)
-    assert bench.model.spent == [MINE] * 3 + [{}] * 3
 
 
 THERE = "http://127.0.0.1:9/v1"
