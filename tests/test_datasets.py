@@ -19,9 +19,8 @@ from courtroom.experiments.plan import pinned, rows_of
 from courtroom.experiments.spec import parsed
 from courtroom.law import Term
 from courtroom.store.opening import open_store
-from tests import pages
 from tests.driving import done, shell
-from tests.pages import NASTY, ran, texts
+from tests.pages import NASTY, press, ran, texts
 from tests.test_dataset_import import fact
 
 
@@ -274,12 +273,7 @@ def test_tables_of_disputes_are_those_of_cyberjurors(datasets: Datasets) -> None
 
 
 def test_a_table_of_texts_is_that_of_courtroom_llm(datasets: Datasets) -> None:
-    def text(number: int) -> Row:
-        item = Labelled(id=f"t-{number}", text=f"text {number}", label="joy")
-        task = LabelledTask(id=item.id, title="T", labels=("joy", "fear"), question="Which?", items=(item,))
-        return Row(id=item.id, case=task, split="test")
-
-    datasets.add("emotion", map(text, range(1_000)))
+    datasets.add("emotion", (row(task(number, "joy"), split="test") for number in range(1_000)))
     ((_, found),) = printed_tables(datasets, "emotion")
     told = {"split": "test", "labels": "joy, fear", "texts": 1_000, "500 of them, in per cent": 50.0}
     assert found.to_dict("records") == [told]
@@ -297,12 +291,11 @@ def shown() -> AppTest:
     return ran(AppTest.from_string(part, default_timeout=60))
 
 
-def press(app: AppTest, label: str, house: Courthouse | None = None) -> None:
-    """And wait for imports of a house to end, then draw again."""
-    pages.press(app, label)
-    if house:
-        house.dataset_imports.wait()
-        assert not app.run().exception, app.exception
+def imported(app: AppTest, house: Courthouse, label: str = "Import") -> None:
+    """Press a button that imports, and wait for the end."""
+    press(app, label)
+    house.dataset_imports.wait()
+    assert not app.run().exception, app.exception
 
 
 def test_from_a_path_to_figures_splits_and_a_check(house: Courthouse, tmp_path: Path) -> None:
@@ -311,7 +304,7 @@ def test_from_a_path_to_figures_splits_and_a_check(house: Courthouse, tmp_path: 
     source.write_text("".join(json.dumps(row) + "\n" for row in rows))
     app = shown()
     app.selectbox(key="dataset_path").select(source.name).run()
-    press(app, "Import", house)
+    imported(app, house)
     (info,) = house.datasets.newest()
     assert (info.name, info.count) == ("cail", 13)
     assert "cail: 13 rows are in; 1 records were refused" in texts(app).replace("\\", "")
@@ -339,14 +332,13 @@ def test_the_page_asks_for_names_of_numbers(house: Courthouse, tmp_path: Path) -
     source.write_text("index\tsentence1\tsentence2\tlabel\n0\tA.\tB.\t1\n1\tC.\tD.\t0\n")
     app = shown()
     app.selectbox(key="dataset_path").select(source.name).run()
-    press(app, "Import", house)
+    imported(app, house)
     assert "are numbers, and the file does not say what they mean" in texts(app)
     assert (house.datasets.newest(), house.datasets.pending()) == ([], []), "nothing is kept"
     app.text_input(key="dataset_name_WNLI_0").set_value("not_entailment")
     app.text_input(key="dataset_name_WNLI_1").set_value("entailment")
-    press(app, "Import with these names", house)
-    labels = [row.case.items[0].label for row in house.datasets.rows("WNLI") if isinstance(row.case, LabelledTask)]
-    assert labels == ["entailment", "not_entailment"]
+    imported(app, house, "Import with these names")
+    assert [row.case.items[0].label for row in house.datasets.rows("WNLI")] == ["entailment", "not_entailment"]
 
 
 def test_only_files_of_the_owners_folder_are_offered(house: Courthouse, tmp_path: Path) -> None:
