@@ -251,12 +251,6 @@ def test_what_the_page_on_writing_a_procedure_shows_stands_in_the_debate_or_a_pa
     assert [block for block in shown if not any(block in text for text in files)] == []
 
 
-def test_what_is_kept_is_where_the_documentation_says() -> None:
-    told = (ROOT / "docs" / "install.md").read_text()
-    assert variables() == set(re.findall(r"`(COURTROOM_\w+)`", told))
-    assert os.path.basename(Settings.model_fields["home"].default) == ".courtroom"
-
-
 @pytest.mark.parametrize("page", [*PAGES, *PAPERS], ids=lambda page: str(page.relative_to(ROOT)))
 def test_every_link_leads_somewhere_and_every_test_that_is_named_is_there(page: Path) -> None:
     named = set(re.findall(r"`(test_\w+)`", page.read_text(encoding="utf-8")))
@@ -272,10 +266,12 @@ def test_every_link_leads_somewhere_and_every_test_that_is_named_is_there(page: 
         assert not anchor or anchor in anchors(target), f"{link}: there is no such heading"
 
 
-def test_every_command_is_documented() -> None:
+def test_every_command_and_variable_is_documented() -> None:
     told = {command.text.split()[1] for command in COMMANDS if command.text.startswith("courtroom ")}
     known = {one.name or (one.callback.__name__ if one.callback else "") for one in app.registered_commands}
     assert known | {group.name for group in app.registered_groups} <= told
+    assert variables() == set(re.findall(r"`(COURTROOM_\w+)`", (ROOT / "docs" / "install.md").read_text()))
+    assert os.path.basename(Settings.model_fields["home"].default) == ".courtroom"
 
 
 def test_every_service_is_checked_and_keeps_what_it_has_in_a_volume() -> None:
