@@ -3,7 +3,6 @@
 import json
 import re
 import struct
-import unicodedata
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -188,27 +187,18 @@ def test_a_blind_task_tells_no_label() -> None:
     assert read("a.csv", "text,label\nso good,sadness\nso bad,joy\n").pool_name != whole.pool_name
 
 
-PAIR = "sentence1\tsentence2\tlabel\tidx\n"
-
-
-@pytest.mark.parametrize(
-    ("name", "text", "numbers"),
-    [
-        ("RTE.tsv", PAIR + "A.\tB.\t0\t0\nC.\tD.\t1\t1\n", ("0", "1")),
-        ("MRPC.tsv", "Quality\t#1 ID\t#2 ID\t#1 String\t#2 String\n1\t1\t2\tA.\tB.\n", ("1",)),
-        ("sst2.csv", "sentence,label,idx\nso good,1,0\nso what,-1,1\n", ("1", "-1")),
-        ("three.json", '[{"text": "x", "label": 2}, {"text": "y", "label": 10.0}]', ("2", "10")),
-    ],
-)
-def test_numbers_are_no_labels_until_they_are_named(name: str, text: str, numbers: tuple[str, ...]) -> None:
+@pytest.mark.parametrize(("name", "text", "numbers"), WRITTEN["numbered labels"])
+def test_numbers_are_no_labels_until_they_are_named(name: str, text: str, numbers: list[str]) -> None:
     with pytest.raises(NumberedLabels, match=rf"^{name}: The labels are numbers \(") as asked:
         read(name, text)
-    assert asked.value.values == numbers
+    assert [*asked.value.values] == numbers
 
 
 def test_columns_pose_the_question_of_their_labels() -> None:
     def question(names: dict[str, str]) -> str:
-        (package,) = read_upload("p.tsv", (PAIR + "A.\tB.\t0\t0\nC.\tD.\t1\t1\n").encode(), names)
+        (package,) = read_upload(
+            "p.tsv", (b"sentence1\tsentence2\tlabel\tidx\nA.\tB.\t0\t0\nC.\tD.\t1\t1\n"), names
+        )
         return package.case.question
 
     assert "follow" in question({"0": "entailment", "1": "not_entailment"})
@@ -257,16 +247,7 @@ def errors(data: bytes) -> list[str]:
     return [one.message for one in check(package.case, package.files, package.there) if one.severity == "error"]
 
 
-@pytest.mark.parametrize(
-    ("named", "there"),
-    [
-        ("media/café.png", unicodedata.normalize("NFD", "media/café.png")),
-        ("media/photo.png", "media/PHOTO.PNG"),
-        ("media/my%20photo.png", "media/my photo.png"),
-        ("media\\photo.png", "media/photo.png"),
-        ("media/STRASSE.png", "media/straße.png"),
-    ],
-)
+@pytest.mark.parametrize(("named", "there"), WRITTEN["names of files"])
 def test_a_name_that_is_written_otherwise_is_found(tmp_path: Path, named: str, there: str) -> None:
     assert errors(packed({"case.json": kettle(named), there: png()})) == []
     (tmp_path / "case.json").write_text(kettle(named))

@@ -31,7 +31,7 @@ from courtroom.procedures import PROCEDURES
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
 from tests.attacks.trap import Trap
 from tests.driving import drive
-from tests.pages import heard, house, opened_at, page, ran
+from tests.pages import ROOT, heard, house, opened_at, page, ran
 from tests.samples import sample
 from tests.say import question
 from tests.toy import Bench, Scripted, ToySetup
@@ -299,30 +299,8 @@ def test_who_starts_a_run_that_has_just_ended_starts_it_anew(bench: Bench, monke
 
 THERE = "http://127.0.0.1:9/v1"
 
-SETTINGS = (
-    "api_base", "base_url", "api_key", "extra_headers", "extra_body", "client", "custom_llm_provider", "model", "fallbacks",
-    "aws_bedrock_runtime_endpoint", "proxy", "ssl_verify", "http_client", "callbacks", "timeout", "API_BASE", "api_base ",
-    "seed.api_base", "thinking", "tools", "n", "",
-)  # fmt: skip
-IDS = (
-    f"openai/{THERE}", f"huggingface/{THERE}", THERE, "oobabooga/x", "custom_openai/x", "openai_like/x", "sagemaker/x",
-    "bedrock/arn:aws:bedrock:us-east-1:1:provisioned-model/x", "bedrock/evil.example/x", "github_copilot/x", "gemini/../../x",
-    "openai/a b", "openai/a?api_base=x", "openai/a#x", "openai/a%2e%2e", "openai/a\nb", "https:/evil.example/x", "openai/{x}",
-)  # fmt: skip
-CONNECTIONS = (THERE, "//evil.example", "../lab", "lab http://evil.example", "a/b", " ", "{lab}")
-
-HOSTILE: list[dict[str, Any]] = [
-    *({"extra": {name: THERE}} for name in SETTINGS),
-    *({"extra": {"seed": value}} for value in (THERE, True, ["x"])),
-    {"extra": {"stop": ["x"] * 9}},
-    {"extra": {"reasoning_effort": THERE}},
-    {"extra": {"api_base": {"nested": THERE}}},
-    *({"id": model} for model in IDS),
-    *({"id": "openai/any", "connection": name} for name in CONNECTIONS if name.strip()),
-    {"id": "person", "otherwise": f"oobabooga/{THERE}"},
-    {"id": "openai/any", "api_base": THERE},
-    {"id": "openai/any", "address": THERE},
-]
+HOSTILE: list[dict[str, Any]] = json.loads((ROOT / "tests/inputs/hostile_specs.json").read_text(encoding="utf-8"))
+"""Models that would be asked elsewhere, or otherwise than a setup may say."""
 FEW = [{"extra": {"api_base": THERE}}, {"id": f"oobabooga/{THERE}"}, {"id": "openai/any", "connection": THERE}]
 
 

@@ -133,22 +133,11 @@ def test_an_audience_votes_on_phones_and_its_best_argument_is_put_in(site: Site,
     ada.close()
 
 
-KEEPS = """
-window.told = [];
-class Notice { constructor(title, options) { window.told.push([title, options.body]); } close() {} }
-Notice.permission = "default";
-Notice.requestPermission = async () => (Notice.permission = "granted");
-window.Notification = Notice;
-document.hasFocus = () => false;
-"""
-"""The browser's border: a system that takes notices, and a reader who looks elsewhere."""
-
-
 def test_the_browser_tells_that_a_run_waits_and_stops(browser: Browser, tmp_path: Path) -> None:
     with closing(Courthouse(Settings(home=tmp_path))) as house:
         run = new_run(house, members={"juror-01": {"id": "person"}})
     with forked_app(tmp_path) as app, browser.new_context() as context:
-        context.add_init_script(KEEPS)
+        context.add_init_script(path=Path(__file__).parent / "notices.js")
         page = context.new_page()
         page.goto(f"{app.url}/deliberation?run={run}")
         button = page.locator("button.bell")
