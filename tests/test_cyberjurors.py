@@ -45,10 +45,6 @@ def case(house: Courthouse) -> Dispute:
     return house.library.case(CASE)
 
 
-def with_evidence(case: Dispute, *pieces: Evidence) -> Dispute:
-    return case.model_copy(update={"evidence": pieces})
-
-
 def test_each_juror_examines_for_itself_and_only_once_over_all_rounds(house: Courthouse, jury: Jury) -> None:
     record = hear(house, consensus=1.0)
     # three pieces by the buyer, two by the seller; where one piece alone is left nothing is selected
@@ -316,7 +312,7 @@ def test_examinations_that_differ_by_sampling_alone_are_asked_once_when_cold(hou
 @pytest.mark.parametrize("variant", ["baseline", "rules", "sr-cot", "iv-cot", "iv-cot-lite"])
 def test_a_single_model_hears_of_no_jury_or_norms(house: Courthouse, jury: Jury, case: Dispute, variant: str) -> None:
     late = Evidence(id="seller-9", side="seller", text="A receipt was found behind the sofa.", late=True)
-    hear(house, with_evidence(case, *case.evidence, late), variant=variant, rules=())
+    hear(house, case.model_copy(update={"evidence": (*case.evidence, late)}), variant=variant, rules=())
     words = " ".join(text_of(request) for request in jury.asked).lower()
     others = ("jury", "juror", "clerk", "norm that", "norms", "vote", "those who decide", "whoever reads")
     assert not any(word in words for word in others)
@@ -339,7 +335,8 @@ def test_the_analysis_is_shown_key_frames_alone(house: Courthouse, jury: Jury, c
     clip = Medium(id="clip", kind="video", file="a.webm", sha256=kept)
     pieces = [p.model_copy(update={"media": (clip,) if p.id == "buyer-1" else ()}) for p in case.evidence]
     jury.seen = {"media_index": 0, "timestamp": "00:02-00:05"}
-    hear(house, with_evidence(case, *pieces), jury_size=1, rounds=1, model=ModelSpec(id="scripted", vision="yes"))
+    case = case.model_copy(update={"evidence": tuple(pieces)})
+    hear(house, case, jury_size=1, rounds=1, model=ModelSpec(id="scripted", vision="yes"))
 
     def labels(name: str) -> list[str]:
         wires = [to_wire(request.messages, house.media) for request in asked(jury, name)]
@@ -380,7 +377,7 @@ def test_a_precedent_without_norms_displaces_none_that_has_some(house: Courthous
 
 def test_a_precedent_is_the_whole_dispute_with_its_chat_and_what_its_media_show(case: Dispute) -> None:
     long = case.evidence[0].model_copy(update={"text": "The battery is weak. " * 400 + "That is all."})
-    precedent = from_dispute(with_evidence(case, long, *case.evidence[1:]))
+    precedent = from_dispute(case.model_copy(update={"evidence": (long, *case.evidence[1:])}))
     decided = (precedent.buyer_votes, precedent.seller_votes, precedent.winner, precedent.norms)
     assert decided == (case.jury.buyer, case.jury.seller, case.jury.winner, ())
     text = precedent.dispute

@@ -232,23 +232,23 @@ def test_a_documented_program_runs(page: str, desk: Desk, tmp_path: Path, monkey
 
 
 def test_the_container_is_built_from_files_that_are_there() -> None:
-    wanted = {"app.py", "courtroom", "pages", "data", ".streamlit", "README.md", "LICENSE", "pyproject.toml"}
-    wanted |= {"requirements.lock"}
     lines = (ROOT / "Dockerfile").read_text().splitlines()
-    assert {word for line in lines if line.startswith("COPY") for word in line.split()[1:-1]} == wanted
+    wanted = {word for line in lines if line.startswith("COPY") for word in line.split()[1:-1]}
+    assert wanted > {"app.py", "courtroom", "pages", "data", ".streamlit", "requirements.lock"}
     assert all((ROOT / name).exists() for name in wanted)
     kept = {line[1:] for line in (ROOT / ".dockerignore").read_text().splitlines() if line.startswith("!")}
     assert kept == wanted
 
 
-@pytest.mark.parametrize("language", ["python", "jinja"])
-def test_what_the_page_on_writing_a_procedure_shows_stands_in_the_debate_or_a_package(language: str) -> None:
-    packages = ROOT / "tests" / "packages"
-    folders = (ROOT / "courtroom" / "procedures" / "debate", packages / "mediation" / "mediation", packages / "tender")
-    files = [path.read_text() for folder in folders for path in (*folder.rglob("*.py"), *folder.glob("prompts/*"))]
-    shown = blocks("docs/write-a-procedure.md", language)
-    assert shown
-    assert [block for block in shown if not any(block in text for text in files)] == []
+def test_what_the_page_on_writing_a_procedure_shows_is_there() -> None:
+    """In the debate, or in a package."""
+    folders = [
+        ROOT / path for path in ("courtroom/procedures/debate", "tests/packages/mediation", "tests/packages/tender")
+    ]
+    files = [path.read_text() for folder in folders for path in (*folder.rglob("*.py"), *folder.rglob("prompts/*.j2"))]
+    shown = [blocks("docs/write-a-procedure.md", language) for language in ("python", "jinja")]
+    assert all(shown)
+    assert [block for some in shown for block in some if not any(block in text for text in files)] == []
 
 
 @pytest.mark.parametrize("page", [*PAGES, *PAPERS], ids=lambda page: str(page.relative_to(ROOT)))
@@ -272,6 +272,8 @@ def test_every_command_and_variable_is_documented() -> None:
     assert known | {group.name for group in app.registered_groups} <= told
     assert variables() == set(re.findall(r"`(COURTROOM_\w+)`", (ROOT / "docs" / "install.md").read_text()))
     assert os.path.basename(Settings.model_fields["home"].default) == ".courtroom"
+    methods = {name for heading in METHODS for name in heading.split(", ")}
+    assert methods == {name for name in (*vars(Court), *Court.__annotations__) if not name.startswith("_")}
 
 
 def test_every_service_is_checked_and_keeps_what_it_has_in_a_volume() -> None:
@@ -350,8 +352,3 @@ def test_an_example_on_the_page_runs(step: str, tmp_path: Path) -> None:
     record = house.record(run)
     assert record.run.verdict, record.run.reason
     assert record.stages
-
-
-def test_the_page_leaves_out_no_method_of_the_court() -> None:
-    told = {name for heading in METHODS for name in heading.split(", ")}
-    assert told == {name for name in (*vars(Court), *Court.__annotations__) if not name.startswith("_")}
