@@ -1,8 +1,6 @@
 """Every page and its address, and every method of every service, tried as nobody, in each role, and by another than whose a thing is.
 
-What is tried is found in the code. A new page is tried by itself; a new public method of a service fails here until it says what
-access it needs, or it is listed in `inputs/access.toml` as one that changes nothing, is opened by a link, or is called by the engine
-alone.
+What is tried is found in the code. A new public method of a service fails here until it says what access it needs, or is listed.
 """
 
 import ast

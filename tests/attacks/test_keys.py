@@ -30,6 +30,7 @@ from courtroom.models.request import Reply, Request, Watch
 from courtroom.procedures import PROCEDURES
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
 from tests.attacks.trap import Trap
+from tests.conftest import LeftThisMachine
 from tests.driving import drive
 from tests.pages import ROOT, heard, house, opened_at, page, ran
 from tests.samples import sample
@@ -165,6 +166,14 @@ async def test_an_id_never_says_who_is_asked(tmp_path: Path, monkeypatch: pytest
             await asked(tmp_path, question(id=f"{provider}/{name}", attempts=1, timeout_s=2))
         assert len(looked_up) <= 1, provider  # none where the provider's own place is an IP address
         assert "evil" not in str(looked_up)
+
+
+@pytest.mark.parametrize("host", ["192.0.2.1", "localhost.example"])
+def test_no_test_reaches_another_machine(host: str, nothing_leaves_this_machine: list[str]) -> None:
+    with pytest.raises(LeftThisMachine):
+        socket.create_connection((host, 80))
+    assert nothing_leaves_this_machine == [host]
+    nothing_leaves_this_machine.clear()
 
 
 async def test_a_provider_without_a_key_is_given_no_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -344,13 +353,11 @@ def test_shell_and_intervention_refuse_it(spec: dict[str, Any], house: Courthous
             house.interventions.intervene(run, ChangeSetup(key=key, value=given))
         assert one_sentence(refused.value)
     assert house.store.interventions.of(run) == ()
-
-
-def test_a_connection_that_is_not_there_stops_the_run_with_one_sentence(house: Courthouse) -> None:
-    name = "OPENAI_API_KEY"
-    row = house.store.run(heard(house, jury_size=2, model={"id": "openai/any", "connection": name, "vision": "no"}))
+    # And a connection that is not there stops the run.
+    missing = {"id": "openai/any", "connection": "OPENAI_API_KEY", "vision": "no"}
+    row = house.store.run(heard(house, jury_size=2, model=missing))
     assert row.status == "failed"
-    assert row.reason.startswith(f"There is no connection “{name}” on this server.")
+    assert row.reason.startswith("There is no connection “OPENAI_API_KEY” on this server.")
 
 
 def setup_page(link: object = None, section: str = "Settings") -> AppTest:

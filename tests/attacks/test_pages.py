@@ -204,13 +204,10 @@ def test_the_watch_sees_a_request_a_script_and_what_is_about_to_fetch(site: Site
     other.close()
 
 
-@pytest.mark.parametrize("kind", SAMPLES)
-def test_a_case_is_inert(site: Site, kind: str) -> None:
-    site.open(f"?case=hostile-{kind}")
-    site.shows(20)
-
-
-def test_the_list_of_cases_and_the_list_of_runs_are_inert(site: Site) -> None:
+def test_cases_and_the_lists_of_cases_and_runs_are_inert(site: Site) -> None:
+    for kind in SAMPLES:
+        site.open(f"?case=hostile-{kind}")
+        site.shows(20)
     site.open("")
     site.shows(5)
     site.open("runs")
@@ -245,9 +242,6 @@ def test_what_persons_did_and_can_do_is_inert(site: Site) -> None:
         if way == "Change":
             assert list(site.each("section-of-"))
     site.shows(5)
-
-
-def test_a_seat_is_inert(site: Site) -> None:
     with site.another(f"?seat={site.store.seat}") as seat:
         expect(seat.page.get_by_text("Your answer")).to_be_visible()
         expect(seat.page.get_by_test_id("stImage").first).to_be_visible()
