@@ -1,6 +1,5 @@
-"""Files of strangers: each is read as what it is, or refused in a sentence that says where; never a traceback.
+"""Files of strangers that are meant to hurt: each is read as what it is, or refused in a sentence that says where.
 
-What any one reader makes of a wrong field is in `tests/test_case_files.py`; here is what is meant to hurt.
 A file of a run may have a hash that fits: everybody can make one.
 """
 

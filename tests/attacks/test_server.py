@@ -146,14 +146,12 @@ def test_one_member_is_affected_and_the_run_says_why(name: str, streams: bool, h
     assert called.cost is None or called.cost >= 0
 
 
-def test_where_all_members_meet_it_the_run_stops_with_a_plain_sentence(heard: Heard) -> None:
+def test_where_all_members_meet_it_the_run_stops_and_the_loop_goes_on(heard: Heard) -> None:
+    """With a plain sentence; and memory stays small under all of it."""
     assert heard.lost
     for name, record in heard.lost.items():
         assert (record.run.status, record.failed) == ("failed", 3), name
         assert "Only 0 of 3 members could vote" in record.run.reason
-
-
-def test_the_loop_goes_on_and_memory_stays_small_under_all_of_it(heard: Heard) -> None:
     assert max(heard.pauses) < 100 * heard.million
     assert heard.grown < 2**29
 
