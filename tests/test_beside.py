@@ -13,7 +13,7 @@ import pytest
 from sklearn.calibration import calibration_curve
 from sklearn.metrics import brier_score_loss
 
-from courtroom import Courthouse, ModelSpec, Record
+from courtroom import Courthouse, ModelSpec
 from courtroom.datasets.samples import add_sample
 from courtroom.engine.events import Voted
 from courtroom.evaluation.calibration import brier, reliability
@@ -38,15 +38,11 @@ VOTE_BY_TURNS: dict[str, tuple[str, dict[str, Any]]] = {
 }
 
 
-def hear(house: Courthouse, procedure: str, **knobs: Any) -> Record:
-    case, given = VOTE_BY_TURNS[procedure]
-    return whole_hearing(house, procedure, case, **{**given, **knobs})
-
-
 @pytest.mark.usefixtures("server")
 @pytest.mark.parametrize("procedure", VOTE_BY_TURNS)
 def test_every_vote_says_how_sure_it_is_and_what_it_rests_on(house: Courthouse, procedure: str) -> None:
-    record = hear(house, procedure, model=ModelSpec(id="openai/any", vision="no"), **BOTH)
+    case, given = VOTE_BY_TURNS[procedure]
+    record = whole_hearing(house, procedure, case, model=ModelSpec(id="openai/any", vision="no"), **given, **BOTH)
     pieces = {name for name, _ in record.case.parts()} | {"other"}
     votes = [vote for vote in record.of(Voted) if vote.choice]
     assert votes

@@ -445,7 +445,7 @@ FILES = (
 )
 
 
-def test_a_wrong_connections_file_is_told_in_a_sentence_without_its_keys(tmp_path: Path) -> None:
+def test_connections_are_read_or_refused_without_their_keys(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "connections.toml"
     for text in FILES:
         path.write_text(text)
@@ -453,9 +453,6 @@ def test_a_wrong_connections_file_is_told_in_a_sentence_without_its_keys(tmp_pat
             Connections.read(path)
         assert one_sentence(refused.value)
         assert "s3cret" not in str(refused.value)
-
-
-def test_connections_are_read_from_toml_json_and_secrets(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     lab = {"provider": "openai", "address": "http://lab/v1", "key_from": "LAB_KEY"}
     path = tmp_path / "c.json"
     path.write_text(json.dumps({"connections": {"lab": lab}}))
