@@ -109,12 +109,8 @@ def _texts(data: Any) -> Iterator[tuple[Any, str | int]]:
             yield from _texts(part)
 
 
-SAMPLES = {
-    "dispute": "oak-table",
-    "criminal": "criminal-bus-wallet",
-    "document": "interview-surtitles",
-    "labelled": "statement-follows",
-}
+SAMPLES = {"dispute": "oak-table", "criminal": "criminal-bus-wallet"}
+SAMPLES |= {"document": "interview-surtitles", "labelled": "statement-follows"}
 HEARINGS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
     "cyberjurors": ("dispute", {"jury_size": 3, "rounds": 1, "empty_seats": []}),
     "verdict": ("criminal", {"learning": {"on": True}}),

@@ -260,7 +260,31 @@ def test_an_audience_and_the_report_of_its_run_are_inert(site: Site, tmp_path: P
     site.open(f"deliberation?run={site.store.runs['cyberjurors']}")
     expect(site.page.get_by_role("heading", name="The audience")).to_be_visible()
     site.shows(5)
-    report_is_inert(site, tmp_path)
+    # The report of the run which the page shows asks for nothing.
+    site.page.get_by_role("button", name=re.compile("Share")).first.click()
+    wanted = site.page.get_by_role("button", name="HTML report")
+    expect(wanted).to_be_visible()
+    site.page.wait_for_function(SHOWN)  # while a page is being drawn, what its button offers is replaced
+    with site.page.expect_download(timeout=120_000) as download:
+        wanted.click()
+    path = tmp_path / "report.html"
+    download.value.save_as(path)
+    text = path.read_text()
+    assert "default-src 'none'" in unescape(text)
+    # The policy holds also where a mark got through: here are some, put in by hand.
+    marks = f"<img src={site.watch.hosts[0]}/x.png><script>alert(1)</script><img src=x: onerror=alert(2)>"
+    path.write_text(text.replace("<header>", f"<header>{marks}"))
+    report = site.page.context.new_page()
+    watch = Watch("file://", site.watch.hosts)
+    watch.on(report)
+    report.goto(path.as_uri())
+    expect(report.locator(".room .seat").first).to_be_visible()
+    expect(report.get_by_text(MARK).first).to_be_visible()
+    for one in report.locator("details > summary").all()[:5]:
+        one.click()
+    assert not site.hits
+    assert not [one for one in watch.seen if not one.endswith(("/x.png", "x:"))], watch.seen
+    report.close()
 
 
 def test_comparisons_and_what_ifs_are_inert(site: Site) -> None:
@@ -290,31 +314,3 @@ def test_the_knowledge_and_addresses_that_lead_nowhere_are_inert(site: Site) -> 
     for path in ("?case=", "deliberation?run=", "compare?runs=", "what_if?experiment=", "setup?fork="):
         site.open(f"{path}{canary}")
         site.shows(0)
-
-
-def report_is_inert(site: Site, tmp_path: Path) -> None:
-    """That of the run which the page shows; and it asks for nothing."""
-    site.page.get_by_role("button", name=re.compile("Share")).first.click()
-    wanted = site.page.get_by_role("button", name="HTML report")
-    expect(wanted).to_be_visible()
-    site.page.wait_for_function(SHOWN)  # while a page is being drawn, what its button offers is replaced
-    with site.page.expect_download(timeout=120_000) as download:
-        wanted.click()
-    path = tmp_path / "report.html"
-    download.value.save_as(path)
-    text = path.read_text()
-    assert "default-src 'none'" in unescape(text)
-    # The policy holds also where a mark got through: here are some, put in by hand.
-    marks = f"<img src={site.watch.hosts[0]}/x.png><script>alert(1)</script><img src=x: onerror=alert(2)>"
-    path.write_text(text.replace("<header>", f"<header>{marks}"))
-    report = site.page.context.new_page()
-    watch = Watch("file://", site.watch.hosts)
-    watch.on(report)
-    report.goto(path.as_uri())
-    expect(report.locator(".room .seat").first).to_be_visible()
-    expect(report.get_by_text(MARK).first).to_be_visible()
-    for one in report.locator("details > summary").all()[:5]:
-        one.click()
-    assert not site.hits
-    assert not [one for one in watch.seen if not one.endswith(("/x.png", "x:"))], watch.seen
-    report.close()

@@ -10,12 +10,14 @@ import signal
 import sqlite3
 from collections.abc import Callable
 from contextlib import closing
+from itertools import count
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from courtroom import Courthouse, Settings, __version__
+from courtroom import film as films
 from courtroom.errors import MediaError, StoreError
 from courtroom.film.film import film
 from courtroom.film.picture import Painter
@@ -382,18 +384,14 @@ def die(*given: Any, **options: Any) -> None:
 
 def killed_film(to: Path) -> None:
     """Draw a film, and die at its second picture."""
-    from courtroom import film as films
-    from tests.full_store import full_store
-
     house = Courthouse(Settings(home=full_store()[0]))
     record = house.record(full_store()[1])
     told = films.scene_to_film(record, house.procedures[record.run.procedure])
-    real, drawn = Painter.picture, []
+    real, drawn = Painter.picture, count()
 
     def picture(painter: Painter, *given: Any, **options: Any) -> Any:
-        if drawn:
+        if next(drawn):
             die()
-        drawn.append(1)
         return real(painter, *given, **options)
 
     Painter.picture = picture  # type: ignore[method-assign]
