@@ -196,9 +196,7 @@ def test_numbers_are_no_labels_until_they_are_named(name: str, text: str, number
 
 def test_columns_pose_the_question_of_their_labels() -> None:
     def question(names: dict[str, str]) -> str:
-        (package,) = read_upload(
-            "p.tsv", (b"sentence1\tsentence2\tlabel\tidx\nA.\tB.\t0\t0\nC.\tD.\t1\t1\n"), names
-        )
+        (package,) = read_upload("p.tsv", (b"sentence1\tsentence2\tlabel\tidx\nA.\tB.\t0\t0\nC.\tD.\t1\t1\n"), names)
         return package.case.question
 
     assert "follow" in question({"0": "entailment", "1": "not_entailment"})
