@@ -16,13 +16,14 @@ from tests.server_thread import WebServer
 
 @dataclass
 class Hook(WebServer):
-    """Keeps each request's body and headers."""
+    """Keeps each request's body, headers and path."""
 
     status: int = 204
     location: str = ""
     """Where it sends its callers on."""
     bodies: list[bytes] = field(default_factory=list)
     headers: list[dict[str, str]] = field(default_factory=list)
+    paths: list[str] = field(default_factory=list)
 
     def _routes(self) -> list[web.RouteDef]:
         return [web.route("*", "/{path:.*}", self._keep)]
@@ -30,6 +31,7 @@ class Hook(WebServer):
     async def _keep(self, request: web.Request) -> web.Response:
         self.bodies.append(await request.read())
         self.headers.append(dict(request.headers))
+        self.paths.append(request.path)
         return web.Response(status=self.status, headers={"Location": self.location} if self.location else {})
 
 

@@ -255,8 +255,11 @@ def bench(tmp_path: Path) -> Iterator[Bench]:
 
 @pytest.fixture
 def no_pause(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Who asks a model's server again does it at once."""
+    """Who asks a model's server again does it at once; no server of this machine's own is set."""
     monkeypatch.setattr(failures, "backoff_s", lambda number: 0.0)
+    monkeypatch.setattr(failures, "LOADING_PAUSE_S", 0.01)
+    for name in ("OPENAI_API_KEY", "OPENAI_API_BASE", "OPENAI_BASE_URL"):
+        monkeypatch.delenv(name, raising=False)
 
 
 @pytest.fixture

@@ -22,10 +22,12 @@ from courtroom.models.request import Model
 
 @pytest.fixture(scope="module")
 def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Courthouse]:
-    """One courthouse for all tests of a file that imports this."""
-    house = Courthouse(Settings(home=tmp_path_factory.mktemp("home")))
-    yield house
-    house.close()
+    """One courthouse for all tests of a file that imports this; commands that they run have the same store."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("COURTROOM_HOME", str(home := tmp_path_factory.mktemp("home")))
+        house = Courthouse(Settings(home=home))
+        yield house
+        house.close()
 
 
 def drive(house: Courthouse, run: str, control: Control | None = None) -> str:

@@ -130,17 +130,6 @@ def shell(*words: str) -> None:
     main()
 
 
-def program(code: str, *words: str) -> CompletedProcess[str]:
-    """A program in a fork, to its end."""
-    with Fork(_execute, code, *words) as process:
-        return process.finish()
-
-
-def _execute(code: str, *words: str) -> None:
-    sys.argv = ["-c", *words]
-    exec(code, {"__name__": "__main__"})
-
-
 def run(*words: str, environment: Mapping[str, str] | None = None) -> CompletedProcess[str]:
     """The command of the shell in a fork, to its end."""
     with Fork(shell, *words, environment=environment) as process:

@@ -218,12 +218,6 @@ class Source:
             elif self._a_text(node) and self._is_shown(node):
                 yield from dict.fromkeys(templates(node))
 
-    def unmarked(self) -> Iterator[tuple[int, str]]:
-        """Literals of a page with values in them that are not said by `_`."""
-        for node in ast.walk(self.tree):
-            if isinstance(node, ast.JoinedStr) and self._a_text(node) and self._is_shown(node):
-                yield node.lineno, ast.unparse(node)
-
     def _a_text(self, node: ast.AST) -> bool:
         if isinstance(node, ast.Constant) and isinstance(node.value, str):
             text = node.value

@@ -98,7 +98,6 @@ class OpenAIServer(WebServer):
             web.post("/v1/chat/completions", self._chat),
             web.post("/v1/embeddings", self._embed),
             web.get("/v1/models", self._models),
-            web.get("/stats", self._stats),
             web.get("/props", self._tell),
             web.post("/api/show", self._tell),
         ]
@@ -106,9 +105,6 @@ class OpenAIServer(WebServer):
     def stats(self) -> dict[str, Any]:
         """How many calls came, how many put a question that had been put before, and how those went that failed."""
         return {"calls": self.calls, "repeated": self.calls - len(self.seen), "faults": self.faulted}
-
-    async def _stats(self, request: web.Request) -> web.Response:
-        return web.json_response(self.stats())
 
     async def _models(self, request: web.Request) -> web.Response:
         self.listed.append(dict(request.headers))

@@ -48,19 +48,11 @@ class OpenIDServer(WebServer):
         ]
 
     async def _about(self, request: web.Request) -> web.Response:
-        return web.json_response(
-            {
-                "issuer": self.issuer,
-                "authorization_endpoint": f"{self.issuer}/authorize",
-                "token_endpoint": f"{self.issuer}/token",
-                "jwks_uri": f"{self.issuer}/jwks",
-                "end_session_endpoint": f"{self.issuer}/logout",
-                "response_types_supported": ["code"],
-                "subject_types_supported": ["public"],
-                "id_token_signing_alg_values_supported": ["RS256"],
-                "code_challenge_methods_supported": ["S256"],
-            }
-        )
+        paths = {"authorization_endpoint": "authorize", "token_endpoint": "token", "jwks_uri": "jwks"}
+        told = {name: f"{self.issuer}/{path}" for name, path in {**paths, "end_session_endpoint": "logout"}.items()}
+        can = {"response_types": ["code"], "subject_types": ["public"], "code_challenge_methods": ["S256"]}
+        can["id_token_signing_alg_values"] = ["RS256"]
+        return web.json_response({"issuer": self.issuer, **told, **{f"{name}_supported": can[name] for name in can}})
 
     async def _authorize(self, request: web.Request) -> web.Response:
         asked = dict(request.query)

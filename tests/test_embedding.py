@@ -3,11 +3,11 @@
 import asyncio
 import json
 import logging
+import shutil
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -34,6 +34,7 @@ from courtroom.knowledge.embedding import (
 from courtroom.knowledge.litellm_embedding import AT_ONCE, LONGEST, LiteLLMEmbedding, longest
 from courtroom.models.request import ModelError
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
+from tests.docs import ROOT
 from tests.driving import drive
 from tests.server_thread import WebServer
 
@@ -84,27 +85,8 @@ def tiny(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "tiny"
 
 
-def field(number: int, value: int | str | bytes) -> bytes:
-    """One field of a protocol buffer; all numbers here are below 128, all lengths below 16,384."""
-    if isinstance(value, int):
-        return bytes((number << 3, value))
-    data = value.encode() if isinstance(value, str) else value
-    return bytes((number << 3 | 2, len(data) & 127 | 128, len(data) >> 7)) + data
-
-
-def onnx(table: np.ndarray[Any, Any]) -> bytes:
-    """An encoder in ONNX: a token's state is its row of the table."""
-    sizes = b"".join(field(1, size) for size in table.shape)
-    weights = sizes + field(2, 1) + field(8, "table") + field(9, table.astype("<f4").tobytes())
-
-    def tensor(name: str, kind: int, *axes: str) -> bytes:
-        shape = b"".join(field(1, field(2, axis)) for axis in axes)
-        return field(1, name) + field(2, field(1, field(1, kind) + field(2, shape)))
-
-    node = field(1, "table") + field(1, "input_ids") + field(2, "states") + field(4, "Gather")
-    graph = field(1, node) + field(2, "g") + field(5, weights) + field(11, tensor("input_ids", 7, "b", "n"))
-    graph += field(12, tensor("states", 1, "b", "n", "d"))
-    return field(1, 8) + field(7, graph) + field(8, field(2, 13))
+TABLE = ROOT / "tests" / "inputs" / "table.onnx"
+"""An encoder: a token's state is its row of the table (0 0, 1 0, 1 0, 0 1)."""
 
 
 @pytest.mark.parametrize(("pooling", "wanted"), [("", [0.5**0.5, 0.5**0.5]), ("pooling_mode_cls_token", [1, 0])])
@@ -114,7 +96,7 @@ async def test_a_folder_names_its_encoder(pooling: str, wanted: list[float], tin
     tokenizer.pre_tokenizer = Whitespace()
     tokenizer.save(str(tiny / "tokenizer.json"))
     (tiny / "tokenizer_config.json").write_text('{"model_max_length": 2}')
-    (tiny / "model.onnx").write_bytes(onnx(np.array([[0, 0], [1, 0], [1, 0], [0, 1]])))
+    shutil.copy(TABLE, tiny / "model.onnx")
     (tiny / "1_Pooling").mkdir()
     (tiny / "1_Pooling" / "config.json").write_text(json.dumps({pooling: True}))
     assert about_embedding("local/tiny").startswith("local/tiny runs on this machine")

@@ -1,10 +1,8 @@
 """The engine, driven by a scripted model; what a procedure sees of the court, and who looks on of a run."""
 
 from collections import Counter
-from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -62,18 +60,13 @@ def test_what_a_lesson_rests_on_is_on_disk_first(bench: Bench, tmp_path: Path) -
         await court.learn("put", Lesson(phase="norms", ops=(Put(collection="precedents", record={"id": hit.id}),)))
         return Verdict(outcome="learned")
 
-    proceed(bench, tmp_path, look_and_learn)
+    bench.procedures = {"toy": replace(toy(tmp_path), deliberate=look_and_learn)}
+    bench.runner.close()
+    bench.runner = bench.new_runner()
     seen: list[str] = []
     bench.shelf.learn = lambda run, *_: seen.extend(event.path for _, event in bench.store.events(run))
     bench.hear()
     assert "learning/look" in seen
-
-
-def proceed(bench: Bench, folder: Path, deliberate: Callable[[Any], Awaitable[Verdict]]) -> None:
-    """Have the toy procedure go on otherwise."""
-    bench.procedures = {"toy": replace(toy(folder), deliberate=deliberate)}
-    bench.runner.close()
-    bench.runner = bench.new_runner()
 
 
 LONG_S = 3600.0

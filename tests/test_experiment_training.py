@@ -16,10 +16,9 @@ from courtroom.knowledge.lessons import Frozen, Snapshot
 from courtroom.models.request import Reply, Request, Watch
 from courtroom.procedures.verdict.setup import VerdictSetup
 from tests.driving import answered_by, done, drive
-from tests.test_experiments import house, killed
+from tests.test_experiments import house as house  # a fixture
+from tests.test_experiments import killed
 from tests.toy import text_of
-
-__all__ = ["house"]  # a fixture
 
 TRAINED = ("criminal-bus-wallet", "criminal-workshop-burglary")
 TESTED = ("criminal-night-market",)
@@ -36,18 +35,13 @@ def spec(**given: Any) -> Experiment:
     return parsed({**values, **given}, "here")
 
 
-def add_benches(house: Courthouse) -> None:
-    splits = {**dict.fromkeys(TRAINED, "train"), **dict.fromkeys(TESTED, "test")}
-    rows = [Row(id=name, case=house.library.case(name), split=split) for name, split in splits.items()]
-    house.datasets.add("benches", rows)
-
-
 @pytest.fixture(scope="module")
 def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A store with the dataset, whose memory holds something already."""
     home = tmp_path_factory.mktemp("training") / "home"
     house = Courthouse(Settings(home=home))
-    add_benches(house)
+    splits = {**dict.fromkeys(TRAINED, "train"), **dict.fromkeys(TESTED, "test")}
+    house.datasets.add("benches", [Row(id=one, case=house.library.case(one), split=splits[one]) for one in splits])
     taught = VerdictSetup.model_validate({"learning": {"on": True}})
     drive(house, house.new_run("verdict", house.library.case("criminal-well-poison"), taught, 0))
     assert many(memory(house)) == 1

@@ -233,9 +233,7 @@ def killed(experiment: Experiment, kills: Sequence[int]) -> tuple[str, Courthous
     return name, Courthouse()
 
 
-def test_an_experiment_killed_twice_has_the_same_table(
-    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_experiment_killed_has_the_same_table(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     arm = {"procedure": "courtroom-llm", "set": SINGLE}
     experiment = spec(arms=[{**arm, "name": name, "model": f"openai/{name}"} for name in ("a", "b")], at_once=1)
     tables, calls = [], []
@@ -311,6 +309,11 @@ def test_answers_that_count_for_nothing_are_counted_beside_the_score(house: Cour
         "some: 2 answers can't be read and count as wrong.",
         "The arms are not over the same cases (all 6, some 5); a pair is compared on the cases that both have.",
     )
+    again = answers(tmp_path / "again.jsonl", {"m": RIGHT})
+    again.write_text(again.read_text() + json.dumps({"case": "text-0", "model": "m", "prediction": "glad"}))
+    found = done(house, spec(name="again", arms=[{"name": "m", "predictions": str(again)}]))
+    assert found.table.lines[0].values["accuracy"].value == pytest.approx(6 / 7), "several answers are repeats"
+    assert found.steady["m"].consistency == 0.5
 
 
 def test_measures_that_want_judgments_are_not_offered_for_texts(house: Courthouse, tmp_path: Path) -> None:
@@ -324,14 +327,6 @@ def test_measures_that_want_judgments_are_not_offered_for_texts(house: Courthous
     assert any(note.startswith("The answers are plain texts") for note in found.notes)
 
 
-def test_several_answers_to_a_case_are_its_repeats(house: Courthouse, tmp_path: Path) -> None:
-    file = answers(tmp_path / "given.jsonl", {"m": RIGHT})
-    file.write_text(file.read_text() + json.dumps({"case": "text-0", "model": "m", "prediction": "glad"}))
-    found = done(house, spec(arms=[{"name": "m", "predictions": str(file)}]))
-    assert found.table.lines[0].values["accuracy"].value == pytest.approx(6 / 7)
-    assert found.steady["m"].consistency == 0.5
-
-
 @pytest.mark.parametrize(
     ("text", "why"),
     [
@@ -341,9 +336,7 @@ def test_several_answers_to_a_case_are_its_repeats(house: Courthouse, tmp_path: 
         ('{"case": "elsewhere", "prediction": "sad"}\n', "none of the 1 predictions is of a case"),
     ],
 )
-def test_unreadable_predictions_are_refused_with_their_line(
-    house: Courthouse, tmp_path: Path, text: str | None, why: str
-) -> None:
+def test_unreadable_predictions_are_refused(house: Courthouse, tmp_path: Path, text: str | None, why: str) -> None:
     file = tmp_path / "given.jsonl"
     if text is not None:
         file.write_text(text)

@@ -18,13 +18,11 @@ from courtroom.experiments.measures import MEASURES
 from courtroom.experiments.table import CellRow
 from tests.docs import ROOT
 from tests.driving import done, shell
-from tests.pages import house, opened_at, ran, texts
+from tests.pages import house as house  # a fixture
+from tests.pages import opened_at, ran, texts
 from tests.test_experiment_measures import dispute, voted
 from tests.test_experiments import SINGLE, answers, spec
 from tests.test_experiments import texts as rows
-
-__all__ = ["house"]  # a fixture
-
 
 opened = partial(opened_at, "experiments")
 

@@ -3,7 +3,6 @@
 Of the samples' figures every eighth row is worked out again: working out all of them takes minutes.
 """
 
-from collections.abc import Iterator
 from itertools import islice
 from types import ModuleType
 
@@ -11,14 +10,8 @@ import pytest
 
 from courtroom.courthouse import Courthouse
 from tests.benchmarks import bench_claims, measure_judgment, measure_texts, measure_votes
-from tests.benchmarks.tables import new_house
 from tests.benchmarks.write_figures import PAGE
-
-
-@pytest.fixture(scope="module")
-def house() -> Iterator[Courthouse]:
-    with new_house() as house:
-        yield house
+from tests.driving import house as house  # a fixture
 
 
 def published(title: str) -> list[str]:

@@ -19,9 +19,8 @@ from courtroom.language import speaking
 from courtroom.room.scene import RoomScene, scene, spoken, spoken_so_far
 from courtroom.room.scene import speaking as who_speaks
 from tests import pages
-from tests.driving import hearing, house
-
-__all__ = ["house"]  # a fixture
+from tests.driving import hearing
+from tests.driving import house as house  # a fixture
 
 
 @pytest.fixture(scope="module")
@@ -64,9 +63,7 @@ def test_a_gif_shows_the_moments_that_are_kept(scenes: dict[str, RoomScene], tmp
     assert Painter(scene, "wide", "light").picture(shots[-1]).size == SIZES["wide"]
 
 
-def test_what_cannot_be_drawn_is_said_in_a_sentence(
-    scenes: dict[str, RoomScene], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_cannot_be_drawn_is_said(scenes: dict[str, RoomScene], monkeypatch: pytest.MonkeyPatch) -> None:
     scene = scenes["three rounds"]
     of_this_computer = ImageFont.truetype
 

@@ -10,7 +10,7 @@ from courtroom.evaluation import significance
 from courtroom.evaluation.intervals import Interval
 from courtroom.experiments.hypotheses import Hypothesis, Preregistration, findings
 from courtroom.experiments.measures import measures_of
-from courtroom.experiments.spec import TITLES, Experiment, adapted, parsed
+from courtroom.experiments.spec import TITLES, adapted, parsed
 from courtroom.experiments.table import ALL, Pair
 from tests.driving import done
 from tests.test_experiments import BETTER, spec, texts
@@ -20,14 +20,6 @@ from tests.test_experiments import BETTER, spec, texts
 def house(house: Courthouse) -> Courthouse:
     house.datasets.add("feelings", texts())
     return house
-
-
-def locked(experiment: Experiment) -> Preregistration:
-    """All its hypotheses."""
-    given = {"at": "2026-01-01T00:00:00Z", "dataset": "", "prompts": "p"}
-    return Preregistration.model_validate(
-        {**given, "hypotheses": experiment.hypotheses, "specification": experiment.digest}
-    )
 
 
 def test_a_lock_stands_before_the_first_answer(house: Courthouse) -> None:
@@ -89,7 +81,9 @@ def test_a_hypothesis_is_held_not_shown_or_refuted(
         measures_of("labelled")["accuracy"], ALL, *names, 0.0, 0.0, Interval(sign * gap, low, high),
         significance.Tested("McNemar", 0.0, p, cases), p, cases, 1,
     )  # fmt: skip
-    (found,) = findings(locked(experiment), experiment.hypotheses, [pair], experiment.digest, "p")
+    given = {"at": "2026-01-01T00:00:00Z", "dataset": "", "prompts": "p", "hypotheses": experiment.hypotheses}
+    lock = Preregistration.model_validate({**given, "specification": experiment.digest})
+    (found,) = findings(lock, experiment.hypotheses, [pair], experiment.digest, "p")
     assert found.state == state
 
 

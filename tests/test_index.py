@@ -1,7 +1,6 @@
 """The index under damage and beside other processes; and its vectors on a Chroma server, shared by processes."""
 
 import asyncio
-import os
 import shutil
 import socket
 import subprocess
@@ -21,7 +20,8 @@ from courtroom.knowledge.index_folders import WHOLE, IndexFolders, sums
 from courtroom.store.opening import open_store
 from courtroom.upkeep import doctor
 from tests.app_server import answers, free_port
-from tests.forks import Fork, run
+from tests.driving import shell
+from tests.forks import Fork
 from tests.test_knowledge import Counting, knowledge
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::ResourceWarning")
@@ -74,6 +74,14 @@ def graph(folder: Path) -> tuple[VectorIndex, IndexFolders]:
     return VectorIndex(folders, "things", HashedNgrams()), folders
 
 
+async def made_anew(home: Path) -> bool:
+    """Whether a process finds all that it should in a folder that is damaged, or somebody else's."""
+    index, folders = graph(home)
+    found = await index.nearest(Fixed(MANY), QUERY, 1)
+    folders.close()
+    return found[0][0] == "r42" and held(home / "chroma", "things") == {*MANY}
+
+
 async def exact(text: str, texts: dict[str, str]) -> dict[str, float]:
     """Each text's cosine with another one."""
     asked, *rows = await HashedNgrams().embed([text, *texts.values()])
@@ -123,6 +131,9 @@ def open_and_wait(folder: Path) -> None:
     sys.stdin.read()
 
 
+Damage = Callable[[bytes], bytes]
+
+
 def junk(content: bytes) -> bytes:
     return b"junk" * (len(content) // 4)
 
@@ -135,9 +146,7 @@ def half(content: bytes) -> bytes:
     ("name", "damage"),
     [("header.bin", junk), ("data_level0.bin", half), ("data_level0.bin", junk), ("chroma.sqlite3", junk)],
 )
-async def test_a_damaged_folder_is_made_anew(
-    tmp_path: Path, built: Path, name: str, damage: Callable[[bytes], bytes]
-) -> None:
+async def test_a_damaged_folder_is_made_anew(tmp_path: Path, built: Path, name: str, damage: Damage) -> None:
     shutil.copytree(built, tmp_path / "chroma")
     (path,) = (tmp_path / "chroma").rglob(name)
     path.write_bytes(damage(path.read_bytes()))
@@ -184,10 +193,7 @@ async def test_a_folder_of_somebody_else_or_of_before_is_made_anew(tmp_path: Pat
         client.create_collection("things", embedding_function=None).add(ids=["x"], embeddings=[[1.0, 2.0]])
     (foreign / WHOLE).write_bytes(sums(foreign))
     for home in ("foreign", "older", "foreign-chroma"):
-        index, folders = graph(tmp_path / home)
-        assert (await index.nearest(Fixed(MANY), QUERY, 1))[0][0] == "r42"
-        folders.close()
-        assert held(tmp_path / home / "chroma", "things") == {*MANY}
+        assert await made_anew(tmp_path / home)
         assert not (tmp_path / home / "chroma" / "things").exists()
 
 
@@ -196,10 +202,7 @@ async def test_what_a_killed_process_has_half_written_is_made_anew(tmp_path: Pat
     with Fork(write_and_wait, tmp_path) as writer:  # and is killed
         assert writer.line().strip() == "writing", writer.finish().stderr
     assert not (tmp_path / "chroma" / WHOLE).exists()
-    index, folders = graph(tmp_path)
-    assert (await index.nearest(Fixed(MANY), QUERY, 1))[0][0] == "r42"
-    folders.close()
-    assert held(tmp_path / "chroma", "things") == {*MANY}
+    assert await made_anew(tmp_path)
 
 
 async def test_who_comes_second_has_a_folder_of_its_own(tmp_path: Path, built: Path) -> None:
@@ -317,11 +320,9 @@ async def test_a_folder_that_cannot_be_made_and_a_server_that_is_down_are_named_
             await down.nearest(Fixed({"a": "a kettle"}), "kettle", 1)
 
 
-def test_a_first_hearing_writes_its_precedents_to_chroma(tmp_path: Path) -> None:
-    done = run("run", "vacuum-charging", environment={**os.environ, "COURTROOM_HOME": str(tmp_path)})
-    assert done.returncode == 0, done.stderr
-    with chromadb.PersistentClient(str(tmp_path / "chroma")) as client:
-        assert client.get_collection("precedents", embedding_function=None).count() == 48
+def test_a_first_hearing_writes_its_precedents_to_chroma(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COURTROOM_HOME", str(tmp_path))
+    shell("run", "vacuum-charging", "--set", "jury_size=3")
     assert len(held(tmp_path / "chroma", "precedents")) == 48
 
 

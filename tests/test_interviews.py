@@ -7,9 +7,8 @@ import pytest
 from courtroom import Budget, Courthouse
 from courtroom.questions.interview import last_call
 from tests.openai_server import OpenAIServer
-from tests.test_audit import hear, house
-
-__all__ = ["house"]  # a fixture
+from tests.test_audit import hear
+from tests.test_audit import house as house  # a fixture
 
 QUESTION = "What would have convinced you of the other side?"
 

@@ -21,7 +21,8 @@ from courtroom.procedures.juris.baselines import QUESTIONS
 from courtroom.procedures.juris.kept import why_not_kept
 from courtroom.procedures.juris.procedure import JURIS
 from courtroom.procedures.juris.setup import JurisSetup, members
-from tests.driving import answered_by, drive
+from tests.driving import answered_by, hearing
+from tests.driving import house as house  # a fixture
 from tests.toy import Scripted, text_of
 
 TEXT = (
@@ -83,29 +84,20 @@ def panel(**told: Any) -> Scripted:
     return Scripted(reply=said)
 
 
-def asked(model: Scripted, task: str = "") -> list[str]:
-    """All that was asked, or all of one task."""
-    return [text_of(request) for request in model.history if task in ("", request.task.name)]
-
-
 def shown(kind: type, draw: Callable[[Record], Any], record: Record) -> list[Any]:
     """The blocks of a kind in the first part of a view."""
     return [block for block in next(iter(draw(record).values())) if isinstance(block, kind)]
 
 
-def write(house: Courthouse, model: Scripted | None = None, case: Document = CASE, **knobs: object) -> Record:
-    """A run to its end, by a scripted model or offline."""
-    if model is not None:
-        answered_by(house, model)
-    spec = ModelSpec(id=f"scripted-{next(RUNS)}") if model else ModelSpec()
-    run = drive(house, house.new_run("juris", case, JurisSetup.model_validate({"model": spec, **knobs}), 0))
-    return house.record(run)
+def write(house: Courthouse, model: Scripted, **knobs: Any) -> Record:
+    """A run to its end, by a scripted model."""
+    answered_by(house, model)
+    return hearing(house, "juris", CASE, **{"model": ModelSpec(id=f"scripted-{next(RUNS)}"), **knobs})
 
 
 def test_every_sentence_is_a_ballot_and_the_majority_takes_it(house: Courthouse) -> None:
-    record = write(
-        house, panel(ballot=lambda task: {"vote": place(task, "B" if task.seat > 2 else "A")}), roles=ASSESSOR
-    )
+    model = panel(ballot=lambda task: {"vote": place(task, "B" if task.seat > 2 else "A")})
+    record = write(house, model, roles=ASSESSOR)
     assert [stage.name for stage in record.stages] == [
         "Length", "Sentence 1", "Sentence 2", "Sentence 3", "Editing", "Assessment",
     ]  # fmt: skip
@@ -116,6 +108,9 @@ def test_every_sentence_is_a_ballot_and_the_majority_takes_it(house: Courthouse)
     assert not any(vote.changed for votes in record.ballots.values() for vote in votes.values())
     of_jurors = {call.task for call in record.calls if call.member.startswith("juror")}
     assert of_jurors == {"length", "ballot"}, "they do not write"
+    (edit,) = model.prompts("edit")
+    assert all(sentence in edit for sentence in (f"{OTHER} 0", f"{OTHER} 2", "even if the document says it", TEXT))
+    assert f"{GOOD} 0" not in edit, "what the jury did not accept is not shown"
 
 
 def alike(task: Any) -> dict[str, str]:
@@ -148,8 +143,8 @@ def test_a_length_outside_the_range_is_cut_to_it_and_never_asked_again(
 ) -> None:
     model = panel(length={"sentences": proposed}, generate=alike)
     record = write(house, model, tell_target=False, **range_)
-    assert len(asked(model, "length")) == 5
-    assert not any("from 3 to" in text for text in asked(model))
+    assert len(model.prompts("length")) == 5
+    assert not any("from 3 to" in text for text in model.prompts())
     assert sum(stage.stage_kind == "sentence" for stage in record.stages) == length
     cut = f"The jury decided on a length of {proposed}; the range makes it {length}."
     assert (cut in record.notes) == (proposed != length)
@@ -159,11 +154,11 @@ def test_a_length_outside_the_range_is_cut_to_it_and_never_asked_again(
 def test_jurors_are_told_range_length_and_a_place_by_lot(house: Courthouse) -> None:
     model = panel(ballot={"vote": "first"})
     record = write(house, model)
-    assert all("It has to be from 3 to 5." in text for text in asked(model, "length"))
-    assert all('"minimum": 3, "maximum": 5}' in text for text in asked(model, "length"))
-    assert "# Accepted so far: 1 of 3 sentences" in asked(model, "ballot")[5]
-    assert "After the next sentence, 1 more comes." in asked(model, "ballot")[5]
-    assert "The next sentence is the last one." in asked(model, "ballot")[-1]
+    assert all("It has to be from 3 to 5." in text for text in model.prompts("length"))
+    assert all('"minimum": 3, "maximum": 5}' in text for text in model.prompts("length"))
+    assert "# Accepted so far: 1 of 3 sentences" in model.prompts("ballot")[5]
+    assert "After the next sentence, 1 more comes." in model.prompts("ballot")[5]
+    assert "The next sentence is the last one." in model.prompts("ballot")[-1]
     firsts = {request.task.first.startswith(GOOD) for request in model.history if request.task.name == "ballot"}
     assert firsts == {True, False}
     choices = {vote.choice for votes in record.ballots.values() for vote in votes.values()}
@@ -179,16 +174,7 @@ def test_two_sentences_are_no_candidate(house: Courthouse) -> None:
     )
     record = write(house, model)
     assert all(sentence.startswith(OTHER) for sentence in record.run.verdict.details["accepted"])
-    assert any("holds several sentences; give one" in text for text in asked(model, "generate"))
-
-
-def test_key_facts_are_matched_by_one_who_has_not_seen_the_document(house: Courthouse) -> None:
-    model = panel()
-    write(house, model, roles=ASSESSOR)
-    (aligned,) = asked(model, "align")
-    assert TEXT.splitlines()[0] not in aligned
-    (assessed,) = asked(model, "assess")
-    assert TEXT.splitlines()[0] in assessed
+    assert any("holds several sentences; give one" in text for text in model.prompts("generate"))
 
 
 def test_too_few_answers_to_go_on_stop_the_run_in_words(house: Courthouse) -> None:
@@ -225,7 +211,7 @@ def going_beyond() -> Scripted:
 def test_the_editor_that_adds_something_is_asked_again_and_then_the_accepted_sentences_stand(house: Courthouse) -> None:
     model = going_beyond()
     record = write(house, model, shortest=2)
-    assert len(asked(model, "edit")) == 3
+    assert len(model.prompts("edit")) == 3
     assert record.run.verdict.details["accepted"] == list(ACCEPTED)
     assert record.run.verdict.summary == " ".join(ACCEPTED)
     assert any("nothing else: the accepted sentences stand" in note for note in record.notes)
@@ -234,7 +220,7 @@ def test_the_editor_that_adds_something_is_asked_again_and_then_the_accepted_sen
 def test_as_in_the_paper_the_editors_text_is_taken_as_it_is_and_what_goes_beyond_is_marked(house: Courthouse) -> None:
     model = going_beyond()
     record = write(house, model, shortest=2, check_edit=False)
-    (edit,) = asked(model, "edit")
+    (edit,) = model.prompts("edit")
     assert "word by word" not in edit
     assert "keep their order" in edit
     assert record.run.verdict.summary == " ".join(BEYOND)
@@ -246,7 +232,7 @@ def test_as_in_the_paper_the_editors_text_is_taken_as_it_is_and_what_goes_beyond
 def test_a_generator_is_told_the_length_unless_it_is_given_what_the_paper_gives(house: Courthouse, told: bool) -> None:
     model = panel()
     write(house, model, tell_target=told)
-    generates = asked(model, "generate")
+    generates = model.prompts("generate")
     assert all(("of 3 sentences" in text) is told for text in generates)
     assert all("Accepted so far: " in text for text in generates)
     assert [text.count(f"> {GOOD} 0\n") for text in generates] == [0, 0, 1, 1, 1, 1], "both read what was accepted"
@@ -258,11 +244,11 @@ def test_under_paper_jurors_read_the_two_candidates_alone(house: Courthouse) -> 
     model = panel()
     assert write(house, model, **knobs).run.status == "done"
     beyond = re.compile(r'passages|"evidence"|jury|juror|rival|other generator')
-    assert not [text for text in asked(model, "generate") if beyond.search(text)]
-    assert not [text for text in asked(model, "ballot") if "ccepted" in text]
+    assert not [text for text in model.prompts("generate") if beyond.search(text)]
+    assert not [text for text in model.prompts("ballot") if "ccepted" in text]
     model = panel()
     write(house, model)
-    assert all("# Accepted so far" in text for text in asked(model, "ballot"))
+    assert all("# Accepted so far" in text for text in model.prompts("ballot"))
 
 
 def test_the_editor_may_join_reorder_and_clarify_but_not_add_or_leave_out() -> None:
@@ -283,16 +269,6 @@ def test_the_editor_may_join_reorder_and_clarify_but_not_add_or_leave_out() -> N
         (OTHER, "Forty families and Johnson left their houses."),
     ]
     assert [one for one in (*kept, *refused) if why_not_kept((OTHER, GOOD), one, case) is None] == kept
-
-
-def test_the_editor_reads_the_accepted_sentences_and_may_not_add_from_the_document(house: Courthouse) -> None:
-    model = panel()
-    write(house, model)
-    (edit,) = asked(model, "edit")
-    assert all(sentence in edit for sentence in (f"{GOOD} 0", f"{GOOD} 2"))
-    assert "even if the document says it" in edit
-    assert TEXT in edit
-    assert f"{OTHER} 0" not in edit, "what the jury did not accept is not shown"
 
 
 def test_variants_leave_out_what_they_say(house: Courthouse) -> None:
@@ -341,8 +317,9 @@ def test_a_text_is_scored_sentence_by_sentence_and_by_key_facts_and_as_a_whole(h
     assert by_fact.rows == (("Families left.", "1"), ("Nobody was hurt.", "not stated"))
     judged = {request.task.name: text_of(request) for request in model.history if request.spec.id == "judge"}
     assert judged.keys() == {"keyfacts", "factcheck", "align", "assess"}
+    assert [name for name, text in judged.items() if TEXT.splitlines()[0] not in text] == ["align"]
     assert GOOD not in judged["keyfacts"].replace(CASE.text, "")
-    assert not any(CASE.reference in text for text in asked(model))
+    assert not any(CASE.reference in text for text in model.prompts())
     _, _, model = assessed(house, key_facts="reference")
     assert {one.task.name for one in model.history if CASE.reference in text_of(one)} == {"keyfacts"}
 
@@ -355,7 +332,7 @@ def test_summit_refines_by_the_evaluators_advice_until_it_stops_or_turns_run_out
     record = write(house, model, variant="summit", refinements=2, roles={"evaluator": {"id": "critic"}})
     assert [request.task.name for request in model.history] == ["write", "advise", "refine", "advise", "refine"]
     assert {request.spec.id for request in model.history if request.task.name == "advise"} == {"critic"}
-    _, first, refine, second, _ = asked(model)
+    _, first, refine, second, _ = model.prompts()
     assert f"> {GOOD}" in first
     assert all(part in refine for part in ("> It lacks the river.", "> Add the river.", f"> {GOOD}"))
     assert f"> {OTHER}" in second
@@ -382,7 +359,7 @@ def test_a_model_that_writes_alone_is_told_of_no_panel(house: Courthouse, varian
     model = panel(advise=ADVICE)
     write(house, model, variant=variant, refinements=1)
     assert len(model.history) == (3 if variant == "summit" else 1), "one call, but for the refinement"
-    words = "\n".join(asked(model)).replace(CASE.text, "").casefold()
+    words = "\n".join(model.prompts()).replace(CASE.text, "").casefold()
     assert re.findall(r"jur(?:y|or)|generator|editor|panel|vote|candidate|accepted", words) == []
     assert ("evaluator" in words) == (variant == "summit")
     model = panel()
@@ -416,6 +393,10 @@ def test_seats_of_one_model_with_one_prompt_are_told_in_plain_words() -> None:
     for model, said in judges.items():
         assert said in JurisSetup.model_validate({**two, "roles": {"assessor": {"id": model}}}).warnings()[-1]
     assert preset("Paper, with its models", model={"id": "openai/gpt-4.1"}).warnings() == (), "it writes nothing there"
+    others = {role: {"id": f"openai/{role}"} for role in ("generator", "editor")}
+    named = JurisSetup.model_validate({**ONE, "roles": {**others, "assessor": ONE["model"]}})
+    assert named.assessor_chosen, "where it only votes"
+    assert not named.model_copy(update={"roles": {"assessor": named.model}}).assessor_chosen
 
 
 @pytest.mark.parametrize("title", ["Paper, with its models", "Seven points of view"])
@@ -446,8 +427,8 @@ def test_a_point_of_view_reaches_its_seat_alone(house: Courthouse, stated: dict[
     model = panel()
     record = write(house, model, points_of_view=stated, longest=3, order="fixed")
     for task, seats in (("length", 5), ("ballot", 5), ("generate", 2)):
-        assert len(set(asked(model, task)[:seats])) == (seats if stated else 1), task
-    assert all((f"> {view}" in "\n".join(asked(model))) == bool(stated) for view in SEVEN.values())
+        assert len(set(model.prompts(task)[:seats])) == (seats if stated else 1), task
+    assert all((f"> {view}" in "\n".join(model.prompts())) == bool(stated) for view in SEVEN.values())
     (table,) = views.jurors(record)[""]
     assert [row[2] for row in table.rows] == [stated.get(f"juror-0{seat}") for seat in range(1, 6)]
 
@@ -459,13 +440,6 @@ def test_the_assessor_is_never_the_runs_own_model(house: Courthouse, part: str, 
     assert not any(call.member == "assessor" for call in record.calls)
     assert record.run.verdict.details["assessment"] is None
     assert "has no model of its own" in str(views.measures(record))
-
-
-def test_the_runs_model_may_assess_where_it_only_votes() -> None:
-    others = {role: ModelSpec(id=f"openai/{role}") for role in ("generator", "editor")}
-    named = JurisSetup(model=ModelSpec(id="openai/one"), roles={**others, "assessor": ModelSpec(id="openai/one")})
-    assert named.assessor_chosen
-    assert not named.model_copy(update={"roles": {"assessor": ModelSpec(id="openai/one")}}).assessor_chosen
 
 
 @pytest.mark.usefixtures("server")

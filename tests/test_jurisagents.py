@@ -17,10 +17,9 @@ from courtroom.models.request import Request
 from courtroom.models.schema import schema_of
 from courtroom.procedures import PROCEDURES
 from courtroom.procedures.jurisagents.tasks import ReasonedJudgment
-from tests.driving import answered_by, hearing, house
+from tests.driving import answered_by, hearing
+from tests.driving import house as house  # a fixture
 from tests.toy import Scripted, text_of
-
-__all__ = ["house"]  # a fixture
 
 CASE = CriminalCase(
     id="phone",
@@ -71,10 +70,6 @@ def stages(record: Record) -> list[str]:
     return [stage.name for stage in record.stages]
 
 
-def asked(model: Scripted, task: str) -> list[str]:
-    return [text_of(request) for request in model.history if request.task.name == task]
-
-
 def test_an_objection_leads_to_a_second_instance_whose_judgment_is_final(house: Courthouse) -> None:
     record = hear(house, Court())
     assert stages(record) == [
@@ -103,7 +98,7 @@ def test_the_assistant_looks_up_ten_statutes_and_charges_dense_and_five_preceden
     assert [(first[of].query.mode, len(first[of].hits)) for of in ("statutes", "charges")] == [("dense", 10)] * 2
     assert (first["cases"].query.mode, first["cases"].query.weights) == ("hybrid", (1.0, 0.3))
     assert {r.query.text for r in first.values()} == {"A telephone was taken."}
-    assert [text.count("\nDecided:\n") for text in asked(model, "decide")] == [5, 5], "whatever they are"
+    assert [text.count("\nDecided:\n") for text in model.prompts("decide")] == [5, 5], "whatever they are"
 
 
 def test_each_role_sees_what_the_paper_gives_it(house: Courthouse) -> None:
@@ -113,16 +108,22 @@ def test_each_role_sees_what_the_paper_gives_it(house: Courthouse) -> None:
     seen = [(request.task.name, text_of(request)) for request in model.history]
     facts = "took a telephone worth 2,600 yuan from a café table"
     assert {name for name, text in seen if facts in text} == {"extract", "summarise", "respond", "petition"}
-    first, second = asked(model, "decide")
+    first, second = model.prompts("decide")
     assert "Articles of the Criminal Law that may apply" in first
     assert "Charges that may apply" in first
     assert ("A shorter term." in first, "A shorter term." in second) == (False, True)
 
 
 def test_key_frames_go_to_the_roles_that_read_the_facts(house: Courthouse) -> None:
-    model = Court()
-    hear(house, model, house.library.case("criminal-bus-wallet"))
+    case, model = house.library.case("criminal-bus-wallet"), Court()
+    hear(house, model, case)
     assert {one.task.name for one in model.history if one.pictures} == {"extract", "summarise", "respond", "petition"}
+    model = Court()
+    hear(house, model, case, pictures=False)
+    assert len(model.history) == 8
+    for request in model.history:
+        assert not request.pictures
+        assert not any(frame.description in text_of(request) for frame in case.frames)
 
 
 def test_without_the_knowledge_base_nothing_is_looked_up(house: Courthouse) -> None:
@@ -142,7 +143,7 @@ def test_a_judgment_that_contradicts_itself_is_asked_again(house: Courthouse) ->
     record = hear(house, model)
     assert record.run.status == "failed"
     assert "can't go on without this answer" in record.run.reason
-    assert len(asked(model, "decide")) == 3  # asked, and asked again twice
+    assert len(model.prompts("decide")) == 3  # asked, and asked again twice
 
 
 def test_a_case_analysis_ends_with_a_choice_and_a_crime_amount_with_a_sum(house: Courthouse) -> None:
@@ -161,7 +162,7 @@ def test_a_case_analysis_ends_with_a_choice_and_a_crime_amount_with_a_sum(house:
     amount = CriminalCase(id="a", title="a", asked="crime_amount", facts="He took 1,500 yuan, then 7,000 yuan.")
     record = hear(house, model, amount)
     assert record.run.verdict.details == {"amount": 8500.0}
-    told = asked(model, "extract")[-1]
+    told = model.prompts("extract")[-1]
     assert "Which criminal acts do the facts hold, whoever did them" in told
     assert "did that person commit" not in told
 
@@ -207,16 +208,6 @@ def test_a_term_is_predicted_with_charge_and_article_given_or_without(house: Cou
     assert hear(house, model, TERM_OF, given=False).run.verdict.details["judgment"]["charges"] == ["theft"]
     assert model.history
     assert not any("snatch" in text_of(one).partition("# Charges that may")[0] for one in model.history)
-
-
-def test_without_pictures_nobody_is_shown_a_frame_or_its_description(house: Courthouse) -> None:
-    case = house.library.case("criminal-bus-wallet")
-    model = Court()
-    hear(house, model, case, pictures=False)
-    assert len(model.history) == 8
-    for request in model.history:
-        assert not request.pictures
-        assert not any(frame.description in text_of(request) for frame in case.frames)
 
 
 def test_reasons_come_before_the_decision_where_the_setup_asks_for_them(house: Courthouse) -> None:
@@ -299,7 +290,7 @@ def test_one_judge_alone_is_told_of_no_panel_and_no_knowledge_base_that_is_not_t
     for word in ("hearing", "colleague", "junior", "senior", "chief", "listed", "looked up", "may apply"):
         assert word not in text_of(request)
     hear(house, model, variant="no-knowledge")
-    assert ["may apply" in text for text in asked(model, "decide")] == [False, False]
+    assert ["may apply" in text for text in model.prompts("decide")] == [False, False]
 
 
 def precedent(name: str, facts: str, **gold: object) -> CriminalCase:
@@ -312,7 +303,7 @@ def test_a_run_looks_in_the_knowledge_base_that_its_setup_names(house: Courthous
     house.knowledge.of("statutes", "mine").add([mine, late])
     model = Court(objects=False)
     record = hear(house, model, base="mine")
-    (decide,) = asked(model, "decide")
+    (decide,) = model.prompts("decide")
     assert "Article 264:\n> Whoever steals a telephone ..." in decide
     assert "Article 133 (133-1):\n> Dangerous driving ..." in decide, "an answer takes whole numbers"
     assert "unofficial" not in decide
@@ -354,7 +345,7 @@ def test_of_a_precedent_and_its_translation_the_one_in_the_cases_language_stands
 def test_a_precedent_too_unlike_the_case_is_not_shown_and_this_is_told(house: Courthouse) -> None:
     model = Court()
     record = hear(house, model, likeness=0.95)
-    assert not any("# Similar cases" in text for text in asked(model, "decide"))
+    assert not any("# Similar cases" in text for text in model.prompts("decide"))
     question = CriminalCase(id="q", title="q", asked="case_analysis", facts="Which is right?", options=tuple("abcd"))
     of_question = hear(house, Court(), question, likeness=0.95)
     for found, stages_told in ((record, ["retrieval", "second-instance"]), (of_question, ["retrieval"])):

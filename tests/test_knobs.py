@@ -1,5 +1,6 @@
 """The knobs that studies of juries turn, which are off by default; and where a setup departs from a paper."""
 
+import json
 from typing import Any
 
 import pytest
@@ -12,12 +13,10 @@ from courtroom.experiments.spec import parsed
 from courtroom.procedures import PROCEDURES
 from courtroom.procedures.verdict.alignment import Adapter
 from tests.docs import ROOT
-from tests.driving import arms_of, done, house
+from tests.driving import arms_of, done
+from tests.driving import house as house  # a fixture
 from tests.pages import page
-from tests.write_prompts import FOLDER, KNOBS, OFF, under
-
-__all__ = ["house"]  # a fixture
-
+from tests.write_prompts import KNOBS, OFF, under
 
 SAID = {
     "count-seen-all": "# How the jury stands\n\nThe last ballot of the whole jury before this round, you included: guilty",
@@ -33,11 +32,6 @@ SAID = {
 def begins_with(now: Any, given: Any) -> bool:
     """Whether a setting is as given, with all that was drawn after it."""
     return bool((now[: len(given)] if isinstance(given, list) else now) == given)
-
-
-@pytest.mark.parametrize("name", list(KNOBS))
-def test_the_prompts_under_a_knob_are_those_on_file(house: Courthouse, name: str) -> None:
-    assert under(house, *KNOBS[name]) == (FOLDER / f"knob-{name}.txt").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("name", list(SAID))
@@ -57,12 +51,6 @@ def test_two_arms_of_a_knob_run_offline_and_ask_otherwise(house: Courthouse, nam
         assert (SAID[name] in under(house, procedure, given)) is (arm == "on")
 
 
-def test_each_knob_has_a_row_in_the_documentation() -> None:
-    told = (ROOT / "docs" / "procedures.md").read_text(encoding="utf-8")
-    assert not [path for _, changes in KNOBS.values() for path in changes if f"| `{path}` |" not in told]
-
-
-GEMINI = "gemini/gemini-2.5-flash-lite"
 PAPER = (PaperSetting("model.temperature", 0.0, "4.1"), PaperSetting("roles.clerk.max_tokens", 512, "4.2"))
 
 
@@ -86,33 +74,9 @@ def test_a_role_that_is_given_another_model_keeps_everything_else_of_the_runs_mo
     assert (judge.id, judge.temperature, judge.max_tokens) == ("openai/other", 0.0, 4000)
 
 
-NUMBERS: dict[str, dict[str, object]] = {
-    "cyberjurors": {
-        **{"jury_size": 17, "rounds": 3, "grounding_rounds": 3, "norms": 3, "consensus": 0.8, "tie": "buyer"},
-        **{"key_media": None, "model.temperature": 0.7, "model.max_tokens": 2048, "model.id": GEMINI},
-        **{"embedding": "local/longformer", "graph.least": 0, "wording": "paper", "recall": "nothing"},
-        **{"field_order": "paper", "persona_examines": True, "examination": "own", "model.extra": {}},
-    },
-    "juris": {
-        **{"jury_size": 5, "jury": "fixed", "members.editor.id": "ollama/mistral:7b", "tell_target": False},
-        **{"check_edit": False, "points_of_view": {}},
-    },
-    "courtroom-llm": {
-        **{"judges": 5, "shots": 1, "hearings": 5, "model.temperature": 0.5, "model.id": "openai/gpt-4o"},
-        **{"embedding": "local/en-core-web-sm", "cases_of": "both labels", "argument_sentences": 1},
-        "roles.prosecutor.temperature": 0.5,
-    },
-    "jurisagents": {
-        **{"statutes": 10, "charges": 10, "precedents": 5, "ranking": "dense", "appeal": True, "reasons": False},
-        **{"model.temperature": 0.0, "model.id": "openai/gpt-4o", "likeness": 0.0, "defendants": "primary"},
-        **{"first_judgment": "none", "fuller": False, "pictures": True},
-    },
-    "verdict": {
-        **{"ranking": "dense", "shortlist": 5, "turns": 3, "precedents": 3, "directives": 3, "topo": "count"},
-        **{"alpha": 0.4, "beta": 0.3, "gamma": 0.3, "learning.prune": 0.3, "model.temperature": 0, "model.top_p": 0.9},
-        **{"embedding": "local/qwen3-embedding-8b", "reasons_first": False, "fuller": False, "learning.terms": True},
-    },
-}
+NUMBERS: dict[str, dict[str, Any]] = json.loads(
+    (ROOT / "tests" / "inputs" / "numbers.json").read_text(encoding="utf-8")
+)
 """As they stand in the papers: CyberJurors 5, B.2, C.1; JURIS 4.1; Courtroom-LLM 4.1, 4.2; JurisAgents 2.2, 4.1; VERDICT C."""
 
 

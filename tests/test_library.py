@@ -42,7 +42,7 @@ def own(library: Library) -> list[str]:
     return [case.id for case in library.cases() if not case.bundled]
 
 
-def test_a_case_is_taken_in_with_its_media(library: Library, store: MediaStore) -> None:
+def test_a_case_is_taken_in_deleted_and_restored(library: Library, store: MediaStore) -> None:
     added = library.add(package(transaction={"product": "Kettle", "price": 1234.5}))
     (medium,) = added.media()
     assert medium.sha256 is not None
@@ -52,6 +52,12 @@ def test_a_case_is_taken_in_with_its_media(library: Library, store: MediaStore) 
     assert (summary.id, summary.bundled, summary.images, summary.videos) == ("kettle", False, 1, 0)
     assert summary.brief == ("Digital & Appliances", "1,234.50 CNY", "2 pieces of evidence")
     assert (summary.real, summary.picture) == ("", medium)
+    deleted = library.delete("kettle")
+    assert deleted == added
+    with pytest.raises(CaseError, match="There is no case “kettle”"):
+        library.case("kettle")
+    assert library.restore(deleted) == library.case("kettle") == added
+    assert own(library) == ["kettle"]
 
 
 def test_a_case_with_errors_is_refused_and_leaves_nothing_behind(library: Library, store: MediaStore) -> None:
@@ -79,17 +85,6 @@ def test_threads_that_add_under_one_id_lose_nothing(library: Library) -> None:
         added = list(threads.map(lambda title: library.add(package(title=title)), titles))
     assert {case.id for case in added} == {"kettle", *(f"kettle-{number}" for number in range(2, 9))}
     assert [library.case(case.id).title for case in added] == titles
-
-
-def test_a_deleted_case_can_be_restored(library: Library) -> None:
-    added = library.add(package())
-    deleted = library.delete("kettle")
-    assert deleted == added
-    with pytest.raises(CaseError, match="There is no case “kettle”"):
-        library.case("kettle")
-    assert library.restore(deleted) == added
-    assert library.case("kettle") == added
-    assert own(library) == ["kettle"]
 
 
 def lines(count: int, *bad: str) -> bytes:

@@ -125,9 +125,8 @@ async def test_waiting_for_a_turn_counts_neither_for_the_time_out_nor_for_the_la
     assert all(reply.latency_s < 1.5 and reply.attempts == 1 for reply in replies)
 
 
-async def test_a_server_with_two_slots_gives_each_answer_once_though_most_wait_longer_than_the_time_out(
-    tmp_path: Path,
-) -> None:
+async def test_a_server_with_two_slots_gives_each_answer_once(tmp_path: Path) -> None:
+    """Though most wait longer than the time-out."""
     async with clocked(tmp_path, delay=0.1, slots=2) as (server, pool):
         replies = await asked(pool, *questions(60, timeout_s=1.5))
         lowered = pool.limits.limiters[("test", "openai/any")]._adapted

@@ -19,7 +19,6 @@ from aiohttp import web
 
 from courtroom import Courthouse, ModelSpec
 from courtroom.media.store import MediaStore
-from courtroom.models import failures
 from courtroom.models.capabilities import CONTEXT, Capabilities
 from courtroom.models.pool import Call, ModelPool
 from courtroom.models.repair import read_answer
@@ -30,18 +29,11 @@ from courtroom.store.opening import open_store
 from courtroom.store.writer import Writer
 from tests.driving import drive, hearing, prepared, until
 from tests.openai_server import Answer, OpenAIServer, refusal
-from tests.pages import house, page, texts
+from tests.pages import house as house  # a fixture
+from tests.pages import page, texts
 from tests.say import Watch, Word, ask, either_way, picture, question, there
 
-__all__ = ["house"]  # a fixture
-
-
-@pytest.fixture(autouse=True)
-def no_pause(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(failures, "backoff_s", lambda number: 0.0)
-    monkeypatch.setattr(failures, "LOADING_PAUSE_S", 0.01)
-    for name in ("OPENAI_API_KEY", "OPENAI_API_BASE", "OPENAI_BASE_URL"):
-        monkeypatch.delenv(name, raising=False)
+pytestmark = pytest.mark.usefixtures("no_pause")
 
 
 def is_word(reply: Reply) -> bool:
@@ -58,9 +50,7 @@ def model_at(server: OpenAIServer, folder: Path) -> Iterator[ModelPool]:
 
 @either_way
 @pytest.mark.parametrize("fault", ["500", "cut body", "hang"])
-async def test_a_fault_that_may_pass_is_tried_as_often_as_set_and_no_more(
-    fault: str, watch: Watch, tmp_path: Path
-) -> None:
+async def test_a_fault_that_may_pass_is_tried_as_often_as_set(fault: str, watch: Watch, tmp_path: Path) -> None:
     await ModelPool(MediaStore(tmp_path)).warm()
     hangs = fault == "hang"
     with OpenAIServer(faults=1.0, only=(fault,)) as server:
@@ -130,9 +120,8 @@ OLLAMA_BLIND = "this model is missing data required for image input"
 
 
 @pytest.mark.parametrize("message", [LLAMA_BLIND, OLLAMA_BLIND])
-async def test_of_many_pictures_for_a_model_that_sees_none_one_is_sent_and_none_after_a_restart(
-    message: str, tmp_path: Path
-) -> None:
+async def test_a_model_that_sees_none_is_sent_one_picture_alone(message: str, tmp_path: Path) -> None:
+    """And none after a restart."""
     photo = picture(MediaStore(tmp_path))
     blind: Answer = lambda body: refusal(500, message) if "image_url" in json.dumps(body["messages"]) else None  # noqa: E731
     with OpenAIServer(answer=blind, delay=0.05) as server:
@@ -178,9 +167,7 @@ async def test_an_answer_longer_than_the_context_is_asked_for_with_the_room_ther
     ],
     ids=["llama.cpp", "Ollama", "vLLM", "nonsense"],
 )
-async def test_a_server_is_asked_once_how_much_its_model_holds(
-    provider: str, told: dict[str, Any], context: int | None
-) -> None:
+async def test_a_server_is_asked_once_what_it_holds(provider: str, told: dict[str, Any], context: int | None) -> None:
     spec = ModelSpec(id=f"{provider}/any", connection="test")
     with OpenAIServer(**told) as server:
         address = server.url.removesuffix("/v1") if provider == "ollama" else server.url

@@ -22,36 +22,25 @@ def written(path: Path) -> list[str]:
     return path.read_text(encoding="utf-8").splitlines()
 
 
-@pytest.mark.parametrize("end", ["\n", "\r", "\x0b", "\x85", "\u2028"], ids=ascii)
-def test_a_message_with_line_ends_is_one_line(tmp_path: Path, end: str) -> None:
-    house = Courthouse(Settings(home=tmp_path))
-    LOG.warning("the server said: %s", f"no{end}{FORGED}")
-    house.close()
-    (line,) = written(house.settings.log_file)
-    assert "the server said: no\\" in line
-    assert line.endswith(FORGED)
-
-
-def failing(settings: Settings, why: str) -> list[str]:
-    """The lines in which a log tells of an exception."""
-    house = Courthouse(settings)
+def test_no_line_of_a_message_or_a_traceback_looks_like_a_record(tmp_path: Path) -> None:
+    house, ends = Courthouse(Settings(home=tmp_path)), ("\n", "\r", "\x0b", "\x85", "\u2028")
+    for end in ends:
+        LOG.warning("the server said: %s", f"no{end}{FORGED}")
     try:
-        raise ValueError(why)
+        raise ValueError(f"no\n{FORGED}\x1b[2J")
     except ValueError:
         LOG.exception("failed")
     house.close()
-    return written(settings.log_file)
-
-
-def test_a_traceback_keeps_its_lines_and_none_of_them_looks_like_a_record(tmp_path: Path) -> None:
-    first, *trace = failing(Settings(home=tmp_path), f"no\n{FORGED}\x1b[2J")
+    lines = written(house.settings.log_file)
+    said, (first, *trace) = lines[: len(ends)], lines[len(ends) :]
+    assert all("the server said: no\\" in line and line.endswith(FORGED) for line in said)
     assert first.endswith("failed")
     assert Path(__file__).name in "".join(trace)
     assert trace[-1].strip() == f"{FORGED}\\x1b[2J"
     assert all(line.startswith("    ") for line in trace)
 
 
-def test_a_log_in_json_says_of_which_run_and_path_a_record_is_and_holds_no_key(
+def test_a_log_in_json_holds_runs_and_no_key(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     # Without what another test has had written to standard error.

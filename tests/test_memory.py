@@ -24,9 +24,8 @@ from courtroom.procedures.verdict.setup import Learning, VerdictSetup
 from courtroom.procedures.verdict.tasks import DraftJudgment, FinalJudgment, Turn
 from courtroom.store.opening import open_store
 from tests.benchmarks.bench_retrieval import invented
-from tests.driving import finished, hearing, house, replayed
-
-__all__ = ["house"]  # a fixture
+from tests.driving import finished, hearing, replayed
+from tests.driving import house as house  # a fixture
 
 QUICK = VerdictSetup(learning=Learning(on=True, terms=False, batch=2, alike=0.35, decay=0.25))
 CASES = bundled_cases()
@@ -48,10 +47,11 @@ def test_a_session_of_over_sixty_cases_has_all_phases_and_replays_to_the_same_me
     # Facts as in a theft, a real judgment that is another: the directives that point to theft are wrong here.
     misleading = {"gold": Gold(relevant_articles=(270,), charges=("侵占",))}
     again = [case.model_copy(update={**misleading, "id": f"{name}-{case.id}"}) for name in "ab" for case in THEFTS]
-    cases = [*CASES, *again]
-    assert len(cases) >= 60
+    cases = [*[case for case in CASES if case.language == "zh"][:50], *again]
+    assert len(cases) > 60
+    forgetful = QUICK.model_copy(update={"learning": QUICK.learning.model_copy(update={"decay": 0.5})})
     for case in cases:
-        hear(house, case)
+        hear(house, case, forgetful)
     lessons = house.knowledge.lessons.all()
     phases = Counter(taught.phase for taught in lessons)
     assert phases["archive"] + phases["buffer"] == len(cases)
@@ -111,10 +111,6 @@ def trajectory(judged: int, drafts: Sequence[int], passed: bool = True, hits: tu
     return Trajectory(turns, FinalJudgment.model_validate(given), hits)
 
 
-def test_the_reasoning_of_a_standard_leaves_out_the_rejected_drafts() -> None:
-    assert trajectory(293, (234, 293)).reasoning == "Article 293.\nt"
-
-
 def test_a_fork_and_a_case_without_a_known_judgment_teach_nothing(house: Courthouse) -> None:
     parent = hear(house, CASES[30])
     before, lessons = kept(house), len(house.knowledge.lessons.all())
@@ -146,12 +142,6 @@ def test_what_was_learned_from_a_case_does_not_reach_it(house: Courthouse) -> No
     assert born.id in seen(hear(house, unheard, plain))["directives"]
 
 
-def judged_by(judged: Sequence[int], real: Sequence[int]) -> Standard:
-    """A standard by the articles of its judgment and of the real one."""
-    verdict, gold = (Judgment(relevant_articles=tuple(articles), charges=("c",)) for articles in (judged, real))
-    return Standard(id=f"s-{judged}-{real}", case="c", facts="f", reasoning="r", verdict=verdict, gold=gold)
-
-
 @pytest.mark.parametrize(
     ("judged", "real", "drafts", "passed", "moves"),
     [
@@ -176,8 +166,9 @@ def test_confidence_goes_with_what_was_right(
 
     in_view = [Directive(id=f"d-{article}", text="t", anchor=article) for article in (264, 266)]
     hits = tuple(Hit(id=one.id, similarity=0.5, record=one.model_dump(mode="json")) for one in in_view)
-    went, standard = trajectory(judged, drafts, passed, hits), judged_by([judged], [real])
-    asyncio.run(confidence(Hearing(), went, standard, archived=passed and judged == real))
+    went = trajectory(judged, drafts, passed, hits)
+    said, gold = (Judgment(relevant_articles=(article,), charges=("c",)) for article in (judged, real))
+    asyncio.run(confidence(Hearing(), went, wrong("c", "f", "r", gold, said), archived=passed and judged == real))
     assert moved == moves
 
 
@@ -185,11 +176,17 @@ THEFT = Judgment(relevant_articles=(264,), charges=("theft",))
 FRAUD = Judgment(relevant_articles=(266,), charges=("fraud",))
 
 
-def test_iou_is_the_overlap_of_tags() -> None:
+def test_the_equations_on_examples_worked_out_by_hand() -> None:
     """{264, theft} and {264, 266, theft, fraud}: two shared of four."""
     assert memory.iou(memory.tags_of((264,), ("theft",)), memory.tags_of((264, 266), ("theft", "fraud"))) == 2 / 4
     assert memory.iou(memory.tags_of((264,)), memory.tags_of((266,))) == 0
     assert memory.iou(frozenset(), frozenset()) == 0
+    assert memory.score(0.5, 1.0, 0.25) == pytest.approx(0.4 * 0.5 + 0.3 * 1.0 + 0.3 * 0.25)
+    assert memory.score(0.5, 1.0, -0.9) == pytest.approx(0.5)  # texts that point apart count as unlike, not less
+    assert memory.score(1.0, 0.0, 0.0, weights=(0.0, 0.5, 0.5)) == 0
+    assert memory.merged_confidence([0.4, 0.3]) == pytest.approx(0.7)
+    assert memory.merged_confidence([0.8, 0.7]) == 1.0
+    assert memory.merged_confidence([0.8, 0.7], most=0.9) == 0.9
 
 
 def test_standards_are_linked_where_labels_are_identical_and_vectors_near() -> None:
@@ -209,18 +206,6 @@ def test_standards_are_linked_where_labels_are_identical_and_vectors_near() -> N
     assert activated(known, ["a"], 0.6, 2, without={"b"})[0] == {"a"}, "no link leads over what is left out"
     known.remove("a")
     assert known.links(thefts, 0.6).tolist() == [[False, True], [True, False]]
-
-
-def test_the_score_weighs_overlap_activation_and_similarity() -> None:
-    assert memory.score(0.5, 1.0, 0.25) == pytest.approx(0.4 * 0.5 + 0.3 * 1.0 + 0.3 * 0.25)
-    assert memory.score(0.5, 1.0, -0.9) == pytest.approx(0.5)  # texts that point apart count as unlike, not less
-    assert memory.score(1.0, 0.0, 0.0, weights=(0.0, 0.5, 0.5)) == 0
-
-
-def test_merged_confidences_are_summed_and_clipped() -> None:
-    assert memory.merged_confidence([0.4, 0.3]) == pytest.approx(0.7)
-    assert memory.merged_confidence([0.8, 0.7]) == 1.0
-    assert memory.merged_confidence([0.8, 0.7], most=0.9) == 0.9
 
 
 def standard(name: str, facts: str, judgment: Judgment, reasoning: str = "It was taken secretly.") -> Standard:
@@ -267,6 +252,12 @@ async def test_the_memory_recalls_what_fits_by_labels_graph_and_facts_weighed_as
     assert hits[0].parts.topo == 1  # the seed is the nearest of the others
     (first, *_) = await base.answer(recall("standards", weights=(0.0, 0.0, 1.0)))
     assert first.parts.score == first.parts.semsim
+    share, count = [
+        {hit.id: hit.parts.topo for hit in await base.answer(recall("standards", topo=topo)) if hit.parts}
+        for topo in ("share", "count")
+    ]
+    assert max(share.values()) <= 1 < max(count.values())
+    assert all(count[name] == int(count[name]) for name in count)
     # As earlier versions asked: what they saw is found.
     assert recall("standards").model_dump().keys().isdisjoint({"weights", "topo"})
 
@@ -311,15 +302,6 @@ async def test_a_contrast_is_of_a_correct_and_an_incorrect_trajectory_with_the_s
     assert await due(base, phase="refinement", of="standard-coin", threshold=1) == []  # once is enough
 
 
-async def test_activated_neighbours_are_counted_or_their_share_is_taken(base: Knowledge) -> None:
-    share, count = [
-        {hit.id: hit.parts.topo for hit in await base.answer(recall("standards", topo=topo)) if hit.parts}
-        for topo in ("share", "count")
-    ]
-    assert max(share.values()) <= 1 < max(count.values())
-    assert all(count[name] == int(count[name]) for name in count)
-
-
 def test_facts_thought_and_judgment_are_embedded() -> None:
     one = standard("bus", "A wallet was taken.", THEFT, "It was taken secretly.")
     assert one.text == f"A wallet was taken.\nIt was taken secretly.\n{THEFT}"
@@ -327,6 +309,7 @@ def test_facts_thought_and_judgment_are_embedded() -> None:
     assert (judgment.relevant_articles, judgment.charges) == ((293, 25), ("b", "a"))
     assert judgment.same_labels(Judgment(relevant_articles=(25, 293), charges=("A", "b")))
     assert not judgment.same_labels(Judgment(relevant_articles=(25,), charges=("a", "b")))
+    assert trajectory(293, (234, 293)).reasoning == "Article 293.\nt", "rejected drafts are left out"
 
 
 def seen(record: Record) -> dict[str, list[str]]:
@@ -377,10 +360,11 @@ async def test_a_recall_embeds_only_what_is_new(base: Knowledge, monkeypatch: py
 
 
 async def test_a_large_memory_finds_what_comparing_every_record_finds(monkeypatch: pytest.MonkeyPatch) -> None:
-    """By signs first, as each vector is compared where there are few."""
+    """By signs first, as each vector is compared where there are few. The table grows twice."""
+    monkeypatch.setattr(memory_view, "BLOCK", 150)
     laws = ((264, "盗窃"), (266, "诈骗"), (293, "寻衅滋事"), (234, "故意伤害"))
     judgments = [Judgment(relevant_articles=(law,), charges=(charge,)) for law, charge in laws]
-    facts = invented(1_200, 1)
+    facts = invented(400, 1)
     standards = [standard(f"{n}", text, judgments[n % len(laws)]) for n, text in enumerate(facts)]
     made = ((n, one.id) for n, one in enumerate(standards) if not n % 2)
     directives = [

@@ -17,14 +17,13 @@ from courtroom.experiments.spec import Arm, Experiment, read_toml
 from courtroom.experiments.table import CellRow, Pair
 from courtroom.figures.experiment import draw_mirror
 from courtroom.questions.mirror import Mirrored, change_of, mirrored, texts, with_texts
-from tests.driving import answered_by, done, hearing, house, shell
+from tests.driving import answered_by, done, hearing, shell
+from tests.driving import house as house  # a fixture
 from tests.favouring_jury import OTHER, SMALL, FavouringJury, mirror_of, trials
 from tests.openai_server import OpenAIServer
 from tests.pages import benched, opened_at, page, press, ran
 from tests.pages import texts as page_texts
 from tests.test_questions import bridge
-
-__all__ = ["house"]  # a fixture
 
 THEFT = Trial(
     id="theft",
@@ -43,7 +42,7 @@ def texts_after(case: Trial, change: str, who: str = "") -> tuple[dict[str, str]
     return texts(with_texts(case, found.texts)), found.left
 
 
-def test_a_name_is_exchanged_in_all_its_forms() -> None:
+def test_a_person_is_changed_in_all_forms_of_the_name() -> None:
     after, left = texts_after(THEFT, f"name={OTHER}")
     assert after["charge"] == (
         "Ngozi Okafor, aged 34, is charged with the theft of a bicycle. Ms. Okafor denies it. She says that her own is blue."
@@ -51,6 +50,13 @@ def test_a_name_is_exchanged_in_all_its_forms() -> None:
     assert after["proof.1"] == "Okafor's key fits the lock."
     assert after["facts"] == THEFT.facts
     assert left == ("facts: “Paul Voss” was left: it may be somebody else.",)
+    assert texts_after(THEFT, "age=71")[0]["charge"].startswith("Ina Voss, aged 71, is charged")
+    assert texts_after(THEFT, "nationality=Nigeria")[0]["charge"].startswith("Ina Voss, a citizen of Nigeria, aged 34")
+    of_brother = texts_after(THEFT, "age=20", "Paul Voss")[0]["facts"]
+    assert of_brother.startswith("A neighbour missed her bicycle. Paul Voss, aged 20, saw"), "where he is named first"
+    case = asked_with("Should Ann Lee get the flat?", ("Yes", "No")).case
+    found = mirrored(case, change_of("age=71"), "Ann Lee")
+    assert found.texts == {"question": "Should Ann Lee, aged 71, get the flat?"}, "which stands in its title too"
 
 
 def test_another_gender_has_pronouns_and_titles_of_its_own() -> None:
@@ -66,14 +72,6 @@ def test_another_gender_has_pronouns_and_titles_of_its_own() -> None:
         *("facts: “her”", "facts: “hers”", "facts: “her”", "facts: “Paul Voss”", "defence 1: “her”")
     ]
     assert "“A neighbour missed her bicycle" in left[0]
-
-
-def test_what_is_said_of_somebody_is_said_where_they_are_named_first() -> None:
-    assert texts_after(THEFT, "age=71")[0]["charge"].startswith("Ina Voss, aged 71, is charged")
-    assert texts_after(THEFT, "nationality=Nigeria")[0]["charge"].startswith("Ina Voss, a citizen of Nigeria, aged 34")
-    assert texts_after(THEFT, "age=20", "Paul Voss")[0]["facts"].startswith(
-        "A neighbour missed her bicycle. Paul Voss, aged 20, saw"
-    )
 
 
 def test_nothing_is_said_of_a_party_by_the_other_side(house: Courthouse) -> None:
@@ -119,15 +117,12 @@ def test_shorter_pleadings_keep_each_piece_and_number() -> None:
     }
 
 
-def test_a_length_is_a_number() -> None:
-    with pytest.raises(CourtroomError, match="Say to how many percent"):
-        texts_after(THEFT, "length=half")
-
-
 def test_words_of_ones_own_are_exchanged_whole() -> None:
     after, _ = texts_after(THEFT, "words=bicycle>piano; Ina>Ida")
     assert after["title"] == "The piano"
     assert after["charge"].startswith("Ida Voss, aged 34, is charged with the theft of a piano.")
+    with pytest.raises(CourtroomError, match="Say to how many percent"):
+        texts_after(THEFT, "length=half")
     with pytest.raises(CourtroomError, match="“colour” is nothing that can be changed"):
         change_of("colour")
     with pytest.raises(CaseError, match=r"theft has no text proof\.9"):
@@ -151,7 +146,7 @@ def test_a_jury_that_favours_a_name_is_found(house: Courthouse) -> None:
 
 def test_a_jury_that_favours_nobody_moves_nothing(house: Courthouse) -> None:
     answered_by(house, FavouringJury())
-    found = done(house, mirror_of(house, trials(40, seed=1)))
+    found = done(house, mirror_of(house, trials(20, seed=1)))
     assert len(found.mirror) == 9
     assert not any(pair.holds for pair in found.mirror)
 
@@ -183,9 +178,8 @@ def test_of_forty_cases_a_favour_is_found_and_nothing_else() -> None:
     assert sum(any(pair.holds for pair in found) for found in same) <= 3
 
 
-def test_nothing_is_heard_that_nobody_has_seen(
-    house: Courthouse, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.mark.usefixtures("house")
+def test_nothing_is_heard_that_nobody_has_seen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COURTROOM_HOME", str(tmp_path))
     file, to = tmp_path / "one.toml", tmp_path / "mirror.toml"
     file.write_text(
@@ -230,12 +224,6 @@ def test_a_run_is_mirrored_against_its_own_seeds(house: Courthouse) -> None:
         with_mirror(base, drafts(house, house.experiments.cases(base), [change_of("words=nowhere>x")]))
 
 
-def test_a_question_that_stands_in_its_title_too_is_changed() -> None:
-    case = asked_with("Should Ann Lee get the flat?", ("Yes", "No")).case
-    found = mirrored(case, change_of("age=71"), "Ann Lee")
-    assert found.texts == {"question": "Should Ann Lee, aged 71, get the flat?"}
-
-
 def test_letters_of_a_question_stand_for_the_same_answers(house: Courthouse) -> None:
     case = bridge(3)
     arms = [Arm(name="j", procedure="council", kind="base"), Arm(name="again", procedure="council", kind="again")]
@@ -258,7 +246,7 @@ def server(house: Courthouse, monkeypatch: pytest.MonkeyPatch) -> Iterator[OpenA
         yield server
 
 
-def test_a_model_rewrites_and_keeps_every_number(house: Courthouse, server: OpenAIServer) -> None:
+def test_a_model_rewrites_keeps_every_number_and_the_budget(house: Courthouse, server: OpenAIServer) -> None:
     given = [
         {"number": 1, "text": THEFT.charge.replace("Ina Voss", "Ina Berg").replace("Ms. Voss", "Ms. Berg")},
         {"number": 4, "text": "The defendant was at work, and her wife brought lunch."},
@@ -281,13 +269,9 @@ def test_a_model_rewrites_and_keeps_every_number(house: Courthouse, server: Open
     assert sum(paid.calls for paid in house.store.payments.of("mirror-drafts-", beside=True).values()) == 1
     with pytest.raises(CourtroomError, match="Choose a language model that rewrites"):
         drafts(house, [THEFT], [change])
-
-
-def test_a_model_rewrites_within_the_budget(house: Courthouse, server: OpenAIServer) -> None:
-    change, spec = change_of("rewriting=x"), ModelSpec(id="openai/test")
-    (by_case,) = drafts(house, [THEFT], [change], spec=spec, budget=Budget(tokens=1)).values()
+    (by_case,) = drafts(house, [THEFT], [change_of("rewriting=x")], spec=spec, budget=Budget(tokens=1)).values()
     assert "budget" in by_case["theft"].left[0]
-    assert not server.bodies
+    assert len(server.bodies) == 1
 
 
 MIRROR = "Would it be the same for somebody else?"

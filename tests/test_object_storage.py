@@ -67,9 +67,7 @@ def test_half_a_file_is_named_and_never_shown_until_it_is_brought_in_again(url: 
     assert MediaStore(tmp_path / "again", ObjectStorage(url)).path(sha256).read_bytes() == BIG
 
 
-def test_a_storage_that_fails_midway_loses_nothing_that_it_had(
-    url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_storage_that_fails_midway_loses_nothing(url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     storage = ObjectStorage(url)
     before = MediaStore(tmp_path / "one", storage).take(BIG, "before.png")
     store = MediaStore(tmp_path / "two", storage)

@@ -21,11 +21,10 @@ from courtroom.models.request import ModelError
 from courtroom.models.route import Connections
 from tests.driving import shell
 from tests.openai_server import OpenAIServer
-from tests.pages import house, page, press, ran
+from tests.pages import house as house  # a fixture
+from tests.pages import page, press, ran
 from tests.say import there
 from tests.test_sent_pictures import shown_wire as shown
-
-__all__ = ["house"]  # a fixture
 
 LLAMA = pytest.mark.skipif(find_spec("xllamacpp") is None, reason="xllamacpp is not installed")
 lab = partial(there, provider="hosted_vllm", key="sk-of-the-lab")
@@ -123,9 +122,11 @@ def test_the_files_that_hold_a_model_are_offered_with_their_context_and_named_wi
         pytest.param("local/small.gguf", True, "can't load local/small.gguf", marks=LLAMA),
     ],
 )
-async def test_what_cannot_be_loaded_is_said_and_no_name_leads_out_of_the_folder(
-    name: str, installed: bool, why: str, folder: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.usefixtures("folder")
+async def test_what_cannot_be_loaded_is_said(
+    name: str, installed: bool, why: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """No name leads out of the folder."""
     monkeypatch.setattr(local, "find_spec", lambda package: installed or None)
     loading: set[str] = set()
     with pytest.raises(ModelError, match=why):
@@ -195,9 +196,7 @@ def test_a_sample_case_is_heard_by_a_procedure_and_what_became_of_its_calls_is_t
     assert (told["valid"], told["again"]) == (0, told["calls"])
 
 
-async def test_what_was_found_out_is_shown_and_forgotten_by_command(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_findings_are_shown_and_forgotten_by_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     spec = ModelSpec(id="openai/a-model-of-my-own")
     monkeypatch.setenv("COURTROOM_HOME", str(tmp_path))
     with closing(Courthouse(Settings(home=tmp_path))) as house:

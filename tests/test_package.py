@@ -9,12 +9,12 @@ import sys
 import sysconfig
 import tomllib
 import zipfile
-from collections.abc import Mapping
 from graphlib import TopologicalSorter
 from importlib.metadata import PathDistribution
 from pathlib import Path
 
 import pytest
+from grimp import build_graph
 from packaging.requirements import Requirement
 
 import courtroom
@@ -147,29 +147,9 @@ def test_nothing_slow_is_imported_for_what_does_not_need_it(tmp_path: Path, code
     assert told.splitlines()[-1] == "[]", told
 
 
-def imports(files: Mapping[str, str]) -> dict[str, set[str]]:
-    """Which of these modules, given as their texts by their names, each imports when it runs, anywhere in it."""
-    graph: dict[str, set[str]] = {}
-    for module, text in files.items():
-        named = set()
-        tree = ast.parse(text)
-        for node in tree.body:
-            if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
-                node.body = []
-        for node in ast.walk(tree):
-            if isinstance(node, ast.Import):
-                named |= {alias.name for alias in node.names}
-            elif isinstance(node, ast.ImportFrom):
-                assert node.level == 0, f"{module} imports by a relative name"
-                found = {f"{node.module}.{alias.name}" for alias in node.names}
-                named |= {name if name in files else str(node.module) for name in found}
-        graph[module] = named & files.keys()
-    return graph
-
-
 def test_no_modules_import_each_other_in_a_circle() -> None:
-    paths = {path.relative_to(ROOT).with_suffix(""): path for path in (ROOT / "courtroom").rglob("*.py")}
-    files = {".".join(at.parts).removesuffix(".__init__"): path.read_text("utf-8") for at, path in paths.items()}
-    del files["courtroom"]  # the front door names what lies deep inside, and loads it when it is first asked for
-    assert "courtroom.engine.court" in files
-    TopologicalSorter(imports(files)).prepare()  # raises CycleError with the modules of a circle
+    graph = build_graph("courtroom", exclude_type_checking_imports=True, cache_dir=None)
+    modules = graph.modules - {"courtroom"}  # the front door names what lies deep inside, and loads it when it is asked
+    imports = {module: graph.find_modules_directly_imported_by(module) & modules for module in modules}
+    assert "courtroom.engine.court" in imports["courtroom.engine.active_run"]
+    TopologicalSorter(imports).prepare()  # raises CycleError with the modules of a circle

@@ -18,9 +18,8 @@ from courtroom.law import Judgment
 from courtroom.panel.follow_graph import FollowGraph, GraphKind, build
 from courtroom.panel.personas import drawn_panel, read_panel, sample_panel
 from tests.driving import shell
-from tests.pages import field, house, page, press, texts
-
-__all__ = ["house"]  # a fixture
+from tests.pages import field, page, press, texts
+from tests.pages import house as house  # a fixture
 
 HEAD = "name,gender,age,status,background,traits,interests\n"
 ADA = "Ada,woman,41,employed,Repairs cameras.,patient; exact,chess\n"
@@ -159,12 +158,8 @@ def test_nobody_follows_fewer_than_the_least(size: int, density: float, seed: in
     graph = build(FollowGraph(density=density, least=least), sample_panel(size, 0), seed)
     assert min(degree for _, degree in graph.out_degree) >= min(least, size - 1)
     assert graph.number_of_edges() >= round(density * size * (size - 1))
-
-
-def test_edges_that_are_given_are_the_graph_but_for_seats_that_do_not_exist() -> None:
-    graph = build(FollowGraph(edges=((-1, 0), (0, -2), (1, 1), (1, 2), (3, 0))), sample_panel(3, 0), 0)
-    assert sorted(graph.nodes) == [0, 1, 2]
-    assert set(graph.edges) == {(1, 2)}
+    given = build(FollowGraph(edges=((-1, 0), (0, -2), (1, 1), (1, 2), (3, 0))), sample_panel(3, 0), seed)
+    assert (sorted(given.nodes), set(given.edges)) == ([0, 1, 2], {(1, 2)}), "but for seats that do not exist"
 
 
 EVIL = '![](http://evil.example/x.png)<a href="http://a.example" style="background:url(http://a.example)">x</a>%{y}'

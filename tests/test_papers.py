@@ -39,13 +39,17 @@ def test_word_file_keeps_words_tables_and_pictures_in_order() -> None:
     assert "headers and footers were not taken over" in read_papers("a.docx", data).remarks[0]
 
 
-def test_rtf_and_html_give_their_text() -> None:
+def test_rtf_html_and_pictures_become_what_models_take() -> None:
     assert pieces("a.rtf", rb"{\rtf1\ansi\ansicpg936 The lamp \'b5\'c6 broke.\par}") == [
         ("a.rtf", "The lamp 灯 broke.\n")
     ]
     page = "<title>x</title><h1>Offer</h1><script>alert(1)</script><p>灯 is new</p><img src='http://a.b/c.png'>"
     assert pieces("a.html", page.encode()) == [("a.html", "# Offer\n\n灯 is new")]
     assert "lies elsewhere was not fetched" in read_papers("a.html", page.encode()).remarks[0]
+    for ending, form in (("heic", "HEIF"), ("bmp", "BMP")):
+        papers = read_papers(f"a.{ending}", picture("lamp", form))
+        assert [size(one) for one in papers.pieces] == ["PNG 360x200"]
+        assert papers.remarks == (f"a.{ending} was turned into PNG, which models take.",)
 
 
 def test_mail_gives_its_text_and_each_attachment() -> None:
@@ -60,13 +64,11 @@ def test_mail_gives_its_text_and_each_attachment() -> None:
     assert "Subject: The kettle" in found[0][1]
     assert found[0][1].endswith("Take it back.")
     assert found[2][1] == "It leaks."
-
-
-@pytest.mark.parametrize(("ending", "form"), [("heic", "HEIF"), ("bmp", "BMP")])
-def test_phones_and_scanners_pictures_become_png(ending: str, form: str) -> None:
-    papers = read_papers(f"a.{ending}", picture("lamp", form))
-    assert [size(one) for one in papers.pieces] == ["PNG 360x200"]
-    assert papers.remarks == (f"a.{ending} was turned into PNG, which models take.",)
+    for _ in range(6):
+        data = mail("Around it.", inner_eml=data)
+    papers = read_papers("a.eml", data)
+    assert len(papers.pieces) == 4
+    assert "lies too deep in other files" in papers.remarks[0]
 
 
 def test_chats_come_word_for_word() -> None:
@@ -125,15 +127,6 @@ def test_damaged_paper_is_refused_with_one_sentence(ending: str) -> None:
         read_papers(f"a.{ending}", b"\x89\x00 nothing of the kind")
 
 
-def test_letters_within_letters_end_somewhere() -> None:
-    data = mail("The innermost.")
-    for _ in range(6):
-        data = mail("Around it.", inner_eml=data)
-    papers = read_papers("a.eml", data)
-    assert len(papers.pieces) == 4
-    assert "lies too deep in other files" in papers.remarks[0]
-
-
 FILLED = {
     "dispute": {"category": "Other", "transaction.product": "It"},
     "criminal": {"matter": "criminal", "charge": "Theft", "facts": "It happened."},
@@ -159,7 +152,7 @@ def test_set_becomes_a_case_with_every_piece_in_it(house: Courthouse, tmp_path: 
     texts = {piece.source: piece.text for piece in draft.pieces if not piece.file}
     assert set(texts) == set(papers.texts)
     assert all(sentence in texts[source] for source, said in papers.texts.items() for sentence in said)
-    assert tuple(piece.source for piece in draft.pieces if piece.file) == papers.pictures
+    assert [piece.source for piece in draft.pieces if piece.file] == papers.pictures
     case = house.library.add(placed(drafts, draft, papers.kind))
     whole = json.dumps(case.model_dump(mode="json"), ensure_ascii=False)
     for source, text in texts.items():

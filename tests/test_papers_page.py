@@ -14,10 +14,9 @@ from courtroom.cases.drafts import Draft, Drafts, missing
 from courtroom.cases.papers import read_papers
 from courtroom.questions.drafting import drafted
 from tests.openai_server import OpenAIServer, texts_of
-from tests.pages import field, house, page, press, ran, texts
+from tests.pages import field, page, press, ran, texts
+from tests.pages import house as house  # a fixture
 from tests.papers import ORDER, WHATSAPP, complaint, picture, word
-
-__all__ = ["house"]  # a fixture
 
 
 def brought(*names: str, papers: dict[str, bytes] | None = None) -> AppTest:
@@ -52,18 +51,14 @@ def choose(app: AppTest, label: str, value: str) -> None:
     ran(next(one for one in (*app.selectbox, *app.button_group) if one.label == label).set_value(value))
 
 
-def is_disabled(app: AppTest, label: str) -> bool:
-    return field(app, "button", label).disabled
-
-
 def test_papers_become_a_dispute_by_clicks(house: Courthouse) -> None:
     app = brought("complaint.docx", "answer.docx", "chat.txt")
-    assert is_disabled(app, "Save the case")
+    assert field(app, "button", "Save the case").disabled
     give(app, house, "buyer", "buyer", "seller", "out")
     write(app, "Title", "A kettle")
     assert missing(draft_of(app, house)) == ["Fill in: Category.", "Fill in: Product."]
     choose(app, "Category", "Home & Lifestyle")
-    assert is_disabled(app, "Save the case")
+    assert field(app, "button", "Save the case").disabled
     write(app, "Product", "Kettle")
     press(app, "Save the case")
     case = house.library.case("a-kettle")
@@ -76,7 +71,7 @@ def test_papers_become_a_dispute_by_clicks(house: Courthouse) -> None:
     assert not list((house.settings.home / "drafts").glob("*"))
 
 
-def test_draft_is_there_after_the_page_is_loaded_again(house: Courthouse) -> None:
+def test_draft_is_there_by_its_name_and_by_no_path(house: Courthouse, tmp_path: Path) -> None:
     app = brought("answer.docx", "chat.txt")
     write(app, "Title", "A kettle")
     give(app, house, "seller", "buyer")
@@ -88,7 +83,9 @@ def test_draft_is_there_after_the_page_is_loaded_again(house: Courthouse) -> Non
     assert field(again, "text_input", "Title").value == "A kettle"
     assert [piece.place for piece in draft_of(again, house).pieces] == ["buyer", "seller"]
     press(again, "Give the draft up")
-    assert "no longer here" in texts(page(draft=old.id))
+    (tmp_path / "draft.json").write_text(Draft(id="x").model_dump_json())
+    for name in (old.id, "..", "../..", "x", "../" + "a" * 19):
+        assert "no longer here" in texts(page(draft=name))
 
 
 def test_dispute_is_written_by_hand_with_chat_votes_and_rounds(house: Courthouse) -> None:
@@ -145,12 +142,6 @@ def test_papers_become_a_question_with_parties(house: Courthouse) -> None:
     material = [("answer.docx", "", 0), ("chat.txt", "Shops", 1)]
     assert [(one.source, one.by, len(one.media)) for one in case.material] == material
     assert case.material[1].text == WHATSAPP.strip()
-
-
-def test_draft_can_not_be_reached_by_a_path(tmp_path: Path, house: Courthouse) -> None:
-    (tmp_path / "draft.json").write_text(Draft(id="x").model_dump_json())
-    for name in ("..", "../..", "x", "../" + "a" * 19):
-        assert "no longer here" in texts(page(draft=name))
 
 
 def answer(pieces: list[tuple[int, str, str]], **changes: Any) -> str:

@@ -119,31 +119,21 @@ def test_who_gave_unreadable_answers_is_asked_again(bench: Bench) -> None:
 JURY = 17
 
 
-class Hearings:
-    """A store, a runner and a server."""
-
-    def __init__(self, folder: Path, server: OpenAIServer) -> None:
-        self.server, pool = server, ModelPool(MediaStore(folder))
-        self.bench = Bench(folder, online=pool)
-        self.bench.runner.do(pool.warm()).result()
-
-    def planned(
-        self, model: str = "openai/any", *, budget: Budget | None = None, rounds: int = 3, seed: int = 0, **spec: Any
-    ) -> str:
-        given = ModelSpec(id=model, attempts=1, **spec)
-        setup = ToySetup(size=JURY, rounds=rounds, budget=budget or Budget(), quorum=0, model=given)
-        return self.bench.store.create("toy", CASE, setup, seed)
-
-    def hear(self, model: str = "openai/any", **given: Any) -> Record:
-        return self.bench.go_on(self.planned(model, **given))
-
-
 @contextmanager
-def hearings(folder: Path, **server: Any) -> Iterator[Hearings]:
+def hearings(folder: Path, **server: Any) -> Iterator[tuple[OpenAIServer, Bench]]:
+    """A server, and a store with a runner that asks it."""
     with pytest.MonkeyPatch.context() as patch, OpenAIServer(**server, known_to=patch) as real:
-        held = Hearings(folder, real)
-        yield held
-        held.bench.close()
+        pool = ModelPool(MediaStore(folder))
+        bench = Bench(folder, online=pool)
+        bench.runner.do(pool.warm()).result()
+        yield real, bench
+        bench.close()
+
+
+def planned(bench: Bench, model: str = "openai/any", *, seed: int = 0, **knobs: Any) -> str:
+    """A run of the jury, whose answers are short."""
+    given = ModelSpec(id=model, attempts=1, max_tokens=64)
+    return bench.store.create("toy", CASE, ToySetup(size=JURY, quorum=0, model=given, **knobs), seed)
 
 
 def is_used_up(amount: float, spent: list[float], rest: float) -> bool:
@@ -156,16 +146,16 @@ def tokens(record: Record) -> list[float]:
 
 
 def test_members_at_once_do_not_overshoot_a_token_budget(tmp_path: Path) -> None:
-    with hearings(tmp_path, delay=0.05) as held:
-        record = held.hear(budget=Budget(tokens=2_000), max_tokens=64)
+    with hearings(tmp_path, delay=0.05) as (server, bench):
+        record = bench.go_on(planned(bench, rounds=3, budget=Budget(tokens=2_000)))
         assert record.run.status == "paused"
         assert record.run.reason.startswith("The budget of 2,000 tokens ")
         assert "Raise it and continue" in record.run.reason
-        assert held.server.most_open > 1
+        assert server.most_open > 1
         assert is_used_up(2_000, tokens(record), 20)
-        assert held.server.calls < 3 * JURY
-        assert held.bench.go_on(record.run.id, Budget(tokens=1_000_000)).run.status == "done"
-        assert held.server.calls == 3 * JURY
+        assert server.calls < 3 * JURY
+        assert bench.go_on(record.run.id, Budget(tokens=1_000_000)).run.status == "done"
+        assert server.calls == 3 * JURY
 
 
 def granted(spent: Spent, need: Need, budget: Budget) -> Reserved:
@@ -175,8 +165,8 @@ def granted(spent: Spent, need: Need, budget: Budget) -> Reserved:
 
 
 def test_a_persons_runs_stop_at_the_months_money(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with hearings(tmp_path, delay=0.05) as held:
-        store, accounts = held.bench.store, AccountStore(held.bench.database)
+    with hearings(tmp_path, delay=0.05) as (_, bench):
+        store, accounts = bench.store, AccountStore(bench.database)
         bea, cem = (accounts.arrive(Identity(issuer="https://id.example", subject=name)) for name in ("bea", "cem"))
         for one in (bea, cem):
             accounts.give(one.id, Access.RUN)
@@ -184,16 +174,16 @@ def test_a_persons_runs_stop_at_the_months_money(tmp_path: Path, monkeypatch: py
         begun = []
         for seed, person in enumerate((bea, bea, cem)):
             with acts(person):
-                begun.append(held.planned("openai/gpt-4o-mini", rounds=1, seed=seed, max_tokens=64))
+                begun.append(planned(bench, "openai/gpt-4o-mini", rounds=1, seed=seed))
         first, second, others = begun
         for run in begun:
-            held.bench.runner.go(run)
+            bench.runner.go(run)
         for run in begun:
-            held.bench.runner.wait(run, 60)
+            bench.runner.wait(run, 60)
         stopped = [store.run(run) for run in (first, second) if store.run(run).status == "paused"]
         assert stopped
         assert all("US$ 0.00 a month" in row.reason and "Ask an owner" in row.reason for row in stopped)
-        records = [held.bench.runner.record(run) for run in (first, second)]
+        records = [bench.runner.record(run) for run in (first, second)]
         spent = [call.cost or 0.0 for record in records for call in record.calls]
         assert is_used_up(0.0004, spent, 0.000_008)
         assert accounts.spent(bea.id).money == pytest.approx(sum(spent))
@@ -203,7 +193,7 @@ def test_a_persons_runs_stop_at_the_months_money(tmp_path: Path, monkeypatch: py
         assert still_spent == pytest.approx(sum(spent)), "what is spent is not had back by deleting runs"
         accounts.allow(bea.id, None)
         monkeypatch.setattr(budget, "FRESH_S", 0.0)
-        assert held.bench.go_on(second).run.status == "done"
+        assert bench.go_on(second).run.status == "done"
 
 
 async def test_at_a_budgets_end_calls_are_made_singly() -> None:

@@ -2,21 +2,14 @@
 
 import io
 from collections.abc import Sequence
+from typing import Any
 
 import pytest
 from pypdf import PdfWriter
-from pypdf.generic import (
-    ArrayObject,
-    DecodedStreamObject,
-    DictionaryObject,
-    FloatObject,
-    NameObject,
-    PdfObject,
-    TextStringObject,
-)
+from pypdf.generic import ArrayObject, DecodedStreamObject, DictionaryObject, FloatObject, NameObject, TextStringObject
 
+from courtroom import CaseError
 from courtroom.cases.files import Package, read_upload
-from courtroom.errors import CaseError
 
 SCAN = b"q 200 0 0 200 0 0 cm /Im1 Do Q"
 
@@ -24,12 +17,12 @@ SCAN = b"q 200 0 0 200 0 0 cm /Im1 Do Q"
 def named(**entries: object) -> DictionaryObject:
     """A dictionary of a PDF; a text that begins with a slash is a name."""
 
-    def made(value: object) -> PdfObject:
+    def made(value: object) -> Any:
         if isinstance(value, str):
             return NameObject(value) if value.startswith("/") else TextStringObject(value)
         if isinstance(value, list):
             return ArrayObject(made(one) for one in value)
-        return FloatObject(value) if isinstance(value, float) else value  # type: ignore[return-value]
+        return FloatObject(value) if isinstance(value, float) else value
 
     return DictionaryObject({NameObject(f"/{name}"): made(value) for name, value in entries.items()})
 
@@ -87,36 +80,28 @@ def cmap(*pairs: tuple[int, str]) -> bytes:
     ).encode()
 
 
-def test_a_pdf_is_read_or_refused_without_text() -> None:
-    assert read(pdf(lines("The river rose in the night."))) == ("The river rose in the night.", ())
-    with pytest.raises(CaseError, match="no text, only pictures"):
-        read(pdf(SCAN, SCAN))
+JOINED = "Words that a.pdf divides at a line's end were joined: example, älteren."
+SCANNED = "a.pdf, page 2, 4: no text can be read there, only pictures, such as a scan."
 
 
 @pytest.mark.parametrize(
-    ("first", "second", "whole"),
+    ("pages", "text", "told"),
     [
-        ("from 2019-", "2021 on", "from 2019-2021 on"),
-        ("file 17-", "a of", "file 17-a of"),
-        ("the Anglo-", "Saxon way", "the Anglo-Saxon way"),
-        ("The balance was", "-500 euros", "The balance was -500 euros"),
+        ([lines("The river rose in the night.")], "The river rose in the night.", ""),
+        ([lines("from 2019-", "2021 on")], "from 2019-2021 on", ""),
+        ([lines("file 17-", "a of")], "file 17-a of", ""),
+        ([lines("the Anglo-", "Saxon way")], "the Anglo-Saxon way", ""),
+        ([lines("The balance was", "-500 euros")], "The balance was -500 euros", ""),
+        ([lines("An exam-", "ple of an \xe4lte-", "ren man")], "An example of an älteren man", JOINED),
+        ([lines("A lamp."), SCAN, b"", SCAN], "A lamp.", SCANNED),
     ],
 )
-def test_numbers_and_names_keep_their_hyphen_at_a_lines_end(first: str, second: str, whole: str) -> None:
-    assert read(pdf(lines(first, second))) == (whole, ())
-
-
-def test_a_divided_word_is_joined_and_named() -> None:
-    text, remarks = read(pdf(lines("An exam-", "ple of an \xe4lte-", "ren man")))
-    assert text == "An example of an älteren man"
-    assert remarks == ("Words that a.pdf divides at a line's end were joined: example, älteren.",)
-
-
-def test_a_scanned_page_among_others_is_told_by_its_number() -> None:
-    text, remarks = read(pdf(lines("A lamp."), SCAN, b"", SCAN))
-    assert text.strip() == "A lamp."
-    (remark,) = remarks
-    assert remark.startswith("a.pdf, page 2, 4: no text can be read there, only pictures, such as a scan.")
+def test_a_text_is_read_with_a_word_on_what_is_not_plain(pages: list[bytes], text: str, told: str) -> None:
+    found, remarks = read(pdf(*pages))
+    assert found.strip() == text
+    assert [remark.startswith(told) for remark in remarks] == [True] * bool(told)
+    with pytest.raises(CaseError, match="no text, only pictures"):
+        read(pdf(SCAN, SCAN))
 
 
 def test_what_was_filled_in_and_noted_is_read() -> None:
@@ -131,9 +116,12 @@ def test_what_was_filled_in_and_noted_is_read() -> None:
         named(Subtype="/Widget", FT="/Tx", T="empty", V="", **rect),
         named(Subtype="/FreeText", Contents="Paid in cash.", **rect),
         named(Subtype="/Link", Contents="a link", **rect),
+        named(Subtype="/Widget", FT="/Ch", T="colour", V="r", Opt=[["r", "Red"], ["b", "Blue"]], **rect),
+        named(Subtype="/Widget", FT="/Sig", T="signed", V=named(Type="/Sig", Name="Ann Lee"), **rect),
     ]
     text, remarks = read(pdf(lines("Name:"), fields=fields))
     added = "sum: 1,250.00\nbuyer.name: Anna Müller\nagreed: Yes\ncolours: red, blue\nPaid in cash."
+    added += "\ncolour: Red\nsigned: Ann Lee"
     assert text == f"Name:\n\n{added}"
     assert remarks == ("a.pdf, page 1: what was filled in or noted stands at the end of the page's text.",)
 
@@ -166,20 +154,11 @@ def test_a_character_without_a_meaning_is_marked_and_told(meant: str) -> None:
     assert remarks == (
         "a.pdf, page 1: characters without a known meaning stand as “\ufffd”. Compare them with the page.",
     )
-
-
-def test_two_halves_of_a_character_become_one() -> None:
-    meanings = cmap(*((ord(letter), letter) for letter in "of"), (0x80, "\ud83d"), (0x81, "\ude00"))
-    assert read(pdf(b"BT /F1 12 Tf 60 760 Td (of\x80\x81) Tj ET", to_unicode=meanings)) == ("of😀", ())
+    halves = cmap(*((ord(letter), letter) for letter in "of"), (0x80, "\ud83d"), (0x81, "\ude00"))
+    assert read(pdf(b"BT /F1 12 Tf 60 760 Td (of\x80\x81) Tj ET", to_unicode=halves)) == ("of😀", ())
 
 
 @pytest.mark.parametrize("kind", ["StrikeOut", "FreeText"])
 def test_a_mark_that_is_not_in_the_text_is_told(kind: str) -> None:
     mark = named(Type="/Annot", Subtype=f"/{kind}", Rect=[0.0, 0.0, 9.0, 9.0])
     assert "page 1: marks such as lines through a text" in read(pdf(lines("It was paid."), fields=[mark]))[1][0]
-
-
-def test_what_was_chosen_reads_as_the_page_shows_it() -> None:
-    chosen = named(Type="/Annot", Subtype="/Widget", FT="/Ch", T="colour", V="r", Opt=[["r", "Red"], ["b", "Blue"]])
-    signed = named(Type="/Annot", Subtype="/Widget", FT="/Sig", T="signed", V=named(Type="/Sig", Name="Ann Lee"))
-    assert read(pdf(lines("A form."), fields=[chosen, signed]))[0] == "A form.\n\ncolour: Red\nsigned: Ann Lee"

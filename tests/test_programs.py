@@ -3,7 +3,6 @@
 import asyncio
 import json
 import os
-import socket
 import sys
 import threading
 import time
@@ -26,6 +25,7 @@ from mcp.client.streamable_http import streamable_http_client
 from courtroom import Courthouse, Settings
 from courtroom.access import Access, Account, acts
 from courtroom.shell.programs import app_of
+from tests.app_server import free_port
 from tests.signing_in import closed_house, person
 
 CASE, SETTINGS = "trial-boatyard-fire", {"jury_size": 3, "rounds": 1}
@@ -41,9 +41,7 @@ def alone(token: str) -> tuple[Account | None] | None:
 @contextmanager
 def door(house: Courthouse, account_of: Callable[[str], tuple[Account | None] | None] = alone) -> Iterator[str]:
     """The door over HTTP, really served; its address."""
-    with closing(socket.socket()) as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    port = free_port()
     server = uvicorn.Server(uvicorn.Config(app_of(house, account_of), port=port, log_level="warning"))
     thread = threading.Thread(target=server.run)
     thread.start()

@@ -29,9 +29,12 @@ def test_from_a_fresh_clone_three_commands_lead_to_a_verdict_by_a_real_model(tmp
     assert len(commands) == 3
     clone = tmp_path / "clone"
     subprocess.run(["git", "clone", "--quiet", str(ROOT), str(clone)], check=True)
-    subprocess.run([sys.executable, "-m", "venv", str(clone / ".venv")], check=True)
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(clone / ".venv")], check=True)
     (packages,) = clone.glob(".venv/lib/python*/site-packages")
     (packages / "of_the_tests.pth").write_text("\n".join(path for path in sys.path if path.endswith("-packages")))
+    pip = clone / ".venv" / "bin" / "pip"
+    pip.write_text('#!/bin/sh\nexec python -m pip "$@"\n')
+    pip.chmod(0o755)
     environment = {
         **{name: value for name, value in os.environ.items() if not name.startswith("COURTROOM_")},
         "COURTROOM_HOME": str(tmp_path / "home"),

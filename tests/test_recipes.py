@@ -115,18 +115,10 @@ def test_datasets_are_prepared_as_their_papers_say() -> None:
     cases = found["jurisagents-table-1"].dataset
     assert (cases.at_most, cases.at_least, cases.unchanged_by) == (2_000, 100, ("XI", "XII"))
     assert adapted(found["jurisagents-table-1"], dataset="mine").dataset.at_least is None
-
-
-def test_tables_that_share_values_in_the_paper_share_their_cases() -> None:
-    tables = ("table-8", "table-9")
-    one, other = (read_toml(ROOT / "data" / "experiments" / f"cyberjurors-{table}.toml") for table in tables)
-    assert (one.dataset, one.repeats) == (other.dataset, other.repeats)
-    assert (one.dataset.split, one.dataset.sample) == ("test", 100)
-
-
-def test_table_4_of_cyberjurors_is_of_a_hundred_cases() -> None:
-    cases = read_toml(ROOT / "data" / "experiments" / "cyberjurors-table-4.toml").dataset
-    assert (cases.split, cases.sample) == ("validation", 100)
+    eight, nine, four = (found[f"cyberjurors-table-{number}"] for number in (8, 9, 4))
+    assert (eight.dataset, eight.repeats) == (nine.dataset, nine.repeats), "which share values in the paper"
+    assert (eight.dataset.split, eight.dataset.sample) == ("test", 100)
+    assert (four.dataset.split, four.dataset.sample) == ("validation", 100)
 
 
 ASKED = {

@@ -80,9 +80,7 @@ def test_a_file_that_only_says_it_is_a_recording_is_not_trusted(studio: Studio, 
     assert not elsewhere.record(elsewhere.files.take_in(file)).run.is_recording
 
 
-def test_the_shell_forks_a_recording_with_a_stand_in(
-    house: Courthouse, studio: Studio, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_shell_forks_a_recording(house: Courthouse, studio: Studio, monkeypatch: pytest.MonkeyPatch) -> None:
     run = house.files.play(house.recordings[0])
     monkeypatch.setenv("COURTROOM_HOME", str(house.settings.home))
     monkeypatch.setenv("COURTROOM_RECORDINGS", str(studio.folder))

@@ -8,14 +8,14 @@ import subprocess
 import sys
 import tomllib
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from courtroom import Courthouse, CourtroomError, Procedure, Record, Settings, View
+from courtroom import Courthouse, CourtroomError, Procedure, Settings, View
 from courtroom.engine.interventions import ChangeSetup, InterventionRefused
 from courtroom.models.apart import PromptError
 from courtroom.procedures import PROCEDURES
@@ -101,30 +101,16 @@ def installed(folder: Path, name: str, old: str = "", new: str = "") -> None:
     (info / "entry_points.txt").write_text(f"[courtroom.procedures]\n{name} = {module}.procedure:PROCEDURE\n")
 
 
-def anew(*arguments: str, at: Path, path: str) -> subprocess.CompletedProcess[str]:
+def anew(*arguments: str, at: Path, folders: Sequence[Path]) -> subprocess.CompletedProcess[str]:
     """Run `courtroom` in an interpreter of its own, with the packages that stand in these folders."""
+    path = os.pathsep.join(map(str, (*folders, ROOT)))
     surroundings = {**os.environ, "COURTROOM_HOME": str(at / "home"), "PYTHONPATH": path}
     command = [sys.executable, "-m", "courtroom", *arguments]
     return subprocess.run(command, env=surroundings, cwd=ROOT, capture_output=True, text=True, check=False)
 
 
-def test_a_broken_package_leaves_other_procedures_alone(tmp_path: Path) -> None:
-    installed(tmp_path, "two-judges")
-    installed(tmp_path, "late-judges", "offline={Decide: decide}", "offline={Decide: decidd}")
-    done = anew("procedures", at=tmp_path, path=f"{tmp_path / 'site'}{os.pathsep}{ROOT}")
-    assert done.returncode == 1
-    assert "debate\twith-options\tcourtroom\tDebate" in done.stdout
-    assert "two-judges\tdispute\ttwo-judges 0.1.0\tTwo judges" in done.stdout
-    assert done.stderr.count("\n") == 1
-    assert "The procedure “late-judges” of late-judges 0.1.0 can't be used:" in done.stderr
-    mend = "NameError: name 'decidd' is not defined. Mend it there, or remove the package."
-    assert f"procedure.py, line 67: {mend}" in done.stderr
-    assert "Traceback" in (tmp_path / "home/courtroom.log").read_text()
-
-
 PACKAGE = Path(__file__).parent / "packages" / "mediation"
 """Written from docs/write-a-procedure.md alone."""
-Hear = Callable[..., tuple[Courthouse, Record]]
 
 
 @pytest.fixture
@@ -134,18 +120,10 @@ def mediation(monkeypatch: pytest.MonkeyPatch) -> Procedure:
     return procedure
 
 
-@pytest.fixture
-def hear(tmp_path: Path) -> Hear:
-    def heard(procedure: Procedure, **values: object) -> tuple[Courthouse, Record]:
-        house = Courthouse(Settings(home=tmp_path / "home"), procedures=(procedure,))
-        return house, hearing(house, procedure.name, "phone-battery", **values)
-
-    return heard
-
-
 @pytest.mark.parametrize(("rounds", "outcome"), [(4, "agreement"), (2, "deadlock")])
-def test_mediation_ends_in_agreement_or_deadlock(mediation: Procedure, hear: Hear, rounds: int, outcome: str) -> None:
-    _, record = hear(mediation, rounds=rounds)
+def test_mediation_ends(mediation: Procedure, tmp_path: Path, rounds: int, outcome: str) -> None:
+    house = Courthouse(Settings(home=tmp_path / "home"), procedures=(mediation,))
+    record = hearing(house, mediation.name, "phone-battery", rounds=rounds)
     assert record.run.verdict.outcome == outcome
     (table,) = mediation.views[0].drawn(record)[""]
     assert len(table.rows) == len(record.stages)
@@ -209,44 +187,50 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def test_the_check_hears_a_case_of_ones_own(site: Path, tmp_path: Path) -> None:
-    path = f"{site / 'site'}{os.pathsep}{ROOT}"
-    in_this_process("new-procedure", "two-judges", "--to", str(tmp_path / "new"))
+def test_the_check_hears_a_case_of_ones_own(site: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    in_this_process("new-procedure", "own-judges", "--to", str(tmp_path / "new"))
     check = ("procedures", "check", str(tmp_path / "new"), "--case")
-    heard = anew(*check, str(ROOT / "data/cases/oak-table/case.json"), at=tmp_path, path=path)
-    assert heard.stdout.endswith("two-judges: ok\n"), heard.stderr
-    refused = anew(*check, str(site / "tender.json"), at=tmp_path, path=path)
+    heard = in_this_process(*check, str(ROOT / "data/cases/oak-table/case.json"))
+    assert heard.endswith("own-judges: ok\n")
+    refused = anew(*check, str(site / "tender.json"), at=tmp_path, folders=(site / "site",))
     assert "school-chairs is of the kind “tender”" in refused.stderr
 
 
-def test_a_kind_that_can_not_be_used_leaves_the_others_alone(site: Path, tmp_path: Path) -> None:
+def test_a_broken_package_leaves_procedures_and_kinds_of_others_alone(site: Path, tmp_path: Path) -> None:
+    installed(tmp_path, "two-judges")
+    installed(tmp_path, "late-judges", "offline={Decide: decide}", "offline={Decide: decidd}")
     wrong = tmp_path / "site" / "wrong-0.1.dist-info"
-    wrong.mkdir(parents=True)
+    wrong.mkdir()
     (wrong / "METADATA").write_text("Metadata-Version: 2.1\nName: wrong\nVersion: 0.1\n")
     points = "dispute = tender:Tender\nnone = tender:Bid\ngone = tender:Auction\n"
     (wrong / "entry_points.txt").write_text(f"[courtroom.case_kinds]\n{points}")
-    path = os.pathsep.join((str(site / "site"), str(tmp_path / "site"), str(ROOT)))
-    done = anew("procedures", at=tmp_path, path=path)
+    done = anew("procedures", at=tmp_path, folders=(site / "site", tmp_path / "site"))
     assert done.returncode == 1
-    assert "debate\twith-options" in done.stdout
-    told = done.stderr.splitlines()
-    assert [line.partition(" of wrong 0.1 can't be used: ")[0] for line in told] == [
+    assert "debate\twith-options\tcourtroom\tDebate" in done.stdout
+    assert "two-judges\tdispute\ttwo-judges 0.1.0\tTwo judges" in done.stdout
+    (late,) = (line for line in done.stderr.splitlines() if line.startswith("The procedure"))
+    assert "The procedure “late-judges” of late-judges 0.1.0 can't be used:" in late
+    mend = "NameError: name 'decidd' is not defined. Mend it there, or remove the package."
+    assert f"procedure.py, line 67: {mend}" in late
+    kinds = [line for line in done.stderr.splitlines() if line != late]
+    assert [line.partition(" of wrong 0.1 can't be used: ")[0] for line in kinds] == [
         f"The kind of case “{name}”" for name in ("dispute", "gone", "none")
     ]
-    assert "which no other kind has" in told[0]
-    assert "has no attribute 'Auction'" in told[1]
-    assert "is no class below Case" in told[2]
+    for line, why in zip(
+        kinds, ("which no other kind has", "no attribute 'Auction'", "no class below Case"), strict=True
+    ):
+        assert why in line
+    assert "Traceback" in (tmp_path / "home/courtroom.log").read_text()
 
 
-def test_a_kind_of_another_package_is_heard_and_without_it_told_of(site: Path, tmp_path: Path) -> None:
-    path = f"{site / 'site'}{os.pathsep}{ROOT}"
-    heard = anew("run", str(site / "tender.json"), "--procedure", "mock-jury", "--json", at=tmp_path, path=path)
-    told = json.loads(heard.stdout)
+def test_a_kind_of_another_package_is_heard_and_without_it_told_of(
+    site: Path, tmp_path: Path, shell: Callable[..., tuple[int, str, str]]
+) -> None:
+    words = ("run", str(site / "tender.json"), "--procedure", "mock-jury", "--json")
+    told = json.loads(anew(*words, at=tmp_path, folders=(site / "site",)).stdout)
     assert told["verdict"] in ("A", "B", "C", "Hung jury")
-    run = told["run"]
-    without = anew("cases", at=tmp_path, path=str(ROOT))
-    assert "phone-battery" in without.stdout
-    assert "“tender” is not known" in without.stderr
-    shown = anew("show", run, at=tmp_path, path=str(ROOT))
-    assert "“tender” is not known" in shown.stderr
-    assert "Traceback" not in shown.stderr
+    _, listed, missing = shell(tmp_path / "home", "cases")
+    assert "phone-battery" in listed
+    assert "“tender” is not known" in missing
+    assert "“tender” is not known" in shell(tmp_path / "home", "show", told["run"])[2]

@@ -57,14 +57,6 @@ def test_any_text_is_read_or_unreadable(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text",
-    ["{'vote': 'buyer', 'reason': 'late',}", '{vote: "buyer", reason: "late"}', '{"vote": "buyer" "reason": "late"}'],
-)
-def test_slightly_wrong_json_is_mended(text: str) -> None:
-    assert read_answer(text, Opinion, "stop") == LATE
-
-
-@pytest.mark.parametrize(
     ("text", "why"),
     [
         ("It is the seller's fault.", "^there is no JSON object in it$"),
@@ -82,18 +74,28 @@ def test_what_can_not_be_read_is_told(text: str, why: str) -> None:
         read_answer(text, Opinion, "stop")
 
 
+WHOLE = LATE.model_dump_json()
+DRAFTED = '<think>{"vote": "seller", "reason": "draft"}</think>'
+
+
 @pytest.mark.parametrize(
-    "before",
+    ("text", "finish"),
     [
-        "In the form {vote, reason}: ",
-        '<think>Perhaps {"vote": "sel… or {} or { </think>',
-        '<think>{"vote": "seller", "reason": "draft"}</think>',
-        '{"vote": "sell… no.\n\nAgain: ',
-        '{"a"}' * 20_000,
+        ("{'vote': 'buyer', 'reason': 'late',}", "stop"),
+        ('{vote: "buyer", reason: "late"}', "stop"),
+        ('{"vote": "buyer" "reason": "late"}', "stop"),
+        ("In the form {vote, reason}: " + WHOLE, "stop"),
+        ('<think>Perhaps {"vote": "sel… or {} or { </think>' + WHOLE, "stop"),
+        (DRAFTED + WHOLE, "stop"),
+        ('{"vote": "sell… no.\n\nAgain: ' + WHOLE, "stop"),
+        ('{"a"}' * 20_000 + WHOLE, "stop"),
+        (WHOLE, "length"),
+        (WHOLE + " \n" * 500, "length"),
     ],
+    ids=lambda given: given[:60],
 )
-def test_braces_before_the_answer_do_not_hide_it(before: str) -> None:
-    assert read_answer(before + LATE.model_dump_json(), Opinion, "stop") == LATE
+def test_a_whole_answer_is_read_whatever_is_wrong_around_it(text: str, finish: str) -> None:
+    assert read_answer(text, Opinion, finish) == LATE
 
 
 def test_only_so_much_is_mended_whatever_the_text(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -165,24 +167,17 @@ def test_what_is_meant_for_certain_is_read(change: dict[str, object], read: dict
     assert answer == Verdict.model_validate({**VERDICT, **read})
 
 
-@pytest.mark.parametrize("after", ["", " \n" * 500])
-def test_a_whole_answer_is_read_although_it_is_called_cut(after: str) -> None:
-    assert read_answer(LATE.model_dump_json() + after, Opinion, "length") == LATE
-
-
 @pytest.mark.parametrize(
-    "text", ["<think>Perhaps {}", "{} Wait, let me think again: the", '{"final": {}', "{}\n```json\n{"]
+    ("text", "finish", "error", "why"),
+    [
+        (f"<think>Perhaps {WHOLE}", "length", CutOff, "cut"),
+        (f"{WHOLE} Wait, let me think again: the", "length", CutOff, "cut"),
+        (f'{{"final": {WHOLE}', "length", CutOff, "cut"),
+        (f"{WHOLE}\n```json\n{{", "length", CutOff, "cut"),
+        (WHOLE, "refusal", Refused, "late"),
+        (WHOLE, "content_filter", Withheld, "filter"),
+    ],
 )
-def test_what_was_cut_after_a_draft_is_no_answer(text: str) -> None:
-    with pytest.raises(CutOff):
-        read_answer(text.replace("{}", LATE.model_dump_json(), 1), Opinion, "length")
-
-
-@pytest.mark.parametrize(
-    ("finish", "error", "why"), [("refusal", Refused, "late"), ("content_filter", Withheld, "filter")]
-)
-def test_why_there_is_no_answer_is_told_apart_even_where_it_looks_whole(
-    finish: str, error: type[InvalidAnswer], why: str
-) -> None:
+def test_what_looks_whole_may_be_no_answer(text: str, finish: str, error: type[InvalidAnswer], why: str) -> None:
     with pytest.raises(error, match=why):
-        read_answer(LATE.model_dump_json(), Opinion, finish)
+        read_answer(text, Opinion, finish)

@@ -17,11 +17,10 @@ from courtroom.room.said import search_said
 from courtroom.store.database import Database
 from tests.driving import hearing
 from tests.full_store import kept_what_if
-from tests.pages import field, heard, house, opened_at, page, press, put, ran, texts
+from tests.pages import field, heard, opened_at, page, press, put, ran, texts
+from tests.pages import house as house  # a fixture
 from tests.signing_in import closed_house, person
 from tests.test_pages import choose, listed
-
-__all__ = ["house"]  # a fixture
 
 SMALL = {"jury_size": 3, "rounds": 1, "grounding_rounds": 1}
 

@@ -8,10 +8,9 @@ from pydantic import ValidationError
 from courtroom import Courthouse, Dispute
 from courtroom.cases.checks import check
 from courtroom.settings import DATA
-from tests.driving import house, whole_hearing
+from tests.driving import house as house  # a fixture
+from tests.driving import whole_hearing
 from tests.real import FOLDER, needs_real_data
-
-__all__ = ["house"]  # a fixture
 
 FOLDERS = sorted(path.parent.name for path in (DATA / "cases").glob("*/case.json"))
 CRIMINAL = [name for name in FOLDERS if name.startswith("criminal-")]

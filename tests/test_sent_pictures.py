@@ -52,13 +52,24 @@ def case_with(data: bytes, store: MediaStore, name: str = "photo.png") -> Disput
     return alone.with_media(store.keep({**others, name: data}))
 
 
+def shown(jpeg: bytes) -> Image.Image:
+    image = Image.open(io.BytesIO(jpeg))
+    image.load()
+    return image
+
+
+def shown_wire(url: str) -> Image.Image:
+    head, _, data = url.partition(",")
+    assert head == "data:image/jpeg;base64"
+    return shown(base64.b64decode(data))
+
+
 def sent(case: Dispute, store: MediaStore) -> list[tuple[str, Image.Image]]:
     """What a model is sent of its first picture: each with what is said before it."""
     (message,) = to_wire((Message("user", (next(case.media()),)),), store)
     labels = [part["text"] for part in message["content"] if part["type"] == "text"]
     urls = [part["image_url"]["url"] for part in message["content"] if part["type"] == "image_url"]
-    images = [Image.open(io.BytesIO(base64.b64decode(url.partition(",")[2]))) for url in urls]
-    return list(zip(labels, images, strict=True))
+    return list(zip(labels, map(shown_wire, urls), strict=True))
 
 
 def remarks(case: Dispute, store: MediaStore) -> str:
@@ -88,7 +99,7 @@ def test_what_is_visible_stands_out_from_its_ground(store: MediaStore, colours: 
     assert f"it is shown on {ground}" in remarks(case, store)
 
 
-def test_a_long_screenshot_arrives_as_parts_in_order(store: MediaStore) -> None:
+def test_a_large_picture_arrives_as_parts_in_order(store: MediaStore) -> None:
     page = Image.linear_gradient("L").resize((900, 14_000))  # black at the top, white at the bottom
     case = case_with(saved(page), store)
     parts = sent(case, store)
@@ -100,19 +111,12 @@ def test_a_long_screenshot_arrives_as_parts_in_order(store: MediaStore) -> None:
     assert "it is shown in 15 parts, from top to bottom" in remarks(case, store)
     assert next(case.media()).pictures == 15, "they count where the tokens of a prompt are estimated"
     assert fewer_frames((Message("user", (next(case.media()),)),)) is None, "no part is left out to save tokens"
-
-
-def test_each_line_of_a_long_picture_is_whole_in_some_part(store: MediaStore) -> None:
+    wide = sent(case_with(saved(Image.new("RGB", (5_000, 700), "teal")), store), store)
+    assert wide[0][0] == "Image 0, part 1 of 6, from left to right:"
+    assert all(image.height == 700 for _, image in wide)
     case = case_with(saved(Image.new("L", (300, 6_001))), store)
-    views = store.sent(next(case.media()).sha256 or "").views
-    heights = [Image.open(io.BytesIO(view.jpeg)).height for view in views]
-    assert sum(heights) - 6_001 >= 64 * (len(views) - 1)
-
-
-def test_a_wide_picture_is_cut_from_left_to_right(store: MediaStore) -> None:
-    parts = sent(case_with(saved(Image.new("RGB", (5_000, 700), "teal")), store), store)
-    assert parts[0][0] == "Image 0, part 1 of 6, from left to right:"
-    assert all(image.height == 700 for _, image in parts)
+    heights = [shown(view.jpeg).height for view in store.sent(next(case.media()).sha256 or "").views]
+    assert sum(heights) - 6_001 >= 64 * (len(heights) - 1), "each line is whole in some part"
 
 
 @pytest.mark.parametrize(("form", "options"), [("GIF", {}), ("WEBP", {"lossless": True})])
@@ -128,26 +132,19 @@ def test_an_animation_is_shown_as_its_frames(store: MediaStore, form: str, optio
     assert "3 of its 3 different frames are shown" in remarks(case, store)
 
 
-def test_a_picture_in_which_nothing_can_be_seen_is_told(store: MediaStore) -> None:
+def test_a_picture_that_loses_what_it_shows_is_told(store: MediaStore) -> None:
     hidden = Image.effect_noise((60, 40), 80).convert("RGBA")
     hidden.putalpha(0)
-    assert "nearly all of one colour as members see it" in remarks(case_with(saved(hidden), store), store)
+    near = [Image.new("RGB", (60, 40), (tone,) * 3) for tone in (0, 240)]
+    for image in near:
+        image.paste(tuple(tone + 15 for tone in image.getpixel((0, 0))), (20, 10, 40, 30))
+    for image in (hidden, *near):
+        assert "nearly all of one colour as members see it" in remarks(case_with(saved(image), store), store)
     assert not remarks(case_with(png(), store), store).count("colour"), "this file is of one colour itself"
-
-
-def test_a_picture_that_is_much_shrunk_is_told(store: MediaStore) -> None:
     assert "shown at 25% of its size" in remarks(case_with(png((4_032, 3_024)), store), store)
     frames = [Image.new("RGB", (300, 4_000), colour) for colour in ("red", "blue")]
-    assert "shown at 26% of its size" in remarks(
-        case_with(saved(frames[0], "GIF", save_all=True, append_images=frames[1:]), store, "a.gif"), store
-    )
-
-
-@pytest.mark.parametrize("tones", [(0, 15), (240, 255)])
-def test_tones_that_lie_too_near_to_each_other_are_told(store: MediaStore, tones: tuple[int, int]) -> None:
-    image = Image.new("RGB", (60, 40), (tones[0],) * 3)
-    image.paste((tones[1],) * 3, (20, 10, 40, 30))
-    assert "nearly all of one colour as members see it" in remarks(case_with(saved(image), store), store)
+    moving = saved(frames[0], "GIF", save_all=True, append_images=frames[1:])
+    assert "shown at 26% of its size" in remarks(case_with(moving, store, "a.gif"), store)
 
 
 def test_a_picture_under_another_ending_is_read_with_a_remark(store: MediaStore) -> None:
@@ -159,30 +156,21 @@ def test_a_picture_under_another_ending_is_read_with_a_remark(store: MediaStore)
     assert "photo.png is really a JPEG picture, and is read as one." in again
 
 
-def test_how_a_picture_is_sent_is_part_of_what_is_asked(store: MediaStore) -> None:
-    """An answer that was given when only a small copy was sent is not taken for one to the parts."""
-    medium = next(case_with(saved(Image.new("RGB", (900, 5_000), "teal")), store).media())
-    earlier = medium.model_copy(update={"views": None})
-    assert Message("user", (medium,)).digest() != Message("user", (earlier,)).digest()
-    assert "views" not in earlier.model_dump(), "the hash of a case that was taken in earlier stays"
-
-
 def test_a_case_of_an_earlier_store_says_what_to_do(store: MediaStore) -> None:
     case = case_with(saved(Image.new("RGB", (900, 5_000), "teal")), store)
     first = case.evidence[0]
     media = tuple(medium.model_copy(update={"views": None}) for medium in first.media)
     earlier = case.model_copy(update={"evidence": (first.model_copy(update={"media": media}), *case.evidence[1:])})
     assert len(sent(earlier, store)) == 1, "recorded questions are what they were"
+    (now,), (then,) = ([medium for medium in one.media() if medium.id == "m1"] for one in (case, earlier))
+    assert Message("user", (now,)).digest() != Message("user", (then,)).digest(), (
+        "an answer to the copy is none to parts"
+    )
+    assert "views" not in then.model_dump(), "the hash of a case that was taken in earlier stays"
     assert "Download the case as ZIP, and import that" in remarks(earlier, store)
     (package,) = read_upload("case.zip", write_zip(earlier, store))
     assert isinstance(package, Package)
     assert next(package.case.with_media(store.keep(package.files)).media()).views == 6
-
-
-def shown(jpeg: bytes) -> Image.Image:
-    image = Image.open(io.BytesIO(jpeg))
-    image.load()
-    return image
 
 
 def png_claiming(width: int, height: int) -> bytes:
@@ -267,12 +255,6 @@ def test_a_video_that_is_cut_off_is_refused_by_name(tmp_path: Path, ending: str,
     path.write_bytes(data[: int(len(data) * share)])
     with pytest.raises(MediaError, match=rf"^cut\.{ending} .*(cut off|is empty).*again"):
         inspect_video(path, path.name)
-
-
-def shown_wire(url: str) -> Image.Image:
-    head, _, data = url.partition(",")
-    assert head == "data:image/jpeg;base64"
-    return Image.open(io.BytesIO(base64.b64decode(data)))
 
 
 def test_text_is_one_string_parts_that_are_shared_come_first_and_a_missing_file_is_named(tmp_path: Path) -> None:

@@ -24,11 +24,11 @@ from courtroom.store.opening import open_store
 from courtroom.store.writer import Writer
 from tests.driving import hearing, shell, whole_hearing
 from tests.openai_server import Answer, OpenAIServer, answer_for, envelope, event
-from tests.pages import house, page, texts
+from tests.pages import house as house  # a fixture
+from tests.pages import page, texts
 from tests.say import Watch, Word, ask, either_way, question, there
 from tests.server_thread import WebServer
 
-__all__ = ["house"]  # a fixture
 pytestmark = pytest.mark.usefixtures("no_pause")
 YES = '{"word": "yes"}'
 Body = dict[str, Any]
@@ -121,7 +121,7 @@ SCHEMAS = (
     "Something about this request is odd.",
     "Unable to generate parser for this template. JSON schema error at #/properties/a: unrecognized type",
 )
-SYSTEMS = ("After the optional system message, conversation roles must alternate user/assistant",)
+SYSTEM = "After the optional system message, conversation roles must alternate user/assistant"
 REFUSALS: dict[str, tuple[Callable[[Body], object], str, str]] = {
     **{f"schema {n}": (lambda body: "response_format" in body, told, "schema") for n, told in enumerate(SCHEMAS)},
     "only one temperature": (
@@ -140,10 +140,7 @@ REFUSALS: dict[str, tuple[Callable[[Body], object], str, str]] = {
         "repetition_penalty",
     ),
     "max_tokens": (lambda body: "max_tokens" in body, COMPLETION, ""),
-    **{
-        f"system {n}": (lambda body: [sent["role"] for sent in body["messages"]] != ["user"], told, "system")
-        for n, told in enumerate(SYSTEMS)
-    },
+    "system": (lambda body: [sent["role"] for sent in body["messages"]] != ["user"], SYSTEM, "system"),
     "odd knob": (lambda body: "temperature" in body, "Bad Request", "temperature"),
 }
 
@@ -245,29 +242,22 @@ HTML = "<!doctype html><html><head><title>Attention Required!</title></head><bod
 BLOCKED = {**envelope([]), "usage": None, "promptFeedback": {"blockReason": "PROHIBITED_CONTENT"}}
 QUOTA = "You exceeded your current quota, please check your plan and billing details."
 TOO_LARGE = "Request too large for model on tokens per minute (TPM): Limit 6000, Requested 7100, please reduce it and try again."
+LLAMA = "request (9031 tokens) exceeds the available context size (4096 tokens)"
+OLLAMA = "model requires more system memory (5.6 GiB) than is available (3.0 GiB)"
 DEAD_ENDS: dict[str, tuple[Answer, str]] = {
-    "quota": (lambda body: error(429, QUOTA, code="insufficient_quota"), "is used up. Pay in there"),
-    "balance, in Chinese": (lambda body: error(429, "余额不足，请充值"), "is used up. Pay in there"),
+    "quota": (refusing(bool, QUOTA, 429, code="insufficient_quota"), "is used up. Pay in there"),
+    "balance, in Chinese": (refusing(bool, "余额不足，请充值", 429), "is used up. Pay in there"),
     "larger than a minute": (
-        lambda body: error(413, TOO_LARGE, code="rate_limit_exceeded"),
+        refusing(bool, TOO_LARGE, 413, code="rate_limit_exceeded"),
         "larger than its provider lets",
     ),
-    "country": (lambda body: error(403, "Country, region, or territory not supported"), "not offered in the country"),
+    "country": (refusing(bool, "Country, region, or territory not supported", 403), "not offered in the country"),
     "firewall": (lambda body: web.Response(text=HTML, status=403, content_type="text/html"), "such as a firewall"),
-    "filter, of Qwen": (
-        lambda body: error(400, "data_inspection_failed: Input may be inappropriate."),
-        "filter refused",
-    ),
-    "filter, in Chinese": (lambda body: error(400, "输入内容可能包含敏感信息"), "filter refused"),
-    "length, of llama.cpp": (
-        lambda body: error(400, "request (9031 tokens) exceeds the available context size (4096 tokens)"),
-        "is too long for openai/any",
-    ),
+    "filter, of Qwen": (refusing(bool, "data_inspection_failed: Input may be inappropriate."), "filter refused"),
+    "filter, in Chinese": (refusing(bool, "输入内容可能包含敏感信息"), "filter refused"),
+    "length, of llama.cpp": (refusing(bool, LLAMA), "is too long for openai/any"),
     "length, within a stream": (too_long, "is too long for openai/any"),
-    "memory, of Ollama": (
-        lambda body: error(500, "model requires more system memory (5.6 GiB) than is available (3.0 GiB)"),
-        "too little memory for it",
-    ),
+    "memory, of Ollama": (refusing(bool, OLLAMA, 500), "too little memory for it"),
     "sign-in": (lambda body: web.Response(text=HTML, content_type="text/html"), "is a web page, such as a sign-in"),
 }
 
@@ -285,9 +275,7 @@ async def test_what_does_not_pass_is_asked_once_and_has_its_sentence(name: str, 
 
 @either_way
 @pytest.mark.parametrize("way", [web.json_response, streaming])
-async def test_a_blocked_prompt_is_asked_once_and_was_withheld(
-    way: Callable[[Body], web.Response], watch: Watch, tmp_path: Path
-) -> None:
+async def test_a_blocked_prompt_is_told(way: Callable[[Body], web.Response], watch: Watch, tmp_path: Path) -> None:
     with OpenAIServer(answer=lambda body: way(BLOCKED)) as server:
         reply = await ask(server, tmp_path, watch)
         assert (reply.finish, reply.text) == ("content_filter", "")
@@ -314,9 +302,7 @@ async def test_tokens_that_are_not_told_are_estimated(usage: object, watch: Watc
         ({"prompt_tokens": None, "completion_tokens": 5}, (44, 5, True)),
     ],
 )
-async def test_tokens_that_are_told_in_part_are_not_taken_for_none(
-    told: Body, counted: tuple[int, int, bool], tmp_path: Path
-) -> None:
+async def test_tokens_told_in_part_count(told: Body, counted: tuple[int, int, bool], tmp_path: Path) -> None:
     with OpenAIServer(answer=said(content=YES, usage=told)) as server:
         usage = (await ask(server, tmp_path)).usage
     assert (usage.prompt, usage.completion) == counted[:2]
@@ -325,9 +311,7 @@ async def test_tokens_that_are_told_in_part_are_not_taken_for_none(
 
 @pytest.mark.parametrize(("finish", "known"), [("max_tokens", "length"), ("SAFETY", "content_filter"), ("eos", "stop")])
 @either_way
-async def test_an_end_has_one_name_whichever_way_it_comes(
-    finish: str, known: str, watch: Watch, tmp_path: Path
-) -> None:
+async def test_an_end_has_one_name_in_either_way(finish: str, known: str, watch: Watch, tmp_path: Path) -> None:
     with OpenAIServer(answer=said(finish=finish, content=YES)) as server:
         assert (await ask(server, tmp_path, watch)).finish == known
 
@@ -365,23 +349,16 @@ async def test_an_answer_that_streams_though_nobody_asked_is_read(tmp_path: Path
 
 
 @pytest.mark.parametrize("end", ["broken", "open"])
-async def test_a_stream_without_a_proper_end_after_a_whole_answer_is_kept(
-    end: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_whole_answer_without_an_end_is_kept(end: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     await ModelPool(MediaStore(tmp_path)).warm()
     from courtroom.models import transport
 
     monkeypatch.setattr(transport, "REST_S", 0.2)
-    answered = (
-        {"choices": [{"index": 0, "delta": {"content": YES}}]},
-        {"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]},
-    )
 
     async def chat(request: web.Request) -> web.StreamResponse:
         response = web.StreamResponse(headers={"Content-Type": "text/event-stream"})
         await response.prepare(request)
-        for part in answered:
-            await response.write(event(part))
+        await response.write(PIECES + event({"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]}))
         if end == "broken":
             assert request.transport is not None
             request.transport.close()
@@ -442,13 +419,11 @@ def test_a_limit_of_pictures_is_kept_to_with_fewer_frames(house: Courthouse, mon
 
 
 def test_a_body_that_is_too_large_has_fewer_pictures(house: Courthouse, monkeypatch: pytest.MonkeyPatch) -> None:
-    nginx = web.Response
-    page = "<html><head><title>413 Request Entity Too Large</title></head></html>"
-    record, shown = hear(
-        house,
-        monkeypatch,
-        lambda body: nginx(status=413, text=page, content_type="text/html") if images(body) > 1 else None,
-    )
+    def nginx(body: Body) -> web.Response | None:
+        page = "<html><head><title>413 Request Entity Too Large</title></head></html>"
+        return web.Response(status=413, text=page, content_type="text/html") if images(body) > 1 else None
+
+    record, shown = hear(house, monkeypatch, nginx)
     assert shown[-1] == 1
     assert shown == sorted(shown, reverse=True)
     (call,) = record.calls
@@ -456,9 +431,7 @@ def test_a_body_that_is_too_large_has_fewer_pictures(house: Courthouse, monkeypa
     assert any("the others by their descriptions" in note for note in record.notes)
 
 
-def test_an_unexplained_refusal_takes_pictures_from_one_question_alone(
-    house: Courthouse, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_unexplained_refusal_holds_for_one_question(house: Courthouse, monkeypatch: pytest.MonkeyPatch) -> None:
     record, shown = hear(house, monkeypatch, refusing(images, "Bad Request"), runs=2)
     assert shown[-1] == 0 < shown[0]
     assert shown[len(shown) // 2 :] == shown[: len(shown) // 2]
@@ -473,10 +446,8 @@ def test_a_passing_refusal_takes_no_picture_away(house: Courthouse, monkeypatch:
     assert not record.notes
 
 
-def debate(
-    house: Courthouse, monkeypatch: pytest.MonkeyPatch, answer: Answer, **setup: Any
-) -> tuple[Record, OpenAIServer]:
-    with OpenAIServer(answer=answer, keep_bodies=True, known_to=monkeypatch) as server:
+def debate(house: Courthouse, patch: pytest.MonkeyPatch, answer: Answer, **setup: Any) -> tuple[Record, OpenAIServer]:
+    with OpenAIServer(answer=answer, keep_bodies=True, known_to=patch) as server:
         return hearing(house, "debate", "phone-battery", **{"model": ANY, **setup}), server
 
 
@@ -486,9 +457,7 @@ def test_what_was_left_out_is_noted_on_the_run(house: Courthouse, monkeypatch: p
     assert record.notes == ("openai/any was asked without temperature, which its server refused.",)
 
 
-def test_blanks_until_the_end_are_told_once_and_given_no_room(
-    house: Courthouse, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_blanks_until_the_end_are_given_no_more_room(house: Courthouse, monkeypatch: pytest.MonkeyPatch) -> None:
     record, server = debate(house, monkeypatch, said("length", content='{"argument":' + " \n\t" * 2_000))
     assert {body["max_tokens"] for body in server.bodies} == {2048}
     assert max(len(call.keys) for call in record.calls) == 2
@@ -554,11 +523,13 @@ def test_prose_in_spite_of_a_schema_is_asked_without_it(house: Courthouse, monke
     assert result(house, record.run.id)["reasks"] == len(record.calls)
 
 
-def test_a_budget_of_tokens_binds_where_none_are_told(house: Courthouse, monkeypatch: pytest.MonkeyPatch) -> None:
-    def untold(body: Body) -> web.Response:
-        return said(content=answer_for(body, json.dumps(body["messages"])))(body)  # type: ignore[return-value]
+def fitting(usage: object) -> Answer:
+    """Answers that fit what is asked, of which the server tells this use of tokens."""
+    return lambda body: said(content=answer_for(body, json.dumps(body["messages"])), usage=usage)(body)
 
-    with OpenAIServer(answer=untold, known_to=monkeypatch):
+
+def test_a_budget_of_tokens_binds_where_none_are_told(house: Courthouse, monkeypatch: pytest.MonkeyPatch) -> None:
+    with OpenAIServer(answer=fitting(None), known_to=monkeypatch):
         knobs = ("model.vision=no", "rounds=5", "budget.tokens=1500")
         given = ("--model", ANY.id, *(word for knob in knobs for word in ("--set", knob)))
         ran = json.loads(shell("run", "phone-battery", "--procedure", "debate", *given, "--json"))
@@ -569,14 +540,9 @@ def test_a_budget_of_tokens_binds_where_none_are_told(house: Courthouse, monkeyp
 
 
 @pytest.mark.parametrize("is_told", [True, False])
-def test_a_cost_that_is_estimated_is_shown_as_about_so_much(
-    is_told: bool, house: Courthouse, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_estimated_cost_is_about_so_much(is_told: bool, house: Courthouse, monkeypatch: pytest.MonkeyPatch) -> None:
     usage = {"prompt_tokens": 500, "completion_tokens": 50, "total_tokens": 550} if is_told else None
-
-    def answer(body: Body) -> web.Response:
-        return said(content=answer_for(body, json.dumps(body["messages"])), usage=usage)(body)  # type: ignore[return-value]
-
+    answer = fitting(usage)
     priced = ModelSpec(id="openai/gpt-4o-mini", vision="no")
     record, _ = debate(house, monkeypatch, answer, model=priced, rounds=1)
     run = record.run.id

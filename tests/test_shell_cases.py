@@ -54,15 +54,12 @@ def test_every_file_that_the_app_takes_is_heard_by_the_shell(ending: str, tmp_pa
     assert name in shell("cases")
 
 
-def test_what_members_will_not_have_is_told_before_the_run(tmp_path: Path) -> None:
+def test_what_is_not_as_it_seems_is_told_before_the_run(tmp_path: Path) -> None:
     for name, data in (("a.pdf", FILES[".pdf"]), ("a.zip", ZIP)):
         (tmp_path / name).write_bytes(data)
     ran = CliRunner().invoke(app, ["run", str(tmp_path / "a.pdf")])
     assert "a.pdf, page 2: no text can be read there" in ran.stderr
     assert "it is shown in 6 parts" in CliRunner().invoke(app, ["cases", "add", str(tmp_path / "a.zip")]).stderr
-
-
-def test_labels_that_are_numbers_are_named_in_the_shell(tmp_path: Path) -> None:
     path = tmp_path / "a.csv"
     path.write_bytes(b"text,label\nso good,0\nso bad,1\n")
     with pytest.raises(CourtroomError, match="The labels are numbers"):

@@ -15,7 +15,6 @@ from courtroom.evaluation.turnout import turnout
 from courtroom.experiments.spec import Experiment
 from courtroom.film.picture import Painter
 from courtroom.language import speaking
-from courtroom.models import failures
 from courtroom.models.route import Connection, Connections
 from courtroom.models.spec import OFFLINE
 from courtroom.procedures.cyberjurors.tasks import PerceiveEvidence
@@ -25,15 +24,9 @@ from tests.openai_server import OpenAIServer, answer_for, refusal, texts_of
 from tests.pages import page, texts
 from tests.test_sharing import add_dataset
 
+pytestmark = pytest.mark.usefixtures("no_pause")
 SLOW = {"id": "openai/slow", "connection": "lab", "timeout_s": 0.3, "attempts": 1, "vision": "no"}
 SMALL: dict[str, Any] = {"jury_size": 4, "rounds": 1, "examination": "shared"}
-
-
-@pytest.fixture(autouse=True)
-def no_pause(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(failures, "backoff_s", lambda number: 0.0)
-    for name in ("OPENAI_API_KEY", "OPENAI_API_BASE", "OPENAI_BASE_URL"):
-        monkeypatch.delenv(name, raising=False)
 
 
 @pytest.fixture
@@ -92,14 +85,16 @@ SILENT = {f"juror-0{seat}": SLOW for seat in (3, 4)}
 MISSING = "2 of 4 voted. The other 2, all of openai/slow, gave no answer. openai/slow did not answer within 0.3 s."
 
 
-def test_a_report_and_a_film_say_who_is_missing(house: Courthouse, monkeypatch: pytest.MonkeyPatch) -> None:
-    record = heard(house, members=SILENT)
-    procedure = house.procedures["cyberjurors"]
-    page = report.as_html(record, procedure, house.answers, house.media)
-    assert MISSING in " ".join(page.split())
-    assert "2 without a vote" in page
-    assert turnout(heard(house)) == ()
-    told = films.scene_to_film(record, procedure)
+def test_who_is_missing_and_who_stood_in_is_said_everywhere(
+    server: OpenAIServer, app_house: Courthouse, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app_house.connections.update(lab(server))
+    silent, procedure = heard(app_house, members=SILENT), app_house.procedures["cyberjurors"]
+    html = report.as_html(silent, procedure, app_house.answers, app_house.media)
+    assert MISSING in " ".join(html.split())
+    assert "2 without a vote" in html
+    assert turnout(heard(app_house)) == ()
+    told = films.scene_to_film(silent, procedure)
     drawn: list[str] = []
     text = Painter._text
     monkeypatch.setattr(
@@ -109,13 +104,8 @@ def test_a_report_and_a_film_say_who_is_missing(house: Courthouse, monkeypatch: 
     assert "without a vote" in drawn
     assert MISSING in " ".join(drawn)
     with speaking("zh"):
-        assert "没有回答" in films.storyboard(films.scene_to_film(record, procedure))[-1].turnout
-
-
-def test_pages_say_who_is_missing_and_who_stood_in(server: OpenAIServer, app_house: Courthouse) -> None:
-    app_house.connections.update(lab(server))
-    silent = heard(app_house, members=SILENT)
-    assert page("runs").dataframe[0].value["Note"][0].startswith(MISSING)
+        assert "没有回答" in films.storyboard(films.scene_to_film(silent, procedure))[-1].turnout
+    assert page("runs").dataframe[0].value["Note"][1].startswith(MISSING)
     app = page("deliberation", {f"tab-{silent.run.id}": "Votes"}, run=silent.run.id)
     assert all(literal(sentence) in texts(app) for sentence in turnout(silent))
     votes = next(one.value for one in app.dataframe if "member" in one.value)
@@ -163,6 +153,9 @@ REFUSED = "## The piece: seller-2,"
 class Refusing:
     """Refuses one piece of evidence, for as long as it is told to."""
 
+    house: Courthouse
+    """In which this model is asked."""
+
     def __init__(self) -> None:
         self.pieces: tuple[str, ...] = (REFUSED,)
         self.until = ""
@@ -183,22 +176,18 @@ class Refusing:
 
 
 @pytest.fixture
-def refusing() -> Refusing:
-    return Refusing()
-
-
-@pytest.fixture
-def lab_house(refusing: Refusing, tmp_path: Path) -> Iterator[Courthouse]:
+def refusing(tmp_path: Path) -> Iterator[Refusing]:
+    refusing = Refusing()
     with OpenAIServer(answer=refusing.answer) as server:
-        lab_house = Courthouse(Settings(home=tmp_path))
-        lab_house.connections.update(lab(server))
-        yield lab_house
+        refusing.house = Courthouse(Settings(home=tmp_path))
+        refusing.house.connections.update(lab(server))
+        yield refusing
 
 
-def seen(lab_house: Courthouse, **knobs: Any) -> Record:
+def seen(refusing: Refusing, **knobs: Any) -> Record:
     model = {"id": "openai/eyes", "connection": "lab", "vision": "no", "attempts": 1}
     given = {"model": model, "jury_size": 3, "consensus": 1.0, "rounds": 2, **knobs}
-    return hearing(lab_house, "cyberjurors", CASE, **given)
+    return hearing(refusing.house, "cyberjurors", CASE, **given)
 
 
 def failed(record: Record, stage: str) -> list[str]:
@@ -206,10 +195,8 @@ def failed(record: Record, stage: str) -> list[str]:
 
 
 @pytest.mark.parametrize("examination", ["own", "shared"])
-def test_a_piece_that_a_model_refuses_does_not_lose_the_case(
-    lab_house: Courthouse, refusing: Refusing, examination: str
-) -> None:
-    record = seen(lab_house, examination=examination)
+def test_a_refused_piece_does_not_lose_the_case(refusing: Refusing, examination: str) -> None:
+    record = seen(refusing, examination=examination)
     assert record.run.status == "done", record.run.reason
     assert all(vote.choice for votes in record.ballots.values() for vote in votes.values())
     told = "Could not be looked at, so that nothing is known of what is seen there: seller-2."
@@ -221,9 +208,9 @@ def test_a_piece_that_a_model_refuses_does_not_lose_the_case(
     assert len(failed(record, "evidence")) == len(failed(record, "round-2")) == eyes
 
 
-def test_a_refused_piece_is_asked_for_again_in_the_next_round(lab_house: Courthouse, refusing: Refusing) -> None:
+def test_a_refused_piece_is_asked_for_again_in_the_next_round(refusing: Refusing) -> None:
     refusing.until = "# Your task: sum up the round"
-    record = seen(lab_house, examination="shared")
+    record = seen(refusing, examination="shared")
     call = record.call("round-2/examiner/perceive-again-seller-2")
     assert call is not None
     assert call.value is not None

@@ -52,7 +52,7 @@ def test_mcnemar_is_the_binomial_test_with_its_exact_power() -> None:
         assert many * significance.mcnemar([True] * (least - 1), [False] * (least - 1)).p >= 0.05
 
 
-def test_cochrans_q_is_that_by_hand_and_of_statsmodels() -> None:
+def test_cochrans_q_and_holms_correction_are_statsmodels() -> None:
     """Cochran 1950 by his formula: k = 3 arms with 4, 3 and 1 right; rows with 3, 2, 2, 1 and 0 right."""
     arms = [[1, 1, 1, 1, 0], [1, 1, 1, 0, 0], [1, 0, 0, 0, 0]]
     found = significance.cochran([[bool(one) for one in arm] for arm in arms])
@@ -64,6 +64,10 @@ def test_cochrans_q_is_that_by_hand_and_of_statsmodels() -> None:
     arms = [[RANDOM.random() < 0.5 + 0.1 * arm for _ in range(800)] for arm in range(3)]
     known = cochrans_q(np.array(arms, dtype=int).T)
     assert significance.cochran(arms).p == pytest.approx(known.pvalue, abs=1e-12)
+    assert significance.holm([0.01, 0.04, 0.03]) == pytest.approx([0.03, 0.06, 0.06]), "which never falls"
+    some = [RANDOM.random() ** 3 for _ in range(28)]
+    assert significance.holm(some) == pytest.approx(multipletests(some, method="holm")[1], abs=1e-12)
+    assert significance.holm([]) == []
 
 
 def test_a_t_test_and_ranks_on_pairs_by_hand() -> None:
@@ -76,13 +80,6 @@ def test_a_t_test_and_ranks_on_pairs_by_hand() -> None:
     found = significance.wilcoxon([1.0, 2.0, 3.0, 4.0, 5.0], [0.0, 0.0, 0.0, 0.0, 0.0])
     assert (found.statistic, found.p) == (0.0, 2 / 2**5)
     assert significance.wilcoxon(a, a).p == 1.0
-
-
-def test_holm_multiplies_the_smallest_by_all_and_never_falls() -> None:
-    assert significance.holm([0.01, 0.04, 0.03]) == pytest.approx([0.03, 0.06, 0.06])
-    some = [RANDOM.random() ** 3 for _ in range(28)]
-    assert significance.holm(some) == pytest.approx(multipletests(some, method="holm")[1], abs=1e-12)
-    assert significance.holm([]) == []
 
 
 def test_so_many_cases_would_show_a_difference() -> None:
@@ -215,17 +212,13 @@ def test_the_log_distance_is_that_of_lawbench(predicted: int | None, real: int, 
     assert term_score(predicted, LIFE) is term_score(predicted, DEATH) is None, "left out"
 
 
-@pytest.mark.parametrize(
-    ("term", "expected"),
-    [
-        (DEATH, 0), (LIFE, 0), (months(300), 1), (months(121), 1), (months(120), 2), (months(85), 2), (months(84), 3),
-        (months(61), 3), (months(60), 4), (months(37), 4), (months(36), 5), (months(25), 5), (months(24), 6),
-        (months(13), 6), (months(12), 7), (months(10), 7), (months(9), 8), (months(7), 8), (months(6), 9),
-        (months(1), 9), (months(0), 10),
-    ],
-)  # fmt: skip
-def test_there_are_eleven_classes_of_terms(term: Term, expected: int) -> None:
-    assert term_class(term) == expected
+CLASSES = ((300, 121), (120, 85), (84, 61), (60, 37), (36, 25), (24, 13), (12, 10), (9, 7), (6, 1), (0, 0))
+"""The longest and the shortest term of each class after the first, in months."""
+
+
+def test_there_are_eleven_classes_of_terms() -> None:
+    assert term_class(DEATH) == term_class(LIFE) == 0
+    assert [tuple(term_class(months(end)) for end in ends) for ends in CLASSES] == [(n, n) for n in range(1, 11)]
 
 
 def at_most(share: float, experiments: int) -> float:

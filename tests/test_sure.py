@@ -11,7 +11,7 @@ from aiohttp import web
 from courtroom import Courthouse, CourtroomError
 from courtroom.evaluation.significance import Series, series
 from tests.driving import arms_of, done, shell
-from tests.openai_server import Answer, OpenAIServer, answer_for
+from tests.openai_server import Answer, OpenAIServer, answer_for, envelope
 from tests.pages import benched
 from tests.test_experiments import JUDGES, spec, texts
 
@@ -107,8 +107,7 @@ class Changing:
                 "evidence": ["It"], "argument": "It reads so."}  # fmt: skip
         choice = {"index": 0, "message": {"role": "assistant", "content": json.dumps(said)}, "finish_reason": "stop"}
         usage = {"prompt_tokens": 100, "completion_tokens": 20, "total_tokens": 120}
-        given = {"id": "c", "object": "chat.completion", "created": 0, "model": self.version, "choices": [choice]}
-        return web.json_response({**given, "usage": usage, "system_fingerprint": "fp-1"})
+        return web.json_response({**envelope([choice], usage, self.version), "system_fingerprint": "fp-1"})
 
 
 @pytest.fixture

@@ -17,10 +17,6 @@ NO_ROLE = "roles.jurors: CyberJurors has no role “jurors”. Use one of juror,
 NO_SEAT = "nobody sits in the seat “juror-99”. Use one of juror-01, juror-02, juror-03, clerk, examiner."
 
 
-def setup(**more: object) -> CyberJurorsSetup:
-    return CyberJurorsSetup.model_validate({**SMALL, **more})
-
-
 @pytest.mark.parametrize(("name", "sentence"), [("roles.jurors.id", NO_ROLE), ("members.juror-99.id", NO_SEAT)])
 @pytest.mark.usefixtures("house")
 def test_the_shell_refuses_a_name_that_stands_for_nobody(name: str, sentence: str) -> None:
@@ -29,10 +25,15 @@ def test_the_shell_refuses_a_name_that_stands_for_nobody(name: str, sentence: st
         shell("run", "oak-table", *given)
     assert sentence in str(refused.value)
     assert shell("runs") == ""
+    told = "The variant “baseline” asks one model alone: no jury of 16 is seated."
+    assert CyberJurorsSetup(variant="baseline", jury_size=16).warnings() == (told,)
+    assert CyberJurorsSetup(variant="baseline").warnings() == ()
 
 
 def test_an_experiment_and_a_what_if_refuse_such_names(house: Courthouse) -> None:
-    run = drive(house, house.new_run("cyberjurors", house.library.case("oak-table"), setup(), 0))
+    run = drive(
+        house, house.new_run("cyberjurors", house.library.case("oak-table"), CyberJurorsSetup.model_validate(SMALL), 0)
+    )
     arms = arms_of({"base": {}, "wrong": {"members.juror-99.id": "offline"}}, "cyberjurors")
     what_if = parsed({"name": "w", "dataset": {"run": run}, "arms": arms}, "The what-if")
     with pytest.raises(CourtroomError, match="wrong: members.juror-99: nobody sits"):
@@ -42,12 +43,6 @@ def test_an_experiment_and_a_what_if_refuse_such_names(house: Courthouse) -> Non
     of_dataset = parsed({"name": "e", "dataset": {"name": "tables"}, "arms": arms}, "The experiment")
     with pytest.raises(CourtroomError, match="wrong: roles.jurors: CyberJurors has no role"):
         house.experiments.begin(of_dataset)
-
-
-def test_what_a_jury_is_left_out_of_gets_a_word() -> None:
-    told = "The variant “baseline” asks one model alone: no jury of 16 is seated."
-    assert CyberJurorsSetup(variant="baseline", jury_size=16).warnings() == (told,)
-    assert CyberJurorsSetup(variant="baseline").warnings() == ()
 
 
 def test_a_link_with_such_names_is_refused_until_they_are_taken_out(app_house: Courthouse) -> None:

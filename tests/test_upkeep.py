@@ -13,7 +13,6 @@ from itertools import count, repeat
 from pathlib import Path
 
 import pytest
-from aiohttp import web
 
 from courtroom import Courthouse, Settings
 from courtroom.errors import StoreError
@@ -26,10 +25,10 @@ from courtroom.upkeep.doctor import examine
 from courtroom.upkeep.health import CheckResult
 from tests import forks
 from tests.attacks.test_files import link, zipped
+from tests.bell_servers import Hook
 from tests.driving import drive, shell, until
 from tests.full_store import STORE, full_store
 from tests.openai_server import OpenAIServer
-from tests.server_thread import WebServer
 
 
 @pytest.fixture
@@ -86,11 +85,11 @@ def test_what_is_wrong_is_told_and_mended(harm: Callable[[Path], None], home: Pa
 
 @pytest.mark.parametrize(("answer", "state"), [(200, "fine"), (401, "wrong")])
 def test_a_configured_server_is_asked_once_and_no_key_is_told(answer: int, state: str) -> None:
-    with Answering(lambda path: answer) as server:
+    with Hook(status=answer, location="http://127.0.0.1:9/elsewhere") as server:
         environment = {"OPENAI_API_BASE": f"http://me:hidden-word@127.0.0.1:{server.port}/v1", "NO_API_BASE": ""}
         keys = {"OPENAI_API_KEY": "sk-this-is-secret", "GROQ_API_KEY": "gsk-another-secret"}
         (found,) = doctor.reachable(Settings(), environment | keys)
-    assert (found.state, server.seen) == (state, ["/v1/models"])
+    assert (found.state, server.paths) == (state, ["/v1/models"])
     assert not any(word in found.sentence + found.about for word in ("secret", "hidden-word"))
 
 
@@ -119,20 +118,6 @@ def test_a_backup_that_is_none_is_refused_and_leaves_nothing(tmp_path: Path, mon
         backup.restore(settings, tmp_path / "nope.zip")
     assert list((tmp_path / "home").iterdir()) == []
     assert not (tmp_path / "evil").exists()
-
-
-class Answering(WebServer):
-    """A server that answers each path with a status."""
-
-    def __init__(self, status: Callable[[str], int]) -> None:
-        self.status, self.seen = status, list[str]()
-
-    def _routes(self) -> list[web.RouteDef]:
-        return [web.get("/{path:.*}", self._answer)]
-
-    async def _answer(self, request: web.Request) -> web.Response:
-        self.seen.append(request.path)
-        return web.Response(status=self.status(request.path), headers={"Location": "http://127.0.0.1:9/elsewhere"})
 
 
 def test_a_store_that_answers_is_healthy_a_damaged_one_is_not(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -21,7 +21,7 @@ from courtroom.procedures.verdict.tasks import Advice, DraftJudgment, ReflectOnD
 from courtroom.procedures.verdict.train import fitting
 from tests.driving import whole_hearing
 from tests.toy import Scripted, text_of
-from tests.verdict_questions import LANGUAGES, file_of, rendered
+from tests.verdict_questions import TOLD, file_of, rendered
 
 QUARRELS = "picking quarrels and provoking trouble"
 CASE = CriminalCase(
@@ -60,10 +60,6 @@ class Panel(Scripted):
         }  # fmt: skip
         answers["alone"] = answers["preside"]
         return json.dumps(answers[request.task.name])
-
-    def prompts(self, *tasks: str) -> list[str]:
-        """All that was asked in these tasks, or in any."""
-        return [text_of(request) for request in self.history if not tasks or request.task.name in tasks]
 
 
 def hear(house: Courthouse, model: Panel, case: CriminalCase = CASE, **knobs: object) -> Record:
@@ -187,15 +183,13 @@ def test_the_presiding_judge_reads_points_drafts_and_all_that_the_supervisor_sai
     rejected = ("The facts meet 234, turn 0.", "It was rejected:", "Article 293: public place (1).")
     parts = ("1. Drunk.", *rejected, "The facts meet 293, turn 1.", "It was passed:", "Sound.")
     assert [part for part in parts if part not in text] == []
-
-
-def test_the_judgment_keeps_the_order_in_which_it_was_given(house: Courthouse) -> None:
-    model = Panel(rejections=0)
     charges = [QUARRELS, "intentional injury"]
     ordered = {"thought": "Both.", "relevant_articles": [293, 234], "accusation": charges, "term_of_imprisonment": {}}
     model.reply = lambda request: json.dumps(ordered) if request.task.name == "preside" else model.said(request)
-    judgment = hear(house, model).run.verdict.details["judgment"]
-    assert (judgment["relevant_articles"], judgment["charges"]) == ([293, 234], charges)
+    judgment = hear(house, model, model=ModelSpec(id="another")).run.verdict.details["judgment"]
+    assert (judgment["relevant_articles"], judgment["charges"]) == ([293, 234], charges), (
+        "in the order in which they came"
+    )
 
 
 def test_reasons_come_before_decisions_but_where_the_paper_has_it_otherwise(house: Courthouse) -> None:
@@ -229,9 +223,13 @@ def article(messages: list[dict[str, str]]) -> int:
 
 def test_a_wrong_first_draft_becomes_a_preference_pair_in_the_form_that_trl_reads(house: Courthouse) -> None:
     model = Panel(rejections=1)
-    record = aligned(house, model, hear(house, model))
+    first = iter(["no JSON"])
+    model.reply = lambda request: (request.task.name == "draft" and next(first, "")) or model.said(request)
+    record = hear(house, model)
+    model.reply = model.said
+    record = aligned(house, model, record)
     (pair,) = pairs(house, record)
-    assert [message["role"] for message in pair["prompt"]] == ["system", "user"]
+    assert [message["role"] for message in pair["prompt"]] == ["system", "user"], "as it was asked first"
     assert "beat a stranger with a bottle" in pair["prompt"][1]["content"]
     assert (article(pair["rejected"]), article(pair["chosen"])) == (234, 293)
     assert supervised(record, house.answers) == ""
@@ -245,9 +243,7 @@ def test_a_wrong_first_draft_becomes_a_preference_pair_in_the_form_that_trl_read
 
 
 @pytest.mark.parametrize(("rounds", "reflections", "winners"), [(0, 0, []), (1, 1, []), (2, 2, [293]), (3, 2, [293])])
-def test_a_draft_is_corrected_until_it_is_valid(
-    house: Courthouse, rounds: int, reflections: int, winners: list[int]
-) -> None:
+def test_a_draft_is_corrected_till_valid(house: Courthouse, rounds: int, reflections: int, winners: list[int]) -> None:
     model = Panel(rejections=0)
     record = hear(house, model)
     model.drafts = (234, 275, 293)
@@ -289,16 +285,6 @@ def test_a_chinese_draft_is_corrected_in_chinese(house: Courthouse) -> None:
     assert all("Write in the language of the facts." in request.messages[0].parts[0] for request in model.history)
 
 
-def test_a_pair_has_the_prompt_as_it_was_asked_first(house: Courthouse) -> None:
-    model = Panel(rejections=0)
-    first = iter(["no JSON"])
-    model.reply = lambda request: (request.task.name == "draft" and next(first, "")) or model.said(request)
-    record = hear(house, model)
-    model.reply = model.said
-    (pair,) = pairs(house, aligned(house, model, record))
-    assert [message["role"] for message in pair["prompt"]] == ["system", "user"]
-
-
 def test_a_right_first_draft_becomes_a_demonstration_and_a_wrong_correction_nothing(house: Courthouse) -> None:
     model = Panel(rejections=0)
 
@@ -319,7 +305,7 @@ def test_a_right_first_draft_becomes_a_demonstration_and_a_wrong_correction_noth
     assert record.run.verdict.outcome == "0 demonstrations, 0 preference pairs"
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("language", TOLD)
 def test_the_prompts_with_a_memory_in_view_are_those_on_file(language: str) -> None:
     kept = file_of(language).read_text(encoding="utf-8")
     assert rendered(language) == kept, "read the new prompts, then write them by python -m tests.verdict_questions"

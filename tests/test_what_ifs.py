@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 from courtroom import Courthouse, CourtroomError
-from courtroom.cases.dispute import Evidence
 from courtroom.declarations.changes import changed
 from courtroom.evaluation.movement import movement
 from courtroom.experiments import what_if
@@ -21,12 +20,10 @@ from courtroom.models.keys import KEYS
 from courtroom.models.request import Reply, Request, Watch
 from courtroom.procedures import PROCEDURES
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
-from tests import toy
 from tests.driving import answered_by, done, drive, shell
-from tests.pages import benched, house, opened_at, page, press, ran, texts
+from tests.pages import benched, opened_at, page, press, ran, texts
+from tests.pages import house as house  # a fixture
 from tests.samples import sample
-
-__all__ = ["house"]  # a fixture
 
 SMALL = {"jury_size": 3, "rounds": 2, "consensus": 1.0, "grounding_rounds": 1}
 
@@ -40,10 +37,6 @@ def everything(house: Courthouse, run: str, seeds: tuple[int, ...] = (0,)) -> Ex
     without = left_out(CYBERJURORS, base.setup, base.case, base.run.seed)
     graphs = values(CyberJurorsSetup, "graph.kind", ["ring", "none"])
     return house.experiments.what_ifs.experiment(run, singly(without["jurors"], without["evidence"], graphs), seeds)
-
-
-def one_round(house: Courthouse, run: str, seed: int = 0) -> Experiment:
-    return house.experiments.what_ifs.experiment(run, singly(values(CyberJurorsSetup, "rounds", [1])), (seed,))
 
 
 class Held:
@@ -137,9 +130,10 @@ def test_a_what_if_is_paused_gone_on_with_and_deleted(house: Courthouse, held: H
 
 def test_a_typed_key_is_spent_on_its_own_what_if(house: Courthouse, held: Held) -> None:
     run, mine = heard(house), {"OPENAI_API_KEY": "mine-123456"}
+    one_round = singly(values(CyberJurorsSetup, "rounds", [1]))
     for seed, keys in ((1, mine), (2, None)):
         held.spent.clear()
-        name = started(house, one_round(house, run, seed), keys)
+        name = started(house, house.experiments.what_ifs.experiment(run, one_round, (seed,)), keys)
         house.experiments.wait(name, 60)
         assert house.experiments.store.status(name) == "done"
         assert held.spent, "another seed is asked again"
@@ -211,9 +205,6 @@ def test_what_is_chosen_is_estimated_and_run(house: Courthouse) -> None:
 
 
 CYBERJURORS = PROCEDURES["cyberjurors"]
-STAYS_COLD = Evidence(id="buyer-1", side="buyer", text="It stays cold.")
-BOILED = Evidence(id="seller-1", side="seller", text="It boiled when I sent it.")
-CASE = toy.CASE.model_copy(update={"evidence": (STAYS_COLD, BOILED)})
 
 
 @pytest.mark.parametrize("name", [name for name in PROCEDURES if name not in ("distillation", "alignment")])

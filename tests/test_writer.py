@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import closing, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
+from typing import Literal, get_args
 
 import pytest
 
@@ -194,10 +194,7 @@ def proxied(
     proxy.close()
 
 
-EITHER: tuple[Lost, ...] = ("request", "reply")
-
-
-@pytest.mark.parametrize("proxied", EITHER, indirect=True)
+@pytest.mark.parametrize("proxied", get_args(Lost), indirect=True)
 def test_a_run_whose_commits_are_lost_pays_nothing_twice(tmp_path: Path, proxied: LosingProxy) -> None:
     bench = Bench(tmp_path / "home", Scripted(hold=asyncio.Event()))
     run = bench.start()

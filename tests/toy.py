@@ -122,6 +122,10 @@ class Scripted:
     async def warm(self) -> None:
         """Nothing has to be loaded."""
 
+    def prompts(self, *tasks: str) -> list[str]:
+        """All that was asked in these tasks, or in any."""
+        return [text_of(request) for request in self.history if not tasks or request.task.name in tasks]
+
 
 def text_of(request: Request) -> str:
     return "\n".join(part for message in request.messages for part in message.parts if isinstance(part, str))

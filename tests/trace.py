@@ -60,7 +60,7 @@ def walks(home: Path) -> Iterator[tuple[str, int, str]]:
     from courtroom.experiments.spec import parsed
     from courtroom.models.spec import ModelSpec
     from courtroom.settings import Settings
-    from tests.driving import drive
+    from tests.driving import done, drive
     from tests.openai_server import OpenAIServer
     from tests.test_experiments import SINGLE, texts
 
@@ -81,9 +81,7 @@ def walks(home: Path) -> Iterator[tuple[str, int, str]]:
     two_cells = parsed({"name": "two", "dataset": {"name": "two"}, "arms": [arm]}, "here")
 
     def experiment() -> None:
-        name = house.experiments.begin(two_cells)
-        house.experiments.go(name)
-        house.experiments.wait(name)
+        done(house, two_cells)
 
     def counted(name: str, walk: Callable[[], object]) -> tuple[str, int, str]:
         with trace.on():

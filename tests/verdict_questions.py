@@ -1,6 +1,7 @@
 """All that VERDICT asks with a memory, a rejected draft and a lesson in view, rendered: `python -m tests.verdict_questions` writes it."""
 
 import asyncio
+import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -12,76 +13,31 @@ from courtroom.procedures import PROCEDURES
 from courtroom.procedures.verdict import tasks
 from courtroom.procedures.verdict.setup import VerdictSetup
 from tests.asked import Asked
+from tests.docs import ROOT
 from tests.write_prompts import FOLDER
 
 FILE = FOLDER / "verdict-with-memory.txt"
-LANGUAGES = ("en", "zh")
-TOLD = {
-    "title": ("A stall", "烧烤摊"),
-    "facts": (
-        "Mr Lai, drunk, beat a stranger with a bottle at a barbecue stall because of a look. The stranger has a minor injury.",
-        "被告人赖某酒后在烧烤摊因对方看了他一眼，用酒瓶殴打陌生人，致其轻伤。",
-    ),
-    "defendant": ("Mr Lai", "赖某"),
-    "anger": ("Drunk; angry because of a look.", "酒后；因被看了一眼而发怒。"),
-    "blow": ("Beat a stranger with a bottle at a barbecue stall.", "在烧烤摊用酒瓶殴打陌生人。"),
-    "injury": ("A minor injury.", "轻伤。"),
-    "interpretation": (
-        "Of a court: a public place is one that is open to anybody.",
-        "法院解释：公共场所是任何人都可以进入的场所。",
-    ),
-    "right_charge": ("picking quarrels and provoking trouble", "寻衅滋事"),
-    "wrong_charge": ("intentional injury", "故意伤害"),
-    "right_facts": (
-        "Mr Kong hit a passer-by in a market because he felt stared at.",
-        "孔某在市场因觉得被路人盯着看而殴打路人。",
-    ),
-    "right_reasoning": (
-        "A market is a public place, and a stare is no cause: public order is violated.",
-        "市场是公共场所，被看一眼不成其为事由：公共秩序受到侵犯。",
-    ),
-    "wrong_facts": ("Mr Shen kicked a guest of a teahouse over a spilt cup.", "沈某在茶馆因茶水洒出而踢打一名客人。"),
-    "wrong_reasoning": ("The guest was injured, so the injury decides.", "客人受了伤，因此以伤害论。"),
-    "directive": (
-        "Where somebody is beaten in a public place without a cause in the relation of the two, article 293 applies.",
-        "在公共场所无事生非殴打他人，双方之间并无事由的，适用第二百九十三条。",
-    ),
-    "second_directive": (
-        "Who beats a stranger in public because of a look falls under article 293.",
-        "因被看一眼而在公共场所殴打陌生人的，属于第二百九十三条。",
-    ),
-    "first": ("A bottle was used, and there is an injury.", "使用了酒瓶，且有伤情。"),
-    "second": ("A stranger was beaten in public because of a look.", "因被看一眼在公共场所殴打陌生人。"),
-    "feedback": (
-        "The place is public and the motive is provocation. Look at public order.",
-        "地点是公共场所，动机是寻衅。请看公共秩序。",
-    ),
-}
-"""What stands in the questions, in English and in Chinese."""
+TEXTS = ROOT / "tests" / "inputs" / "stall.toml"
+TOLD: dict[str, dict[str, str]] = tomllib.loads(TEXTS.read_text(encoding="utf-8"))
+"""What stands in the questions, by language."""
 
 
 def case_in(language: str) -> CriminalCase:
     """The case of the hearing."""
-    said = {name: both[LANGUAGES.index(language)] for name, both in TOLD.items()}
+    said = TOLD[language]
     about = {"id": "stall", "title": said["title"], "language": language}
     return CriminalCase(**about, facts=said["facts"], defendants=(said["defendant"],))
 
 
 def tasks_in(language: str) -> tuple[Task[Any], ...]:
     """Each task once, with all that it may be given."""
-    said = {name: both[LANGUAGES.index(language)] for name, both in TOLD.items()}
+    said = TOLD[language]
     case, points = case_in(language), (said["anger"], said["blow"], said["injury"])
-    statutes = tuple(
-        statute.model_copy(update={"interpretation": said["interpretation"]})
-        for statute in bundled_statutes()
-        if statute.number in (234, 293)
-    )
-    judged = Judgment(
-        relevant_articles=(293,), charges=(said["right_charge"],), term_of_imprisonment=Term(imprisonment=10)
-    )
-    other = Judgment(
-        relevant_articles=(234,), charges=(said["wrong_charge"],), term_of_imprisonment=Term(imprisonment=8)
-    )
+    read = {"interpretation": said["interpretation"]}
+    statutes = tuple(one.model_copy(update=read) for one in bundled_statutes() if one.number in (234, 293))
+    longer, shorter = Term(imprisonment=10), Term(imprisonment=8)
+    judged = Judgment(relevant_articles=(293,), charges=(said["right_charge"],), term_of_imprisonment=longer)
+    other = Judgment(relevant_articles=(234,), charges=(said["wrong_charge"],), term_of_imprisonment=shorter)
     right = tasks.Recalled(facts=said["right_facts"], reasoning=said["right_reasoning"], verdict=judged)
     wrong = tasks.Recalled(facts=said["wrong_facts"], reasoning=said["wrong_reasoning"], verdict=other)
     memory: dict[str, Any] = {
@@ -128,5 +84,5 @@ def rendered(language: str = "en") -> str:
 
 
 if __name__ == "__main__":
-    for language in LANGUAGES:
+    for language in TOLD:
         file_of(language).write_text(rendered(language), encoding="utf-8")

@@ -2,6 +2,8 @@
 
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
+from functools import partial
 from pathlib import Path
 from typing import Any, get_args
 
@@ -41,12 +43,9 @@ ASKED = {
     for procedure in ("discussion", "debate", "mock-jury", "council")
     for name, case in (("question", QUESTION), ("open", QUESTION.model_copy(update={"options": ()})))
 }
-ASKED["council-zh"] = (
-    "council",
-    asked_with("这座老桥应该禁止汽车通行吗？", ("应该", "不应该", "试行六个月")).case.model_copy(
-        update={"material": (Piece(text="这座桥每天有900辆汽车通过。试行需要四万元。", source="报告.txt"),)}
-    ),
-)
+BRIDGE = asked_with("这座老桥应该禁止汽车通行吗？", ("应该", "不应该", "试行六个月")).case
+COUNTED = Piece(text="这座桥每天有900辆汽车通过。试行需要四万元。", source="报告.txt")
+ASKED["council-zh"] = ("council", BRIDGE.model_copy(update={"material": (COUNTED,)}))
 """Files that hold what is asked about a question, with options and without."""
 JURY = {"jury_size": 6, "rounds": 2, "first_votes": 3, "talk": "follow-graph"}
 SEVEN = {"jury_size": 7, "rounds": 2, "examination": "shared", "consensus": 1.0}
@@ -116,13 +115,9 @@ def in_chinese(house: Courthouse, name: str) -> str:
 
 def with_replies(house: Courthouse) -> str:
     """What jurors are asked who may ask the court, and who are told its replies from the second round on."""
-    replies = (
-        (
-            ("Did the neighbour read the van's number plate?", "Could the neighbour see who drove the van?"),
-            "The neighbour saw neither the number plate nor the driver.",
-        ),
-        (("Does the fire expert rule out the old wiring?",), NO_MORE),
-    )
+    of_neighbour = ("Did the neighbour read the van's number plate?", "Could the neighbour see who drove the van?")
+    saw = "The neighbour saw neither the number plate nor the driver."
+    replies = ((of_neighbour, saw), (("Does the fire expert rule out the old wiring?",), NO_MORE))
     acts = [Intervention(index=1, action=ReplyToQuestions(questions=asked, text=text)) for asked, text in replies]
     changes = {"asks_court": "yes", "talk": "follow-graph", "rounds": 2, "jury_size": 8}
     return rendered(house, "mock-jury", house.library.case("trial-boatyard-fire"), changes, acts)
@@ -168,21 +163,22 @@ def under(house: Courthouse, procedure: str, changes: Mapping[str, object]) -> s
     return [f"########## {one.task.title} ({task})\n{one.text()}" for one in found if one.task.name == task][-1]
 
 
+FILES: dict[str, Callable[[Courthouse], str]] = {
+    **{procedure: partial(rendered, procedure=procedure) for procedure in PROCEDURES},
+    **{name: partial(in_chinese, name=name) for name in CHINESE},
+    **{name: partial(rendered, procedure=of, case=case) for name, (of, case) in ASKED.items()},
+    **{f"knob-{name}": partial(under, procedure=of, changes=changes) for name, (of, changes) in KNOBS.items()},
+    "rewrite-case": rewriting,
+    "asked-court": with_replies,
+}
+"""How what each file holds is made."""
+
+
 def main() -> None:
     FOLDER.mkdir(exist_ok=True)
-    with tempfile.TemporaryDirectory() as home:
-        house = Courthouse(Settings(home=Path(home)))
-        for procedure in PROCEDURES:
-            (FOLDER / f"{procedure}.txt").write_text(rendered(house, procedure), encoding="utf-8")
-        for name in CHINESE:
-            (FOLDER / f"{name}.txt").write_text(in_chinese(house, name), encoding="utf-8")
-        for name, (procedure, question) in ASKED.items():
-            (FOLDER / f"{name}.txt").write_text(rendered(house, procedure, question), encoding="utf-8")
-        (FOLDER / "rewrite-case.txt").write_text(rewriting(house), encoding="utf-8")
-        (FOLDER / "asked-court.txt").write_text(with_replies(house), encoding="utf-8")
-        for name, (procedure, changes) in KNOBS.items():
-            (FOLDER / f"knob-{name}.txt").write_text(under(house, procedure, changes), encoding="utf-8")
-        house.close()
+    with tempfile.TemporaryDirectory() as home, closing(Courthouse(Settings(home=Path(home)))) as house:
+        for name, made in FILES.items():
+            (FOLDER / f"{name}.txt").write_text(made(house), encoding="utf-8")
 
 
 if __name__ == "__main__":
