@@ -283,9 +283,17 @@ class Courthouse:
     def new_run(
         self, procedure: str, case: Case, setup: Setup, seed: int, run: str | None = None, origin: str = "input"
     ) -> str:
-        """Put a run on record with its complete setup, not yet driven, and return its id. `run`: the id it is to have;
-        a run that has it already stays as it is. Raises `CourtroomError`: the procedure does not hear such a case, or
-        an edited prompt can't be used."""
+        """Put a run on record with its complete setup; it is not driven yet.
+
+        Args:
+            run: the id it is to have; a run that has it already stays as it is.
+
+        Returns:
+            The run's id.
+
+        Raises:
+            CourtroomError: the procedure does not hear such a case, or an edited prompt can't be used.
+        """
         chosen = self.procedures[procedure]
         if not isinstance(case, Case):
             raise CourtroomError("A run takes a case: `library.case(ID)`. `library.cases()` is only the list of them.")

@@ -80,10 +80,16 @@ class ActiveRun:
         return is_written and self._ledger is not None and not self._ledger.new
 
     def look(self, seen: Steering | None, obeyed: Control | None, idle: bool) -> bool:
-        """Obey what other processes have written about the run; whether somebody intervened by way of one of them, so
-        that the run has to start again from its record. `seen`: what is on disk; None where the run was deleted.
-        `obeyed`: the control that this process wrote last. `idle`: whether all writes were on disk before `seen` was
-        read."""
+        """Obey what other processes have written about the run.
+
+        Args:
+            seen: what is on disk; None where the run was deleted.
+            obeyed: the control that this process wrote last.
+            idle: whether all writes were on disk before `seen` was read.
+
+        Returns:
+            Whether somebody intervened by way of another process, so that the run has to start again from its record.
+        """
         if self._ledger is None or self.task.cancelling():
             return False
         if seen is None:

@@ -141,8 +141,12 @@ class Court(Generic[C, S]):
         return chance(self.seed, *path)
 
     async def stage(self, name: str, kind: str) -> None:
-        """Begin a stage. The run may wait here for as long as a person likes. `name`: given while running, e.g.
-        `Round 2`; its slug is the first part of the paths within. `kind`: one of the procedure's declared kinds."""
+        """Begin a stage. The run may wait here for as long as a person likes.
+
+        Args:
+            name: given while running, e.g. `Round 2`; its slug is the first part of the paths within.
+            kind: one of the procedure's declared kinds of stage.
+        """
         if kind not in self._kinds:
             raise ValueError(f"stage kind {kind!r} is not declared")
         slug = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")
@@ -249,9 +253,15 @@ class Court(Generic[C, S]):
     def vote(
         self, member: Member, choice: str | None, reasons: Iterable[str] = (), *, on: str = "", anew: bool = False
     ) -> None:
-        """Record a member's vote in a ballot of the current stage; None is an abstention. `on`: distinguishes several
-        ballots of one stage, e.g. a text's id. Votes on the same are compared. `anew`: the question was not voted on
-        before, so that nobody changes sides by this vote. Raises `CourtroomError`: the choice is not declared."""
+        """Record a member's vote in a ballot of the current stage; None is an abstention.
+
+        Args:
+            on: distinguishes several ballots of one stage, e.g. a text's id. Votes on the same are compared.
+            anew: the question was not voted on before, so that nobody changes sides by this vote.
+
+        Raises:
+            CourtroomError: the choice is not declared.
+        """
         if choice is not None:
             self._refuse([choice], self._declared, "no declared choice")
         ballot = self._path(on)

@@ -130,9 +130,15 @@ class InterventionStore(Tables):
         return int(row["n"])
 
     def add(self, run: str, intervention: Intervention, seen: int | None = None, rewind: int | None = None) -> None:
-        """Put one on record; one with the same id is there once. `seen`: the `count` when the person decided. `rewind`:
-        index of the stage from which what happened is to be worked out anew. Raises `InterventionRefused`: somebody
-        else has intervened meanwhile."""
+        """Put one on record; one with the same id is there once.
+
+        Args:
+            seen: the `count` when the person decided; where somebody else acted since, it is refused.
+            rewind: index of the stage from which what happened is to be worked out anew.
+
+        Raises:
+            InterventionRefused: somebody else has intervened meanwhile.
+        """
         with self._database.transaction() as db:
             changing(self._database, "intervene", Resource(kind="run", id=run), intervention.action.kind)
             if db.execute("SELECT 1 FROM interventions WHERE run = ? AND id = ?", (run, intervention.id)).fetchone():

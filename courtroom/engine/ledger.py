@@ -68,8 +68,12 @@ class RunLedger(Ledger):
     """A run's events: known in memory, written in batches, in order.
 
     Answers do not wait for it: they are on disk before. A process that is killed in between loses events that running
-    the procedure again writes again. `teaches`: whether the run may change the knowledge base. `write`: writes as long
-    as the lock is held."""
+    the procedure again writes again.
+
+    Args:
+        teaches: whether the run may change the knowledge base.
+        write: writes as long as the lock is held.
+    """
 
     def __init__(
         self,

@@ -128,8 +128,12 @@ class RunStore(DrivenStore):
         run: str | None = None,
         interventions: Sequence[Intervention] = (),
     ) -> str:
-        """Put a new run on record, not yet driven, and return its id. `run`: the id it is to have; a run that has it
-        already stays as it is. `interventions`: what it begins with, numbered."""
+        """Put a new run on record, not yet driven, and return its id.
+
+        Args:
+            run: the id it is to have; a run that has it already stays as it is.
+            interventions: what it begins with, numbered.
+        """
         wanted, run = run, run or time.strftime("%y%m%d-%H%M%S-") + secrets.token_hex(3)
         with self._database.transaction() as db:
             taken = "SELECT 1 FROM runs WHERE id = ? AND imported IS NOT NULL"

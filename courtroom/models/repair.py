@@ -84,9 +84,14 @@ class Withheld(InvalidAnswer):
 def read_answer(text: str, schema: type[BaseModel], finish: str) -> BaseModel:
     """The answer as the schema's type. The work is bounded whatever the text; of a long one, do it in a thread.
 
-    `text`: one JSON object, perhaps fenced, amid prose or slightly wrong. Of several, the last that fits counts: models
-    think aloud before they answer. `finish`: why the model ended; an answer that was cut off is read where it is whole
-    all the same. Raises `InvalidAnswer`: the text holds no whole JSON object, or none that fits."""
+    Args:
+        text: one JSON object, perhaps fenced, amid prose or slightly wrong. Of several, the last that fits counts:
+            models think aloud before they answer.
+        finish: why the model ended; an answer that was cut off is read where it is whole all the same.
+
+    Raises:
+        InvalidAnswer: the text holds no whole JSON object, or none that fits.
+    """
     if finish == REFUSAL:
         raise Refused(text.strip()[:MOST_QUOTED])
     if finish == FILTERED:

@@ -133,9 +133,15 @@ class Route:
 
 
 def route(spec: ModelSpec, connections: Connections, *, typed: bool = True) -> Route:
-    """Where a model is asked and with which key. LiteLLM must be loaded. `typed`: whether a key that was typed for the
-    run counts, before the environment's. Raises `NotAllowed`: it may not be asked; `ModelError`: it has no provider, no
-    address, or no key."""
+    """Where a model is asked and with which key. LiteLLM must be loaded.
+
+    Args:
+        typed: whether a key that was typed for the run counts, before the environment's.
+
+    Raises:
+        NotAllowed: it may not be asked.
+        ModelError: it has no provider, no address, or no key.
+    """
     spec.checked()
     keys = KEYS.get() if typed else {}
     if spec.connection:

@@ -29,8 +29,14 @@ def schema_of(answer: type[BaseModel], *, room: Room = "generous", lengths: bool
 
     It fits the strict subset of hosted providers: every property is required, what may be absent may be null, no other
     properties are allowed, and no part refers to another. A default is not named: a model is to answer, not to agree.
-    `room`: how much is asked for at most. `lengths`: whether to say how long texts may be, which hosted providers
-    refuse. Raises `ValueError`: the answer holds something that the subset has no form for, such as a mapping."""
+
+    Args:
+        room: how much is asked for at most.
+        lengths: whether to say how long texts may be, which hosted providers refuse.
+
+    Raises:
+        ValueError: the answer holds something that the subset has no form for, such as a mapping.
+    """
     whole = answer.model_json_schema()
     made = _strict(_with_room(whole, room), _with_room(whole.get("$defs", {}), room), answer.__name__, lengths)
     return json.dumps(made, ensure_ascii=False)
