@@ -88,13 +88,21 @@ class Archive:
     Args:
         members: how many files it may hold.
         unpacked: how many bytes it may unpack to.
+        ratio: how many times its packed size a member may unpack to.
 
     Raises:
         CaseError: it is no ZIP file, too large, locked, or a path or link leads out of it.
     """
 
-    def __init__(self, name: str, data: bytes | Path, members: int = MAX_MEMBERS, unpacked: int = MAX_UNPACKED) -> None:
-        self.name, self._most, self._largest = name, members, unpacked
+    def __init__(
+        self,
+        name: str,
+        data: bytes | Path,
+        members: int = MAX_MEMBERS,
+        unpacked: int = MAX_UNPACKED,
+        ratio: int = MAX_RATIO,
+    ) -> None:
+        self.name, self._ratio, self._most, self._largest = name, ratio, members, unpacked
         try:
             self._zip = zipfile.ZipFile(io.BytesIO(data) if isinstance(data, bytes) else data)
         except BROKEN as error:
@@ -154,7 +162,7 @@ class Archive:
             text = repr(member.filename[:80])
             if leads_out(member.filename) or stat.S_ISLNK(member.external_attr >> 16):
                 raise CaseError(f"{name} holds a path or link that leads out of it ({text}). Pack it again without.")
-            if member.file_size > 2**20 and member.file_size > MAX_RATIO * max(1, member.compress_size):
+            if member.file_size > 2**20 and member.file_size > self._ratio * max(1, member.compress_size):
                 raise CaseError(f"{name} holds a file that unpacks to far more than it should ({text}). Leave it out.")
             if member.flag_bits & 0x1:
                 raise CaseError(f"{name} is locked with a password. Pack it again without.")
