@@ -108,7 +108,7 @@ class CountingAsker(Recorded):
     offline: OfflineModel
     count: LoadCount
     made: dict[str, Reply]
-    """Its answers are added."""
+    """Answers of this rehearsal and of those before it, which count as on record."""
     anew: Counter[str] = field(default_factory=Counter)
     found: int = 0
 

@@ -252,9 +252,8 @@ def align(
         parts = house.read(source, runs_, teacher)
         if not parts:
             raise CourtroomError(source.none)
-        run = house.new_run(
-            procedure.name, source.batch(parts), setup_with(procedure.setup(), values_of(set_, model)), 0
-        )
+        setup = setup_with(procedure.setup(), values_of(set_, model))
+        run = house.new_run(procedure.name, source.batch(parts), setup, 0)
         house.runner.go(run)
         house.runner.wait(run)
         record = house.record(run)

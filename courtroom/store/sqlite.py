@@ -31,8 +31,6 @@ LOCKS = "locks"
 """The folder of the files that are locked, beside the store."""
 RESTORING, LOCK = ".restore-", "lock"
 """How the folder begins in which a backup is unpacked beside its store, and what is locked in it meanwhile."""
-
-
 LOOKED_AT_S = 0.2
 """So long who takes a lock waits for another who only looks whether somebody has it."""
 
