@@ -12,5 +12,9 @@ class Strict(BaseModel):
 
 
 def option(default: Any, description: str | None = None, **bounds: Any) -> Any:
-    """Declare a field that is not written out where it says nothing."""
-    return Field(default=default, description=description, exclude_if=lambda value: not value, **bounds)
+    """Declare a field that is not written out where it says nothing, or what it says by default."""
+
+    def says_nothing(value: Any) -> bool:
+        return bool(value == default if default else not value)
+
+    return Field(default=default, description=description, exclude_if=says_nothing, **bounds)

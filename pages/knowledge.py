@@ -158,8 +158,9 @@ def collection_view(house: Courthouse, name: str) -> None:
         st.info(below if name == "precedents" else above, icon=":material/auto_stories:")
         return
     page = page_of(len(collection), RECORDS_A_PAGE, f"page-{collection.name}")
-    unreadable_rows(collection.unreadable((page - 1) * RECORDS_A_PAGE, RECORDS_A_PAGE))
-    for record in collection.all((page - 1) * RECORDS_A_PAGE, RECORDS_A_PAGE):
+    records, damaged = collection.page((page - 1) * RECORDS_A_PAGE, RECORDS_A_PAGE)
+    unreadable_rows(damaged)
+    for record in records:
         record_view(house, record, base)
 
 
@@ -295,7 +296,7 @@ ABOUT_MEMORY = {
 
 def memory_view(house: Courthouse, part: str) -> None:
     memory = house.knowledge.memory
-    unreadable_rows((memory.standards if part == "standards" else memory.directives).unreadable())
+    unreadable_rows((memory.standards if part == "standards" else memory.directives).page()[1])
     archived: list[Standard] = memory.standards.all() if part == "standards" else []
     buffered: list[Standard] = memory.buffer.all() if part == "standards" else []
     directives: list[Directive] = [] if part == "standards" else memory.directives.all()
@@ -309,7 +310,7 @@ def memory_view(house: Courthouse, part: str) -> None:
         name = st.text_input(_("Name of the memory as it is now"), key="snapshot-name", max_chars=60)
         if may(Access.RUN) and st.button(_("Take a snapshot"), key="snapshot-take", disabled=not name.strip()):
             with errors_shown():
-                house.knowledge.snapshot(name.strip())
+                house.knowledge.snapshots.take(name.strip())
         kept = house.knowledge.snapshots.all()
         rows = [(one.name, one.standards, one.directives, one.buffer, one.digest[:12]) for one in kept]
         table(pd.DataFrame(rows, columns=["Name", "Standards", "Micro-directives", "Buffer", "Digest"]))
@@ -384,14 +385,14 @@ def lessons_view(house: Courthouse) -> None:
             if st.button(_("Build from {parts}", parts=len(parts)), disabled=not parts):
                 start_with_models(house, procedure, source.batch(parts), models)
     st.subheader(_("Steps of learning"))
-    unreadable_rows(house.knowledge.lessons.unreadable())
-    lessons = list(reversed(house.knowledge.lessons.all()))
+    lessons, damaged = house.knowledge.lessons.every()
+    unreadable_rows(damaged)
     if not lessons:
         st.info(_("Nothing has been learned yet. Norms are distilled from precedents of disputes."))
         return
     titles = {phase: translated(title) for phase, title in PHASES.items()}
     phases = st.multiselect(_("Show"), list(titles), format_func=titles.__getitem__, placeholder=_("all steps"))
-    shown = [taught for taught in lessons if not phases or taught.phase in phases]
+    shown = [taught for taught in reversed(lessons) if not phases or taught.phase in phases]
     page = page_of(len(shown), LESSONS_A_PAGE)
     for taught in shown[(page - 1) * LESSONS_A_PAGE : page * LESSONS_A_PAGE]:
         what = literal(_name(taught.changes[0])) if taught.changes else _("nothing changed")

@@ -46,7 +46,7 @@ def full_store() -> tuple[Path, str, str]:
     kept_what_if(house, run, (2,))
     house.setups.save("three jurors", {"procedure": "cyberjurors", "seed": 0, "setup": {"jury_size": 3}})
     house.people.seat(run, "juror-01")
-    house.knowledge.snapshot("first")
+    house.knowledge.snapshots.take("first")
     house.datasets.add("disputes", [Row(id=table.id, case=table)])
     arm = {"name": "three jurors", "procedure": "cyberjurors", "set": {"jury_size": 3, "rounds": 1}}
     house.experiments.begin(Experiment.model_validate({"name": "kept", "dataset": {"name": "disputes"}, "arms": [arm]}))

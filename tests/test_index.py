@@ -56,12 +56,10 @@ class Fixed:
 
     def changed(self, since: int) -> Changed:
         versions = self._removed | {name: version for name, (_, version) in self._kept.items()}
-        touched = frozenset(name for name, version in versions.items() if version > since)
-        texts = ((name, text) for name, (text, version) in self._kept.items() if version > since)
-        return Changed(
-            touched,
-            [Entry(name, (text,), line(text), {"category=Other": True, "day": 20260101}) for name, text in texts],
-        )
+        touched = [name for name, version in versions.items() if version > since]
+        facets = {"category=Other": True, "day": 20260101}
+        kept = self.texts
+        return {name: Entry((kept[name],), line(kept[name]), facets) if name in kept else None for name in touched}
 
 
 def closest_of_many(folder: Path) -> None:

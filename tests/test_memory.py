@@ -339,7 +339,7 @@ def seen(record: Record) -> dict[str, list[str]]:
 def test_a_run_sees_the_snapshot_that_its_setup_names_and_a_fork_what_its_parent_saw(house: Courthouse) -> None:
     house.knowledge.restore("empty")
     hear(house, CASES[1])
-    house.knowledge.snapshot("one")
+    house.knowledge.snapshots.take("one")
     case = CASES[3]
     parent = hear(house, case, VerdictSetup(precedents=1))
     hear(house, CASES[2])
@@ -359,13 +359,13 @@ def test_a_run_sees_the_snapshot_that_its_setup_names_and_a_fork_what_its_parent
 
 async def test_a_recall_embeds_only_what_is_new(base: Knowledge, monkeypatch: pytest.MonkeyPatch) -> None:
     embedded: list[str] = []
-    embed = base.memory.standards.embed
+    embed = base.memory.embedding.embed
 
     async def counted(texts: Sequence[str]) -> object:
         embedded.extend(texts)
         return await embed(texts)
 
-    monkeypatch.setattr(base.memory.standards, "embed", counted)
+    monkeypatch.setattr(base.memory.embedding, "embed", counted)
     asked = recall("standards", text="A purse was taken.")
     await base.answer(asked)
     embedded.clear()

@@ -264,8 +264,8 @@ SMALL = {*["cases", "collections", "datasets", "experiments", "marks", "setups",
 """Tables that may be read as a whole: persons make their rows one by one."""
 COUNTED = {"runs", "experiment_cells"}
 """The list of runs counts its lines in indexes of these, and reads no row for that."""
-WITHIN = {"lines", "line", "up", "tree", "tag"}
-"""What a statement has worked out itself."""
+WITHIN = {"lines", "line", "up", "tree", "tag", "json_each"}
+"""What a statement has worked out itself, or was given as a list."""
 
 
 def open_pages(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:

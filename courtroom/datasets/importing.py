@@ -155,7 +155,8 @@ class Import:
         self._columns_renamed = {column_name(old): new for old, new in order.columns.items()}
         self._sizes = [max(1, part.size) for part in self._files]
         self._unnamed: set[str] = set()
-        self._lines, self._problems, self._characters = list[IncomingRow](), list[Problem](), 0  # to be written next
+        self._lines, self._problems, self._characters = list[IncomingRow](), list[Problem](), 0
+        """What is to be written next."""
 
     def run(self) -> Imported:
         """Take the source in to its end.

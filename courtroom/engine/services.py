@@ -71,7 +71,6 @@ class AnswerSource(Protocol):
             permit: awaited before it is asked; where it did not wait, the call begins at once.
             by: answers in place of the model that the request names.
         """
-        ...
 
 
 LookUp = Callable[[Query, str], Awaitable[tuple[Hit, ...]]]

@@ -307,13 +307,13 @@ class Plan:
         knowledge, learns, before = self.house.knowledge, self._learns[arm], _memory_name(self.experiment, BEFORE)
         assert learns is not None, "only arms that learn are trained"
         if not self._is_kept(before):
-            knowledge.snapshot(before)
+            knowledge.snapshots.take(before)
         knowledge.make_memory(self.memory(arm), str(value_at(self.setups[arm], learns.sees) or NOTHING))
 
     def end_training(self, arm: int) -> None:
         """Name what an arm has learned, where that is not done yet; it learns no more."""
         if not self._is_kept(name := self.memory(arm)):
-            self.house.knowledge.with_memory(name).snapshot(name)
+            self.house.knowledge.with_memory(name).snapshots.take(name)
 
     def _is_kept(self, snapshot: str) -> bool:
         return any(kept.name == snapshot for kept in self.house.knowledge.snapshots.all())

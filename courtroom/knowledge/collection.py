@@ -1,15 +1,14 @@
 """A collection: records in SQLite, found again by meaning (Chroma), by words (tantivy), or by both."""
 
 import asyncio
+import json
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from itertools import islice
 from typing import Generic, Literal, Protocol, Self, TypeVar
 
 from courtroom.errors import Unreadable
-from courtroom.knowledge.embedding import Embedding, Vectors
+from courtroom.knowledge.embedding import Embedding
 from courtroom.knowledge.index import (
     ALL,
     Changed,
@@ -25,7 +24,7 @@ from courtroom.knowledge.index import (
 )
 from courtroom.knowledge.index_folders import IndexFolders
 from courtroom.store.connection import StoredRow, read, read_all
-from courtroom.store.database import Database, insert, marks
+from courtroom.store.database import Database, insert
 from courtroom.strict import Strict
 
 DAMPING = 60
@@ -133,7 +132,7 @@ class Collection(Generic[R]):
         text_of: Callable[[R], str | tuple[str, ...]],
     ) -> None:
         self.name = name
-        self._database, self._kind, self._text_of, self._embedding = database, kind, text_of, embedding
+        self._database, self._kind, self._text_of = database, kind, text_of
         self.index_name = index_name(name, embedding.name)
         self.vectors = VectorIndex(folders, self.index_name, embedding)
         self.words = WordIndex(folders, self.index_name)
@@ -143,26 +142,24 @@ class Collection(Generic[R]):
 
     def all(self, start: int = 0, count: int = ALL_OF_THEM) -> list[R]:
         """Return all records, or so many, that can be read, in the order in which they came."""
-        return self._page(start, count)[0]
+        return self.page(start, count)[0]
 
-    def unreadable(self, start: int = 0, count: int = ALL_OF_THEM) -> list[Unreadable]:
-        """Return those whose row is damaged."""
-        return self._page(start, count)[1]
-
-    def _page(self, start: int, count: int) -> tuple[list[R], list[Unreadable]]:
+    def page(self, start: int = 0, count: int = ALL_OF_THEM) -> tuple[list[R], list[Unreadable]]:
+        """Return records as `all` does, and those whose row is damaged."""
         rows = self._database.execute(
             "SELECT id, body FROM knowledge WHERE collection = ? ORDER BY added, seq LIMIT ? OFFSET ?",
             (self.name, count, start),
         )
         return read_all(rows, self._record)
 
-    def in_order(self, names: Sequence[str]) -> list[str]:
-        """Return those of these ids that are there, in the order in which their records came."""
+    def named(self, names: Sequence[str]) -> dict[str, R]:
+        """Return those of these records that can be read, by id, in the order in which they came."""
         rows = self._database.execute(
-            f"SELECT id FROM knowledge WHERE collection = ? AND id IN ({marks(names)}) ORDER BY added, seq",
-            (self.name, *names),
+            "SELECT id, body FROM knowledge WHERE collection = ? AND id IN (SELECT value FROM json_each(?, '$'))"
+            " ORDER BY added, seq",
+            (self.name, json.dumps([*names])),
         )
-        return [row["id"] for row in rows]
+        return dict(read_all(rows, lambda row: (row["id"], self._record(row)))[0])
 
     def __len__(self) -> int:
         return int(self._database.row("SELECT count(*) FROM knowledge WHERE collection = ?", (self.name,))[0])
@@ -170,11 +167,6 @@ class Collection(Generic[R]):
     def get(self, name: str) -> R | None:
         row = self._database.row("SELECT id, body FROM knowledge WHERE collection = ? AND id = ?", (self.name, name))
         return self._record(row) if row else None
-
-    def _readable(self, name: str) -> R | None:
-        with suppress(Unreadable):
-            return self.get(name)
-        return None
 
     def _record(self, row: StoredRow) -> R:
         return read(f"record of “{self.name}”", row["id"], lambda: self.parse(row["body"]))
@@ -215,35 +207,33 @@ class Collection(Generic[R]):
 
     def seed(self, records: Callable[[], Iterable[R]]) -> None:
         """Put in what is bundled, once: what is deleted stays deleted."""
-        db = self._database.connection
-        if db.execute("SELECT seeded FROM collections WHERE name = ?", (self.name,)).fetchone()["seeded"]:
+        if self._database.row("SELECT seeded FROM collections WHERE name = ?", (self.name,))["seeded"]:
             return
-        with self._database.transaction():
-            if not db.execute("SELECT seeded FROM collections WHERE name = ?", (self.name,)).fetchone()["seeded"]:
+        with self._database.transaction() as db:
+            if db.execute("UPDATE collections SET seeded = 1 WHERE name = ? AND seeded = 0", (self.name,)).rowcount:
                 self.add(records(), added=0.0)
-                db.execute("UPDATE collections SET seeded = 1 WHERE name = ?", (self.name,))
 
     def version(self) -> int:
         """Grows as soon as a record has changed."""
         return int(self._database.row("SELECT changes FROM collections WHERE name = ?", (self.name,))["changes"])
 
     def changed(self, since: int) -> Changed:
-        """Return what was written or deleted after a version; a damaged row is left out."""
+        """Return what was written or deleted after a version; a damaged row counts as gone."""
         rows = self._database.execute(
             "SELECT id, body, added, words FROM knowledge WHERE collection = ? AND version > ? ORDER BY seq",
             (self.name, since),
         )
         records = read_all(rows, lambda row: (self._record(row), row["added"], row["words"]))[0]
-        entries = [
-            Entry(id=record.id, texts=self.texts_of(record), words=words, facets=facets_of(record, added))
+        found: dict[str, Entry | None] = {
+            record.id: Entry(texts=self.texts_of(record), words=words, facets=facets_of(record, added))
             for record, added, words in records
-        ]
+        }
         touched = self._database.execute(
             "SELECT id FROM knowledge WHERE collection = ? AND version > ?"
             " UNION SELECT id FROM knowledge_removed WHERE collection = ? AND version > ?",
             (self.name, since) * 2,
         )
-        return Changed(frozenset(row["id"] for row in touched), entries)
+        return found | {row["id"]: None for row in touched if row["id"] not in found}
 
     # --- finding --------------------------------------------------------------------------------------------
 
@@ -265,21 +255,20 @@ class Collection(Generic[R]):
             weights: of both rankings where they are fused.
             only: which records may be found.
         """
+        by_words: Ranking = ()
         if under:
-            nearest = await self.vectors.nearest(self, text, k, exclude, only, under)
-            return await self._found(ranked(nearest, (), "dense"), k)
-        depth = max(DEPTH, k)
-        dense, by_words = await asyncio.gather(
-            self.vectors.nearest(self, text, depth, exclude, only),
-            self.words.closest(self, text, depth + len(exclude), only),
-        )
-        by_words = [(name, score) for name, score in by_words if name not in exclude][:depth]
-        return await self._found(ranked(dense, by_words, mode, weights), k)
-
-    async def _found(self, order: Mapping[str, Scores], k: int) -> list[Found[R]]:
-        names = list(islice(order, k))
-        records = await asyncio.to_thread(lambda: [self._readable(name) for name in names])
-        return [Found(record, order[name]) for name, record in zip(names, records, strict=True) if record is not None]
+            mode, dense = "dense", await self.vectors.nearest(self, text, k, exclude, only, under)
+        else:
+            depth = max(DEPTH, k)
+            dense, by_words = await asyncio.gather(
+                self.vectors.nearest(self, text, depth, exclude, only),
+                self.words.closest(self, text, depth + len(exclude), only),
+            )
+            by_words = [(name, score) for name, score in by_words if name not in exclude][:depth]
+        order = ranked(dense, by_words, mode, weights)
+        names = [*order][:k]
+        there = await asyncio.to_thread(self.named, names)
+        return [Found(there[name], order[name]) for name in names if name in there]
 
     def names_under(self, under: str) -> list[str]:
         """Return the ids that begin with a text, in the order in which their records came."""
@@ -288,10 +277,6 @@ class Collection(Generic[R]):
             (self.name, len(under), under),
         )
         return [row["id"] for row in rows]
-
-    async def embed(self, texts: Sequence[str]) -> Vectors:
-        """Vectors of texts, to be compared with those of the records; shape (texts, dimensions)."""
-        return await self._embedding.embed(texts)
 
     async def warm(self, progress: Progress = lambda done, total: None) -> None:
         """Open both indexes and bring them up to date."""

@@ -60,11 +60,9 @@ class Embedding(Protocol):
     @property
     def name(self) -> str:
         """Names model and version: vectors of another name can't be compared."""
-        ...
 
     async def embed(self, texts: Sequence[str]) -> Vectors:
         """Vectors of length 1, shape (texts, dimensions)."""
-        ...
 
 
 class HashedNgrams:
@@ -171,11 +169,7 @@ class CachedEmbedding:
     """
 
     def __init__(self, embedding: Embedding, database: Database) -> None:
-        self._embedding, self._database = embedding, database
-
-    @property
-    def name(self) -> str:
-        return self._embedding.name
+        self._embedding, self._database, self.name = embedding, database, embedding.name
 
     async def embed(self, texts: Sequence[str]) -> Vectors:
         """Vectors of length 1, shape (texts, dimensions)."""

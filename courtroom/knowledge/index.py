@@ -130,21 +130,14 @@ def line(text: str) -> str:
 class Entry:
     """What is indexed of a record."""
 
-    id: str
     texts: tuple[str, ...]
     """One, or one in each language."""
     words: str
     facets: Facets
 
 
-@dataclass(frozen=True)
-class Changed:
-    """What differs from a version."""
-
-    touched: frozenset[str]
-    """The ids of all records that were written or deleted."""
-    entries: Sequence[Entry]
-    """Those that are there."""
+Changed = Mapping[str, Entry | None]
+"""What differs from a version: the records that were written or deleted by their ids, None for what is gone."""
 
 
 class Records(Protocol):
@@ -152,19 +145,13 @@ class Records(Protocol):
 
     def version(self) -> int:
         """Grows as soon as a record has changed; cheap."""
-        ...
 
     def changed(self, since: int) -> Changed: ...
 
 
-async def _in_thread(work: Callable[[], T]) -> T:
+async def _in_thread(work: Callable[..., T], *args: Any, **named: Any) -> T:
     """Have a library do something. Raises `Broken`: it can't."""
-
-    def done() -> T:
-        with broken():
-            return work()
-
-    return await asyncio.to_thread(done)
+    return await asyncio.to_thread(broken()(work), *args, **named)
 
 
 class Index(ABC):
@@ -173,8 +160,12 @@ class Index(ABC):
     Deleting one loses nothing. Each says on disk at which version of the records it is, and with what it was made.
     """
 
-    def __init__(self, folders: IndexFolders, name: str) -> None:
+    _server = ""
+    """The address of the server that holds it, where one does."""
+
+    def __init__(self, folders: IndexFolders, name: str, library: str, *how: str) -> None:
         self._folders, self._name = folders, name
+        self._made_with = _made_with(library, *how)
         self._opened: Any = None
         self._version = NOTHING
         self._lock = threading.Lock()
@@ -198,7 +189,14 @@ class Index(ABC):
             except (Broken, OSError) as error:
                 log.exception("the index %s failed", self._name)
                 failed = error
-        raise CourtroomError(self._complaint()) from failed
+        where = self._server or self._folders.home
+        complaint = f"The Chroma server at {where} does not answer. Start it, then try again."
+        if not self._server:
+            complaint = (
+                f"The search index can't be written. Check that the disk has space and that the folder {where} may be "
+                "written to, then try again."
+            )
+        raise CourtroomError(complaint) from failed
 
     async def _follow(self, records: Records, progress: Progress = lambda done, total: None) -> None:
         if await asyncio.to_thread(records.version) != self._version:
@@ -213,10 +211,14 @@ class Index(ABC):
             version = await asyncio.to_thread(records.version)
             if version == self._version:
                 return
-            await _in_thread(lambda: self._open(version))
-            if self._version < version:
-                await self._write(records, version, progress)
-            self._version = version
+            await asyncio.to_thread(self._folders.begin_writing)
+            try:
+                await _in_thread(self._open, version)
+                if self._version < version:
+                    await self._write(records, version, progress)
+                self._version = version
+            finally:
+                await asyncio.to_thread(self._folders.end_writing)
         finally:
             self._lock.release()
 
@@ -232,14 +234,6 @@ class Index(ABC):
     def _discard(self) -> None:
         """Delete it."""
 
-    def _complaint(self) -> str:
-        """Return what a person is told where the index can't be made."""
-        where = self._folders.home
-        return (
-            "The search index can't be written. Check that the disk has space and that the folder "
-            f"{where} may be written to, then try again."
-        )
-
 
 def index_name(collection: str, embedding: str) -> str:
     """Return the name of both indexes: each embedding has its own, so that none has to give way to another."""
@@ -252,8 +246,8 @@ class VectorIndex(Index):
     """Nearest neighbours by cosine, in a Chroma collection."""
 
     def __init__(self, folders: IndexFolders, name: str, embedding: Embedding) -> None:
-        super().__init__(folders, name)
-        self._embedding = embedding
+        super().__init__(folders, name, "chromadb", str(HNSW), embedding.name)
+        self._embedding, self._server = embedding, folders.server
 
     async def nearest(
         self, records: Records, text: str, k: int, exclude: Sequence[str] = (), only: Filter = ALL, under: str = ""
@@ -277,72 +271,58 @@ class VectorIndex(Index):
         return [(name, cosine) for name, cosine in best.items() if name not in exclude][:k]
 
     def _open(self, newest: int) -> None:
-        if self._opened is not None and NOTHING < self._version <= newest and not self._folders.server:
+        if self._opened is not None and NOTHING < self._version <= newest and not self._server:
             return  # one that is half made is made again: it may hold what was deleted since
         is_first = self._opened is None
         self.close()
-        with self._folders.writing():
-            client = self._folders.client()
-            if any(one.name == self._name for one in client.list_collections()):
-                collection = client.get_collection(self._name, embedding_function=None)
-                about = collection.metadata or {}
-                if about.get("made_with") == self._made_with and int(about["version"]) <= newest:
-                    if is_first:
-                        collection.get(limit=1, include=["embeddings"])  # reads all: where Chroma dies of it, no mark
-                    self._opened, self._version = collection, int(about["version"])
-                    return
-                client.delete_collection(self._name)
-            self._opened = client.get_or_create_collection(
-                self._name, embedding_function=None, configuration={"hnsw": HNSW}
-            )
+        client = self._folders.client()
+        made = partial(
+            client.get_or_create_collection, self._name, embedding_function=None, configuration={"hnsw": HNSW}
+        )
+        self._opened = made()
+        about = self._opened.metadata or {}
+        if about.get("made_with") == self._made_with and int(about["version"]) <= newest:
+            if is_first:
+                self._opened.get(limit=1, include=["embeddings"])  # reads all: where Chroma dies of it, no mark
+            self._version = int(about["version"])
+            return
+        client.delete_collection(self._name)
+        self._opened = made()
 
     async def _write(self, records: Records, version: int, progress: Progress) -> None:
         changed = await asyncio.to_thread(records.changed, self._version)
         collection = self._opened
         new = [
-            (entry.id + OTHER * number, text, entry.facets)
-            for entry in changed.entries
+            (name + OTHER * number, text, entry.facets)
+            for name, entry in changed.items()
+            if entry is not None
             for number, text in enumerate(entry.texts)
         ]
-        gone = [name + mark for name in changed.touched for mark in ("", OTHER)] if self._version > NOTHING else []
-        self._folders.begin_writing()
-        try:
-            for start in range(0, len(gone), VECTORS_AT_ONCE):
-                await _in_thread(partial(collection.delete, ids=gone[start : start + VECTORS_AT_ONCE]))
-            for start in range(0, len(new), VECTORS_AT_ONCE):
-                progress(start, len(new))
-                names, texts, facets = zip(*new[start : start + VECTORS_AT_ONCE], strict=True)
-                vectors = await self._embedding.embed(texts)
-                rows = {"ids": list(names), "embeddings": vectors, "metadatas": list(facets)}
-                await _in_thread(partial(collection.upsert, **rows))
-            await _in_thread(partial(collection.get, limit=1, include=["embeddings"]))
-            about = {"made_with": self._made_with, "version": str(version)}
-            await _in_thread(partial(collection.modify, metadata=about))
-        finally:
-            await asyncio.to_thread(self._folders.end_writing)
+        gone = [name + mark for name in changed for mark in ("", OTHER)] if self._version > NOTHING else []
+        for start in range(0, len(gone), VECTORS_AT_ONCE):
+            await _in_thread(collection.delete, ids=gone[start : start + VECTORS_AT_ONCE])
+        for start in range(0, len(new), VECTORS_AT_ONCE):
+            progress(start, len(new))
+            names, texts, facets = zip(*new[start : start + VECTORS_AT_ONCE], strict=True)
+            vectors = await self._embedding.embed(texts)
+            rows = {"ids": list(names), "embeddings": vectors, "metadatas": list(facets)}
+            await _in_thread(collection.upsert, **rows)
+        await _in_thread(collection.get, limit=1, include=["embeddings"])
+        about = {"made_with": self._made_with, "version": str(version)}
+        await _in_thread(collection.modify, metadata=about)
 
     def _discard(self) -> None:
         self.close()
-        if not self._folders.server:
+        if self._server:
+            with suppress(Broken), broken():
+                self._folders.client().delete_collection(self._name)
+        else:
             self._folders.discard()
-            return
-        with suppress(Broken), broken():
-            self._folders.client().delete_collection(self._name)
-
-    def _complaint(self) -> str:
-        if self._folders.server:
-            where = self._folders.server
-            return f"The Chroma server at {where} does not answer. Start it, then try again."
-        return super()._complaint()
-
-    @property
-    def _made_with(self) -> str:
-        return f"{_chroma()}; {self._embedding.name}"
 
 
 @cache
-def _chroma() -> str:
-    return f"chroma {installed('chromadb')}; {', '.join(f'{name} {value}' for name, value in HNSW.items())}; {FACETS}"
+def _made_with(library: str, *how: str) -> str:
+    return "; ".join((f"{library} {installed(library)}", *how, FACETS))
 
 
 def _where(only: Filter, under: str) -> dict[str, Any] | None:
@@ -355,12 +335,15 @@ def _where(only: Filter, under: str) -> dict[str, Any] | None:
 class WordIndex(Index):
     """The best by their words (BM25), in a folder of tantivy's."""
 
+    def __init__(self, folders: IndexFolders, name: str) -> None:
+        super().__init__(folders, name, "tantivy", "words and pairs, 1")
+
     async def closest(self, records: Records, text: str, k: int, only: Filter = ALL) -> Ranking:
         """Return the k best records by BM25 (k1 = 1.2, b = 0.75), ids with scores above 0, best first."""
 
         async def asked() -> Ranking:
             await self._follow(records)
-            return await _in_thread(lambda: self._closest(text, k, only))
+            return await _in_thread(self._closest, text, k, only)
 
         return await self._repaired(asked)
 
@@ -382,48 +365,46 @@ class WordIndex(Index):
         if self._opened is not None and self._version <= newest:
             return
         self.close()
-        with self._folders.writing():
-            import tantivy
+        import tantivy
 
-            written = (self._folder / VERSION).read_text() if (self._folder / VERSION).is_file() else ""
-            version, _, made_with = written.partition(" ")
-            if made_with == _tantivy() and int(version) <= newest:
-                index = tantivy.Index.open(str(self._folder))
-                index.searcher()
-                self._opened, self._version = index, int(version)
-                return
-            shutil.rmtree(self._folder, ignore_errors=True)
-            self._folder.mkdir(parents=True)
-            self._opened = tantivy.Index(_schema(), str(self._folder), reuse=False)
+        written = (self._folder / VERSION).read_text() if (self._folder / VERSION).is_file() else ""
+        version, _, made_with = written.partition(" ")
+        if made_with == self._made_with and int(version) <= newest:
+            index = tantivy.Index.open(str(self._folder))
+            index.searcher()
+            self._opened, self._version = index, int(version)
+            return
+        shutil.rmtree(self._folder, ignore_errors=True)
+        self._folder.mkdir(parents=True)
+        self._opened = tantivy.Index(_schema(), str(self._folder), reuse=False)
 
     async def _write(self, records: Records, version: int, progress: Progress) -> None:
         changed = await asyncio.to_thread(records.changed, self._version)
-        if await _in_thread(lambda: self._is_outdated(changed)):
-            await _in_thread(lambda: self._open(NOTHING))
+        if await _in_thread(self._is_outdated, changed):
+            await _in_thread(self._open, NOTHING)
             changed = await asyncio.to_thread(records.changed, NOTHING)
-        await _in_thread(lambda: self._put(changed, version))
+        await _in_thread(self._put, changed, version)
 
     def _is_outdated(self, changed: Changed) -> bool:
         """Whether too many of the records that are indexed were replaced or removed."""
         searcher = self._opened.searcher()
-        outdated = sum(searcher.doc_freq("id", name) for name in changed.touched)
+        outdated = sum(searcher.doc_freq("id", name) for name in changed)
         return bool(outdated * RECORDS_PER_OUTDATED > searcher.num_docs)
 
     def _put(self, changed: Changed, version: int) -> None:
         import tantivy
 
-        with self._folders.writing():
-            writer = self._opened.writer(WRITER_BYTES, 1)
-            for name in changed.touched:
-                writer.delete_documents_by_term("id", name)
-            for entry in changed.entries:
+        writer = self._opened.writer(WRITER_BYTES, 1)
+        for name, entry in changed.items():
+            writer.delete_documents_by_term("id", name)
+            if entry is not None:
                 marks = [mark for mark in entry.facets if mark != "day"]
-                row = {"id": [entry.id], "words": [entry.words], "marks": marks, "day": [entry.facets["day"]]}
+                row = {"id": [name], "words": [entry.words], "marks": marks, "day": [entry.facets["day"]]}
                 writer.add_document(tantivy.Document(**row))
-            writer.commit()
-            writer.wait_merging_threads()
-            (self._folder / VERSION).write_text(f"{version} {_tantivy()}")
-            self._opened.reload()
+        writer.commit()
+        writer.wait_merging_threads()
+        (self._folder / VERSION).write_text(f"{version} {self._made_with}")
+        self._opened.reload()
 
     def _discard(self) -> None:
         self.close()
@@ -445,11 +426,6 @@ def _schema() -> Any:
     builder.add_text_field("marks", tokenizer_name="raw", index_option="basic")
     builder.add_integer_field("day", indexed=True, fast=True)
     return builder.build()
-
-
-@cache
-def _tantivy() -> str:
-    return f"tantivy {installed('tantivy')}; words and pairs, 1; {FACETS}"
 
 
 def _narrowed(query: Any, only: Filter) -> Any:

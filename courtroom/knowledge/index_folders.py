@@ -113,21 +113,15 @@ class IndexFolders:
                     self._client = chromadb.HttpClient(given.chroma_host or "", given.chroma_port, settings=quiet)
                 else:
                     keep_freed_memory_out()
-                    with self.writing():
+                    self.begin_writing()
+                    try:
                         self._client = chromadb.PersistentClient(str(self.chroma), settings=quiet)
+                    finally:
+                        self.end_writing()
             return self._client
 
-    @contextmanager
-    def writing(self) -> Iterator[None]:
-        """Mark the folders while something is written or opened: a process that dies of it leaves the mark."""
-        self.begin_writing()
-        try:
-            yield
-        finally:
-            self.end_writing()
-
     def begin_writing(self) -> None:
-        """Take the mark away for as long as something is written."""
+        """Take the mark away while something is written or opened: a process that dies of it leaves none."""
         with self._lock:
             self.take()
             self.chroma.mkdir(exist_ok=True)

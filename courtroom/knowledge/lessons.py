@@ -5,8 +5,7 @@ import json
 import re
 import threading
 import time
-from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Literal, cast
 
 from pydantic import Field
@@ -19,52 +18,29 @@ from courtroom.store.connection import read, read_all
 from courtroom.store.database import Database, insert, marks
 from courtroom.strict import Strict
 
-State = dict[tuple[MemoryPart, str], str]
-"""Records as JSON text, by collection and id."""
+Changes = Mapping[tuple[MemoryPart, str], str | None]
+"""Records as JSON text, by collection and id; None for what is gone."""
 EMPTY = 0
 """The state in which nothing was learned yet."""
 
-_DIFFERING = """
-    SELECT t.id, k.body, s.body FROM (
-        SELECT id, 0 AS gone FROM knowledge WHERE collection = :collection AND version > :version
-        UNION SELECT id, 1 FROM knowledge_removed WHERE collection = :collection AND version > :version
-        UNION SELECT id, 1 FROM memory_states WHERE collection = :collection AND until IS NULL AND :version < 0
+_TAKE_IN = """
+    INSERT INTO memory_states (collection, id, body)
+    SELECT :collection, t.id, k.body FROM (
+        SELECT id FROM knowledge WHERE collection = :collection AND version > :version
+        UNION SELECT id FROM knowledge_removed WHERE collection = :collection AND version > :version
+        UNION SELECT id FROM memory_states WHERE collection = :collection AND until IS NULL AND :version < 0
     ) AS t
     LEFT JOIN knowledge AS k ON k.collection = :collection AND k.id = t.id
     LEFT JOIN memory_states AS s ON s.until IS NULL AND s.collection = :collection AND s.id = t.id
-    ORDER BY t.gone, k.seq
+    WHERE coalesce(k.body, '') <> coalesce(s.body, '') ORDER BY k.seq IS NULL, k.seq
 """
-"""Records that were written or deleted after a version, and, before all versions, those of the newest state."""
-
-
-class Contents:
-    """The records of one state by their hashes, brought forward by what is new."""
-
-    def __init__(self) -> None:
-        self.at = EMPTY
-        self._hashes: dict[tuple[MemoryPart, str], int] = {}
-        self._counts: Counter[str] = Counter()
-        self._sum = 0
-
-    def bring_forward(
-        self, changed: Mapping[tuple[MemoryPart, str], str | None], at: int
-    ) -> tuple[str, Mapping[str, int]]:
-        """Put in what another state has, None where a record is gone.
-
-        Returns:
-            The sum of the records' hashes, and how many records each collection has.
-        """
-        self.at = at
-        for key, body in changed.items():
-            if key in self._hashes:
-                self._sum -= self._hashes.pop(key)
-                self._counts[key[0]] -= 1
-            if body is not None:
-                hashed = hashlib.sha256("\n".join((*key, body)).encode())
-                self._hashes[key] = int.from_bytes(hashed.digest())
-                self._sum += self._hashes[key]
-                self._counts[key[0]] += 1
-        return f"{self._sum % 2**256:064x}", dict(self._counts)
+"""Of records that were written or deleted after a version, and, before all versions, those of the newest state: what is
+not as in that state."""
+_END = """
+    UPDATE memory_states SET until = :first WHERE until IS NULL AND (seq < :first OR body IS NULL)
+    AND (collection, id) IN (SELECT collection, id FROM memory_states WHERE seq >= :first)
+"""
+"""What is no more from a state on."""
 
 
 class States:
@@ -74,48 +50,51 @@ class States:
         self._database = database
         self.put_back = 0
         """How often the store lacked a state that was there: a transaction was undone, or an older store is back."""
-        self._newest: dict[str, int] = {}
-        """By the memory's name."""
         self._adding = threading.Lock()
-        self._seen: dict[str, Mapping[str, int]] = {}
-        """The versions of a memory's collections when it was last looked for changes."""
-        self._contents, self._of_state = dict[str, Contents](), dict[int, tuple[str, Mapping[str, int]]]()
+        self._seen: dict[str, tuple[int, Mapping[str, int]]] = {}
+        """A memory's newest state, and the versions of its collections when it was last looked for changes."""
+        self._hashes: dict[str, tuple[int, int, dict[MemoryPart, dict[str, int]]]] = {}
+        """By the memory's name the state that was asked for last, the sum of its records' hashes, and these by id."""
+        self._of_state: dict[int, tuple[str, Mapping[str, int]]] = {}
 
     def now(self, memory: str = "") -> int:
         """The number of the state in which a memory is. What has changed since its last state becomes a new one."""
-        newest = self._newest.get(memory, EMPTY)
+        newest, seen = self._seen.get(memory, (EMPTY, None))
         if newest and self._last(memory, newest - 1) == EMPTY:
             self.put_back += 1
-            self._newest, self._seen, self._contents, self._of_state = {}, {}, {}, {}
+            newest, seen, self._seen, self._hashes, self._of_state = EMPTY, None, {}, {}, {}
         kept = [kept_as(part, memory) for part in MEMORY_PARTS]
         rows = self._database.execute(f"SELECT name, changes FROM collections WHERE name IN ({marks(kept)})", kept)
         versions = {row["name"]: row["changes"] for row in rows}
-        if versions != self._seen.get(memory):
-            seen = self._seen.get(memory, {})
-            since = {name: seen.get(name, -1) for name in kept if seen.get(name, -1) != versions.get(name)}
-            if self._differing(since):
-                with self._database.transaction():
-                    self._write(self._differing(since))
-            self._seen[memory] = versions
-            self._newest[memory] = self._last(memory, self._newest.get(memory, EMPTY) - 1)
-        return self._newest[memory]
+        if versions != seen:
+            with self._database.transaction() as db:
+                # All changes of one look are one state: nobody saw the memory between them.
+                first = int(db.execute("SELECT coalesce(max(seq), 0) + 1 FROM memory_states").fetchone()[0])
+                before = [{"collection": name, "version": (seen or {}).get(name, -1)} for name in kept]
+                db.executemany(_TAKE_IN, before)
+                db.execute(_END, {"first": first})
+            newest = self._last(memory, newest - 1)
+            self._seen[memory] = newest, versions
+        return newest
 
     def memory_of(self, at: int) -> str:
         """Return the name of the memory that a state is of."""
         row = self._database.row("SELECT collection FROM memory_states WHERE seq = ?", (at,))
         return str(row["collection"]).partition(".")[2] if row is not None else ""
 
-    def changes(self, since: int, to: int) -> dict[tuple[MemoryPart, str], str | None]:
-        """Return what differs between two states of a memory, as it changed: the later one's records, or None for what
-        is gone."""
+    def changes(self, since: int, to: int) -> Changes:
+        """Return what differs between two states of a memory, as it changed; of an empty one all, by collection and id."""
+        where, values, order = "seq > ? AND seq <= ?", (since, to), "seq"
         if since == EMPTY:
-            return dict(self.records(to))
-        return self._read("seq > ? AND seq <= ?", (since, to), "seq", to)
-
-    def records(self, at: int) -> State:
-        """All records of a state, in the order of collection and id."""
-        there = "seq <= ? AND body IS NOT NULL AND (until IS NULL OR until > ?)"
-        return cast(State, self._read(there, (at, at), "collection, id", at))
+            where, order = "seq <= ? AND body IS NOT NULL AND (until IS NULL OR until > ?)", "collection, id"
+            values = (to, to)
+        parts = {kept_as(part, self.memory_of(to)): part for part in MEMORY_PARTS}
+        rows = self._database.execute(
+            f"SELECT collection, id, body FROM memory_states WHERE {where} AND collection IN ({marks([*parts])})"
+            f" ORDER BY {order}",
+            (*values, *parts),
+        )
+        return {(parts[row["collection"]], row["id"]): row["body"] for row in rows}
 
     def _last(self, memory: str, after: int) -> int:
         """Return the number of a memory's last state behind another one."""
@@ -126,53 +105,31 @@ class States:
         )
         return int(row[0])
 
-    def _read(self, where: str, values: Sequence[int], order: str, at: int) -> dict[tuple[MemoryPart, str], str | None]:
-        """Return what the rows of a state's memory say, by part and id."""
-        parts = {kept_as(part, self.memory_of(at)): part for part in MEMORY_PARTS}
-        rows = self._database.execute(
-            f"SELECT collection, id, body FROM memory_states WHERE {where} AND collection IN ({marks([*parts])})"
-            f" ORDER BY {order}",
-            (*values, *parts),
-        )
-        return {(parts[row["collection"]], row["id"]): row["body"] for row in rows}
-
     def contents(self, at: int) -> tuple[str, Mapping[str, int]]:
-        """Return a state's SHA-256, the same in every store that has learned the same, and its records' numbers."""
+        """Return the sum of the SHA-256 of a state's records, the same in every store that has learned the same, and how
+        many records each collection has."""
         with self._adding:
             if at not in self._of_state:
                 memory = self.memory_of(at)
-                contents = self._contents.setdefault(memory, Contents())
-                contents = contents if contents.at <= at else Contents()
-                self._of_state[at] = contents.bring_forward(self.changes(contents.at, at), at)
+                known = self._hashes.get(memory)
+                if known is None or known[0] > at:
+                    known = EMPTY, 0, {part: {} for part in MEMORY_PARTS}
+                since, total, hashes = known
+                for (part, name), body in self.changes(since, at).items():
+                    total -= hashes[part].pop(name, 0)
+                    if body is not None:
+                        hashed = hashlib.sha256("\n".join((part, name, body)).encode())
+                        hashes[part][name] = int.from_bytes(hashed.digest())
+                        total += hashes[part][name]
+                self._hashes[memory] = at, total, hashes
+                self._of_state[at] = f"{total % 2**256:064x}", {part: len(ids) for part, ids in hashes.items()}
             return self._of_state[at]
 
     def differences(self, at: int, memory: str) -> Iterator[tuple[MemoryPart, str, str | None]]:
         """Give what makes a memory as it, or another one, was in a state: records to put, None for those to take out."""
-        wanted, there = self.records(at), self.records(self.now(memory))
+        wanted, there = self.changes(EMPTY, at), self.changes(EMPTY, self.now(memory))
         yield from ((*key, None) for key in there if key not in wanted)
         yield from ((*key, body) for key, body in wanted.items() if there.get(key) != body)
-
-    def _differing(self, since: Mapping[str, int]) -> list[tuple[str, str, str | None]]:
-        """Records of collections that are newer than a version and not as in the newest state, None where one is gone."""
-        found: dict[tuple[str, str], str | None] = {}
-        for kept, version in since.items():
-            values = {"collection": kept, "version": version}
-            for name, body, newest in map(tuple, self._database.execute(_DIFFERING, values)):
-                if body != newest:
-                    found[kept, name] = body
-        return [(*key, body) for key, body in found.items()]
-
-    def _write(self, changed: Sequence[tuple[str, str, str | None]]) -> None:
-        """All changes of one look are one state: nobody saw the memory between them."""
-        db = self._database.connection
-        first = int(db.execute("SELECT coalesce(max(seq), 0) + 1 FROM memory_states").fetchone()[0])
-        for collection, name, body in changed:
-            db.execute(
-                "UPDATE memory_states SET until = ? WHERE collection = ? AND id = ? AND until IS NULL",
-                (first, collection, name),
-            )
-            until = None if body is not None else first
-            insert(db, "memory_states", [{"collection": collection, "id": name, "body": body, "until": until}])
 
 
 NOTHING = "empty"
@@ -332,13 +289,11 @@ class Lessons:
             insert(db, "lessons", [row])
 
     def all(self) -> list[Taught]:
-        """All lessons that can be read, oldest first, undone ones too; `unreadable` has the others."""
-        return self._read_all()[0]
+        """All lessons that can be read, oldest first, undone ones too."""
+        return self.every()[0]
 
-    def unreadable(self) -> list[Unreadable]:
-        return self._read_all()[1]
-
-    def _read_all(self) -> tuple[list[Taught], list[Unreadable]]:
+    def every(self) -> tuple[list[Taught], list[Unreadable]]:
+        """Return lessons as `all` does, and those that can't be read."""
         return read_all(self._database.execute("SELECT * FROM lessons ORDER BY seq"), taught)
 
     def of(self, record: str) -> list[Taught]:

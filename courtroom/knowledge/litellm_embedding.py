@@ -40,25 +40,23 @@ class LiteLLMEmbedding:
         self.name = model
 
     async def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Vectors of length 1; a text that stands there twice is asked for once."""
+        """Vectors of length 1, shape (texts, dimensions)."""
         import numpy as np
 
         limit = await asyncio.to_thread(longest, self.name)
         texts = [beginning(text, limit) if text.strip() else NOTHING for text in texts]
-        known: dict[str, NDArray[np.float32]] = {}
-        new = list(dict.fromkeys(texts))
-        for start in range(0, len(new), AT_ONCE):
-            batch = new[start : start + AT_ONCE]
+        vectors = []
+        for start in range(0, len(texts), AT_ONCE):
+            asked = partial(self._ask, texts[start : start + AT_ONCE])
             try:
-                vectors = await Attempts(ModelSpec(id=self.name)).made(partial(self._ask, batch), again_if_it_may_pass)
+                vectors.append(await Attempts(ModelSpec(id=self.name)).made(asked, again_if_it_may_pass))
             except Exception as error:  # noqa: BLE001  clients raise what they like; a user is shown one sentence
                 log.warning("%s: %s", self.name, scrubbed(repr(error)))
                 raise ModelError(
                     f"The embedding model {self.name} gave no vectors. "
                     "Check its id, its key and its server, then try again."
                 ) from None  # the cause may hold a key, and a log would print it
-            known.update(zip(batch, vectors, strict=True))
-        return np.stack([known[text] for text in texts])
+        return np.concatenate(vectors)
 
     async def _ask(self, texts: list[str]) -> NDArray[np.float32]:
         import numpy as np

@@ -13,16 +13,16 @@ from pydantic import Field
 
 from courtroom.knowledge.bases import MemoryPart
 from courtroom.knowledge.collection import Collection
-from courtroom.knowledge.lessons import EMPTY, States
+from courtroom.knowledge.lessons import EMPTY, Changes, States
 from courtroom.knowledge.memory_view import SameFacts, TaggedUnits, Tags, activated
 from courtroom.knowledge.vectors import of_length_1
 from courtroom.law import Decided, Judgment, articles_compared, charges_compared, term_class
-from courtroom.strict import Strict
+from courtroom.strict import Strict, option
 
 if TYPE_CHECKING:
     import networkx as nx
 
-    from courtroom.knowledge.embedding import HalfPrecision
+    from courtroom.knowledge.embedding import Embedding, HalfPrecision
     from courtroom.knowledge.memory_view import Floats, Places, Values
 
 T = TypeVar("T")
@@ -132,20 +132,12 @@ class Recall(Strict):
     tau: float = Field(ge=-1, le=1, description="Cosine from which two standards with the same labels are linked.")
     seeds: int = Field(ge=1, description="Closest standards from which activation spreads.")
     hops: int = Field(ge=0)
-    weights: Weights = Field(
-        default=WEIGHTS, description="Alpha, beta, gamma.", exclude_if=lambda weights: weights == WEIGHTS
-    )
-    topo: Literal["share", "count"] = Field(
-        default="share",
-        description="Of the activated standards those associated with a unit: their share, or their number.",
-        exclude_if=lambda topo: topo == "share",
+    weights: Weights = option(WEIGHTS, "Alpha, beta, gamma.")
+    topo: Literal["share", "count"] = option(
+        "share", "Of the activated standards those associated with a unit: their share, or their number."
     )
     exclude: tuple[str, ...] = Field(default=(), description="Trajectories that must not be seen: the case's own.")
-    exclude_facts: str = Field(
-        default="",
-        description="Nor any with these facts, under whatever id and in whatever writing.",
-        exclude_if=lambda facts: not facts,
-    )
+    exclude_facts: str = option("", "Nor any with these facts, under whatever id and in whatever writing.")
     at: int | None = Field(
         default=None, description="The state that is searched; None is the newest.", exclude_if=lambda at: at is None
     )
@@ -184,10 +176,8 @@ class MemoryView:
     def __init__(self, at: int = EMPTY) -> None:
         self.at = at
         self.standards, self.directives = TaggedUnits[Standard](), TaggedUnits[Directive]()
-        self.buffer: dict[str, Standard] = {}
-        """Trajectories that were wrong or not verified; nothing of them is recalled."""
-        self.wrong: defaultdict[Tags, dict[str, Standard]] = defaultdict(dict)
-        """What is in the buffer and is not correct, by labels and id."""
+        self.buffer = TaggedUnits[Standard]()
+        """Trajectories that were wrong or not verified; nothing of them is recalled, so their vectors are empty."""
         self._rest_on: defaultdict[str, set[str]] = defaultdict(set)
         """Ids of directives by those of the trajectories that support them, or contrast with them."""
         self._by_confidence: list[tuple[float, str]] = []
@@ -200,55 +190,35 @@ class MemoryView:
 
     def trajectory(self, name: str) -> Standard | None:
         """Return a standard, or what is in the buffer under this id."""
-        return self.standards.units.get(name) or self.buffer.get(name)
-
-    def vector(self, part: MemoryPart, unit: Unit) -> Floats | None:
-        """See `TaggedUnits.vector`; of the buffer none is compared."""
-        import numpy as np
-
-        if part == "buffer":
-            return np.zeros(0, np.float32)
-        return self.directives.vector(unit) if isinstance(unit, Directive) else self.standards.vector(unit)
+        return self.standards.units.get(name) or self.buffer.units.get(name)
 
     def put(self, part: MemoryPart, unit: Unit, vector: Floats) -> None:
-        """Add a record, or put it in place of the one with its id. `vector`: of no meaning in the buffer."""
+        """Add a record, or put it in place of the one with its id."""
+        known: TaggedUnits[Any] = getattr(self, part)
         if isinstance(unit, Directive):
-            self._let_go(self.directives.units.get(unit.id))
-            self.directives.put(unit, vector)
+            self._let_go(known.units.get(unit.id))
             self._clusters.pop(unit.tags, None)
             insort(self._by_confidence, (unit.confidence, unit.id))
             for name in (*unit.supporting, *unit.contrasting):
                 self._rest_on[name].add(unit.id)
-            return
-        self._last = None
-        if part == "standards":
-            self.standards.put(unit, vector)
         else:
-            self.remove(part, unit.id)
-            self.buffer[unit.id] = unit
-            if not unit.correct:
-                self.wrong[unit.tags][unit.id] = unit
-        self._facts.put(f"{part}/{unit.id}", unit.facts)
+            self._facts.put(f"{part}/{unit.id}", unit.facts)
+        known.put(unit, vector)
+        self._last = None
 
     def remove(self, part: MemoryPart, name: str) -> None:
         """Take a record out."""
-        self._last = None
+        self._let_go(getattr(self, part).remove(name))
         self._facts.remove(f"{part}/{name}")
-        if part == "directives":
-            self._let_go(self.directives.remove(name))
-        elif part == "standards":
-            self.standards.remove(name)
-        elif name in self.buffer:
-            self.wrong[self.buffer.pop(name).tags].pop(name, None)
-
-    def _let_go(self, directive: Directive | None) -> None:
-        """Forget what is kept by the confidence, the labels and the trajectories of a directive that goes."""
         self._last = None
-        if directive is not None:
-            del self._by_confidence[bisect_left(self._by_confidence, (directive.confidence, directive.id))]
-            self._clusters.pop(directive.tags, None)
-            for trajectory in (*directive.supporting, *directive.contrasting):
-                self._rest_on[trajectory].discard(directive.id)
+
+    def _let_go(self, unit: Unit | None) -> None:
+        """Forget what is kept by the confidence, the labels and the trajectories of a directive that goes."""
+        if isinstance(unit, Directive):
+            del self._by_confidence[bisect_left(self._by_confidence, (unit.confidence, unit.id))]
+            self._clusters.pop(unit.tags, None)
+            for trajectory in (*unit.supporting, *unit.contrasting):
+                self._rest_on[trajectory].discard(unit.id)
 
     def recall(self, query: Recall, asked: Floats) -> list[tuple[Unit, Parts]]:
         """Return the k best units, best first; what has no overlap, no activation and no similarity is left out.
@@ -333,8 +303,6 @@ class MemoryView:
         return [self.directives.units[name] for _, name in self._by_confidence[:many]]
 
 
-MOST_CHANGED = 200
-"""Records; where more have changed, a state is read anew."""
 FIXED = 3
 """States beside the newest that are kept as they are looked up in, at most."""
 
@@ -343,15 +311,12 @@ class Memory:
     """Standards, directives, and the buffer of trajectories that were wrong or not verified."""
 
     def __init__(
-        self,
-        standards: Collection[Standard],
-        directives: Collection[Directive],
-        buffer: Collection[Standard],
-        states: States,
-        name: str = "",
+        self, of: Callable[[MemoryPart], Collection[Any]], embedding: Embedding, states: States, name: str = ""
     ) -> None:
-        self.standards, self.directives, self.buffer = standards, directives, buffer
-        self._states, self._name = states, name
+        self.standards: Collection[Standard] = of("standards")
+        self.directives: Collection[Directive] = of("directives")
+        self.buffer: Collection[Standard] = of("buffer")
+        self.embedding, self._states, self._name = embedding, states, name
         self._newest, self._fixed = MemoryView(), dict[int, MemoryView]()
         self._put_back = states.put_back
         self._looking: WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Lock] = WeakKeyDictionary()
@@ -364,7 +329,7 @@ class Memory:
 
     async def recall(self, query: Recall) -> list[tuple[Unit, Parts]]:
         """Return the k best units; see `MemoryView.recall`. Every unit is compared, so no index is asked."""
-        (asked,) = of_length_1(await self.standards.embed([query.text]))
+        (asked,) = of_length_1(await self.embedding.embed([query.text]))
         return await self._look(query.at, lambda view: view.recall(query, asked))
 
     async def due(self, query: Due) -> list[Unit]:
@@ -378,20 +343,25 @@ class Memory:
             return await self._contrast(query)
         units = {unit.id: unit for unit in await self._look(None, looks[query.phase])}
         known: Collection[Any] = self.standards if query.phase == "induction" else self.directives
-        return [units[name] for name in known.in_order([*units])] if units else []
+        return [units[name] for name in known.named([*units])] if units else []
 
     # --- within ---------------------------------------------------------------------------------------------
 
     async def _look(self, at: int | None, look: Callable[[MemoryView], T]) -> T:
         """Look something up in a state, once what is new is added to the view of it; one after the other."""
+        import numpy as np
+
         async with self._looking.setdefault(asyncio.get_running_loop(), asyncio.Lock()):
             view, number, changed = await asyncio.to_thread(self._view_of, at)
             units: dict[tuple[MemoryPart, str], Unit] = {
                 key: getattr(self, key[0]).parse(body) for key, body in changed.items() if body is not None
             }
-            vectors = {key: row for key, unit in units.items() if (row := view.vector(key[0], unit)) is not None}
-            new = {key: unit.text for key, unit in units.items() if key not in vectors}
-            rows = of_length_1(await self.standards.embed([*new.values()])) if new else ()
+            empty = np.zeros(0, np.float32)
+            vectors = {
+                key: empty if key[0] == "buffer" else getattr(view, key[0]).vector(unit) for key, unit in units.items()
+            }
+            new = [key for key, vector in vectors.items() if vector is None]
+            rows = of_length_1(await self.embedding.embed([units[key].text for key in new])) if new else ()
             vectors |= zip(new, rows, strict=True)
 
             def looked() -> T:
@@ -409,17 +379,14 @@ class Memory:
 
             return await asyncio.to_thread(looked)
 
-    def _view_of(self, at: int | None) -> tuple[MemoryView, int, Mapping[tuple[MemoryPart, str], str | None]]:
+    def _view_of(self, at: int | None) -> tuple[MemoryView, int, Changes]:
         """Return the view that is nearest to a state, the state's number, and what has changed from the one to the
         other."""
         number = self._states.now(self._name) if at is None else at
         if self._put_back != self._states.put_back:
             self._put_back, self._newest, self._fixed = self._states.put_back, MemoryView(), {}
         view = self._newest if number >= self._newest.at else self._fixed.get(number, MemoryView())
-        changed = self._states.changes(view.at, number) if view.at != number else {}
-        if len(changed) > MOST_CHANGED and view.at != EMPTY:  # as when another memory is put in its place
-            return MemoryView(), number, self._states.changes(EMPTY, number)
-        return view, number, changed
+        return view, number, self._states.changes(view.at, number) if view.at != number else {}
 
     async def _contrast(self, query: Due) -> list[Unit]:
         """A directive, T+ and T-: T+ is correct and verified, T- is incorrect; one that is correct but was not
@@ -432,7 +399,9 @@ class Memory:
             tags_of_it = trajectory.tags
             of_these = (names for tags, names in view.directives.groups.items() if tags <= tags_of_it)
             directives = [view.directives.units[name] for names in of_these for name in names]
-            others = [*view.wrong[tags_of_it].values()] if trajectory.correct else view.standards.alike(trajectory.tags)
+            others = view.standards.alike(tags_of_it)
+            if trajectory.correct:
+                others = [one for one in view.buffer.alike(tags_of_it) if not one.correct]
             return trajectory, others, directives
 
         trajectory, others, directives = await self._look(None, look)
@@ -459,7 +428,7 @@ class Memory:
         import numpy as np
 
         new = [one for one in trajectories if self._reasoning.get(one.id, ("",))[0] != one.reasoning]
-        vectors = of_length_1(await self.standards.embed([one.reasoning for one in new])) if new else ()
+        vectors = of_length_1(await self.embedding.embed([one.reasoning for one in new])) if new else ()
         for one, row in zip(new, vectors, strict=True):
             self._reasoning[one.id] = (one.reasoning, row.astype(np.float16))
         rows = np.concatenate([self._reasoning[one.id][1] for one in trajectories])

@@ -35,7 +35,7 @@ BLOCK = 1_024
 
 
 class TaggedUnits(Generic[U]):
-    """Units of one kind by ids and by tags, their vectors in one table, in which what is taken out leaves a gap for what comes.
+    """Units of one kind by ids and by tags, their vectors in one table: the last one's comes where one is taken out.
 
     Vectors of many units take longer to read than all the rest of a look-up. So each has its signs beside it, which are
     a few words and tell the cosine to about 0.03; they depend on the vector alone, so equal memories find the same.
@@ -50,10 +50,8 @@ class TaggedUnits(Generic[U]):
         """Ids of units with the same tags, in the order in which they came."""
         self.place: dict[str, int] = {}
         """A unit's row in the table, by its id."""
-        self._names: dict[int, str] = {}
+        self._names: list[str] = []
         """The other way round."""
-        self._gaps: list[int] = []
-        self._there = np.zeros(0, np.bool_)
         self._rows = np.zeros((0, 0), np.float32)
         self._signs = np.zeros((SIGNS // 64, 0), np.uint64)
         self._links: defaultdict[Tags, dict[float, Flags]] = defaultdict(dict)
@@ -73,16 +71,14 @@ class TaggedUnits(Generic[U]):
                 self.units[name] = unit
                 return
             self.remove(name)
-        if not self._gaps:
-            rows = np.zeros((len(self._rows) + BLOCK, len(vector)), np.float32)
-            rows[: len(self._rows)] = self._rows.reshape(-1, len(vector))
-            self._gaps = [*range(len(self._rows), len(rows))][::-1]
-            self._rows, self._signs = rows, np.pad(self._signs, ((0, 0), (0, BLOCK)))
-            self._there = np.pad(self._there, (0, BLOCK))
-        place = self._gaps.pop()
-        self.units[name], self.place[name], self._names[place] = unit, place, name
+        place = self.place[name] = len(self._names)
+        if place == len(self._rows):
+            self._rows = np.pad(self._rows.reshape(place, len(vector)), ((0, BLOCK), (0, 0)))
+            self._signs = np.pad(self._signs, ((0, 0), (0, BLOCK)))
+        self._names.append(name)
+        self.units[name] = unit
         self.groups[unit.tags].append(name)
-        self._rows[place], self._signs[:, place], self._there[place] = vector, _signs(vector), True
+        self._rows[place], self._signs[:, place] = vector, _signs(vector)
 
     def remove(self, name: str) -> U | None:
         """Take a unit out and return it; None where it is not there."""
@@ -90,10 +86,12 @@ class TaggedUnits(Generic[U]):
         if unit is not None:
             self.groups[unit.tags].remove(name)
             self._links.pop(unit.tags, None)
-            place = self.place.pop(name)
-            del self._names[place]
-            self._there[place] = False
-            self._gaps.append(place)
+            place, end = self.place.pop(name), len(self._names) - 1
+            if place != end:
+                self._names[place] = self._names[end]
+                self.place[self._names[end]] = place
+                self._rows[place], self._signs[:, place] = self._rows[end], self._signs[:, end]
+            self._names.pop()
         return unit
 
     def alike(self, tags: Tags) -> list[U]:
@@ -117,7 +115,7 @@ class TaggedUnits(Generic[U]):
         """Return its value for each row of the table, 0 where there is none."""
         import numpy as np
 
-        found = np.zeros(len(self._rows))
+        found = np.zeros(len(self._names))
         for name, value in values.items():
             if name in self.place:
                 found[self.place[name]] = value
@@ -127,8 +125,9 @@ class TaggedUnits(Generic[U]):
         """Return the cosine of each row with a vector, as their signs tell it."""
         import numpy as np
 
-        differing = np.zeros(len(self._rows), np.uint16)
-        for sign, signs in zip(_signs(asked), self._signs, strict=True):  # so few at a time that they stay near at hand
+        differing = np.zeros(len(self._names), np.uint16)
+        known = self._signs[:, : len(self._names)]
+        for sign, signs in zip(_signs(asked), known, strict=True):  # so few at a time that they stay near at hand
             differing += np.bitwise_count(signs ^ sign)
         near: Values = np.cos(np.arange(SIGNS + 1) * (np.pi / SIGNS))[differing]
         return near
@@ -151,7 +150,7 @@ class TaggedUnits(Generic[U]):
 
         if not self.units:
             return []
-        allowed = self._there.copy()
+        allowed = np.ones(len(self._names), np.bool_)
         allowed[[self.place[name] for name in without if name in self.place]] = False
         if np.count_nonzero(allowed) > MAX_COMPARED:
             estimated = np.where(allowed, rated(near, slice(None)), -1)

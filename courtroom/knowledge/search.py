@@ -30,7 +30,7 @@ from courtroom.knowledge.memory import Directive, Due, Memory, Parts, Recall, St
 from courtroom.law import Charge, Statute, charges_of
 from courtroom.settings import DATA, Settings
 from courtroom.store.database import Database, marks
-from courtroom.strict import Strict
+from courtroom.strict import Strict, option
 
 EXAMPLES_AT_ONCE = 500
 
@@ -44,25 +44,11 @@ class Search(Strict):
     k: int = Field(ge=1)
     exclude: tuple[str, ...] = ()
     mode: Mode = "dense"
-    under: str = Field(
-        default="", description="Only records whose id begins with this.", exclude_if=lambda under: not under
-    )
-    base: BaseName = Field(
-        default=BUNDLED,
-        description="In which knowledge base, where the collection is in each of them.",
-        exclude_if=lambda base: base == BUNDLED,
-    )
-    weights: Weights = Field(
-        default=EQUAL,
-        description="Of the ranking by meaning and of the one by words, where both are fused.",
-        exclude_if=lambda weights: weights == EQUAL,
-    )
-    only: Filter = Field(default=ALL, exclude_if=lambda only: only == ALL)
-    itself: bool = Field(
-        default=True,
-        description="Whether a record with the very text that is searched for may be found.",
-        exclude_if=lambda itself: itself,
-    )
+    under: str = option("", "Only records whose id begins with this.")
+    base: BaseName = option(BUNDLED, "In which knowledge base, where the collection is in each of them.")
+    weights: Weights = option(EQUAL, "Of the ranking by meaning and of the one by words, where both are fused.")
+    only: Filter = option(ALL)
+    itself: bool = option(True, "Whether a record with the very text that is searched for may be found.")
 
 
 class Draw(Strict):
@@ -95,8 +81,8 @@ class Fetch(Strict):
     kind: Literal["fetch"] = "fetch"
     collection: Name
     ids: tuple[str, ...]
-    under: bool = Field(default=False, exclude_if=lambda under: not under)
-    base: BaseName = Field(default=BUNDLED, exclude_if=lambda base: base == BUNDLED)
+    under: bool = option(False)
+    base: BaseName = option(BUNDLED)
 
 
 Query = Annotated[Search | Draw | Rank | Fetch | Recall | Due | Frozen, Field(discriminator="kind")]
@@ -183,24 +169,21 @@ class Knowledge:
 
     @cached_property
     def memory(self) -> Memory:
-        return Memory(self.of("standards"), self.of("directives"), self.of("buffer"), self._states, self._memory)
+        return Memory(self.of, self.embedding, self._states, self._memory)
 
     @cached_property
     def snapshots(self) -> Snapshots:
         return Snapshots(self._database, self._states, self._memory)
 
-    def snapshot(self, name: str) -> str:
-        """Name the memory as it is now, and give its digest; for the same memory once more the same."""
-        return self.snapshots.take(name).digest
-
     def restore(self, name: str) -> None:
         """Bring the memory back to a snapshot; one more step of learning, which can be undone."""
-        known, ops = self.snapshots.named(name), list[Put | Remove]()
-        for collection, record, body in self._states.differences(known.at, self._memory):
-            taken_out = Remove(collection=collection, id=record)
-            ops.append(taken_out if body is None else Put(collection=collection, record=json.loads(body)))
+        differing = self._states.differences(self.snapshots.named(name).at, self._memory)
+        ops = tuple(
+            Remove(collection=part, id=record) if body is None else Put(collection=part, record=json.loads(body))
+            for part, record, body in differing
+        )
         if ops:
-            lesson = Lesson(phase="restore", why=f"Brought back to the snapshot {name}.", ops=tuple(ops))
+            lesson = Lesson(phase="restore", why=f"Brought back to the snapshot {name}.", ops=ops)
             self.lessons.teach("", f"restore/{name}/{uuid4().hex}", lesson)
 
     @property
@@ -235,6 +218,15 @@ class Knowledge:
     def lessons(self) -> Lessons:
         return Lessons(self._database, self.kept_under)
 
+    def there(self, name: Name, base: str) -> Collection[Any]:
+        """A collection of a base that holds something. Raises `CourtroomError`: there is no such base."""
+        if base != BUNDLED and base not in (bases := self.bases()):
+            raise CourtroomError(
+                f"There is no knowledge base “{base}”. Known: {', '.join(bases)}. "
+                "Import into it first, or choose another."
+            )
+        return self.of(name, base)
+
     async def answer(self, query: Query, embedding: str = "") -> tuple[Hit, ...]:
         """Look something up, best first; texts are compared by this embedding, or by the server's own."""
         if (other := self.using(embedding)) is not self:
@@ -252,7 +244,7 @@ class Knowledge:
                 texts = ((i, {"text": query.candidates[i]}) for i in best)
                 return tuple(Hit(id=str(i), similarity=round(float(near[i]), 6), record=text) for i, text in texts)
             case Fetch():
-                collection = self._there(query.collection, query.base)
+                collection = self.there(query.collection, query.base)
                 after = {name: collection.names_under(f"{name}-") if query.under else [] for name in query.ids}
                 records = (collection.get(one) for name in query.ids for one in (name, *after[name]))
                 return tuple(_hit(record) for record in records if record is not None)
@@ -301,22 +293,13 @@ class Knowledge:
             other.close()
         self.folders.close()
 
-    def _there(self, name: Name, base: str) -> Collection[Any]:
-        """A collection of a base that holds something."""
-        if base != BUNDLED and base not in (bases := self.bases()):
-            raise CourtroomError(
-                f"There is no knowledge base “{base}”. Known: {', '.join(bases)}. "
-                "Import into it first, or choose another."
-            )
-        return self.of(name, base)
-
     @cached_property
     def _states(self) -> States:
         return States(self._database)
 
     async def _search(self, query: Search) -> list[Found[Any]]:
         """What is found; where a record has the text itself and must not, it is left out and the next one comes up."""
-        collection, left_out = self._there(query.collection, query.base), query.exclude
+        collection, left_out = self.there(query.collection, query.base), query.exclude
         while True:
             how = (query.mode, left_out, query.under, query.weights, query.only)
             found = await collection.search(query.text, query.k, *how)
@@ -326,7 +309,7 @@ class Knowledge:
             left_out += same
 
     def _draw(self, query: Draw) -> list[Any]:
-        collection = self.collections[query.collection]
+        collection = self.of(query.collection)
         names = [name for name in sorted(collection.names_under(query.under)) if name not in query.exclude]
         random.Random(query.seed).shuffle(names)
         records = (record for name in names if (record := collection.get(name)) is not None)

@@ -237,7 +237,7 @@ def undo(step: int) -> None:
 def snapshot(name: str) -> None:
     """Name the learned memory as it is now; runs name it as their `memory`."""
     with opened() as house:
-        print(f"{name}\t{house.knowledge.snapshot(name)}")
+        print(f"{name}\t{house.knowledge.snapshots.take(name).digest}")
 
 
 @knowledge_app.command()
@@ -261,9 +261,7 @@ def _collection(house: Courthouse, name: str, base: str, embedding: str = "") ->
     known = house.knowledge.collections
     if name not in known:
         raise CourtroomError(f"There is no collection “{name}”. Known: {', '.join(known)}.")
-    if base not in house.knowledge.bases():
-        raise CourtroomError(f"There is no knowledge base “{base}”. Known: {', '.join(house.knowledge.bases())}.")
-    return house.knowledge.using(embedding).kept_under(kept_as(name, base))
+    return house.knowledge.using(embedding).there(name, base)
 
 
 def _progress(what: str, done: int, total: int) -> None:

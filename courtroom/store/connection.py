@@ -47,11 +47,9 @@ class StoreConnection(Protocol):
     @property
     def in_transaction(self) -> bool:
         """Whether this thread is within a transaction."""
-        ...
 
     def execute(self, sql: str, parameters: Any = (), /) -> Rows:
         """Run one statement; `?` and `:name` stand for values."""
-        ...
 
     def executemany(self, sql: str, parameters: Iterable[Any], /) -> Rows: ...
 
@@ -62,11 +60,9 @@ class StoreLock(Protocol):
     @property
     def held(self) -> bool:
         """Whether it is still this one's."""
-        ...
 
     def take(self) -> bool:
         """Take it; False where somebody has it."""
-        ...
 
     def release(self) -> None: ...
 

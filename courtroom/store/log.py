@@ -6,7 +6,7 @@ import logging
 import re
 import sys
 import threading
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -23,9 +23,8 @@ Clean = Callable[[str], str]
 
 _about: ContextVar[Mapping[str, str]] = ContextVar("_about", default={})  # noqa: B039  never changed in place
 _lock = threading.Lock()
-_open: Counter[str] = Counter()
-_handlers: dict[str, list[logging.Handler]] = {}
-"""How many hold each file open, by its path."""
+_files: defaultdict[str, tuple[list[logging.Handler], set["LogFile"]]] = defaultdict(lambda: ([], set()))
+"""By its path what writes each file, and who holds it open."""
 
 
 @contextmanager
@@ -91,16 +90,16 @@ class LogFile:
 
     def __init__(self, path: Path, as_json: bool = False, clean: Clean = str) -> None:
         self._target = str(path.resolve())
-        self._closed = False
         log = logging.getLogger("courtroom")
         with _lock:
-            _open[self._target] += 1
-            if _open[self._target] == 1:
+            handlers, holders = _files[self._target]
+            if not holders:
                 file = _File(self._target, encoding="utf-8", delay=True)
-                _handlers[self._target] = [file, *([logging.StreamHandler(sys.stderr)] if as_json else [])]
-                for handler in _handlers[self._target]:
+                handlers += [file, *([logging.StreamHandler(sys.stderr)] if as_json else [])]
+                for handler in handlers:
                     handler.setFormatter(AsJson(clean) if as_json else OneLine(clean))
                     log.addHandler(handler)
+            holders.add(self)
             log.setLevel(logging.INFO)
             log.propagate = False
 
@@ -108,15 +107,11 @@ class LogFile:
         """Let go of the file; the last one to do so closes it."""
         log = logging.getLogger("courtroom")
         with _lock:
-            if self._closed:
-                return
-            self._closed = True
-            _open[self._target] -= 1
-            if _open[self._target]:
-                return
-            for handler in _handlers.pop(self._target):
-                log.removeHandler(handler)
-                handler.close()
+            handlers, holders = _files[self._target]
+            holders.discard(self)
+            while handlers and not holders:
+                log.removeHandler(handlers[-1])
+                handlers.pop().close()
 
 
 class _File(logging.FileHandler):

@@ -268,9 +268,8 @@ class PostgresStore(Database):
         if self.held is not None:
             yield self.connection
             return
-        with ExitStack() as stack:
-            begin = f"BEGIN; SET LOCAL lock_timeout = '{LOCK_S}s'; SELECT pg_advisory_xact_lock({LOCK})"
-            server = self.first(stack, begin, driving=driving)[0]
+        begin = f"BEGIN; SET LOCAL lock_timeout = '{LOCK_S}s'; SELECT pg_advisory_xact_lock({LOCK})"
+        with self.first(begin, driving=driving) as (server, _):
             self._local.held = server
             try:
                 yield self.connection
@@ -305,8 +304,7 @@ class PostgresStore(Database):
 
     @contextmanager
     def snapshot(self) -> Iterator[StoreConnection]:
-        with ExitStack() as stack:
-            server = self.first(stack, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")[0]
+        with self.first("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY") as (server, _):
             self._local.held = server
             try:
                 yield self.connection
@@ -346,28 +344,28 @@ class PostgresStore(Database):
 
     def read(self, sql: str, parameters: Any) -> PostgresRows:
         """Run a statement that writes nothing, for itself."""
-        with ExitStack() as stack:
-            return self.first(stack, sql, parameters)[1]
+        with self.first(sql, parameters) as (_, rows):
+            return rows
 
+    @contextmanager
     def first(
-        self, stack: ExitStack, sql: str, parameters: Any = (), *, driving: bool = False
-    ) -> tuple[ServerConnection, PostgresRows]:
+        self, sql: str, parameters: Any = (), *, driving: bool = False
+    ) -> Iterator[tuple[ServerConnection, PostgresRows]]:
         """Run the first statement on a connection; where the server has ended that one meanwhile, on a new one."""
-        for is_last in (False, True):
-            with ExitStack() as tried:
-                server = tried.enter_context(self.borrowed(driving=driving))
+        with ExitStack() as stack:
+            for is_last in (False, True):
+                server = stack.enter_context(self.borrowed(driving=driving))
                 try:
                     rows = run(server, sql, parameters)
+                    break
                 except ServerError as error:
                     if is_last or not error.gone:
                         raise
                     log.warning("a connection was lost, and is made anew: %s", error)
                     if driving:
                         self._end_session()
-                    continue
-                stack.push(tried.pop_all())
-                return server, rows
-        raise AssertionError
+                    stack.close()
+            yield server, rows
 
     def each(self, sql: str, parameters: Parameters = ()) -> Iterator[StoredRow]:
         if self.held is not None:
@@ -460,8 +458,7 @@ class PostgresLock:
     def take(self) -> bool:
         if self.held:
             return True
-        with ExitStack() as stack:
-            self._store.first(stack, "SELECT 1", driving=True)  # so that it is a session that lives
+        with self._store.first("SELECT 1", driving=True):  # so that it is a session that lives
             session, locked = self._store.session, self._store.locked
             if session is not None and self._name not in locked and self._asked("pg_try_advisory_lock", session):
                 locked.add(self._name)

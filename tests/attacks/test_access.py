@@ -48,7 +48,7 @@ READS: dict[str, str] = {
     "Bell": "trouble",
     "BesideStore": "of",
     "Checks": "of plan",
-    "Collection": "all changed get in_order names_under parse ready search texts_of unreadable version",
+    "Collection": "all changed get named names_under page parse ready search texts_of version",
     "Connections": "named",
     "Capabilities": "found why_not_asked",
     "Courthouse": "estimate family first_fitting fitting price read record with_people with_stand_in worth",
@@ -60,9 +60,9 @@ READS: dict[str, str] = {
     "Imports": "run_job",
     "InterventionStore": "count of overtaken",
     "Interventions": "next_setup planned",
-    "Knowledge": "answer bases is_made kept_under of taught_by using with_memory",
+    "Knowledge": "answer bases is_made kept_under of taught_by there using with_memory",
     "Experiments": "cases estimate resting_on results rows runs settled wait with_controls",
-    "Lessons": "all of unreadable",
+    "Lessons": "all every of",
     "Limits": "slowed_to",
     "ModelPool": "slowed_to",
     "Library": "case cases is_sample linked name_in_link unreadable",
@@ -101,7 +101,7 @@ ENGINE: dict[str, str] = {
     "Batches": "close taking",
     "BesideStore": "take_in",
     "Capabilities": "context of sees",
-    "Collection": "add close embed remove seed warm write",
+    "Collection": "add close remove seed warm write",
     "Courthouse": "close",
     "SqliteStore": "close each execute is_locked lock row snapshot transaction",
     "DatasetImports": "close wait",
@@ -110,7 +110,7 @@ ENGINE: dict[str, str] = {
     "InterventionStore": "add ask_again plan put rewind undo",
     "KeptBeginnings": "turn",
     "Knowledge": "close forget_memory learn load make_memory offer take_examples warm",
-    "IndexFolders": "begin_writing client close discard end_writing take writing",
+    "IndexFolders": "begin_writing client close discard end_writing take",
     "VectorIndex": "bring_up close",
     "WordIndex": "bring_up close",
     "Experiments": "resume_interrupted",
@@ -127,7 +127,7 @@ ENGINE: dict[str, str] = {
 }
 """No page calls these; what calls them has been asked what access it needs, or is the server itself."""
 
-BEHIND: dict[str, str] = {"Courthouse": "ask", "Knowledge": "restore snapshot"}
+BEHIND: dict[str, str] = {"Courthouse": "ask", "Knowledge": "restore"}
 """Do nothing before they call a method that says what it needs; tried below with what they take."""
 
 
@@ -226,11 +226,11 @@ def test_a_program_within_a_server_opens_it_to_nobody(house: Courthouse, tmp_pat
 def test_what_rests_on_the_guard_of_another_is_refused_too(house: Courthouse, people: dict[Access, Account]) -> None:
     case = house.library.case("oak-table")
     setup = house.procedures["cyberjurors"].setup()
-    house.knowledge.snapshot("kept")
+    house.knowledge.snapshots.take("kept")
     tried: list[tuple[Access, Callable[[], object]]] = [
         (Access.LOOK, lambda: house.new_run("cyberjurors", case, setup, 0)),
         (Access.LOOK, lambda: house.ask("Who is right?")),
-        (Access.LOOK, lambda: house.knowledge.snapshot("mine")),
+        (Access.LOOK, lambda: house.knowledge.snapshots.take("mine")),
         (Access.RUN, lambda: house.knowledge.lessons.teach("", "x", None)),  # type: ignore[arg-type]
     ]
     for most, method in tried:

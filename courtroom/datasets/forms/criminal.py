@@ -45,6 +45,7 @@ from courtroom.datasets.source import RELEVANCE, SourceFile
 from courtroom.errors import CaseError, CourtroomError
 from courtroom.law import LONGEST, article_number, defendants_in, numeral
 from courtroom.text.files import json_of
+from courtroom.text.words import strings
 
 _NUMERAL = r"[\d零〇一二两三四五六七八九十]+"
 _MONTHS = re.compile(
@@ -217,7 +218,7 @@ def _articles(record: dict[str, Any]) -> list[int] | None:
 
 def _simcourt(record: dict[str, Any], context: Context) -> Iterator[IncomingRow]:
     statement = cail.facts_in(record, "prosecution_statement_sub", "prosecution_statement")
-    evidence = list(_flat(record.get("evidence")))
+    evidence = list(strings(record.get("evidence")))
     about = str(record.get("defendant_information") or "")
     months = record.get("term")
     if isinstance(months, bool) or not isinstance(months, int | float | str | None):
@@ -232,14 +233,6 @@ def _simcourt(record: dict[str, Any], context: Context) -> Iterator[IncomingRow]
     )
     own = context.part.folder if context.part.stem.startswith("data") else context.part.stem
     yield IncomingRow(parse_case(data), id=f"trial-{own or context.number}")
-
-
-def _flat(value: Any) -> Iterator[str]:
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, list):
-        for one in value:
-            yield from _flat(one)
 
 
 SIMUCOURT = Form(
