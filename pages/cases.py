@@ -15,7 +15,7 @@ from courtroom.engine.procedure import Procedure
 from courtroom.engine.run import ABOUT_RECORDINGS, RECORDING
 from courtroom.errors import CourtroomError
 from courtroom.evaluation.run_list import RunFilter, RunList
-from courtroom.language import _, language, translated
+from courtroom.language import LANGUAGES, _, language, translated
 from courtroom.recordings import Recording
 from pages.parts.cases import case_form, case_view, upload
 from pages.parts.shared.house import courthouse, open_run
@@ -24,7 +24,6 @@ from pages.parts.shared.words import declared, escaped, literal, many
 
 PER_ROW = 3
 SAMPLES_A_KIND_AT_FIRST = 3
-LANGUAGES = {"en": "English", "zh": "中文"}
 
 house = courthouse()
 
