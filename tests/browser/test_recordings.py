@@ -92,6 +92,7 @@ def test_all_that_is_said_is_read_whole_in_room_and_report(house: Courthouse, pa
     for hearing in house.recordings.hearings:
         record = house.record(house.files.play(hearing))
         procedure, title = house.procedures[record.run.procedure], record.run.title
+        page.goto("about:blank")  # else the policy of the report before would hold
         page.set_content(f"<style>{style()}</style><div id=room></div><script>{program()}</script>")
         played = scene(record, procedure.about(record.case)).model_dump(mode="json")
         for size, present in ((DESK, True), (PHONE, False)):
