@@ -286,7 +286,8 @@ CHECKS = [checked(2, "out-of-context error", "Nobody speaks of penguins."), chec
 def assessed(house: Courthouse, told: dict[str, Any] | None = None, **knobs: Any) -> Any:
     """The verdict's details and the record of a text of two sentences, the second one invented."""
     model = panel(**{"write": {"sentences": [GOOD, INVENTED]}, "factcheck": {"checks": CHECKS}, **(told or {})})
-    record = write(house, model, variant="generator-a", roles=ASSESSOR, reasks=0, **knobs)
+    judge = {"assessor": {"id": f"judge-{next(RUNS)}"}}
+    record = write(house, model, variant="generator-a", roles=judge, reasks=0, **knobs)
     return record.run.verdict.details, record, model
 
 
@@ -315,7 +316,7 @@ def test_a_text_is_scored_sentence_by_sentence_and_by_key_facts_and_as_a_whole(h
     assert [row[1:5] for row in scores.rows] == [(50.0, 50.0, 50.0, 150.0), (90, 60, 80, 230.0)]
     assert by_sentence.rows[1] == (2, INVENTED, "out-of-context error", "Nobody speaks of penguins.")
     assert by_fact.rows == (("Families left.", "1"), ("Nobody was hurt.", "not stated"))
-    judged = {request.task.name: text_of(request) for request in model.history if request.spec.id == "judge"}
+    judged = {request.task.name: text_of(request) for request in model.history if "judge" in request.spec.id}
     assert judged.keys() == {"keyfacts", "factcheck", "align", "assess"}
     assert [name for name, text in judged.items() if TEXT.splitlines()[0] not in text] == ["align"]
     assert GOOD not in judged["keyfacts"].replace(CASE.text, "")

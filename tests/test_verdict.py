@@ -186,7 +186,8 @@ def test_the_presiding_judge_reads_points_drafts_and_all_that_the_supervisor_sai
     charges = [QUARRELS, "intentional injury"]
     ordered = {"thought": "Both.", "relevant_articles": [293, 234], "accusation": charges, "term_of_imprisonment": {}}
     model.reply = lambda request: json.dumps(ordered) if request.task.name == "preside" else model.said(request)
-    judgment = hear(house, model, model=ModelSpec(id="another")).run.verdict.details["judgment"]
+    case = CASE.model_copy(update={"facts": f"{CASE.facts} He confessed."})
+    judgment = hear(house, model, case).run.verdict.details["judgment"]
     assert (judgment["relevant_articles"], judgment["charges"]) == ([293, 234], charges), (
         "in the order in which they came"
     )
