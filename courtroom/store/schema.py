@@ -53,8 +53,9 @@ def is_current(db: StoreConnection, names: set[str], place: str) -> bool:
     (revision,) = db.execute("SELECT max(version_num) FROM alembic_version").fetchone()
     if revision is None or revision > REVISION:
         raise _newer(db, signed, place, f"revision {revision}")
-    by_revision = "SELECT max(tables) FROM written_by WHERE revision = ?"
-    tables = db.execute(by_revision, (revision,)).fetchone()[0] if signed else None
+    tables = None
+    if signed:
+        tables = db.execute("SELECT max(tables) FROM written_by WHERE revision = ?", (revision,)).fetchone()[0]
     if missing := {*(tables or "written_by").split()} - names:
         raise StoreError(f"{place} is not whole: the table {min(missing)} is missing. Put a backup in its place.")
     return bool(revision == REVISION)
