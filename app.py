@@ -1,7 +1,5 @@
-"""The app: `streamlit run app.py`. What is on the pages is in `pages/`.
-
-The server imports this file as it starts; Streamlit runs it each time that a page is drawn.
-"""
+"""The app: `streamlit run app.py`. What is on the pages is in `pages/`. The server imports this file as it starts;
+Streamlit runs it each time that a page is drawn."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -18,8 +16,8 @@ from streamlit.web.server import server_util
 from courtroom.access import Access, acting_account
 from courtroom.language import _
 from pages.parts.shared.house import ALONE, follow_the_theme, outside, person_view, speak, switch
-from pages.parts.shared.protocol import Headers, guard
-from pages.parts.shared.shown import plainly
+from pages.parts.shared.protocol import guard, with_headers
+from pages.parts.shared.shown import STYLES, plainly, theme
 
 ICON = Path(__file__).parent / "data" / "icon.svg"
 
@@ -32,15 +30,9 @@ def draw() -> None:
     speak()
     st.set_page_config(page_title=_("Courtroom"), page_icon=str(ICON), layout="wide")
 
-    # Less empty space above the first line than Streamlit leaves, and none for what is not seen.
-    st.html("<style>.stMainBlockContainer { padding-top: 4.5rem; padding-bottom: 3rem; }</style>")
-    st.html("<style>.st-key-themes { position: absolute; width: 0 !important; overflow: hidden; }</style>")
+    st.html(STYLES / "frame.css")
     follow_the_theme()
-    if st.context.theme.type != "dark":  # Streamlit's small print is too pale on white for who sees little
-        st.html("<style>[data-testid='stCaptionContainer'] { color: #5A6070; opacity: 1; }</style>")
-    if st.context.theme.type == "dark":  # Streamlit writes white on the light blue that stands out from a dark page
-        primary = ":is([data-testid^='stBaseButton-primary']:not(:disabled), [data-testid='stMultiSelect'] span[title])"
-        st.html(f"<style>{primary}, {primary} * {{ color: #12161F; }}</style>")
+    st.html(STYLES / f"{theme()}.css")
 
     # The link of a seat or of an audience opens that page alone: nothing else is there to go to.
     OPENED_ALONE = {
@@ -65,7 +57,7 @@ def draw() -> None:
     closed = outside()
     person = None if closed else acting_account()
     if alone:
-        paper = "#12161F" if st.context.theme.type == "dark" else "#FFFFFF"  # else the page scrolls through the button
+        paper = "#12161F" if theme() == "dark" else "#FFFFFF"  # else the page scrolls through the button
         st.html(f"<style>[data-testid='stHeader'] {{ background: {paper}; }}</style>")
         page = st.navigation([OPENED_ALONE[alone]], position="hidden")
     elif closed:
@@ -93,7 +85,5 @@ async def browser_opened(_app: App) -> AsyncIterator[None]:
 if __name__ == "__main__":
     draw()
 else:
-    PagesManager.uses_pages_directory = (
-        False  # else the first visit, if to a page's own address, is drawn without `draw`
-    )
-    app = App(__file__, lifespan=browser_opened, middleware=[Middleware(Headers)])
+    PagesManager.uses_pages_directory = False  # else a first visit to a page's own address is drawn without `draw`
+    app = App(__file__, lifespan=browser_opened, middleware=[Middleware(with_headers)])

@@ -129,8 +129,7 @@ def signed(name: str) -> str:
 
 def demand(access: Access) -> None:
     """Refuse what needs more access. Raises `Forbidden`: the person who acts has less access."""
-    person = acting_account()
-    if person is not None and person.access < access:
+    if not may(access):
         raise Forbidden("Your access does not allow this. Ask an owner of this server for more.")
 
 

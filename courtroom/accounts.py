@@ -4,12 +4,12 @@ import hashlib
 import logging
 import secrets
 import time
-from collections.abc import Iterable, Mapping
-from typing import Annotated, Any, NamedTuple, Self
+from collections.abc import Mapping
+from typing import Annotated, Any, NamedTuple
 
 from pydantic import BeforeValidator
 
-from courtroom.access import Access, Account, Resource, Visibility, acting_account, needs
+from courtroom.access import Access, Account, Resource, acting_account, needs
 from courtroom.errors import CourtroomError
 from courtroom.settings import Settings
 from courtroom.sharing import hashed, note
@@ -129,26 +129,16 @@ class SpentMoney(NamedTuple):
 class AccountStore:
     """Reads and writes accounts. Methods may be called from any thread.
 
-    Args:
-        owners: e-mail addresses of those who are owners whatever else is said of them.
-        newcomers: the access of everybody else who signs in for the first time.
-        makes: who sees what people make, until they say otherwise.
+    `settings`: who is an owner whatever else is said, what everybody else may do who signs in for the first time, and
+    who sees what people make, until they say otherwise. Without any they are as if nothing was set.
     """
 
-    def __init__(
-        self,
-        database: Database,
-        owners: Iterable[str] = (),
-        newcomers: Access = Access.LOOK,
-        makes: Visibility = "private",
-    ) -> None:
-        self._database, self._newcomers, self._makes = database, newcomers, makes
-        self._owners = frozenset(one.strip().casefold() for one in owners) - {""}
+    def __init__(self, database: Database, settings: Settings | None = None) -> None:
+        settings = settings or Settings.model_construct()
+        self._database, self._makes = database, settings.visibility
+        self._newcomers = Access[settings.newcomers.upper()]
+        self._owners = frozenset(one.strip().casefold() for one in settings.owners.split(",")) - {""}
         self._fresh: dict[Identity, tuple[float, Account]] = {}
-
-    @classmethod
-    def of(cls, database: Database, settings: Settings) -> Self:
-        return cls(database, settings.owners.split(","), Access[settings.newcomers.upper()], settings.visibility)
 
     def arrive(self, who: Identity) -> Account:
         """The account of somebody who has signed in, at most a second old; it is made at the first time."""
@@ -183,18 +173,14 @@ class AccountStore:
         me = acting_account()
         if me is not None and me.id == account:
             raise CourtroomError("Nobody changes the own access. Ask another owner.")
-        with self._database.transaction():
-            self._set(account, "access", int(access))
-            note(self._database, "give-access", Resource(kind="account", id=account), access.name.lower())
+        self._set(account, "access", int(access), access.name.lower())
 
     @needs(Access.OWN)
     def allow(self, account: str, budget: float | None) -> None:
         """Set what somebody's runs may cost in a month, in US dollars; None is no limit."""
         if budget is not None and not 0 <= budget < 1e9:
             raise CourtroomError("A budget is an amount of US dollars, such as 20.")
-        with self._database.transaction():
-            self._set(account, "budget", budget)
-            note(self._database, "give-access", Resource(kind="account", id=account), str(budget))
+        self._set(account, "budget", budget, str(budget))
 
     @needs(Access.OWN)
     def token(self, account: str) -> str:
@@ -246,9 +232,12 @@ class AccountStore:
         )
         return SpentMoney(row["money"], bool(row["estimated"])) if row else SpentMoney(0.0, estimated=False)
 
-    def _set(self, account: str, column: str, value: float | None) -> None:
+    def _set(self, account: str, column: str, value: float | None, given: str = "") -> None:
         self._known(account)
-        self._database.execute(f"UPDATE accounts SET {column} = ? WHERE id = ?", (value, account))
+        with self._database.transaction() as db:
+            db.execute(f"UPDATE accounts SET {column} = ? WHERE id = ?", (value, account))
+            if given:
+                note(self._database, "give-access", Resource(kind="account", id=account), given)
         self._fresh.clear()
 
     def _known(self, account: str) -> None:

@@ -16,16 +16,18 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from courtroom.access import Access, acting_account, acts, allow_all_where_nobody_signs_in, needs
 from courtroom.accounts import AccountStore
 from courtroom.bell import Bell
-from courtroom.cases.ask import asked_with
 from courtroom.cases.case import Case
+from courtroom.cases.drafts import asked_with
 from courtroom.cases.labelled import LabelledTask
 from courtroom.cases.library import Library
 from courtroom.datasets.store import Datasets
 from courtroom.declarations.parts import Source
 from courtroom.declarations.setup import Setup, SetupStore
 from courtroom.engine.answers import AnswerStore, Asker
+from courtroom.engine.court import RunInput
 from courtroom.engine.intervene import Interventions
 from courtroom.engine.interventions import Intervention
+from courtroom.engine.ledger import Ledger
 from courtroom.engine.people import People
 from courtroom.engine.procedure import Procedure
 from courtroom.engine.record import Record
@@ -33,7 +35,7 @@ from courtroom.engine.run import ABOUT_RECORDINGS, FORK_OF_RECORDING
 from courtroom.engine.runner import Runner
 from courtroom.engine.store import RunStore
 from courtroom.errors import CourtroomError
-from courtroom.evaluation.comparison import Relative, family, forked
+from courtroom.evaluation.comparison import Relative, family
 from courtroom.evaluation.rehearsal import Estimate, rehearse
 from courtroom.evaluation.run_list import RunFilter, RunList
 from courtroom.judging.jurors import JurySetup
@@ -43,11 +45,10 @@ from courtroom.media.store import media_of
 from courtroom.models.apart import refuse
 from courtroom.models.capabilities import Capabilities
 from courtroom.models.card import price
-from courtroom.models.connections import Connections
 from courtroom.models.keys import scrubbed
-from courtroom.models.limits import Turns
+from courtroom.models.limits import Limits
 from courtroom.models.request import Reply
-from courtroom.models.route import address
+from courtroom.models.route import Connections, address
 from courtroom.models.spec import ABSTAIN, NO_SERVER, ModelSpec
 from courtroom.panel.personas import PanelStore, drawn_panel
 from courtroom.questions.asides import AsideStore, BesideStore
@@ -63,9 +64,10 @@ from courtroom.store.opening import open_store
 from courtroom.store.writer import Writer
 
 if TYPE_CHECKING:
-    from courtroom.datasets.imports import DatasetImports
+    from courtroom.datasets.importing import DatasetImports
     from courtroom.experiments.service import Experiments
     from courtroom.models.pool import ModelPool
+    from courtroom.procedures import Procedures
     from courtroom.report.run_file import RunFiles
 
 S = TypeVar("S", bound=Setup)
@@ -136,7 +138,7 @@ class Courthouse:
         streaming: bool = False,
         connections: Mapping[str, Any] | None = None,
         procedures: Iterable[Procedure] = (),
-        limits: Turns | None = None,
+        limits: Limits | None = None,
     ) -> None:
         if not is_server:
             allow_all_where_nobody_signs_in()
@@ -150,7 +152,7 @@ class Courthouse:
         self.datasets = Datasets(self.database)
         self.store = RunStore(self.database)
         self.writer = Writer(self.database)
-        self.accounts = AccountStore.of(self.database, self.settings)
+        self.accounts = AccountStore(self.database, self.settings)
         self.bell = Bell(self.settings, self.database, self.accounts)
         self.people = People(self.database, self.writer, lambda run: self.bell.ring("run", run, "waits for a seat"))
         self.answers = AnswerStore(self.database)
@@ -160,6 +162,7 @@ class Courthouse:
         self.marks = MarkStore(self.database)
         self.audiences = AudienceStore(self.database)
         self.beside = BesideStore(self.database)
+        self.audits, self.checks, self.interviews = Audits(self), Checks(self), Interviews(self)
         self.taking_in: dict[str, ImportJob] = {}
         self._pools: set[str] = set()
         self._streaming = streaming
@@ -169,17 +172,10 @@ class Courthouse:
         self.closed = False
 
     @cached_property
-    def procedures(self) -> Mapping[str, Procedure]:
+    def procedures(self) -> Procedures:
         from courtroom.procedures import PROCEDURES, Procedures, register  # slow to import: not to list cases or runs
 
-        return Procedures(register(self._more, PROCEDURES), self.broken)
-
-    @property
-    def broken(self) -> Mapping[str, str]:
-        """A sentence on each procedure of another package that can't be used, by its name."""
-        from courtroom.procedures import PROCEDURES
-
-        return PROCEDURES.broken
+        return Procedures(register(self._more, PROCEDURES), PROCEDURES.broken)
 
     def ask(self, question: str, options: Sequence[str] = (), files: Iterable[tuple[str, bytes]] = ()) -> Case:
         """Take in a question as a case; see `asked_with`. `new_run` has it heard."""
@@ -221,18 +217,6 @@ class Courthouse:
         return Recordings.read(self.settings.recordings)
 
     @cached_property
-    def audits(self) -> Audits:
-        return Audits(self)
-
-    @cached_property
-    def checks(self) -> Checks:
-        return Checks(self)
-
-    @cached_property
-    def interviews(self) -> Interviews:
-        return Interviews(self)
-
-    @cached_property
     def files(self) -> RunFiles:
         """What writes runs into files, and reads them."""
         from courtroom.report.run_file import RunFiles  # slow to import: only to write or read one
@@ -249,7 +233,7 @@ class Courthouse:
 
     @cached_property
     def dataset_imports(self) -> DatasetImports:
-        from courtroom.datasets.imports import DatasetImports  # slow to import: not to list cases or runs
+        from courtroom.datasets.importing import DatasetImports  # slow to import: not to list cases or runs
 
         return DatasetImports(self.datasets, self.media, self.settings.home / "uploads")
 
@@ -335,7 +319,7 @@ class Courthouse:
         run: str | None = None,
         interventions: Sequence[Intervention] | None = None,
     ) -> str:
-        """Put a new run of the same case with another setup on record; it is not driven yet.
+        """Put a new run of the same case with another setup on record, not yet driven, and return its id.
 
         What is not touched by the change is served from the record. What persons did to the parent holds in it too.
 
@@ -344,9 +328,6 @@ class Courthouse:
             case: the parent's case with something changed.
             run: the id it is to have; a run that has it already stays as it is.
             interventions: what it begins with, see `interventions.planned`; None is what was done to the parent.
-
-        Returns:
-            The fork's id.
         """
         row = self.store.run(parent)
         procedure = self.procedures[row.procedure]
@@ -396,8 +377,7 @@ class Courthouse:
 
     def family(self, run: str, most: int | None = None) -> tuple[Relative, ...]:
         """The run's family, with what each fork changed; the first so many of it."""
-        kin, differs = self.store.kin(run), partial(forked, self.store, self.procedures)
-        return family(kin, run, differs, most)
+        return family(self.store, self.procedures, run, most)
 
     def estimate(
         self,
@@ -416,32 +396,21 @@ class Courthouse:
             known: answers that estimates before this one came to; they count as on record, and this one's are added.
             interventions: what it begins with; None is what was done to the parent.
         """
-        if interventions is None:
-            interventions = self.store.interventions.of(parent) if parent else ()
-        self._offer(case)
-        of_parent: dict[str, Any] = {}
+        ledger, runner, store = Ledger(), self.runner, self.store
         if parent:
-            of_parent = {"root": self.store.root(parent), "seen": partial(self.store.retrieval, parent)}
-            of_parent["asked_at"] = partial(self.store.asked_at, parent)
-        runner = self.runner
+            seen, asked_at = partial(store.retrieval, parent), partial(store.asked_at, parent)
+            ledger = Ledger(root=store.root(parent), seen=seen, asked_at=asked_at)
+            interventions = store.interventions.of(parent) if interventions is None else interventions
+        self._offer(case)
 
         async def look_up(query: Query, embedding: str) -> tuple[Hit, ...]:
             # On the engine's loop, and by the server's own embedding alone: an estimate must not have a whole
             # collection embedded, at a price, by a model that somebody has just chosen.
             return await asyncio.wrap_future(runner.do(self.knowledge.answer(query)))
 
-        work = rehearse(
-            self.procedures[procedure],
-            case,
-            self.with_people(setup, seed),
-            seed,
-            look_up,
-            self.capabilities,
-            on_record=self.answers.reply,
-            known=known,
-            interventions=interventions,
-            **of_parent,
-        )
+        complete = self.with_people(setup, seed).complete(case, seed)
+        begins = RunInput(self.procedures[procedure], case, complete, seed, interventions or ())
+        work = rehearse(begins, ledger, look_up, self.capabilities, self.answers.reply, known)
         with acts(acting_account()):  # in the caller's own thread, and in those that it starts
             estimate = asyncio.run(work)
         asked = {load.model for load in estimate.loads if load.prompt_tokens}
@@ -518,8 +487,7 @@ class Courthouse:
         specs = [member.spec for member in procedure.panel(setup)]
         if {name for spec in specs for name in (spec.id, spec.otherwise)} - {*NO_SERVER, ABSTAIN}:
             await self.pool.warm()
-        knowledge = self.knowledge.using(setup.embedding)
-        await knowledge.warm(procedure.looks_in)
+        await self.knowledge.using(setup.embedding).warm(procedure.looks_in)
         _keep_libraries()
 
 

@@ -15,6 +15,7 @@ _PACKAGE = Path(str(files("courtroom")))
 APP = _PACKAGE / "_app" if (_PACKAGE / "_app").is_dir() else _PACKAGE.parent
 """The folder of app.py: inside the package where it was installed from a wheel, else the repository."""
 DATA = APP / "data"
+DATABASE = "COURTROOM_DATABASE"
 
 
 def _speaks(address: SecretStr, schemes: tuple[str, ...]) -> SecretStr:
@@ -79,7 +80,7 @@ class Settings(BaseSettings):
     mail_to: str = ""
     """Whom mail is sent to where nobody signs in, with commas between them."""
 
-    server: SecretStr | None = Field(default=None, validation_alias=AliasChoices("server", "COURTROOM_DATABASE"))
+    server: SecretStr | None = Field(default=None, validation_alias=AliasChoices("server", DATABASE))
     """The address of a PostgreSQL database; None keeps everything in one SQLite file. It may have a password in it."""
 
     @property
@@ -110,13 +111,8 @@ class Settings(BaseSettings):
         return self.home / "courtroom.log"
 
 
-def variables() -> frozenset[str]:
-    names: set[str] = set()
-    for name, field in Settings.model_fields.items():
-        alias = field.validation_alias
-        choices = alias.choices if isinstance(alias, AliasChoices) else [f"COURTROOM_{name.upper()}"]
-        names |= {one for one in choices if isinstance(one, str) and one.startswith("COURTROOM_")}
-    return frozenset(names)
+VARIABLES = frozenset(f"COURTROOM_{name.upper()}" for name in Settings.model_fields if name != "server") | {DATABASE}
+"""Those that settings are read from."""
 
 
 def from_environment() -> Settings:

@@ -15,7 +15,7 @@ from typing import Literal, get_args
 from courtroom.access import Access, Account, Forbidden, Resource, Visibility, acting_account, demand
 from courtroom.errors import CourtroomError
 from courtroom.store.connection import StoredRow
-from courtroom.store.database import Database, insert
+from courtroom.store.database import Database, Tables, insert
 from courtroom.strict import Strict
 from courtroom.text.files import write_csv
 
@@ -205,11 +205,8 @@ def changing(database: Database, action: Action, resource: Resource, detail: str
     note(database, action, resource, detail)
 
 
-class ActionLog:
+class ActionLog(Tables):
     """Reads the lines. Methods may be called from any thread, for an owner of the server."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
 
     def count(self, wanted: ActionFilter) -> int:
         demand(Access.OWN)

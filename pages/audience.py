@@ -1,7 +1,7 @@
 """The audience's page, made for phones: the case, what was said, and a vote in each round. It leads nowhere else."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Literal
 
 import streamlit as st
 
@@ -13,7 +13,8 @@ from courtroom.room.live_audiences import Poll
 from pages.parts.cases import medium_view
 from pages.parts.live import audience_view
 from pages.parts.shared.house import courthouse, heading, opens
-from pages.parts.shared.shown import STYLES, html_of, inert, literal
+from pages.parts.shared.shown import STYLES, html_of, inert, redrawn
+from pages.parts.shared.words import literal
 
 LOOK_S = 3.0
 BEST, NEWEST = 4, 4
@@ -46,6 +47,10 @@ def send(what: Callable[..., None], *given: Any) -> None:
         st.session_state["refused"] = str(error)
 
 
+def filled(on: bool) -> Literal["primary", "secondary"]:
+    return "primary" if on else "secondary"
+
+
 def argue(poll: str) -> None:
     text = str(st.session_state.get("argument", ""))
     if text.strip():
@@ -60,26 +65,18 @@ def ballot_view(poll: Poll) -> None:
     mine = live.audiences.choices(run, phone).get(poll.path)
     st.subheader(_("How would you decide?"))
     told = _("{name}. You can change your vote until the next round opens.", name=literal(poll.name))
-    if snapshot.record.run.status == "done" and not snapshot.to_come:
-        told = _(
-            "The members have decided. You can change your vote until the audience is closed; then theirs is shown."
-        )
-    st.caption(told)
+    decided = _(
+        "The members have decided. You can change your vote until the audience is closed; then theirs is shown."
+    )
+    st.caption(decided if snapshot.record.run.status == "done" and not snapshot.to_come else told)
+    looks: dict[str, Any] = {"width": "stretch", "disabled": not phone, "on_click": send}
     for number, choice in enumerate(choices.values()):
-        st.button(
-            f"{literal(choice.mark)} {literal(choice.title)}",
-            key=f"vote-{number:d}",
-            type="primary" if mine == choice.name else "secondary",
-            width="stretch",
-            disabled=not phone,
-            on_click=send,
-            args=(live.vote, phone, poll.path, choice.name),
-        )
+        title, given = f"{literal(choice.mark)} {literal(choice.title)}", (live.vote, phone, poll.path, choice.name)
+        st.button(title, key=f"vote-{number:d}", type=filled(mine == choice.name), args=given, **looks)
     if mine is None:
         return
-    st.caption(
-        _(":material/check: You voted {title}.", title=literal(choices[mine].title if mine in choices else mine))
-    )
+    title = literal(choices[mine].title if mine in choices else mine)
+    st.caption(_(":material/check: You voted {title}.", title=title))
     with st.form("arguing", border=False):
         st.text_area(_("Why? Your argument, which everybody can read"), max_chars=LONGEST, height=90, key="argument")
         st.form_submit_button(_("Send my argument"), width="stretch", on_click=argue, args=(poll.path,))
@@ -99,27 +96,20 @@ def ballot_view(poll: Poll) -> None:
             st.caption(f"{literal(side.mark)} {literal(side.title)}{own}" if side else literal(argument.choice))
             inert(argument.text)
             if not own:
-                st.button(
-                    _("It convinces me"),
-                    key=f"like-{number:d}",
-                    icon=":material/thumb_up:",
-                    type="primary" if on else "secondary",
-                    on_click=send,
-                    args=(live.like, number, phone, not on),
-                )
+                title, vote = _("It convinces me"), (live.like, number, phone, not on)
+                looks = {"icon": ":material/thumb_up:", "on_click": send}
+                st.button(title, key=f"like-{number:d}", type=filled(on), args=vote, **looks)
 
 
-@st.fragment(run_every=None if closed else LOOK_S)
-def news() -> None:
-    """Draws the page again when a round has opened, the audience was closed, or there are new arguments."""
+def news() -> bool:
+    """Whether a round has opened, the audience was closed, or there are new arguments."""
     try:
         now = live.snapshot(token)
     except CourtroomError:
-        st.rerun()
+        return True
     if phone:
         live.here(token, phone)
-    if now.version != version:
-        st.rerun()
+    return now.version != version
 
 
 heading(snapshot.record.run.title)
@@ -155,4 +145,4 @@ if snapshot.said:
     st.html(html_of("said", sections=(), folds=[fold for fold in folds if fold[1]], names=names, sides=sides))
 elif not closed:
     st.caption(_("What the members say stands here after their first vote."))
-news()
+redrawn(news, None if closed else LOOK_S)

@@ -8,7 +8,6 @@ from typing import NoReturn
 
 import streamlit as st
 
-from courtroom.access import Access
 from courtroom.cases.case import Case
 from courtroom.cases.library import ListedCase
 from courtroom.cases.question import Question, options_in
@@ -16,30 +15,20 @@ from courtroom.engine.procedure import Procedure
 from courtroom.engine.run import ABOUT_RECORDINGS, RECORDING
 from courtroom.errors import CourtroomError
 from courtroom.evaluation.run_list import RunFilter, RunList
-from courtroom.language import _, language, translated
+from courtroom.language import LANGUAGES, _, language, translated
 from courtroom.recordings import Recording
 from pages.parts.cases import case_form, case_view, upload
 from pages.parts.shared.house import courthouse, open_run
-from pages.parts.shared.shown import (
-    declared,
-    errors_shown,
-    escaped,
-    in_columns,
-    literal,
-    many,
-    offered,
-    undo_bar,
-    unreadable_rows,
-    uploader,
-)
+from pages.parts.shared.shown import errors_shown, in_columns, offered, undo_bar, unreadable_rows, uploader
+from pages.parts.shared.words import declared, escaped, literal, many
 
 PER_ROW = 3
-LANGUAGES = {"en": "English", "zh": "中文"}
+SAMPLES_A_KIND_AT_FIRST = 3
 
 house = courthouse()
 
 
-@offered(Access.RUN)
+@offered
 def welcome() -> None:
     """A whole hearing by one button: recorded ones, the first in large at first; and one of each kind, heard anew."""
     cases = {case.id: case for case in house.library.cases() if case.bundled}
@@ -106,7 +95,7 @@ def start(procedure: Procedure, case: Case, *, play: bool = False) -> NoReturn:
     open_run(run)
 
 
-@offered(Access.RUN)
+@offered
 def ask() -> None:
     """A question of one's own, answered at once or after a look at the setup; a link may bring it along."""
     with st.form("ask", border=True):
@@ -140,7 +129,7 @@ def hear(case: str) -> None:
     st.switch_page("pages/setup.py")
 
 
-@offered(Access.RUN)
+@offered
 def add() -> None:
     ways = {"Upload": _("Upload a case"), "Write": _("Write a case"), "Papers": _("From papers")}
     if st.session_state.pop("form_closed", False):
@@ -153,18 +142,6 @@ def add() -> None:
         upload(house)
     elif way:
         case_form(house, from_papers=way == "Papers")
-
-
-SAMPLES_A_KIND_AT_FIRST = 3
-
-
-def _few(cases: list[ListedCase]) -> frozenset[str]:
-    """The first samples of each kind, those in the reader's language before others."""
-    samples = sorted(
-        (case for case in cases if case.bundled), key=lambda case: (case.kind, case.language != language())
-    )
-    kinds = (islice(those, SAMPLES_A_KIND_AT_FIRST) for _kind, those in groupby(samples, lambda case: case.kind))
-    return frozenset(case.id for those in kinds for case in those)
 
 
 def library() -> None:
@@ -181,8 +158,11 @@ def library() -> None:
     kinds = ["All kinds", *dict.fromkeys(case.kind_title for case in cases)]
     sort = fields[1].selectbox(_("Kind"), kinds, format_func=translated)
     spoken = {"All": _("All"), **{one: LANGUAGES.get(one, one) for one in sorted({case.language for case in cases})}}
-    language = fields[2].selectbox(_("Language"), list(spoken), format_func=spoken.__getitem__)
-    few = _few(cases)
+    wanted = fields[2].selectbox(_("Language"), list(spoken), format_func=spoken.__getitem__)
+    # The first samples of each kind, those in the reader's language before others.
+    samples = sorted((one for one in cases if one.bundled), key=lambda one: (one.kind, one.language != language()))
+    first = (islice(those, SAMPLES_A_KIND_AT_FIRST) for _kind, those in groupby(samples, lambda one: one.kind))
+    few = {case.id for those in first for case in those}
     tests: dict[str, Callable[[ListedCase], bool]] = {
         "A few of each kind": lambda c: bool(text) or sort != "All kinds" or not c.bundled or c.id in few,
         "All cases": lambda c: True,
@@ -195,7 +175,7 @@ def library() -> None:
         for case in cases
         if text in f"{case.title} {' '.join(case.brief)} {case.id}".casefold()
         and sort in ("All kinds", case.kind_title)
-        and language in ("All", case.language)
+        and wanted in ("All", case.language)
         and tests[kind](case)
     ]
     if not shown:
@@ -216,9 +196,7 @@ def library() -> None:
             with st.container(horizontal=True):
                 if st.button(_("Hear this case"), key=f"hear-{case.id}", type="primary", icon=":material/gavel:"):
                     hear(case.id)
-                if st.button(_("View"), key=f"view-{case.id}"):
-                    st.query_params["case"] = case.id
-                    st.rerun()
+                st.button(_("View"), key=f"view-{case.id}", on_click=st.query_params.update, args=({"case": case.id},))
                 if case.bundled:
                     st.badge(_("Sample"), color="gray")
 
@@ -232,8 +210,6 @@ if chosen := st.query_params.get("case"):
         st.session_state["case"] = chosen  # Setup offers it first
     except CourtroomError as error:
         st.error(literal(str(error)))
-        if st.button(_("All cases")):
-            del st.query_params["case"]
-            st.rerun()
+        st.button(_("All cases"), on_click=st.query_params.__delitem__, args=("case",))
 else:
     library()

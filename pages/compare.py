@@ -2,8 +2,8 @@
 
 from collections import Counter
 from collections.abc import Iterable
+from typing import Any
 
-import pandas as pd
 import streamlit as st
 
 from courtroom.declarations.parts import Choice
@@ -16,29 +16,12 @@ from courtroom.evaluation import comparison as compared
 from courtroom.evaluation.turnout import turnout
 from courtroom.figures.graph import draw_votes_beside
 from courtroom.language import N_, _, translated
+from pages.parts.shared import differences as beside
 from pages.parts.shared.blocks_view import answer_view, block_view, choice_html, choice_words, label_chosen
 from pages.parts.shared.controls import status_badge
-from pages.parts.shared.differences import (
-    LETTERS,
-    differences_view,
-    family_view,
-    fork_name,
-    run_label,
-    runs_to_choose,
-    worded,
-)
 from pages.parts.shared.house import courthouse, open_run
-from pages.parts.shared.shown import (
-    declared,
-    field_in_words,
-    inert,
-    literal,
-    one_of,
-    placed,
-    rows_chosen,
-    spent_in_words,
-    table,
-)
+from pages.parts.shared.shown import inert, one_of, redrawn, rows_chosen, table, theme
+from pages.parts.shared.words import declared, field_in_words, literal, placed, spent_in_words
 
 LIVE_S = 1.5
 MAX_BALLOTS_DRAWN = 12
@@ -65,18 +48,13 @@ def chosen_runs() -> list[Record]:
             records.append(house.record(run))
         except NoSuchRun:
             st.error(_("There is no run {run} here; it may have been deleted. Choose another.", run=literal(run)))
-    rows = runs_to_choose(house, "compare-search", [record.run.id for record in records])
+    rows = beside.runs_to_choose(house, "compare-search", [record.run.id for record in records])
     present = [record.run.id for record in records if record.run.id in rows]
-    chosen = st.multiselect(
-        _("Runs"),
-        list(rows),
-        present,
-        max_selections=compared.MAX_COMPARED_RUNS,
-        format_func=lambda run: run_label(house, rows[run]),
-        placeholder=_("Choose two to four runs"),
-        # A run's label changes when it ends, and with it the choice of before would be lost.
-        key=f"compared-{','.join(present)}-{sum(record.run.verdict is not None for record in records)}",
-    )
+    labels = {run: beside.run_label(house, row) for run, row in rows.items()}
+    # A run's label changes when it ends, and with it the choice of before would be lost.
+    key = f"compared-{','.join(present)}-{sum(record.run.verdict is not None for record in records)}"
+    looks: dict[str, Any] = {"max_selections": compared.MAX_COMPARED_RUNS, "placeholder": _("Choose two to four runs")}
+    chosen = st.multiselect(_("Runs"), list(rows), present, format_func=labels.__getitem__, key=key, **looks)
     st.session_state["compared"] = st.query_params["runs"] = ",".join(chosen if chosen != present else runs)
     if chosen != present:
         st.rerun()
@@ -96,22 +74,15 @@ if len(records) < 2:
     st.stop()
 comparison: compared.Comparison = compared.compare(records)
 procedures: list[Procedure] = [house.procedures[one.run.procedure].about(one.case) for one in records]
-letters = LETTERS[: len(records)]
+letters = beside.LETTERS[: len(records)]
 drawn = standing(records)
-
-
-@st.fragment(run_every=LIVE_S if any(record.run.status != "done" for record in records) else None)
-def live() -> None:
-    """Draws the page again once a run that is not done has come a step further, also by somebody else's doing."""
-    if standing(house.record(record.run.id) for record in records) != drawn:
-        st.rerun()
 
 
 def run_card(procedure: Procedure, record: Record) -> None:
     called: dict[str | None, str] = {one.run.id: letter for letter, one in zip(letters, records, strict=True)}
     run = record.run
     parent = called.get(run.parent, run.parent)
-    name = " · ".join(filter(None, (called[run.id], run.title, fork_name(house, run.id, run.parent))))
+    name = " · ".join(filter(None, (called[run.id], run.title, beside.fork_name(house, run.id, run.parent))))
     st.markdown(f"**{literal(name)}**")
     origin = _(" · a fork of {parent}", parent=literal(parent)) if parent else ""
     origin += _(" · imported") if run.is_unverified else ""
@@ -161,15 +132,6 @@ def given(path: str) -> tuple[Record, Called]:
     return next((record, call) for record in records if (call := record.call(path)))
 
 
-def verdict_beside() -> None:
-    """What differs between the verdicts; a text that stands within another one is not told twice."""
-    titles = {f"counts.{choice.name}": choice.title for choice in procedures[0].choices}
-    whole = " ".join(str(value) for one in comparison.verdict if one.path == "summary" for value in one.values)
-    known = {one.path for one in comparison.verdict if all(str(value) in whole for value in one.values)}
-    told = [one for one in comparison.verdict if one.path == "summary" or one.path not in known]
-    differences_view(told, lambda path: titles.get(path) or field_in_words(path.removeprefix("details.")))
-
-
 def answers_beside() -> None:
     top = st.columns(3)
     state = top[0].selectbox(_("Show"), [*STATES, "All"], format_func=translated)
@@ -188,19 +150,17 @@ def answers_beside() -> None:
         st.caption(_("No answer fits these filters."))
         return
     places = [record.place_of(call) for record, call in (given(answer.path) for answer in answers)]
-    shown_answers = pd.DataFrame(
-        {
-            **dict(zip((N_("stage"), N_("member"), N_("question")), zip(*places, strict=True), strict=True)),
-            N_("answers"): [answer.state for answer in answers],
-            N_("asked the same"): [_("yes") if answer.same_question else _("no") for answer in answers],
-            **{letter: [SOURCES[answer.sources[n]] for answer in answers] for n, letter in enumerate(letters)},
-        }
-    )
+    shown_answers = {
+        **dict(zip((N_("stage"), N_("member"), N_("question")), zip(*places, strict=True), strict=True)),
+        N_("answers"): [answer.state for answer in answers],
+        N_("asked the same"): [_("yes") if answer.same_question else _("no") for answer in answers],
+        **{letter: [SOURCES[answer.sources[n]] for answer in answers] for n, letter in enumerate(letters)},
+    }
     answer = answers[next(iter(rows_chosen(shown_answers, "answers", height=320)), 0)]
     st.caption(_("{answers} answers. Select a row to read another one.", answers=len(answers)))
     st.subheader(literal(placed(*given(answer.path))))
     if answer.fields:
-        differences_view(answer.fields, field_in_words)
+        beside.differences_view(answer.fields, field_in_words)
         return
     if answer.state == "same":
         st.caption(_("The same in all."))
@@ -251,7 +211,7 @@ def look_ups_beside() -> None:
         each = zip(look_up.made, one.runs, strict=True)
         marks = ["✓" if there else "–" if made else _("not looked up") for made, there in each]
         rows.append([look_up.path, look_up.where, said[look_up.same_query], one.title, *marks])
-    table(pd.DataFrame(rows, columns=["Look-up", "In", "Looked for the same", "Found", *letters]))
+    table(rows, ["Look-up", "In", "Looked for the same", "Found", *letters])
 
 
 def votes_beside() -> None:
@@ -267,8 +227,7 @@ def votes_beside() -> None:
         text = _("Votes differ in {apart} of {ballots} ballots", apart=len(differing), ballots=len(ballots))
         st.caption(text + (_("; the first {bars}:", bars=len(bars)) if len(differing) > len(bars) else "."))
     if bars:
-        theme = st.context.theme.type or "light"
-        st.plotly_chart(draw_votes_beside(bars, letters, list(choices.values()), theme), key="votes-beside")
+        st.plotly_chart(draw_votes_beside(bars, letters, list(choices.values()), theme()), key="votes-beside")
     # The last ballot in which votes differ; else the last one that all runs have.
     common = [ballot for ballot in ballots.values() if all(ballot.tallies)]
     last = list(ballots).index((differing or common or list(ballots.values()))[-1].path)
@@ -283,7 +242,7 @@ def votes_beside() -> None:
         return titles.get(vote.choice, vote.choice) if vote.choice else _("○ abstained")
 
     rows = [[row.name, *map(cast, row.votes), "≠" if row.differs else ""] for row in ballot.members]
-    table(pd.DataFrame(rows, columns=["Member", *letters, "Differs"]))
+    table(rows, ["Member", *letters, "Differs"])
 
 
 def shares(letter: str, ballot: compared.BallotComparison, place: int, titles: dict[str, str]) -> str:
@@ -308,12 +267,12 @@ def members_beside() -> None:
         (one.name, "≠" if one.seat else "", ", ".join(names[path] for path in one.ballots), one.answers)
         for one in members.values()
     ]
-    table(pd.DataFrame(rows, columns=["Member", "Who it is", "Votes differ in", "Answers that differ"]))
+    table(rows, ["Member", "Who it is", "Votes differ in", "Answers that differ"])
     first = next((place for place, member in enumerate(members.values()) if member.ballots), 0)
     chosen = members[st.selectbox(_("Member"), list(members), first, format_func=lambda who: members[who].name)]
     if chosen.seat:
         st.markdown(_("#### Who it is"))
-        differences_view(chosen.seat, field_in_words)
+        beside.differences_view(chosen.seat, field_in_words)
     votes = []
     for ballot in comparison.ballots:
         row = next((row for row in ballot.members if row.member == chosen.member), None)
@@ -326,13 +285,13 @@ def members_beside() -> None:
             votes.append(compared.Difference(path=names[ballot.path], values=tuple(said)))
     if votes:
         st.markdown(_("#### Votes and reasons"))
-        differences_view(votes)
+        beside.differences_view(votes)
     answers = [answer for answer in comparison.answers if answer.member == chosen.member and answer.state == "differs"]
     if answers:
         st.markdown(_("#### Answers that differ"))
     for answer in answers:
         with st.expander(literal(placed(*given(answer.path)))):
-            differences_view(answer.fields, field_in_words)
+            beside.differences_view(answer.fields, field_in_words)
 
 
 def inputs() -> None:
@@ -341,13 +300,18 @@ def inputs() -> None:
     for kind in type(comparison.differences).model_fields:
         if differences := getattr(comparison.differences, kind):
             st.markdown(f"**{literal(TITLES.get(kind, kind.capitalize()))}**")
-            differences_view([worded(kind, one, type(records[0].setup)) for one in differences])
+            beside.differences_view([beside.worded(kind, one, type(records[0].setup)) for one in differences])
     if len({procedure.name for procedure in procedures}) > 1:
         st.caption(_("Between different procedures, the settings that all of them have are compared."))
     if comparison.verdict:
-        titles = {procedure.ending.title for procedure in procedures}
-        st.markdown(f"**{declared(titles.pop() if len(titles) == 1 else 'Outcome')}**")
-        verdict_beside()
+        endings = {procedure.ending.title for procedure in procedures}
+        st.markdown(f"**{declared(endings.pop() if len(endings) == 1 else 'Outcome')}**")
+        # A text that stands within another one is not told twice.
+        whole = " ".join(str(value) for one in comparison.verdict if one.path == "summary" for value in one.values)
+        known = {one.path for one in comparison.verdict if all(str(value) in whole for value in one.values)}
+        told = [one for one in comparison.verdict if one.path == "summary" or one.path not in known]
+        titles = {f"counts.{choice.name}": choice.title for choice in procedures[0].choices}
+        beside.differences_view(told, lambda path: titles.get(path) or field_in_words(path.removeprefix("details.")))
 
 
 def families() -> None:
@@ -355,11 +319,13 @@ def families() -> None:
     for record in records:
         family_ids = house.store.family_ids(record.run.id)
         if not shown & family_ids:
-            family_view(house, record.run.id, [one.run.id for one in records])
+            beside.family_view(house, record.run.id, [one.run.id for one in records])
         shown |= family_ids
 
 
-live()
+# A run that is not done may come a step further, also by somebody else's doing.
+goes_on = any(record.run.status != "done" for record in records)
+redrawn(lambda: standing(house.record(one.run.id) for one in records) != drawn, LIVE_S if goes_on else None)
 for column, record, procedure in zip(st.columns(len(records), border=True), records, procedures, strict=True):
     with column:
         run_card(procedure, record)

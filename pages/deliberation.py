@@ -1,5 +1,6 @@
 """Deliberation: one run, live; then all that can be seen of it."""
 
+import secrets
 import time
 
 import streamlit as st
@@ -16,16 +17,17 @@ from pages.parts.live.intervene import interventions_view, seats
 from pages.parts.live.questions_view import marks_view
 from pages.parts.live.tabs_view import NOW, back, tabs_view, verdict_view, votes_worth
 from pages.parts.shared.controls import bell_view, controls, standing
-from pages.parts.shared.house import courthouse, current_run, heading
-from pages.parts.shared.shown import STYLES, declared, literal, spent_in_words
+from pages.parts.shared.house import courthouse, heading
+from pages.parts.shared.shown import STYLES
+from pages.parts.shared.words import declared, literal, spent_in_words
 
 SHARED_BY_SESSIONS_S = 0.2
 LOOK_AT_A_STANDING_RUN_S = 3.0
 
 began = time.thread_time()
 house = courthouse()
-run = current_run()
-if run is None:
+run: str = st.query_params.get("run") or st.session_state.get("run", "")  # another page drops the address's
+if not run:
     st.title(_("Deliberation"))
     st.info(_("No hearing is chosen. Pick a case and start one, or open an earlier run."))
     with st.container(horizontal=True):
@@ -34,6 +36,7 @@ if run is None:
         if st.button(_("Earlier runs")):
             st.switch_page("pages/runs.py")
     st.stop()
+st.session_state["run"] = st.query_params["run"] = run
 try:
     record = house.record(run)
 except NoSuchRun:
@@ -87,11 +90,11 @@ def steer() -> None:
 
 
 was_busy, stood, drawn_at = busy(record), standing(house, record), time.monotonic()
-drawn, session = room.scene_of(record, procedure), room.this_session()
+drawn, session = room.SCENES.of(record, procedure), st.session_state.setdefault("session-name", secrets.token_hex(8))
 may_go_on = LOOK_AT_A_STANDING_RUN_S if record.run.status != "done" and not record.run.imported else None
 
 
-@st.fragment(run_every=max(room.LIVE_S, room.pace().look_s) if was_busy else may_go_on)
+@st.fragment(run_every=max(room.LIVE_S, room.PACE.look_s) if was_busy else may_go_on)
 def live() -> None:
     """What comes in; the rest of the page is drawn again only when something has come of it."""
     looks = time.thread_time()
@@ -105,8 +108,8 @@ def live() -> None:
         st.caption(f":material/hourglass_top: {text}")
     if was_busy and (calls := house.pool.slowed_to(now.setup.models)) is not None:
         st.caption(_(":material/hourglass_top: {calls} at once: the server is slow", calls=calls))
-    room.pace().looked(session, time.thread_time() - looks)
-    if news(now) != news(record) and time.monotonic() - drawn_at >= room.pace().page_s:
+    room.PACE.looked(session, time.thread_time() - looks)
+    if news(now) != news(record) and time.monotonic() - drawn_at >= room.PACE.page_s:
         st.rerun()
 
 
@@ -141,4 +144,4 @@ tabs_view(house, procedure, run, family=len(family_ids) > 1)
 
 st.divider()
 st.caption(spent_in_words(record))
-room.pace().drew(time.thread_time() - began)
+room.PACE.drew(time.thread_time() - began)

@@ -10,7 +10,8 @@ from pages.parts.experiments.form import experiment_form
 from pages.parts.experiments.list import experiment_list, recipe_list
 from pages.parts.experiments.view import experiment_view
 from pages.parts.shared.house import courthouse
-from pages.parts.shared.shown import literal
+from pages.parts.shared.shown import one_of
+from pages.parts.shared.words import literal
 
 PARTS = ("Experiments", "New", "Recipes", "Datasets")
 
@@ -35,9 +36,7 @@ if name:
 parts = [part for part in PARTS if may(Access.RUN) or part in ("Experiments", "Datasets")]
 if st.session_state.get("experiments-part") not in parts:
     st.session_state["experiments-part"] = PARTS[0]
-part = st.segmented_control(
-    _("Part"), parts, required=True, key="experiments-part", label_visibility="collapsed", format_func=literal
-)
+part = one_of(_("Part"), parts, "experiments-part", PARTS[0])
 if part == "Datasets":
     draw_datasets()
 elif part == "New":

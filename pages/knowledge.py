@@ -3,7 +3,6 @@
 from functools import partial
 from typing import Any
 
-import pandas as pd
 import streamlit as st
 
 from courtroom.access import Access, may
@@ -21,24 +20,11 @@ from courtroom.law import Charge, Statute
 from courtroom.models.spec import OFFLINE
 from courtroom.text.words import changes
 from pages.parts.cases import MARKS
+from pages.parts.shared import shown
 from pages.parts.shared.blocks_view import diff_html
 from pages.parts.shared.house import courthouse
 from pages.parts.shared.models_form import embedding_choice, start_with_models
-from pages.parts.shared.shown import (
-    count,
-    do,
-    errors_shown,
-    inert,
-    literal,
-    moment,
-    offered,
-    one_of,
-    page_of,
-    table,
-    undo_bar,
-    unreadable_rows,
-    uploader,
-)
+from pages.parts.shared.words import count, literal, moment
 
 LIVE_S = 0.5
 SHOWN = "imported-into"
@@ -51,12 +37,12 @@ FORMS = {
 }
 
 
-@offered(Access.RUN)
+@shown.offered
 def import_view(house: Courthouse, into: str) -> None:
     if into not in FORMS:
         return
     with st.expander(_("Import"), icon=":material/upload:"):
-        file = uploader(st, _("A file"), ["json", "jsonl"], key=f"import-{into}")
+        file = shown.uploader(st, _("A file"), ["json", "jsonl"], key=f"import-{into}")
         about = _("A name of small letters, digits and hyphens; a new one makes a new base.")
         base = st.text_input(_("Into the knowledge base"), IMPORTED, key=f"import-base-{into}", help=about)
         held, key = _("What the base holds already"), f"import-how-{into}"
@@ -64,7 +50,7 @@ def import_view(house: Courthouse, into: str) -> None:
         whole = _("The whole file is checked first; if one record is bad, nothing of it is imported.")
         st.caption(f"{translated(FORMS[into])} {whole}")
         if st.button(_("Check and import"), type="primary", disabled=file is None) and file is not None:
-            with errors_shown():
+            with shown.errors_shown():
                 with st.spinner(_("Checking every record ...")):
                     given = file.name, file.getvalue(), base.strip(), how
                     checked = house.imports.check(into, *given)  # type: ignore[arg-type]
@@ -139,14 +125,14 @@ def collection_view(house: Courthouse, name: str) -> None:
             days["until"] = st.date_input(_("Imported on or before"), value=None, key=f"until-{key}")
     only = Filter(category=category, law=law, **days)
     if text.strip():
-        with errors_shown():
+        with shown.errors_shown():
             hits = house.runner.do(collection.search(text, RECORDS_A_PAGE, mode, only=only)).result()
             if hits:
                 heads = ["Found", "Dense rank", "Similarity", "BM25 rank", "BM25", "Fused"]
                 scores = [(title_of(one.record), one.scores) for one in hits]
                 lines = [(title, s.dense_rank, s.similarity, s.bm25_rank, s.bm25, s.fused) for title, s in scores]
                 form = st.column_config.ProgressColumn(_("Similarity"), min_value=0.0, max_value=1.0, format="%.2f")
-                table(pd.DataFrame(lines, columns=heads), {"Similarity": form})
+                shown.table(lines, heads, {"Similarity": form})
             else:
                 advice = _("Nothing fits. Use other words or another order, or narrow down less.")
                 st.info(advice, icon=":material/filter_alt_off:")
@@ -157,9 +143,9 @@ def collection_view(house: Courthouse, name: str) -> None:
         below, above = _("Nothing is here yet. Import a file below."), _("Nothing is here yet. Import a file above.")
         st.info(below if name == "precedents" else above, icon=":material/auto_stories:")
         return
-    page = page_of(len(collection), RECORDS_A_PAGE, f"page-{collection.name}")
+    page = shown.page_of(len(collection), RECORDS_A_PAGE, f"page-{collection.name}")
     records, damaged = collection.page((page - 1) * RECORDS_A_PAGE, RECORDS_A_PAGE)
-    unreadable_rows(damaged)
+    shown.unreadable_rows(damaged)
     for record in records:
         record_view(house, record, base)
 
@@ -188,21 +174,21 @@ def record_view(house: Courthouse, record: Any, base: str = BUNDLED) -> None:
             st.badge(_("Unofficial digest"), color="orange")
         if isinstance(record, Statute | Charge):
             for text in (record.text.zh, record.text.en):
-                inert(text)
+                shown.inert(text)
         if isinstance(record, Statute):
             for band in record.bands:
                 extra = (_(", or life") if band.life else "") + (_(", or death") if band.death else "")
                 when = " · ".join(filter(None, (band.when.zh, band.when.en)))
                 term = _("{least} to {most} months", least=band.least, most=band.most)
-                inert(f"• {when}: {term}{extra}", small=True)
+                shown.inert(f"• {when}: {term}{extra}", small=True)
             if record.charges:
                 charges = "; ".join(f"{c.zh} {c.en}".strip() for c in record.charges)
-                inert(_("Charges: {charges}", charges=charges), small=True)
+                shown.inert(_("Charges: {charges}", charges=charges), small=True)
             if record.interpretation:
-                inert(record.interpretation, small=True, faint=True)
+                shown.inert(record.interpretation, small=True, faint=True)
         elif isinstance(record, CriminalCase):
-            inert(record.facts)
-            inert(record.real_outcome(), small=True)
+            shown.inert(record.facts)
+            shown.inert(record.real_outcome(), small=True)
         elif isinstance(record, Precedent):
             _precedent(house, record, is_bundled=base == BUNDLED)
 
@@ -210,7 +196,7 @@ def record_view(house: Courthouse, record: Any, base: str = BUNDLED) -> None:
 def precedents_view(house: Courthouse) -> None:
     """The precedents of disputes, and below them what can be added and distilled."""
     if deleted := st.session_state.get("deleted_precedent"):
-        with undo_bar("deleted_precedent", lambda precedent: house.imports.add_precedents([precedent])):
+        with shown.undo_bar("deleted_precedent", lambda precedent: house.imports.add_precedents([precedent])):
             st.markdown(_("“{title}” is deleted.", title=literal(deleted.title)))
     collection_view(house, "precedents")
     everything = house.knowledge.precedents.all()
@@ -219,7 +205,7 @@ def precedents_view(house: Courthouse) -> None:
     with left:
         st.subheader(_("Import and export"))
         about = _("The fields are those of the export.")
-        file = uploader(st, _("JSON or JSONL"), ["json", "jsonl"], key="precedents-file", about=about)
+        file = shown.uploader(st, _("JSON or JSONL"), ["json", "jsonl"], key="precedents-file", about=about)
         if may(Access.RUN) and file and st.button(_("Import"), type="primary"):
             taken, problems = house.imports.import_precedents(file.getvalue())
             if taken:
@@ -233,7 +219,7 @@ def precedents_view(house: Courthouse) -> None:
         decided = [case for case in house.library.cases() if case.kind == "dispute" and case.real]
         chosen = st.selectbox(_("A case with votes on record"), decided, format_func=lambda case: case.title)
         if chosen and st.button(_("Add as a precedent")):
-            with errors_shown():
+            with shown.errors_shown():
                 case = house.library.case(chosen.id)
                 assert isinstance(case, Dispute)
                 house.imports.add_precedents([from_dispute(case)])
@@ -258,12 +244,12 @@ def _distil(house: Courthouse, chosen: list[Precedent], model: str) -> None:
 
 def _precedent(house: Courthouse, precedent: Precedent, *, is_bundled: bool) -> None:
     """Draw a precedent; one of another base is read alone, as what is changed here is the bundled base."""
-    inert(precedent.dispute)
+    shown.inert(precedent.dispute)
     left, right = st.columns(2, gap="large")
     with left:
         st.caption(_("Jurors' opinions"))
         for opinion in precedent.opinions:
-            inert(f"{MARKS[opinion.side]} {opinion.side}: {opinion.text}", small=True)
+            shown.inert(f"{MARKS[opinion.side]} {opinion.side}: {opinion.text}", small=True)
     with right:
         lines, key = "\n".join(precedent.norms), f"norms-{precedent.id}"
         text = st.text_area(_("Norms, one a line"), lines, key=key, height=160, disabled=not is_bundled)
@@ -296,7 +282,7 @@ ABOUT_MEMORY = {
 
 def memory_view(house: Courthouse, part: str) -> None:
     memory = house.knowledge.memory
-    unreadable_rows((memory.standards if part == "standards" else memory.directives).page()[1])
+    shown.unreadable_rows((memory.standards if part == "standards" else memory.directives).page()[1])
     archived: list[Standard] = memory.standards.all() if part == "standards" else []
     buffered: list[Standard] = memory.buffer.all() if part == "standards" else []
     directives: list[Directive] = [] if part == "standards" else memory.directives.all()
@@ -309,53 +295,52 @@ def memory_view(house: Courthouse, part: str) -> None:
         st.caption(_("A run sees the snapshot that its setup names. It never changes, whatever is learned afterwards."))
         name = st.text_input(_("Name of the memory as it is now"), key="snapshot-name", max_chars=60)
         if may(Access.RUN) and st.button(_("Take a snapshot"), key="snapshot-take", disabled=not name.strip()):
-            with errors_shown():
+            with shown.errors_shown():
                 house.knowledge.snapshots.take(name.strip())
         kept = house.knowledge.snapshots.all()
         rows = [(one.name, one.standards, one.directives, one.buffer, one.digest[:12]) for one in kept]
-        table(pd.DataFrame(rows, columns=["Name", "Standards", "Micro-directives", "Buffer", "Digest"]))
+        shown.table(rows, ["Name", "Standards", "Micro-directives", "Buffer", "Digest"])
     if archived or directives:
         text = st.text_input(_("Search by facts"), placeholder=_("a quarrel at a barbecue stall"), key=f"recall-{part}")
         if text.strip():
             query = Recall(collection=part, text=text, tags=(), k=10, tau=0.4, seeds=5, hops=2)
-            with errors_shown():
+            with shown.errors_shown():
                 hits = house.runner.do(house.knowledge.answer(query)).result()
                 titled = ((hit.record.get("title") or hit.record.get("text"), hit.parts) for hit in hits)
                 found = [(title, of.score, of.iou, of.topo, of.semsim) for title, of in titled if of]
-                table(pd.DataFrame(found, columns=["Found", "Score", "IoU", "Topo", "SemSim"]))
-    theme = st.context.theme.type or "light"
+                shown.table(found, ["Found", "Score", "IoU", "Topo", "SemSim"])
     if archived:
         tau = st.slider(_("Link from a cosine of (τ)"), 0.0, 1.0, 0.4, 0.05)
-        with errors_shown():
+        with shown.errors_shown():
             graph = house.runner.do(memory.graph(tau)).result()
-            st.plotly_chart(draw_standards(graph, archived, theme), key="standards-graph")
+            st.plotly_chart(draw_standards(graph, archived, shown.theme()), key="standards-graph")
     for number, standard in enumerate((*archived, *buffered)):
         if number == len(archived):
             st.subheader(_("Buffer"))
             st.caption(_("Trajectories that were wrong, or right without having been verified."))
         labels = ", ".join((*map(str, standard.gold.relevant_articles), *standard.gold.charges))
         with st.expander(f"{literal(standard.title or standard.id)} · {literal(labels)}"):
-            inert(standard.facts)
-            inert(standard.reasoning, small=True)
-            inert(_("Judgment: {verdict}", verdict=translated(str(standard.verdict))), small=True)
+            shown.inert(standard.facts)
+            shown.inert(standard.reasoning, small=True)
+            shown.inert(_("Judgment: {verdict}", verdict=translated(str(standard.verdict))), small=True)
             if standard.induced:
                 st.caption(_("Became part of {induced}", induced=literal(standard.induced)))
     for directive in sorted(directives, key=lambda one: -one.confidence):
         values = {"anchor": literal(directive.anchor), "charges": literal("; ".join(directive.charges))}
         values |= {"confidence": f"{directive.confidence:.2f}", "text": literal(directive.text[:90])}
         with st.expander(_("{confidence} · article {anchor} {charges} · {text}", **values)):
-            inert(directive.text)
-            counts = {"supporting": len(directive.supporting), "contrasting": len(directive.contrasting)}
-            st.caption(
-                _("{supporting} supporting, {contrasting} contrasting · {id}", id=literal(directive.id), **counts)
-            )
+            shown.inert(directive.text)
+            values |= {"supporting": f"{len(directive.supporting):d}", "id": literal(directive.id)}
+            values["contrasting"] = f"{len(directive.contrasting):d}"
+            st.caption(_("{supporting} supporting, {contrasting} contrasting · {id}", **values))
             life = house.knowledge.lessons.of(directive.id)
             if st.toggle(_("Its life"), key=f"life-{directive.id}"):
-                st.plotly_chart(draw_confidence(directive.id, life, theme), key=f"confidence-{directive.id}")
+                st.plotly_chart(draw_confidence(directive.id, life, shown.theme()), key=f"confidence-{directive.id}")
                 for taught in life:
                     undone = _(" (undone)") if taught.undone else ""
                     told = {"phase": translated(taught.phase), "why": translated(taught.why), "undone": undone}
-                    inert(_("• {phase}{undone}: {why} Run {run}.", run=taught.run or _("by hand"), **told), small=True)
+                    told["run"] = taught.run or _("by hand")
+                    shown.inert(_("• {phase}{undone}: {why} Run {run}.", **told), small=True)
 
 
 LESSONS_A_PAGE = 25
@@ -386,15 +371,15 @@ def lessons_view(house: Courthouse) -> None:
                 start_with_models(house, procedure, source.batch(parts), models)
     st.subheader(_("Steps of learning"))
     lessons, damaged = house.knowledge.lessons.every()
-    unreadable_rows(damaged)
+    shown.unreadable_rows(damaged)
     if not lessons:
         st.info(_("Nothing has been learned yet. Norms are distilled from precedents of disputes."))
         return
     titles = {phase: translated(title) for phase, title in PHASES.items()}
     phases = st.multiselect(_("Show"), list(titles), format_func=titles.__getitem__, placeholder=_("all steps"))
-    shown = [taught for taught in reversed(lessons) if not phases or taught.phase in phases]
-    page = page_of(len(shown), LESSONS_A_PAGE)
-    for taught in shown[(page - 1) * LESSONS_A_PAGE : page * LESSONS_A_PAGE]:
+    fitting = [taught for taught in reversed(lessons) if not phases or taught.phase in phases]
+    page = shown.page_of(len(fitting), LESSONS_A_PAGE)
+    for taught in fitting[(page - 1) * LESSONS_A_PAGE : page * LESSONS_A_PAGE]:
         what = literal(_name(taught.changes[0])) if taught.changes else _("nothing changed")
         told = f"{what} · {literal(taught.why)} · {moment(taught.at)}" + (_(" · undone") if taught.undone else "")
         with st.expander(f"**{translated(PHASES[taught.phase])}** · {told}"):
@@ -403,7 +388,7 @@ def lessons_view(house: Courthouse) -> None:
                 st.caption(f"{literal(change.collection)} · {literal(_name(change))} · {literal(change.id)}")
                 if before.get("confidence") != after.get("confidence"):
                     was, now = before.get("confidence", _("none")), after.get("confidence", _("gone"))
-                    inert(_("Confidence {before} → {after}", before=was, after=now), small=True)
+                    shown.inert(_("Confidence {before} → {after}", before=was, after=now), small=True)
                 texts = [
                     str(one.get("text") or one.get("norms") or one.get("reasoning") or "") for one in (before, after)
                 ]
@@ -414,7 +399,7 @@ def lessons_view(house: Courthouse) -> None:
                     st.link_button(_("Open the run"), f"/deliberation?run={taught.run}")
                 can, key = may(Access.OWN) and taught.undone is None, f"undo-{taught.seq}"
                 if can and st.button(_("Undo this step"), key=key, icon=":material/undo:"):
-                    do(partial(house.knowledge.lessons.undo, taught.seq))
+                    shown.do(partial(house.knowledge.lessons.undo, taught.seq))
 
 
 def _name(change: RecordChange) -> str:
@@ -437,7 +422,7 @@ house = courthouse()
 st.title(_("Knowledge"))
 wanted = st.query_params.get("part")
 first = wanted if wanted in PARTS else "disputes"
-part = one_of(_("Part"), list(PARTS), "knowledge_part", first, lambda part: translated(PARTS[part]))
+part = shown.one_of(_("Part"), list(PARTS), "knowledge_part", first, lambda part: translated(PARTS[part]))
 st.query_params["part"] = part
 if part == "disputes":
     precedents_view(house)

@@ -13,8 +13,9 @@ from pages.parts.live.room_view import room_view
 from pages.parts.live.tabs_view import verdict_view, votes_view
 from pages.parts.shared.blocks_view import blocks_view
 from pages.parts.shared.controls import status_badge
-from pages.parts.shared.house import courthouse, heading, remember
-from pages.parts.shared.shown import declared, literal, moment
+from pages.parts.shared.house import TOKEN, courthouse, heading
+from pages.parts.shared.shown import redrawn
+from pages.parts.shared.words import declared, literal, moment
 
 PUBLIC = "public"
 """Names what is public in the address, such as `?public=run:ID`; kept in the session."""
@@ -35,7 +36,9 @@ def addressed(house: Courthouse, links: Links, token: str) -> Resource:
 
 
 house = courthouse()
-links, token = Links(house.database), remember()
+links = Links(house.database)
+token: str = st.query_params.get("link") or st.session_state.get(TOKEN, "")
+st.session_state[TOKEN] = token
 try:
     opens = addressed(house, links, token)
     if token:
@@ -68,15 +71,13 @@ except CourtroomError as error:
 pulse = house.store.pulse(opens.id) if opens.kind == "run" else ()
 
 
-@st.fragment(run_every=LOOK_S)
-def news() -> None:
-    """Draws the page again when the address opens it no more, or its run has gone on."""
+def news() -> bool:
+    """Whether the address opens it no more, or its run has gone on."""
     try:
         gone = addressed(house, links, token) != opens
     except NoSuchLink:
         gone = True
-    if gone or (opens.kind == "run" and house.store.pulse(opens.id) != pulse):
-        st.rerun()
+    return gone or (opens.kind == "run" and house.store.pulse(opens.id) != pulse)
 
 
-news()
+redrawn(news, LOOK_S)

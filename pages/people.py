@@ -2,7 +2,6 @@
 
 from datetime import UTC, datetime, time, timedelta
 
-import pandas as pd
 import streamlit as st
 
 from courtroom.access import Access, acting_account
@@ -12,7 +11,8 @@ from courtroom.language import N_, _, translated
 from courtroom.sharing import ACTIONS, ActionFilter, ActionLog
 from pages.parts.shared.house import courthouse, in_words
 from pages.parts.shared.share_view import download
-from pages.parts.shared.shown import inert, literal, moment, page_of, table
+from pages.parts.shared.shown import inert, page_of, table
+from pages.parts.shared.words import literal, moment
 
 WIDTHS = (3, 2, 2, 2, 1)
 PAGE = 100
@@ -41,36 +41,6 @@ ACTION_WORDS = {
 
 
 house = courthouse()
-
-
-def actions_view() -> None:
-    log = ActionLog(house.database)
-    st.subheader(_("Who did what"))
-    who, what, first, last = st.columns(4)
-    names = {"": _("Anybody"), **log.people()}
-    actions: dict[str, str] = {"": _("Anything"), **{one: translated(ACTION_WORDS[one]) for one in ACTIONS}}
-    since, until = first.date_input(_("From"), None), last.date_input(_("To"), None)
-    wanted = ActionFilter(
-        account=who.selectbox(_("Who"), list(names), format_func=names.__getitem__),
-        action=what.selectbox(_("What"), list(actions), format_func=actions.__getitem__),
-        since=datetime.combine(since, time(), UTC).timestamp() if since else 0.0,
-        until=(datetime.combine(until, time(), UTC) + timedelta(days=1)).timestamp() if until else 0.0,
-    )
-    if not (total := log.count(wanted)):
-        st.info(_("Nobody has done anything that fits."), icon=":material/filter_alt_off:")
-        return
-    with st.container(horizontal=True, vertical_alignment="bottom"):
-        page = page_of(total, PAGE)
-        download(house, _("CSV"), lambda: log.csv(wanted), "actions.csv", key="actions-csv")
-    lines = log.page(wanted, (page - 1) * PAGE, PAGE)
-    columns = {
-        N_("when"): [moment(one.at) for one in lines],
-        N_("who"): [one.name or one.account for one in lines],
-        N_("what"): [translated(ACTION_WORDS.get(one.action, one.action)) for one in lines],
-        N_("on what"): [f"{translated(one.kind)} {one.id}".strip() for one in lines],
-        N_("more"): [one.detail for one in lines],
-    }
-    table(pd.DataFrame(columns))
 
 
 st.title(_("People"))
@@ -108,4 +78,30 @@ for account in house.accounts.all():
         in_month = _("US$ {spent} this month, last here on {day}", **told)
         seen.caption(_("about {number}", number=in_month) if spent.estimated else in_month)
         save.button(_("Save"), key=f"save-{account.id}", on_click=change, args=(account,), width="stretch")
-actions_view()
+log = ActionLog(house.database)
+st.subheader(_("Who did what"))
+who, what, first, last = st.columns(4)
+names = {"": _("Anybody"), **log.people()}
+actions: dict[str, str] = {"": _("Anything"), **{one: translated(ACTION_WORDS[one]) for one in ACTIONS}}
+since, until = first.date_input(_("From"), None), last.date_input(_("To"), None)
+wanted = ActionFilter(
+    account=who.selectbox(_("Who"), list(names), format_func=names.__getitem__),
+    action=what.selectbox(_("What"), list(actions), format_func=actions.__getitem__),
+    since=datetime.combine(since, time(), UTC).timestamp() if since else 0.0,
+    until=(datetime.combine(until, time(), UTC) + timedelta(days=1)).timestamp() if until else 0.0,
+)
+if not (total := log.count(wanted)):
+    st.info(_("Nobody has done anything that fits."), icon=":material/filter_alt_off:")
+    st.stop()
+with st.container(horizontal=True, vertical_alignment="bottom"):
+    page = page_of(total, PAGE)
+    download(house, _("CSV"), lambda: log.csv(wanted), "actions.csv", key="actions-csv")
+lines = log.page(wanted, (page - 1) * PAGE, PAGE)
+columns = {
+    N_("when"): [moment(one.at) for one in lines],
+    N_("who"): [one.name or one.account for one in lines],
+    N_("what"): [translated(ACTION_WORDS.get(one.action, one.action)) for one in lines],
+    N_("on what"): [f"{translated(one.kind)} {one.id}".strip() for one in lines],
+    N_("more"): [one.detail for one in lines],
+}
+table(columns)

@@ -1,19 +1,19 @@
 """Runs: all hearings, a page at a time; those of an experiment or a case are one line; import of a run's file."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import pandas as pd
 import streamlit as st
 
 from courtroom import report
-from courtroom.access import Access, may
+from courtroom.access import Access, acting_account, may
 from courtroom.courthouse import Courthouse
 from courtroom.engine.run import ABOUT_RECORDINGS, Run
 from courtroom.engine.store import Deleted
 from courtroom.errors import Unreadable
 from courtroom.evaluation.comparison import MAX_COMPARED_RUNS
-from courtroom.evaluation.run_list import GroupLine, Order, RunFilter, RunList, run_table
+from courtroom.evaluation.run_list import GroupLine, Order, RunFilter, RunList, Whose, run_table
 from courtroom.evaluation.turnout import turnout
 from courtroom.experiments.written import csv_of
 from courtroom.language import N_, _, translated
@@ -21,24 +21,12 @@ from courtroom.questions.marks import Short
 from courtroom.room.said import search_said
 from pages.parts.experiments.list import open_experiment
 from pages.parts.live.questions_view import keep_mark, marks_filter
+from pages.parts.shared import shown
 from pages.parts.shared.controls import STATUS
 from pages.parts.shared.differences import fork_name, outcome_title, procedure_of
-from pages.parts.shared.house import courthouse, open_run, whose_filter, your_name
+from pages.parts.shared.house import courthouse, open_run, your_name
 from pages.parts.shared.share_view import download
-from pages.parts.shared.shown import (
-    errors_shown,
-    html_of,
-    literal,
-    many,
-    moment,
-    offered,
-    page_of,
-    rows_chosen,
-    table,
-    undo_bar,
-    unreadable_rows,
-    uploader,
-)
+from pages.parts.shared.words import literal, many, moment
 
 MAX_FOUND = 50
 MIN_BYTES_SEARCHED = 3
@@ -78,8 +66,7 @@ def group_row(house: Courthouse, line: GroupLine) -> dict[str, Any]:
         return {"Case": _("{runs} of the experiment “{title}”", **values), **row}
     known = house.procedures.get(line.procedure)
     row["Note"] = _("forks of {parent}", parent=line.parent)
-    case = _("{runs} of the what-if on “{title}”", **values)
-    return {"Case": case, "Procedure": known.title if known else "", **row}
+    return {"Case": _("{runs} of the what-if on “{title}”", **values), "Procedure": known.title if known else "", **row}
 
 
 def chosen_bar(house: Courthouse, chosen: Sequence[Run | GroupLine]) -> None:
@@ -106,12 +93,12 @@ def chosen_bar(house: Courthouse, chosen: Sequence[Run | GroupLine]) -> None:
                 keep_mark(who, lambda: house.marks.add(runs, who, star=star, tags=tags))
         with st.popover(_("Table"), icon=":material/table_rows:"):
             frame = pd.DataFrame(run_table([house.record(run) for run in runs]))
-            table(frame)
+            shown.table(frame)
             st.download_button(_("CSV"), csv_of(frame), "runs.csv", "text/csv", icon=":material/download:")
         about = _("One zip with a JSON file for each run. Each file can be imported by another Courtroom.")
-        download(house, _("Export"), lambda: report.as_zip(map(house.files.export, runs)), "runs.zip", help_=about)
+        download(house, _("Export"), lambda: report.as_zip(map(house.files.export, runs)), "runs.zip", help=about)
         if may(Access.RUN) and st.button(_("Delete"), icon=":material/delete:", key="delete-selected"):
-            with errors_shown():
+            with shown.errors_shown():
                 for run in runs:
                     house.record(run)
                     if house.runner.drives(run):
@@ -128,13 +115,10 @@ def _one(line: Run | GroupLine, *, installed: bool) -> None:
         return
     if line.kind == "experiment" and st.button(_("Open"), key="open", type="primary"):
         open_experiment(line.id, what_if=bool(line.parent))
-
-    def show_runs() -> None:  # before the page is drawn: the number of a list that is drawn can't be set
-        st.session_state[WITHIN] = (line.kind, line.id)
-        st.session_state["runs-page"] = 1
-
-    about = _("List these runs alone, to filter, mark or select them.")
-    if st.button(_("Show runs"), key="show-runs", help=about, on_click=show_runs):
+    about, alone = _("List these runs alone, to filter, mark or select them."), {WITHIN: (line.kind, line.id)}
+    # Set before the page is drawn: the number of a list that is drawn can't be set.
+    act, args = st.session_state.update, ({**alone, "runs-page": 1},)
+    if st.button(_("Show runs"), key="show-runs", help=about, on_click=act, args=args):
         st.rerun(scope="app")
 
 
@@ -146,17 +130,17 @@ house = courthouse()
 listed = RunList(house.database)
 
 
-@offered(Access.RUN)
+@shown.offered
 def import_run() -> None:
     """The file of a run from another install: it is checked, kept to be read, and opened."""
     with st.popover(_("Import run"), icon=":material/upload_file:"):
         st.caption(_("A run that was exported as JSON; a file that was changed is refused."))
         st.caption(_("An imported run can be read, compared, marked and forked, and not continued."))
         with st.form("import-run", border=False, clear_on_submit=True):
-            file = uploader(st, _("JSON file"), ["json"], key="import-run-file")
+            file = shown.uploader(st, _("JSON file"), ["json"], key="import-run-file")
             if not st.form_submit_button(_("Import"), type="primary") or file is None:
                 return
-        with errors_shown():
+        with shown.errors_shown():
             open_run(house.files.take_in(file.getvalue()))
 
 
@@ -174,7 +158,7 @@ def restore(deleted: tuple[Deleted, ...]) -> None:
 deleted: tuple[Deleted, ...] = st.session_state.get(DELETED, ())
 if deleted:
     one = _("The run of “{title}” is deleted.", title=literal(deleted[0].title))
-    with undo_bar(DELETED, restore):
+    with shown.undo_bar(DELETED, restore):
         st.markdown(_("{deleted} are deleted.", deleted=many(len(deleted), "run")) if len(deleted) > 1 else one)
 
 if not listed.count(RunFilter()):
@@ -184,26 +168,27 @@ if not listed.count(RunFilter()):
     st.stop()
 
 top = st.columns([3, 2, 2, 2])
-by_marks = marks_filter(house)
 part: dict[str, Any] = dict([st.session_state[WITHIN]]) if WITHIN in st.session_state else {}
 states = {"": _("All"), **{name: translated(word) for name, (_icon, word, _colour) in STATUS.items()}}
 procedures = {"": _("All"), **{name: procedure.title for name, procedure in house.procedures.items()}}
+person = acting_account()
+words: dict[Whose, str] = {"": _("All"), "mine": _("Mine"), "others": _("Shared with me")}
+signed_in = person is not None and person.id  # else nothing is whose, and there is nothing to choose
 wanted = RunFilter(
-    **by_marks,
+    **marks_filter(house),
     **part,
-    whose=whose_filter("runs"),
+    whose=shown.one_of(_("Whose"), list(words), "whose-runs", "", words.__getitem__) if signed_in else "",
     text=top[0].text_input(_("Search"), placeholder=_("case, outcome, id, or what was said")).strip(),
     status=top[1].selectbox(_("State"), list(states), format_func=states.__getitem__),
     procedure=top[2].selectbox(_("Procedure"), list(procedures), format_func=procedures.__getitem__),
 )
 order: Order = top[3].selectbox(_("Order"), list(ORDERS), format_func=lambda one: translated(ORDERS[one]))
 if part:
-    words = {"case": _("Only runs on “{title}” are listed."), "experiment": _("Only runs of “{title}” are listed.")}
+    about = {"case": _("Only runs on “{title}” are listed."), "experiment": _("Only runs of “{title}” are listed.")}
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.markdown(words[next(iter(part))].format(title=literal(listed.what_is_wanted(wanted))), width="content")
-        if st.button(_("Show all runs"), icon=":material/close:", type="tertiary"):
-            del st.session_state[WITHIN]
-            st.rerun()
+        st.markdown(about[next(iter(part))].format(title=literal(listed.what_is_wanted(wanted))), width="content")
+        looks: dict[str, Any] = {"icon": ":material/close:", "type": "tertiary"}
+        st.button(_("Show all runs"), on_click=st.session_state.__delitem__, args=(WITHIN,), **looks)
 
 live = listed.running()
 
@@ -217,16 +202,15 @@ def listing() -> None:
             told = _("No run that fits has these words in its case, outcome or id. Where they were said stands above.")
         st.info(told, icon=":material/filter_alt_off:")
         return
-    page = page_of(total, PAGE, "runs-page")
+    page = shown.page_of(total, PAGE, "runs-page")
     found = listed.page(wanted, (page - 1) * PAGE, PAGE, order)
-    unreadable_rows([line for line in found if isinstance(line, Unreadable)])
+    shown.unreadable_rows([line for line in found if isinstance(line, Unreadable)])
     lines = [line for line in found if not isinstance(line, Unreadable)]
     runs = [line for line in lines if isinstance(line, Run)]
     marks = house.marks.short(line.id for line in runs)
     done = [line.id for line in runs if line.outcome and line.procedure in house.procedures]
-    missing: Mapping[str, str] = {
-        run: " ".join(turnout(house.record(run))) for run in (house.store.incomplete(*done) if done else ())
-    }
+    incomplete = house.store.incomplete(*done) if done else ()
+    missing = {run: " ".join(turnout(house.record(run))) for run in incomplete}
     rows = []
     for line in lines:
         marked, without = marks.get(line.id, Short()), missing.get(line.id, "")
@@ -234,7 +218,8 @@ def listing() -> None:
     bar = st.container()
     # Its key is of these lines: what was chosen among others is not taken for one of them.
     key = f"runs-{hash(tuple(line.id for line in lines))}"
-    chosen = [lines[place] for place in rows_chosen(pd.DataFrame(rows).fillna(""), key, several=True)]
+    places = shown.rows_chosen(pd.DataFrame(rows).fillna(""), key, selection_mode="multi-row")
+    chosen = [lines[place] for place in places]
     with bar:
         if chosen:
             chosen_bar(house, chosen)
@@ -255,7 +240,7 @@ if said_so := search_said(house.database, wanted.text, MAX_FOUND) if searched el
             key = f"{said.run}-{said.call.path}"
             with st.container(horizontal=True, vertical_alignment="center", key=f"said-{key}"):
                 name = house.record(said.run).name_of(said.call.member)
-                st.html(html_of("found", said=said, name=name), width="stretch")
+                st.html(shown.html_of("found", said=said, name=name), width="stretch")
                 if st.button(_("Open the moment"), key=f"moment-{key}", type="tertiary"):
                     st.switch_page("pages/deliberation.py", query_params={"run": said.run, "moment": said.call.path})
 listing()

@@ -14,7 +14,8 @@ from courtroom.media.medium import Medium
 from pages.parts.cases import medium_view
 from pages.parts.shared.blocks_view import answer_fields, unfit
 from pages.parts.shared.house import courthouse, opens
-from pages.parts.shared.shown import inert, literal
+from pages.parts.shared.shown import inert, redrawn
+from pages.parts.shared.words import literal
 
 LOOK_S = 1.0
 FORM = "\nAnswer with one JSON object and nothing else"
@@ -26,9 +27,8 @@ def waiting(house: Courthouse, seat: Seat) -> SeatQuestion | None:
 
 
 house = courthouse()
-token = st.query_params.get("seat", "")
 try:
-    seat = house.people.open(token)
+    seat = house.people.open(st.query_params.get("seat", ""))
     opens(Resource(kind="run", id=seat.run))
     row = house.store.run(seat.run)
 except (NoSuchSeat, CourtroomError) as error:
@@ -69,16 +69,14 @@ else:
                 st.rerun()
 
 
-@st.fragment(run_every=None if over else LOOK_S)
-def news() -> None:
-    """Draws the page again when another question waits, this one does no more, or the hearing has ended."""
+def news() -> bool:
+    """Whether another question waits, this one does no more, or the hearing has ended."""
     now = waiting(house, seat)
     ended = house.store.status(seat.run) in ("done", "deleted")
-    if (now.key if now else None) != (question.key if question else None) or ended != over:
-        st.rerun()
+    return (now and now.key) != (question and question.key) or ended != over
 
 
-news()
+redrawn(news, None if over else LOOK_S)
 if given := [one for one in house.people.questions(seat) if one.answer is not None]:
     with st.expander(_("What you answered ({given})", given=len(given))):
         for one in given:

@@ -12,7 +12,8 @@ from pages.parts import setup as parts
 from pages.parts.shared.house import courthouse, open_run
 from pages.parts.shared.knobs import SHARE, SetupDraft
 from pages.parts.shared.models_form import embedding_notes, stand_in_choice, typed_keys
-from pages.parts.shared.shown import errors_shown, literal, one_of, runs_here
+from pages.parts.shared.shown import errors_shown, one_of, runs_here
+from pages.parts.shared.words import literal
 
 house = courthouse()
 
@@ -27,7 +28,7 @@ if parent is None:
     place = ids.index(chosen) if chosen in ids else 0
     case_id = st.session_state["case"] = top[0].selectbox(_("Case"), ids, place, format_func=titles.__getitem__)
     case = house.library.case(case_id)
-    for told in house.broken.values():
+    for told in house.procedures.broken.values():
         st.warning(literal(_("{told} {log} has the rest.", told=translated(told), log=log_file())))
     procedures = house.fitting(case.kind)
     names = [one.name for one in procedures]
@@ -49,10 +50,9 @@ draft.seed = seed = int(seed)
 about = st.container()
 
 presets = {preset.title: preset for preset in procedure.presets}
-preset = st.segmented_control(
-    _("Preset"), list(presets), format_func=literal, default=draft.preset or None, key=draft.key("preset"),
-    help=_("A starting point; every setting can be changed afterwards."),
-)  # fmt: skip
+title, starting = _("Preset"), _("A starting point; every setting can be changed afterwards.")
+at_first, key = draft.preset or None, draft.key("preset")
+preset = st.segmented_control(title, list(presets), format_func=literal, default=at_first, key=key, help=starting)
 if preset and draft.preset != preset:
     draft.start_from(presets[preset])
     st.rerun()

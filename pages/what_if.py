@@ -7,7 +7,6 @@ from functools import partial
 import pandas as pd
 import streamlit as st
 
-from courtroom.access import Access
 from courtroom.courthouse import Courthouse
 from courtroom.declarations.changes import value_at
 from courtroom.declarations.knobs import path_in_words
@@ -18,22 +17,11 @@ from courtroom.engine.record import Record
 from courtroom.errors import CourtroomError
 from courtroom.evaluation.comparison import MAX_COMPARED_RUNS
 from courtroom.evaluation.run_list import RunFilter, RunList
+from courtroom.experiments import what_if as variation
 from courtroom.experiments.mirror import is_mirror
 from courtroom.experiments.results import ExperimentResults
 from courtroom.experiments.spec import Experiment
 from courtroom.experiments.store import NoSuchExperiment, StoredCell, StoredExperiment
-from courtroom.experiments.what_if import (
-    CHANGES,
-    Axis,
-    WhatIf,
-    evidence_left_out,
-    grid,
-    members_left_out,
-    results,
-    rules_left_out,
-    singly,
-    values,
-)
 from courtroom.figures.experiment import draw_flips, draw_shares, draw_swings
 from courtroom.language import _, language, listed, translated
 from courtroom.models.spec import PERSON
@@ -46,7 +34,8 @@ from pages.parts.shared.differences import outcome_title, procedure_of, run_labe
 from pages.parts.shared.house import courthouse
 from pages.parts.shared.knobs import knob_values, varied
 from pages.parts.shared.models_form import stand_in_choice
-from pages.parts.shared.shown import declared, errors_shown, escaped, heads, in_columns, literal, many, offered, table
+from pages.parts.shared.shown import errors_shown, heads, in_columns, offered, table, theme
+from pages.parts.shared.words import declared, escaped, literal, many
 
 PER_ROW = 3
 SEEDS_OF_A_MIRROR = 12
@@ -54,7 +43,7 @@ SEEDS_OF_A_MIRROR = 12
 WAYS = ("What would change this verdict?", "Choose what to vary", "Would it be the same for somebody else?")
 
 
-@offered(Access.RUN)
+@offered
 def what_if_form(house: Courthouse, wanted: str | None) -> None:
     rows = runs_to_choose(house, "what-if-search", [wanted] if wanted else [], "done")
     if not rows:
@@ -68,10 +57,9 @@ def what_if_form(house: Courthouse, wanted: str | None) -> None:
     st.session_state["what-if-run"] = run
     base = house.record(run)
     recorded_forks(house, base)
-    if persons := [member.name for member in base.everybody if member.spec.id == PERSON]:
+    if names := ", ".join(member.name for member in base.everybody if member.spec.id == PERSON):
         told = _(
-            "A person has a seat: {names}. A fork in which their question changes waits for their answer.",
-            names=", ".join(persons),
+            "A person has a seat: {names}. A fork in which their question changes waits for their answer.", names=names
         )
         st.warning(literal(told), icon=":material/person:")
     left, right = st.columns([3, 1], vertical_alignment="bottom")
@@ -132,16 +120,13 @@ def _verdict_html(procedure: Procedure, verdict: Verdict) -> str:
     """An outcome with the votes for it, and then those for the others."""
     others = [number for choice, number in verdict.counts.items() if choice != verdict.outcome]
     cast = [verdict.counts[verdict.outcome], *others] if verdict.outcome in verdict.counts else others
-    counts = " : ".join(map(str, cast))
-    return f"{choice_html(procedure, verdict.outcome)} {escaped(counts)}"
+    return f"{choice_html(procedure, verdict.outcome)} {escaped(' : '.join(map(str, cast)))}"
 
 
-def _proposed(house: Courthouse, base: Record) -> Axis | None:
+def _proposed(house: Courthouse, base: Record) -> variation.Axis | None:
     """Single changes that fit a budget of calls."""
-    budget = st.number_input(
-        _("Budget (calls under one seed)"), 1, None, 2000, 100, key="what-if-budget",
-        help=_("The cheapest changes are taken first, as many as fit."),
-    )  # fmt: skip
+    title, about = _("Budget (calls under one seed)"), _("The cheapest changes are taken first, as many as fit.")
+    budget = st.number_input(title, 1, None, 2000, 100, key="what-if-budget", help=about)
     key = f"{base.run.id}/{budget}"
     kept = st.session_state.get("what-if-proposed")
     if kept is None or kept[0] != key:
@@ -155,23 +140,22 @@ def _proposed(house: Courthouse, base: Record) -> Axis | None:
     if not proposal:
         st.info(_("No change fits this budget. Raise it."), icon=":material/savings:")
         return None
-    lines = [(True, translated(v.name), translated(CHANGES[v.kind or "base"]), calls) for v, calls in proposal]
+    kinds = {name: translated(kind) for name, kind in variation.CHANGES.items()}
+    lines = [(True, translated(one.name), kinds[one.kind or "base"], calls) for one, calls in proposal]
     table = pd.DataFrame(lines, columns=["take", "change", "what", "calls"])
     with st.expander(_("{found} changes fit the budget", found=len(proposal)), expanded=True):
         calls = st.column_config.NumberColumn(_("calls asked anew"), help=_("Found by a rehearsal."))
-        edited = st.data_editor(
-            table, key=f"what-if-take-{key}", hide_index=True, width="stretch", height=320,
-            disabled=["change", "what", "calls"], column_config=heads(table, {"calls": calls}),
-        )  # fmt: skip
-    return singly(tuple(variant for (variant, _), take in zip(proposal, edited["take"], strict=True) if take))
+        config, key, fixed = heads(table, {"calls": calls}), f"what-if-take-{key}", ["change", "what", "calls"]
+        edited = st.data_editor(table, key=key, hide_index=True, height=320, disabled=fixed, column_config=config)
+    return variation.singly(tuple(variant for (variant, _), take in zip(proposal, edited["take"], strict=True) if take))
 
 
-def _chosen(procedure: Procedure, base: Record) -> Axis:
+def _chosen(procedure: Procedure, base: Record) -> variation.Axis:
     """What is varied, in the order in which it stands on the page: one change at a time, or in all combinations."""
     turns = {
-        "Each piece of evidence": evidence_left_out(base.case),
-        "Each member": members_left_out(procedure, base.setup, base.case, base.run.seed),
-        "Each rule": rules_left_out(base.setup),
+        "Each piece of evidence": variation.evidence_left_out(base.case),
+        "Each member": variation.members_left_out(procedure, base.setup, base.case, base.run.seed),
+        "Each rule": variation.rules_left_out(base.setup),
     }
     offered = {f"{translated(title)} ({len(axis)})": axis for title, axis in turns.items() if axis}
     title, key = _("Leave out in turn"), f"what-if-drop-{base.run.id}"
@@ -180,13 +164,13 @@ def _chosen(procedure: Procedure, base: Record) -> Axis:
     titles = {path: declared(path_in_words(procedure.setup, path)) for path in fields}
     for path in st.multiselect(_("Vary"), list(titles), format_func=titles.__getitem__, key=key):
         if given := knob_values(fields[path], value_at(base.setup, path), f"what-if-{base.run.id}-{path}", path):
-            axes.append(values(procedure.setup, path, given))
+            axes.append(variation.values(procedure.setup, path, given))
     about = _("A grid: one value of each thing at a time, in all combinations, rather than one change at a time.")
     few = len(axes) < 2
-    crossed = st.toggle(_("Every combination"), key="what-if-grid", disabled=few, help=about)
+    crossed = st.toggle(_("Every combination"), key="what-if-variation.grid", disabled=few, help=about)
     with errors_shown():
-        return grid(*axes) if crossed and not few else singly(*axes)
-    return singly()
+        return variation.grid(*axes) if crossed and not few else variation.singly(*axes)
+    return variation.singly()
 
 
 REDRAW_S = 3.0
@@ -220,7 +204,7 @@ def what_if_view(house: Courthouse, kept: StoredExperiment) -> None:
 
 
 def _results(kept: StoredExperiment, cells: Sequence[StoredCell], known: Procedure | None) -> None:
-    what_if = results(kept.experiment, cells)
+    what_if = variation.results(kept.experiment, cells)
     if not what_if.decided:
         st.info(_("The base run is not there any more, or not done: nothing can be compared with it yet."))
         return
@@ -229,14 +213,13 @@ def _results(kept: StoredExperiment, cells: Sequence[StoredCell], known: Procedu
     _variants(kept.experiment, what_if, known, {cell.run for cell in cells if cell.state == "waiting"})
 
 
-def _charts(what_if: WhatIf, choices: tuple[Choice, ...], seeds: int) -> None:
-    theme = st.context.theme.type or "light"
+def _charts(what_if: variation.WhatIf, choices: tuple[Choice, ...], seeds: int) -> None:
     compared = [row for row in what_if.rows[1:] if row.pairs]
     moved = [row for row in compared if row.swing or row.flips]
     if moved:
         about = _("Change of the share of votes, or where nobody votes of the runs, for what the base decided.")
         st.subheader(_("What moves it"), help=about)
-        st.plotly_chart(draw_swings(what_if, choices, theme), key="what-if-swings")
+        st.plotly_chart(draw_swings(what_if, choices, theme()), key="what-if-swings")
     if compared:
         counts = {"moved": len(moved), "compared": len(compared)}
         st.caption(_("{moved} of {compared} changes move the support at all.", **counts))
@@ -246,14 +229,14 @@ def _charts(what_if: WhatIf, choices: tuple[Choice, ...], seeds: int) -> None:
     if any(row.flips for row in what_if.rows):
         about = _("Seeds under which the verdict differs from the base's under the same seed.")
         st.subheader(_("What turns it"), help=about)
-        st.plotly_chart(draw_flips(what_if, theme), key="what-if-flips")
+        st.plotly_chart(draw_flips(what_if, theme()), key="what-if-flips")
     if seeds > 1:
         about = _("Share of the runs that end as the base did, with the exact 95 % interval of a share.")
         st.subheader(_("How sure that is"), help=about)
-        st.plotly_chart(draw_shares(what_if, choices, theme), key="what-if-shares")
+        st.plotly_chart(draw_shares(what_if, choices, theme()), key="what-if-shares")
 
 
-def _in_a_sentence(what_if: WhatIf) -> None:
+def _in_a_sentence(what_if: variation.WhatIf) -> None:
     """Say what decided it and what did not matter."""
     rows = [row for row in what_if.rows[1:] if row.pairs]
     if not rows:
@@ -273,13 +256,15 @@ def _in_a_sentence(what_if: WhatIf) -> None:
         text = _("What decided it: no single thing. None of {compared} changes moves it", **values)
     idle = Counter(row.kind for row in rows if row.kind and not (row.swing or row.flips))
     of_kind = Counter(row.kind for row in rows)
-    counted = ((literal(CHANGES[kind]), still, of_kind[kind]) for kind, still in idle.items())
+    counted = ((literal(variation.CHANGES[kind]), still, of_kind[kind]) for kind, still in idle.items())
     told = [_("{what} ({idle} of {all})", what=what, idle=still, all=every) for what, still, every in counted]
     text = _("{meaning}. What did not matter: {idle}", meaning=text, idle=listed(told)) if told else text
     (st.success if turned else st.info)(text, icon=":material/alt_route:" if turned else ":material/anchor:")
 
 
-def _variants(experiment: Experiment, what_if: WhatIf, known: Procedure | None, waiting: Collection[str]) -> None:
+def _variants(
+    experiment: Experiment, what_if: variation.WhatIf, known: Procedure | None, waiting: Collection[str]
+) -> None:
     """Draw a line for each variant; it leads to its run."""
     decided = literal(outcome_title(known, what_if.decided))
     lines = []
@@ -292,7 +277,7 @@ def _variants(experiment: Experiment, what_if: WhatIf, known: Procedure | None, 
         lines.append(
             {
                 "change": row.name,
-                "what": CHANGES[row.kind or "base"],
+                "what": variation.CHANGES[row.kind or "base"],
                 "verdict": outcome_title(known, row.outcome),
                 "flips": _("{flips} of {pairs}", flips=row.flips, pairs=row.pairs) if row.pairs else "",
                 **{name: None if number is None else round(number, 2) for name, number in numbers.items()},
@@ -311,7 +296,7 @@ def _variants(experiment: Experiment, what_if: WhatIf, known: Procedure | None, 
     variants = pd.DataFrame(lines)
     if len(experiment.seeds) == 1:  # one run has no interval worth telling
         variants = variants.drop(columns=["share", "low", "high"])
-    table(variants, {**percent, **experiment_view.run_links()})
+    table(variants, config={**percent, **experiment_view.run_links()})
 
 
 house = courthouse()
@@ -333,10 +318,8 @@ if name:
         st.stop()
 
 if not RunList(house.database).newest(RunFilter(status="done"), 1):
-    st.info(
-        _("No hearing is done yet. When one is, you can ask here what would have changed its outcome."),
-        icon=":material/alt_route:",
-    )
+    told = _("No hearing is done yet. When one is, you can ask here what would have changed its outcome.")
+    st.info(told, icon=":material/alt_route:")
     if st.button(_("Pick a case"), type="primary"):
         st.switch_page("pages/cases.py")
     st.stop()

@@ -66,7 +66,7 @@ def run(model: str, only: list[str]) -> bool:
         def one(name: str) -> bool:
             drafts, papers = Drafts(Path(folder, name)), SETS[name]
             draft = drafts.add(drafts.begin("en"), [read_papers(file, data) for file, data in papers.files.items()])
-            return checked(name, papers, drafted(house, draft, spec, lambda piece: drafts.medium(draft, piece)))
+            return checked(name, papers, drafted(house, drafts, draft, spec))
 
         with ThreadPoolExecutor() as pool:
             results = list(pool.map(one, only or SETS))

@@ -128,12 +128,12 @@ BEFORE = (
     "INSERT INTO ownership VALUES ('sweep', 'w1', 'ada', 'private')",
     "INSERT INTO links VALUES ('t1', 'playlist', 'p1', 'ada', 1.0, 2.0, NULL)",
 )
-"""Make a store what the last development version before Alembic wrote, on either database; `written_by` is still
+"""Make a store what the last development version before 1.0.0 wrote, on either database; `written_by` is still
 missing."""
 
 
 def as_before(path: Path, schema: int = 22) -> None:
-    """Make a store what the last development version before Alembic wrote."""
+    """Make a store what the last development version before 1.0.0 wrote."""
     with closing(sqlite3.connect(path, isolation_level=None)) as db:
         for statement in (
             *BEFORE,

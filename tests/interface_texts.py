@@ -57,7 +57,7 @@ LOOKED_UP = ("get", "pop", "setdefault", "index", "switch_page", "getLogger", "s
 """Calls whose arguments are names or patterns."""
 DISPLAYED = {"Text", "Table", "Card", "Cards", "Step", "Diff", "Graph", "Marked", "Span", "Node", "View", "Choice", "Role", "StageKind",
              "Preset", "Export", "Source", "Field", "stage", "note", "Verdict", "Variant", "Lesson", "Measure", "over_labels", "_set",
-             "_warning", "_error", "_break", "_say_paused", "Decision", "Fact", "PaperSetting", "N_", "_fail", "Ending", "Flow", "Beside", "knob"}  # fmt: skip
+             "_warning", "_error", "_break", "_say_paused", "Decision", "Fact", "PaperSetting", "N_", "_fail", "Ending", "Flow", "Beside", "knob", "filled"}  # fmt: skip
 """Calls of the engine that declare or show what they are given."""
 SHOWN_PARTS = {"title", "help", "summary", "note", "reason", "why", "outcome", "empty", "parts", "none", "description"}
 """Arguments of the engine that are shown, whatever they are given to."""
@@ -70,7 +70,7 @@ DRAWN = ("figures/*.py", "procedures/*/views*.py", "procedures/[cjmv]*/procedure
          "models/offers.py", "declarations/knobs.py", "engine/procedure.py", "declarations/parts.py", "knowledge/imports.py", "datasets/row.py", "procedures/verdict/alignment.py")  # fmt: skip
 """Files of the engine all of whose words are shown."""
 UNSEEN = ("shell/", "upkeep/", "language/", "cases/prompts", "procedures/registration.py", "procedures/check_", "__main__.py", "__init__.py",
-          "procedures/verdict/train.py", "models/providers", "text/files.py", "text/words.py", "declarations/paper.py", "experiments/written.py",
+          "procedures/verdict/train.py", "text/files.py", "text/words.py", "declarations/paper.py", "experiments/written.py",
           "experiments/printed_figures.py", "evaluation/significance.py", "evaluation/lawbench.py", "models/schema.py",
           "models/rendering.py", "models/transport.py", "models/pool.py", "figures/layout.py")  # fmt: skip
 """Files that no reader of the interface sees: the shell speaks English, and so do prompts and what an author of procedures got wrong."""
@@ -120,7 +120,12 @@ def _declared() -> Iterator[tuple[str, str]]:
         elif isinstance(part, str) and key not in not_shown and _has_words(part):
             yield part
 
-    others = ("cases/checks", "declarations/setup", "models/beside", "models/script")
+    others = (
+        "cases/checks",
+        "cases/readers/pdf",
+        "declarations/setup",
+        *(f"models/{one}" for one in ("beside", "failures", "script", "spec")),
+    )
     paths = [*sorted(Path(ROOT / "courtroom").glob("[jp]*/**/*.toml"))]
     for path in (*paths, *(ROOT / f"courtroom/{one}.toml" for one in others)):
         name = path.relative_to(ROOT).as_posix()
@@ -244,7 +249,7 @@ class Source:
                     drawn = True
                 case ast.Call(func=func):
                     called = ast.unparse(func).split(".")[-1].split("[")[0]
-                    if called in ("Field", "option") and not FIELDS.match(self.name):
+                    if called in ("Field", "option", "filled") and not FIELDS.match(self.name):
                         return False
                     if called in ("_", "N_", "ngettext", "many") and child in parent.args:
                         return False
@@ -266,6 +271,11 @@ class Source:
                     return False
                 case ast.Raise():
                     return True
+                case ast.Assign(
+                    targets=[ast.Tuple(elts=[ast.Name(id="name"), ast.Name(id="title")])],
+                    value=ast.Tuple(elts=[_, said]),
+                ):
+                    return said is node
                 case ast.Assign(targets=[ast.Name(id=name)]) if isinstance(self.parents[parent], ast.ClassDef):
                     if name in ("title", "kind_title") or drawn:
                         return True

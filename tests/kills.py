@@ -6,7 +6,6 @@ dies before its first SQL statement that writes, the next before its second, and
 """
 
 import asyncio
-import importlib
 import os
 import signal
 import sqlite3
@@ -115,10 +114,10 @@ def import_statutes(home: Path, file: str, how: How) -> None:
 
 
 def state(home: Path) -> str:
-    """Whether Alembic has been there, tables, and rows of runs, experiments and the knowledge base, in one line."""
+    """Whether revisions are on record, tables, and rows of runs, experiments and the knowledge base, in one line."""
     with closing(sqlite3.connect(home / STORE)) as db:
         tables = [row[0] for row in db.execute("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name")]
-        told: list[object] = ["alembic" if "alembic_version" in tables else "before", len(tables)]
+        told: list[object] = ["revisions" if "alembic_version" in tables else "before", len(tables)]
         told += [
             db.execute(f"SELECT count(*) FROM {name}").fetchone()[0] if name in tables else "-"
             for name in ("runs", "events", "experiments", "experiment_cells", "knowledge", "origins")
@@ -146,8 +145,6 @@ def work_until(number: int, work: str, home: Path, *given: str) -> None:
 def die_before_each_statement(work: str, home: Path, *given: str) -> None:
     """Do the work again and again until it is done; prints before each time, and at the end, what `state` tells of the
     store."""
-    for module in ("alembic.command", "alembic.autogenerate", "sqlalchemy.dialects.sqlite"):
-        importlib.import_module(module)  # once, and not in every child
     numbers = count(1)
     print(state(home), flush=True)
     while child_died(work_until, next(numbers), work, home, *given):

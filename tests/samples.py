@@ -4,9 +4,9 @@ import json
 from collections.abc import Callable
 
 from courtroom import Case, Courthouse
-from courtroom.cases.ask import asked_with
 from courtroom.cases.criminal import DraftBatch, FirstDraft
 from courtroom.cases.dispute import PrecedentBatch
+from courtroom.cases.drafts import asked_with
 from courtroom.cases.files import read_upload
 from courtroom.settings import DATA
 

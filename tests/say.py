@@ -9,9 +9,9 @@ from pydantic import BaseModel
 
 from courtroom import Medium, ModelSpec, Task
 from courtroom.media.store import MediaStore
-from courtroom.models.connections import Connection, Connections
 from courtroom.models.pool import ModelPool
 from courtroom.models.request import Message, Reply, Request
+from courtroom.models.route import Connection, Connections
 from courtroom.models.schema import schema_of
 from tests.openai_server import MARK, OpenAIServer
 from tests.pictures import png

@@ -19,18 +19,16 @@ TALK = {"talk": "follow-graph", "graph": {"kind": "complete"}, "jury_size": 3, "
 PLATE, LIGHT = "Did the neighbour read the number plate?", "Was it still light when the van was seen?"
 SAW = "The neighbour saw neither the number plate nor the driver."
 
-Body = dict[str, Any]
 
-
-def said(body: Body) -> str:
+def said(body: dict[str, Any]) -> str:
     return "\n".join(map(texts_of, body["messages"]))
 
 
-def asking(*questions: str) -> Callable[[Body], str | None]:
+def asking(*questions: str) -> Callable[[dict[str, Any]], str | None]:
     """Jurors who disagree for ever; in the first ballot each puts one of these to the court, in the order of its calls."""
     left = list(questions)
 
-    def answer(body: Body) -> str | None:
+    def answer(body: dict[str, Any]) -> str | None:
         text = said(body)
         if '"vote"' not in text:
             return None

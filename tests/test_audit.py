@@ -14,7 +14,7 @@ from courtroom.models.request import Reply, Request, Usage, Watch
 from courtroom.questions import audit as naming
 from courtroom.questions.audit import Audit, auditable, call_before, new_in, shares
 from tests.driving import answered_by, hearing, whole_hearing
-from tests.openai_server import OpenAIServer, answer_for
+from tests.openai_server import OpenAIServer, answer_for, texts_of
 from tests.toy import text_of
 
 REASON = "The seal was opened before it was sent back."
@@ -30,9 +30,7 @@ class Jury:
         self.prompts: list[str] = []
 
     def __call__(self, body: dict[str, Any]) -> str | None:
-        contents = [message["content"] for message in body["messages"]]
-        texts = [one if isinstance(one, str) else "\n".join(part.get("text", "") for part in one) for one in contents]
-        text = "\n".join(texts)
+        text = "\n".join(map(texts_of, body["messages"]))
         if "You are juror " not in text:
             return None
         self.asked[text] += 1
@@ -54,15 +52,10 @@ def server() -> Iterator[OpenAIServer]:
         yield server
 
 
-@pytest.fixture(autouse=True)
-def the_jury_was_asked_nothing() -> None:
-    """How an unstable juror answers depends on how often it was asked."""
-    JURY.asked.clear()
-
-
 @pytest.fixture
 def house(house: Courthouse, server: OpenAIServer, monkeypatch: pytest.MonkeyPatch) -> Courthouse:
     server.known(monkeypatch)
+    JURY.asked.clear()  # how an unstable juror answers depends on how often it was asked
     return house
 
 
@@ -151,12 +144,7 @@ def audits(tmp_path: Path, *, listens: bool) -> list[Audit]:
 
 
 @pytest.mark.slow
-def test_the_one_voice_that_is_listened_to_is_told(tmp_path: Path) -> None:
-    named = [audit.carried_by for audit in audits(tmp_path, listens=True)]
-    assert sum(voices == ("Juror 2",) for voices in named) >= AT_LEAST
-
-
-@pytest.mark.slow
-def test_where_nobody_listens_no_voice_is_told(tmp_path: Path) -> None:
-    named = [audit.carried_by for audit in audits(tmp_path, listens=False)]
-    assert sum(voices == () for voices in named) >= AT_LEAST
+@pytest.mark.parametrize(("listens", "told"), [(True, ("Juror 2",)), (False, ())])
+def test_the_voice_that_is_listened_to_alone_is_told(listens: bool, told: tuple[str, ...], tmp_path: Path) -> None:
+    named = [audit.carried_by for audit in audits(tmp_path, listens=listens)]
+    assert sum(voices == told for voices in named) >= AT_LEAST

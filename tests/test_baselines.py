@@ -9,7 +9,6 @@ from courtroom.engine.interventions import Overrule
 from courtroom.procedures.council.ranks import LETTERS, Rank, agreement, mean_ranks, ranked
 from courtroom.procedures.council.tasks import RankAnswers
 from tests.asked import asked
-from tests.asked import asked as prompts_of
 from tests.driving import drive, hearing, house
 from tests.test_questions import bridge
 
@@ -27,21 +26,17 @@ def test_the_votes_on_the_nearest_precedents_decide_and_no_model_is_asked(house:
     assert [vote.choice for vote in ballot.values()] == [record.run.verdict.outcome]
 
 
-def test_a_text_has_the_label_of_what_is_nearest_to_it(house: Courthouse) -> None:
+def test_the_nearest_text_or_precedent_gives_label_or_judgment(house: Courthouse) -> None:
     record = hearing(house, "courtroom-llm", "message-feeling", structure="nearest", neighbours=1)
     (hit,) = record.retrievals[0].hits
     assert record.run.verdict.outcome == hit.record["label"]
     assert hit.record["id"].rpartition("/")[2] != record.run.verdict.details["results"][0]["id"]
     assert not record.calls
-
-
-def test_a_case_has_the_judgment_of_the_nearest_precedent(house: Courthouse) -> None:
     record = hearing(house, "jurisagents", "criminal-bus-wallet", variant="nearest-precedents", precedents=1)
     assert not record.calls
-    hit, *_ = record.retrievals[0].hits
+    gold = record.retrievals[0].hits[0].record["gold"]
     judgment = record.run.verdict.details["judgment"]
-    assert judgment["charges"] == list(hit.record["gold"]["charges"])
-    assert judgment["relevant_articles"] == list(hit.record["gold"]["relevant_articles"])
+    assert [*gold["charges"], *gold["relevant_articles"]] == judgment["charges"] + judgment["relevant_articles"]
     assert "no model was asked" in record.run.verdict.note
 
 
@@ -79,13 +74,11 @@ def all_ranks(orders: dict[str, tuple[str, ...]]) -> list[Rank]:
     return [rank for who, order in orders.items() for rank in ranked(who, letters, [named[one] for one in order])]
 
 
-def test_ones_own_answer_is_left_out_of_the_count() -> None:
+def test_ones_own_answer_does_not_count_and_agreement_is_kendalls() -> None:
     found = all_ranks({"member-1": AUTHORS, "member-2": AUTHORS})
     assert [rank.counted for rank in found[:4]] == [None, 1, 2, 3]
     assert mean_ranks(found) == {"member-1": 1, "member-2": 1, "member-3": 2, "member-4": 3}
-
-
-def test_agreement_is_kendalls_w() -> None:
+    # And agreement is Kendall's W.
     assert agreement(all_ranks(dict.fromkeys(AUTHORS, AUTHORS))) == pytest.approx(1)
     a, b, c, d = AUTHORS
     # The sums of ranks are 3, 3, 6 and 8; the squares of what they lie from 5 add up to 18; W = 12 * 18 / (4 * 60).
@@ -95,7 +88,7 @@ def test_agreement_is_kendalls_w() -> None:
 
 def test_nobody_is_told_whose_an_answer_is(house: Courthouse) -> None:
     for options in (0, 3):
-        asked_of = prompts_of(house, "council", case=bridge(options))
+        asked_of = asked(house, "council", case=bridge(options))
         ranking = [one for one in asked_of if isinstance(one.task, RankAnswers)]
         assert len(ranking) == 4
         for one in asked_of:

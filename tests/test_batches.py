@@ -20,9 +20,9 @@ from courtroom.media.store import MediaStore
 from courtroom.models import batches, card, failures
 from courtroom.models.card import price
 from courtroom.models.pool import ModelPool
-from courtroom.models.request import Message, Reply, Request
-from pages.parts.shared.shown import spent_in_words
-from tests.driving import done, shell, until
+from courtroom.models.request import Message, Request
+from pages.parts.shared.words import spent_in_words
+from tests.driving import arms_of, done, shell, until
 from tests.forks import Fork
 from tests.kills import go_on_with_experiment
 from tests.openai_server import refusal
@@ -59,17 +59,13 @@ def house(home: Path, tmp_path: Path, server: ProviderServer, monkeypatch: pytes
 
 def by_batch(model: str, **given: Any) -> Experiment:
     """One judge on each of the texts."""
-    arms = [{"name": "one judge", "procedure": "courtroom-llm", "model": model, "set": SINGLE}]
-    return spec(arms=arms, batch=True, **given)
+    return spec(arms=arms_of({"one judge": SINGLE}, model=model), batch=True, **given)
 
 
 @both
-def test_calls_that_are_ready_go_out_together_at_half_the_price(
-    model: str, house: Courthouse, server: ProviderServer
-) -> None:
-    estimates = [
-        house.experiments.estimate(by_batch(model).model_copy(update={"batch": on})).money for on in (True, False)
-    ]
+def test_ready_calls_go_out_together_at_half_the_price(model: str, house: Courthouse, server: ProviderServer) -> None:
+    ways = (by_batch(model), by_batch(model).model_copy(update={"batch": False}))
+    estimates = [house.experiments.estimate(experiment).money for experiment in ways]
     found = done(house, by_batch(model))
     records = [house.record(row.run) for row in found.rows]
     assert server.calls == 0
@@ -84,9 +80,7 @@ def test_calls_that_are_ready_go_out_together_at_half_the_price(
 
 
 @pytest.mark.parametrize(("model", "status"), [(CLAUDE, 0), (GPT, 500)], ids=["expired", "failed"])
-def test_what_fails_or_expires_in_a_batch_goes_with_the_next(
-    model: str, status: int, house: Courthouse, server: ProviderServer
-) -> None:
+def test_what_fails_goes_with_the_next_batch(model: str, status: int, house: Courthouse, server: Any) -> None:
     server.fate = lambda body: status if "fine day" in str(body) and len(server.batches) == 1 else 200
     found = done(house, by_batch(model))
     assert [len(batch.requests) for batch in server.batches.values()] == [len(TEXTS), 1]
@@ -94,9 +88,7 @@ def test_what_fails_or_expires_in_a_batch_goes_with_the_next(
 
 
 @both
-def test_an_experiment_killed_in_a_batch_waits_for_the_same_one(
-    model: str, house: Courthouse, server: ProviderServer
-) -> None:
+def test_an_experiment_killed_in_a_batch_waits_for_it(model: str, house: Courthouse, server: ProviderServer) -> None:
     server.held = True
     name = house.experiments.begin(by_batch(model))
     house.experiments.store.set_status(name, "running")
@@ -115,9 +107,7 @@ def test_an_experiment_killed_in_a_batch_waits_for_the_same_one(
     assert paid == sum(row.outcome.paid_tokens for row in found.rows if row.outcome)
 
 
-def test_a_call_that_comes_while_its_batch_ends_is_answered_too(
-    house: Courthouse, server: ProviderServer, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_call_in_an_ending_batch_is_answered_too(house: Courthouse, server: Any, monkeypatch: Any) -> None:
     """Both went with one batch; the second is made again when the first has its answer, and what failed is forgotten."""
 
     async def late(taken: batches.Batches, url: str) -> list[httpx.Response]:
@@ -161,9 +151,8 @@ def test_a_server_can_send_no_batch_on_to_another(model: str, house: Courthouse,
         assert not other.batches
 
 
-def test_a_model_without_batches_is_asked_one_by_one_and_a_note_says_so(
-    house: Courthouse, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_model_without_batches_is_asked_one_by_one(house: Courthouse, monkeypatch: pytest.MonkeyPatch) -> None:
+    """And a note says so."""
     with ProviderServer() as server:
         monkeypatch.setenv("HOSTED_VLLM_API_BASE", server.url)
         record = house.record(done(house, by_batch("hosted_vllm/any")).rows[0].run)
@@ -187,30 +176,21 @@ def test_the_file_and_the_shell_say_by_batch(house: Courthouse, tmp_path: Path, 
     assert f"and {row.tokens} went by batch." in told
 
 
-CLAUDE, GPT = "anthropic/claude-sonnet-4-5", "openai/gpt-5-mini"
 CASE = "The case. " * 600
 """1,500 tokens."""
 
 
-def asked(model: str, own: str, case: str = CASE) -> Request:
-    messages = (Message("system", ("Be fair.\n",)), Message("user", (f"{case}\n", "What all are told.\n", own)))
+def asked(model: str, own: str) -> Request:
+    messages = (Message("system", ("Be fair.\n",)), Message("user", (f"{CASE}\n", "What all are told.\n", own)))
     return Request(ModelSpec.model_validate({"id": model}), messages, SayAWord(), f"0/{own}")
 
 
-async def answers(folder: Path, requests: list[Request]) -> list[Reply]:
-    model = ModelPool(MediaStore(folder))
-    try:
-        return await asyncio.gather(*map(model.answer, requests))
-    finally:
-        await model.close()
-
-
-@pytest.mark.parametrize("model", [CLAUDE, GPT])
-async def test_calls_at_once_write_what_they_share_once(
-    model: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@both
+async def test_calls_at_once_write_shared_parts_once(model: str, tmp_path: Path, monkeypatch: Any) -> None:
     with ProviderServer(keep_bodies=True, delay=0.05, known_to=monkeypatch) as server:
-        replies = await answers(tmp_path, [asked(model, f"You are juror {number}.\n") for number in range(5)])
+        pool = ModelPool(MediaStore(tmp_path))
+        replies = await asyncio.gather(*(pool.answer(asked(model, f"You are juror {n}.\n")) for n in range(5)))
+        await pool.close()
     written = [reply.usage.written for reply in replies if reply.usage.written]
     if model == GPT:
         assert not written
@@ -222,8 +202,5 @@ async def test_calls_at_once_write_what_they_share_once(
         *shared, own = body["messages"][0]["content"]
         assert [part["cache_control"] for part in shared] == [{"type": "ephemeral"}] * 2
         assert "cache_control" not in own
-    known = price(CLAUDE)
-    assert known is not None
-    for reply in replies:
-        used = reply.usage
-        assert reply.cost == pytest.approx(known.of(used.prompt, used.completion, used.cached, used.written))
+    for used, cost in ((reply.usage, reply.cost) for reply in replies):
+        assert cost == pytest.approx(price(CLAUDE).of(used.prompt, used.completion, used.cached, used.written))

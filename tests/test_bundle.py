@@ -145,11 +145,8 @@ def test_the_shell_writes_a_bundle(house: Courthouse, tmp_path: Path) -> None:
 
 
 KEY = "sk-very-secret-0123456789"
-ARMS = [
-    {"name": "one judge", "procedure": "courtroom-llm", "model": "openai/real", "set": SINGLE},
-    {"name": "three <b>judges", "procedure": "courtroom-llm", "set": TRIAL},
-    {"name": "gone", "procedure": "courtroom-llm", "model": "openai/gone", "set": SINGLE},
-]
+ARMS = arms_of({"one judge": SINGLE}, model="openai/real") + arms_of({"three <b>judges": TRIAL})
+ARMS += arms_of({"gone": SINGLE}, model="openai/gone")
 
 
 @pytest.fixture(scope="module")
@@ -204,12 +201,8 @@ def test_each_arm_is_a_log_with_its_cells(exported: Courthouse, logs: dict[str, 
     assert totals == {name: known[name].value for name in ("accuracy", "macro_f1")}
     assert logs["gone"].results.completed_samples == 0
     assert all(one.error.message for one in logs["gone"].samples), "a failed cell is a sample with its reason"
-
-
-def test_no_key_is_in_a_log(exported: Courthouse, logs: dict[str, Any]) -> None:
     for path in (exported.settings.home / "logs").iterdir():
         with zipfile.ZipFile(path) as archive:
-            for name in archive.namelist():
-                content = archive.read(name)
-                assert KEY.encode() not in content
-                assert b"uthorization" not in content
+            content = b"".join(map(archive.read, archive.namelist()))
+        assert KEY.encode() not in content
+        assert b"uthorization" not in content

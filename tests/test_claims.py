@@ -13,12 +13,12 @@ import pandas as pd
 import pytest
 from docx import Document
 
-from courtroom import Courthouse, ModelSpec, Procedure, Record, Settings
-from courtroom.engine.answers import AnswerStore
+from courtroom import Courthouse, ModelSpec, Record, Settings
 from courtroom.engine.events import Called, Voted
 from courtroom.engine.run import ABOUT_RECORDINGS, RECORDING
 from courtroom.evaluation.claims import Claim, not_in_file
 from courtroom.evaluation.movement import Movement, movement
+from courtroom.procedures import PROCEDURES
 from courtroom.report import as_docx, as_markdown
 from tests.driving import shell
 from tests.openai_server import OpenAIServer
@@ -61,27 +61,25 @@ def test_the_rules_mark_nothing_in_the_bundled_recordings(recorded: Courthouse) 
     assert not marked
 
 
-class Checker:
+def checked(body: dict[str, Any]) -> str:
     """Answers a check by what the statement says; what it copies is not always there."""
-
-    def __call__(self, body: dict[str, Any]) -> str | None:
-        said = body["messages"][-1]["content"].split("# The statement")[1].split("# What you are asked")[0]
-        found = []
-        if "on one shelf" in said and "Tang Ying" not in said:
-            found = [
-                {"words": "in cans, on one shelf", "names": "one shelf", "passage": "Petrol was kept on the jetty."},
-                {"words": "in boxes on a table", "names": "table", "passage": ""},
-            ]
-        if "“his van”" in said or '"his van"' in said:
-            passage = "It was getting dark; she could have mistaken it."
-            found = [{"words": "literally nobody\nat the yard", "names": "nobody", "passage": passage}]
-        return json.dumps({"claims": found})
+    said = body["messages"][-1]["content"].split("# The statement")[1].split("# What you are asked")[0]
+    found = []
+    if "on one shelf" in said and "Tang Ying" not in said:
+        found = [
+            {"words": "in cans, on one shelf", "names": "one shelf", "passage": "Petrol was kept on the jetty."},
+            {"words": "in boxes on a table", "names": "table", "passage": ""},
+        ]
+    if "“his van”" in said or '"his van"' in said:
+        passage = "It was getting dark; she could have mistaken it."
+        found = [{"words": "literally nobody\nat the yard", "names": "nobody", "passage": passage}]
+    return json.dumps({"claims": found})
 
 
 @pytest.fixture
-def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[OpenAIServer]:
-    with OpenAIServer(answer=Checker(), keep_bodies=True, known_to=monkeypatch) as server:
-        yield server
+def server(server: OpenAIServer) -> OpenAIServer:
+    server.answer = checked
+    return server
 
 
 def test_a_model_finds_it_and_copies_word_for_word(house: Courthouse, server: OpenAIServer) -> None:
@@ -127,10 +125,13 @@ def moved(house: Courthouse, record: Record) -> Movement:
     return movement(record, house.procedures[record.run.procedure], house.answers.of(record.run))
 
 
+def played(house: Courthouse, file: str) -> Record:
+    return house.record(house.files.play(next(one for one in house.recordings if one.file.name == file)))
+
+
 @pytest.mark.parametrize("file", ["boatyard-fire.json", "vacuum-charging.json", "vacuum-charging-added.json"])
 def test_who_heard_whom_is_the_follow_graph_of_the_run(recorded: Courthouse, file: str) -> None:
-    recording = next(one for one in recorded.recordings if one.file.name == file)
-    record = recorded.record(recorded.files.play(recording))
+    record = played(recorded, file)
     found, graph = moved(recorded, record), record.setup.graph  # type: ignore[attr-defined]
     ids = [member.id for member in found.voters]
     ways = {way for ballot in record.ballots for way in found.heard(ballot)}
@@ -152,26 +153,23 @@ def test_the_page_shows_each_change_with_its_audit(app_house: Courthouse) -> Non
     assert any(one.label == "Why this vote? An audit" for one in app.expander)
     vote = changes[0].vote
     member, stage = app_house.record(run).member(vote.member), app_house.record(run).stage(vote.stage)
-    assert member is not None
     assert any(one.label == f"Ask {member.name}" for one in app.expander), "the member is asked on the card"
     (moment,) = [one for one in texts(app).splitlines() if one.startswith("It answers from what it knew after")]
     assert stage.name in moment, "as it stood when it changed sides"
 
 
+JURY = PROCEDURES["mock-jury"]
+
+
 @pytest.fixture(scope="module")
 def boatyard(recorded: Courthouse) -> Record:
-    recording = next(one for one in recorded.recordings if one.file.name == "boatyard-fire.json")
-    return recorded.record(recorded.files.play(recording))
+    return played(recorded, "boatyard-fire.json")
 
 
-def given(house: Courthouse, record: Record) -> tuple[Record, Procedure, AnswerStore]:
-    return record, house.procedures[record.run.procedure], house.answers.of(record.run)
-
-
-def test_a_transcript_holds_every_statement_whole(recorded: Courthouse, boatyard: Record) -> None:
-    markdown = as_markdown(*given(recorded, boatyard)[:2])
+def test_a_transcript_holds_every_statement_whole(boatyard: Record) -> None:
+    markdown = as_markdown(boatyard, JURY)
     read = " ".join(re.sub(r"\\(.)|^> |\n", lambda found: found[1] or " ", markdown, flags=re.MULTILINE).split())
-    document = Document(io.BytesIO(as_docx(*given(recorded, boatyard)[:2])))
+    document = Document(io.BytesIO(as_docx(boatyard, JURY)))
     paragraphs = " ".join(" ".join(paragraph.text.split()) for paragraph in document.paragraphs)
     for vote in boatyard.of(Voted):
         for reason in vote.reasons:
@@ -180,23 +178,22 @@ def test_a_transcript_holds_every_statement_whole(recorded: Courthouse, boatyard
     assert ABOUT_RECORDINGS[RECORDING] in paragraphs, "it says who answered"
 
 
-def test_marks_of_what_was_said_take_no_effect(recorded: Courthouse, boatyard: Record) -> None:
+def test_marks_of_what_was_said_take_no_effect(boatyard: Record) -> None:
     said = "# Order\n<script>alert(1)</script> [click](http://evil.example) **now**"
     events = tuple(
         (at, event.model_copy(update={"value": {"statement": said * 2}}) if isinstance(event, Called) else event)
         for at, event in boatyard.events
     )
-    written = as_markdown(*given(recorded, replace(boatyard, events=events))[:2])
+    written = as_markdown(replace(boatyard, events=events), JURY)
     assert "<script>" not in written.replace("\\<", "")
     assert "](http" not in written.replace("\\]", "")
 
 
-@pytest.mark.parametrize("ending", ["md", "docx", "csv", "parquet"])
 def test_the_shell_writes_what_is_taken_along(
-    recorded: Courthouse, boatyard: Record, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, ending: str
+    recorded: Courthouse, boatyard: Record, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setenv("COURTROOM_HOME", str(recorded.settings.home))
-    file = tmp_path / f"taken.{ending}"
-    shell("export", boatyard.run.id, "--to", str(file))
-    read = {"csv": pd.read_csv, "parquet": pd.read_parquet}.get(ending)
-    assert len(read(file)) == len(boatyard.of(Voted)) if read else file.stat().st_size > 10_000
+    for ending, read in (("md", None), ("docx", None), ("csv", pd.read_csv), ("parquet", pd.read_parquet)):
+        file = tmp_path / f"taken.{ending}"
+        shell("export", boatyard.run.id, "--to", str(file))
+        assert len(read(file)) == len(boatyard.of(Voted)) if read else file.stat().st_size > 10_000

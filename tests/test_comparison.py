@@ -2,14 +2,15 @@
 
 import json
 import re
+from typing import Any
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from courtroom import Courthouse, CourtroomError, Record
 from courtroom.evaluation.comparison import Comparison, compare
-from tests.driving import drive, hearing, house, prepared, shell
-from tests.pages import heard, opened_at
+from tests.driving import drive, finished, hearing, house, prepared, shell
+from tests.pages import heard, opened_at, ran
 from tests.samples import sample
 from tests.test_experiments_page import unmarked as texts
 
@@ -22,13 +23,17 @@ def jury(house: Courthouse) -> Record:
     return hearing(house, "cyberjurors", "phone-battery", jury_size=7, consensus=1)
 
 
+def forked(house: Courthouse, run: str) -> Record:
+    """The same with another third juror."""
+    setup: Any = house.record(run).setup
+    first, second, third, *others = setup.jury
+    blunt = third.model_copy(update={"traits": ("blunt",), "background": "Sells tables."})
+    return finished(house, house.fork(run, setup.model_copy(update={"jury": (first, second, blunt, *others)})))
+
+
 @pytest.fixture(scope="module")
 def fork(house: Courthouse, jury: Record) -> Record:
-    """The same with another third juror."""
-    persons = list(jury.setup.jury)
-    persons[2] = persons[2].model_copy(update={"traits": ("blunt",), "background": "Sells phones."})
-    run = house.fork(jury.run.id, jury.setup.model_copy(update={"jury": tuple(persons)}))
-    return house.record(drive(house, run))
+    return forked(house, jury.run.id)
 
 
 def test_a_changed_persona_differs_there_and_downstream(jury: Record, fork: Record) -> None:
@@ -73,9 +78,7 @@ def test_a_family_is_a_tree_of_forks(house: Courthouse, jury: Record) -> None:
     assert grandchild not in {one.run.id for one in house.family(second)}
 
 
-def test_the_shell_prints_the_comparison(
-    monkeypatch: pytest.MonkeyPatch, house: Courthouse, jury: Record, fork: Record
-) -> None:
+def test_the_shell_compares(house: Courthouse, jury: Record, fork: Record, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COURTROOM_HOME", str(house.settings.home))
     runs = jury.run.id, fork.run.id
     out = shell("compare", *runs, "--json")
@@ -98,13 +101,6 @@ def test_the_shell_prints_the_comparison(
 TABS = ("What differs", "Votes", "Members", "Answers", "Views", "Looked up", "Family")
 
 
-def forked(app_house: Courthouse, run: str) -> str:
-    setup = app_house.record(run).setup
-    jury = list(setup.jury)
-    jury[2] = jury[2].model_copy(update={"traits": ("blunt",), "background": "Sells tables."})
-    return drive(app_house, app_house.fork(run, setup.model_copy(update={"jury": tuple(jury)})))
-
-
 def compared(runs: str, tab: str | None = None) -> AppTest:
     return opened_at("compare", {"tab-compare": tab} if tab else None, runs=runs)
 
@@ -118,16 +114,14 @@ def test_every_tab_is_drawn_for_a_procedure_of_any_kind(app_house: Courthouse, p
     app, shown = compared(f"{run},{fork}"), {}
     for tab in TABS:
         app.session_state["tab-compare"] = tab
-        app.run()
-        assert not app.exception, (tab, app.exception)
-        shown[tab] = texts(app)
+        shown[tab] = texts(ran(app))
     assert "Seed" in shown["What differs"]
     assert ("Nobody has voted" in shown["Votes"]) == (not app_house.record(run).ballots)
 
 
 def test_what_differs_is_told_with_its_values(app_house: Courthouse) -> None:
     run = heard(app_house)
-    fork = forked(app_house, run)
+    fork = forked(app_house, run).run.id
     app = compared(f"{run},{fork}", "What differs")
     was = app_house.record(run).setup.jury[2].background  # type: ignore[attr-defined]
     (table,) = [element.proto.body for element in app.get("html") if "Personas · 3 · Background" in element.proto.body]

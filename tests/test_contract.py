@@ -7,7 +7,7 @@ import json
 import os
 import shutil
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from html import escape, unescape
 from pathlib import Path
 from typing import Any
@@ -51,25 +51,27 @@ def procedure(request: pytest.FixtureRequest) -> Procedure:
     return request.param
 
 
-@dataclass(frozen=True)
-class Heard:
-    """A run from the first stage to the verdict, and the store in which it is."""
-
-    house: Courthouse
-    record: Record
+Heard = tuple[Courthouse, Record]
+"""A run from the first stage to the verdict, and the store in which it is."""
 
 
 @pytest.fixture(scope="module")
 def heard(ready: Path, tmp_path_factory: pytest.TempPathFactory, procedure: Procedure) -> Iterator[Heard]:
     """An unbroken run, to be read by many tests and changed by none."""
     house = Courthouse(Settings(home=shutil.copytree(ready, tmp_path_factory.mktemp("heard") / "home")))
-    yield Heard(house, finished(house, start(house, procedure)))
+    yield house, finished(house, start(house, procedure))
     house.close()
 
 
+def few(procedure: Procedure) -> Setup:
+    """The procedure's defaults, but for its smallest numbers: what is on by default is on."""
+    numbers = {knob: value for knob, value in procedure.small.items() if type(value) is int}
+    return procedure.setup.model_validate(merged(procedure.setup().model_dump(mode="json"), numbers))
+
+
 def start(house: Courthouse, procedure: Procedure) -> str:
-    """A new run with the procedure's defaults, not driven yet."""
-    return house.new_run(procedure.name, sample(house, procedure.kinds[0]), procedure.setup(), 0)
+    """A new run with few members, not driven yet."""
+    return house.new_run(procedure.name, sample(house, procedure.kinds[0]), few(procedure), 0)
 
 
 def told(house: Courthouse, record: Record) -> list[Any]:
@@ -84,7 +86,7 @@ def told(house: Courthouse, record: Record) -> list[Any]:
 
 
 def test_a_run_keeps_to_what_is_declared(heard: Heard, procedure: Procedure) -> None:
-    record = heard.record
+    _, record = heard
     kinds = {kind.name for kind in procedure.stages}
     assert record.stages
     assert {stage.stage_kind for stage in record.stages} <= kinds
@@ -116,14 +118,14 @@ def test_a_run_keeps_to_what_is_declared(heard: Heard, procedure: Procedure) -> 
 
 
 def test_an_estimate_counts_what_the_run_then_asks(home: Path, heard: Heard, procedure: Procedure) -> None:
-    house, record = Courthouse(Settings(home=home)), heard.record
-    estimate = house.estimate(procedure.name, sample(house, procedure.kinds[0]), procedure.setup(), 0)
+    house, (_, record) = Courthouse(Settings(home=home)), heard
+    estimate = house.estimate(procedure.name, sample(house, procedure.kinds[0]), few(procedure), 0)
     assert (estimate.calls, estimate.on_record) == (record.asked, 0)
     assert 0 < record.asked <= estimate.at_most
 
 
 def test_every_preset_is_written_out_and_read_again(heard: Heard, procedure: Procedure) -> None:
-    case = heard.record.case
+    case = heard[1].case
     for preset in procedure.presets:
         values = merged(procedure.setup().model_dump(mode="json"), preset.changes)
         complete, members = procedure.prepare(case, procedure.setup.model_validate(values), 3)
@@ -133,10 +135,10 @@ def test_every_preset_is_written_out_and_read_again(heard: Heard, procedure: Pro
 
 
 def test_every_view_draws_after_any_event_of_a_run(heard: Heard, procedure: Procedure) -> None:
-    record = heard.record
+    _, record = heard
     last = len(record.events)
     # Each of hundreds of answers looks like its neighbours.
-    for known in (*range(0, last - 6, max(7, last // 25)), *range(max(0, last - 6), last + 1)):
+    for known in (*range(0, last - 6, max(7, last // 12)), *range(max(0, last - 6), last + 1)):
         early = replace(record, events=record.events[:known], run=record.run.model_copy(update={"verdict": None}))
         for view in procedure.views:
             assert view.draw(early), f"{view.title} shows nothing after {known} events"
@@ -145,7 +147,7 @@ def test_every_view_draws_after_any_event_of_a_run(heard: Heard, procedure: Proc
 
 
 def test_stepping_gives_what_one_run_gives(home: Path, heard: Heard, procedure: Procedure) -> None:
-    house, whole = Courthouse(Settings(home=home)), heard.record
+    house, (before, whole) = Courthouse(Settings(home=home)), heard
     run = start(house, procedure)
     for done in range(len(whole.stages)):
         house.runner.step(run)
@@ -154,12 +156,12 @@ def test_stepping_gives_what_one_run_gives(home: Path, heard: Heard, procedure: 
         assert len(record.stages) == done + 1
     if record.run.status != "done":  # a verdict needs no step of its own where the last stage ends in it
         record = house.record(drive(house, run))
-    assert told(house, record) == told(heard.house, whole)
+    assert told(house, record) == told(before, whole)
     assert record.stages == whole.stages
 
 
 def test_a_run_killed_often_ends_as_an_unbroken_one(home: Path, heard: Heard, procedure: Procedure) -> None:
-    house, whole = Courthouse(Settings(home=home)), heard.record
+    house, (before, whole) = Courthouse(Settings(home=home)), heard
     run = start(house, procedure)
     house.close()
     environment = {**os.environ, "COURTROOM_HOME": str(home)}
@@ -170,11 +172,11 @@ def test_a_run_killed_often_ends_as_an_unbroken_one(home: Path, heard: Heard, pr
     assert kills >= 2
     assert record.run.status == "done"
     assert record.asked <= whole.asked  # an answer that was on record when the process died is not asked again
-    assert told(house, record) == told(heard.house, whole)
+    assert told(house, record) == told(before, whole)
 
 
 def test_a_fork_asks_only_what_its_change_reaches(heard: Heard, procedure: Procedure) -> None:
-    house, whole = heard.house, heard.record
+    house, whole = heard
     events, verdict, learned = told(house, whole)
     estimate = house.estimate(procedure.name, whole.case, whole.setup, 0, whole.run.id)
     fork = house.record(drive(house, house.fork(whole.run.id, whole.setup)))
@@ -191,7 +193,7 @@ def test_a_fork_asks_only_what_its_change_reaches(heard: Heard, procedure: Proce
 
 
 def test_the_json_holds_every_prompt_answer_and_vote(heard: Heard, procedure: Procedure) -> None:
-    house, record = heard.house, heard.record
+    house, record = heard
     exported = json.loads(report.as_json(record, house.answers))
     assert [EVENT.validate_python({k: v for k, v in event.items() if k != "at"}) for event in exported["events"]] == [
         event for _, event in record.events
@@ -217,7 +219,7 @@ def test_the_json_holds_every_prompt_answer_and_vote(heard: Heard, procedure: Pr
 
 
 def test_the_page_holds_every_prompt_answer_and_vote(heard: Heard, procedure: Procedure) -> None:
-    house, record = heard.house, heard.record
+    house, record = heard
     page = report.as_html(record, procedure, house.answers, house.media)
     text = unescape(page)
     messages = (message for call in record.calls for key in call.keys for message in house.answers.request(key))
@@ -226,9 +228,7 @@ def test_the_page_holds_every_prompt_answer_and_vote(heard: Heard, procedure: Pr
     values = {leaf for call in record.calls for leaf in leaves(call.value)}
     assert [wanted for wanted in prompts | replies | values if wanted not in text] == []
     assert [call.path for call in record.calls if f"<summary>{call.path} · " not in page] == []
-    for tally in record.tallies:
-        for vote in record.ballots[tally].values():
-            assert f"<td>{escape(record.member(vote.member).name)}" in page
     marks = {choice.name: f"{choice.mark} {choice.title}" for choice in procedure.about(record.case).choices}
     for vote in (vote for ballot in record.ballots.values() for vote in ballot.values()):
+        assert f"<td>{escape(record.member(vote.member).name)}" in page
         assert (marks[vote.choice] if vote.choice else "abstained") in page

@@ -8,8 +8,7 @@ import pytest
 
 from courtroom import Courthouse, ModelSpec, Record
 from courtroom.cases.labelled import Labelled, LabelledTask
-from courtroom.models.errors import ModelError
-from courtroom.models.request import Request
+from courtroom.models.request import ModelError, Request
 from courtroom.models.schema import schema_of
 from courtroom.procedures.courtroom_llm import views
 from courtroom.procedures.courtroom_llm.procedure import COURTROOM_LLM, pointed_to
@@ -49,9 +48,7 @@ def court(**told: Any) -> Scripted:
     return Scripted(reply=said)
 
 
-def hear(
-    house: Courthouse, model: Scripted | None = None, case: LabelledTask = TASK, seed: int = 0, **knobs: object
-) -> Record:
+def hear(house: Courthouse, model: Scripted | None = None, case: Any = TASK, seed: int = 0, **knobs: object) -> Record:
     """A run to its end, by a scripted model or offline."""
     if model:
         answered_by(house, model)
@@ -96,15 +93,11 @@ def test_under_paper_a_judge_hears_the_one_before_alone(house: Courthouse) -> No
     assert not [words for words in ("features", "passages", "reason") if words in told]
 
 
-@pytest.mark.parametrize(("rule", "outcome"), [("last", "fear"), ("majority", "joy")])
-def test_the_last_judge_or_the_majority_decides_as_set(house: Courthouse, rule: str, outcome: str) -> None:
-    model = court(judge=lambda request: {"label": "fear" if len(request.task.earlier) == 2 else "joy"})
-    assert hear(house, model, judges=3, decided_by=rule).run.verdict.outcome == outcome
-
-
-def test_of_judges_side_by_side_the_majority_counts(house: Courthouse) -> None:
+def test_the_last_judge_or_the_majority_decides_as_set(house: Courthouse) -> None:
     model = court(judge=lambda request: {"label": "fear" if request.tag.endswith("3") else "joy"})
-    assert hear(house, model, judges=3, structure="parallel").run.verdict.outcome == "joy"
+    assert hear(house, model, judges=3, decided_by="last").run.verdict.outcome == "fear"
+    assert hear(house, model, judges=3, decided_by="majority").run.verdict.outcome == "joy"
+    assert hear(house, model, judges=3, structure="parallel").run.verdict.outcome == "joy", "of judges side by side"
 
 
 def test_the_lot_gives_each_side_a_label_by_seed_and_text(house: Courthouse) -> None:
@@ -162,9 +155,8 @@ def test_no_member_is_given_the_known_label_of_the_text_it_hears_nor_a_copy_of_t
         *(("sequential", "judges", True), ("sequential", "nobody", False)),
     ],
 )
-def test_a_baseline_gives_the_label_alone_and_a_judge_its_reason_first_unless_the_setup_says_otherwise(
-    house: Courthouse, structure: str, reasons: str, reasoned: bool
-) -> None:
+def test_who_gives_its_reason_is_as_set(house: Courthouse, structure: str, reasons: str, reasoned: bool) -> None:
+    """By default a baseline gives the label alone, and a judge its reason first."""
     model = court(classify=lambda request: {"label": "fear" if request.tag.endswith("3") else "joy"})
     record = hear(house, model, structure=structure, judges=3, reasons=reasons, explain=False)
     asked = asked_for(model, "judge", "classify")
@@ -182,11 +174,21 @@ SIMILAR = {"both labels": ["joy", "fear"], "every label": ["joy", "fear", "anger
 
 
 @pytest.mark.parametrize("of", SIMILAR)
-def test_similar_cases_are_of_both_labels_of_every_label_or_the_nearest_overall(house: Courthouse, of: str) -> None:
+def test_similar_cases_are_of_the_labels_that_are_set(house: Courthouse, of: str) -> None:
     model = court(hear={"first": "fear", "second": "joy"})
     hear(house, model, judges=1, cases_of=of)
     (asked,) = [r.task for r in asked_for(model, "judge")]
     assert [one.label for one in asked.similar] == SIMILAR[of], "whichever label the hearing named first"
+    # With two labels both are in question, so judges and baselines are shown the very same cases.
+    two = tuple(item.model_copy(update={"label": "joy" if item.label == "joy" else "fear"}) for item in TASK.items)
+    case = TASK.model_copy(update={"labels": ("joy", "fear"), "items": two})
+    shown = []
+    for seed, structure in enumerate(("parallel", "single", "multiple"), 1):  # as another, each question is asked anew
+        model = court()
+        hear(house, model, case=case, structure=structure, judges=1, cases_of=of, seed=seed)
+        shown.append(asked_for(model, "judge", "classify")[0].task.similar)
+    assert shown[0] == shown[1] == shown[2]
+    assert len(shown[0]) == (1 if of == "any label" else 2)
 
 
 def test_similar_cases_can_be_drawn_at_random_by_the_seed(house: Courthouse) -> None:
@@ -215,20 +217,6 @@ def test_a_run_compares_texts_by_the_embedding_of_its_setup(house: Courthouse, m
     fork = house.fork(record.run.id, record.setup)  # the server is gone: what was seen is on record
     drive(house, fork)
     assert [found.hits for found in house.record(fork).retrievals] == [found.hits for found in record.retrievals]
-
-
-@pytest.mark.parametrize("of", SIMILAR)
-def test_a_shot_is_the_same_for_the_baselines(house: Courthouse, of: str) -> None:
-    """With two labels both are in question, so judges and baselines are shown the very same cases."""
-    two = tuple(item.model_copy(update={"label": "joy" if item.label == "joy" else "fear"}) for item in TASK.items)
-    case = TASK.model_copy(update={"labels": ("joy", "fear"), "items": two})
-    shown = []
-    for seed, structure in enumerate(("parallel", "single", "multiple")):
-        model = court()
-        hear(house, model, case=case, structure=structure, judges=1, cases_of=of, seed=seed)
-        shown.append(asked_for(model, "judge", "classify")[0].task.similar)
-    assert shown[0] == shown[1] == shown[2]
-    assert len(shown[0]) == (1 if of == "any label" else 2)
 
 
 @pytest.mark.parametrize(
@@ -299,7 +287,6 @@ def test_a_judge_is_told_of_similar_cases_only_where_there_are_some(house: Court
 
 def test_texts_of_one_group_are_kept_out_of_each_others_examples(house: Courthouse) -> None:
     case = house.library.case("statement-follows")
-    assert isinstance(case, LabelledTask)
     groups = {item.id: item.group for item in case.items if item.group}
     for structure in ("sequential", "nearest"):
         record = hear(house, case=case, structure=structure, texts=["e-07"])

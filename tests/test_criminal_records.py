@@ -3,6 +3,7 @@
 import json
 import re
 from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -18,6 +19,8 @@ from courtroom.errors import CaseError
 from courtroom.law import LONGEST, Term, defendants_in
 from tests.real import FOLDER, needs_real_data
 
+READ: dict[str, Any] = json.loads((Path(__file__).parent / "inputs/read.json").read_text(encoding="utf-8"))
+ENGLISH: dict[str, Any] = READ["verdictbench"]
 FACT = "被告人高某某在商场内窃得他人手机一部，价值2100元。"
 TERM = "term_of_imprisonment"
 MONTHS = {"death_penalty": False, "life_imprisonment": False, "imprisonment": 8}
@@ -35,15 +38,7 @@ def real(name: str) -> list[Any]:
     return [package.case for package in read_upload(path.name, path)]
 
 
-@pytest.mark.parametrize(
-    ("wrong", "told"),
-    [
-        ({"fact": FACT}, "`meta` is missing"),
-        ({"fact": "被告人\ud83d", "meta": {"relevant_articles": [264]}}, "holds half a character"),
-        ({"meta": {"accusation": ["盗窃"]}}, "`fact` must be the text"),
-        ({"fact": FACT, "meta": {"relevant_articles": [999]}}, "the Criminal Law has no article 999"),
-    ],
-)
+@pytest.mark.parametrize(("wrong", "told"), READ["wrong records"])
 def test_a_record_that_does_not_fit_is_named(wrong: dict[str, Any], told: str) -> None:
     whole = {"fact": FACT, "meta": {"relevant_articles": [264]}}
     with pytest.raises(CaseError, match="^cases.jsonl, line 2: ") as error:
@@ -114,18 +109,7 @@ def ask(question: Any, answer: Any) -> Any:
     return package.case
 
 
-@pytest.mark.parametrize(
-    ("question", "answer", "told"),
-    [
-        (FACT, "法条:刑法第999条", "has no article 999"),
-        (FACT, "法条:刑法第133条之一第1款、第264条至第266条", "does not name one article"),
-        (FACT, "刑期:无期，36个月", "is no term"),
-        (FACT, "上文涉及到的犯罪金额:1500元或7000元", "is no amount"),
-        ("下列正确的是?A:一;B:二;C:三。", "正确答案:C", "needs options A to D"),
-        ("下列正确的是?A:一;B:二;C:三;D:四。", "正确答案:AC", "one letter"),
-        ("事实:y", "something else", "of no task that is read here"),
-    ],
-)
+@pytest.mark.parametrize(("question", "answer", "told"), READ["uncertain answers"])
 def test_an_answer_that_is_not_certain_is_refused(question: str, answer: Any, told: str) -> None:
     with pytest.raises(CaseError, match=r"^task\.json: ") as error:
         ask(question, answer)
@@ -161,9 +145,7 @@ def test_records_checked_by_hand_are_read_right() -> None:
     assert read[198] == ("陆某", (194,), ("票据诈骗",))
     terms = [str(cases[line - 1].gold.term_of_imprisonment) for line in (1, 2, 38, 72, 199)]
     assert terms == ["144 months", "21 months", "life", "0 months", "108 months"]
-    articles, charges, without, with_text, choices, amounts = (
-        real(f"lawbench/3-{task}.jsonl") for task in (1, 3, 4, 5, 6, 7)
-    )
+    articles, charges, without, with_text, choices, amounts = (real(f"lawbench/3-{task}.jsonl") for task in "134567")
     assert (articles[135].gold.relevant_articles, articles[135].gold.charges) == ((384,), ("挪用公款",))
     assert charges[60].gold.charges == ("走私国家禁止进出口的货物、物品",)
     assert charges[199].gold.charges == ("受贿", "滥用职权")
@@ -173,32 +155,6 @@ def test_records_checked_by_hand_are_read_right() -> None:
         assert [n for n, case in enumerate(found, 1) if str(case.gold.term_of_imprisonment) == "life"] == [38, 55]
     assert (choices[1].gold.choice, choices[1].options[3]) == ("C", "甲应赔偿乙的损失")
     assert [amounts[place].gold.amount for place in (0, 1, 50, 187)] == [8500, 115_000, 6015, 1152]
-
-
-ENGLISH: dict[str, Any] = {
-    "case_id": 4711,
-    "category": "Small Appliances",
-    "product_info": {
-        "product_name": "Rice cooker",
-        "product_text": "Used twice, no scratches.",
-        "price": "¥129.50",
-        "order_time": "2025-06-01 10:00:00",
-        "delivery_time": "2025-06-03 18:30:00",
-        "status": "delivered",
-    },
-    "chat_history": [
-        {"role": "buyer", "content": "Does it heat?", "time": "2025-05-31 09:00:00"},
-        {"role": "seller", "content": "It does."},
-    ],
-    "buyer_evidence": [
-        {"text": "The lid is cracked.", "images": ["img/1.jpg", {"path": "img/2.jpg", "caption": "the crack"}]},
-        {"text": "Here it is once more.", "videos": ["vid/1.mp4"], "round": 2},
-    ],
-    "seller_evidence": [{"content": "It left me whole.", "image": "img/3.jpg"}],
-    "votes": [{"vote": "buyer", "reason": "The crack is plain."}] * 11
-    + [{"vote": "seller", "reason": "No proof."}] * 6,
-    "winner": "buyer",
-}
 
 
 def read(record: Any) -> Package:
@@ -228,36 +184,14 @@ def test_an_english_record_is_read_whole_and_written_again() -> None:
     assert again.case == case
 
 
-@pytest.mark.parametrize(
-    ("changes", "remark"),
-    [
-        ({"category": "Weapons"}, "The category (“Weapons”) is none of the five; “Other” is put in its place."),
-        ({"chat_history": [{"role": "platform", "text": "Hi"}]}, "Chat line 1 is by neither side (“platform”)"),
-        ({"winner": "seller"}, "The record names the seller as winner, but its votes say otherwise"),
-        ({"product_info": {"product": "Pot", "price": 5}}, "No currency was found; CNY is put in its place."),
-        ({"buyer_evidence": [{"text": "x", "images": [{"caption": "?"}]}]}, "is missing, so this medium was left out."),
-    ],
-)
+@pytest.mark.parametrize(("changes", "remark"), READ["doubtful records"])
 def test_what_is_doubtful_is_reported(changes: dict[str, Any], remark: str) -> None:
     remarks = read({**ENGLISH, **changes}).remarks
     assert any(remark in told for told in remarks), remarks
 
 
-@pytest.mark.parametrize(
-    ("votes", "winner", "counts"),
-    [
-        ([1, 1, 0], "seller", {"buyer": 1, "seller": 2}),
-        ([1, 1, 0], "buyer", {"buyer": 2, "seller": 1}),
-        ([{"vote": 0, "reason": "Thin."}, {"vote": 0}], "seller", {"buyer": 0, "seller": 2}),
-        (["1", "0"], "buyer", {}),
-        ([1, 1, 0], None, {}),
-        ([1, 1, 0], 1, {}),
-        ([2, 2, 1], "buyer", {}),
-    ],
-)
-def test_votes_as_numbers_count_where_the_winner_says_whose(
-    votes: list[Any], winner: str | None, counts: dict[str, int]
-) -> None:
+@pytest.mark.parametrize(("votes", "winner", "counts"), READ["votes"])
+def test_numbers_as_votes_follow_the_winner(votes: list[Any], winner: str | None, counts: dict[str, int]) -> None:
     package = read({**ENGLISH, "votes": votes, "winner": winner})
     assert package.case.real_counts() == counts
     assert any(remark.startswith("The votes are numbers") for remark in package.remarks)

@@ -45,11 +45,7 @@ def case(house: Courthouse) -> Dispute:
     return house.library.case(CASE)
 
 
-def with_evidence(case: Dispute, *pieces: Evidence) -> Dispute:
-    return case.model_copy(update={"evidence": pieces})
-
-
-def test_each_juror_examines_for_itself_and_only_once_over_all_rounds(house: Courthouse) -> None:
+def test_each_juror_examines_for_itself_and_only_once_over_all_rounds(house: Courthouse, jury: Jury) -> None:
     record = hear(house, consensus=1.0)
     # three pieces by the buyer, two by the seller; where one piece alone is left nothing is selected
     assert tasks(record) == {"extract": 5, "select": 15, "perceive": 25, "analyse": 5, "judge": 15, "summarise": 3}
@@ -58,11 +54,8 @@ def test_each_juror_examines_for_itself_and_only_once_over_all_rounds(house: Cou
     assert tasks(shared) == {"extract": 1, "select": 3, "perceive": 5, "analyse": 1, "judge": 15, "summarise": 3}
     assert tasks(hear(house, examination="shared", grounding_rounds=2))["perceive"] == 2 * 2, "so many for each side"
     assert {call.member for call in shared.calls if call.task == "perceive"} == {"examiner"}
-
-
-def test_grounding_ends_early_when_a_side_is_sufficiently_verified(house: Courthouse, jury: Jury) -> None:
     jury.sufficient = True
-    assert tasks(hear(house))["perceive"] == 5 * 2
+    assert tasks(hear(house, seed=1))["perceive"] == 5 * 2, "it ends early when a side is sufficiently verified"
 
 
 @pytest.mark.parametrize(
@@ -77,9 +70,7 @@ def test_grounding_ends_early_when_a_side_is_sufficiently_verified(house: Courth
         ("cyberjurors", {"extract": 5, "select": 15, "perceive": 25, "analyse": 5, "judge": 5, "summarise": 1}),
     ],
 )
-def test_a_variant_asks_what_its_row_in_the_paper_says(
-    house: Courthouse, variant: str, expected: dict[str, int]
-) -> None:
+def test_a_variant_asks_what_the_paper_says(house: Courthouse, variant: str, expected: dict[str, int]) -> None:
     record = hear(house, variant=variant)
     assert tasks(record) == expected
     assert bool(record.retrievals) == (variant == "cyberjurors")
@@ -96,12 +87,10 @@ def test_discussion_ends_when_the_majority_exceeds_the_threshold_not_at_it(house
     jury.votes = lambda request: "seller" if request.tag.endswith("juror-01") else "buyer"
     assert len(hear(house, consensus=0.8).tallies) == 3  # 4 of 5 is 0.8, not more
     assert len(hear(house, consensus=0.79).tallies) == 1
-
-
-def test_who_abstains_counts_among_those_who_could_agree(house: Courthouse, jury: Jury) -> None:
+    # Who abstains counts among those who could agree.
     jury.votes = lambda request: "neither" if request.tag.endswith("juror-01") else "buyer"
-    assert len(hear(house, consensus=0.8).tallies) == 3  # 4 of 5, although 4 of the 4 who voted
-    assert len(hear(house, consensus=0.8, empty_seats=(1,)).tallies) == 1, "an empty seat does not count"
+    assert len(hear(house, seed=1, consensus=0.8).tallies) == 3  # 4 of 5, although 4 of the 4 who voted
+    assert len(hear(house, seed=1, consensus=0.8, empty_seats=(1,)).tallies) == 1, "an empty seat does not count"
 
 
 def test_the_summary_after_the_last_round_is_the_rationale_of_the_verdict(house: Courthouse, jury: Jury) -> None:
@@ -226,9 +215,7 @@ def test_selection_and_perception_see_what_is_left_of_one_side(house: Courthouse
     assert taken not in {piece.id for piece in later.candidates}
 
 
-def test_after_perception_the_paper_sends_nobody_texts_of_the_evidence(
-    house: Courthouse, jury: Jury, case: Dispute
-) -> None:
+def test_after_perception_the_paper_sends_no_texts_of_evidence(house: Courthouse, jury: Jury, case: Dispute) -> None:
     hear(house, jury_size=2, wording="paper")
     sent = asked(jury, "analyse", "judge", "summarise")
     assert {request.task.name for request in sent} == {"analyse", "judge", "summarise"}
@@ -284,17 +271,16 @@ def test_the_clerk_knows_what_jurors_cite_of_a_shared_examination(house: Courtho
     assert all(words in text_of(clerk) for words in (*found, *norms))
 
 
-def test_a_juror_is_told_when_an_examined_piece_came_in(house: Courthouse, jury: Jury) -> None:
-    hear(house, house.library.case("camera-fungus"), jury_size=1, rounds=1)
-    assert "> seller-1 (submission 1, came in 2026-04-26 09:15), " in text_of(asked(jury, "judge")[0])
-
-
 def test_made_up_pictures_alone_are_called_illustrations(house: Courthouse, jury: Jury, case: Dispute) -> None:
     real = case.model_copy(update={"fictional": False})
     for heard, wording, told in ((case, "plain", True), (case, "paper", False), (real, "plain", False)):
         jury.asked.clear()
         hear(house, heard, jury_size=1, rounds=1, wording=wording)
         assert {"are drawn: take each as" in text_of(request) for request in jury.asked} == {told}
+    jury.asked.clear()
+    hear(house, house.library.case("camera-fungus"), jury_size=1, rounds=1)
+    told_when = "> seller-1 (submission 1, came in 2026-04-26 09:15), "
+    assert told_when in text_of(asked(jury, "judge")[0]), "when an examined piece came in"
 
 
 def test_earlier_clues_come_with_what_was_seen_and_what_it_argues(house: Courthouse, jury: Jury) -> None:
@@ -324,11 +310,9 @@ def test_examinations_that_differ_by_sampling_alone_are_asked_once_when_cold(hou
 
 
 @pytest.mark.parametrize("variant", ["baseline", "rules", "sr-cot", "iv-cot", "iv-cot-lite"])
-def test_a_single_model_is_not_told_of_a_jury_a_clerk_or_norms(
-    house: Courthouse, jury: Jury, case: Dispute, variant: str
-) -> None:
+def test_a_single_model_hears_of_no_jury_or_norms(house: Courthouse, jury: Jury, case: Dispute, variant: str) -> None:
     late = Evidence(id="seller-9", side="seller", text="A receipt was found behind the sofa.", late=True)
-    hear(house, with_evidence(case, *case.evidence, late), variant=variant, rules=())
+    hear(house, case.model_copy(update={"evidence": (*case.evidence, late)}), variant=variant, rules=())
     words = " ".join(text_of(request) for request in jury.asked).lower()
     others = ("jury", "juror", "clerk", "norm that", "norms", "vote", "those who decide", "whoever reads")
     assert not any(word in words for word in others)
@@ -351,7 +335,8 @@ def test_the_analysis_is_shown_key_frames_alone(house: Courthouse, jury: Jury, c
     clip = Medium(id="clip", kind="video", file="a.webm", sha256=kept)
     pieces = [p.model_copy(update={"media": (clip,) if p.id == "buyer-1" else ()}) for p in case.evidence]
     jury.seen = {"media_index": 0, "timestamp": "00:02-00:05"}
-    hear(house, with_evidence(case, *pieces), jury_size=1, rounds=1, model=ModelSpec(id="scripted", vision="yes"))
+    case = case.model_copy(update={"evidence": tuple(pieces)})
+    hear(house, case, jury_size=1, rounds=1, model=ModelSpec(id="scripted", vision="yes"))
 
     def labels(name: str) -> list[str]:
         wires = [to_wire(request.messages, house.media) for request in asked(jury, name)]
@@ -374,9 +359,7 @@ def test_a_dispute_never_meets_the_precedent_that_was_made_of_it(house: Courthou
     assert not any("decided just this case" in text_of(request) for request in jury.asked)
 
 
-def test_a_precedent_without_norms_takes_the_place_of_none_that_has_some(
-    house: Courthouse, jury: Jury, case: Dispute
-) -> None:
+def test_a_precedent_without_norms_displaces_none_that_has_some(house: Courthouse, jury: Jury, case: Dispute) -> None:
     text = dispute_text(case)
     bare = [
         precedent.model_copy(update={"id": f"bare-{n}", "dispute": f"{text}\n{n}", "norms": (), "category": "Other"})
@@ -394,7 +377,7 @@ def test_a_precedent_without_norms_takes_the_place_of_none_that_has_some(
 
 def test_a_precedent_is_the_whole_dispute_with_its_chat_and_what_its_media_show(case: Dispute) -> None:
     long = case.evidence[0].model_copy(update={"text": "The battery is weak. " * 400 + "That is all."})
-    precedent = from_dispute(with_evidence(case, long, *case.evidence[1:]))
+    precedent = from_dispute(case.model_copy(update={"evidence": (long, *case.evidence[1:])}))
     decided = (precedent.buyer_votes, precedent.seller_votes, precedent.winner, precedent.norms)
     assert decided == (case.jury.buyer, case.jury.seller, case.jury.winner, ())
     text = precedent.dispute

@@ -21,8 +21,8 @@ from courtroom.experiments.results import ExperimentResults
 from courtroom.experiments.spec import Experiment
 from courtroom.models.wire import to_wire
 from tests import forks
+from tests.driving import arms_of, drivers, until
 from tests.driving import done as driven
-from tests.driving import drivers, until
 from tests.openai_server import OpenAIServer
 from tests.postgres_server import PostgresServer
 from tests.test_experiments import SINGLE, TRIAL, spec, texts
@@ -80,12 +80,10 @@ def variables(postgres: PostgresServer, server: Gated, tmp_path_factory: pytest.
 def cluster(variables: dict[str, str]) -> Iterator[LocalCluster]:
     """A cluster of two workers, which are started again when they die."""
     forks.ready()
-    started = {
-        "distributed.worker.multiprocessing-method": "forkserver",
-        "distributed.admin.log-format": "%(name)s %(message)s",
-    }
-    two = {"n_workers": 2, "threads_per_worker": AT_ONCE}
-    with dask.config.set(started), LocalCluster(**two, env=variables, **HERE) as cluster:
+    started = {"distributed.worker.multiprocessing-method": "forkserver"}
+    started |= {"distributed.admin.log-format": "%(name)s %(message)s"}
+    two = {"n_workers": 2, "threads_per_worker": AT_ONCE, "env": variables}
+    with dask.config.set(started), LocalCluster(**two, **HERE) as cluster:
         yield cluster
 
 
@@ -106,10 +104,7 @@ def with_texts(house: Courthouse) -> Courthouse:
 def online(name: str, knobs: dict[str, Any] | None = None, **given: Any) -> Experiment:
     """Two arms that ask models of this name; one, where its settings are given."""
     every = {"one": SINGLE, "three": TRIAL} if knobs is None else {"a": knobs}
-    arms = [
-        {"name": arm, "procedure": "courtroom-llm", "model": f"openai/{name}-{arm}", "set": values}
-        for arm, values in every.items()
-    ]
+    arms = [{**arm, "model": f"openai/{name}-{arm['name']}"} for arm in arms_of(every)]
     return spec(name=name, arms=arms, **{"at_once": 2 * AT_ONCE, **given})
 
 
@@ -136,9 +131,8 @@ def answered(house: Courthouse, name: str) -> Counter[str]:
     return Counter(json.dumps(wire, sort_keys=True) for wire in wires)
 
 
-def test_a_cluster_gives_the_same_table_and_asks_once(
-    house: Courthouse, alone: Courthouse, cluster: LocalCluster, server: Gated
-) -> None:
+def test_a_cluster_asks_as_one_does(house: Courthouse, alone: Courthouse, cluster: LocalCluster, server: Gated) -> None:
+    """And gives the same table."""
     found = driven(house, online("same"))
     with Client(cluster) as client:  # Dask's profiler can stop a worker for good, with all that it has locked
         watched = client.run(lambda dask_worker: "profile" in dask_worker.periodic_callbacks)
@@ -217,22 +211,17 @@ def refused(house: Courthouse, dask: str) -> str:
     return str(error.value)
 
 
-def test_an_unusable_cluster_is_refused_in_a_sentence(
-    house: Courthouse, alone: Courthouse, cluster: LocalCluster, monkeypatch: pytest.MonkeyPatch
+def test_an_unusable_cluster_is_refused(
+    house: Courthouse, alone: Courthouse, on_postgres: str, monkeypatch: Any
 ) -> None:
     monkeypatch.setattr("courtroom.experiments.cluster.REACH_S", 1)
-    assert refused(alone, cluster.scheduler_address).startswith("A Dask cluster needs a store that its workers share.")
+    address = house.settings.dask
+    assert "has another store" in refused(Courthouse(Settings(home=alone.settings.home)), address)
+    assert refused(alone, address).startswith("A Dask cluster needs a store that its workers share.")
     assert "can't be reached. Start its scheduler" in refused(house, "tcp://127.0.0.1:1")
     with LocalCluster(n_workers=0, **HERE) as empty:
         assert "has no worker. Start one: dask worker" in refused(house, empty.scheduler_address)
     real = distributed.versions._version_cached
     newer = {"courtroom": "9.9"}  # here and for the scheduler, which is in this process
     monkeypatch.setattr("distributed.versions._version_cached", lambda name: newer.get(name) or real(name))
-    assert "one of them has" in refused(house, cluster.scheduler_address)
-
-
-def test_workers_with_another_store_are_refused(
-    house: Courthouse, cluster: LocalCluster, postgres: PostgresServer, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    monkeypatch.setenv("COURTROOM_DATABASE", postgres.fresh())
-    assert "has another store" in refused(Courthouse(Settings(home=tmp_path)), cluster.scheduler_address)
+    assert "one of them has" in refused(house, address)

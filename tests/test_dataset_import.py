@@ -16,7 +16,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from courtroom import Courthouse, CourtroomError, CriminalCase, LabelledTask
+from courtroom import Courthouse, CourtroomError
 from courtroom.datasets.draft import CHUNK_ROWS
 from courtroom.datasets.importing import Order
 from courtroom.datasets.selection import Selection
@@ -27,6 +27,8 @@ from tests.docs import ROOT
 from tests.driving import hearing
 from tests.real import FOLDER, needs_real_data
 
+FORMS = json.loads((Path(__file__).parent / "inputs/forms.json").read_text(encoding="utf-8"))
+"""Records of published forms, and what is read from them."""
 ROWS = [{"text": f"text {n}", "label": "joy" if n % 2 else "fear"} for n in range(6)]
 
 
@@ -47,8 +49,7 @@ def table(names: list[str] | None = None) -> pa.Table:
 
 
 def texts(desk: Desk, name: str = "set") -> list[tuple[str, str | None]]:
-    items = [row.case.items[0] for row in desk.rows(name) if isinstance(row.case, LabelledTask)]
-    return [(item.text, item.label) for item in items]
+    return [(row.case.items[0].text, row.case.items[0].label) for row in desk.rows(name)]
 
 
 EXPECTED = [(row["text"], row["label"]) for row in ROWS]
@@ -79,24 +80,9 @@ def test_every_file_form_gives_the_same_rows(desk: Desk, name: str, content: Any
     assert [row.number for row in desk.rows()] == list(range(6))
 
 
-CONFIGS = """---
-dataset_info:
-- config_name: rte
-  features: [{name: label, dtype: {class_label: {names: {'0': entailment, '1': not_entailment}}}}]
-- config_name: wnli
-  features: [{name: label, dtype: {class_label: {names: {'0': not_entailment, '1': entailment}}}}]
-configs:
-- config_name: rte
-  data_files: [{split: train, path: rte/train-*}, {split: validation, path: rte/validation-*}]
-- config_name: wnli
-  data_files: [{split: train, path: wnli/train-*}]
----
-"""
-
-
 def test_one_of_several_datasets_in_a_folder_is_chosen(desk: Desk) -> None:
     pairs = pa.table({"sentence1": ["A.", "B."], "sentence2": ["C.", "D."], "label": [0, -1], "idx": [0, 1]})
-    desk.write("README.md", CONFIGS)
+    desk.write("README.md", FORMS["card of several"])
     for path in ("rte/train", "rte/validation", "wnli/train"):
         desk.write(f"{path}-00000-of-00001.parquet", parquet(pairs))
     with pytest.raises(CourtroomError, match="several datasets: rte, wnli. Say which with --config"):
@@ -340,22 +326,12 @@ def test_a_split_of_disputes_becomes_a_base_of_precedents(house: Courthouse, tmp
     assert len(house.store.runs()) == 2, "what has norms is not distilled again"
 
 
-FORMS = json.loads((Path(__file__).parent / "inputs/forms.json").read_text(encoding="utf-8"))
-"""Records of published forms, and what is read from them."""
 FACTS = "经审理查明，被告人张某在商场内窃得他人手机一部，价值2100元。"
 
 
 def gold(desk: Desk) -> list[dict[str, Any]]:
     """What is known of each row's case, without what is not."""
-    cases = [row.case for row in desk.rows()]
-    return [case.gold.model_dump(exclude_none=True) for case in cases if isinstance(case, CriminalCase) and case.gold]
-
-
-def task(desk: Desk) -> LabelledTask:
-    """The first row's task."""
-    case = desk.rows()[0].case
-    assert isinstance(case, LabelledTask)
-    return case
+    return [row.case.gold.model_dump(exclude_none=True) for row in desk.rows() if row.case.gold]
 
 
 MONTHS = {"death_penalty": False, "life_imprisonment": False, "imprisonment": 8}
@@ -377,12 +353,7 @@ def test_cail_raw_and_flat_give_the_same_case(desk: Desk) -> None:
 
 
 def test_multiljp_gives_a_row_for_each_defendant(desk: Desk) -> None:
-    each = {
-        "[被告A]": {"accusations": ["盗窃罪"], "laws": [264, 25], "term": "有期徒刑一年六个月，缓刑二年"},
-        "[被告B]": {"accusations": ["盗窃罪", "诈骗罪"], "laws": [264, 266], "term": "拘役三个月"},
-    }
-    record = {"id": 7, "fact": "[被告A]与[被告B]共同盗窃。", "laws": [264, 25], "criminals_info": each, "relations": []}
-    desk.take(desk.write("data_test_v5.03.jsonl", [record]))
+    desk.take(desk.write("data_test_v5.03.jsonl", [FORMS["multiljp"]]))
     first, second = desk.rows()
     assert (first.case.defendants, second.case.defendants) == (("被告A", "被告B"), ("被告B", "被告A"))
     assert (first.group, first.split) == (second.group, "test")
@@ -394,13 +365,7 @@ def test_multiljp_gives_a_row_for_each_defendant(desk: Desk) -> None:
 
 
 def test_simucourt_keeps_criminal_cases_alone(desk: Desk) -> None:
-    case = {
-        "序号": 1, "案件名": "某人盗窃一审刑事判决书", "类别": "刑事", "案由": "盗窃", "案号": "（2023）某0115刑初1号",
-        "审理程序": "一审", "被告": "张某、李某", "原告诉请判令（公诉机关指控）": "起诉书指控被告人张某犯盗窃罪", "基本案情": FACTS,
-        "法院意见": "构成盗窃罪。", "引用法律条文1": "《中华人民共和国刑法》第二百六十四条", "引用法律条文2": "《中华人民共和国刑法》第六十七条第一款",
-        "引用法律条文3": "《中华人民共和国刑事诉讼法》第十五条", "引用法律条文4": "无", "刑事_罪名": "被告人犯盗窃罪、诈骗罪",
-        "刑事_刑期": "判处有期徒刑三年二个月", "刑事_罚金": "处罚金人民币四千元", "民事结果1": "无",
-    }  # fmt: skip
+    case = FORMS["simucourt"]
     civil = {**case, "序号": 2, "类别": "民事", "刑事_罪名": "无", "刑事_刑期": "无"}
     done = desk.take(desk.write("SimuCourt(1).json", [case, civil]))
     (row,) = desk.rows()
@@ -415,11 +380,7 @@ def test_simucourt_keeps_criminal_cases_alone(desk: Desk) -> None:
 
 
 def test_simcourt_takes_the_statement_with_the_masked_penalty(desk: Desk) -> None:
-    stated = "被告人李某甲醉酒驾驶。建议判处拘役"
-    known = {"term": 3.0, "fine": 2000.0, "reprieve": 0.0, "charge": ["危险驾驶罪"], "result": "判决如下：拘役三个月。"}
-    statements = {"prosecution_statement": f"{stated}三个月。", "prosecution_statement_sub": f"{stated}XX。"}
-    heard = {"evidence": [["1.书证：户籍证明", "2.鉴定意见"], []], "fact": "我酒后驾驶。"}
-    record = {"defendant_information": "被告人李某甲，男，1985年生。", **statements, **heard, **known}
+    record = FORMS["simcourt"]
     desk.write("data_LJP/12/data_anonymized.json", record)
     desk.write("data_LJP/2/data_anonymized.json", {**record, "charge": ["盗窃罪"]})
     desk.take()
@@ -474,5 +435,6 @@ def test_documents_come_with_their_summaries(desk: Desk, form: dict[str, Any]) -
 def test_labelled_texts_have_the_labels_of_their_files(desk: Desk, form: dict[str, Any]) -> None:
     assert desk.take(desk.write(form["file"], form["content"]), names=form["names"]).refused == 0
     assert [label for _, label in texts(desk)] == form["labels"]
-    assert task(desk).names == tuple(form["columns"])
-    assert set(filter(None, form["labels"])) <= set(task(desk).labels)
+    task: Any = desk.rows()[0].case
+    assert task.names == tuple(form["columns"])
+    assert set(filter(None, form["labels"])) <= set(task.labels)

@@ -19,9 +19,8 @@ from courtroom.experiments.plan import pinned, rows_of
 from courtroom.experiments.spec import parsed
 from courtroom.law import Term
 from courtroom.store.opening import open_store
-from tests import pages
 from tests.driving import done, shell
-from tests.pages import NASTY, ran, texts
+from tests.pages import NASTY, press, ran, texts
 from tests.test_dataset_import import fact
 
 
@@ -69,7 +68,8 @@ def test_the_version_is_the_contents_and_an_older_one_stays(datasets: Datasets) 
     assert datasets.database.connection.execute("SELECT count(*) FROM dataset_rows").fetchone()[0] == 3
 
 
-def test_rows_of_one_id_are_rows_of_their_own_however_their_id_ends(datasets: Datasets) -> None:
+def test_rows_of_one_id_are_rows_of_their_own(datasets: Datasets) -> None:
+    """However their id ends."""
     of_one_id = f"{'a' * 66}-row-1"
     rows = [Row(id=of_one_id, case=criminal(n).model_copy(update={"id": of_one_id})) for n in range(4)]
     kept = [one.id for one in datasets.rows("cases", datasets.add("cases", rows).version)]
@@ -154,6 +154,9 @@ def test_cases_alone_stay_of_which_all_is_known(datasets: Datasets) -> None:
     datasets.add("cases", [case(0), case(1, articles=()), case(2, charge=""), case(3, term=None), case(4, term=Term())])
     assert kept(datasets, complete=True) == ["c-0", "c-4"]
     assert kept(datasets, complete=True, split="test") == []
+    cut, whole = (next(datasets.rows("cases", wanted=Selection(cut=most))).case.facts for most in (5, 500))
+    assert cut == "被告人第0" + CUT_MARK, "cut facts say that they were cut"
+    assert CUT_MARK not in whole
 
 
 def test_cases_stay_whose_labels_another_dataset_has(datasets: Datasets) -> None:
@@ -189,14 +192,6 @@ def test_cases_of_an_amended_article_are_left_out(datasets: Datasets) -> None:
     assert kept(datasets, unchanged_by=["XII"], at_most=1) == ["c-1"], "the last of those that stay"
 
 
-def test_cut_facts_say_that_they_were_cut(datasets: Datasets) -> None:
-    datasets.add("cases", [case(0)])
-    (row,) = datasets.rows("cases", wanted=Selection(cut=5))
-    assert row.case.facts == "被告人第0" + CUT_MARK
-    (row,) = datasets.rows("cases", wanted=Selection(cut=500))
-    assert CUT_MARK not in row.case.facts
-
-
 def test_an_experiment_hears_and_learns_from_what_is_kept(tmp_path: Path) -> None:
     house = Courthouse(Settings(home=tmp_path))
     house.datasets.add("cases", [*(case(number) for number in range(6)), case(7, term=None), case(9, (263,), "抢劫")])
@@ -208,9 +203,7 @@ def test_an_experiment_hears_and_learns_from_what_is_kept(tmp_path: Path) -> Non
         "arms": [{"name": "VERDICT", "procedure": "verdict", "set": {"turns": 1}}],
     }
     experiment = parsed(values, "here")
-    assert [row.id for row in rows_of(house, experiment.teaches)] == ["c-4"], (
-        "of the last three thefts, over all splits"
-    )
+    assert [row.id for row in rows_of(house, experiment.teaches)] == ["c-4"], "of the last three thefts, in all splits"
     fixed, _ = pinned(experiment, {}, house)
     assert fixed.dataset.labels_of == f"benchmark@{house.datasets.info('benchmark').version}"
     found = done(house, experiment)
@@ -280,22 +273,10 @@ def test_tables_of_disputes_are_those_of_cyberjurors(datasets: Datasets) -> None
 
 
 def test_a_table_of_texts_is_that_of_courtroom_llm(datasets: Datasets) -> None:
-    def text(number: int) -> Row:
-        item = Labelled(id=f"t-{number}", text=f"text {number}", label="joy")
-        task = LabelledTask(id=item.id, title="T", labels=("joy", "fear"), question="Which?", items=(item,))
-        return Row(id=item.id, case=task, split="test")
-
-    datasets.add("emotion", map(text, range(2_000)))
+    datasets.add("emotion", (row(task(number, "joy"), split="test") for number in range(1_000)))
     ((_, found),) = printed_tables(datasets, "emotion")
-    assert found.to_dict("records") == [
-        {"split": "test", "labels": "joy, fear", "texts": 2_000, "500 of them, in per cent": 25.0}
-    ]
-
-
-def part() -> None:
-    from pages.parts.experiments.datasets import draw_datasets
-
-    draw_datasets()
+    told = {"split": "test", "labels": "joy, fear", "texts": 1_000, "500 of them, in per cent": 50.0}
+    assert found.to_dict("records") == [told]
 
 
 @pytest.fixture
@@ -306,15 +287,15 @@ def house(app_house: Courthouse, tmp_path: Path) -> Courthouse:
 
 
 def shown() -> AppTest:
-    return ran(AppTest.from_function(part, default_timeout=60))
+    part = "from pages.parts.experiments.datasets import draw_datasets\n\ndraw_datasets()\n"
+    return ran(AppTest.from_string(part, default_timeout=60))
 
 
-def press(app: AppTest, label: str, house: Courthouse | None = None) -> None:
-    """And wait for imports of a house to end, then draw again."""
-    pages.press(app, label)
-    if house:
-        house.dataset_imports.wait()
-        assert not app.run().exception, app.exception
+def imported(app: AppTest, house: Courthouse, label: str = "Import") -> None:
+    """Press a button that imports, and wait for the end."""
+    press(app, label)
+    house.dataset_imports.wait()
+    assert not app.run().exception, app.exception
 
 
 def test_from_a_path_to_figures_splits_and_a_check(house: Courthouse, tmp_path: Path) -> None:
@@ -323,7 +304,7 @@ def test_from_a_path_to_figures_splits_and_a_check(house: Courthouse, tmp_path: 
     source.write_text("".join(json.dumps(row) + "\n" for row in rows))
     app = shown()
     app.selectbox(key="dataset_path").select(source.name).run()
-    press(app, "Import", house)
+    imported(app, house)
     (info,) = house.datasets.newest()
     assert (info.name, info.count) == ("cail", 13)
     assert "cail: 13 rows are in; 1 records were refused" in texts(app).replace("\\", "")
@@ -351,14 +332,13 @@ def test_the_page_asks_for_names_of_numbers(house: Courthouse, tmp_path: Path) -
     source.write_text("index\tsentence1\tsentence2\tlabel\n0\tA.\tB.\t1\n1\tC.\tD.\t0\n")
     app = shown()
     app.selectbox(key="dataset_path").select(source.name).run()
-    press(app, "Import", house)
+    imported(app, house)
     assert "are numbers, and the file does not say what they mean" in texts(app)
     assert (house.datasets.newest(), house.datasets.pending()) == ([], []), "nothing is kept"
     app.text_input(key="dataset_name_WNLI_0").set_value("not_entailment")
     app.text_input(key="dataset_name_WNLI_1").set_value("entailment")
-    press(app, "Import with these names", house)
-    labels = [row.case.items[0].label for row in house.datasets.rows("WNLI") if isinstance(row.case, LabelledTask)]
-    assert labels == ["entailment", "not_entailment"]
+    imported(app, house, "Import with these names")
+    assert [row.case.items[0].label for row in house.datasets.rows("WNLI")] == ["entailment", "not_entailment"]
 
 
 def test_only_files_of_the_owners_folder_are_offered(house: Courthouse, tmp_path: Path) -> None:

@@ -32,7 +32,7 @@ from courtroom.knowledge.embedding import (
     embedding_of,
 )
 from courtroom.knowledge.litellm_embedding import AT_ONCE, LONGEST, LiteLLMEmbedding, longest
-from courtroom.models.errors import ModelError
+from courtroom.models.request import ModelError
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
 from tests.docs import ROOT
 from tests.driving import drive

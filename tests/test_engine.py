@@ -11,7 +11,7 @@ from courtroom.access import Access, Account, acts
 from courtroom.courthouse import LatestRecords
 from courtroom.engine.errors import NoSuchRun
 from courtroom.engine.run import Control
-from courtroom.models.errors import ModelError
+from courtroom.models.request import ModelError
 from tests.toy import Bench, ToySetup, side_by_member, toy
 
 

@@ -137,7 +137,7 @@ def test_the_table_adds_up_cells_that_are_ordinary_runs(house: Courthouse) -> No
     assert found.steady["one judge"].before is None, "the first arm has none before it"
     assert found.repeats_told[1].startswith("Over repeats, three judges: P ")
     assert [one["test"] for one in found.as_data()["pairs"][0]["others"]] == ["paired t", "Wilcoxon"]
-    head, _, first, second, *_ = markdown(found.table).splitlines()
+    head, _, first, second, *_ = markdown(found).splitlines()
     assert " | P over repeats | T against the arm above | Cases | " in head
     assert f" | {steady.before.statistic:.3g} | " in second
     assert " | – | " in first, "the first arm has none above it"
@@ -218,7 +218,7 @@ def test_a_knob_without_effect_leaves_an_arms_tokens_alone(house: Courthouse) ->
     assert spent[0].seconds == spent[1].seconds > 0, "in the same time, though one found its answers on record"
     paid = house.experiments.store.took(found.kept.id)
     assert sorted(cost.tokens for cost in paid.values()) == [0, spent[0].tokens], "one of them paid for both"
-    head, _, *lines = markdown(found.table).splitlines()
+    head, _, *lines = markdown(found).splitlines()
     assert head.endswith(" | Cases | Tokens a case | US$ a case |")
     assert [line.split(" | ")[-2] for line in lines[:2]] == [f"{spent[0].tokens / len(TEXTS):,.0f}"] * 2
 

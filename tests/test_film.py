@@ -11,7 +11,7 @@ from PIL import Image, ImageFont
 from courtroom import Courthouse, CourtroomError, Record
 from courtroom.engine.run import Control
 from courtroom.engine.services import OpenCall
-from courtroom.film import film, length, poster, scene_to_film, storyboard
+from courtroom.film import film, length, scene_to_film, storyboard
 from courtroom.film import picture as pictures
 from courtroom.film.picture import SIZES, Painter, fitted
 from courtroom.film.storyboard import CHARACTERS_A_SECOND, Shot
@@ -55,12 +55,12 @@ def test_a_gif_shows_the_moments_that_are_kept(scenes: dict[str, RoomScene], tmp
     scene = scenes["three rounds"]
     shots = [shot.model_copy(update={"kept": shot.kind in ("title", "verdict")}) for shot in storyboard(scene)]
     file = tmp_path / "film.gif"
-    film(scene, shots, file, shape="tall", theme="dark")
+    film(Painter(scene, "tall", "dark"), shots, file)
     with Image.open(file) as image:
         assert image.format == "GIF"
         assert getattr(image, "n_frames", 1) == 2
         assert max(image.size) == 800
-    assert poster(scene, shots).size == SIZES["wide"]
+    assert Painter(scene, "wide", "light").picture(shots[-1]).size == SIZES["wide"]
 
 
 def test_what_cannot_be_drawn_is_said(scenes: dict[str, RoomScene], monkeypatch: pytest.MonkeyPatch) -> None:

@@ -16,10 +16,9 @@ import pytest
 from aiohttp import web
 
 from courtroom.media.store import MediaStore
-from courtroom.models.errors import ModelError
 from courtroom.models.limits import Limits, Slot
 from courtroom.models.pool import ModelPool
-from courtroom.models.request import Reply, Request
+from courtroom.models.request import ModelError, Reply, Request
 from tests.openai_server import OpenAIServer, refusal
 from tests.say import question, there
 

@@ -20,10 +20,9 @@ from aiohttp import web
 from courtroom import Courthouse, ModelSpec
 from courtroom.media.store import MediaStore
 from courtroom.models.capabilities import CONTEXT, Capabilities
-from courtroom.models.errors import CannotSee, ModelError
 from courtroom.models.pool import Call, ModelPool
 from courtroom.models.repair import read_answer
-from courtroom.models.request import Reply
+from courtroom.models.request import CannotSee, ModelError, Reply
 from courtroom.models.schema import schema_of
 from courtroom.procedures.jurisagents.setup import JurisAgentsSetup
 from courtroom.store.opening import open_store

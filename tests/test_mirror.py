@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from courtroom import Budget, CaseError, Courthouse, CourtroomError, ModelSpec
-from courtroom.cases.ask import asked_with
 from courtroom.cases.criminal import CriminalCase, Gold, Trial
 from courtroom.cases.dispute import Dispute, Evidence
+from courtroom.cases.drafts import asked_with
 from courtroom.experiments.mirror import drafts, mirror_pairs, told, with_mirror
 from courtroom.experiments.outcome import Outcome
 from courtroom.experiments.spec import Arm, Experiment, read_toml

@@ -14,11 +14,11 @@ from aiohttp import web
 
 from courtroom import Courthouse, ModelSpec, Settings
 from courtroom.models import local
-from courtroom.models.connections import Connections
-from courtroom.models.errors import ModelError
+from courtroom.models.keys import PROVIDERS
 from courtroom.models.local import LocalServers, model_files
 from courtroom.models.offers import Offer, offers
-from courtroom.models.providers import PROVIDERS
+from courtroom.models.request import ModelError
+from courtroom.models.route import Connections
 from tests.driving import shell
 from tests.openai_server import OpenAIServer
 from tests.pages import house as house  # a fixture

@@ -1,4 +1,4 @@
-"""A store of the last version before Alembic is taken over: nothing is lost, and its runs replay. New stores have the same tables."""
+"""A store of the last version before revisions is taken over: nothing is lost, and its runs replay. New stores have the same tables."""
 
 import shutil
 import sqlite3
@@ -116,7 +116,7 @@ def test_a_takeover_that_is_killed_leaves_the_store_as_it_was(tmp_path: Path, be
     *states, after = killed("migrate", shutil.copytree(before, tmp_path / "home"))
     assert len(states) > 5
     assert len(set(states)) == 1, "half of it is never done"
-    assert (states[0].split()[0], after.split()[0]) == ("before", "alembic")
+    assert (states[0].split()[0], after.split()[0]) == ("before", "revisions")
     assert after.split()[2:] == states[0].split()[2:], "runs and events are all there"
 
 

@@ -166,7 +166,7 @@ def asked(house: Courthouse, server: OpenAIServer, papers: dict[str, bytes], *an
     left = list(answers)
     server.answer = lambda body: left.pop(0) if len(left) > 1 else left[0]
     spec = ModelSpec(id="openai/test", temperature=0.0)
-    return drafted(house, draft, spec, lambda piece: drafts.medium(draft, piece))
+    return drafted(house, drafts, draft, spec)
 
 
 def test_evidence_that_stands_in_the_papers_is_taken_over(house: Courthouse, server: OpenAIServer) -> None:

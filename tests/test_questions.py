@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 
 from courtroom import Case, CaseError, Courthouse, Record
 from courtroom.__main__ import app
-from courtroom.cases.ask import asked_with
+from courtroom.cases.drafts import asked_with
 from courtroom.cases.question import Party, Piece, Question, options_in
 from courtroom.datasets.row import Row
 from courtroom.experiments.spec import parsed

@@ -11,7 +11,7 @@ import pytest
 from courtroom import Courthouse, CourtroomError, Record, Settings, report
 from courtroom.engine.interventions import AddNote
 from courtroom.evaluation.comparison import compare
-from courtroom.models.connections import Connection
+from courtroom.models.route import Connection
 from courtroom.report.run_file import imported_id
 from tests.driving import drive, hearing, shell
 from tests.full_store import SMALL, full_store

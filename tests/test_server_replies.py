@@ -15,11 +15,10 @@ from courtroom import Courthouse, ModelSpec, Record, report
 from courtroom.media.store import MediaStore
 from courtroom.models import failures
 from courtroom.models.capabilities import VISION, Capabilities
-from courtroom.models.connections import Connection, Connections
-from courtroom.models.errors import ModelError
 from courtroom.models.pool import Call, ModelPool
 from courtroom.models.repair import read_answer
-from courtroom.models.request import Message, Reply, Request
+from courtroom.models.request import Message, ModelError, Reply, Request
+from courtroom.models.route import Connection, Connections
 from courtroom.shell.options import result
 from courtroom.store.opening import open_store
 from courtroom.store.writer import Writer

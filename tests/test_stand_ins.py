@@ -15,10 +15,10 @@ from courtroom.evaluation.turnout import turnout
 from courtroom.experiments.spec import Experiment
 from courtroom.film.picture import Painter
 from courtroom.language import speaking
-from courtroom.models.connections import Connection, Connections
+from courtroom.models.route import Connection, Connections
 from courtroom.models.spec import OFFLINE
 from courtroom.procedures.cyberjurors.tasks import PerceiveEvidence
-from pages.parts.shared.shown import literal
+from pages.parts.shared.words import literal
 from tests.driving import arms_of, hearing, shell
 from tests.furnished import copied
 from tests.openai_server import OpenAIServer, answer_for, refusal, texts_of
@@ -101,7 +101,7 @@ def test_who_is_missing_and_who_stood_in_is_said_everywhere(
     monkeypatch.setattr(
         Painter, "_text", lambda self, *given, **how: (drawn.append(given[0]), text(self, *given, **how))[1]
     )
-    films.poster(told, films.storyboard(told))
+    Painter(told, "wide", "light").picture(films.storyboard(told)[-1])
     assert "without a vote" in drawn
     assert MISSING in " ".join(drawn)
     with speaking("zh"):

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any, get_args
 
 from courtroom import Case, Courthouse, Doubt, Settings
-from courtroom.cases.ask import asked_with
 from courtroom.cases.dispute import Dispute, PrecedentBatch
+from courtroom.cases.drafts import asked_with
 from courtroom.cases.kinds import parse_case
 from courtroom.cases.question import Piece
 from courtroom.cases.readers.cail import convert_lawbench

@@ -11,7 +11,7 @@ from pydantic import Field, model_validator
 from courtroom.errors import CaseError
 from courtroom.language import N_
 from courtroom.media.medium import KeptFile, Medium, with_kept
-from courtroom.strict import Strict
+from courtroom.strict import Strict, option
 
 VOTES_TITLES = {
     "people": N_("The real jury"),
@@ -35,22 +35,17 @@ CaseT = TypeVar("CaseT", bound="Case")
 class Option(Strict):
     """Something that a case can be decided for."""
 
-    name: str
-    """In votes, answers and prompts."""
+    name: str = Field(description="In votes, answers and prompts.")
     title: str
-    is_party: bool = False
-    """Whether it is somebody who is found for, such as the buyer."""
-    pieces: tuple[str, ...] = ()
-    """What is put forward by those who want it."""
+    is_party: bool = Field(default=False, description="Whether it is somebody who is found for, such as the buyer.")
+    pieces: tuple[str, ...] = Field(default=(), description="What is put forward by those who want it.")
 
 
 class Brought(Strict):
     """A piece of what somebody brings for a case: a text, with or without pictures and videos."""
 
-    place: str = ""
-    """What it is given to, one of the case's `places`."""
-    source: str = ""
-    """Where it is from; empty: somebody wrote it for the case."""
+    place: str = Field(default="", description="What it is given to, one of the case's `places`.")
+    source: str = Field(default="", description="Where it is from; empty: somebody wrote it for the case.")
     text: str = ""
     round: int = 1
     media: tuple[Medium, ...] = ()
@@ -64,15 +59,6 @@ class Brought(Strict):
 def joined(given: Mapping[str, Any], name: str, pieces: Sequence[Brought]) -> str:
     """Return the text of a form's field, and the pieces that were given to the place of its name."""
     return "\n\n".join(filter(None, (given.get(name, ""), *(piece.words for piece in pieces if piece.place == name))))
-
-
-def option(default: Any, description: str | None = None, **bounds: Any) -> Any:
-    """Declare a field that is not written out where it says nothing, or what it says by default."""
-
-    def says_nothing(value: Any) -> bool:
-        return bool(value == default if default else not value)
-
-    return Field(default=default, description=description, exclude_if=says_nothing, **bounds)
 
 
 def unique(what: str, ids: Iterable[str]) -> None:
@@ -96,11 +82,10 @@ class Case(Strict):
     fictional: bool = Field(
         default=False, description="Written for demonstration; nobody in it is real, and pictures are illustrations."
     )
-    decided_by: Literal["people", "predicted", ""] = Field(
-        default="",
+    decided_by: Literal["people", "predicted", ""] = option(
+        "",
+        "Who cast the votes, or gave the judgment, on record: people (name the source), or a prediction.",
         title=N_("Who cast them"),
-        description="Who cast the votes, or gave the judgment, on record: people (name the source), or a prediction.",
-        exclude_if=lambda decided_by: not decided_by,
     )
 
     @model_validator(mode="after")
@@ -123,9 +108,12 @@ class Case(Strict):
         """Whether its pictures show what was made up for demonstration, and are no photos of anything."""
         return self.fictional and any(True for _ in self.media())
 
+    outcome_fields: ClassVar[Mapping[str, Any]] = {}
+    """The fields with the real outcome or gold labels, and what stands there where nobody knows it."""
+
     def blind(self) -> Self:
         """The case without anything that a member must not know: the real outcome, gold labels."""
-        return self
+        return self.model_copy(update=self.outcome_fields)
 
     has_options: ClassVar[bool] = False
     """Whether such a case is decided for one of `choices`, or of what members propose where there are none."""
@@ -164,10 +152,13 @@ class Case(Strict):
     in_rounds: ClassVar[bool] = False
     """Whether pieces are submitted in rounds."""
 
+    titles_of_places: ClassVar[Mapping[str, str]] = {}
+    """What a piece can be given to, name to title, where that does not depend on what a form holds."""
+
     @classmethod
     def places(cls, given: Mapping[str, Any]) -> Mapping[str, str]:
         """What a piece can be given to, name to title. `given`: what a form holds so far, by the fields' names."""
-        return {}
+        return cls.titles_of_places
 
     @classmethod
     def made(cls, given: dict[str, Any], pieces: Sequence[Brought]) -> Self:

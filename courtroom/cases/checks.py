@@ -57,16 +57,8 @@ def _sentence(item: Any) -> str:
     return f"{str(item['msg']).removeprefix('Value error, ').rstrip('.')}. Correct the value."
 
 
-MENTIONS = {
-    "image": re.compile(r"\b(photos?|pictures?|images?|screenshots?)\b|照片|图片|截图|如图|图中|见图", re.IGNORECASE),
-    "video": re.compile(r"\b(videos?|clips?|footage|recording)\b|视频|录像|录屏", re.IGNORECASE),
-}
-DENIED = re.compile(
-    r"\b(no|not|without|never|neither|any|missing)\b(\s+[^\s,;:.!?]+){0,2}\s*$|(没有?|无|未)[^。！？，；：]{0,8}$",
-    re.IGNORECASE,
-)
-"""What stands before a mention that says that there is no such medium."""
-FILE_NAMES = re.compile(r"[\w-]+\.(?:png|jpe?g|webp|gif|mp4|webm|mov|avi|mkv)(?![a-z0-9])", re.IGNORECASE)
+_PATTERNS = tomllib.loads((Path(__file__).parent / "mentions.toml").read_text(encoding="utf-8"))
+MENTIONS = {name: re.compile(pattern, re.IGNORECASE) for name, pattern in _PATTERNS.items()}
 ASCII_TAIL = re.compile(r"[!-~]+$")
 """Chinese runs into a file's name without a space."""
 
@@ -180,10 +172,10 @@ def _mentions(case: Dispute) -> Iterator[CheckFinding]:
         kinds = {medium.kind for other in case.by_side(piece.side) for medium in other.media}
         for kind, word in WORDS.items():
             said = (piece.text[: found.start()] for found in MENTIONS[kind].finditer(piece.text))
-            if kind not in kinds and not all(map(DENIED.search, said)):
+            if kind not in kinds and not all(map(MENTIONS["denied"].search, said)):
                 message = f"The text speaks of a {word}, but the {piece.side} has submitted none. Add it, or reword."
                 yield _warning(field, message)
-        for name in FILE_NAMES.findall(piece.text):
+        for name in MENTIONS["file_name"].findall(piece.text):
             tail = ASCII_TAIL.search(name)
             if not known & {name.casefold(), tail.group().casefold() if tail else ""}:
                 yield _warning(field, f"The text names {name}, which isn't among the media. Add it, or reword.")

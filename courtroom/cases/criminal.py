@@ -5,12 +5,12 @@ from typing import Any, Literal, Self
 
 from pydantic import Field, model_validator
 
-from courtroom.cases.case import JUDGMENT_TITLES, Brought, Case, Option, joined, option, unique
+from courtroom.cases.case import JUDGMENT_TITLES, Brought, Case, Option, joined, unique
 from courtroom.errors import CaseError
 from courtroom.language import N_
 from courtroom.law import Decided, Judgment, Statute, Term, bare_charge
 from courtroom.media.medium import Medium
-from courtroom.strict import Strict
+from courtroom.strict import Strict, option
 from courtroom.text.words import sentences
 
 Asked = Literal["judgment", "case_analysis", "crime_amount"]
@@ -107,6 +107,8 @@ class CriminalCase(Case):
 
     kind_title = "Criminal case"
     asks = ("facts", "defendants")
+    titles_of_places = {"facts": N_("Facts")}
+    outcome_fields = {"gold": None}
 
     def brief(self) -> tuple[str, ...]:
         """Who is charged, and what is asked where it isn't a judgment."""
@@ -123,10 +125,6 @@ class CriminalCase(Case):
             ("Defendants", "\n".join(self.defendants)),
         )
         return tuple((title, text) for title, text in lines if text)
-
-    @classmethod
-    def places(cls, given: Mapping[str, Any]) -> Mapping[str, str]:
-        return {"facts": N_("Facts")}
 
     @classmethod
     def made(cls, given: dict[str, Any], pieces: Sequence[Brought]) -> Self:
@@ -173,17 +171,13 @@ class CriminalCase(Case):
         if self.gold.amount is not None:
             return f"The right amount: {self.gold.amount:,.2f} yuan"
         if self.gold.each:
-            return f"{self.judgment_title} · " + " · ".join(
-                f"{one.name}: {self.gold.decided(one.name)}" for one in self.gold.each
-            )
+            each = (f"{one.name}: {self.gold.decided(one.name)}" for one in self.gold.each)
+            return " · ".join((self.judgment_title, *each))
         real = str(self.gold.decided())
         return f"{self.judgment_title} · {real}" if real else ""
 
     def with_addition(self, text: str, side: str) -> Self:
         return self.model_copy(update={"facts": f"{self.facts}\n{text}"})
-
-    def blind(self) -> Self:
-        return self.model_copy(update={"gold": None})
 
 
 class FirstDraft(Strict):
@@ -276,13 +270,9 @@ class Trial(Case):
 
     @property
     def choices(self) -> tuple[Option, ...]:
+        is_party = self.matter == "civil"
         return tuple(
-            Option(
-                name=side,
-                title=SIDE_TITLES[side],
-                is_party=self.matter == "civil",
-                pieces=self.proof if side == self.sides[0] else self.defence,
-            )
+            Option(name=side, title=SIDE_TITLES[side], is_party=is_party, pieces=self.evidence(side))
             for side in self.sides
         )
 

@@ -1,17 +1,17 @@
 """An e-commerce dispute: transaction, chat history, evidence by side (CyberJurors, sections 3 and 4)."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 from itertools import chain, count, groupby
 from typing import Any, ClassVar, Literal, Self, get_args
 
 from pydantic import Field, model_validator
 
-from courtroom.cases.case import Brought, Case, Option, joined, option, unique
+from courtroom.cases.case import Brought, Case, Option, joined, unique
 from courtroom.errors import CaseError
 from courtroom.language import N_
 from courtroom.media.medium import Medium
-from courtroom.strict import Strict
+from courtroom.strict import Strict, option
 
 Side = Literal["buyer", "seller"]
 SIDES: tuple[Side, Side] = ("buyer", "seller")
@@ -104,23 +104,17 @@ class Dispute(Case):
 
     def sections(self) -> tuple[tuple[str, str], ...]:
         deal = self.transaction
-        lines = (
-            (
-                N_("What was ordered"),
-                "\n".join(filter(None, (", ".join(filter(None, (deal.product, deal.cost))), deal.description))),
-            ),
+        ordered = ", ".join(filter(None, (deal.product, deal.cost)))
+        lines = [
+            (N_("What was ordered"), "\n".join(filter(None, (ordered, deal.description)))),
             (N_("Chat"), "\n".join(f"{line.speaker}: {line.text}" for line in self.chat)),
             (N_("What the buyer asks for"), self.claim),
-        )
+        ]
         titles = {"buyer": N_("Evidence of the buyer"), "seller": N_("Evidence of the seller")}
-        pieces = (
-            (
-                titles[piece.side],
-                "\n".join((f"{piece.id}: {piece.text}", *(one.description for one in piece.media if one.description))),
-            )
-            for piece in self.evidence
-        )
-        return tuple((title, text) for title, text in (*lines, *pieces) if text)
+        for piece in self.evidence:
+            shown = filter(None, (one.description for one in piece.media))
+            lines.append((titles[piece.side], "\n".join((f"{piece.id}: {piece.text}", *shown))))
+        return tuple((title, text) for title, text in lines if text)
 
     kind_title = "Dispute"
     over: ClassVar[str] = "an order on an online marketplace"
@@ -128,26 +122,14 @@ class Dispute(Case):
     burden: ClassVar[str] = "buyer has to prove the claim"
     has_options = True
     asks = (
-        "category",
-        "transaction.product",
-        "transaction.price",
-        "transaction.currency",
-        "transaction.condition",
-        "transaction.ordered_at",
-        "transaction.delivered_at",
-        "jury.buyer",
-        "jury.seller",
-        "decided_by",
-        "source",
-        "claim",
-        "transaction.description",
-        "chat",
+        *("category", "transaction.product", "transaction.price", "transaction.currency", "transaction.condition"),
+        *("transaction.ordered_at", "transaction.delivered_at"),
+        *("jury.buyer", "jury.seller", "decided_by", "source"),
+        *("claim", "transaction.description", "chat"),
     )
     in_rounds = True
-
-    @classmethod
-    def places(cls, given: Mapping[str, Any]) -> Mapping[str, str]:
-        return {"buyer": N_("Buyer"), "seller": N_("Seller"), "description": N_("Listing")}
+    titles_of_places = {"buyer": N_("Buyer"), "seller": N_("Seller"), "description": N_("Listing")}
+    outcome_fields = {"jury": None}
 
     @classmethod
     def made(cls, given: dict[str, Any], pieces: Sequence[Brought]) -> Self:
@@ -178,9 +160,6 @@ class Dispute(Case):
 
     def brief(self) -> tuple[str, ...]:
         return tuple(filter(None, (self.category, self.transaction.cost, f"{len(self.evidence)} pieces of evidence")))
-
-    def blind(self) -> Self:
-        return self.model_copy(update={"jury": None})
 
     @property
     def right(self) -> tuple[str, int] | None:

@@ -14,7 +14,7 @@ from courtroom.cases.archives import Archive, Beside, read_within
 from courtroom.cases.case import Case
 from courtroom.cases.kinds import case_kinds, parse_case
 from courtroom.cases.readers import cail, texts, verdictbench
-from courtroom.cases.readers.tables import MOST_COMPARED, looks_labelled
+from courtroom.cases.readers.tables import MOST_COMPARED, looks_labelled, task_from_rows
 from courtroom.errors import CaseError
 from courtroom.media.store import MediaStore
 from courtroom.text.encoding import decoded
@@ -192,8 +192,10 @@ def _from_text(
     told = tuple(filter(None, [remark]))
     plain = [row for row in objects if "kind" not in row and not _reader(row)]
     if 2 * len(plain) > len(objects) and looks_labelled(name for row in plain for name in row):
-        case, remarks = texts.task(where, (replace(row, place=row.place or "the file") for row in records), labels)
-        yield Package(case, remarks=(*told, *remarks))
+        with texts.named(where):
+            read = task_from_rows((replace(row, place=row.place or "the file") for row in records), labels)
+            case, remarks = texts.task(where, read, remark)
+        yield Package(case, remarks=remarks)
         return
     for row in records:
         at = f"{where}, {row.place}" if row.place else where

@@ -7,11 +7,11 @@ from typing import Any, Literal, Self
 
 from pydantic import Field, field_validator, model_validator
 
-from courtroom.cases.case import Brought, Case, joined, option, unique
+from courtroom.cases.case import Brought, Case, joined, unique
 from courtroom.cases.readers.tables import MAX_TEXT, task_from_text
 from courtroom.errors import CaseError
 from courtroom.language import N_
-from courtroom.strict import Strict
+from courtroom.strict import Strict, option
 
 LONGEST = 200_000
 """Characters; about 40,000 English words, more than most models can read at once."""
@@ -27,6 +27,8 @@ class Document(Case):
 
     kind_title = "Document"
     asks = ("text",)
+    titles_of_places = {"text": N_("Text")}
+    outcome_fields = {"reference": ""}
 
     @field_validator("text")
     @classmethod
@@ -39,9 +41,6 @@ class Document(Case):
             )
         return text
 
-    def blind(self) -> Self:
-        return self.model_copy(update={"reference": ""})
-
     def on_record(self) -> Any:
         return {"reference": self.reference} if self.reference else None
 
@@ -51,10 +50,6 @@ class Document(Case):
 
     def sections(self) -> tuple[tuple[str, str], ...]:
         return tuple(pair for pair in (("Text", self.text), ("Reference summary", self.reference)) if pair[1])
-
-    @classmethod
-    def places(cls, given: Mapping[str, Any]) -> Mapping[str, str]:
-        return {"text": N_("Text")}
 
     @classmethod
     def made(cls, given: dict[str, Any], pieces: Sequence[Brought]) -> Self:
@@ -109,6 +104,7 @@ class LabelledTask(Case):
 
     kind_title = "Labelled task"
     asks = ("items",)
+    titles_of_places = {"items": N_("Table")}
 
     @model_validator(mode="after")
     def _whole(self) -> Self:
@@ -161,9 +157,8 @@ class LabelledTask(Case):
     def choosable(self, field: str) -> Mapping[str, str]:
         if field != "texts":
             return {}
-        return {"all": f"all {len(self.items)} texts"} | {
-            item.id: f"{item.id}: {item.text[:60]}" for item in self.items
-        }
+        each = {item.id: f"{item.id}: {item.text[:60]}" for item in self.items}
+        return {"all": f"all {len(self.items)} texts"} | each
 
     def on_record(self) -> Any:
         return {item.id: item.label for item in self.items if item.label is not None}
@@ -197,10 +192,6 @@ class LabelledTask(Case):
         more = f"\nand {len(self.items) - 200} more" if len(self.items) > 200 else ""
         lines = (("Question", self.question), ("Labels", ", ".join(self.labels)), ("Texts", texts + more))
         return tuple(pair for pair in lines if pair[1])
-
-    @classmethod
-    def places(cls, given: Mapping[str, Any]) -> Mapping[str, str]:
-        return {"items": N_("Table")}
 
     @classmethod
     def made(cls, given: dict[str, Any], pieces: Sequence[Brought]) -> Self:

@@ -10,7 +10,7 @@ from typing import Any
 from courtroom.cases.archives import Archive
 from courtroom.cases.labelled import LONGEST
 from courtroom.cases.readers import office
-from courtroom.cases.readers.pdf import PICTURES, SCAN, page_pictures, read_pages
+from courtroom.cases.readers.pdf import page_pictures, read_pages
 from courtroom.errors import CaseError, CourtroomError
 from courtroom.media.medium import MediumKind
 from courtroom.media.pictures import ENDINGS as MEDIA
@@ -150,7 +150,7 @@ def _pictures(source: str, data: bytes, remarks: list[str]) -> list[Piece]:
 def _pdf(name: str, data: bytes) -> Papers:
     """Each page as text; as a picture too where it shows more than its text says."""
     read = read_pages(name, data)
-    shown = sorted({*read.by_page.get(SCAN, ()), *read.by_page.get(PICTURES, ())})
+    shown = sorted({*read.by_page.get("scan", ()), *read.by_page.get("pictures", ())})
     if len(shown) > MAX_PIECES:
         raise CaseError(f"{name} has {len(shown)} pages with pictures; {MAX_PIECES} are allowed. Split it.")
     drawn = dict(zip(shown, page_pictures(name, data, shown), strict=True))
@@ -160,7 +160,7 @@ def _pdf(name: str, data: bytes) -> Papers:
         pieces.append(Piece(source, text=text))
         if number in drawn:
             pieces.append(Piece(source, medium=drawn[number]))
-    return Papers(tuple(pieces), read.told(name, SCAN, PICTURES))
+    return Papers(tuple(pieces), read.told(name, "scan", "pictures"))
 
 
 def _telegram(name: str, data: bytes) -> str:

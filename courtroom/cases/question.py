@@ -57,6 +57,7 @@ class Question(Case):
     asks = ("question", "options", "parties", "outcome")
     has_options = True
     parts_title = N_("material")
+    outcome_fields = {"outcome": ""}
 
     @field_validator("options")
     @classmethod
@@ -84,28 +85,22 @@ class Question(Case):
         unique("media ids", (medium.id for medium in self.media()))
         return self
 
+    def _brought_for(self, answer: str) -> tuple[str, ...]:
+        """The texts of those who want an answer; where it is empty, those of nobody who wants any."""
+        wanted = {party.name: party.wants for party in self.parties}
+        return tuple(piece.text for piece in self.material if piece.text and wanted.get(piece.by, "") == answer)
+
     @property
     def choices(self) -> tuple[Option, ...]:
-        wanted = {party.name: party.wants for party in self.parties}
-        return tuple(
-            Option(
-                name=letter,
-                title=option,
-                pieces=tuple(piece.text for piece in self.material if piece.text and wanted.get(piece.by) == option),
-            )
-            for letter, option in zip(LETTERS, self.options, strict=False)
-        )
+        letters = zip(LETTERS, self.options, strict=False)
+        return tuple(Option(name=letter, title=one, pieces=self._brought_for(one)) for letter, one in letters)
 
     @property
     def for_nobody(self) -> tuple[str, ...]:
-        wanted = {party.name: party.wants for party in self.parties}
-        return tuple(piece.text for piece in self.material if piece.text and not wanted.get(piece.by))
+        return self._brought_for("")
 
     def media(self) -> Iterator[Medium]:
         return (medium for piece in self.material for medium in piece.media)
-
-    def blind(self) -> Self:
-        return self.model_copy(update={"outcome": ""})
 
     def real_outcome(self) -> str:
         return self.outcome

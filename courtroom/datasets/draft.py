@@ -8,22 +8,10 @@ from dataclasses import dataclass, field, replace
 from itertools import chain, count
 from typing import Any
 
-from courtroom.cases.case import Case
-from courtroom.cases.labelled import Labelled
-from courtroom.datasets.row import (
-    Problem,
-    SharedFields,
-    category_of,
-    fingerprint,
-    margin_of,
-    numbers_of,
-    outcome_of,
-    text_of,
-)
+from courtroom.datasets.row import IncomingRow, Problem, SharedFields, columns_of, fingerprint, text_of
 from courtroom.errors import CourtroomError
 from courtroom.store.connection import StoreConnection
 from courtroom.store.database import Database, marks
-from courtroom.text.languages import language_of
 
 CHUNK_ROWS = 500
 MAX_KEPT_PROBLEMS = 1_000
@@ -31,28 +19,6 @@ MAX_KEPT_PROBLEMS = 1_000
 
 class WrittenElsewhere(CourtroomError):
     """Another process writes the same draft, or has given it up."""
-
-
-@dataclass(frozen=True)
-class IncomingRow:
-    """One row on its way into the store: what a record becomes, or one of several."""
-
-    case: Case | Labelled
-    id: str = ""
-    """As its form gives it, any text or number; empty where it has none of its own."""
-    category: str = ""
-    split: str | None = None
-    """None: that of its file."""
-    group: str = ""
-    asked: str = ""
-    """What is asked, where several rows have one text: a task, a defendant."""
-    number: int = 0
-    place: str = ""
-    once: bool = False
-    """Whether a row with this id and the same text that is there already takes its place."""
-    remarks: tuple[str, ...] = ()
-    frame: SharedFields | None = None
-    """Of a text of a labelled task: what it shares with the others; the labels where they are known beforehand."""
 
 
 @dataclass
@@ -160,7 +126,7 @@ class DatasetDraft:
             name = next(name for name in names if name not in there and not self._there(db, {name}))
             line = replace(line, id=name)
             there[line.id] = print_
-            rows.append((self.number, number, *_columns(line, text, print_)))
+            rows.append((self.number, number, *columns_of(line, text, print_)))
             if line.split:
                 splits.append((self.number, number, line.split))
             number += 1
@@ -170,25 +136,6 @@ class DatasetDraft:
         names = [*names]
         sql = f"SELECT id, fingerprint FROM dataset_rows WHERE content = ? AND id IN ({marks(names)})"
         return dict(db.execute(sql, (self.number, *names)).fetchall())
-
-
-def _columns(line: IncomingRow, text: str, print_: bytes) -> tuple[Any, ...]:
-    case = line.case
-    return (
-        line.id,
-        (line.category or category_of(case))[:200],
-        line.group,
-        line.asked,
-        line.number,
-        line.place,
-        outcome_of(case)[:400],
-        len(text),
-        language_of(text) if isinstance(case, Labelled) else case.language,
-        margin_of(case),
-        print_,
-        json.dumps(numbers_of(case)),
-        case.model_copy(update={"id": line.id}).model_dump_json(),
-    )
 
 
 def version_of(db: StoreConnection, dataset: int, content: int, kind: str, frame: str) -> str:

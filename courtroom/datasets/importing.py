@@ -1,37 +1,42 @@
-"""Files become a dataset: streamed, with what is wrong reported record by record, gone on with after a kill."""
+"""Files become a dataset: streamed, with what is wrong reported record by record, gone on with after a kill; also while
+a person does something else."""
 
 import hashlib
 import logging
 import re
+import threading
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import closing, suppress
-from dataclasses import dataclass, replace
+from contextvars import copy_context
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from pydantic import BaseModel, Field, ValidationError
 
+from courtroom.access import Access, for_server, needs
 from courtroom.cases.case import Case
 from courtroom.cases.checks import check, explain
 from courtroom.cases.files import Package
 from courtroom.cases.labelled import Labelled
 from courtroom.cases.readers import tables
 from courtroom.cases.readers.tables import NumberedLabels
-from courtroom.datasets.draft import CHUNK_ROWS, IncomingRow, WrittenElsewhere
+from courtroom.datasets.draft import CHUNK_ROWS, WrittenElsewhere
 from courtroom.datasets.forms import form_of, named
 from courtroom.datasets.forms.criminal import is_relevance, relevance_in
 from courtroom.datasets.forms.form import Context, Form, row_id
 from courtroom.datasets.forms.texts import DOCUMENTS
 from courtroom.datasets.records import Damaged, Reading
-from courtroom.datasets.row import DatasetInfo, ImportCounts, LeftOut, Problem, SharedFields
+from courtroom.datasets.row import DatasetInfo, ImportCounts, IncomingRow, LeftOut, Problem, SharedFields
 from courtroom.datasets.source import SourceFile, fingerprint, parts
 from courtroom.datasets.statistics import MAX_KEPT_PLACES, counted
 from courtroom.datasets.store import Datasets
 from courtroom.errors import CaseError, CourtroomError, shown
 from courtroom.language import N_
 from courtroom.media.store import MediaStore
+from courtroom.store.connection import passing
 from courtroom.strict import Strict
 from courtroom.text.table import TableRow, column_name
 
@@ -50,8 +55,7 @@ class ImportState(BaseModel):
     """How far an import is, as it is kept with each chunk."""
 
     part: int = 0
-    records: int = 0
-    """Of this file."""
+    records: int = Field(default=0, description="Of this file.")
     taken: int = 0
     refused: int = 0
     read: int = 0
@@ -194,7 +198,7 @@ class Import:
 
     def _part(self, number: int, part: SourceFile, skip: int) -> None:
         """Read a file behind its first `skip` records."""
-        reading, done = self._reading(part), skip
+        reading, done = Reading(part, self._order.encoding, self._columns_renamed), skip
         try:
             for record in reading.records(skip):
                 self.now.remarks |= {f"{part.name}: {remark}": 1 for remark in reading.remarks}
@@ -260,9 +264,6 @@ class Import:
             if column_name(name) in self._columns_renamed or column_name(name) not in new
         }
 
-    def _reading(self, part: SourceFile) -> Reading:
-        return Reading(part, self._order.encoding, tuple(self._columns_renamed))
-
     def _look(self) -> None:
         """Find the form and the column of the labels from the first records of each file, whichever is damaged. Raises
         `CourtroomError`: a column to be renamed is not there, or a person must say which column has the labels."""
@@ -299,7 +300,7 @@ class Import:
             self.now.remarks[f"Columns that the form “{form.title}” does not read were left out: {listed}."] = 1
         if form.labels_in:
             columns = {column_name(name) for name in self._renamed(dict(met))}
-            self.now.label = tables.label_of(columns)
+            self.now.label = tables.first_in(tables.LABEL, columns)
             if not self.now.label and not (self._order.labels or self._order.names):
                 raise CourtroomError(f"{self._order.source} has no column of labels. Name it with --rename OLD=label.")
             if doubt := tables.labels_from(self.now.label, columns):
@@ -311,7 +312,8 @@ class Import:
         for part in self._files:
             if is_relevance(part) or looked > MOST_LOOKED_AT:
                 continue
-            with closing(self._reading(part).records()) as records, suppress(Damaged):
+            reading = Reading(part, self._order.encoding, self._columns_renamed)
+            with closing(reading.records()) as records, suppress(Damaged):
                 for record in islice(records, LOOKED_AT):
                     looked += 1
                     if not record.fault and isinstance(record.cells, dict):
@@ -408,7 +410,7 @@ class Import:
             now.why[reason] = number + 1, [*places, problem.place][:MAX_KEPT_PLACES]
         self._draft.put(lines, now.model_dump(mode="json"), problems)
         read = sum(self._sizes[:part]) + min(position, self._sizes[part] if part < len(self._sizes) else 0)
-        self._progress(self.now.taken, self.now.refused, read / sum(self._sizes))
+        self._progress(now.taken, now.refused, read / sum(self._sizes))
         if self._stopped():
             raise Stopped(f"The import of “{self._order.name}” is stopped; go on with it at any time.")
 
@@ -428,3 +430,90 @@ class Import:
 def _kind_of_remark(remark: str) -> str:
     """Remarks that differ only in a number are one kind; what is quoted stays."""
     return re.sub(r"(“[^”]*”)|\d[\d.,]*", lambda found: found[1] or "…", remark)
+
+
+@dataclass
+class ImportProgress:
+    """How far an import is, and what has come of it."""
+
+    order: Order
+    taken: int = 0
+    refused: int = 0
+    share: float = 0.0
+    running: bool = True
+    error: str = ""
+    asks: tuple[str, ...] = ()
+    """Numbers that stand for labels, whose names a person must give before it can go on."""
+    done: Imported | None = None
+    stopped: threading.Event = field(default_factory=threading.Event, repr=False)
+
+
+class DatasetImports:
+    """All imports that this process works on, by the datasets' names. `uploads`: where files wait to be taken in."""
+
+    def __init__(self, datasets: Datasets, media: MediaStore, uploads: Path) -> None:
+        self._datasets, self._media, self._uploads = datasets, media, uploads
+        self.under_way: dict[str, ImportProgress] = {}
+        self._threads: list[threading.Thread] = []
+
+    @needs(Access.RUN)
+    def run(self, order: Order, progress: Progress = lambda taken, refused, share: None) -> Imported:
+        """Import to the end, in the caller's own thread; see `Import`."""
+        return Import(self._datasets, self._media, order, progress).run()
+
+    @needs(Access.RUN)
+    def begin(self, order: Order) -> ImportProgress:
+        """Import in the background. Raises `CourtroomError`: a dataset of this name is being imported."""
+        before = self.under_way.get(order.name)
+        if before is not None and before.running:
+            raise CourtroomError(f"“{order.name}” is being imported. Wait for it, or give another name.")
+        self._datasets.claim(order.name)  # here, as the thread works for nobody
+        state = self.under_way[order.name] = ImportProgress(order)
+        work = for_server(copy_context()).run
+        thread = threading.Thread(target=work, args=(self._work, state), name=f"import-{order.name}", daemon=True)
+        self._threads.append(thread)
+        thread.start()
+        return state
+
+    @needs(Access.RUN)
+    def keep(self, name: str, data: bytes) -> Path:
+        """An upload as a file, under its content, so that its import can be gone on with after a restart."""
+        folder = self._uploads / hashlib.sha256(data).hexdigest()[:16]
+        folder.mkdir(parents=True, exist_ok=True)
+        path = folder / Path(name).name
+        if not path.exists():
+            part = path.with_name(f"{path.name}.part")  # one name: what a killed process left is written over
+            part.write_bytes(data)
+            part.replace(path)
+        return path
+
+    def wait(self) -> None:
+        for thread in self._threads:
+            thread.join()
+
+    def close(self) -> None:
+        """Stop imports after the chunk that they are in; they can be gone on with."""
+        for state in self.under_way.values():
+            state.stopped.set()
+        self.wait()
+        self._threads.clear()
+
+    def _work(self, state: ImportProgress) -> None:
+        def progress(taken: int, refused: int, share: float) -> None:
+            state.taken, state.refused, state.share = taken, refused, share
+
+        try:
+            state.done = Import(self._datasets, self._media, state.order, progress, state.stopped.is_set).run()
+            if (source := Path(state.order.source)).is_relative_to(self._uploads):
+                source.unlink(missing_ok=True)
+                with suppress(OSError):  # the same content under another name lies there too
+                    source.parent.rmdir()
+        except CourtroomError as error:
+            state.error = str(error)
+            state.asks = error.values if isinstance(error, NumberedLabels) else ()
+        except Exception as error:
+            why = passing(error).partition(";")[0]
+            state.error = f"{why or 'The import stopped; the log says why'}. Go on with it: what is in stays in."
+            log.exception("import of %s", state.order.name)
+        finally:
+            state.running = False

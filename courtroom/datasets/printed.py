@@ -43,9 +43,7 @@ def printed_tables(
 def _by_split(facts: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
     """Give all rows, then those of each split, the usual ones first."""
     yield ALL, facts
-    splits = sorted(
-        set(facts.split) - {""}, key=lambda split: (split not in USUAL, USUAL.index(split) if split in USUAL else 0)
-    )
+    splits = sorted(set(facts.split) - {""}, key=lambda split: USUAL.get(split, len(USUAL)))
     yield from ((split, facts[facts.split == split]) for split in splits)
 
 
@@ -107,14 +105,10 @@ def _disputes(rows: Iterable[Row]) -> Tables:
     )
     yield "CyberJurors, table 6: categories and winners of each split", pd.DataFrame(of_splits)
     numbers = ["pictures", "videos", "rounds", *(f"{side}'s pieces" for side in SIDES)]
-    of_cases = pd.DataFrame(
-        {
-            "mean": facts[numbers].mean().round(2),
-            "most": facts[numbers].max(),
-            "cases with any": (facts[numbers] > 0).sum(),
-        }
-    )
-    yield "CyberJurors, table 1 and figures 3 (e) and (f): media and evidence of a case", _flat(of_cases, "what")
+    counts = facts[numbers]
+    of_cases = {"mean": counts.mean().round(2), "most": counts.max(), "cases with any": (counts > 0).sum()}
+    what = "CyberJurors, table 1 and figures 3 (e) and (f): media and evidence of a case"
+    yield what, _flat(pd.DataFrame(of_cases), "what")
     decided = facts[facts.winner != ""]
     if decided.empty:
         return

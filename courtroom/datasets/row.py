@@ -4,6 +4,7 @@ import hashlib
 import json
 import re
 import unicodedata
+from dataclasses import dataclass
 from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field, SerializeAsAny
@@ -13,7 +14,9 @@ from courtroom.cases.criminal import CriminalCase, Gold
 from courtroom.cases.dispute import Dispute
 from courtroom.cases.kinds import parse_case
 from courtroom.cases.labelled import Document, Labelled, LabelledTask
+from courtroom.errors import CourtroomError
 from courtroom.strict import Strict
+from courtroom.text.languages import language_of
 
 
 class Row(Strict):
@@ -33,6 +36,23 @@ class Row(Strict):
     number: int = Field(default=0, ge=0, description="Position of its record in its file, from 0.")
     place: str = Field(default="", description="File and line that it is from.")
 
+    def incoming(self, kind: str, frame: "SharedFields | None") -> "IncomingRow":
+        """The row on its way into a dataset of a kind, whose labelled texts share a frame. Raises `CourtroomError`:
+        it is none of it."""
+        case = self.case
+        if case.kind != kind:
+            raise CourtroomError(
+                f"{self.id} is of the kind “{case.kind}”, the rows before it are of “{kind}”. Keep one kind."
+            )
+        values = {name: getattr(self, name) for name in Row.model_fields}
+        if not isinstance(case, LabelledTask):
+            return IncomingRow(**values)
+        if len(case.items) != 1 or SharedFields.of(case) != frame:
+            raise CourtroomError(
+                f"{self.id} must hold one text and have the same labels and question as the row before it."
+            )
+        return IncomingRow(**values | {"case": case.items[0]})
+
 
 class DatasetInfo(Strict):
     """One version of a dataset as listed."""
@@ -49,10 +69,8 @@ class DatasetInfo(Strict):
 class Problem(Strict):
     """Why a record was not taken in."""
 
-    place: str
-    """File and line."""
-    message: str
-    """Names the field, and says what to do."""
+    place: str = Field(description="File and line.")
+    message: str = Field(description="Names the field, and says what to do.")
 
     def __str__(self) -> str:
         return f"{self.place}: {self.message}"
@@ -64,8 +82,7 @@ class PendingDataset(Strict):
     name: str
     source: str
     taken: int
-    order: str
-    """What was ordered, as JSON: enough to go on."""
+    order: str = Field(description="What was ordered, as JSON: enough to go on.")
 
 
 class LeftOut(Strict):
@@ -73,8 +90,7 @@ class LeftOut(Strict):
 
     reason: str
     records: int
-    places: tuple[str, ...]
-    """File and line of the first ones."""
+    places: tuple[str, ...] = Field(description="File and line of the first ones.")
 
     def __str__(self) -> str:
         more = ", ..." if self.records > len(self.places) else ""
@@ -84,24 +100,16 @@ class LeftOut(Strict):
 class ImportCounts(Strict):
     """The counts that an import ends with; they are kept with the dataset."""
 
-    read: int
-    """Records."""
+    read: int = Field(description="Records.")
     rows: int
-    left_out: int
-    """Records of which no row was made."""
+    left_out: int = Field(description="Records of which no row was made.")
     why: tuple[LeftOut, ...] = ()
-    label: str = ""
-    """The column that the labels are from, of a table of labelled texts."""
-    blank: int
-    """Rows whose outcome is not known."""
-    blanks: tuple[str, ...] = ()
-    """File and line of the first ones."""
-    contradictory: int
-    """Texts with several outcomes where one is asked for."""
-    repeated: int
-    """Rows that repeat an earlier one."""
-    near: int
-    """Pairs of rows that say nearly the same, among those compared."""
+    label: str = Field(default="", description="The column that the labels are from, of a table of labelled texts.")
+    blank: int = Field(description="Rows whose outcome is not known.")
+    blanks: tuple[str, ...] = Field(default=(), description="File and line of the first ones.")
+    contradictory: int = Field(description="Texts with several outcomes where one is asked for.")
+    repeated: int = Field(description="Rows that repeat an earlier one.")
+    near: int = Field(description="Pairs of rows that say nearly the same, among those compared.")
     compared: int
     removed: dict[str, int] = {}
     """Rows that a person has taken out since, by what they were."""
@@ -128,9 +136,6 @@ class ImportCounts(Strict):
         return lines
 
 
-_NOT_TEXT = re.compile(r"[\W_]+")
-
-
 class SharedFields(Strict):
     """What all texts of a labelled dataset share."""
 
@@ -141,20 +146,37 @@ class SharedFields(Strict):
     source: str = Field(default="", max_length=400)
     fictional: bool = False
 
+    @classmethod
+    def of(cls, task: LabelledTask) -> "SharedFields":
+        return cls(**{name: getattr(task, name) for name in cls.model_fields})
+
     def task(self, item: Labelled, pool: str) -> LabelledTask:
         """The task with this one text; its examples are found in the pool."""
         title = " ".join(item.text.split())
-        return LabelledTask(
-            id=item.id,
-            title=title[:80] + ("…" if len(title) > 80 else ""),
-            pool=pool,
-            items=(item,),
-            **self.model_dump(),
-        )
+        title = title[:80] + ("…" if len(title) > 80 else "")
+        return LabelledTask(id=item.id, title=title, pool=pool, items=(item,), **self.model_dump())
 
 
-def frame_of(task: LabelledTask) -> SharedFields:
-    return SharedFields(**{name: getattr(task, name) for name in SharedFields.model_fields})
+@dataclass(frozen=True)
+class IncomingRow:
+    """One row on its way into the store: what a record becomes, or one of several."""
+
+    case: Case | Labelled
+    id: str = ""
+    """As its form gives it, any text or number; empty where it has none of its own."""
+    category: str = ""
+    split: str | None = None
+    """None: that of its file."""
+    group: str = ""
+    asked: str = ""
+    """What is asked, where several rows have one text: a task, a defendant."""
+    number: int = 0
+    place: str = ""
+    once: bool = False
+    """Whether a row with this id and the same text that is there already takes its place."""
+    remarks: tuple[str, ...] = ()
+    frame: SharedFields | None = None
+    """Of a text of a labelled task: what it shares with the others; the labels where they are known beforehand."""
 
 
 def unpacked(body: str, frame: SharedFields | None, pool: str) -> Case:
@@ -188,8 +210,8 @@ def text_of(case: Case | Labelled) -> str:
 
 def fingerprint(text: str) -> bytes:
     """The same for texts that differ only in white space, punctuation, case and width of letters."""
-    plain = _NOT_TEXT.sub("", unicodedata.normalize("NFKC", text).casefold())
-    return hashlib.sha256(plain.encode(errors="surrogatepass")).digest()[:16]
+    letters = re.sub(r"[\W_]+", "", unicodedata.normalize("NFKC", text).casefold())
+    return hashlib.sha256(letters.encode(errors="surrogatepass")).digest()[:16]
 
 
 def outcome_of(case: Case | Labelled) -> str:
@@ -249,3 +271,23 @@ def numbers_of(case: Case | Labelled) -> dict[str, float]:
     if isinstance(case, Document):
         return {"summary characters": len(case.reference)} if case.reference else {}
     return {"second text characters": len(case.second)} if isinstance(case, Labelled) and case.second else {}
+
+
+def columns_of(line: IncomingRow, text: str, print_: bytes) -> tuple[Any, ...]:
+    """What the table of rows holds of a row besides its dataset and its position, in the order of its columns."""
+    case = line.case
+    return (
+        line.id,
+        (line.category or category_of(case))[:200],
+        line.group,
+        line.asked,
+        line.number,
+        line.place,
+        outcome_of(case)[:400],
+        len(text),
+        language_of(text) if isinstance(case, Labelled) else case.language,
+        margin_of(case),
+        print_,
+        json.dumps(numbers_of(case)),
+        case.model_copy(update={"id": line.id}).model_dump_json(),
+    )

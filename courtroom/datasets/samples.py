@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from courtroom.cases.labelled import LabelledTask
 from courtroom.cases.library import Library
-from courtroom.datasets.row import DatasetInfo, Row, frame_of
+from courtroom.datasets.row import DatasetInfo, Row, SharedFields
 from courtroom.datasets.store import Datasets
 
 SOURCE = "bundled with Courtroom"
@@ -64,7 +64,7 @@ def bring_sample(datasets: Datasets, library: Library, name: str) -> bool:
 def _rows(library: Library, sample: CaseSample) -> Iterator[Row]:
     cases = [library.case(name) for name in sample.cases]
     if isinstance(task := cases[0], LabelledTask):  # each of its texts is a task of its own
-        cases = [frame_of(task).task(item, pool="") for item in task.items]
+        cases = [SharedFields.of(task).task(item, pool="") for item in task.items]
     for number, case in enumerate(cases):
         yield Row(id=case.id, case=case, category=str(getattr(case, "category", "")), number=number, place=SOURCE)
 

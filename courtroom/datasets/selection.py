@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import BeforeValidator, Field
 
-from courtroom.cases.case import Case, option
+from courtroom.cases.case import Case
 from courtroom.cases.criminal import CriminalCase, Gold
 from courtroom.cases.labelled import Document
 from courtroom.datasets.draft import CHUNK_ROWS
@@ -21,7 +21,7 @@ from courtroom.law import articles_compared, charges_compared
 from courtroom.settings import DATA
 from courtroom.store.connection import StoredRow, read
 from courtroom.store.database import Database, marks
-from courtroom.strict import Strict
+from courtroom.strict import Strict, option
 
 AMENDMENTS = DATA / "amendments.toml"
 VERSION_MARK = "@"
@@ -191,7 +191,7 @@ POOL = "dataset-"
 """What the names of pools of examples begin with that are datasets."""
 EXAMPLES = ("examples", "train")
 """Splits whose texts are the examples for all others; of a dataset without such a split, each text has all others."""
-USUAL = ("train", "validation", "test")
+USUAL = {"train": 0, "validation": 1, "test": 2}
 MAX_SPLIT_CHARACTERS = 14
 
 
@@ -200,7 +200,7 @@ def splits_of(database: Database, dataset: int) -> dict[str, int]:
     rows = database.execute(
         "SELECT split, count(*) FROM dataset_splits WHERE dataset = ? GROUP BY split ORDER BY min(seq)", (dataset,)
     )
-    found = sorted(rows, key=lambda row: USUAL.index(row[0]) if row[0] in USUAL else len(USUAL))
+    found = sorted(rows, key=lambda row: USUAL.get(row[0], len(USUAL)))
     return {row[0]: row[1] for row in found}
 
 
@@ -277,15 +277,9 @@ def _pool(database: Database, dataset: int, version: str | None) -> str:
 
 
 def _row(row: StoredRow, frame: SharedFields | None, pool: str, cut: int | None) -> Row:
-    return Row(
-        id=row["id"],
-        case=_cut(unpacked(row["body"], frame, pool), cut),
-        category=row["category"],
-        split=row["split"] or "",
-        group=row["grp"],
-        number=row["number"],
-        place=row["place"],
-    )
+    known = {name: row[name] for name in ("id", "category", "number", "place")}
+    case = _cut(unpacked(row["body"], frame, pool), cut)
+    return Row(case=case, split=row["split"] or "", group=row["grp"], **known)
 
 
 CUT_MARK = " […]"

@@ -10,6 +10,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice, pairwise
 from typing import Any
 
+from pydantic import Field
+
 from courtroom.datasets.row import BANDS, DatasetInfo, ImportCounts, LeftOut, text_of
 from courtroom.datasets.selection import Line, Preparation, Selection, text_and_asked, together
 from courtroom.datasets.store import Datasets
@@ -41,17 +43,13 @@ class SplitCounts(Strict):
     """Numbers of one split, or of all rows."""
 
     rows: int
-    known: int
-    """Rows whose outcome is known."""
-    categories: dict[str, int]
-    """By size, the largest first; so too outcomes."""
+    known: int = Field(description="Rows whose outcome is known.")
+    categories: dict[str, int] = Field(description="By size, the largest first; so too outcomes.")
     outcomes: dict[str, int]
     languages: dict[str, int]
     length: Spread
-    lengths: tuple[int, ...]
-    """Rows of each class of `LENGTHS`, one more than there are bounds."""
-    margins: dict[str, int]
-    """Rows by band of the margin on record; empty where there are no votes."""
+    lengths: tuple[int, ...] = Field(description="Rows of each class of `LENGTHS`, one more than there are bounds.")
+    margins: dict[str, int] = Field(description="Rows by band of the margin on record; empty where there are no votes.")
     numbers: dict[str, Spread]
     """What else is counted in cases of this kind, such as articles, months, pictures."""
     classes: dict[str, dict[str, int]]
@@ -125,9 +123,8 @@ def _classes(values: Iterable[float], most: float) -> dict[str, int]:
         found = Counter(int(value) for value in values)
         return {str(number): found[number] for number in range(int(most) + 1)}
     places = Counter(bisect_right(NUMBERS, value) - 1 for value in values)
-    names = [str(low) if high - low == 1 else f"{low:,} to {high - 1:,}" for low, high in pairwise(NUMBERS)] + [
-        f"{NUMBERS[-1]:,} and more"
-    ]
+    names = [str(low) if high - low == 1 else f"{low:,} to {high - 1:,}" for low, high in pairwise(NUMBERS)]
+    names.append(f"{NUMBERS[-1]:,} and more")
     return {names[place]: places[place] for place in range(bisect_right(NUMBERS, most))}
 
 
@@ -160,8 +157,7 @@ class Near(Strict):
 
     rows: tuple[str, str]
     splits: tuple[str, str]
-    alike: float
-    """Shingles that both have, by all that either has (Jaccard index)."""
+    alike: float = Field(description="Shingles that both have, by all that either has (Jaccard index).")
 
 
 class NearDuplicates(Strict):
@@ -169,8 +165,7 @@ class NearDuplicates(Strict):
 
     pairs: tuple[Near, ...]
     found: int
-    across: int
-    """Pairs whose rows are in different splits."""
+    across: int = Field(description="Pairs whose rows are in different splits.")
     compared: int
     rows: int
 
@@ -251,23 +246,16 @@ class Findings(Strict):
     """What was found in a dataset. Lists hold at most the first 50; the numbers count all."""
 
     info: DatasetInfo
-    repeated: int
-    """Rows whose text an earlier row has, asked for the same."""
+    repeated: int = Field(description="Rows whose text an earlier row has, asked for the same.")
     duplicates: tuple[Same, ...]
-    leaked: int
-    """Texts that are in more than one split."""
+    leaked: int = Field(description="Texts that are in more than one split.")
     leaks: tuple[Same, ...]
-    parted: tuple[str, ...]
-    """Records whose rows are in more than one split."""
-    contradicted: int
-    """Texts that have several outcomes where one is asked for."""
+    parted: tuple[str, ...] = Field(description="Records whose rows are in more than one split.")
+    contradicted: int = Field(description="Texts that have several outcomes where one is asked for.")
     contradictions: tuple[Same, ...]
-    unknown: int
-    """Rows whose outcome is not known."""
-    refused: int
-    """Records that were not taken in when it was imported."""
-    missing: dict[str, tuple[str, ...]]
-    """By split, categories of other splits that it lacks."""
+    unknown: int = Field(description="Rows whose outcome is not known.")
+    refused: int = Field(description="Records that were not taken in when it was imported.")
+    missing: dict[str, tuple[str, ...]] = Field(description="By split, categories of other splits that it lacks.")
 
     @property
     def clean(self) -> bool:

@@ -13,32 +13,10 @@ from typing import Any
 from courtroom.access import Access, Resource, needs
 from courtroom.cases.case import Case
 from courtroom.cases.labelled import Example, LabelledTask
-from courtroom.datasets.draft import CHUNK_ROWS, DatasetDraft, IncomingRow, forget, version_of
-from courtroom.datasets.row import (
-    DatasetInfo,
-    ImportCounts,
-    PendingDataset,
-    Problem,
-    Row,
-    SharedFields,
-    frame_of,
-    parsed,
-)
-from courtroom.datasets.selection import (
-    EVERY,
-    POOL,
-    VERSION_MARK,
-    Labels,
-    Line,
-    Preparation,
-    Selection,
-    labels_in,
-    left_out,
-    missing,
-    numbers_of,
-    rows_of,
-    splits_of,
-)
+from courtroom.datasets import selection
+from courtroom.datasets.draft import CHUNK_ROWS, DatasetDraft, forget, version_of
+from courtroom.datasets.row import DatasetInfo, ImportCounts, PendingDataset, Problem, Row, SharedFields, parsed
+from courtroom.datasets.selection import EVERY, POOL, VERSION_MARK, Labels, Line, Preparation, Selection, labels_in
 from courtroom.errors import CourtroomError
 from courtroom.sharing import changing, give_up, listed, take
 from courtroom.store.connection import StoredRow, read
@@ -93,31 +71,26 @@ class Datasets:
         """Imports that have not come to their end, oldest first."""
         fits, values = listed("dataset", "datasets.name")
         rows = self.database.execute(
-            f"SELECT * FROM datasets WHERE version IS NULL AND {fits} ORDER BY id", values
-        ).fetchall()
+            f"SELECT name, source, state, orders FROM datasets WHERE version IS NULL AND {fits} ORDER BY id", values
+        )
         return [
-            PendingDataset(
-                name=row["name"],
-                source=row["source"],
-                taken=json.loads(row["state"]).get("taken", 0),
-                order=row["orders"],
-            )
-            for row in rows
+            PendingDataset(name=name, source=source, taken=json.loads(state).get("taken", 0), order=order)
+            for name, source, state, order in rows
         ]
 
     def rows(self, name: str, version: str | None = None, wanted: Selection = EVERY) -> Iterator[Row]:
         """Rows in the dataset's own order. Raises `CourtroomError`: there is no such dataset, split or row."""
         dataset = self._row(name, version)
         split, ids = wanted.split, wanted.ids
-        if split is not None and split not in (known := splits_of(self.database, dataset["id"])):
+        if split is not None and split not in (known := selection.splits_of(self.database, dataset["id"])):
             raise CourtroomError(f"“{name}” has no split “{split}”. It has: {', '.join(known) or 'none'}.")
-        if ids is not None and (unknown := missing(self.database, dataset, ids)):
+        if ids is not None and (unknown := selection.missing(self.database, dataset, ids)):
             raise CourtroomError(f"“{name}” has no row {', '.join(unknown[:5])}. See `datasets show {name}`.")
         if wanted.cut and dataset["kind"] not in CUT_KINDS:
             raise CourtroomError(f"Facts and documents alone can be cut; “{name}” has neither. Leave out `cut`.")
         gone = self.left_out(name, version, wanted).values()
-        numbers = numbers_of(self.database, dataset, wanted, {line.seq for lines in gone for line in lines})
-        return rows_of(self.database, dataset, numbers, wanted.cut)
+        numbers = selection.numbers_of(self.database, dataset, wanted, {line.seq for lines in gone for line in lines})
+        return selection.rows_of(self.database, dataset, numbers, wanted.cut)
 
     def left_out(self, name: str, version: str | None, wanted: Preparation) -> dict[str, list[Line]]:
         """Return the rows that a preparation leaves out, by why. Raises `CourtroomError`: there is no such dataset, or
@@ -128,7 +101,7 @@ class Datasets:
         other, _, of = wanted.labels_of.partition(VERSION_MARK)
         allowed = self.labels(other, of or None) if other else frozenset()
         labelled = not steps <= {"distinct", "consistent"}
-        return left_out(self.lines(name, version, labelled), wanted, allowed)
+        return selection.left_out(self.lines(name, version, labelled), wanted, allowed)
 
     def labels(self, name: str, version: str | None = None) -> frozenset[Hashable]:
         """Return all labels of a dataset, as measures compare them."""
@@ -178,7 +151,8 @@ class Datasets:
         dataset = found and self.database.row("SELECT * FROM datasets WHERE version = ? ORDER BY id", (found[1],))
         if not found or not dataset:
             return
-        for row in rows_of(self.database, dataset, numbers_of(self.database, dataset, Selection(split=found[2]))):
+        numbers = selection.numbers_of(self.database, dataset, Selection(split=found[2]))
+        for row in selection.rows_of(self.database, dataset, numbers):
             if isinstance(row.case, LabelledTask) and (item := row.case.items[0]).label is not None:
                 yield Example(**{**item.model_dump(), "id": f"{row.case.under(item.label)}item/{item.id}"})
 
@@ -196,9 +170,9 @@ class Datasets:
             first = chunk[0].case
             kind = kind or first.kind
             if frame is None and isinstance(first, LabelledTask):
-                frame = frame_of(first)
+                frame = SharedFields.of(first)
             done += len(chunk)
-            draft.put([_line(row, kind, frame) for row in chunk], {"taken": done})
+            draft.put([row.incoming(kind, frame) for row in chunk], {"taken": done})
         return self.finished(draft, kind, frame)
 
     @needs(Access.RUN)
@@ -237,8 +211,8 @@ class Datasets:
         """A new version without these rows, in the same splits; the version before stays as it is. Raises
         `CourtroomError`: there is no such dataset, or no row would be left."""
         dataset = self._row(name, version)
-        gone = set(numbers_of(self.database, dataset, Selection(ids=tuple(ids))))
-        kept = [number for number in numbers_of(self.database, dataset) if number not in gone]
+        gone = set(selection.numbers_of(self.database, dataset, Selection(ids=tuple(ids))))
+        kept = [number for number in selection.numbers_of(self.database, dataset) if number not in gone]
         if not kept:
             raise CourtroomError(f"No row of “{name}” would be left. Nothing was changed.")
         state = {key: value for key, value in self._state(name, dataset["version"]).items() if key != "counts"}
@@ -355,27 +329,12 @@ class Datasets:
     def _info(self, row: StoredRow) -> DatasetInfo:
         made = datetime.fromtimestamp(row["made"], UTC).isoformat(timespec="seconds")
         values = {name: row[name] for name in ("name", "version", "kind", "count", "source")}
-        return read(
-            "dataset", row["name"], lambda: DatasetInfo(**values, splits=splits_of(self.database, row["id"]), made=made)
-        )
+        splits = selection.splits_of(self.database, row["id"])
+        return read("dataset", row["name"], lambda: DatasetInfo(**values, splits=splits, made=made))
 
 
 def _named(name: str) -> Resource:
     return Resource(kind="dataset", id=name)
-
-
-def _line(row: Row, kind: str, frame: SharedFields | None) -> IncomingRow:
-    case = row.case
-    if case.kind != kind:
-        raise CourtroomError(
-            f"{row.id} is of the kind “{case.kind}”, the rows before it are of “{kind}”. Keep one kind."
-        )
-    values = {name: getattr(row, name) for name in Row.model_fields}
-    if not isinstance(case, LabelledTask):
-        return IncomingRow(**values)
-    if len(case.items) != 1 or frame_of(case) != frame:
-        raise CourtroomError(f"{row.id} must hold one text and have the same labels and question as the row before it.")
-    return IncomingRow(**values | {"case": case.items[0]})
 
 
 def _divided(units: Sequence[Line], parts: Mapping[str, float], seed: int) -> list[str]:

@@ -20,15 +20,9 @@ def differences(before: Setup, after: Setup) -> list[Difference]:
 
 
 def changed(setup: S, changes: Mapping[str, Any], *, recorded: bool = False) -> S:
-    """A setup with values put in at their paths; what was drawn from them is left to be drawn again.
-
-    Args:
-        recorded: whether the changes are on record: what they ask for is refused only when it would be asked.
-
-    Raises:
-        CourtroomError: a path leads nowhere.
-        ValidationError: a value does not fit.
-    """
+    """A setup with values put in at their paths; what was drawn from them is left to be drawn again. `recorded`: whether
+    the changes are on record: what they ask for is refused only when it would be asked. Raises `CourtroomError`: a path
+    leads nowhere. Raises `ValidationError`: a value does not fit."""
     values = setup.model_dump(mode="json")
     for path, value in changes.items():
         put(values, path, value)

@@ -84,8 +84,9 @@ def knob(
 
 def knobs(code: str) -> Callable[..., Any]:
     """Return `knob` for a setup whose texts stand in the TOML file with the name of its module: `knob("rounds", 3,
-    ge=1)`. `code`: the module's `__file__`."""
-    texts = tomllib.loads(Path(code).with_suffix(".toml").read_text(encoding="utf-8"))
+    ge=1)`; in a file that declares more, under `knobs`. `code`: the module's `__file__`."""
+    file = tomllib.loads(Path(code).with_suffix(".toml").read_text(encoding="utf-8"))
+    texts = file.get("knobs", file)
 
     def of(name: str, default: Any, **limits: Any) -> Any:
         said = dict(texts[name])

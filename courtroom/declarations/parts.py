@@ -6,7 +6,9 @@ import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
+
+from pydantic import BaseModel
 
 from courtroom.cases.case import Case
 from courtroom.declarations.blocks import Block, Text
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
     from courtroom.engine.record import Record
 
 log = logging.getLogger(__name__)
+M = TypeVar("M", bound=BaseModel)
 
 
 @dataclass(frozen=True)
@@ -96,6 +99,14 @@ class Peers:
         names = dict.fromkeys(one.name for one in given if not self.own or one.name != getattr(task, self.own))
         less = {name: tuple(one for one in given if one.name != name) for name in names}
         return {name: task.model_copy(update={self.said: left}) for name, left in less.items()}
+
+
+def in_part(
+    said: Sequence[M], votes: bool, reasons: bool, *, no_vote: Mapping[str, Any], no_reason: Mapping[str, Any]
+) -> tuple[M, ...]:
+    """Return what peers said with their votes and reasons, with one of both, or nothing. `no_vote`, `no_reason`: what stands in the place of each."""
+    hidden = {**({} if votes else no_vote), **({} if reasons else no_reason)}
+    return tuple(one.model_copy(update=hidden) for one in said if votes or reasons)
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from courtroom.models.script import ScriptedMembers
 from courtroom.models.spec import OFFLINE, SCRIPT, ModelSpec
 from courtroom.panel.personas import Persona
 from courtroom.store.connection import read
-from courtroom.store.database import Database, insert
+from courtroom.store.database import Tables, insert
 from courtroom.strict import Strict
 
 knob = knobs(__file__)
@@ -34,6 +34,11 @@ class Member(Strict):
     name: str
     spec: ModelSpec
     persona: Persona | None = None
+
+    @property
+    def seat(self) -> int:
+        """The number of its seat, from 1: 5 of `juror-05`."""
+        return int(self.id.rpartition("-")[2])
 
     def __hash__(self) -> int:
         return hash(self.id)
@@ -125,7 +130,7 @@ class ScriptedSetup(Setup):
     script: ScriptedMembers = knob("script", ScriptedMembers())
 
     def with_scripts(self, panel: tuple[Member, ...], voting: Collection[str]) -> tuple[Member, ...]:
-        seats = {one.id: int(one.id.rpartition("-")[2]) for one in panel if one.role in voting}
+        seats = {one.id: one.seat for one in panel if one.role in voting}
         specs = {seat: ModelSpec(id=SCRIPT, script=one) for seat, one in self.script.scripts([*seats.values()]).items()}
         return tuple(one.model_copy(update={"spec": specs.get(seats.get(one.id, 0), one.spec)}) for one in panel)
 
@@ -180,11 +185,8 @@ def changed_values(kind: type[Setup], values: Mapping[str, Any]) -> dict[str, An
     return {name: value for name, value in values.items() if value != defaults.get(name)}
 
 
-class SetupStore:
+class SetupStore(Tables):
     """Saved setups: procedure, seed and knobs as plain data, the same form that is shared as a file."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
 
     def names(self) -> list[str]:
         return [row["name"] for row in self._database.execute("SELECT name FROM setups ORDER BY saved DESC")]

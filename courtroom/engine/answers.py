@@ -16,8 +16,7 @@ from courtroom.engine.run import Run
 from courtroom.engine.services import Permit
 from courtroom.errors import Unreadable
 from courtroom.media.medium import Medium
-from courtroom.models.errors import ModelError
-from courtroom.models.request import Message, Model, Reply, Request, Watch, digest_text
+from courtroom.models.request import Message, Model, ModelError, Reply, Request, Watch, digest_text
 from courtroom.models.spec import OFFLINE, SCRIPT
 from courtroom.store.connection import OUTAGES, StoredRow, StoreLock, passing, read
 from courtroom.store.database import Database, insert
@@ -71,11 +70,8 @@ class AnswerStore:
                 parts = (part for message in request.messages for part in message.parts if isinstance(part, str))
                 texts = {digest_text(part): part for part in parts}
                 insert(db, "parts", ({"hash": key, "text": text} for key, text in texts.items()), or_keep=True)
-                messages = [
-                    [m.role, [digest_text(p) if isinstance(p, str) else p.model_dump() for p in m.parts]]
-                    for m in request.messages
-                ]
                 sent = {"model": request.spec.id, "sampling": request.spec.sampling(), "tag": request.tag}
+                messages = [message.packed(digest_text) for message in request.messages]
                 packed = json.dumps(sent | {"messages": messages}, ensure_ascii=False)
                 row = {"key": request.key, "model": request.spec.id, "request": packed, "at": time.time()}
                 insert(db, "answers", [row | {"reply": reply.model_dump_json()}], or_keep=True)

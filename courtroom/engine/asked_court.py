@@ -1,7 +1,5 @@
 """Questions of fact that members put to the court beside their votes, and the replies that all are told."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 

@@ -16,7 +16,7 @@ from courtroom.engine.errors import BudgetReached
 from courtroom.models.card import Price
 from courtroom.models.request import Reply
 from courtroom.store.connection import StoredRow
-from courtroom.store.database import Database, insert
+from courtroom.store.database import Database, Tables, insert
 
 
 @dataclass(frozen=True)
@@ -79,23 +79,15 @@ def in_sum(payments: Iterable[Payment]) -> Payment:
     )
 
 
-class Payments:
+class Payments(Tables):
     """Payments on disk. They stay whatever becomes of the run's events. Methods may be called from any thread."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
 
     def put(self, paid: Iterable[tuple[Payer, str, Payment]], *, in_month: bool = True) -> None:
         """Put payments on disk: who paid, under which answer's key, and what. `in_month`: whether they count in the
         month of whose the run is; not those of an imported run."""
         every, now = tuple(paid), time.time()
-        by_run = defaultdict[str, list[Payment]](list)
-        for payer, _, one in every:
-            if in_month and one.cost:
-                by_run[payer.run].append(one)
-        month = [
-            (this_month(), cost.cost, cost.estimated, run) for run, each in by_run.items() if (cost := in_sum(each))
-        ]
+        costly = [(payer.run, one) for payer, _, one in every if in_month and one.cost]
+        month = [(this_month(), one.cost, one.estimated, run) for run, one in costly]
         rows = (
             {"run": payer.run, "path": payer.path, "beside": payer.beside, "key": key, "at": now}
             | {name: getattr(one, name) for name in _PAID}

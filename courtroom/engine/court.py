@@ -19,21 +19,10 @@ from pydantic import BaseModel, ValidationError
 from courtroom.cases.case import Case
 from courtroom.declarations.changes import changed
 from courtroom.declarations.setup import Member, Setup
+from courtroom.engine import events
 from courtroom.engine.asked_court import prepared, unanswered
 from courtroom.engine.errors import Abstained, QuorumLost
-from courtroom.engine.events import (
-    Called,
-    Learned,
-    Noted,
-    Replied,
-    Retrieved,
-    Seated,
-    StageBegan,
-    StageEnded,
-    Tallied,
-    Verdict,
-    Voted,
-)
+from courtroom.engine.events import Verdict
 from courtroom.engine.exchange import Exchange, problem_of
 from courtroom.engine.interventions import AddEvidence, AddNote, ChangeSetup, Intervention, Overrule, ReplyToQuestions
 from courtroom.engine.services import Asked, OpenCall, Services
@@ -123,7 +112,7 @@ class Court(Generic[C, S]):
         self._declared = {choice.name: choice.title for choice in procedure.about(run_input.case).choices}
         self._voting = tuple(peers.task for peers in procedure.peers)  # from whose answers votes follow
         self._overruled = {one.action.path: one for one in run_input.interventions if isinstance(one.action, Overrule)}
-        self._stage: StageBegan | None = None
+        self._stage: events.StageBegan | None = None
         self._here = ""
         """The path of the current stage; empty before the first."""
         self._used: set[str] = set()
@@ -133,7 +122,7 @@ class Court(Generic[C, S]):
         self._errors = defaultdict[str, list[str]](list)
         """Why there is no answer, by stage."""
         self._ballots: dict[str, dict[str, str | None]] = {}
-        self._votes: list[Voted] = []
+        self._votes: list[events.Voted] = []
         self._replies: list[Reply] = []
         """What the court has replied to members so far."""
         self._see(run_input.at(0))
@@ -162,16 +151,16 @@ class Court(Generic[C, S]):
             raise ValueError(f"stage kind {kind!r} is not declared")
         slug = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")
         index = self._stage.index + 1 if self._stage else 0
-        began = StageBegan(path=slug, stage=slug, name=name, stage_kind=kind, index=index)
+        began = events.StageBegan(path=slug, stage=slug, name=name, stage_kind=kind, index=index)
         services, setup = self._services, self._input.at(index).setup
         acts = (one.action for one in self._input.interventions if one.index == index)
         self._replies += [(act.questions, act.text) for act in acts if isinstance(act, ReplyToQuestions)]
         is_again = self._stage is not None and self._stage.stage_kind == kind
         questions = unanswered(self._votes, self._replies) if is_again else {}
         if self._stage is None:
-            services.ledger.add(Seated(stage="", members=self._members))
+            services.ledger.add(events.Seated(stage="", members=self._members))
         else:
-            services.ledger.add(StageEnded(path=self._here, stage=self._here))
+            services.ledger.add(events.StageEnded(path=self._here, stage=self._here))
         waits = questions and setup.asks_court == "waits" and not setup.prepared_replies
         await services.gate.enter(began, unanswered=len(questions) if waits else 0)
         self._stage, self._here, self._ballots = began, slug, {}
@@ -180,10 +169,10 @@ class Court(Generic[C, S]):
         self._replies += [(asked, text) for text, asked in given.items()]
         self._see(self._input.at(index, self._replies))
         if self._members != seated:
-            services.ledger.add(Seated(path=f"panel/{slug}", stage=slug, members=self._members))
+            services.ledger.add(events.Seated(path=f"panel/{slug}", stage=slug, members=self._members))
         services.ledger.add(began)
         for number, (text, asked) in enumerate(given.items(), start=1):
-            services.record(Replied(path=f"{slug}/reply-{number}", stage=slug, questions=asked, text=text))
+            services.record(events.Replied(path=f"{slug}/reply-{number}", stage=slug, questions=asked, text=text))
 
     async def ask(self, member: Member, task: Task[A], step: str = "") -> A:
         """Ask a member and wait for an answer that fits the task's schema. `step`: distinguishes several askings of one
@@ -195,7 +184,7 @@ class Court(Generic[C, S]):
         if (overruled := self._overruled.get(path)) is not None:
             return self._said_instead(member, task, path, overruled)
         before = services.ledger.known.get(("call", path))
-        if isinstance(before, Called) and before.value is None:
+        if isinstance(before, events.Called) and before.value is None:
             self._errors[self._here].append(before.error)
             raise Abstained(before.error)
         await services.gate.open()
@@ -244,7 +233,8 @@ class Court(Generic[C, S]):
         seen = self._services.ledger.seen(key)
         hits = seen.hits if seen else await self._services.look_up(query, embedding)
         path, stage = self._new_path(name), self._here
-        self._services.record(Retrieved(path=path, stage=stage, key=key, query=query, hits=hits, embedding=embedding))
+        looked_up = events.Retrieved(path=path, stage=stage, key=key, query=query, hits=hits, embedding=embedding)
+        self._services.record(looked_up)
         return hits
 
     async def learn(self, name: str, lesson: Lesson) -> None:
@@ -258,7 +248,7 @@ class Court(Generic[C, S]):
             if ledger.teaches:
                 # What the lesson rests on is on disk before it: found again after a kill, not looked up anew.
                 await ledger.teach(partial(services.learn, ledger.run, path, lesson))
-            services.record(Learned(path=path, stage=self._here, lesson=lesson, held_back=not ledger.teaches))
+            services.record(events.Learned(path=path, stage=self._here, lesson=lesson, held_back=not ledger.teaches))
 
     def vote(
         self, member: Member, choice: str | None, reasons: Iterable[str] = (), *, on: str = "", anew: bool = False
@@ -277,7 +267,7 @@ class Court(Generic[C, S]):
         ballot = self._path(on)
         before = None if anew else self._choices.get((on, member.id))
         self._ballots.setdefault(ballot, {})[member.id] = choice
-        vote = Voted(
+        vote = events.Voted(
             path=f"{ballot}/{member.id}",
             stage=self._here,
             ballot=ballot,
@@ -292,7 +282,7 @@ class Court(Generic[C, S]):
         if choice is not None:
             self._choices[on, member.id] = choice
 
-    def tally(self, choices: Iterable[str], consensus: float, *, on: str = "") -> Tallied:
+    def tally(self, choices: Iterable[str], consensus: float, *, on: str = "") -> events.Tallied:
         """Count a ballot of the current stage.
 
         Args:
@@ -313,7 +303,7 @@ class Court(Generic[C, S]):
         seats, voted = len(votes), sum(counts.values())
         self.needs(voted, seats, f"members could vote in {stage.name}")
         share = max(counts.values()) / seats
-        tallied = Tallied(
+        tallied = events.Tallied(
             path=ballot,
             stage=self._here,
             counts=counts,
@@ -348,7 +338,7 @@ class Court(Generic[C, S]):
 
     def note(self, name: str, text: str) -> None:
         """Record one sentence that a reader of the run should know."""
-        self._services.ledger.add(Noted(path=name, stage=self._here, text=text))
+        self._services.ledger.add(events.Noted(path=name, stage=self._here, text=text))
 
     # --- within ---------------------------------------------------------------------------------------------
 
@@ -388,7 +378,7 @@ class Court(Generic[C, S]):
         if problem:
             raise CourtroomError(f"The answer put in for {path} doesn't fit: {problem}. Undo it, or put in another.")
         self._services.record(
-            Called(
+            events.Called(
                 path=path,
                 stage=self._here,
                 member=member.id,
@@ -421,5 +411,5 @@ async def hear(court: Court[Any, Any], deliberate: Callable[[Court[Any, Any]], A
         code = inspect.unwrap(deliberate).__code__
         raise CourtroomError(f"{code.co_filename}, line {code.co_firstlineno}: in the verdict, {why}.")
     if court._stage is not None:
-        court._services.ledger.add(StageEnded(path=court._here, stage=court._here))
+        court._services.ledger.add(events.StageEnded(path=court._here, stage=court._here))
     return verdict

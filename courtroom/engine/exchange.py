@@ -16,22 +16,12 @@ from courtroom.engine.ledger import Ledger
 from courtroom.engine.people import Person
 from courtroom.engine.services import Asked, Services
 from courtroom.media.medium import without_media
+from courtroom.models import repair
 from courtroom.models.capabilities import IMAGES, SCHEMA, SYSTEM, Findings
 from courtroom.models.card import estimate_prompt_tokens, free, price, takes_batches
-from courtroom.models.errors import CannotSee, ModelError
 from courtroom.models.longer import fewer_frames, fewer_pictures, fits, runs_in_circles, with_longer_answer
 from courtroom.models.prompts import Renders
-from courtroom.models.repair import (
-    CutOff,
-    InvalidAnswer,
-    Refused,
-    Withheld,
-    complaint,
-    read_answer,
-    speaks_as_model,
-    why_unusable,
-)
-from courtroom.models.request import LATE, Message, Reply, Request, pictures_in
+from courtroom.models.request import LATE, CannotSee, Message, ModelError, Reply, Request, pictures_in
 from courtroom.models.spec import LEFT_OUT, NO_SERVER, PERSON
 from courtroom.models.task import Task
 from courtroom.store.log import about
@@ -103,44 +93,35 @@ class Exchange(Generic[A]):
     async def run(self) -> A | None:
         """The answer, or None; `called` then says why."""
         with about(path=self._path):
-            request = await self.request()
-            if self._spec.stand_in is not None and self._spec.id != PERSON:
-                request = await self._stand_in_first(request)
-            while self._answer is None:
+            first = await self.request()
+            has_stand_in = self._spec.stand_in is not None and self._spec.id != PERSON
+            request = await self._stand_in_first(first) if has_stand_in else first
+            while request and self._answer is None:
+                asked = request
                 try:
-                    reply = await self._reply(request)
+                    reply = await self._reply(asked)
                     if reply.finish == LATE:
                         request = await self._ask_stand_in(f"{self._member.name} did not answer in time.")
                     elif len(reply.text) < LONG_ANSWER_CHARACTERS:
-                        self._answer = self._read(request, reply)
+                        self._answer = self._read(asked, reply)
                     else:
-                        self._answer = await asyncio.to_thread(self._read, request, reply)
+                        self._answer = await asyncio.to_thread(self._read, asked, reply)
                 except CannotSee as refused:
                     self._most_pictures = refused.most
                     request = await self.request()
                 except ModelError as failure:
-                    if self._spec.stand_in is None:
-                        return self._fail(str(failure))
                     request = await self._ask_stand_in(str(failure))
-                except InvalidAnswer as unreadable:
+                except repair.InvalidAnswer as unreadable:
                     can_be_mended = self._can_be_mended(unreadable, reply)
                     if self._reasks < self._setup.reasks and can_be_mended:
                         self._reasks += 1
-                        request = await self._again(request, reply, unreadable)
-                    elif (sample := await self._new_sample()) is not None:
-                        request = sample
-                    elif self._spec.stand_in is None:
-                        return self._fail(why_unusable(request.spec, unreadable, self._circles))
+                        request = await self._again(asked, reply, unreadable)
                     else:
-                        request = await self._ask_stand_in(why_unusable(request.spec, unreadable, self._circles))
+                        unusable = repair.why_unusable(asked.spec, unreadable, self._circles)
+                        request = await self._new_sample() or await self._ask_stand_in(unusable)
             return self._answer
 
-    def _fail(self, error: str) -> A | None:
-        """No answer, with what the model said before where it was a stand-in that failed too."""
-        self._error = f"{self._error} {error}".strip()
-        return self._answer
-
-    async def _stand_in_first(self, request: Request) -> Request:
+    async def _stand_in_first(self, request: Request) -> Request | None:
         """Return the question for the stand-in, where it has answered before or the model can't be asked; else the same."""
         asker = self._services.asker
         if asker.knows(request.key):
@@ -149,7 +130,7 @@ class Exchange(Generic[A]):
             trial = copy(self)
             trial._services = replace(self._services, ledger=Ledger(root=self._services.ledger.root))  # no note of it
             there = await trial._ask_stand_in("")
-            return await self._ask_stand_in("") if asker.knows(there.key) else request
+            return await self._ask_stand_in("") if there and asker.knows(there.key) else request
         for address in sorted(self._services.ledger.asked_at(self._spec.id, self._spec.connection)):
             if asker.knows((there := replace(request, address=address, by_address=True)).key):
                 self._address = address
@@ -191,41 +172,44 @@ class Exchange(Generic[A]):
             cost=paid.cost,
             latency_s=round(self._latency, 3),
             estimated=paid.estimated,
-            speaks_as_model=self._answer is not None and speaks_as_model(self._last.text),
+            speaks_as_model=self._answer is not None and repair.speaks_as_model(self._last.text),
         )
 
     def _read(self, request: Request, reply: Reply) -> A:
-        answer: A = self._task.declared(read_answer(reply.text, request.form, reply.finish))
+        answer: A = self._task.declared(repair.read_answer(reply.text, request.form, reply.finish))
         if problem := problem_of(self._task, answer, self._path):
             self._task = self._task.again(answer)
-            raise InvalidAnswer(problem)
+            raise repair.InvalidAnswer(problem)
         return answer
 
-    def _can_be_mended(self, unreadable: InvalidAnswer, reply: Reply) -> bool:
+    def _can_be_mended(self, unreadable: repair.InvalidAnswer, reply: Reply) -> bool:
         """Whether it helps to ask again. Who ran in circles is told once to be brief."""
-        if isinstance(unreadable, CutOff) and runs_in_circles(reply.text):
+        if isinstance(unreadable, repair.CutOff) and runs_in_circles(reply.text):
             self._circles += 1
-        return self._circles <= 1 and not isinstance(unreadable, (Refused, Withheld))
+        return self._circles <= 1 and not isinstance(unreadable, (repair.Refused, repair.Withheld))
 
-    async def _again(self, request: Request, reply: Reply, unreadable: InvalidAnswer) -> Request:
+    async def _again(self, request: Request, reply: Reply, unreadable: repair.InvalidAnswer) -> Request:
         """The question once more: with more room where the answer was cut, else with what was wrong with it."""
-        if isinstance(unreadable, CutOff):
+        if isinstance(unreadable, repair.CutOff):
             findings = await self._services.capabilities.of(request.spec)
             if (spec := await with_longer_answer(request, reply, findings)) is not None:
                 return replace(request, spec=spec)
         # Of what ran on, its beginning is enough. Some providers take no empty message.
-        most = MAX_CUT_CHARACTERS if isinstance(unreadable, CutOff) else MAX_REPEATED_CHARACTERS
+        most = MAX_CUT_CHARACTERS if isinstance(unreadable, repair.CutOff) else MAX_REPEATED_CHARACTERS
         said = reply.text[:most] if reply.text.strip() else "(no answer)"
         wrong = CIRCLES if self._circles else str(unreadable)
-        again = (Message("assistant", (said,)), Message("user", (complaint(wrong),)))
+        again = (Message("assistant", (said,)), Message("user", (repair.complaint(wrong),)))
         spec = request.spec
         if "{" not in reply.text and spec.structured == "auto":  # a schema that is enforced did not help
             spec = spec.model_copy(update={"structured": "no"})
         return replace(request, spec=spec, task=self._task, messages=(*request.messages, *again))
 
-    async def _ask_stand_in(self, why: str) -> Request:
-        """The same question for the model that is named for where this one has no answer."""
-        assert (stand_in := self._spec.stand_in) is not None
+    async def _ask_stand_in(self, why: str) -> Request | None:
+        """The same question for the model that is named for where this one has no answer; None where none is, so that
+        it fails, with what the model said before where it was a stand-in that failed too."""
+        if (stand_in := self._spec.stand_in) is None:
+            self._error = f"{self._error} {why}".strip()
+            return None
         self._error, self._instead_of, self._spec = why, self._spec.id, stand_in
         self._series = self._reasks = self._circles = 0
         self._is_new, self._most_pictures = False, None
@@ -313,18 +297,14 @@ class Exchange(Generic[A]):
             title = self._task.title
             if (shorter := self._task.shorter()) is not None:
                 self._task, messages = shorter, await prompts.render(shorter, sees=sees, room=self._spec.room)
-                told = (
-                    f"{model} has too little room for the whole question “{title}”: "
-                    "it is shown less of what was looked up."
-                )
             elif (fewer := fewer_frames(messages)) is not None:
                 messages, path = fewer, f"room/{model}/{self._task.name}/frames"
-                told = (
-                    f"{model} has too little room for the whole question “{title}”: "
-                    "it is shown fewer frames of each video."
-                )
             else:
                 break
+            told = (
+                f"{model} has too little room for the whole question “{title}”: "
+                f"it is shown {'less of what was looked up' if shorter else 'fewer frames of each video'}."
+            )
             self._note(path, told)
         return messages
 

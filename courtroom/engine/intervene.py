@@ -29,12 +29,8 @@ class Interventions:
     def intervene(
         self, run: str, action: Action, who: str = "somebody", seen: int | None = None, name: str | None = None
     ) -> Intervention:
-        """Do something to a paused run; it takes effect when the run goes on.
-
-        Args:
-            seen: the store's `count` when the person decided.
-            name: of the action; the same name twice is done once.
-        """
+        """Do something to a paused run; it takes effect when the run goes on. `seen`: the store's `count` when the
+        person decided. `name`: of the action; the same name twice is done once."""
         record = self._changeable(run)
         if record.run.status == "running" and not self._runner.interrupted(run):
             raise InterventionRefused("The run is under way. Pause it first; what is asked then can be changed.")
@@ -69,8 +65,7 @@ class Interventions:
         new = [self._planned(parent, action, who, index) for action in actions]
         both = [*parent.interventions, *new]
         self._check(parent, both)
-        numbered = (one.model_copy(update={"number": number}) for number, one in enumerate(both, start=1))
-        return tuple(numbered)
+        return tuple(one.model_copy(update={"number": number}) for number, one in enumerate(both, start=1))
 
     def next_setup(self, record: Record) -> Setup:
         """The setup as it will be at the run's next stage."""
@@ -93,7 +88,12 @@ class Interventions:
                     f"Nothing was answered at {action.path} yet, so nothing can be overruled there."
                 )
             index, before = record.stage(call.stage).index, call.value
-            self._check_answer(record, call.task, action.value)
+            try:
+                answer_of(self._procedures[record.run.procedure], call.task).model_validate(action.value)
+            except ValidationError as error:
+                raise InterventionRefused(
+                    f"This answer doesn't fit what was asked. {' '.join(explain(error)[:3])}"
+                ) from error
         elif isinstance(action, ChangeSetup):
             try:
                 before = value_at(self._input(record, record.interventions).at(index).setup, action.key)
@@ -102,14 +102,6 @@ class Interventions:
         name = next((stage.name for stage in record.stages if stage.index == index), "the next stage")
         signature = signed(who).strip() or "somebody"
         return Intervention(who=signature, index=index, stage=name, action=action, before=before)
-
-    def _check_answer(self, record: Record, task: str, value: dict[str, Any]) -> None:
-        try:
-            answer_of(self._procedures[record.run.procedure], task).model_validate(value)
-        except ValidationError as error:
-            raise InterventionRefused(
-                f"This answer doesn't fit what was asked. {' '.join(explain(error)[:3])}"
-            ) from error
 
     def _check(self, record: Record, interventions: Sequence[Intervention]) -> None:
         """Refuse what together makes no run that can be, or asks a model anew in a way that is refused."""

@@ -16,7 +16,7 @@ from courtroom.errors import CourtroomError
 from courtroom.models.beside import MAX_QUESTION_CHARACTERS
 from courtroom.sharing import changing, demand_change, may_see
 from courtroom.store.connection import read
-from courtroom.store.database import Database, insert
+from courtroom.store.database import Tables, insert
 from courtroom.strict import Strict
 
 
@@ -107,15 +107,12 @@ class Intervention(Strict):
                 return self.action.text
 
 
-class InterventionStore:
+class InterventionStore(Tables):
     """The interventions of runs, in the order in which they were made, and what is worked out anew because of them.
 
     An event's column `overtaken` says which generation of the run took its place, 0 while it stands. What the
     knowledge base was taught, and notes that a reader was shown, stand for good. Methods may be called from any thread.
     """
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
 
     def of(self, run: str) -> tuple[Intervention, ...]:
         """All that hold; none of a run that the person who acts may not see."""

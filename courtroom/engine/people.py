@@ -1,7 +1,5 @@
 """Persons in seats: a question waits on disk until whoever holds the seat's link has answered, in any process."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import secrets
@@ -14,8 +12,7 @@ from typing import Any
 from courtroom.access import Access, Resource, needs
 from courtroom.declarations.setup import Member
 from courtroom.errors import CourtroomError
-from courtroom.models.errors import ModelError
-from courtroom.models.request import LATE, Reply, Request, Watch
+from courtroom.models.request import LATE, ModelError, Reply, Request, Watch
 from courtroom.models.schema import schema_of
 from courtroom.models.spec import ABSTAIN
 from courtroom.sharing import demand_change, note
@@ -110,10 +107,7 @@ class People:
         wait = request.spec.wait_s
         now = time.time()
         body = {
-            "messages": [
-                [m.role, [p if isinstance(p, str) else p.model_dump(mode="json") for p in m.parts]]
-                for m in request.messages
-            ],
+            "messages": [message.packed() for message in request.messages],
             "answer_schema": json.loads(schema_of(request.task.asked_form, room="free")),
         }
         where = {"run": run, "path": path, "key": request.key, "member": member.id, "title": request.task.title}

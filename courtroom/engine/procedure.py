@@ -1,30 +1,14 @@
 """What a procedure declares of itself; from it pages, shell, report and engine draw and drive any procedure."""
 
-from __future__ import annotations
-
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from courtroom.cases.case import Case
 from courtroom.cases.kinds import kinds_of
+from courtroom.declarations import parts
 from courtroom.declarations.paper import PaperSetting
-from courtroom.declarations.parts import (
-    Choice,
-    Controls,
-    Counting,
-    Ending,
-    Export,
-    Learns,
-    Peers,
-    Preset,
-    Role,
-    Seating,
-    Source,
-    StageKind,
-    View,
-)
 from courtroom.declarations.setup import Member, Setup
 from courtroom.engine.court import Court
 from courtroom.engine.events import Called, Verdict
@@ -47,9 +31,9 @@ class Procedure:
     case_kind: str
     """The kind of case that it hears; `with-options`: any with options, or with what members propose."""
     setup: type[Setup]
-    roles: tuple[Role, ...]
-    stages: tuple[StageKind, ...]
-    choices: tuple[Choice, ...]
+    roles: tuple[parts.Role, ...]
+    stages: tuple[parts.StageKind, ...]
+    choices: tuple[parts.Choice, ...]
     prompts: Path
     """The folder of the templates: `_system`, one for each task by its name; and `_case`, where that in
     `courtroom/cases/prompts` is not what is wanted."""
@@ -65,27 +49,27 @@ class Procedure:
     tasks: tuple[type[Task[Any]], ...] = ()
     offline: Methods = field(default_factory=dict)
     looks_in: tuple[Name, ...] = ()
-    views: tuple[View, ...] = ()
-    presets: tuple[Preset, ...] = ()
+    views: tuple[parts.View, ...] = ()
+    presets: tuple[parts.Preset, ...] = ()
     small: Mapping[str, Any] = field(default_factory=dict)
     """Settings for a quick look, by which a model is tried out: few members, few rounds."""
     paper_settings: tuple[PaperSetting, ...] = ()
     """What the paper says of the settings; a page shows where a setup departs."""
-    choices_in: Callable[[Any], tuple[Choice, ...]] | None = None
+    choices_in: Callable[[Any], tuple[parts.Choice, ...]] | None = None
     """What can be voted for where that depends on the case; `choices` is then empty."""
-    exports: tuple[Export, ...] = ()
-    ending: Ending = Ending()
-    seating: Seating = "ring"
-    counting: Callable[[Any], Counting] = lambda setup: Counting()
+    exports: tuple[parts.Export, ...] = ()
+    ending: parts.Ending = parts.Ending()
+    seating: parts.Seating = "ring"
+    counting: Callable[[Any], parts.Counting] = lambda setup: parts.Counting()
     speaks_for: Callable[[Record, Called], str | None] = lambda record, call: None
     about_what: Callable[[Record, Called], str] = lambda record, call: ""
     """What a call is about where the same is asked of several things, such as pieces of evidence."""
-    teaches_from: Source | None = None
+    teaches_from: parts.Source | None = None
     """Where its cases come from, if they are made from runs of another procedure."""
-    learns: Learns | None = None
-    peers: tuple[Peers, ...] = ()
+    learns: parts.Learns | None = None
+    peers: tuple[parts.Peers, ...] = ()
     """The tasks whose answers are votes and whose inputs hold what peers said; without any, no vote can be audited."""
-    controls: Controls | None = None
+    controls: parts.Controls | None = None
     """Where members deliberate as a panel."""
     without_one: Callable[[Any], Mapping[str, Mapping[str, Any]]] = lambda setup: {}
     """The members that a complete setup can do without, by id, each with the changes of the setup that leave it out."""
@@ -104,17 +88,14 @@ class Procedure:
         """Return what a complete setup names that is not there: a sentence by its path, e.g. `members.juror-99`.
         `before`: a setup whose names are taken as they are, such as that of a fork's parent."""
         unknown = {}
-        members = {one.id: one for one in self.panel(complete)} | (before.members if before else {})
-        roles = {role.name: role for role in self.roles} | (before.roles if before else {})
+        roles, seats = [role.name for role in self.roles], [one.id for one in self.panel(complete)]
         for name in complete.roles:
-            if name not in roles:
-                known = ", ".join(role.name for role in self.roles)
-                path = f"roles.{name}"
+            if name not in roles and not (before and name in before.roles):
+                path, known = f"roles.{name}", ", ".join(roles)
                 unknown[path] = f"{path}: {self.title} has no role “{name[:40]}”. Use one of {known}."
         for name in complete.members:
-            if name not in members:
-                known = ", ".join(one.id for one in self.panel(complete))
-                path = f"members.{name}"
+            if name not in seats and not (before and name in before.members):
+                path, known = f"members.{name}", ", ".join(seats)
                 unknown[path] = f"{path}: nobody sits in the seat “{name[:40]}”. Use one of {known}."
         return unknown
 
@@ -142,11 +123,11 @@ class Procedure:
         counts = case.real_counts()
         return counts if counts.keys() <= {choice.name for choice in self.about(case).choices} else {}
 
-    def about(self, case: Case) -> Procedure:
+    def about(self, case: Case) -> Self:
         """The procedure with what can be voted for in a case."""
         return replace(self, choices=self.choices_in(case)) if self.choices_in else self
 
-    def choice(self, name: str) -> Choice:
+    def choice(self, name: str) -> parts.Choice:
         return next(choice for choice in self.choices if choice.name == name)
 
 

@@ -1,11 +1,9 @@
 """A run as it stands on record: what pages, views, reports and exports read."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TypeVar
+from typing import Self, TypeVar
 
 from courtroom.cases.case import Case
 from courtroom.declarations.setup import Member, Setup
@@ -115,7 +113,7 @@ class Record:
         """Return what a member is called; its id where nobody here has it."""
         return next((one.name for one in self.everybody if one.id == member), member)
 
-    def until(self, index: int) -> Record:
+    def until(self, index: int) -> Self:
         """The run as it stood at the end of a stage; nothing of what came after is lost by looking back."""
         later = {stage.path for stage in self.stages if stage.index > index}
         run = self.run.model_copy(update={"verdict": None if later else self.run.verdict})

@@ -3,15 +3,17 @@
 import asyncio
 import logging
 import threading
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Callable, Collection, Coroutine, Mapping
+from concurrent.futures import Future
+from contextlib import suppress
+from contextvars import copy_context
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
-from courtroom.access import Access, needs
+from courtroom.access import Access, for_server, needs
 from courtroom.declarations.setup import Setup
 from courtroom.engine.active_run import ActiveRun
 from courtroom.engine.answers import Asker
-from courtroom.engine.loop import Loop, wait
 from courtroom.engine.people import People
 from courtroom.engine.procedure import Procedure
 from courtroom.engine.record import Record
@@ -26,6 +28,8 @@ from courtroom.store.writer import Writer, plainly
 
 log = logging.getLogger(__name__)
 
+T = TypeVar("T")
+
 NO_KEYS: Mapping[str, str] = {}
 BEAT_S = 0.5
 """How often a driver looks for a new control, and a waiter at a run that another process drives."""
@@ -35,8 +39,17 @@ HELD_S = 0.05
 LOST_TWICE = "The program ended twice while it worked on this run. Press Run to try again; nothing is lost."
 
 
-class Runner(Loop):
-    """Drives runs, each in at most one process at a time: the one that has its lock.
+async def wait(news: asyncio.Event, seconds: float) -> None:
+    """Wait for an event, but not longer than this."""
+    with suppress(TimeoutError):
+        async with asyncio.timeout(seconds):
+            await news.wait()
+
+
+class Runner:
+    """Drives runs, each in at most one process at a time: the one that has its lock. Has an event loop in a thread.
+
+    What is done on the loop is done for the server itself: it goes on when who began it has left, or has less access.
 
     While the disk takes no writes, the runs driven here ask nothing new, say so, and go on by themselves; see `Writer`.
     `warm` is awaited before each run: what that needs is loaded before its clock starts. `rings` is called when a run
@@ -57,7 +70,11 @@ class Runner(Loop):
         streaming: bool = False,
         rings: Callable[[str, Standing], None] = lambda run, state: None,
     ) -> None:
-        super().__init__()
+        self._kept: set[asyncio.Task[None]] = set()
+        """What is watched."""
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever, name="courtroom-engine", daemon=True)
+        self._thread.start()
         self.store, self.procedures, self.asker, self.writer = store, procedures, asker, writer
         self.knowledge, self.capabilities, self.people, self.warm = knowledge, capabilities, people, warm
         self._streaming, self.rings = streaming, rings
@@ -70,6 +87,27 @@ class Runner(Loop):
         """Set, and taken out, when a run's status is on disk. Each run has its own: hundreds may be waited for."""
         self._beats = False
         writer.listen(lambda trouble: self.call(partial(self._hold, trouble)))
+
+    # --- the loop -------------------------------------------------------------------------------------------
+
+    def do(self, work: Coroutine[Any, Any, T]) -> Future[T]:
+        """Begin something on the loop."""
+        return for_server(copy_context()).run(asyncio.run_coroutine_threadsafe, work, self._loop)
+
+    def watch(self, work: Coroutine[Any, Any, None]) -> None:
+        """Do something on the loop for which nobody waits; it ends when the loop does."""
+
+        def keep() -> None:
+            task = self._loop.create_task(work)
+            self._kept.add(task)
+            task.add_done_callback(self._kept.discard)
+
+        self.call(keep)
+
+    def call(self, work: Callable[[], object]) -> None:
+        """Call something on the loop; nothing where the loop has ended."""
+        if not self._loop.is_closed():
+            self._loop.call_soon_threadsafe(work, context=for_server(copy_context()))
 
     # --- what is seen of runs -------------------------------------------------------------------------------
 
@@ -186,7 +224,9 @@ class Runner(Loop):
     def close(self, last: Callable[[], Coroutine[Any, Any, None]] | None = None) -> None:
         """Stop all runs, wait for the answers under way, do what is to be done last on the loop, end the thread."""
         self.do(self._end(last)).result()
-        super().close()
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join()
+        self._loop.close()
 
     # --- in any thread but the loop's -----------------------------------------------------------------------
 
@@ -343,7 +383,17 @@ class Runner(Loop):
 
     async def _end(self, last: Callable[[], Coroutine[Any, Any, None]] | None) -> None:
         self.writer.end()
-        await self.end([active.task for active in self._active.values()])
+        await _ended([*(active.task for active in self._active.values()), *self._kept])
         await self.asker.finish()
         if last is not None:
             await last()
+        await _ended(asyncio.all_tasks() - {asyncio.current_task()})  # what libraries have left running
+        await self._loop.shutdown_asyncgens()
+        await self._loop.shutdown_default_executor()
+
+
+async def _ended(tasks: Collection[asyncio.Task[Any]]) -> None:
+    """Cancel tasks, and wait until they have ended."""
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)

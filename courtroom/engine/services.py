@@ -1,7 +1,5 @@
 """What a court has from outside, in one object. The engine makes it; a procedure never sees it."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field

@@ -6,7 +6,7 @@ import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 from pydantic_core import from_json
 
@@ -23,7 +23,7 @@ from courtroom.errors import CourtroomError, Unreadable
 from courtroom.models.spec import RECORDED
 from courtroom.sharing import Action, changing, give_up, listed, may_see, note, own_run, take
 from courtroom.store.connection import REFUSALS, StoreConnection, StoredRow, StoreLock, read, read_all
-from courtroom.store.database import Database, insert, marks
+from courtroom.store.database import Database, Tables, insert, marks
 
 OF_A_RUN = (
     *("events", "interventions", "rewinds", "questions", "seats", "payments", "imported_answers"),
@@ -73,21 +73,42 @@ def read_only(run: Run) -> str:
     return "A recorded hearing stays as it was recorded." if run.is_recording else READ_ONLY
 
 
-class RunStore:
+class DrivenStore(Tables):
+    """What is driven, by one process each: runs, or experiments. Methods may be called from any thread."""
+
+    kind: ClassVar[str]
+    """In one word; its plural is the table in which they stand."""
+
+    def lock(self, name: str) -> StoreLock:
+        """The lock of whoever drives one."""
+        return self._database.lock(f"{self.kind} {name}")
+
+    def is_driven(self, name: str) -> bool:
+        """Whether some process drives it."""
+        return self._database.is_locked(f"{self.kind} {name}")
+
+    def under_way(self) -> list[str]:
+        """Those that count as running, in the order in which they were made."""
+        rows = self._database.execute(f"SELECT id FROM {self.kind}s WHERE status = 'running' ORDER BY number")
+        return [row["id"] for row in rows]
+
+    def set_status(self, name: str, status: Status, reason: str = "") -> None:
+        """Say where one stands, with one plain sentence where there is something to say."""
+        self._database.execute(f"UPDATE {self.kind}s SET status = ?, reason = ? WHERE id = ?", (status, reason, name))
+
+    def _named(self, name: str) -> Resource:
+        return Resource(kind=self.kind, id=name)
+
+
+class RunStore(DrivenStore):
     """Reads and writes runs and events. Methods may be called from any thread."""
 
+    kind = "run"
+
     def __init__(self, database: Database) -> None:
-        self._database = database
+        super().__init__(database)
         self.interventions = InterventionStore(database)
         self.payments, self.monthly_budgets = Payments(database), MonthlyBudgets(database)
-
-    def lock(self, run: str) -> StoreLock:
-        """The lock of whoever drives a run."""
-        return self._database.lock(f"run {run}")
-
-    def is_driven(self, run: str) -> bool:
-        """Whether some process drives it."""
-        return self._database.is_locked(f"run {run}")
 
     def together(self) -> AbstractContextManager[object]:
         """A transaction: what is written in it is on disk as a whole or not at all."""
@@ -125,16 +146,11 @@ class RunStore:
             self.interventions.put(run, interventions)
             if fresh:
                 own_run(self._database, run, parent)
-                note(self._database, "fork" if parent else "make", _named(run), procedure)
+                note(self._database, "fork" if parent else "make", self._named(run), procedure)
         return run
 
     def run(self, run: str) -> Run:
-        """One run.
-
-        Raises:
-            NoSuchRun: nothing is on record under this id.
-            Unreadable: its row is damaged.
-        """
+        """One run. Raises `NoSuchRun`: nothing is on record under this id; `Unreadable`: its row is damaged."""
         row = self._database.row("SELECT * FROM runs WHERE id = ?", (run,))
         if row is None:
             raise NoSuchRun(run)
@@ -145,7 +161,7 @@ class RunStore:
     def changing(self, run: str, action: Action, detail: str = "") -> Run:
         """A run that the person who acts is about to change, with a line in the log of actions."""
         row = self.run(run)
-        changing(self._database, action, _named(run), detail)
+        changing(self._database, action, self._named(run), detail)
         return row
 
     def is_there(self, run: str) -> bool:
@@ -175,11 +191,6 @@ class RunStore:
             f" AND {fits} ORDER BY number",
             {**values, "procedure": procedure},
         )
-        return [row["id"] for row in rows]
-
-    def under_way(self) -> list[str]:
-        """Runs that count as running, in the order in which they were made."""
-        rows = self._database.execute("SELECT id FROM runs WHERE status = 'running' ORDER BY number")
         return [row["id"] for row in rows]
 
     def died_again(self, run: str) -> bool:
@@ -250,10 +261,6 @@ class RunStore:
                 self.interventions.ask_again(run)
             self.set_status(run, "running")
 
-    def set_status(self, run: str, status: Status, reason: str = "") -> None:
-        """Say where the run stands, with one plain sentence where there is something to say."""
-        self._database.execute("UPDATE runs SET status = ?, reason = ? WHERE id = ?", (status, reason, run))
-
     def say(self, run: str, reason: str) -> None:
         """Say something of a run that goes on all the same."""
         self._database.execute("UPDATE runs SET reason = ? WHERE id = ? AND status = 'running'", (reason, run))
@@ -282,12 +289,7 @@ class RunStore:
 
     @needs(Access.RUN)
     def delete(self, run: str) -> Deleted:
-        """Forget a run. Answers stay: another run may have them on record.
-
-        Raises:
-            NoSuchRun: nothing is on record under this id.
-            Unreadable: its row is damaged.
-        """
+        """Forget a run. Answers stay: another run may have them on record. Raises as `run` does."""
         with self._database.transaction() as db:
             row = self.changing(run, "delete")
             found = (
@@ -304,7 +306,7 @@ class RunStore:
             self._database.connection.executemany(f"DELETE FROM {table} WHERE run = ?", named)
         self._database.connection.executemany("DELETE FROM runs WHERE id = ?", named)
         for run, *_ in named:
-            give_up(self._database, _named(run))
+            give_up(self._database, self._named(run))
 
     @needs(Access.RUN)
     def restore(self, deleted: Deleted) -> None:
@@ -320,11 +322,11 @@ class RunStore:
             except REFUSALS as error:
                 raise CourtroomError(TAKEN.format(title=deleted.title, run=deleted.run)) from error
             db.execute("UPDATE runs SET status = 'paused' WHERE id = ? AND status = 'running'", (deleted.run,))
-            note(self._database, "restore", _named(deleted.run))
+            note(self._database, "restore", self._named(deleted.run))
 
     def demand_seen(self, run: str) -> None:
         """What may not be seen is as if it were not there."""
-        if not may_see(self._database, _named(run)):
+        if not may_see(self._database, self._named(run)):
             raise NoSuchRun(run)
 
     # --- imported runs --------------------------------------------------------------------------------------
@@ -337,12 +339,8 @@ class RunStore:
     def take_in(
         self, run: Run, case: Case, setup: Setup, events: Iterable[tuple[float, Event]], overtaken: Iterable[Called]
     ) -> None:
-        """Put a run on record that another install has worked out, within a transaction of the caller's.
-
-        Args:
-            events: with their times, in order.
-            overtaken: calls that did not stand in it any more.
-        """
+        """Put a run on record that another install has worked out, within a transaction of the caller's. `events`: with
+        their times, in order. `overtaken`: calls that did not stand in it any more."""
         db = self._database.connection
         values = run.model_dump(mode="json", exclude={"verdict", "control"})
         values |= {"setup": setup.model_dump_json(), "control": run.control.model_dump_json()}
@@ -350,8 +348,8 @@ class RunStore:
         values |= {"case_hash": _kept(db, case)}
         insert(db, "runs", [values])
         if not run.is_recording:  # which is nobody's, and everybody's to see
-            take(self._database, _named(run.id))
-        note(self._database, "import", _named(run.id), run.procedure)
+            take(self._database, self._named(run.id))
+        note(self._database, "import", self._named(run.id), run.procedure)
         gone = [_event_row(run.id, event, run.created, overtaken=number) for number, event in enumerate(overtaken, 1)]
         insert(db, "events", [*gone, *(_event_row(run.id, event, at) for at, event in events)])
 
@@ -374,7 +372,7 @@ class RunStore:
 
     def status(self, run: str) -> str:
         row = self._database.row("SELECT status FROM runs WHERE id = ?", (run,))
-        return str(row["status"]) if row and may_see(self._database, _named(run)) else "deleted"
+        return str(row["status"]) if row and may_see(self._database, self._named(run)) else "deleted"
 
     def pulse(self, run: str) -> tuple[object, ...]:
         """Differs as soon as anything in the run has changed; cheap enough to ask twice a second."""
@@ -384,7 +382,7 @@ class RunStore:
             " (SELECT count(*) + count(undone) FROM interventions WHERE run = runs.id) FROM runs WHERE id = ?",
             (run,),
         )
-        return tuple(row) if row and may_see(self._database, _named(run)) else ()
+        return tuple(row) if row and may_see(self._database, self._named(run)) else ()
 
     def retrieval(self, run: str, key: str) -> Retrieved | None:
         """What this run, or one it was forked from, saw when it looked up the same."""
@@ -435,10 +433,6 @@ def _event_row(run: str, event: Event, at: float, overtaken: int = 0) -> dict[st
     row = {"run": run, "generation": 0, "overtaken": overtaken, "stage": event.stage, "kind": event.kind}
     key = event.key if isinstance(event, Retrieved) else ""
     return row | {"path": event.path, "key": key, "at": at, "body": event.model_dump_json()}
-
-
-def _named(run: str) -> Resource:
-    return Resource(kind="run", id=run)
 
 
 def _control(text: str) -> Control | None:

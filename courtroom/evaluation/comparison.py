@@ -5,7 +5,7 @@ one value a run is a tuple in the order of the runs.
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any, Literal, TypeVar
 
@@ -266,9 +266,8 @@ def _members(
     for member, name in _seats(records).items():
         sitting = [record.member(member) for record in records] if begun else []
         found = leaves([one and one.model_dump(mode="json") for one in sitting])
-        seat = tuple(
-            Difference(path=path or "seat", values=values) for path, values in found
-        )  # no path: it is not in all
+        # Without a path it is not in all.
+        seat = tuple(Difference(path=path or "seat", values=values) for path, values in found)
         apart = tuple(b.path for b in ballots for row in b.members if row.member == member and row.differs)
         other = sum(answer.member == member and answer.state in APART for answer in answers)
         if seat or apart or other:
@@ -313,12 +312,11 @@ class Relative(Strict):
 
 
 def family(
-    runs: Iterable[Run], run: str, changed: Callable[[Run, Run], Differences], most: int | None = None
+    store: RunStore, procedures: Mapping[str, Procedure], run: str, most: int | None = None
 ) -> tuple[Relative, ...]:
     """The tree that a run belongs to, each run followed by its forks, oldest first. A run whose parent was deleted
-    begins a tree of its own. `runs`: in the order in which they were made; others than the family's may be among them.
-    `changed`: what differs between a run and its fork. `most`: runs that are given at most, the first ones."""
-    rows = {row.id: row for row in runs}
+    begins a tree of its own. `most`: runs that are given at most, the first ones."""
+    rows = {row.id: row for row in store.kin(run)}
     forks = defaultdict[str | None, list[Run]](list)
     for row in rows.values():
         forks[row.parent].append(row)
@@ -327,7 +325,7 @@ def family(
         first = rows[str(first.parent)]
 
     def branch(row: Run, depth: int) -> Iterator[Relative]:
-        changes = changed(rows[str(row.parent)], row) if depth else Differences()
+        changes = forked(store, procedures, rows[str(row.parent)], row) if depth else Differences()
         yield Relative(run=row, depth=depth, changes=changes)
         for fork in forks[row.id]:
             yield from branch(fork, depth + 1)
@@ -336,5 +334,6 @@ def family(
 
 
 def forked(store: RunStore, procedures: Mapping[str, Procedure], *runs: Run) -> Differences:
+    """What a fork changed against the run that it was forked from."""
     given = [(row, store.case(row), store.setup(row.id, procedures[row.procedure].setup)) for row in runs]
     return put_in(given, [store.interventions.of(row.id) for row in runs])

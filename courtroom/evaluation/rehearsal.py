@@ -4,26 +4,21 @@ It needs no figures of its own for any procedure: it counts what the procedure r
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from courtroom.cases.case import Case
-from courtroom.declarations.setup import Setup
 from courtroom.engine.budget import Payer
 from courtroom.engine.court import Court, RunInput, hear
 from courtroom.engine.errors import NotOnRecord
-from courtroom.engine.events import Retrieved
-from courtroom.engine.interventions import Intervention
 from courtroom.engine.ledger import Ledger
-from courtroom.engine.procedure import Procedure
 from courtroom.engine.services import LookUp, Permit, Services
 from courtroom.models.capabilities import Capabilities
 from courtroom.models.card import estimate_prompt_tokens, estimate_tokens
-from courtroom.models.connections import Connections
 from courtroom.models.offline import OfflineModel
 from courtroom.models.prompt_cache import ExpectedCache
 from courtroom.models.request import Model, Reply, Request, Usage, Watch
+from courtroom.models.route import Connections
 from courtroom.models.spec import NO_SERVER, SCRIPT
 
 
@@ -90,63 +85,6 @@ class Estimate:
 
 
 @dataclass
-class CountingAsker:
-    """Answers from the record, else by the offline model, and counts what the model that is asked would have read."""
-
-    on_record: Callable[[str], Reply | None]
-    offline: OfflineModel
-    count: LoadCount
-    known: dict[str, Reply] = field(default_factory=dict)
-    """Answers that count as on record, as an earlier rehearsal has come to them; this one's are added."""
-    anew: Counter[str] = field(default_factory=Counter)
-    found: int = 0
-
-    def knows(self, key: str) -> bool:
-        return self._reply(key) is not None
-
-    async def answer(
-        self, request: Request, payer: Payer, permit: Permit, watch: Watch | None = None, by: Model | None = None
-    ) -> tuple[Reply, bool]:
-        if kept := self._reply(request.key):
-            self.count.add(request, completion=None)
-            self.found += 1
-            return kept, False
-        self.anew[request.task.title] += 1
-        text = (await self.offline.answer(request)).text
-        self.count.add(request, completion=estimate_tokens(text))
-        reply = self.known[request.key] = Reply(text=text, usage=Usage(), cost=0.0)
-        return reply, True
-
-    def _reply(self, key: str) -> Reply | None:
-        return self.on_record(key) or self.known.get(key)
-
-
-async def rehearse(
-    procedure: Procedure,
-    case: Case,
-    setup: Setup,
-    seed: int,
-    look_up: LookUp,
-    capabilities: Capabilities,
-    on_record: Callable[[str], Reply | None] = lambda key: None,
-    seen: Callable[[str], Retrieved | None] = lambda key: None,
-    known: dict[str, Reply] | None = None,
-    interventions: Sequence[Intervention] = (),
-    root: str = "",
-    asked_at: Callable[[str, str], frozenset[str]] = lambda model, connection: frozenset(),
-) -> Estimate:
-    """Play a run through in memory and count its calls. Nothing is asked of any language model or put on disk. `known`:
-    answers of rehearsals before this one, which count as on record; this one's are added."""
-    count = LoadCount(capabilities.connections)
-    counting = CountingAsker(on_record, OfflineModel(procedure.offline), count, {} if known is None else known)
-    services = Services(Ledger(root=root, seen=seen, asked_at=asked_at), counting, capabilities, look_up)
-    setup = setup.complete(case, seed)
-    court = Court[Any, Any](RunInput(procedure, case, setup, seed, interventions), services)
-    await hear(court, procedure.deliberate)
-    return Estimate(count.loads, procedure.at_most(case, setup), counting.found, dict(counting.anew))
-
-
-@dataclass(frozen=True)
 class Recorded:
     """Answers and look-ups from the record, and from nowhere else."""
 
@@ -161,3 +99,48 @@ class Recorded:
         if (reply := self.on_record(request.key)) is None:
             raise NotOnRecord("This answer is not on record.")
         return reply, False
+
+
+@dataclass
+class CountingAsker(Recorded):
+    """Answers from the record, else by the offline model, and counts what the model that is asked would have read."""
+
+    offline: OfflineModel
+    count: LoadCount
+    made: dict[str, Reply]
+    """Answers of this rehearsal and of those before it, which count as on record."""
+    anew: Counter[str] = field(default_factory=Counter)
+    found: int = 0
+
+    async def answer(
+        self, request: Request, payer: Payer, permit: Permit, watch: Watch | None = None, by: Model | None = None
+    ) -> tuple[Reply, bool]:
+        if kept := self.on_record(request.key):
+            self.count.add(request, completion=None)
+            self.found += 1
+            return kept, False
+        self.anew[request.task.title] += 1
+        text = (await self.offline.answer(request)).text
+        self.count.add(request, completion=estimate_tokens(text))
+        reply = self.made[request.key] = Reply(text=text, usage=Usage(), cost=0.0)
+        return reply, True
+
+
+async def rehearse(
+    given: RunInput,
+    ledger: Ledger,
+    look_up: LookUp,
+    capabilities: Capabilities,
+    on_record: Callable[[str], Reply | None],
+    known: dict[str, Reply] | None,
+) -> Estimate:
+    """Play a run through in memory and count its calls. Nothing is asked of any language model or put on disk. `known`:
+    answers of rehearsals before this one, which count as on record; this one's are added."""
+    count, procedure = LoadCount(capabilities.connections), given.procedure
+    made = {} if known is None else known
+    offline = OfflineModel(procedure.offline)
+    counting = CountingAsker(lambda key: on_record(key) or made.get(key), offline, count, made)
+    court = Court[Any, Any](given, Services(ledger, counting, capabilities, look_up))
+    await hear(court, procedure.deliberate)
+    at_most = procedure.at_most(given.case, given.setup)
+    return Estimate(count.loads, at_most, counting.found, dict(counting.anew))

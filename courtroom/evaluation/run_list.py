@@ -14,7 +14,7 @@ from courtroom.evaluation.comparison import put_in
 from courtroom.language import N_
 from courtroom.sharing import listed, own
 from courtroom.store.connection import read, read_all
-from courtroom.store.database import Database
+from courtroom.store.database import Tables
 from courtroom.strict import Strict
 from courtroom.text.words import short
 
@@ -68,11 +68,8 @@ class RunFilter:
     """Leave out those that were imported: nobody here knows who answered in them."""
 
 
-class RunList:
+class RunList(Tables):
     """Reads the lines of one page, and no more, from the database."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
 
     def count(self, wanted: RunFilter, order: Order = "newest") -> int:
         query = f"SELECT count(*) FROM ({_lines(wanted, order)}) AS lines"

@@ -95,6 +95,10 @@ class Quality(Strict):
         """Their sum, the paper's combined quality score (JURIS, section 4.3)."""
         return self.faithfulness + self.completeness + self.conciseness
 
+    def by_time(self, seconds: float) -> float | None:
+        """Divide it by the inference time (JURIS, section 4.3); None where no time was taken."""
+        return self.combined / seconds if seconds > 0 else None
+
 
 def overlap(summary: str, reference: str) -> Overlap:
     """ROUGE by `rouge_score` (English stemmed, Chinese by character) and sentence BLEU by `sacrebleu`."""
@@ -109,11 +113,6 @@ def overlap(summary: str, reference: str) -> Overlap:
     bleu = sentence_bleu(summary, [reference], tokenize="zh" if chinese else "13a").score / 100
     one, two, longest = (float(rouge[kind].fmeasure) for kind in kinds)
     return Overlap(rouge_1=one, rouge_2=two, rouge_l=longest, bleu=bleu)
-
-
-def cost_effectiveness(quality: Quality, seconds: float) -> float | None:
-    """Combined quality by inference time (JURIS, section 4.3); None where no time was taken."""
-    return quality.combined / seconds if seconds > 0 else None
 
 
 def lead(text: str, count: int) -> str:

@@ -280,7 +280,6 @@ class Yardstick:
         gaps = np.abs((mixed / n - (won - mixed) / of) @ weights)
         p = float((1 + (gaps >= abs(value - their_value) - 1e-12).sum()) / (DRAWS + 1))
         one = wilson(int(wins.sum()), int(n.sum()))
-        assert one is not None
         low, high = (float(end) for end in np.quantile(again, (ALPHA / 2, 1 - ALPHA / 2)))
         beside = _beside(Interval(their_value, low, high), int(of.sum()), BALLOTS)
         title = N_("The first majority prevails")
@@ -300,9 +299,9 @@ class Yardstick:
             title = EVEN.get(standard, EVEN[""])
             if standard == "preponderance":
                 known: dict[str, Any] = {"people": 0.5, "source": SYMMETRY, "p": float(binomtest(wins, n, 0.5).pvalue)}
-            elif standard in ("", "reasonable-doubt") and (other := wilson(hits, len(theirs))):
+            elif standard in ("", "reasonable-doubt") and theirs:
                 p = float(fisher_exact([[wins, n - wins], [hits, len(theirs) - hits]]).pvalue)
-                known = _beside(other, len(theirs), BALLOTS) | {"p": p}
+                known = _beside(wilson(hits, len(theirs)), len(theirs), BALLOTS) | {"p": p}
             else:
                 known = {}
             yield _share(f"even-{standard}" if standard else "even", title, wins, n, known)
@@ -369,25 +368,24 @@ def _counted(pairs: Iterable[tuple[tuple[int, int], bool]]) -> pd.DataFrame:
     return rows.astype(int).groupby(PLACE)["wins"].agg(wins="sum", n="size")
 
 
-def wilson(hits: int, n: int) -> Interval | None:
-    """A share with Wilson's 95 % interval; None where there is none."""
+def wilson(hits: int, n: int) -> Interval:
+    """A share of one at least with Wilson's 95 % interval."""
     from statsmodels.stats.proportion import proportion_confint
 
-    if not n:
-        return None
     low, high = proportion_confint(hits, n, ALPHA, method="wilson")
     return Interval(hits / n, float(low), float(high))
 
 
-def _beside(one: Interval | None, n: int, source: str) -> dict[str, Any]:
+def _beside(one: Interval, n: int, source: str) -> dict[str, Any]:
     """What is known of people, for a line."""
-    assert one is not None
     return {"people": one.value, "people_low": one.low, "people_high": one.high, "people_n": n, "source": source}
 
 
 def _share(name: str, title: str, hits: int, n: int, known: Mapping[str, Any] | None = None) -> Line | None:
+    if not n:
+        return None
     one = wilson(hits, n)
-    return Line(name, title, one.value, one.low, one.high, n, **(known or {})) if one else None
+    return Line(name, title, one.value, one.low, one.high, n, **(known or {}))
 
 
 def _mean(

@@ -87,7 +87,7 @@ def files_of(found: ExperimentResults, house: Courthouse) -> dict[str, bytes]:
     texts = {
         "paper.tex": rendered("paper.tex.j2", methods=methods, said=said, figures=figures, **stated),
         "table.tex": table,
-        "table.md": markdown(found.table, found.pairs, found.overall, found.notes),
+        "table.md": markdown(found),
         "methods.md": methods + "\n",
         "checklist.md": rendered("checklist.md.j2", facts=facts),
         "facts.json": _json(facts),
@@ -243,7 +243,7 @@ def facts_of(found: ExperimentResults, house: Courthouse) -> dict[str, Any]:
         "interventions": sum(len(one.interventions) for one in records),
         "retrievals": sum(len(one.retrievals) for one in records),
         "prompts": {
-            "hash": prompts_hash(house.procedures[name] for name in sorted(experiment.procedures)),
+            "hash": prompts_hash(house.procedures, experiment.procedures),
             "files": {path: hashlib.sha256(text.encode()).hexdigest() for path, text in _prompts(found, house).items()},
         },
         "software": {"courtroom": __version__, "python": ".".join(map(str, sys.version_info[:3]))},

@@ -10,7 +10,7 @@ import json
 import random
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import UTC, datetime
 from functools import partial
 from itertools import islice
 from statistics import fmean
@@ -18,13 +18,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from courtroom.declarations.setup import Budget
 from courtroom.engine.budget import Spent
 from courtroom.engine.events import Called, Voted
 from courtroom.engine.record import Record
 from courtroom.engine.services import Asked
 from courtroom.errors import CourtroomError
-from courtroom.evaluation.intervals import CaseSums, Sums, of_difference, of_measure
+from courtroom.evaluation.intervals import CaseSums, of_difference, of_measure
+from courtroom.experiments.measures.measure import quotient
 from courtroom.language import N_
 from courtroom.models.schema import schema_of
 from courtroom.models.spec import NO_SERVER
@@ -34,6 +34,7 @@ from courtroom.strict import Strict
 
 if TYPE_CHECKING:
     from courtroom.courthouse import Courthouse
+    from courtroom.experiments.store import StoredExperiment
 
 USUAL_CALLS, MAX_CALLS = 50, 1_000
 KINDS = (N_("Answers"), N_("Decisions"), N_("Votes"))
@@ -121,18 +122,25 @@ class Question:
 
 
 def ask_again(
-    house: Courthouse, cells: Sequence[tuple[int, str, str]], calls: int, spent: Spent, budget: Budget,
-    at: datetime, series: int, keys: Mapping[str, str],
-) -> Canary:  # fmt: skip
-    """Ask a sample of recorded calls again, each twice, as far as the budget goes. Raises `CourtroomError`: no language
-    model was asked.
-
-    Args:
-        cells: arm, case and run of each that is done.
-        spent: what counts in the budget already.
-        at: its day and `series` name the samples: after an interruption only what has no answer yet is asked.
-    """
-    first = 1_000 * at.date().toordinal() + 2 * series
+    house: Courthouse, kept: StoredExperiment, calls: int, money: float | None, keys: Mapping[str, str]
+) -> Canary:
+    """Ask a sample of recorded calls again, each twice, as far as the budget goes; see `Experiments.canary`."""
+    if not 1 <= calls <= MAX_CALLS:
+        raise CourtroomError(f"A canary asks 1 to {MAX_CALLS:,} calls again, not {calls:,}. Choose another number.")
+    store, experiment, at = house.experiments.store, kept.experiment, datetime.now(UTC)
+    done = store.cells(kept.id, "done", phase="test")
+    cells = [(cell.arm, cell.row, run) for cell in done if (run := cell.run or experiment.dataset.run)]
+    took = [*store.took(kept.id).values(), *(one.cost for one in experiment.canaries)]
+    money_spent = sum(one.money or 0.0 for one in took)
+    spent, budget = (
+        Spent(sum(one.calls for one in took), sum(one.tokens for one in took), money_spent),
+        experiment.budget,
+    )
+    if money is not None:
+        limits = [spent.money + money, *([budget.money] if budget.money else [])]
+        budget = budget.model_copy(update={"money": min(limits)})
+    # The day and how many there were name the samples: after an interruption only what has no answer yet is asked.
+    first = 1_000 * at.date().toordinal() + 2 * len(experiment.canaries)
     drawn = list(islice(_drawn(house, cells, calls, random.Random(first)), calls))
     if not drawn:
         raise CourtroomError(OFFLINE_ONLY)
@@ -205,12 +213,7 @@ def _share(kind: str, seen: Sequence[tuple[str, list[object]]]) -> Share | None:
         by_case.setdefault(case, []).append((as_then, alike))
     weights = np.array([float(len(calls)) for calls in by_case.values()])
     shares = (np.array([[fmean(call[n] for call in calls), 1.0] for calls in by_case.values()]) for n in (0, 1))
-
-    def mean(sums: Sums) -> Sums:
-        found: Sums = sums[:, 0] / sums[:, 1]
-        return found
-
-    same, spread = (CaseSums(sums, weights, binary=False, finish=mean) for sums in shares)
+    same, spread = (CaseSums(sums, weights, False, lambda sums: quotient(*sums.T)) for sums in shares)
     known = {"same": of_measure(same, (0.0, 1.0), ratio=True), "spread": of_measure(spread, (0.0, 1.0), ratio=True)}
     known["further"] = of_difference(spread, same, (0.0, 1.0), ratio=True)
     ends = {name: (one.value, one.low, one.high) for name, one in known.items()}

@@ -12,10 +12,11 @@ import asyncio
 import logging
 import secrets
 import threading
-from collections import defaultdict
 from collections.abc import AsyncIterator, Callable, Mapping
+from concurrent.futures import Future, InvalidStateError
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from contextvars import copy_context
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from distributed import Client, KilledWorker, Scheduler, SchedulerPlugin, Worker, WorkerPlugin, get_worker
@@ -23,16 +24,14 @@ from distributed.client import FutureCancelledError
 from distributed.comm.core import CommClosedError
 
 from courtroom.access import acts, for_server
-from courtroom.engine.runner import BEAT_S, Runner
+from courtroom.engine.runner import BEAT_S
 from courtroom.errors import CourtroomError
-from courtroom.experiments.cells import CellPostponed, LocalCells, stop
-from courtroom.experiments.plan import Cell
-from courtroom.experiments.store import ExperimentStore, NoSuchExperiment, StoredExperiment
-from courtroom.models.errors import ModelError
+from courtroom.experiments.driver import Finish
+from courtroom.experiments.plan import Cell, CellPostponed, Plan
+from courtroom.experiments.store import NoSuchExperiment, StoredExperiment
 from courtroom.models.failures import LONGEST_WAIT_S
-from courtroom.models.limits import CallLimits, Limits, RateLimiter, ServerClock, Slot, limited_together, server_of
-from courtroom.models.request import Request, Usage
-from courtroom.models.spec import ModelSpec
+from courtroom.models.limits import CallLimits, Limits, RateLimiter, Slot, limited_together, server_of
+from courtroom.models.request import ModelError, Request, Usage
 from courtroom.store.connection import OUTAGES
 from courtroom.version import __version__
 
@@ -87,25 +86,25 @@ class TurnsAtScheduler(SchedulerPlugin):
         limiter.leave(slot)
 
 
-class TurnsAtWorker:
-    """Asks the scheduler for each call; see `Turns`."""
+class TurnsAtWorker(Limits):
+    """Asks the scheduler for each call, which alone knows which models are slowed down."""
 
     def __init__(self, worker: Worker) -> None:
+        super().__init__()
         self._worker = worker
-        self._waiting: dict[str, asyncio.Future[None]] = {}
-        self._servers: defaultdict[tuple[str, ...], ServerClock] = defaultdict(ServerClock)
+        self._waiting: dict[str, Future[None]] = {}
         worker.stream_handlers.update({TURN: self._let_in})
 
     @asynccontextmanager
     async def turn(self, request: Request) -> AsyncIterator[Slot]:
-        """See `Turns`. Raises `ModelError`: the worker is being closed."""
+        """See `Limits.turn`. Raises `ModelError`: the worker is being closed."""
         call = secrets.token_hex(8)
         slot = Slot.of(request, self._servers[server_of(request)])
-        turn = self._waiting[call] = asyncio.get_running_loop().create_future()
+        turn = self._waiting[call] = Future()
         what = {"model": limited_together(request.spec), "limits": slot.limits}
         self._send({"op": ENTER, "call": call, **what, "prompt": slot.prompt_tokens, "longest": slot.max_answer})
         try:
-            await turn
+            await asyncio.wrap_future(turn)
             yield slot
         except Exception as error:
             slot.failed(error)
@@ -115,14 +114,11 @@ class TurnsAtWorker:
             used = (slot.usage.prompt, slot.usage.completion) if slot.usage else None
             self._send({"op": LEAVE, "call": call, "used": used, "pause": slot.pause_s, "in_time": slot.in_time})
 
-    def slowed_to(self, spec: ModelSpec) -> int | None:
-        """The scheduler knows; no page is shown by a worker."""
-        return None
-
     def close(self) -> None:
         """No call is let in any more. Called on the worker's loop."""
         for turn in [*self._waiting.values()]:
-            turn.get_loop().call_soon_threadsafe(_end, turn, ModelError("The worker is being closed."))
+            with suppress(InvalidStateError):  # it was let in
+                turn.set_exception(ModelError("The worker is being closed."))
 
     def _send(self, message: dict[str, Any]) -> None:
         """From any loop."""
@@ -134,17 +130,8 @@ class TurnsAtWorker:
         self._worker.loop.add_callback(send)
 
     def _let_in(self, call: str) -> None:
-        if turn := self._waiting.get(call):
-            turn.get_loop().call_soon_threadsafe(_end, turn, None)
-
-
-def _end(turn: asyncio.Future[None], error: Exception | None) -> None:
-    if turn.done():
-        return
-    if error is None:
-        turn.set_result(None)
-    else:
-        turn.set_exception(error)
+        with suppress(KeyError, InvalidStateError):  # the call is not to be made any more
+            self._waiting[call].set_result(None)
 
 
 log = logging.getLogger(__name__)
@@ -152,7 +139,7 @@ log = logging.getLogger(__name__)
 Opens = Callable[..., "Courthouse"]
 """Opens the courthouse of a worker, given the `limits` of models: a class, so that only its name goes to workers."""
 
-NAME = "courtroom"
+PACKAGE = "courtroom"
 ELSEWHERE = "A worker of the Dask cluster has another store. Set its COURTROOM_DATABASE to the one that is used here."
 
 OTHER_VERSION = "A worker of the Dask cluster has another version of Courtroom. Install the same one there."
@@ -172,80 +159,26 @@ def drive(experiment: str, version: str, cell: str) -> None:
     if version != __version__:
         raise CellPostponed(OTHER_VERSION)
     with acts(None):
-        _at(get_worker()).cells.drive(experiment, Cell.model_validate_json(cell))
+        here = _at(get_worker())
+        here.house.runner.do(here.drive(experiment, Cell.model_validate_json(cell))).result()
 
 
 async def examine_worker(experiment: str, created: float, dask_worker: Worker) -> str:
     """Why a worker can't drive the cells of an experiment that was put on record at a time; empty where it can."""
     try:
-        there = await asyncio.to_thread(for_server(copy_context()).run, _at(dask_worker).cells.created, experiment)
+        kept = await asyncio.to_thread(for_server(copy_context()).run, _at(dask_worker).experiment, experiment)
+    except NoSuchExperiment:
+        return ELSEWHERE
     except CourtroomError as error:
         return str(error)
-    return "" if there == created else ELSEWHERE
-
-
-class WorkerCells:
-    """Cells of all experiments that one worker drives."""
-
-    def __init__(self, house: Courthouse) -> None:
-        self.house = house
-        self._store = ExperimentStore(house.database)
-        self._runs: dict[str, LocalCells] = {}
-        self._under_way: dict[asyncio.Task[None] | None, tuple[str, str]] = {}
-        """The experiment and the run of each task on the loop."""
-
-    def drive(self, experiment: str, cell: Cell) -> None:
-        """Bring a cell to its end, and wait for it; see `drive`."""
-        runner = self.house.runner
-        runner.do(self._drive(experiment, cell, runner)).result()
-
-    def created(self, experiment: str) -> float | None:
-        """When an experiment was put on record; None where it is not."""
-        try:
-            return self._store.experiment(experiment).created
-        except NoSuchExperiment:
-            return None
-
-    def _runs_of(self, experiment: str) -> LocalCells | None:
-        """Return who brings an experiment's cells to their ends here; None where it is halted. Raises `CellPostponed`:
-        nobody drives it in this store."""
-        if not self._store.is_driven(experiment):
-            raise CellPostponed(ELSEWHERE)
-        if self._store.status(experiment) != "running":
-            return None
-        if experiment not in self._runs:
-            self._runs[experiment] = LocalCells(self._store.experiment(experiment), self.house)
-        return self._runs[experiment]
-
-    async def _drive(self, experiment: str, cell: Cell, runner: Runner) -> None:
-        if (runs := await asyncio.to_thread(self._runs_of, experiment)) is None:
-            return
-        if not self._under_way:
-            runner.watch(self._watch(runner))
-        task = asyncio.current_task()
-        self._under_way[task] = (experiment, cell.run)
-        try:
-            await runs.finish(cell, runner, {})
-        finally:
-            del self._under_way[task]
-
-    async def _watch(self, runner: Runner) -> None:
-        """Stop the runs of experiments that are halted, as long as there are any runs."""
-        while self._under_way:
-            await asyncio.sleep(BEAT_S)
-            try:
-                for experiment in {name for name, _ in self._under_way.values()}:
-                    if await asyncio.to_thread(self._store.status, experiment) != "running":
-                        runs = [run for name, run in self._under_way.values() if name == experiment]
-                        await asyncio.to_thread(stop, runs, runner)
-            except (*OUTAGES, CourtroomError) as error:
-                log.warning("halted experiments could not be looked for, which is tried again: %s", error)
+    return "" if kept.created == created else ELSEWHERE
 
 
 class AtWorker(WorkerPlugin):
-    """A worker's courthouse, opened when it is first needed and closed with the worker."""
+    """A worker's courthouse, opened when it is first needed and closed with the worker, and the cells of all experiments
+    that it drives."""
 
-    name = NAME
+    name = PACKAGE
     idempotent = True
 
     def __init__(self, opens: Opens) -> None:
@@ -258,78 +191,87 @@ class AtWorker(WorkerPlugin):
         if profiler := worker.periodic_callbacks.pop("profile", None):
             profiler.stop()
         self._turns, self._lock = TurnsAtWorker(worker), threading.Lock()
-        self._cells: WorkerCells | None = None
+        self._opened: Courthouse | None = None
+        self._plans: dict[str, Plan] = {}
+        self._under_way: dict[asyncio.Task[None] | None, tuple[str, str]] = {}
+        """The experiment and the run of each task on the loop."""
 
     async def teardown(self, worker: Worker) -> None:
         """Let go of the store; runs under way are taken over by another worker."""
         self._turns.close()
-        if self._cells is not None:
-            await asyncio.to_thread(self._cells.house.close)
+        if self._opened is not None:
+            await asyncio.to_thread(self._opened.close)
 
     @property
-    def cells(self) -> WorkerCells:
-        """The cells that this worker drives. Raises `CellPostponed`: its store can't be opened."""
+    def house(self) -> Courthouse:
+        """The worker's courthouse. Raises `CellPostponed`: its store can't be opened."""
         with self._lock:
-            if self._cells is None:
+            if self._opened is None:
                 try:
-                    self._cells = WorkerCells(self._opens(limits=self._turns))
+                    self._opened = self._opens(limits=self._turns)
                 except CourtroomError as error:
                     raise CellPostponed(f"A worker of the Dask cluster can't open the store: {error}") from error
-            return self._cells
+            return self._opened
+
+    def experiment(self, name: str) -> StoredExperiment:
+        return self.house.experiments.store.experiment(name)
+
+    def _plan_of(self, experiment: str) -> Plan | None:
+        """Return how an experiment is carried out; None where it is halted. Raises `CellPostponed`: nobody drives it in
+        this store."""
+        store = self.house.experiments.store
+        if not store.is_driven(experiment):
+            raise CellPostponed(ELSEWHERE)
+        if store.status(experiment) != "running":
+            return None
+        if experiment not in self._plans:
+            kept = self.experiment(experiment)
+            self._plans[experiment] = Plan(kept.experiment, kept.kind, self.house)
+        return self._plans[experiment]
+
+    async def drive(self, experiment: str, cell: Cell) -> None:
+        """Bring a cell to its end, on the loop of the worker's courthouse; see `drive`."""
+        if (plan := await asyncio.to_thread(self._plan_of, experiment)) is None:
+            return
+        if not self._under_way:
+            self.house.runner.watch(self._watch())
+        task = asyncio.current_task()
+        self._under_way[task] = (experiment, cell.run)
+        try:
+            await plan.finish(cell, {})
+        finally:
+            del self._under_way[task]
+
+    async def _watch(self) -> None:
+        """Stop the runs of experiments that are halted, as long as there are any runs."""
+        while self._under_way:
+            await asyncio.sleep(BEAT_S)
+            try:
+                for experiment in {name for name, _ in self._under_way.values()}:
+                    if await asyncio.to_thread(self.house.experiments.store.status, experiment) != "running":
+                        runs = [run for name, run in self._under_way.values() if name == experiment]
+                        await asyncio.to_thread(self._plans[experiment].halt, runs)
+            except (*OUTAGES, CourtroomError) as error:
+                log.warning("halted experiments could not be looked for, which is tried again: %s", error)
 
 
 def _at(worker: Worker) -> AtWorker:
-    plugin = worker.plugins[NAME]
+    plugin = worker.plugins[PACKAGE]
     assert isinstance(plugin, AtWorker)
     return plugin
 
 
-PACKAGE = "courtroom"
 REACH_S = 10
 """So long the scheduler may take to answer."""
 ANSWER_S = 60
 """So long all workers together may take: each opens the store when it is first asked."""
 
 
-class DaskCells:
-    """Has cells of one experiment brought to their ends by workers. Each cell is a task, which goes on elsewhere when
-    its worker dies. Keys that persons type stay here: a worker has those of its own environment."""
-
-    def __init__(self, client: Client, address: str, experiment: str) -> None:
-        self._client, self._address, self._experiment = client, address, experiment
-
-    async def finish(self, cell: Cell, runner: Runner, keys: Mapping[str, str]) -> None:
-        """Bring a cell to its end; see `LocalCells.finish`.
-
-        Raises:
-            CellPostponed: no cell can be driven now.
-            CourtroomError: this one can't.
-        """
-        plain = cell.model_dump_json(include=set(Cell.model_fields))
-        key = f"{PACKAGE}-{cell.run}-{secrets.token_hex(4)}"
-        future = self._client.submit(drive, self._experiment, __version__, plain, key=key, pure=False)
-        try:
-            await future
-        except (ImportError, AttributeError) as error:
-            log.warning("cell %s: %s", cell.run, error)
-            raise CellPostponed(OTHER_VERSION) from error
-        except KilledWorker as error:
-            log.warning("cell %s: %s", cell.run, error)
-            raise CourtroomError(
-                f"{error.allowed_failures + 1} workers died while they worked on this cell. "
-                "Look at their logs, then try it again."
-            ) from error
-        except FutureCancelledError as error:
-            log.warning("cell %s: %s", cell.run, error)
-            raise CellPostponed(f"The Dask cluster at {self._address} can't be reached any more.") from error
-        finally:
-            future.release()
-
-
 @asynccontextmanager
-async def connected(address: str, kept: StoredExperiment, opens: Opens) -> AsyncIterator[DaskCells]:
-    """A cluster that can be used. Lives on the engine's loop. `opens`: opens the courthouse of a worker. Raises
-    `CourtroomError`: it can't be reached, has another version, or its workers have another store."""
+async def connected(address: str, kept: StoredExperiment, opens: Opens) -> AsyncIterator[Finish]:
+    """Give what has the cells of an experiment brought to their ends by the workers of a cluster that can be used. Lives
+    on the engine's loop. `opens`: opens the courthouse of a worker. Raises `CourtroomError`: it can't be reached, has
+    another version, or its workers have another store."""
     async with AsyncExitStack() as stack:
         try:
             client = Client(address, asynchronous=True, timeout=REACH_S, set_as_default=False)
@@ -354,7 +296,33 @@ async def connected(address: str, kept: StoredExperiment, opens: Opens) -> Async
             ) from error
         if why := next(filter(None, found.values()), ""):
             raise CourtroomError(why)
-        yield DaskCells(client, address, kept.id)
+        yield partial(_finish, client, address, kept.id)
+
+
+async def _finish(client: Client, address: str, experiment: str, cell: Cell, keys: Mapping[str, str]) -> None:
+    """Have a cell brought to its end by a worker; see `Plan.finish`. Each cell is a task, which goes on elsewhere when
+    its worker dies. Keys that persons type stay here: a worker has those of its own environment.
+
+    Raises:
+        CellPostponed: no cell can be driven now.
+        CourtroomError: this one can't.
+    """
+    plain = cell.model_dump_json(include=set(Cell.model_fields))
+    key = f"{PACKAGE}-{cell.run}-{secrets.token_hex(4)}"
+    future = client.submit(drive, experiment, __version__, plain, key=key, pure=False)
+    try:
+        await future
+    except (ImportError, AttributeError, KilledWorker, FutureCancelledError) as error:
+        log.warning("cell %s: %s", cell.run, error)
+        if isinstance(error, KilledWorker):
+            raise CourtroomError(
+                f"{error.allowed_failures + 1} workers died while they worked on this cell. "
+                "Look at their logs, then try it again."
+            ) from error
+        gone = f"The Dask cluster at {address} can't be reached any more."
+        raise CellPostponed(gone if isinstance(error, FutureCancelledError) else OTHER_VERSION) from error
+    finally:
+        future.release()
 
 
 async def _check(client: Client, address: str) -> None:

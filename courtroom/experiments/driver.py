@@ -1,5 +1,5 @@
 """Drives an experiment: each cell a run, so many at once, within the budget of all; here, or on a Dask cluster, of which
-nothing else of the program knows. What one cell is stands in `cells.py`."""
+nothing else of the program knows."""
 
 from __future__ import annotations
 
@@ -10,17 +10,16 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mappin
 from contextlib import asynccontextmanager
 from functools import partial
 from importlib import import_module
-from operator import add
 from typing import TYPE_CHECKING
 
-from courtroom.engine.loop import wait
+from courtroom.declarations.setup import Budget
 from courtroom.engine.record import Record
-from courtroom.engine.runner import BEAT_S, Runner
+from courtroom.engine.runner import BEAT_S
 from courtroom.errors import CourtroomError, log_file
-from courtroom.experiments.cells import CellPostponed, LocalCells, stop
 from courtroom.experiments.outcome import Outcome
-from courtroom.experiments.plan import Cell
+from courtroom.experiments.plan import Cell, CellPostponed, Plan
 from courtroom.experiments.store import Status, StoredCell, StoredExperiment
+from courtroom.questions.asides import Cost
 from courtroom.store.connection import StoreLock
 
 if TYPE_CHECKING:
@@ -35,9 +34,9 @@ BEGUN_EARLIER = (
     "it began to learn under an earlier version, which kept what it learned elsewhere. Give the experiment another name, "
     "and begin it anew."
 )
-Took = tuple[float, ...]
-"""Calls, tokens and US dollars."""
-NOTHING: Took = (0.0, 0.0, 0.0)
+Took = Mapping[str, float]
+"""Calls, tokens and US dollars, by the names that they have in a budget."""
+NOTHING: Took = dict.fromkeys(Budget.model_fields, 0.0)
 
 
 NO_DASK = "A Dask cluster needs the extra `dask`: pip install 'courtroom[dask]'."
@@ -45,7 +44,7 @@ NOT_SHARED = (
     "A Dask cluster needs a store that its workers share. Set COURTROOM_DATABASE to a PostgreSQL database, here "
     "and for the workers."
 )
-Finish = Callable[[Cell, Runner, Mapping[str, str]], Awaitable[None]]
+Finish = Callable[[Cell, Mapping[str, str]], Awaitable[None]]
 """Brings a cell to its end, with the keys that a person typed."""
 
 
@@ -71,8 +70,8 @@ async def cluster_of(house: Courthouse, kept: StoredExperiment) -> AsyncIterator
         raise CourtroomError(NO_DASK) from error
     from courtroom.experiments.cluster import connected
 
-    async with connected(address, kept, type(house)) as cells:
-        yield cells.finish
+    async with connected(address, kept, type(house)) as finish:
+        yield finish
 
 
 class ArmTraining:
@@ -83,7 +82,6 @@ class ArmTraining:
         self.cases = len(every)
         self.waiting = deque(cell for cell in every if cell.state == "waiting")
         """The first is the one that is under way, if any is: each sees what was learned from those before it."""
-        self.begun = len(self.waiting) < self.cases
         self.left_out = sum(cell.state == "failed" for cell in every)
         """Cases that could not be answered, without which it went on."""
         self.in_a_row = 0
@@ -102,9 +100,9 @@ class DrivenExperiment:
     ) -> None:
         self._id, self._experiment = kept.id, kept.experiment
         store = house.experiments.store
-        self._store, self._house, self._runner, self._keys = store, house, house.runner, keys
-        self._runs = LocalCells(kept, house)
-        self._finish = finish or self._runs.finish
+        self._store, self._house, self._keys = store, house, keys
+        self._plan = Plan(kept.experiment, kept.kind, house)
+        self._finish = finish or self._plan.finish
         self._spent = NOTHING
         """By all cells that have ended."""
         self._dearest: dict[int, Took] = {}
@@ -120,10 +118,9 @@ class DrivenExperiment:
         """Why what a cell came to could not be written."""
         counts = store.counts(kept.id)
         for arm, took in store.took(kept.id).items():
-            self._spend(arm, (took.calls, took.tokens, took.money or 0.0), counts[arm, "done"])
+            self._spend(arm, took, counts[arm, "done"])
             self._done.add(arm)
         self._tests = deque(cell for cell in store.cells(kept.id, "waiting") if cell.phase == "test")
-        self._plan = self._runs.plan
         self._lessons = {arm: ArmTraining(store.cells(kept.id, arm=arm, phase="train")) for arm in self._plan.learning}
         """What each arm has still to learn from."""
         for arm, lessons in self._lessons.items():  # it may have been killed between an arm's last case and this
@@ -137,25 +134,18 @@ class DrivenExperiment:
             Where it stands then, and why; None where somebody else has said so.
         """
         under_way: dict[asyncio.Task[None], StoredCell] = {}
-        ended = asyncio.Event()
-
-        def end(task: asyncio.Task[None]) -> None:
-            del under_way[task]
-            ended.set()
-
         async with asyncio.TaskGroup() as group:
             while self._goes_on(lock):
                 while len(under_way) < self._experiment.at_once and (cell := self._next()):
                     task = group.create_task(self._drive_cell(cell))
                     under_way[task] = cell
-                    task.add_done_callback(end)
+                    task.add_done_callback(under_way.__delitem__)
                 if not under_way:
                     break
-                ended.clear()
-                await wait(ended, BEAT_S)
+                await asyncio.wait([*under_way], timeout=BEAT_S, return_when=asyncio.FIRST_COMPLETED)
             while under_way and self._store.status(self._id) != "running":
                 # Also a run that was only being made when the experiment was halted.
-                await asyncio.to_thread(stop, [cell.run for cell in under_way.values()], self._runner)
+                await asyncio.to_thread(self._plan.halt, [cell.run for cell in under_way.values()])
                 await asyncio.wait([*under_way], timeout=BEAT_S)
         return self._conclusion() if self._goes_on(lock) else None
 
@@ -182,11 +172,11 @@ class DrivenExperiment:
             raise CourtroomError(f"Not tried: the first {GIVEN_UP} cells of this arm failed. See their reasons.")
         if cell.phase == "train":
             await asyncio.to_thread(self._teach, cell)
-        await self._finish(cell, self._runner, self._keys())
-        record, outcome = await asyncio.to_thread(self._runs.result, cell)
+        await self._finish(cell, self._keys())
+        record, outcome = await asyncio.to_thread(self._plan.result, cell)
         failed = record is not None and record.run.status == "failed"
         if record is not None and (failed or outcome is not None):
-            self._spend(cell.arm, (record.asked, sum(record.tokens), record.cost or 0.0))
+            self._spend(cell.arm, Cost(calls=record.asked, tokens=sum(record.tokens), money=record.cost))
         if outcome is not None:
             self._done.add(cell.arm)
             await self._conclude(cell, outcome)
@@ -199,16 +189,15 @@ class DrivenExperiment:
         """Put the run of a cell that teaches on record where it is not, and begin its arm's training with it."""
         there = self._house.store.status(cell.run) != "deleted"
         plan, lessons = self._plan, self._lessons[cell.arm]
-        lessons.begun = lessons.begun or there
-        if lessons.begun and not self._house.knowledge.is_made(plan.memory(cell.arm)):
+        begun = there or len(lessons.waiting) < lessons.cases
+        if begun and not self._house.knowledge.is_made(plan.memory(cell.arm)):
             raise CellPostponed(f"{self._experiment.arms[cell.arm].name}: {BEGUN_EARLIER}")
         if not there:
-            case, procedure = self._runs.row(cell).case, self._experiment.arms[cell.arm].procedure
+            case, procedure = plan.row(cell).case, self._experiment.arms[cell.arm].procedure
             with self._house.store.together():
-                if not lessons.begun:
+                if not begun:
                     plan.begin_training(cell.arm)
                 self._house.new_run(procedure, case, plan.trains(cell.arm), cell.seed, cell.run)
-            lessons.begun = True
 
     async def _fail(self, cell: StoredCell, reason: str) -> None:
         if cell.phase == "train":
@@ -246,11 +235,11 @@ class DrivenExperiment:
             return "done", f"{_cells(failed)} failed. The rows of these cells say why; try them again."
         return "done", ""
 
-    def _spend(self, arm: int, took: Took, cells: int = 1) -> None:
+    def _spend(self, arm: int, took: Cost, cells: int = 1) -> None:
         """Count what so many cells of an arm took together."""
-        before = self._dearest.get(arm, NOTHING)
-        self._dearest[arm] = tuple(max(most, new / cells) for most, new in zip(before, took, strict=True))
-        self._spent = tuple(map(add, self._spent, took))
+        before, new = self._dearest.get(arm, NOTHING), {name: getattr(took, name) or 0.0 for name in NOTHING}
+        self._dearest[arm] = {name: max(before[name], new[name] / cells) for name in NOTHING}
+        self._spent = {name: self._spent[name] + new[name] for name in NOTHING}
 
     def _next(self) -> StoredCell | None:
         """Return the cell that begins now: the next case of an arm that learns, else, when all arms have learned, of
@@ -276,22 +265,19 @@ class DrivenExperiment:
         A cell is taken to take what the dearest of its arm took. Before any of its arm has ended it goes alone, so that
         a small budget is not overshot by many at once.
         """
-        budget = self._experiment.budget
-        limits = (("calls", budget.calls), ("tokens", budget.tokens), ("US$", budget.money))
-        if all(limit is None for _, limit in limits):
+        limits = {name: limit for name, limit in self._experiment.budget if limit is not None}
+        if not limits:
             return ""
         if arm not in self._dearest and self._open.total():
             return "What a cell of this arm takes is not known yet."
         most = self._dearest.get(arm, NOTHING)
-        for place, (name, limit) in enumerate(limits):
-            if limit is None:
-                continue
-            spent = self._spent[place]
-            held = sum(many * self._dearest.get(other, most)[place] for other, many in self._open.items())
-            if spent >= limit or spent + held + most[place] > limit:
+        for name, limit in limits.items():
+            spent = self._spent[name]
+            held = sum(many * self._dearest.get(other, most)[name] for other, many in self._open.items())
+            if spent >= limit or spent + held + most[name] > limit:
                 return (
                     f"The budget of {_amount(name, limit)} has no room for another cell: spent so far: "
-                    f"{_amount(name, spent)}; a cell takes about {_amount(name, most[place])}. Raise it to go on."
+                    f"{_amount(name, spent)}; a cell takes about {_amount(name, most[name])}. Raise it to go on."
                 )
         return ""
 
@@ -302,6 +288,6 @@ def _cells(number: int, one: str = "", several: str = "") -> str:
 
 
 def _amount(name: str, value: float) -> str:
-    if name == "US$":
+    if name == "money":
         return f"US$ {value:.4g}"
     return f"1 {name.removesuffix('s')}" if round(value) == 1 else f"{value:,.0f} {name}"

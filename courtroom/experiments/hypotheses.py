@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Literal
 
@@ -65,9 +65,9 @@ class Finding(Strict):
         return f"{self.hypothesis}: {self.state}. {self.reason}"
 
 
-def prompts_hash(procedures: Iterable[Procedure]) -> str:
-    """Of all prompt templates of some procedures, as they are now."""
-    shown = {one.name: templates(one.prompts, *one.kinds) for one in procedures}
+def prompts_hash(procedures: Mapping[str, Procedure], names: Iterable[str]) -> str:
+    """Of all prompt templates of the procedures with these names, as they are now."""
+    shown = {name: templates(procedures[name].prompts, *procedures[name].kinds) for name in names}
     return hashlib.sha256(json.dumps(shown, sort_keys=True).encode()).hexdigest()
 
 

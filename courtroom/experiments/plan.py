@@ -7,14 +7,16 @@ store's own memory is kept under a name before the first arm trains: it is what 
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import logging
 import math
 import random
 import time
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import count, product
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -28,8 +30,10 @@ from courtroom.datasets.samples import bring_sample
 from courtroom.datasets.selection import VERSION_MARK, Preparation
 from courtroom.declarations.changes import changed, value_at
 from courtroom.declarations.setup import Setup
+from courtroom.engine.errors import NoSuchRun
 from courtroom.engine.procedure import refuse_names
 from courtroom.engine.record import Record
+from courtroom.engine.run import CELL, Run
 from courtroom.errors import CourtroomError
 from courtroom.experiments.measures import measures_of, wanted
 from courtroom.experiments.outcome import Answers, Outcome, answers_of, digest, of_record
@@ -45,6 +49,14 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 Phase = Literal["train", "test"]
+IMPORTED = (
+    "The run {run} of this cell was imported from a file, so that it counts for nothing. "
+    "Delete it, then try the cell again."
+)
+
+
+class CellPostponed(CourtroomError):
+    """A cell can't be driven for a reason that is none of its own: it goes on waiting."""
 
 
 class Cell(Strict):
@@ -170,9 +182,10 @@ class Plan:
         """The run whose forks the arms are; None where the cases are a dataset's."""
         self.setups = {place: self._setup(arm) for place, arm in enumerate(experiment.arms) if arm.procedure}
         """Of the arms that are procedures, by their places."""
-        self._learns = {place: house.procedures[experiment.arms[place].procedure].learns for place in self.setups}
+        learns = {place: house.procedures[experiment.arms[place].procedure].learns for place in self.setups}
+        self._learns = {place: how for place, how in learns.items() if how}
         taught = self._learns.items() if experiment.teaches else ()
-        self.learning = tuple(place for place, how in taught if how and how.can(self.setups[place]))
+        self.learning = tuple(place for place, how in taught if how.can(self.setups[place]))
         """The places of the arms that learn, in the order in which they do."""
 
     @classmethod
@@ -276,16 +289,20 @@ class Plan:
     def trains(self, arm: int) -> Setup:
         """Return the setup of a run that teaches: it sees its arm's memory as it is by then."""
         learns = self._learns[arm]
-        assert learns is not None, "only arms that learn have such runs"
         return changed(self.setups[arm], {learns.on: True, learns.sees: self.memory(arm)})
 
-    def tests(self, arm: int) -> Setup:
+    @cached_property
+    def _tested(self) -> Mapping[int, Setup]:
+        """Setups of the runs that are tested, by the arm's place."""
+        return {arm: self._tests(arm) for arm in self.setups}
+
+    def _tests(self, arm: int) -> Setup:
         """Return the setup of a run that is tested, with the name of the frozen memory that it sees.
 
         An arm that does not learn sees the memory of the arm that it names, or the snapshot that it names, else the
         memory as it was before the training.
         """
-        setup, learns, other = self.setups[arm], self._learns[arm], self.experiment.arms[arm].memory_of
+        setup, learns, other = self.setups[arm], self._learns.get(arm), self.experiment.arms[arm].memory_of
         if learns is None or not self.learning:
             return setup
         if arm in self.learning:
@@ -298,14 +315,13 @@ class Plan:
 
     def rehearses(self, arm: int, phase: Phase) -> Setup:
         """Return the setup in which a run is rehearsed: a memory is not made yet, so it sees what is there."""
-        setup, learns = self.setups[arm], self._learns[arm]
+        setup, learns = self.setups[arm], self._learns.get(arm)
         return changed(setup, {learns.on: phase == "train"}) if learns and arm in self.learning else setup
 
     def begin_training(self, arm: int) -> None:
         """Make an arm's memory: as the snapshot that the arm names, else with nothing learned yet. Within a transaction
         of the caller's."""
         knowledge, learns, before = self.house.knowledge, self._learns[arm], _memory_name(self.experiment, BEFORE)
-        assert learns is not None, "only arms that learn are trained"
         if not self._is_kept(before):
             knowledge.snapshots.take(before)
         knowledge.make_memory(self.memory(arm), str(value_at(self.setups[arm], learns.sees) or NOTHING))
@@ -317,6 +333,57 @@ class Plan:
 
     def _is_kept(self, snapshot: str) -> bool:
         return any(kept.name == snapshot for kept in self.house.knowledge.snapshots.all())
+
+    # --- one cell, in this process --------------------------------------------------------------------------
+
+    async def finish(self, cell: Cell, keys: Mapping[str, str]) -> None:
+        """Bring the run of a cell to its end; called on the loop. The run of a cell that teaches is on record already.
+        `keys`: what the person typed who has it run; see `Runner.go`. Raises `CourtroomError`: it can't be brought to
+        its end."""
+        await asyncio.to_thread(self._begin, cell, keys)
+        await self.house.runner.settled(cell.run)
+
+    def result(self, cell: Cell) -> tuple[Record | None, Outcome | None]:
+        """Read the run of a cell, and what it came to where it is done; nothing where it was halted before it was made.
+        Raises `CourtroomError`: it can't be read, or was made elsewhere."""
+        try:
+            record = self.house.runner.record(cell.run)
+        except NoSuchRun:
+            return None, None
+        _refuse_imported(record.run)
+        return record, of_record(record, self.house.answers) if record.run.status == "done" else None
+
+    def row(self, cell: Cell) -> Row:
+        """Read the row of a cell: of the experiment's dataset, or of the one from which it learns."""
+        cases = (cell.phase == "train" and self.experiment.teaches) or self.experiment.dataset
+        return next(rows_of(self.house, cases.only([cell.row])))
+
+    def halt(self, runs: Iterable[str]) -> None:
+        """Stop those of the runs that this process drives."""
+        for run in runs:
+            if self.house.runner.drives(run):
+                self.house.runner.stop(run)
+
+    def _begin(self, cell: Cell, keys: Mapping[str, str]) -> None:
+        """Put the run of a cell on record where it is not, and have it go on."""
+        status = self.house.store.status(cell.run)
+        if status != "deleted":
+            _refuse_imported(self.house.store.run(cell.run))
+        else:
+            arm, setup = self.experiment.arms[cell.arm], self._tested[cell.arm]
+            case = arm.heard(self.row(cell).case)
+            if parent := self.experiment.dataset.run:
+                self.house.fork(parent, setup, cell.seed, case, cell.run)
+            else:
+                self.house.new_run(arm.procedure, case, setup, cell.seed, cell.run, CELL)
+        if status != "done":
+            self.house.runner.drive(cell.run, keys, by_batch=self.experiment.batch)
+
+
+def _refuse_imported(run: Run) -> None:
+    """Refuse a run that was made elsewhere: it says what whoever wrote it wants."""
+    if run.imported:
+        raise CourtroomError(IMPORTED.format(run=run.id))
 
 
 def memories_of(experiment: Experiment) -> list[str]:

@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import islice
 from math import isnan
 from statistics import median
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -33,7 +32,7 @@ from courtroom.experiments.store import StoredExperiment
 from courtroom.experiments.table import ArmGroup, CellRow, Guess
 from courtroom.experiments.written import frame_of
 from courtroom.language import N_
-from courtroom.questions.audit import Audit, Name, shares
+from courtroom.questions.audit import MEANINGS, Audit
 from courtroom.strict import Strict
 
 if TYPE_CHECKING:
@@ -147,12 +146,13 @@ def _options(row: CaseResult) -> Sequence[str]:
 
 def _constant(rows: Sequence[CaseResult]) -> list[CaseResult]:
     """The rows with the same answer in place of each arm's own."""
-    items = [item for row in rows if isinstance(row.case, LabelledTask) for item in row.case.items]
-    labels = Counter(item.label for item in items if item.label is not None)
+    tasks = [(row, row.case.items) for row in rows if isinstance(row.case, LabelledTask)]
+    labels = Counter(item.label for _, items in tasks for item in items if item.label is not None)
     juries = [row.case.jury for row in rows if isinstance(row.case, Dispute) and row.case.jury]
     if labels:
         label = labels.most_common(1)[0][0]
-        return [replace(row, outcome=Outcome(outcome=label, details={"results": _results(row, label)})) for row in rows]
+        given = ((row, [{"id": item.id, "label": label} for item in items]) for row, items in tasks)
+        return [replace(row, outcome=Outcome(outcome=label, details={"results": results})) for row, results in given]
     if juries:
         winner = Counter(jury.winner for jury in juries).most_common(1)[0][0]
         share = median(jury.buyer / (jury.buyer + jury.seller) for jury in juries)
@@ -161,43 +161,31 @@ def _constant(rows: Sequence[CaseResult]) -> list[CaseResult]:
     return []
 
 
-def _results(row: CaseResult, label: str) -> list[dict[str, str]]:
-    assert isinstance(row.case, LabelledTask)
-    return [{"id": item.id, "label": label} for item in row.case.items]
-
-
-@dataclass(frozen=True)
-class ArmAudits:
-    """The audited votes of one arm."""
-
-    arm: str
-    runs: int
-    """Runs of the arm in which a vote was audited."""
-    audits: tuple[Audit, ...]
-
-    @property
-    def shares(self) -> dict[Name, float]:
-        """Which share of them has which name, the largest first."""
-        return shares(self.audits)
-
-
-def arm_audits(
+def audit_table(
     rows: Sequence[tables.CellRow], audited: Collection[str], audits_of: Callable[[str], Sequence[Audit]]
-) -> list[ArmAudits]:
-    """What was found in each arm, in the order of the arms; arms without an audited vote are left out. `audited`: runs
-    in which something was audited. `audits_of`: the audits of a run."""
-    found: dict[str, list[tuple[Audit, ...]]] = {}
-    for row in rows:
-        if row.run in audited and (audits := tuple(audits_of(row.run))):
-            found.setdefault(row.arm, []).append(audits)
-    return [ArmAudits(arm, len(runs), tuple(one for run in runs for one in run)) for arm, runs in found.items()]
+) -> pd.DataFrame:
+    """Give for each arm with an audited vote its runs with such, its audited votes, and which share of them has which
+    name. `audited`: runs in which something was audited. `audits_of`: the audits of a run."""
+    import pandas as pd  # slow to import
+
+    votes = [(row.arm, row.run, one.name) for row in rows if row.run in audited for one in audits_of(row.run)]
+    found = pd.DataFrame(votes, columns=["arm", "run", "name"])
+    names = [name for name in MEANINGS if name in {*found["name"]}]
+    lines = []
+    for arm, mine in found.groupby("arm", sort=False):
+        shares = mine["name"].value_counts(normalize=True)
+        line = {"arm": arm, "runs": mine["run"].nunique(), N_("votes audited"): len(mine)}
+        lines.append(line | {name: f"{shares.get(name, 0.0):.0%}" for name in names})
+    return pd.DataFrame(lines)
 
 
 def first_runs(rows: Sequence[tables.CellRow], each: int) -> list[str]:
     """The first finished runs of each arm, so many each."""
-    arms = dict.fromkeys(row.arm for row in rows)
-    done = (((row.run for row in rows if row.arm == arm and row.run and row.state == "done")) for arm in arms)
-    return [run for runs in done for run in islice(runs, each)]
+    by_arm: dict[str, list[str]] = {row.arm: [] for row in rows}
+    for row in rows:
+        if row.run and row.state == "done":
+            by_arm[row.arm].append(row.run)
+    return [run for runs in by_arm.values() for run in runs[:each]]
 
 
 T = TypeVar("T")
@@ -254,12 +242,7 @@ class ExperimentResults:
     @cached_property
     def table(self) -> tables.ResultTable:
         made = tables.table(self.groups, self.rows, self.arms, self.measures)
-        repeats = {
-            arm: (f"{one.repeats.p:.3g}" if one.repeats else "–", f"{one.before.statistic:.3g}" if one.before else "–")
-            for arm, one in self.steady.items()
-            if one.repeats or one.before
-        }
-        return replace(made, guesses=tuple(guesses(self.groups, self.measures)), over_repeats=repeats)
+        return replace(made, guesses=tuple(guesses(self.groups, self.measures)))
 
     @cached_property
     def pairs(self) -> list[tables.Pair]:

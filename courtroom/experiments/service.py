@@ -7,16 +7,15 @@ import logging
 from collections.abc import Collection, Mapping
 from concurrent.futures import Future
 from datetime import UTC, datetime
-from functools import cached_property, partial
+from functools import partial
 from typing import TYPE_CHECKING
 
 from courtroom.access import Access, acts, needs
 from courtroom.cases.case import Case
 from courtroom.datasets.samples import row_id
-from courtroom.engine.budget import Spent
 from courtroom.engine.runner import BEAT_S
 from courtroom.errors import CourtroomError
-from courtroom.experiments.canary import MAX_CALLS, USUAL_CALLS, Canary, ask_again
+from courtroom.experiments.canary import USUAL_CALLS, Canary, ask_again
 from courtroom.experiments.driver import DrivenExperiment, cluster_of
 from courtroom.experiments.hypotheses import Preregistration, prompts_hash
 from courtroom.experiments.measures import at_hand, fitting, wanted
@@ -42,18 +41,11 @@ class Experiments:
 
     def __init__(self, store: ExperimentStore, house: Courthouse) -> None:
         self.store, self._house = store, house
+        self.repeats, self.what_ifs = Repeats(house), WhatIfs(house)
         self._driving: dict[str, asyncio.Task[None]] = {}
         """The experiments that this process drives."""
         self._taking = asyncio.Lock()
         self._keys: dict[str, Mapping[str, str]] = {}
-
-    @cached_property
-    def repeats(self) -> Repeats:
-        return Repeats(self._house)
-
-    @cached_property
-    def what_ifs(self) -> WhatIfs:
-        return WhatIfs(self._house)
 
     @needs(Access.RUN)
     def begin(self, experiment: Experiment) -> str:
@@ -71,9 +63,6 @@ class Experiments:
         self.store.replace(plan.experiment.model_copy(update={"lock": there.lock, "canaries": there.canaries}))
         return name
 
-    def _prompts(self, experiment: Experiment) -> str:
-        return prompts_hash(self._house.procedures[name] for name in sorted(experiment.procedures))
-
     @needs(Access.RUN)
     def lock(self, experiment: Experiment) -> Preregistration:
         """Put an experiment on record with its hypotheses, before anything is asked; the very same lock where there is
@@ -90,7 +79,7 @@ class Experiments:
             return kept.lock
         if any(state != "waiting" for _, state in self.store.counts(name)):
             raise CourtroomError("This experiment has results already. Hypotheses are locked before the first answer.")
-        hashes = {"specification": kept.digest, "prompts": self._prompts(kept)}
+        hashes = {"specification": kept.digest, "prompts": prompts_hash(self._house.procedures, kept.procedures)}
         dataset = kept.dataset.version or ""
         lock = Preregistration(at=datetime.now(UTC), hypotheses=kept.hypotheses, dataset=dataset, **hashes)
         self.store.replace(kept.model_copy(update={"lock": lock}))
@@ -235,14 +224,12 @@ class Experiments:
 
     async def _drive(self, experiment: str, lock: StoreLock) -> None:
         status: tuple[Status, str] | None = None
-
-        def keys() -> Mapping[str, str]:
-            return self._keys.get(experiment, {})
-
         try:
             kept = self.store.experiment(experiment)
             async with cluster_of(self._house, kept) as finish:
-                driven = await asyncio.to_thread(DrivenExperiment, kept, self._house, finish, keys)
+                driven = await asyncio.to_thread(
+                    DrivenExperiment, kept, self._house, finish, lambda: self._keys.get(experiment, {})
+                )
                 status = await driven.drive(lock)
         except CourtroomError as error:
             status = "paused", str(error)
@@ -270,19 +257,7 @@ class Experiments:
         `CourtroomError`: no language model was asked, or no cell is done."""
         kept = self.store.experiment(name)
         self.store.changing(kept.id, "ask")
-        if not 1 <= calls <= MAX_CALLS:
-            raise CourtroomError(f"A canary asks 1 to {MAX_CALLS:,} calls again, not {calls:,}. Choose another number.")
-        parent, budget = kept.experiment.dataset.run, kept.experiment.budget
-        done = [(cell.arm, cell.row, cell.run or parent) for cell in self.store.cells(kept.id, "done", phase="test")]
-        took = [*self.store.took(kept.id).values(), *(one.cost for one in kept.experiment.canaries)]
-        money_spent = sum(one.money or 0.0 for one in took)
-        spent = Spent(sum(one.calls for one in took), sum(one.tokens for one in took), money_spent)
-        if money is not None:
-            limits = [spent.money + money, *([budget.money] if budget.money else [])]
-            budget = budget.model_copy(update={"money": min(limits)})
-        cells = [cell for cell in done if cell[2]]
-        series = len(kept.experiment.canaries)
-        found = ask_again(self._house, cells, calls, spent, budget, datetime.now(UTC), series, keys or {})
+        found = ask_again(self._house, kept, calls, money, keys or {})
         now = self.store.experiment(kept.id).experiment
         self.store.replace(now.model_copy(update={"canaries": (*now.canaries, found)}))
         return found
@@ -327,7 +302,7 @@ class Experiments:
         rows = self.rows(kept.id)
         scored = [one for row in rows if (one := row.scored)]
         measures, notes = at_hand(wanted(kept.kind, kept.experiment.measures), scored)
-        prompts = self._prompts(kept.experiment) if kept.experiment.lock else ""
+        prompts = prompts_hash(self._house.procedures, kept.experiment.procedures) if kept.experiment.lock else ""
         measures = measures or fitting(kept.kind, scored)
         found, training = accounts(kept.experiment, rows, measures), self.rows(kept.id, "train")
         notes = (*sentences(found), *left_out(training), *answered_by_stand_ins(rows), *notes)

@@ -12,7 +12,7 @@ from typing import Any, Literal, Self
 import tomli_w
 from pydantic import Field, JsonValue, ValidationError, model_validator
 
-from courtroom.cases.case import CaseT, option
+from courtroom.cases.case import CaseT
 from courtroom.cases.checks import explain
 from courtroom.datasets import Datasets
 from courtroom.datasets.selection import VERSION_MARK, Preparation, Selection
@@ -26,7 +26,7 @@ from courtroom.experiments.hypotheses import Hypothesis, Preregistration
 from courtroom.language import N_
 from courtroom.questions.mirror import with_texts
 from courtroom.settings import DATA
-from courtroom.strict import Strict
+from courtroom.strict import Strict, option
 
 Change = Literal["base", "knob", "rule", "member", "evidence", "grid", "again", "mirror"]
 """What an arm of a what-if changes; `base` is nothing, `grid` several things at once, `again` nothing but the seed,
@@ -146,10 +146,8 @@ class KnowledgeRules(Preparation):
 
 
 PRESENTED: dict[str, Any] = {
-    **dict.fromkeys(
-        ("title", "source", "measures", "by_category", "gain_over", "at_once", "batch", "budget", "hypotheses"), True
-    ),
-    **dict.fromkeys(("lock", "canaries"), True),
+    **dict.fromkeys(("title", "source", "measures", "by_category", "gain_over", "at_once", "batch", "budget"), True),
+    **dict.fromkeys(("hypotheses", "lock", "canaries"), True),
     "arms": {"__all__": {"seen_by"}},
 }
 """What decides nothing of what is asked."""
@@ -329,13 +327,13 @@ def adapted(
     data = experiment.model_dump(mode="json")
     data["dataset"] |= cases
     data["repeats"] = experiment.repeats if repeats is None else repeats
+    own = {} if repeats is None else {"repeats": None}
+    elsewhere = {"predictions": str(predictions)} if predictions else {}
     chosen = [arm for arm in experiment.arms if arms is None or arm.name in arms]
-    if repeats is not None:
-        chosen = [arm.model_copy(update={"repeats": None}) for arm in chosen]
-    if predictions:
-        here = {"predictions": str(predictions)}
-        chosen = [arm.model_copy(update=here) if arm.predictions else arm for arm in chosen]
-    data["arms"] = [_arm(arm, model, values or {}).model_dump(mode="json") for arm in chosen]
+    made = [
+        arm.model_copy(update=own | (_of_setup(arm, model, values) if arm.procedure else elsewhere)) for arm in chosen
+    ]
+    data["arms"] = [arm.model_dump(mode="json") for arm in made]
     names = {arm.name for arm in chosen}
     data |= {"lock": None, "canaries": ()}
     data["hypotheses"] = [one for one in data["hypotheses"] if {one["arm"], one["than"]} <= names]
@@ -343,12 +341,10 @@ def adapted(
     return parsed(data, experiment.name)
 
 
-def _arm(arm: Arm, model: str | None, values: Mapping[str, Any]) -> Arm:
-    if not arm.procedure:
-        return arm
+def _of_setup(arm: Arm, model: str | None, values: Mapping[str, Any] | None) -> dict[str, Any]:
     of_models = re.compile(rf"({'|'.join(map(re.escape, OF_MODELS))})(\..*)?")
     kept = {path: value for path, value in arm.set.items() if not (model and of_models.fullmatch(path))}
-    return arm.model_copy(update={"model": model or arm.model, "set": {**kept, **values}})
+    return {"model": model or arm.model, "set": {**kept, **(values or {})}}
 
 
 FOLDER = DATA / "experiments"
@@ -363,25 +359,14 @@ class Recipe:
     experiment: Experiment
     remarks: tuple[str, ...]
     """What the first lines of the file say: what it needs, and what is left out."""
+    paper: str
+    """The paper, or the papers, whose finding it is, with their years; empty for an example that belongs to none."""
+    shows: str
+    """What of the paper it is."""
 
     @property
     def name(self) -> str:
         return self.experiment.name
-
-    @property
-    def paper(self) -> str:
-        """The paper, or the papers, whose finding it is; empty for an example that belongs to none."""
-        return "" if self.name == FIRST else self._source[0]
-
-    @property
-    def shows(self) -> str:
-        return self._source[1] if self.paper else ""
-
-    @property
-    def _source(self) -> tuple[str, str]:
-        """The papers with their years, and what of them: in small letters, behind the first comma before such."""
-        paper, *shows = re.split(r", (?=[a-z])", self.experiment.source, maxsplit=1)
-        return (paper, shows[0]) if shows else ("", "")
 
     def kind(self, procedures: Mapping[str, Procedure]) -> str:
         named = next(arm.procedure for arm in self.experiment.arms if arm.procedure)
@@ -409,7 +394,11 @@ def recipes() -> tuple[Recipe, ...]:
     for path in sorted(FOLDER.glob("*.toml")):
         lines = path.read_text(encoding="utf-8").splitlines()
         remarks = tuple(line.removeprefix("#").strip() for line in lines if line.startswith("#"))
-        found.append(Recipe(read_toml(path), remarks))
+        experiment = read_toml(path)
+        # Papers, and what of them: in small letters, behind the first comma before such.
+        paper, *shows = re.split(r", (?=[a-z])", experiment.source, maxsplit=1)
+        of = (paper, *shows) if shows and experiment.name != FIRST else ("", "")
+        found.append(Recipe(experiment, remarks, *of))
     return tuple(sorted(found, key=lambda one: one.name != FIRST))
 
 

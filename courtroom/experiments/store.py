@@ -6,14 +6,15 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Literal
 
 from courtroom.access import Access, Resource, acting_account, needs
+from courtroom.engine.store import DrivenStore
 from courtroom.errors import CourtroomError, Unreadable
 from courtroom.experiments.outcome import Outcome
 from courtroom.experiments.plan import Cell, Phase
 from courtroom.experiments.spec import Experiment
 from courtroom.questions.asides import Cost
 from courtroom.sharing import Action, changing, follow, give_up, listed, may_see, note, take
-from courtroom.store.connection import StoredRow, StoreLock, read, read_all
-from courtroom.store.database import Database, insert
+from courtroom.store.connection import StoredRow, read, read_all
+from courtroom.store.database import insert
 from courtroom.strict import Strict
 
 NAMING = (("runs", "setup"), ("experiments", "body"), ("interventions", "body"), ("setups", "body"))
@@ -49,16 +50,15 @@ class StoredCell(Cell):
     outcome: Outcome | None
 
 
-class ExperimentStore:
+class ExperimentStore(DrivenStore):
     """Reads and writes experiments. Methods may be called from any thread."""
 
-    def __init__(self, database: Database) -> None:
-        self._database = database
+    kind = "experiment"
 
     def create(self, experiment: Experiment, kind: str, cells: Iterable[tuple[Cell, Outcome | None]]) -> str:
         """Put an experiment on record with all its cells, all or nothing; one that is there already stays as it is.
         `cells`: those of predictions made elsewhere with what they came to."""
-        own, parent, person = _named(experiment.id), experiment.dataset.run, acting_account()
+        own, parent, person = self._named(experiment.id), experiment.dataset.run, acting_account()
         what = {"id": experiment.id, "name": experiment.name, "parent": parent, "body": experiment.model_dump_json()}
         with self._database.transaction() as db:
             row = {**what, "kind": kind, "status": "paused", "created": time.time()}
@@ -91,14 +91,14 @@ class ExperimentStore:
     @needs(Access.RUN)
     def changing(self, experiment: str, action: Action) -> None:
         """The person who acts is about to change an experiment. Raises `Forbidden`: it is somebody else's."""
-        changing(self._database, action, _named(experiment))
+        changing(self._database, action, self._named(experiment))
 
     def experiment(self, name: str) -> StoredExperiment:
         """One experiment by its id, or the newest of a name. Raises `NoSuchExperiment`: there is none."""
         rows = self._database.execute(
             "SELECT * FROM experiments WHERE id = ? OR name = ? ORDER BY id = ? DESC, number DESC", (name, name, name)
         )
-        row = next((row for row in rows if may_see(self._database, _named(row["id"]))), None)
+        row = next((row for row in rows if may_see(self._database, self._named(row["id"]))), None)
         if row is None:
             raise NoSuchExperiment(f"There is no experiment “{name}” here; it may have been deleted.")
         return _kept(row)
@@ -186,23 +186,6 @@ class ExperimentStore:
         row = self._database.row("SELECT status FROM experiments WHERE id = ?", (experiment,))
         return str(row["status"]) if row else "deleted"
 
-    def set_status(self, experiment: str, status: Status, reason: str = "") -> None:
-        self._database.execute(
-            "UPDATE experiments SET status = ?, reason = ? WHERE id = ?", (status, reason, experiment)
-        )
-
-    def lock(self, experiment: str) -> StoreLock:
-        """The lock of whoever drives an experiment."""
-        return self._database.lock(f"experiment {experiment}")
-
-    def is_driven(self, experiment: str) -> bool:
-        """Whether some process drives it."""
-        return self._database.is_locked(f"experiment {experiment}")
-
-    def under_way(self) -> list[str]:
-        """Experiments that count as running."""
-        return [row["id"] for row in self._database.execute("SELECT id FROM experiments WHERE status = 'running'")]
-
     @needs(Access.RUN)
     def delete(self, experiment: str, take_out: Callable[[list[str]], None]) -> None:
         """Forget an experiment and its runs, which `take_out` does within the transaction; answers stay."""
@@ -211,7 +194,7 @@ class ExperimentStore:
             take_out([row["run"] for row in rows])
             db.execute("DELETE FROM experiment_cells WHERE experiment = ?", (experiment,))
             db.execute("DELETE FROM experiments WHERE id = ?", (experiment,))
-            give_up(self._database, _named(experiment))
+            give_up(self._database, self._named(experiment))
 
     def names_snapshot(self, name: str) -> bool:
         """Whether a run, an experiment, an intervention or a saved setup names a snapshot of the memory."""
@@ -229,10 +212,6 @@ def _listed(what_ifs: bool | None) -> tuple[str, dict[str, object]]:
     if what_ifs is None:
         return fits, values
     return f"{fits} AND (CASE WHEN parent = '' THEN 0 ELSE 1 END) = :what_ifs", {**values, "what_ifs": int(what_ifs)}
-
-
-def _named(experiment: str) -> Resource:
-    return Resource(kind="experiment", id=experiment)
 
 
 def _kept(row: StoredRow) -> StoredExperiment:

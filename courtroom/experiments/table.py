@@ -143,8 +143,6 @@ class ResultTable:
     lines: tuple[TableRow, ...]
     spent: Mapping[str, ArmSpending]
     guesses: tuple[Guess, ...] = ()
-    over_repeats: Mapping[str, tuple[str, str]] = field(default_factory=dict)
-    """P over an arm's repeats, and T against the arm before (CyberJurors, tables 8 and 9); empty without repeats."""
 
     def below(self, line: TableRow | None, measure: Measure) -> bool:
         """Whether an arm's value is worse than a guess on the same cases."""

@@ -14,11 +14,13 @@ from courtroom.errors import CourtroomError
 from courtroom.evaluation.significance import ALPHA
 from courtroom.experiments import table as tables
 from courtroom.experiments.measures import Measure
-from courtroom.experiments.table import Overall, Pair, ResultTable
+from courtroom.experiments.table import Pair, ResultTable
 from courtroom.text.files import write_csv
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from courtroom.experiments.results import ExperimentResults
 
 
 _SIGNS = {"~": "asciitilde", "^": "asciicircum", "\\": "backslash", "<": "less", ">": "greater", "|": "bar"}
@@ -76,16 +78,15 @@ def lines_of(table: ResultTable, pairs: Sequence[Pair], group: str) -> list[Prin
     return lines
 
 
-def markdown(
-    table: ResultTable, pairs: Sequence[Pair] = (), overall: Sequence[Overall] = (), left_out: Sequence[str] = ()
-) -> str:
+def markdown(found: ExperimentResults) -> str:
     """Return the table with 95 % intervals, and beneath it what holds, in sentences."""
-    notes = explained(table, pairs, left_out)
+    table, pairs = found.table, found.pairs
+    notes = explained(table, pairs, found.notes)
     if any(table.below(line, measure) for line in table.lines for measure in table.measures):
         notes.append("A ↓ marks a value below that of a guess on the same cases.")
-    repeats = table.over_repeats if table.groups == (tables.ALL,) else {}
-    said = [*tables.summary(pairs, overall), *map(tables.sentence, pairs)]
-    shown = {"groups": _groups(table, pairs), "measures": table.measures, "repeats": repeats}
+    with_repeats = table.groups == (tables.ALL,) and any(one.repeats or one.before for one in found.steady.values())
+    said = [*tables.summary(pairs, found.overall), *map(tables.sentence, pairs)]
+    shown = {"groups": _groups(table, pairs), "measures": table.measures, "steady": with_repeats and found.steady}
     return rendered("table.md.j2", **shown, notes=notes, said=said)
 
 

@@ -56,8 +56,7 @@ def draw_values(table: ResultTable, group: str, measure: Measure, theme: str = "
 
 
 def draw_matrix(groups: Sequence[ArmGroup], measure: Measure, theme: str = "light") -> go.Figure:
-    """Draw arms against cases, from wrong to right on each; cases that fewest arms have right come first. A cell's
-    `customdata` is arm and case."""
+    """Draw arms against cases, from wrong to right, the hardest cases first; a mark's `customdata` is arm and case."""
     means = pd.DataFrame({group.arm: group.known(measure) for group in groups}, dtype=float).mean(axis=1)
     cases = sorted({case for group in groups for case in group.by_case})
     cases.sort(key=means.reindex(cases).fillna(2.0).to_dict().__getitem__)
@@ -82,11 +81,9 @@ def draw_matrix(groups: Sequence[ArmGroup], measure: Measure, theme: str = "ligh
 
 
 def draw_frontier(table: ResultTable, group: str, measure: Measure, theme: str = "light") -> go.Figure:
-    """A measure against what a case costs, a mark for each arm; the line joins those that no other arm beats for less.
-
-    In US dollars where every arm's price is known and something was paid, else in tokens; in calls where no tokens were
-    counted, as by the offline model. What predictions made elsewhere took is not known, so they are left out.
-    """
+    """Draw a measure against what a case costs, a mark for each arm; the line joins those that no other beats for less.
+    In US dollars where every arm's price is known and something was paid, else in tokens; in calls where none were
+    counted, as by the offline model. What predictions made elsewhere took is not known, so they are left out."""
     paid = [spent.cost for spent in table.spent.values()]
     in_money = None not in paid and any(paid)
     in_tokens = any(spent.tokens for spent in table.spent.values())
@@ -131,8 +128,7 @@ MAX_CLASS_CHARACTERS = 24
 
 
 def draw_breakdown(breakdown: Breakdown, theme: str = "light") -> go.Figure:
-    """A measure of every arm in every class, with 95 % intervals over cases; a line joins classes whose order means
-    something. Below the name of a class stands how many cases it has, of the arm that has most."""
+    """Draw a measure of every arm in every class, with 95 % intervals over cases; n is that of the arm with most."""
     figure = go.Figure()
     for number, arm in enumerate(dict.fromkeys(point.arm for point in breakdown.points)):
         mine = {point.label: point for point in breakdown.points if point.arm == arm}
@@ -187,16 +183,13 @@ def draw_shares(what_if: WhatIf, choices: Sequence[Choice], theme: str = "light"
 
 
 def draw_swings(what_if: WhatIf, choices: Sequence[Choice], theme: str = "light") -> go.Figure:
-    """A tornado: how far each change moved the support for what the base decided, the farthest on top. Changes that
-    moved and turned nothing are left out."""
+    """Draw a tornado, how far each change moved the support for what the base decided; without those that did not."""
     moved = [row for row in what_if.rows[1:] if row.swing or row.flips]
     rows = sorted(moved, key=lambda row: (-abs(row.swing or 0.0), row.name))[:MAX_SWINGS]
     decided, far_off = _choice(what_if.decided, choices), [100 * (row.swing or 0.0) for row in rows]
     flips = [_(" · {flips} of {pairs} flipped", flips=row.flips, pairs=row.pairs) if row.flips else "" for row in rows]
-    marker = {
-        "color": [tone(decided.tone if swing >= 0 else None, theme) for swing in far_off],
-        "pattern": {"shape": ["" if swing >= 0 else "/" for swing in far_off]},
-    }
+    colours = [tone(decided.tone if swing >= 0 else None, theme) for swing in far_off]
+    marker = {"color": colours, "pattern": {"shape": ["" if swing >= 0 else "/" for swing in far_off]}}
     told = [f"{swing:+.0f}{flip}" for swing, flip in zip(far_off, flips, strict=True)]
     figure = go.Figure(_bars(rows, far_off, marker, told, [plain(row.name) for row in rows], "%{x:+.1f}"))
     figure.update_traces(textposition="outside", cliponaxis=False, textfont={"color": INK[theme]})
@@ -276,7 +269,7 @@ def draw_yardstick(found: Yardstick, theme: str = "light") -> go.Figure:
     for number, size in enumerate(sizes):
         for whose, wins, n in ((_("people"), "people_wins", "people_n"), (_("these runs"), "wins", "n")):
             known = found.curve.loc[(found.curve["size"] == size) & (found.curve[n] > 0), ["votes", wins, n]]
-            shares = [one for one in map(wilson, known[wins], known[n]) if one]
+            shares = [*map(wilson, known[wins], known[n])]
             of_people = n == "people_n"
             colour = NEUTRAL[theme] if of_people else tone(number, theme)
             told = zip(known["votes"], known[n], shares, strict=True)
@@ -307,8 +300,7 @@ LISTED = ("categories", "outcomes")
 
 
 def draw_rows(statistics: Statistics, what: str, theme: str = "light") -> go.Figure:
-    """Draw how many rows there are of each class, a colour a split. `what`: `categories`, `outcomes`, `lengths`,
-    `margins`, or another number that is counted."""
+    """Draw how many rows each class has, a colour a split. `what`: of `LISTED`, `lengths`, `margins`, or a number."""
     whole = statistics.counts[ALL]
     splits = {split: counts for split, counts in statistics.counts.items() if split != ALL} or {ALL: whole}
     rows = pd.DataFrame({split: pd.Series(_classes(counts, what), dtype=int) for split, counts in splits.items()})

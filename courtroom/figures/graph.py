@@ -23,10 +23,8 @@ TIP = 0.82
 
 
 def draw_graph(graph: Graph, choices: Sequence[Choice], theme: str = "light", height: int = 520) -> go.Figure:
-    """The graph as a figure; nodes stay where they are from round to round.
-
-    A click on a node gives its member id as `customdata`; on an arrow, both ids with a blank between.
-    """
+    """Draw a graph, whose nodes stay where they are from round to round. A click on a node gives its member id as
+    `customdata`; on an arrow, both ids with a blank between."""
     joined = dict.fromkeys((edge.source, edge.target) for edge in graph.edges)
     at = _places(tuple(node.id for node in graph.nodes), tuple(joined))
     labels = {node.id: node.label for node in graph.nodes}
@@ -170,8 +168,7 @@ def draw_standards(graph: nx.Graph, standards: Sequence[Standard], theme: str = 
 
 
 def draw_sureness(record: Record, choices: Sequence[Choice], theme: str = "light") -> go.Figure:
-    """Draw a line for each member from ballot to ballot. Of two choices one is drawn upwards and the other downwards, so that who
-    is surest stands farthest from the middle."""
+    """Draw a line for each member from ballot to ballot; of two choices one is drawn downwards, away from the other."""
     sign = {choice.name: -1 if len(choices) == 2 and place else 1 for place, choice in enumerate(choices)}
     rows = [
         (vote.member, ballot, vote.choice, sign[vote.choice] * vote.confidence, vote.changed)
@@ -207,8 +204,7 @@ def draw_sureness(record: Record, choices: Sequence[Choice], theme: str = "light
 
 
 def draw_reliability(bins: Mapping[str, pd.DataFrame], theme: str = "light") -> go.Figure:
-    """Draw the share of votes that are right against how sure members were, a line for each name; a larger mark has
-    more votes. On the dashed line they would be as sure as they are right. `bins`: see `reliability`."""
+    """Draw the share of right votes by how sure members were; larger marks have more. `bins`: see `reliability`."""
     most = max((mine["n"].max() for mine in bins.values()), default=1)
     even = {"color": NEUTRAL[theme], "dash": "dash", "width": 1}
     figure = go.Figure()

@@ -9,7 +9,7 @@ from PIL import Image, ImageColor
 from courtroom.engine.procedure import Procedure
 from courtroom.engine.record import Record
 from courtroom.errors import CourtroomError
-from courtroom.film.picture import ACCENT, Painter, Shape, Theme
+from courtroom.film.picture import ACCENT, Painter
 from courtroom.film.storyboard import Shot
 from courtroom.room.player import read
 from courtroom.room.scene import RoomScene, scene
@@ -27,40 +27,17 @@ def scene_to_film(record: Record, procedure: Procedure) -> RoomScene:
     return RoomScene.model_validate(read(shown.model_dump(mode="json")))
 
 
-def film(
-    told: RoomScene,
-    shots: Sequence[Shot],
-    to: Path,
-    *,
-    shape: Shape = "wide",
-    theme: Theme = "light",
-    progress: Progress = lambda share: None,
-) -> None:
-    """Draw a film.
-
-    Args:
-        told: the run, as its reader reads it.
-        shots: its storyboard; those that are not kept are left out.
-        to: a file that ends in `.mp4` (H.264) or `.gif`.
-        progress: is told the share that is drawn.
-
-    Raises:
-        CourtroomError: another kind of file, no shot is left, or a font is missing.
-    """
+def film(painter: Painter, shots: Sequence[Shot], to: Path, progress: Progress = lambda share: None) -> None:
+    """Draw a film of those shots that are kept, into a file that ends in `.mp4` (H.264) or `.gif`; `progress` is told
+    the share that is drawn. Raises `CourtroomError`: another kind of file, no shot is left, or a font is missing."""
     kept = [shot for shot in shots if shot.kept]
     if not kept:
         raise CourtroomError("No moment is left to show. Keep at least one.")
-    painter = Painter(told, shape, theme)
     write = {".mp4": _write_mp4, ".gif": _write_gif}.get(to.suffix)
     if write is None:
         raise CourtroomError("A film's file name ends in .mp4 or .gif.")
     with replacing(to) as part:
         write(painter, kept, part, progress)
-
-
-def poster(told: RoomScene, shots: Sequence[Shot], *, shape: Shape = "wide", theme: Theme = "light") -> Image.Image:
-    """One picture of the film: its end."""
-    return Painter(told, shape, theme).picture(shots[-1])
 
 
 def _pictures(painter: Painter, shots: Sequence[Shot]) -> Iterator[tuple[Image.Image, float]]:

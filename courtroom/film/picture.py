@@ -82,8 +82,7 @@ def standing(scene: RoomScene, at: int) -> Standing:
 
 
 class Painter:
-    """Draws one run, in one shape and theme. `scene`: as its reader reads it. Raises `CourtroomError`: there are
-    Chinese characters, and no font on this computer has them."""
+    """Draws a run as its reader reads it. Raises `CourtroomError`: no font here has the Chinese characters in it."""
 
     def __init__(self, scene: RoomScene, shape: Shape, theme: Theme) -> None:
         self.scene, self.shape, self.theme = scene, shape, theme
@@ -91,6 +90,7 @@ class Painter:
         self.size = SIZES[shape]
         self._sides = {side.name: side for side in scene.sides}
         self._seats = [seat for seat in scene.seats if seat.place]
+        self._many = len(self._seats) > MAX_NAMED_SEATS
         self._ink, self._line, self._soft = INK[theme], LINE[theme], NEUTRAL[theme]
 
     def picture(self, shot: Shot, *, before: bool = False) -> Image.Image:
@@ -128,18 +128,16 @@ class Painter:
 
     def _header(self, now: Standing, box: Box) -> None:
         left, top, right, bottom = box
-        counts = self._counts(now)
+        given = Counter(vote.choice for vote in now.votes.values())
+        counts = {side.name: given[side.name] for side in self.scene.sides if now.votes}
+        if len(counts) > 2:
+            counts = dict(sorted(counts.items(), key=lambda one: -one[1])[:4])
         middle = left + (right - left) * 0.56 if self.shape == "wide" and counts else right
         self._text(self.scene.title, (left, top), 28, self._ink, weight=700, width=middle - left - 16)
         self._text(f"{self.scene.procedure} · {now.stage}", (left, top + 38), 20, self._soft, width=middle - left - 16)
         if counts:
             wide = self.shape == "wide"
             self._tally(now, counts, (middle, top, right, top + 66) if wide else (left, top + 74, right, bottom))
-
-    def _counts(self, now: Standing) -> dict[str, int]:
-        given = Counter(vote.choice for vote in now.votes.values())
-        counts = {side.name: given[side.name] for side in self.scene.sides if now.votes}
-        return counts if len(counts) <= 2 else dict(sorted(counts.items(), key=lambda one: -one[1])[:4])
 
     def _tally(self, now: Standing, counts: Mapping[str, int], box: Box) -> None:
         """A number for each side and a bar, filled from both ends where there are two."""
@@ -174,18 +172,22 @@ class Painter:
     def _room(self, now: Standing, shot: Shot, box: Box) -> None:
         left, top, right, bottom = box
         self._card(box, 18)
-        many = len(self._seats) > MAX_NAMED_SEATS
-        radius = 13 if many else 25 if self.shape == "wide" else 24
-        if self.scene.seating == "rows":
-            points = self._rows(box, radius)
+        radius = 13 if self._many else 25 if self.shape == "wide" else 24
+        if self.scene.seating == "rows":  # they fill the room: below each seat there is room for what it said
+            rows = sorted({seat.place[1] for seat in self._seats if seat.place})
+            high = (bottom - top) / max(1, len(rows))
+            inner: Box = (left + 30, 0, right - 30, 0)
+            first = top + radius + max(18.0, high * 0.2 - 20)
+            placed = [(seat.id, _placed(seat, inner)[0], seat.place[1]) for seat in self._seats if seat.place]
+            points = {name: (x, first + high * rows.index(row)) for name, x, row in placed}
         else:
             # Places of a ring and of benches leave room at their edges.
-            inner: Box = (left + 30, top + radius - 15, right - 30, bottom - (radius if many else radius + 9))
+            inner = (left + 30, top + radius - 15, right - 30, bottom - (radius if self._many else radius + 9))
             points = {seat.id: _placed(seat, inner) for seat in self._seats}
         if shot.kind == "change":
             self._followed(now, shot.member, points, radius)
         for seat in self._seats:
-            self._seat(now, seat, points[seat.id], radius, seat.id == shot.member, many)
+            self._seat(now, seat, points[seat.id], radius, seat.id == shot.member)
         if self.scene.carries and len(now.ballots) > 1 and self.scene.seating != "rows" and shot.kind != "change":
             x, y = (left + right) / 2, top + (bottom - top) * 0.44
             across, down = 0.2 * (right - left), 0.14 * (bottom - top)
@@ -193,19 +195,7 @@ class Painter:
         elif now.offers and self.scene.seating != "rows":
             self._offers(now, (left + 40, top + (bottom - top) * 0.36, right - 40, top + (bottom - top) * 0.66))
 
-    def _rows(self, box: Box, radius: float) -> dict[str, tuple[float, float]]:
-        """Rows that fill the room: below each seat there is room for what it said."""
-        left, top, right, bottom = box
-        rows = sorted({seat.place[1] for seat in self._seats if seat.place})
-        high = (bottom - top) / max(1, len(rows))
-        inner: Box = (left + 30, 0, right - 30, 0)
-        first = top + radius + max(18.0, high * 0.2 - 20)
-        placed = [(seat.id, _placed(seat, inner)[0], seat.place[1]) for seat in self._seats if seat.place]
-        return {name: (x, first + high * rows.index(row)) for name, x, row in placed}
-
-    def _seat(
-        self, now: Standing, seat: RoomSeat, at: tuple[float, float], radius: float, speaks: bool, many: bool
-    ) -> None:
+    def _seat(self, now: Standing, seat: RoomSeat, at: tuple[float, float], radius: float, speaks: bool) -> None:
         x, y = at
         vote = now.votes.get(seat.id)
         choice = vote.choice if vote else now.offers.get(seat.id)
@@ -213,7 +203,7 @@ class Painter:
         if speaks:
             self._draw.ellipse(_fine(_around(at, radius + 8)), outline=ACCENT[self.theme], width=4 * FINE)
         self._mark(side, at, radius, quiet=vote is None and seat.id not in now.said)
-        if many and not speaks:
+        if self._many and not speaks:
             return
         middle = (x, y + (5 if side and side.symbol == "triangle-up" else 0))
         self._text(initials(seat.name), middle, radius * 0.62, self._ink, weight=650, anchor="mm")
@@ -222,8 +212,7 @@ class Painter:
             a, b = centre = (x + radius + 3, y - radius + 5)
             self._draw.ellipse(_fine(_around(centre, 11)), fill=self._ink)
             self._draw.arc(_fine(_around(centre, 6)), 300, 220, fill=PAPER[self.theme], width=2 * FINE)
-            tip = [(a + 7, b - 8), (a + 6, b - 1), (a, b - 4)]
-            self._polygon(tip, PAPER[self.theme])
+            self._polygon([(a + 7, b - 8), (a + 6, b - 1), (a, b - 4)], PAPER[self.theme])
         if self.shape == "tall" and len(self._seats) > 10 and not speaks:
             return
         row = sum(1 for other in self._seats if other.place and seat.place and abs(other.place[1] - seat.place[1]) < 12)
@@ -296,9 +285,8 @@ class Painter:
             for name in names:
                 found[name] = y
                 if high := given[name] * unit:
-                    self._draw.rectangle(
-                        _fine((x, y, x + thick, y + high)), fill=self._tone(self._sides.get(name or ""))
-                    )
+                    column, colour = _fine((x, y, x + thick, y + high)), self._tone(self._sides.get(name or ""))
+                    self._draw.rectangle(column, fill=colour)
                     y += high + gap
             tops.append(found)
         for number, ((_a, before), (_b, after)) in enumerate(zip(ballots, ballots[1:], strict=False)):
@@ -342,8 +330,7 @@ class Painter:
     def _lines(
         self, text: str, box: Box, size: float, *, weight: int, colour: str = "", top_first: bool = False
     ) -> None:
-        """A text in as many lines as it needs, in the middle of its box; in smaller type where it would not fit.
-        `top_first`: the lines begin at the top of the box."""
+        """Write a text in as many lines as it needs, in the middle of its box or from its top; small where it must."""
         left, top, right, bottom = box
         chinese = _chinese(text)
         size, rows = fitted(text, right - left, bottom - top, size, weight)

@@ -55,8 +55,7 @@ def reading_time(text: str) -> float:
 
 
 def storyboard(scene: RoomScene, seconds: float = 45.0) -> tuple[Shot, ...]:
-    """All moments that a film can show, in order; those that are kept take about the time that is asked for. `scene`:
-    of a run, as its reader reads it. `seconds`: how long the film should be, from `MIN_FILM_S` to `MAX_FILM_S`."""
+    """Return all moments of a scene, as it is read, that a film can show; those that are kept take about so long."""
     shots = _shots(scene)
     chosen = {number for number, shot in enumerate(shots) if shot.kind in ("title", "verdict")}
     left = min(max(seconds, MIN_FILM_S), MAX_FILM_S) - sum(shots[number].seconds for number in sorted(chosen))
@@ -77,9 +76,7 @@ def storyboard(scene: RoomScene, seconds: float = 45.0) -> tuple[Shot, ...]:
             chosen.add(best)
             shown.update({shots[best].kind: shots[best].kind != "count", shots[best].member: bool(shots[best].member)})
     longer = max(0.0, MIN_FILM_S - sum(shots[number].seconds for number in chosen)) / len(chosen)
-    return tuple(
-        shot.model_copy(update={"kept": number in chosen, "longer": longer}) for number, shot in enumerate(shots)
-    )
+    return tuple(shot.model_copy(update={"kept": n in chosen, "longer": longer}) for n, shot in enumerate(shots))
 
 
 def length(shots: Sequence[Shot]) -> float:
@@ -96,32 +93,29 @@ def _shots(scene: RoomScene) -> list[Shot]:
     stage = ""
     shots = [Shot(kind="title", moment=-1, head=scene.procedure, caption=shortened(scene.title))]
     for number, moment in enumerate(scene.moments):
+        who = moment.member
         if moment.kind == "stage":
             stage = moment.title
         elif moment.kind == "call" and not moment.failed and moment.path not in voted:
             if caption := key_sentence(moment.parts):
-                weight = 7.0 if moment.person else 3.5 if moment.side else 2.5 if moment.member not in heard else 1.0
+                weight = 7.0 if moment.person else 3.5 if moment.side else 2.5 if who not in heard else 1.0
                 weight = min(weight, 0.5) if scene.carries and not moment.side and not moment.person else weight
-                head = f"{names.get(moment.member, moment.member)} · {moment.title or stage}"
-                shots.append(
-                    Shot(kind="said", moment=number, member=moment.member, head=head, caption=caption, weight=weight)
-                )
-            heard.add(moment.member)
+                head = f"{names.get(who, who)} · {moment.title or stage}"
+                shots.append(Shot(kind="said", moment=number, member=who, head=head, caption=caption, weight=weight))
+            heard.add(who)
         elif moment.kind == "vote" and moment.choice and (call := calls.get(moment.call)):
             moved = moment.before not in (None, moment.choice)
-            others = [name for member, name in names.items() if member != moment.member]
+            others = [name for member, name in names.items() if member != who]
             if not (caption := key_sentence(call.parts, others if moved else ())):
                 continue
-            name, side = names.get(moment.member, moment.member), sides.get(moment.choice, moment.choice)
+            name, side = names.get(who, who), sides.get(moment.choice, moment.choice)
             before = sides.get(moment.before or "", "")
             kind: Literal["change", "said"] = "change" if moved else "said"
             head, weight = f"{name} · {side}", 7.0 if call.person else 4.0 if moment.choice not in heard else 1.5
             if moved:
                 head, weight = f"{name} · {before} → {side}", 9.0 if number == turning else 6.0
-            heard |= {moment.choice, moment.member}
-            shots.append(
-                Shot(kind=kind, moment=number, member=moment.member, head=head, caption=caption, weight=weight)
-            )
+            heard |= {moment.choice, who}
+            shots.append(Shot(kind=kind, moment=number, member=who, head=head, caption=caption, weight=weight))
         elif moment.kind == "tally" and moment.counts:
             counts = _told(scene, moment.counts)
             weight = 8.0 if scene.carries else 1.2

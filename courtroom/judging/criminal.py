@@ -11,16 +11,7 @@ from statistics import fmean
 from typing import Annotated, Any, TypeVar
 
 from annotated_types import MinLen
-from pydantic import (
-    AliasChoices,
-    BaseModel,
-    BeforeValidator,
-    ConfigDict,
-    Field,
-    WithJsonSchema,
-    create_model,
-    model_validator,
-)
+from pydantic import AliasChoices, BaseModel, BeforeValidator, Field, WithJsonSchema, create_model, model_validator
 from pydantic.fields import FieldInfo
 from pydantic.json_schema import SkipJsonSchema
 
@@ -29,7 +20,7 @@ from courtroom.cases.criminal import CriminalCase
 from courtroom.knowledge.search import Hit
 from courtroom.law import Charge, Decided, Further, Judgment, Statute, Term
 from courtroom.media.medium import Medium
-from courtroom.models.task import Label, Longest
+from courtroom.models.task import Answer, Label, Longest, filled
 from courtroom.settings import DATA
 from courtroom.strict import Strict
 from courtroom.text.words import sentences
@@ -72,22 +63,17 @@ def _several(value: Any, between: re.Pattern[str]) -> list[Any]:
 
 Articles = Annotated[
     tuple[law.ArticleNumber, ...],
-    Field(
-        min_length=1,
-        max_length=MOST_READ,
-        description="Which articles of the Criminal Law, by number (133 for 133-1 too), the weightiest first? Those that define the crime "
+    filled(
+        "Which articles of the Criminal Law, by number (133 for 133-1 too), the weightiest first? Those that define the crime "
         "come before those on the penalty.",
+        max_length=MOST_READ,
     ),
     BeforeValidator(partial(_several, between=_BETWEEN_ARTICLES)),
     Longest(MOST_ASKED),
 ]
 Charges = Annotated[
     tuple[Label, ...],
-    Field(
-        min_length=1,
-        max_length=MOST_READ,
-        description="Which charges, by name without the word for crime, the weightiest first?",
-    ),
+    filled("Which charges, by name without the word for crime, the weightiest first?", max_length=MOST_READ),
     BeforeValidator(partial(_several, between=re.compile("[;；]"))),
     Longest(MOST_ASKED),
 ]
@@ -98,10 +84,8 @@ TERM = (
 FURTHER: Any = Field(default=None, exclude_if=lambda further: further is None)
 
 
-class JudgmentAnswer(BaseModel):
+class JudgmentAnswer(Answer):
     """Articles, charges and term (JurisAgents, table 8)."""
-
-    model_config = ConfigDict(frozen=True, extra="ignore", str_strip_whitespace=True, populate_by_name=True)
 
     relevant_articles: Articles
     charge: Charges = Field(validation_alias=AliasChoices("charge", "charges", "accusation"))

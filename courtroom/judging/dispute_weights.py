@@ -15,15 +15,9 @@ from typing import Annotated, Literal
 from pydantic import BeforeValidator, Field, TypeAdapter
 
 from courtroom.cases.dispute import Dispute, Evidence, Side
-from courtroom.declarations.parts import Choice
 from courtroom.settings import DATA
 from courtroom.strict import Strict
 from courtroom.text.words import has_chinese
-
-CHOICES = (
-    Choice("buyer", "Buyer", tone=0, symbol="circle", mark="●"),
-    Choice("seller", "Seller", tone=1, symbol="square", mark="■"),
-)
 
 Place = Literal["own", "other", "chat", "chat_other", "listing"]
 """Where a statement of a kind counts: claimed by the side that it speaks for, conceded by the other one, in the chat, in the listing."""

@@ -3,11 +3,11 @@
 import random
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
-from functools import partial
+from functools import cache, partial
 from itertools import cycle, product
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import Field, SerializeAsAny
+from pydantic import Field, SerializeAsAny, create_model
 
 from courtroom.cases.case import Case
 from courtroom.cases.dispute import Dispute
@@ -20,7 +20,7 @@ from courtroom.engine.record import Record
 from courtroom.judging.dispute_weights import contributions
 from courtroom.judging.explained import points
 from courtroom.language import N_
-from courtroom.models.task import Answer, Longest, Reason, Room, Task
+from courtroom.models.task import Answer, Longest, Reason, Room, Task, filled
 from courtroom.panel.follow_graph import FollowGraph
 from courtroom.panel.personas import DISPUTES, LONGEST_NAME, Persona, sample_panel
 from courtroom.strict import Strict
@@ -79,6 +79,11 @@ class JurySetup(TalkSetup):
         """Of another pool of people other jurors are drawn."""
         return self.model_copy(update={"jury": ()}) if "people" in changed and "jury" not in changed else self
 
+    def juror(self, number: int) -> Member:
+        """Return the juror of a seat, with its persona unless all are asked the same."""
+        persona = None if self.personas == "none" else self.jury[number - 1]
+        return self.seat(f"juror-{number:02d}", "juror", persona.name if persona else f"Juror {number}", persona)
+
 
 _Explained = Literal[
     "firmly-convinced", "moral-certainty", "any-reason", "hesitation",
@@ -131,10 +136,8 @@ def without_words(said: Sequence[Earlier]) -> tuple[Earlier, ...]:
 class Reasons(Answer):
     """What speaks for the side on which a member begins."""
 
-    reasons: Annotated[tuple[Reason, ...], Longest(4, 5)] = Field(
-        min_length=1,
-        max_length=100,
-        description=N_("What speaks best for this vote, in one or two sentences each, the weightiest first?"),
+    reasons: Annotated[tuple[Reason, ...], Longest(4, 5)] = filled(
+        N_("What speaks best for this vote, in one or two sentences each, the weightiest first?"), max_length=100
     )
 
 
@@ -183,12 +186,19 @@ HEARD = 0.5
 """How much of the others' pull is left with the offline model where nobody sees its vote; invented."""
 
 
-async def ask_alone(
-    court: Court[Case, Setup], wanted: bool, member: Member, task: Task[Any], private: type[Task[Any]]
-) -> None:
+async def ask_alone(court: Court[Case, Setup], wanted: bool, member: Member, task: Task[Any]) -> None:
     """Ask a member in private what it was just asked, where the setup wants it. An abstention is none of the run's business."""
     if wanted:
+        private = _in_private(type(task))
         await court.try_ask(member, private.model_validate({**dict(task), "in_private": True}), STEP)
+
+
+@cache
+def _in_private(kind: type[Task[Any]]) -> type[Task[Any]]:
+    """Return the same kind of question under the title of a private ballot."""
+    private = create_model(f"{kind.__name__}InPrivate", __base__=kind)
+    private.title = TITLE
+    return private
 
 
 def private_votes(record: Record, procedure: Procedure) -> dict[str, dict[str, str]]:

@@ -17,7 +17,7 @@ from courtroom.judging.explained import said
 from courtroom.language import N_
 from courtroom.media.medium import Medium
 from courtroom.models.narrow import known, narrowed, same
-from courtroom.models.task import Answer, Label, Longest, Reason, Sentence, Task
+from courtroom.models.task import Answer, Label, Longest, Reason, Sentence, Task, filled
 from courtroom.text.words import sentences, words
 
 SHAPES = (("circle", "●"), ("square", "■"), ("diamond", "◆"), ("triangle-up", "▲"), ("star", "★"), ("cross", "✚"))
@@ -61,7 +61,7 @@ class Proposal(Answer):
         max_length=20,
         description="What decides, in one or two sentences each, the weightiest first?",
     )
-    answer: Sentence = Field(min_length=1, description="What is your own answer, in one sentence?")
+    answer: Sentence = filled("What is your own answer, in one sentence?")
     same_as: Label | None = Field(
         description="Which answer above says the same as yours, by its letter? None where none does."
     )
@@ -95,12 +95,8 @@ async def proposed(
     court: Court[Case, Setup], members: Sequence[Member], as_whom: Callable[[Member], str], seen: tuple[Medium, ...]
 ) -> tuple[str, ...]:
     """Have members propose answers where the case has none, or take over one that stands: they group them themselves.
-
-    Args:
-        members: of these the first six propose.
-        as_whom: in what part a member speaks.
-        seen: the pictures and videos that go with the question.
-    """
+    `members`: of these the first six propose. `as_whom`: in what part a member speaks. `seen`: the pictures and videos
+    that go with the question."""
     if court.case.choices:
         return ()
     await court.stage("Proposals", PROPOSING.name)

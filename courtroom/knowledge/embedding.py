@@ -18,8 +18,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal, Protocol
 
 from courtroom.knowledge.vectors import of_length_1
-from courtroom.models.errors import ModelError
 from courtroom.models.local import models_folder
+from courtroom.models.request import ModelError
 from courtroom.models.spec import LOCAL as LOCAL_MODEL
 from courtroom.models.spec import NO_SERVER, ModelSpec
 from courtroom.store.database import Database, marks

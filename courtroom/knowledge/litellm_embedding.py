@@ -11,11 +11,10 @@ from typing import TYPE_CHECKING
 
 from courtroom.knowledge.vectors import of_length_1
 from courtroom.models.card import card, load
-from courtroom.models.connections import Connections
-from courtroom.models.errors import ModelError
 from courtroom.models.failures import Attempts, Incomplete, again_if_it_may_pass
 from courtroom.models.keys import scrubbed
-from courtroom.models.route import route
+from courtroom.models.request import ModelError
+from courtroom.models.route import Connections, route
 from courtroom.models.spec import ModelSpec
 
 if TYPE_CHECKING:

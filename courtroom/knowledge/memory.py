@@ -11,14 +11,13 @@ from weakref import WeakKeyDictionary
 
 from pydantic import Field
 
-from courtroom.cases.case import option
 from courtroom.knowledge.bases import MemoryPart
 from courtroom.knowledge.collection import Collection
 from courtroom.knowledge.lessons import EMPTY, Changes, States
 from courtroom.knowledge.memory_view import SameFacts, TaggedUnits, Tags, activated
 from courtroom.knowledge.vectors import of_length_1
 from courtroom.law import Decided, Judgment, articles_compared, charges_compared, term_class
-from courtroom.strict import Strict
+from courtroom.strict import Strict, option
 
 if TYPE_CHECKING:
     import networkx as nx

@@ -14,7 +14,7 @@ from uuid import uuid4
 
 from pydantic import Field
 
-from courtroom.cases.case import Case, option
+from courtroom.cases.case import Case
 from courtroom.cases.criminal import CriminalCase
 from courtroom.cases.dispute import Precedent
 from courtroom.cases.labelled import Example, LabelledTask
@@ -30,7 +30,7 @@ from courtroom.knowledge.memory import Directive, Due, Memory, Parts, Recall, St
 from courtroom.law import Charge, Statute, charges_of
 from courtroom.settings import DATA, Settings
 from courtroom.store.database import Database, marks
-from courtroom.strict import Strict
+from courtroom.strict import Strict, option
 
 EXAMPLES_AT_ONCE = 500
 

@@ -54,7 +54,6 @@ class Sentence:
     pattern: re.Pattern[str]
     text: str
     letters: int
-    sure: bool
 
 
 class Catalogue:
@@ -92,14 +91,13 @@ class Catalogue:
         letters = sum(map(str.isalpha, "".join(fixed)))
         if letters < FEW or any(place not in parts[1::2] for place in PLACE.findall(text)):
             return
-        sure = letters >= ENOUGH
         seen: set[str] = set()
         pattern = re.escape(parts[0])
         for place, part in zip(parts[1::2], parts[2::2], strict=True):
-            pattern += f"(?P={place})" if place in seen else f"(?P<{place}>.{'*' if sure else '+'}?)"
+            pattern += f"(?P={place})" if place in seen else f"(?P<{place}>.{'*' if letters >= ENOUGH else '+'}?)"
             pattern += re.escape(part)
             seen.add(place)
-        self._sentences.append(Sentence(max(fixed, key=len), re.compile(pattern), text, letters, sure))
+        self._sentences.append(Sentence(max(fixed, key=len), re.compile(pattern), text, letters))
 
     def _recognised(self, text: str) -> str:
         if len(text) > LONGEST:
@@ -131,7 +129,7 @@ class Catalogue:
         for sentence in self._sentences:
             if sentence.longest in text and (found := sentence.pattern.fullmatch(text)):
                 values = found.groupdict()
-                if sentence.sure or all(self._fits(value) for value in values.values()):
+                if sentence.letters >= ENOUGH or all(self._fits(value) for value in values.values()):
                     return sentence.text.format(**{name: self.recognised(value) for name, value in values.items()})
         return None
 

@@ -5,7 +5,7 @@ from typing import Literal, TypeVar, cast
 
 from pydantic import BaseModel, Field
 
-from courtroom.strict import Strict
+from courtroom.strict import Strict, option
 
 FRAMES_OF_A_VIDEO = 30
 """Frames that are sent of a video, at most."""
@@ -20,24 +20,13 @@ class Medium(Strict):
     file: str = Field(min_length=1, max_length=255, description="Path inside the case's folder, with `/`.")
     description: str = Field(default="", max_length=4_000, description="What it shows, for members that can't see.")
     sha256: str | None = Field(default=None, pattern=r"^[0-9a-f]{64}$", description="Content hash once taken in.")
-    views: int | None = Field(
-        default=None,
-        ge=1,
-        description="Of a picture that is not sent as one plain copy: as how many pictures, its parts or frames.",
-        exclude_if=lambda views: views is None,
+    views: int | None = option(
+        None, "Of a picture that is not sent as one plain copy: as how many pictures, its parts or frames.", ge=1
     )
-    moments: tuple[float, ...] = Field(
-        default=(),
-        description="Seconds of a video; where given, only the frames nearest to them are shown.",
-        exclude_if=lambda moments: not moments,
+    moments: tuple[float, ...] = option(
+        (), "Seconds of a video; where given, only the frames nearest to them are shown."
     )
-
-    most_frames: int | None = Field(
-        default=None,
-        ge=1,
-        description="Of a video: so many frames are shown at most; not set: all.",
-        exclude_if=lambda most: most is None,
-    )
+    most_frames: int | None = option(None, "Of a video: so many frames are shown at most; not set: all.", ge=1)
 
     @property
     def shown(self) -> str:

@@ -137,8 +137,9 @@ def sniff(head: bytes) -> tuple[MediumKind, str] | None:
     return ("video", "WebM") if head.startswith(b"\x1a\x45\xdf\xa3") else None
 
 
-def expect(kind: MediumKind, head: bytes, name: str) -> str:
-    """Return the type of a file that is listed as `kind` under `name`."""
+def as_listed(kind: MediumKind, head: bytes, name: str) -> tuple[str, ...]:
+    """Give a remark where the ending of a file that is listed as `kind` says something else than what it is. Raises
+    `MediaError`: it is no file of this kind that can be used."""
     found = sniff(head)
     if found is None:
         wanted = "PNG or JPEG" if kind == "image" else "MP4 or WebM"
@@ -150,11 +151,6 @@ def expect(kind: MediumKind, head: bytes, name: str) -> str:
         )
     if type_ not in ENDINGS:
         raise MediaError(f"{name} is a {type_} picture. Save it as PNG or JPEG.")
-    return type_
-
-
-def misnamed(kind: MediumKind, type_: str, name: str) -> tuple[str, ...]:
-    """Give a remark where a file's ending says something else than what it is."""
     ending = PurePosixPath(name).suffix.lower()
     if not ending or ending in ENDINGS[type_]:
         return ()

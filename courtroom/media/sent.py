@@ -9,7 +9,7 @@ from pathlib import Path
 from PIL import Image, ImageSequence
 
 from courtroom.errors import MediaError
-from courtroom.media.pictures import decoding, expect, misnamed, opened, read_image, upright
+from courtroom.media.pictures import as_listed, decoding, opened, read_image, upright
 
 MAX_SIDE_PX = 1024
 """Of a picture that is sent."""
@@ -60,7 +60,7 @@ def inspect_image(source: bytes | Path, name: str) -> tuple[str, ...]:
     """Check a picture, and give what somebody should know who wants it to be seen. Raises `MediaError`: it can't be
     used; the sentence says why."""
     data = read_image(source, name)
-    return (*misnamed("image", expect("image", data[:16], name), name), *sent_picture(data, name).remarks)
+    return (*as_listed("image", data[:16], name), *sent_picture(data, name).remarks)
 
 
 def small_jpeg(data: bytes, name: str, max_side: int) -> bytes:
@@ -99,7 +99,7 @@ def sent_picture(data: bytes, name: str) -> SentPicture:
         remarks.append(f"{name} is long: it is shown in {len(parts)} parts, {way}.")
     plain = not remarks
     remarks += _shrinking(whole.size, max(parts[0].size), name)
-    if _of_one_tone(whole) and not _of_one_value(file):
+    if _contrast(whole) < ONE_TONE and _contrast(file):
         remarks.append(f"{name} is nearly all of one colour as members see it. Check that it is the right picture.")
     return SentPicture(tuple(views), plain, tuple(remarks))
 
@@ -213,13 +213,7 @@ def _parts(image: Image.Image) -> list[Image.Image]:
     return [image.crop((0, start, image.width, start + length)) for start in starts]
 
 
-def _of_one_value(image: Image.Image) -> bool:
+def _contrast(image: Image.Image) -> float:
+    """How far the lightest and the darkest tone of a band are apart, in the band where that is most."""
     bands = image.getextrema()
-    return all(low == high for low, high in (bands if isinstance(bands[0], tuple) else (bands,)))
-
-
-def _of_one_tone(image: Image.Image) -> bool:
-    histogram = image.histogram()
-    bands = (histogram[:256], histogram[256:512], histogram[512:])
-    used = ([tone for tone, count in enumerate(band) if count] for band in bands)
-    return all(tones[-1] - tones[0] < ONE_TONE for tones in used)
+    return max(high - low for low, high in (bands if isinstance(bands[0], tuple) else (bands,)))

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from courtroom.errors import MediaError
-from courtroom.media.pictures import MAX_PIXELS, expect, misnamed
+from courtroom.media.pictures import MAX_PIXELS, as_listed
 
 MAX_VIDEO_BYTES = 200 * 2**20
 MAX_VIDEO_FRAMES = 108_000
@@ -45,7 +45,7 @@ def inspect_video(path: Path, name: str) -> tuple[str, ...]:
         limit = MAX_VIDEO_BYTES // 2**20
         raise MediaError(f"{name} has {size / 2**20:.0f} MB; videos may have {limit} MB. Save it smaller.")
     with path.open("rb") as file:
-        remarks = misnamed("video", expect("video", file.read(16), name), name)
+        remarks = as_listed("video", file.read(16), name)
     times = _times(path, name)
     with _captured(path) as (cv2, capture):
         announced, fps = int(capture.get(cv2.CAP_PROP_FRAME_COUNT)), float(capture.get(cv2.CAP_PROP_FPS))

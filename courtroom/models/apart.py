@@ -31,6 +31,7 @@ from pydantic import BaseModel
 
 from courtroom.cases.kinds import case_templates
 from courtroom.errors import CourtroomError
+from courtroom.language import N_
 from courtroom.models import rendering
 from courtroom.models.rendering import RecordCopy, record
 from courtroom.text.table import is_text
@@ -50,10 +51,6 @@ class PromptError(CourtroomError):
     """A prompt template that can't be rendered."""
 
 
-class _Ended(Exception):
-    """The worker ended while it was waited for."""
-
-
 class Apart:
     """Renders templates in a worker process, which starts when it is first needed. May be used from any thread.
 
@@ -64,7 +61,9 @@ class Apart:
         self._sources, self._edits, self._common = dict(sources), dict(edits), dict(common)
         self._lock = threading.Lock()
         self._worker: subprocess.Popen[bytes] | None = None
-        self._failed: dict[str, str] = {}
+        self._failed: dict[str, dict[str, Any]] = {}
+        """By template, the replies to those that took the worker down: many members at once need not find out one by
+        one."""
 
     def close(self) -> None:
         with self._lock:
@@ -77,13 +76,9 @@ class Apart:
         it is only seen whether it is a template, and for a task's whether all of it is sent. Raises `PromptError`: with
         a sentence that names the prompt."""
         with self._lock:
-            if name in self._failed:  # it took the worker down: many members at once need not find out one by one
-                raise PromptError(self._failed[name])
-            try:
-                reply = self._reply((what, name, plain(inputs)))
-            except _Ended as ended:
-                self._failed[name] = self._sentence(name, str(ended))
-                raise PromptError(self._failed[name]) from None
+            reply = self._failed.get(name) or self._reply((what, name, plain(inputs)))
+            if self._worker is None:
+                self._failed[name] = reply
         if "error" in reply:
             raise PromptError(self._sentence(name, str(reply["error"])))
         texts: list[str] = reply.get("texts", [])
@@ -118,8 +113,9 @@ class Apart:
             except (OSError, EOFError, ValueError):
                 code = self._end()
                 if code or last:
-                    is_time = code == -getattr(signal, "SIGXCPU", 0)
-                    raise _Ended(f"it takes too much time{'' if is_time else ' or memory'}") from None
+                    if code == -getattr(signal, "SIGXCPU", 0):
+                        return {"error": N_("it takes too much time")}
+                    return {"error": N_("it takes too much time or memory")}
                 # else it had just ended because it was asked nothing for long
             finally:
                 overdue.cancel()
@@ -228,10 +224,6 @@ def _shown(kind: type) -> tuple[tuple[str, ...], tuple[str, ...], bool]:
 
 
 def _kill(worker: subprocess.Popen[bytes]) -> int:
-    worker.kill()
-    code = worker.wait()
-    for pipe in (worker.stdin, worker.stdout):
-        if pipe is not None:
-            with suppress(OSError):  # what was not sent is not missed
-                pipe.close()
-    return code
+    with suppress(OSError), worker:  # what was not sent is not missed
+        worker.kill()
+    return worker.wait()

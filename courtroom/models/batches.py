@@ -176,8 +176,9 @@ class Batches:
         body = json.loads(content)
         headers = tuple((name, request.headers[name]) for name in HEADERS if name in request.headers)
         door, call = Door(str(request.url), body["model"], headers), asyncio.get_running_loop().create_future()
-        if there := self._on_record(key):
-            batch = self._out.get(there) or self._begin(Batch(door, there))
+        row = self._database.row("SELECT batch FROM batched_calls WHERE key = ?", (key,))
+        if row and key not in self.answered:  # it went out, and was never given its answer
+            batch = self._out.get(row["batch"]) or self._begin(Batch(door, row["batch"]))
         else:
             batch = self._open.get(door) or self._begin(Batch(door))
             batch.bodies[key] = body
@@ -247,11 +248,6 @@ class Batches:
                     raise
                 log.warning("batch %s could not be looked at: %s", batch.id, status)
             await asyncio.sleep(min(MAX_LOOK_S, max(MIN_LOOK_S, LOOKS_EACH * (time.monotonic() - began))))
-
-    def _on_record(self, key: str) -> str:
-        """The batch with which a call went out that was never given its answer; empty where there is none."""
-        row = self._database.row("SELECT batch FROM batched_calls WHERE key = ?", (key,))
-        return str(row["batch"]) if row and key not in self.answered else ""
 
     def _record(self, batch: Batch) -> None:
         now = time.time()

@@ -8,10 +8,9 @@ from typing import Any
 from courtroom.access import Access, needs
 from courtroom.errors import CourtroomError
 from courtroom.models.card import card, load
-from courtroom.models.connections import Connections
 from courtroom.models.local import model_files
 from courtroom.models.offers import served_context
-from courtroom.models.route import address, route
+from courtroom.models.route import Connections, address, route
 from courtroom.models.spec import LOCAL, NO_SERVER, PERSON, ModelSpec
 from courtroom.store.database import Database, insert
 from courtroom.store.writer import Writer
@@ -151,11 +150,8 @@ class Capabilities:
 
     @needs(Access.RUN)
     def forget(self, model: str) -> int:
-        """Forget what was found out of a model, wherever it is asked; the next calls find it out again.
-
-        Returns:
-            How many findings there were.
-        """
+        """Forget what was found out of a model, wherever it is asked, and return how many findings there were; the next
+        calls find it out again."""
         mine = [place for place in {*self.found(), *self._findings} if place.partition(" at ")[0] == model]
         for place in mine:
             self._findings.pop(place, None)

@@ -1,22 +1,26 @@
-"""What went wrong with a call: whether it may pass, how long to wait, and what a user is shown."""
+"""What went wrong with a call: whether it may pass, how long to wait, what it is asked again without, and what a user is
+shown."""
 
 import asyncio
 import json
 import logging
 import math
 import random
+import re
 import time
+import tomllib
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from email.utils import parsedate_to_datetime
-from typing import Any, Literal, TypeVar
+from pathlib import Path
+from typing import Any, Literal, NamedTuple, TypeVar
 
 from courtroom.models.bounds import Overlong, WebPage
+from courtroom.models.capabilities import ANSWER, CONTEXT, MAX_TOKENS, SCHEMA, SYSTEM
 from courtroom.models.card import provider
-from courtroom.models.errors import CannotSee, ModelError
 from courtroom.models.keys import key_name, scrubbed
-from courtroom.models.request import Request
-from courtroom.models.server_words import WORDS
-from courtroom.models.spec import ModelSpec
+from courtroom.models.request import CannotSee, ModelError, Request
+from courtroom.models.schema import LENGTHS
+from courtroom.models.spec import EXTRAS, ModelSpec
 
 log = logging.getLogger(__name__)
 
@@ -27,6 +31,19 @@ LONGEST_BACKOFF_S = 20.0
 LONGEST_LOADING_S = 120.0
 """How long a server is waited for that is still loading its model."""
 LOADING_PAUSE_S = 2.0
+EXPLAINED = (
+    *("pictures", "keys", "too_long", "memory", "quota"),
+    *("too_large", "country", "passing", "unknown_model", "filter"),
+)
+"""What a server may refuse a request for that no other form of it would mend."""
+SENTENCES = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+_PATTERNS = tomllib.loads(Path(__file__).with_name("server_words.toml").read_text(encoding="utf-8"))
+WORDS = {name: re.compile("|".join(patterns), re.IGNORECASE) for name, patterns in _PATTERNS.items()}
+"""What servers and models say, as patterns by what it means."""
+KEYWORDS = (LENGTHS, ("minItems", "maxItems"), ("minimum", "maximum"), ("pattern",), ("additionalProperties",))
+"""Of a schema, each with what is left out together."""
+PARAMETERS = frozenset({"temperature", "top_p", *EXTRAS}) - {"num_ctx"}
+"""What says how a model draws its words, so that an answer is an answer without it."""
 _NO_LINE = ("ConnectError", "ConnectTimeout", "ConnectionRefusedError", "gaierror", "SSLError", "ClientSSLError")
 
 
@@ -100,19 +117,7 @@ def most_images(error: BaseException) -> int | None:
 
 def is_unexplained(error: BaseException) -> bool:
     """Whether a server refuses a request for a reason that nobody here knows, so that another form may pass."""
-    known = [
-        "pictures",
-        "keys",
-        "too_long",
-        "memory",
-        "quota",
-        "too_large",
-        "country",
-        "passing",
-        "unknown_model",
-        "filter",
-    ]
-    return status_of(error) == 400 and not says(error, *known)
+    return status_of(error) == 400 and not says(error, *EXPLAINED)
 
 
 def failed_generation(error: BaseException) -> str:
@@ -136,6 +141,54 @@ def refuses(error: BaseException) -> bool:
 def says(error: BaseException, *meanings: str) -> bool:
     """Whether a server refuses a call with words of one of these meanings."""
     return refuses(error) and any(WORDS[meaning].search(str(error)) for meaning in meanings)
+
+
+class Refused(NamedTuple):
+    """What a server does not take."""
+
+    values: Mapping[str, int]
+    """By the names of `capabilities`, what is kept of each: 0 for what is left out, or how much it takes."""
+    is_said: bool
+    """Whether the server says so; else it is tried without, and kept if that works."""
+
+
+def refused(error: BaseException, sent: Mapping[str, Any], *, without_schema: bool) -> Refused | None:
+    """Return what is to be left out, or written in another way, when a request is sent again; None where nothing is.
+    `sent`: the parameters of the call that was refused. `without_schema`: whether the schema may be left out."""
+    if not refuses(error):
+        return None
+    kept = {SCHEMA} if without_schema and "response_format" in sent else set()
+    knobs = PARAMETERS & sent.keys() | ({"thinking_budget"} if "thinking" in sent else set())
+    text = str(error)
+    if context := WORDS["context"].search(text):
+        return Refused({CONTEXT: int(context[1])}, is_said=True)
+    if longest := WORDS["answer"].search(text):
+        return Refused({ANSWER: int(longest[longest.lastindex or 1])}, is_said=True)
+    roles = {SYSTEM} if any(message["role"] == "system" for message in sent["messages"]) else set()
+    can = kept | roles | ({MAX_TOKENS} if "max_tokens" in sent else set())
+    schema = json.dumps(sent.get("response_format", ""))
+    said = [name for name in (SYSTEM, MAX_TOKENS, SCHEMA) if name in can and WORDS[name].search(text)]
+    names: list[tuple[str, ...]] = [(name,) for name in said]
+    names += [pair for pair in KEYWORDS if any(f'"{name}": ' in schema and _named(name, text) for name in pair)]
+    names += [(SCHEMA,)] if kept and WORDS["form"].search(text) else []
+    # Of two that may not stand together, the more particular one goes.
+    names += [(name,) for name in sorted(knobs, key=lambda name: name == "temperature") if _named(name, text)]
+    if names:
+        return Refused(dict.fromkeys(names[0], 0), is_said=True)
+    guessed = kept | knobs
+    return Refused(dict.fromkeys(guessed, 0), is_said=False) if guessed and is_unexplained(error) else None
+
+
+def _named(name: str, text: str) -> bool:
+    """Whether a name is said not to be wanted, whichever way it is written."""
+    plain = name.replace("_", "").lower()
+    return bool(WORDS["unwanted"].search(text)) and bool(re.search(rf"\b{plain}\b", text.replace("_", "").lower()))
+
+
+def prompt_tokens(error: BaseException) -> int | None:
+    """Return how many tokens the prompt has, where a refusal says it."""
+    counts = WORDS["prompt"].findall(str(error))
+    return int(counts[0]) if counts else None
 
 
 class Attempts:
@@ -230,87 +283,55 @@ def _chain(error: BaseException) -> Iterator[BaseException]:
 
 def sentence(error: Exception, request: Request) -> ModelError:
     """What a user is shown; the log has the rest, without secrets."""
-    model, status, detail = request.spec.id, status_of(error), scrubbed(str(error))
-    log.warning("%s: %s: %s", model, type(error).__name__, detail)
-    shown = next(shown for holds, shown in _faults(error, request, status, detail) if holds)
-    return ModelError(shown) if shown else _fewer_pictures(error, status, request)
+    spec, status, detail = request.spec, status_of(error), scrubbed(str(error))
+    log.warning("%s: %s: %s", spec.id, type(error).__name__, detail)
+    fault = next(name for holds, name in _faults(error, request, status, detail) if holds)
+    if fault == "pictures":
+        return _fewer_pictures(error, status, request)
+    said = {"there": spec.connection, "name": key_name(provider(spec.id)), "why": detail[:200] or "it did not say why"}
+    return ModelError(SENTENCES[fault].format(model=spec.id, timeout_s=spec.timeout_s, status=status, **said))
 
 
 def _faults(error: Exception, request: Request, status: int | None, detail: str) -> tuple[tuple[object, str], ...]:
-    """What may have gone wrong, of which the first that holds counts, each with what a user is shown.
+    """What may have gone wrong, of which the first that holds counts, each by its name in `failures.toml`.
 
-    It is empty where fewer pictures can help.
+    It is `pictures` where fewer pictures can help.
     """
-    model, there, pictures = request.spec.id, request.spec.connection, request.pictures
-    served_by = provider(model)
-    name, why = key_name(served_by), detail[:200] or "it did not say why"
+    pictures, served_by = request.pictures, provider(request.spec.id)
     said = {meaning for meaning, pattern in WORDS.items() if pattern.search(detail)}
     refused = status is not None and status < 500
     is_too_large = status in (413, 429) and "too_large" in said
     is_key_refused = status in (401, 403) or (status == 400 and "keys" in said)
-    too_long = f"What is asked is too long for {model}. Take a model with a longer context."
-    unplaced = f"{model} names no provider. Write it as provider/model, such as openai/gpt-4o-mini."
     broke_off = isinstance(error, Incomplete) and not isinstance(error, NoAnswer)
-    broke_off = broke_off or _is(error, "ReadError", "WriteError", "RemoteProtocolError", "ConnectionError")
     return (
-        (
-            isinstance(error, TimeoutError) or status == 408,
-            f"{model} did not answer within {request.spec.timeout_s:g} s. Try again, or allow more time.",
-        ),
-        (status == 504, f"The server of {model} got no answer from the model in time (status 504). Try again later."),
-        (
-            status == 402 or (refused and _is_used_up(error)),
-            f"What was paid for {model} at its provider is used up. Pay in there, or take another model.",
-        ),
-        (is_too_large and pictures, ""),
-        (
-            is_too_large,
-            f"One question to {model} is larger than its provider lets this key ask. "
-            "Take another model, or a larger plan.",
-        ),
-        (status == 429, f"{model} allows no more calls for now. Wait a little, or lower the calls at once."),
-        (
-            status is not None and 300 <= status < 400,
-            f"The server of {model} sends calls on to another address, which is not followed. Set that address instead.",
-        ),
-        (
-            refused and "filter" in said,
-            f"The provider's filter refused what {model} was asked. Change the case's words, or take another model.",
-        ),
-        (
-            refused and "country" in said,
-            f"{model} is not offered in the country from which this server asks. Take another model.",
-        ),
-        (
-            status == 403 and str(_body(error)).lstrip()[:1] == "<",
-            f"Something before {model}, such as a firewall, refuses the call with a web page; the key was not looked "
-            "at. Ask whoever looks after the network.",
-        ),
-        (is_key_refused and there, f"The key for {model} at {there} was refused. Ask the server's owner for another."),
-        (is_key_refused, f"The key for {model} was refused. Set {name}, or type it on the Setup page."),
-        (refused and "too_long" in said, too_long),
-        (refused and pictures and (status in (400, 413, 415) or "pictures" in said), ""),
-        (status == 413, too_long),
-        (refused and not served_by, unplaced),
-        (status == 404, f"{model} is not known to its provider. Check the model's id."),
-        (refused, f"{model} refused the request: {why}"),
-        (says(error, "memory"), f"The server of {model} has too little memory for it. Take a smaller model."),
-        (says(error, "too_long"), too_long),
-        (is_loading(error), f"The server of {model} is still loading it. Wait until it has, then continue."),
-        (pictures and status is not None and "pictures" in said, ""),
-        (not served_by, unplaced),
-        (status is not None, f"The server of {model} failed (status {status}). Look at its log, then continue."),
-        (
-            _is(error, "Overlong"),
-            f"{model} sent far more than the longest answer allows, so it was cut. Take another model.",
-        ),
-        (
-            _is(error, "WebPage"),
-            f"What answers in place of {model} is a web page, such as a sign-in. Check its address, and the network.",
-        ),
-        (_is(error, *_NO_LINE), f"{model} could not be reached: no connection. Check the server and its address."),
-        (broke_off, f"The reply of {model} broke off. Check the server and the line to it, then continue."),
-        (True, f"What came from the server of {model} is no whole reply of a model. Check its address and its log."),
+        (isinstance(error, TimeoutError) or status == 408, "late"),
+        (status == 504, "late_behind"),
+        (status == 402 or (refused and _is_used_up(error)), "used_up"),
+        (is_too_large and pictures, "pictures"),
+        (is_too_large, "too_large"),
+        (status == 429, "too_many"),
+        (status is not None and 300 <= status < 400, "redirect"),
+        (refused and "filter" in said, "filter"),
+        (refused and "country" in said, "country"),
+        (status == 403 and str(_body(error)).lstrip()[:1] == "<", "firewall"),
+        (is_key_refused, "key_there" if request.spec.connection else "key"),
+        (refused and "too_long" in said, "too_long"),
+        (refused and pictures and (status in (400, 413, 415) or "pictures" in said), "pictures"),
+        (status == 413, "too_long"),
+        (refused and not served_by, "no_provider"),
+        (status == 404, "unknown"),
+        (refused, "refused"),
+        (says(error, "memory"), "memory"),
+        (says(error, "too_long"), "too_long"),
+        (is_loading(error), "loading"),
+        (pictures and status is not None and "pictures" in said, "pictures"),
+        (not served_by, "no_provider"),
+        (status is not None, "failed"),
+        (_is(error, "Overlong"), "overlong"),
+        (_is(error, "WebPage"), "web_page"),
+        (_is(error, *_NO_LINE), "no_line"),
+        (broke_off or _is(error, "ReadError", "WriteError", "RemoteProtocolError", "ConnectionError"), "broke_off"),
+        (True, "no_reply"),
     )
 
 

@@ -2,6 +2,11 @@
 
 Addresses are settings of the server's owner: the provider's own, the environment's (`OPENAI_API_BASE`), or that of a
 connection which the owner lists. A key comes from beside the address, or is typed by the person who drives a run.
+
+The providers that models are asked at stand in `providers.toml`, each with the names of its key and its address in the
+environment. No other is asked. LiteLLM knows more than a hundred, and where one has no key of its own it takes
+`OPENAI_API_KEY` for it, or an address out of the model's id; for those listed there both are given by us, so that
+neither happens. A provider that is missing can be reached by way of a LiteLLM proxy as a connection.
 """
 
 import base64
@@ -9,12 +14,36 @@ import html
 import json
 import os
 import re
+import tomllib
 from collections.abc import Mapping
 from contextvars import ContextVar
+from dataclasses import dataclass
 from functools import lru_cache
+from pathlib import Path
 from urllib.parse import quote, quote_plus
 
-from courtroom.models.providers import PROVIDERS
+
+@dataclass(frozen=True)
+class Provider:
+    """Where a provider's key and address stand in the environment; the first that is set counts."""
+
+    keys: tuple[str, ...]
+    addresses: tuple[str, ...]
+    near: bool = False
+    """A server of one's own, at a known place on this machine unless an address is set; it needs no key."""
+    unplaced: bool = False
+    """It has no address of its own: one must be set."""
+
+
+_TABLE = tomllib.loads(Path(__file__).with_name("providers.toml").read_text(encoding="utf-8"))
+PROVIDERS: Mapping[str, Provider] = {
+    name: Provider(
+        keys=tuple(given.pop("keys", (f"{name.upper()}_API_KEY",))),
+        addresses=tuple(given.pop("addresses", (f"{name.upper()}_API_BASE",))),
+        **given,
+    )
+    for name, given in _TABLE.items()
+}
 
 KEYS: ContextVar[Mapping[str, str]] = ContextVar("KEYS", default={})  # noqa: B039  never changed in place here
 """Keys typed by the person who drives a run, in memory only: names as in the environment (`OPENAI_API_KEY`), or
@@ -48,11 +77,9 @@ def typed_name(connection: str) -> str:
 
 def first_set(names: tuple[str, ...], *where: Mapping[str, str]) -> str:
     """Return the first of these that the environment has, or else these; empty where there is none."""
-    for given in where or (os.environ,):
-        for name in names:
-            if name in given and (value := given[name].strip()):  # its `get` raises and catches an error within
-                return value
-    return ""
+    # The environment's `get` raises and catches an error within.
+    found = (given[name].strip() for given in where or (os.environ,) for name in names if name in given)
+    return next(filter(None, found), "")
 
 
 def hide(secret: str) -> None:

@@ -7,13 +7,14 @@ import math
 import time
 from collections import Counter, defaultdict
 from collections.abc import AsyncIterator, Callable, Hashable
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple
 
 from courtroom.models import local
 from courtroom.models.card import estimate_prompt_tokens
+from courtroom.models.failures import is_loading, retry_after
 from courtroom.models.request import Request, Usage
 from courtroom.models.spec import LOCAL, ModelSpec
 
@@ -152,26 +153,14 @@ class Slot:
         return rest
 
     def failed(self, error: Exception) -> None:
-        from courtroom.models.failures import is_loading, retry_after
-
         self.pause_s = retry_after(error)
         is_overloaded = getattr(error, "status_code", None) in OVERLOADED and not is_loading(error)
         if isinstance(error, TimeoutError) or is_overloaded:
             self.in_time = False
 
 
-class Turns(Protocol):
-    """Who says when a call may be made."""
-
-    def turn(self, request: Request) -> AbstractAsyncContextManager[Slot]:
-        """Wait for a slot, and hold it for one call. A `Retry-After` that one call is given makes all wait."""
-
-    def slowed_to(self, spec: ModelSpec) -> int | None:
-        """Return how many calls at once a model gets while others wait for its slow server; None where it keeps up."""
-
-
 class Limits:
-    """The limits of all models; see `Turns`. Lives on the engine's loop.
+    """The limits of all models: who says when a call may be made. Lives on the engine's loop.
 
     Where runs give different limits for one model, the strictest that was given within the last minute holds for all of
     them: a provider counts them together. A `Retry-After` that one call is given holds for all calls of its model.
@@ -184,6 +173,7 @@ class Limits:
 
     @asynccontextmanager
     async def turn(self, request: Request) -> AsyncIterator[Slot]:
+        """Wait for a slot, and hold it for one call. A `Retry-After` that one call is given makes all wait."""
         limiter = self.limiters[limited_together(request.spec)]
         slot = Slot.of(request, self._servers[server_of(request)])
         await limiter.enter(slot)
@@ -196,6 +186,7 @@ class Limits:
             limiter.leave(slot)
 
     def slowed_to(self, spec: ModelSpec) -> int | None:
+        """Return how many calls at once a model gets while others wait for its slow server; None where it keeps up."""
         limiter = self.limiters.get(limited_together(spec))
         return limiter.slowed_to if limiter else None
 
@@ -233,7 +224,7 @@ class RateLimiter:
 
     @property
     def slowed_to(self) -> int | None:
-        """See `Turns`. Read by other threads."""
+        """See `Limits.slowed_to`. Read by other threads."""
         return int(self._adapted) if self._adapted < math.inf and self._queue.locked() else None
 
     async def enter(self, slot: Slot) -> None:

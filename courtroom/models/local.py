@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import atexit
 import os
-import struct
+import re
 import subprocess
 import sys
 import threading
@@ -21,13 +21,12 @@ from dataclasses import dataclass, field
 from functools import lru_cache, partial
 from importlib.metadata import PackageNotFoundError, files
 from importlib.util import find_spec
+from mmap import ACCESS_READ, mmap
 from os.path import commonprefix
 from pathlib import Path
-from typing import BinaryIO
 
 from courtroom.models import llama_server
-from courtroom.models.errors import ModelError
-from courtroom.models.request import Message
+from courtroom.models.request import Message, ModelError
 from courtroom.models.spec import LOCAL
 from courtroom.settings import from_environment
 
@@ -46,10 +45,10 @@ PATIENCE_S = 60
 IDLE_S = 300
 """After so long without a call a server is ended, and its memory is free again."""
 
-_TEXT, _ARRAY = 8, 9
-_SIZES = {0: 1, 1: 1, 2: 2, 3: 2, 4: 4, 5: 4, 6: 4, 7: 1, 10: 8, 11: 8, 12: 8}
-"""Bytes of a value by the number of its type in a GGUF file."""
-_MOST_FIELDS = 10_000
+_CONTEXT = re.compile(rb"\.context_length(?:\x04\0\0\0(.{4})|\x0a\0\0\0(.{8}))", re.DOTALL)
+"""Where a GGUF file says what it was trained to hold: the field's name, the number of its type, its value."""
+_FIELD_BYTES = 2**26
+"""Of the beginning of a file, in which its fields stand: the words that it knows are some megabytes of them."""
 
 
 @dataclass(frozen=True)
@@ -98,34 +97,10 @@ def model_files() -> dict[str, ModelFile]:
 
 @lru_cache(maxsize=256)
 def _read(path: Path, size: int) -> ModelFile | None:
-    with suppress(OSError, struct.error, KeyError, OverflowError), path.open("rb") as file:
-        magic, _, _, fields = struct.unpack("<4sIQQ", file.read(24))
-        for _ in range(min(fields, _MOST_FIELDS) if magic == b"GGUF" else 0):
-            name, kind = _text(file), _number(file, 4)
-            if name.endswith(b".context_length"):
-                return ModelFile(path, size, _number(file, _SIZES[kind]))
-            _skip(file, kind)
+    with suppress(OSError, ValueError), path.open("rb") as file, mmap(file.fileno(), 0, access=ACCESS_READ) as mapped:
+        if mapped[:4] == b"GGUF" and (found := _CONTEXT.search(mapped, 0, _FIELD_BYTES)):
+            return ModelFile(path, size, int.from_bytes(found[1] or found[2], "little"))
     return None
-
-
-def _number(file: BinaryIO, size: int) -> int:
-    return int.from_bytes(file.read(size), "little")
-
-
-def _text(file: BinaryIO) -> bytes:
-    return file.read(min(_number(file, 8), 2**20))
-
-
-def _skip(file: BinaryIO, kind: int) -> None:
-    if kind == _TEXT:
-        file.seek(_number(file, 8), os.SEEK_CUR)
-    elif kind == _ARRAY:
-        of, number = _number(file, 4), _number(file, 8)
-        for _ in range(number if of not in _SIZES else 0):
-            _skip(file, of)
-        file.seek(_SIZES.get(of, 0) * number, os.SEEK_CUR)
-    else:
-        file.seek(_SIZES[kind], os.SEEK_CUR)
 
 
 @dataclass(eq=False)
@@ -227,10 +202,6 @@ class LocalServers:
         server = self._servers.get(model)
         return f"{_ADDRESS.get() or server.processes[0].address}/v1" if server else ""
 
-    def processes(self) -> list[int]:
-        """The ids of all processes that run."""
-        return [process.running.pid for server in self._servers.values() for process in server.processes]
-
     def _taken(self, model: str) -> bool:
         """Count a call of a server that runs; False where none does."""
         with self._lock:
@@ -304,13 +275,10 @@ class LocalServers:
             if call.process.set_running_or_notify_cancel():
                 call.process.set_result(server.processes[0])
         server.waiting.clear()
-        for process in (process.running for process in server.processes):
-            atexit.unregister(process.kill)
-            process.kill()
-            process.wait()
-            for pipe in (process.stdin, process.stdout):
-                if pipe is not None:
-                    pipe.close()
+        for process in server.processes:
+            atexit.unregister(process.running.kill)
+            with process.running as running:  # whose end is waited for, and whose pipes are closed
+                running.kill()
 
 
 LOCAL_SERVERS = LocalServers()

@@ -9,9 +9,8 @@ from itertools import count
 from courtroom.media.medium import Medium
 from courtroom.models.capabilities import ANSWER, CONTEXT, Findings
 from courtroom.models.card import card, estimate_prompt_tokens
-from courtroom.models.errors import ModelError
 from courtroom.models.prompts import describe
-from courtroom.models.request import Message, Reply, Request
+from courtroom.models.request import Message, ModelError, Reply, Request
 from courtroom.models.spec import ModelSpec
 
 MOST_ROOM = 65_536
@@ -99,12 +98,8 @@ def ollama_context(request: Request, findings: Findings) -> int | None:
 
 
 def leaves_room(request: Request, findings: Findings, context: int, prompt: int | None) -> bool:
-    """Whether a request that was refused for its length fits with a shorter answer.
-
-    Args:
-        context: how many tokens prompt and answer may have together, as the server says.
-        prompt: how many the prompt has, where the server says so.
-    """
+    """Whether a request that was refused for its length fits with a shorter answer. `context`: how many tokens prompt
+    and answer may have together, as the server says. `prompt`: how many the prompt has, where the server says so."""
     if prompt is not None:
         findings.tokens_an_estimate = prompt / estimate_prompt_tokens(request.messages)
     return LEAST_ROOM < _room(request, context, findings.tokens_an_estimate) < request.spec.max_tokens

@@ -16,15 +16,10 @@ MOST_LISTED = 100
 
 
 def narrowed(answer: type[BaseModel], choices: Mapping[str, tuple[str, ...]]) -> type[BaseModel]:
-    """An answer of the same name whose named fields take these choices and no others.
+    """An answer of the same name, its fields in the same order, whose named fields take these choices and no others.
 
-    Args:
-        answer: the answer as declared. A narrowed field is a string or a tuple of strings, and may be None.
-        choices: by field name, all that can be chosen. One of none, or of more than `MOST_LISTED`, stays as it is.
-
-    Returns:
-        A type that keeps the declared order of the fields.
-    """
+    A narrowed field is declared as a string or a tuple of strings, and may be None. `choices`: by field name, all that
+    can be chosen. One of none, or of more than `MOST_LISTED`, stays as it is."""
     kept = {field: tuple(dict.fromkeys(names)) for field, names in choices.items()}
     listed = tuple((field, names) for field, names in kept.items() if 0 < len(names) <= MOST_LISTED)
     return _narrowed(answer, listed) if listed else answer
@@ -43,10 +38,10 @@ def bounded(
 
 
 @lru_cache(maxsize=256)
-def asked_at_most(answer: type[BaseModel], field: str, most: int) -> type[BaseModel]:
+def asked_at_most(answer: type[BaseModel], field: str, most: int | Longest) -> type[BaseModel]:
     """An answer of the same name whose list or text is asked for up to this length; a longer one is read too."""
-    declared = answer.model_fields[field]
-    return _with(answer, {field: (Annotated[declared.annotation, Longest(most, most, most)], declared)})
+    declared, longest = answer.model_fields[field], Longest(most, most, most) if isinstance(most, int) else most
+    return _with(answer, {field: (Annotated[declared.annotation, longest], declared)})
 
 
 @lru_cache(maxsize=256)

@@ -7,11 +7,9 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from typing import Any
 
-from courtroom.models.connections import Connections
-from courtroom.models.keys import NO_KEY, first_set
+from courtroom.models.keys import NO_KEY, PROVIDERS, first_set
 from courtroom.models.local import model_files
-from courtroom.models.providers import PROVIDERS
-from courtroom.models.route import Route
+from courtroom.models.route import Connections, Route
 from courtroom.models.spec import ID
 from courtroom.strict import Strict
 

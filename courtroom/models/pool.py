@@ -10,13 +10,14 @@ import math
 import time
 from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager, nullcontext, suppress
-from functools import partial
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pydantic import BaseModel
 
 from courtroom.errors import MediaError
 from courtroom.media.store import MediaStore
+from courtroom.models import failures
 from courtroom.models.bounds import BOUND, Bound, Overlong
 from courtroom.models.capabilities import (
     ANSWER,
@@ -30,34 +31,15 @@ from courtroom.models.capabilities import (
     Findings,
 )
 from courtroom.models.card import card, estimate_tokens, free, load, price, provider
-from courtroom.models.connections import Connections
-from courtroom.models.errors import CannotSee, ModelError
-from courtroom.models.failures import (
-    Again,
-    Attempts,
-    EmptyStream,
-    Incomplete,
-    NoAnswer,
-    again_if_it_may_pass,
-    breaks_stream,
-    cannot_see,
-    failed_generation,
-    is_loading,
-    most_images,
-    says,
-    sentence,
-)
-from courtroom.models.keys import secret_forms, without_beginnings, without_secrets
-from courtroom.models.limits import Limits, ServerClock, Slot, Turns
+from courtroom.models.keys import PROVIDERS, secret_forms, without_beginnings, without_secrets
+from courtroom.models.limits import Limits, ServerClock, Slot
 from courtroom.models.local import LOCAL_SERVERS
 from courtroom.models.longer import leaves_room, ollama_context, room
 from courtroom.models.offline import Methods, OfflineModel
 from courtroom.models.prompt_cache import Beginning, KeptBeginnings, beginnings, keeps_marked, min_tokens
-from courtroom.models.providers import PROVIDERS
-from courtroom.models.refusals import PARAMETERS, prompt_tokens, refused
 from courtroom.models.repair import InvalidAnswer, read_answer
-from courtroom.models.request import CUT, FILTERED, REFUSAL, Reply, Request, Usage, Watch
-from courtroom.models.route import route
+from courtroom.models.request import CUT, FILTERED, REFUSAL, CannotSee, ModelError, Reply, Request, Usage, Watch
+from courtroom.models.route import Connections, route
 from courtroom.models.schema import enforced
 from courtroom.models.spec import LOCAL, OFFLINE, SCRIPT, ModelSpec, NotAllowed
 from courtroom.models.wire import alternating, to_wire
@@ -117,7 +99,7 @@ class ModelPool:
         self,
         media: MediaStore,
         connections: Connections | None = None,
-        limits: Turns | None = None,
+        limits: Limits | None = None,
         capabilities: Capabilities | None = None,
         offline: Methods | None = None,
         kept_in: tuple[Database, Writer] | None = None,
@@ -129,7 +111,6 @@ class ModelPool:
         self.kept_beginnings = KeptBeginnings()
         self._offline = OfflineModel(offline or {})
         self._kept_in = kept_in
-        self._batches: Batches | None = None
         self.loading: set[str] = set()
         """Models whose servers are waited for, as they are still loading them."""
 
@@ -148,15 +129,13 @@ class ModelPool:
         slowed = (self.limits.slowed_to(spec) for spec in specs)
         return min((calls for calls in slowed if calls is not None), default=None)
 
-    @property
+    @cached_property
     def batches(self) -> Batches:
         """The calls that wait for others, and go out with them."""
-        if self._batches is None:
-            from courtroom.models.batches import Batches  # imports httpx, which takes long
+        from courtroom.models.batches import Batches  # imports httpx, which takes long
 
-            assert self._kept_in is not None, "a batch is on record before it is waited for"
-            self._batches = Batches(*self._kept_in)
-        return self._batches
+        assert self._kept_in is not None, "a batch is on record before it is waited for"
+        return Batches(*self._kept_in)
 
     async def warm(self) -> None:
         """Load LiteLLM, off the loop's thread."""
@@ -165,8 +144,8 @@ class ModelPool:
 
     async def close(self) -> None:
         """Close the connections made on this loop, and wait for no batch any more."""
-        if self._batches is not None:
-            await self._batches.close()
+        if "batches" in self.__dict__:
+            await self.batches.close()
         if load.cache_info().currsize:
             kept = load().in_memory_llm_clients_cache
             of_this_loop = kept.update_cache_key_with_event_loop("")
@@ -187,7 +166,7 @@ class Call:
     def __init__(self, pool: ModelPool, request: Request, findings: Findings, watch: Watch | None) -> None:
         self._pool, self._request, self._spec = pool, request, request.spec
         self._findings, self._watch = findings, watch
-        self._attempts = Attempts(request.spec)
+        self._attempts = failures.Attempts(request.spec)
         self._made = 0
         """Attempts that had their turn."""
         self._used: list[Used] = []
@@ -211,7 +190,7 @@ class Call:
         except MediaError as error:
             raise ModelError(str(error)) from error
         except Exception as error:  # noqa: BLE001  LiteLLM has no base of its own for what it raises
-            failure = error if isinstance(error, ModelError) else sentence(error, self._request)
+            failure = error if isinstance(error, ModelError) else failures.sentence(error, self._request)
             failure.paid = in_all(self._used, Reply(text=""), attempts=self._made)
             raise failure from None  # the cause may hold a key, and a log would print it
         finally:
@@ -276,7 +255,7 @@ class Call:
                     try:
                         yield
                     except Exception as error:
-                        findings.tried_picture = not is_loading(error)
+                        findings.tried_picture = not failures.is_loading(error)
                         raise
                     findings.tried_picture = True
                     return
@@ -303,7 +282,7 @@ class Call:
             self._findings.is_slow = self._findings.is_slow or watch is None
             raise
         except Exception as error:
-            if not (text := failed_generation(error)):
+            if not (text := failures.failed_generation(error)):
                 raise
             self._used.append(_used(self._sent["model"], None, slot, text))
             return Said(text, "", "", "stop", {})
@@ -318,7 +297,7 @@ class Call:
         call = _called(message)
         self._used.append(_used(self._sent["model"], getattr(answer, "usage", None), slot, content + call + thought))
         if choice is None or message is None:
-            raise NoAnswer("the reply holds no answer")
+            raise failures.NoAnswer("the reply holds no answer")
         refusal = getattr(message, "refusal", None) or (message.provider_specific_fields or {}).get("refusal")
         if len(content) + len(call) + len(thought) > bound.characters:
             raise Overlong(f"{len(content) + len(call) + len(thought)} characters")
@@ -363,12 +342,12 @@ class Call:
             # LiteLLM ends each stream with a “stop” of its own; these say how the provider ended it, if it did.
             finish = stream.received_finish_reason or stream.intermittent_finish_reason
             if not finish and not is_object(content):
-                raise Incomplete("the stream broke off")
+                raise failures.Incomplete("the stream broke off")
             finish = load().map_finish_reason(finish or "stop")  # which LiteLLM itself does with whole answers alone
             if finish == "stop" and not (content or thought or call):
-                raise EmptyStream("the stream ended without a word")  # LiteLLM drops a refusal from a stream
+                raise failures.EmptyStream("the stream ended without a word")  # LiteLLM drops a refusal from a stream
         except (Exception, asyncio.CancelledError) as error:
-            if content or breaks_stream(error):
+            if content or failures.breaks_stream(error):
                 findings.broken_streams += 1
                 findings.streams = findings.streams and findings.broken_streams < BROKEN_STREAMS
             raise
@@ -402,7 +381,7 @@ class Call:
             schema = enforced(request.form, room=spec.room, lengths=lengths, lacking=without)
             form = {"name": request.form.__name__, "schema": schema, "strict": True}
             given["response_format"] = {"type": "json_schema", "json_schema": form}
-        unwanted = without & PARAMETERS | ({"thinking"} if "thinking_budget" in without else set())
+        unwanted = without & failures.PARAMETERS | ({"thinking"} if "thinking_budget" in without else set())
         return {name: value for name, value in given.items() if value is not None and name not in unwanted}
 
     def _refused(self) -> frozenset[str]:
@@ -424,28 +403,28 @@ class Call:
         own = bool(self._spec.connection) or (served_by is not None and served_by.near)
         return own or card(self._spec.id) is None
 
-    def _worth_another(self, error: BaseException) -> Again:
+    def _worth_another(self, error: BaseException) -> failures.Again:
         """Return whether to try again, and how. What the server says that the model can't do is remembered at once."""
         request, findings = self._request, self._findings
-        if is_loading(error):
+        if failures.is_loading(error):
             self._pool.loading.add(self._spec.id)
             return "same"
-        if request.pictures and cannot_see(error):
+        if request.pictures and failures.cannot_see(error):
             findings.remember(VISION, 0)
             return "no"
-        if request.pictures and (most := most_images(error)) and most < request.pictures:
+        if request.pictures and (most := failures.most_images(error)) and most < request.pictures:
             findings.remember(IMAGES, most)
             return "no"
-        if self._sent and findings.streams and says(error, "stream"):
+        if self._sent and findings.streams and failures.says(error, "stream"):
             findings.streams = False
             return "otherwise"
         without_schema = self._spec.structured == "auto"
-        if not self._sent or (refusal := refused(error, self._sent, without_schema=without_schema)) is None:
-            return again_if_it_may_pass(error)
+        if not self._sent or (refusal := failures.refused(error, self._sent, without_schema=without_schema)) is None:
+            return failures.again_if_it_may_pass(error)
         if refusal.values.keys() <= self._left_out:
             return "no"
         context = refusal.values.get(CONTEXT)
-        if context and not leaves_room(request, findings, context, prompt_tokens(error)):
+        if context and not leaves_room(request, findings, context, failures.prompt_tokens(error)):
             return "no"
         self._left_out.update(refusal.values)
         if refusal.is_said:

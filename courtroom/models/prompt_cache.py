@@ -10,8 +10,8 @@ from typing import NamedTuple
 from weakref import WeakValueDictionary
 
 from courtroom.models.card import card, free, part_tokens, provider
-from courtroom.models.connections import Connections
 from courtroom.models.request import Request, digest_text
+from courtroom.models.route import Connections
 from courtroom.models.schema import schema_of
 from courtroom.models.spec import ModelSpec
 

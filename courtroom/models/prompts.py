@@ -35,17 +35,19 @@ class Renders(Protocol):
 
     @property
     def without_media(self) -> Renders:
-        """The same, with nothing of pictures and videos in what the whole run shares."""
+        """The same, with nothing of pictures and videos in what the whole run shares; itself where there are none."""
+        return self
 
     @property
     def fresh(self) -> Renders:
-        """The same for another event loop: those who wait for their turn wait on one."""
+        """The same for another event loop: those who wait for their turn wait on one. Itself where nobody waits."""
+        return self
 
     async def render(self, task: Task[Any], *, sees: bool, room: Room = "generous") -> Sequence[Message]:
         """The messages; media become their descriptions where the model can't see."""
 
 
-class Prompts:
+class Prompts(Renders):
     """The templates of one procedure, with a run's own edits.
 
     `_system` and `_case` are rendered once from what the whole run shares. A task's template has a block `shared`,

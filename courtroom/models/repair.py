@@ -13,9 +13,9 @@ from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
+from courtroom.models.failures import WORDS
 from courtroom.models.fitting import MOST_WRAPPED, fitted
 from courtroom.models.request import CUT, FILTERED, REFUSAL
-from courtroom.models.server_words import WORDS
 from courtroom.models.spec import ModelSpec
 
 log = logging.getLogger(__name__)
@@ -283,12 +283,8 @@ def _pieces(text: str) -> deque[str]:
     """The last whole objects that lie in no other.
 
     A brace in prose may stay open. An object that was begun and not closed hides what is before it, which was a draft,
-    and what lies in it; not what follows it.
-
-    Raises:
-        InvalidAnswer: the last object is not closed; a repair could only make up its end. Or there is too much to
-        look at.
-    """
+    and what lies in it; not what follows it. Raises `InvalidAnswer`: the last object is not closed; a repair could only
+    make up its end. Or there is too much to look at."""
     if len(text) > MOST_PICKED:
         raise InvalidAnswer("it is too long, and not one JSON object")
     pieces: deque[str] = deque(maxlen=MOST_CANDIDATES)

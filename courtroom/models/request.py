@@ -1,4 +1,4 @@
-"""What goes over the model border, in both directions."""
+"""What goes over the model border, in both directions, and what goes wrong there."""
 
 import hashlib
 import json
@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal, Protocol
 
 from pydantic import BaseModel, Field, StringConstraints
 
+from courtroom.errors import CourtroomError
 from courtroom.media.medium import Medium
 from courtroom.models.schema import schema_of
 from courtroom.models.spec import OFFLINE, SCRIPT, ModelSpec
@@ -27,6 +28,10 @@ class Message:
 
     role: Literal["system", "user", "assistant"]
     parts: tuple[str | Medium, ...]
+
+    def packed(self, text: Callable[[str], str] = str) -> list[object]:
+        """Role and parts as they are stored, each text by what stands in its place."""
+        return [self.role, [text(p) if isinstance(p, str) else p.model_dump(mode="json") for p in self.parts]]
 
     def digest(self) -> list[object]:
         """Role and content hashes: equal exactly where the message is byte-identical."""
@@ -143,6 +148,24 @@ class Reply(Strict):
     """What its server refused to take, by the names of `capabilities`, so that it was asked without."""
 
 
+class ModelError(CourtroomError):
+    """No answer could be had from a model; the sentence says why, and what to do.
+
+    A model that may not be asked raises `spec.NotAllowed` instead, which stops a run.
+    """
+
+    paid: Reply | None = None
+    """What the calls that were made for it used up, as far as the provider said: a reply without a text."""
+
+
+class CannotSee(ModelError):
+    """The server refuses so many pictures; fewer can help. `most`: how many may be shown of this question."""
+
+    def __init__(self, sentence: str, most: int = 0) -> None:
+        super().__init__(sentence)
+        self.most = most
+
+
 Watch = Callable[[str], None]
 """Is given the text so far while an answer streams in."""
 
@@ -151,13 +174,6 @@ class Model(Protocol):
     """Whoever answers: a language model, the offline model, a person in a seat, a script in a test."""
 
     async def answer(self, request: Request, watch: Watch | None = None) -> Reply:
-        """Answer one request.
-
-        Args:
-            request: the rendered messages and the task they were made of.
-            watch: is given the text so far, where the model can stream; pass None to ask for the answer whole.
-
-        Raises:
-            ModelError: no answer could be had; the message says in one plain sentence why.
-            CannotSee: the model refuses pictures; asking again without them can help.
-        """
+        """Answer one request. `watch`: is given the text so far, where the model can stream; pass None to ask for the
+        answer whole. Raises `ModelError`: no answer could be had; the message says in one plain sentence why;
+        `CannotSee`: the model refuses pictures; asking again without them can help."""

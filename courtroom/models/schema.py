@@ -64,15 +64,10 @@ def _with_room(part: Any, room: Room) -> Any:
 def enforced(
     answer: type[BaseModel], *, room: Room = "generous", lengths: bool, lacking: Collection[str] = ()
 ) -> dict[str, Any]:
-    """Return the schema that a server is asked to enforce.
+    """Return the schema that a server is asked to enforce; `lacking`: keywords that the server does not take.
 
     It has a longest text in a tight room alone: a small model does not end by itself, and a large one would end in
-    mid-word.
-
-    Args:
-        room, lengths: as for `schema_of`.
-        lacking: keywords that the server does not take.
-    """
+    mid-word."""
     without = {*lacking, *(() if room == "tight" else ("maxLength",))}
     whole = json.loads(schema_of(answer, room=room, lengths=lengths))
     return _each(whole, lambda part: {name: value for name, value in part.items() if name not in without})

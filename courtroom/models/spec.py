@@ -5,14 +5,16 @@ where it is asked, with which key or by which way: what could say so is refused 
 """
 
 import re
+import tomllib
 from collections.abc import Mapping
 from functools import lru_cache
+from pathlib import Path
 from typing import Any, Literal, Self
 
 from pydantic import Field, ModelWrapValidatorHandler, ValidationInfo, model_validator
 
 from courtroom.errors import CourtroomError
-from courtroom.models.providers import PROVIDERS
+from courtroom.models.keys import PROVIDERS
 from courtroom.models.script import Script
 from courtroom.models.task import Room
 from courtroom.strict import Strict
@@ -69,6 +71,9 @@ ID = re.compile(r"[\w.:@+/~-]+")
 NAME = re.compile(r"([A-Za-z0-9][\w.-]*)?")
 """Of a connection; empty for none."""
 OWNERS = "addresses are set by the server's owner"
+_SAID = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+_UNLESS_SET: dict[str, Any] = {"exclude_if": lambda value: value is None}
+"""What is not set does not stand in what is written of a model."""
 
 
 class NotAllowed(CourtroomError):
@@ -78,94 +83,27 @@ class NotAllowed(CourtroomError):
 class ModelSpec(Strict):
     """One model with its parameters. What can change an answer is part of the answer's key; the rest is not."""
 
-    id: str = Field(
-        default=OFFLINE,
-        title="Model",
-        min_length=1,
-        max_length=200,
-        description="`offline`, or a LiteLLM model id such as `openai/gpt-4o-mini`, `ollama/llama3.2-vision`, "
-        "`gemini/gemini-2.5-flash-lite`; or `person` for a person in the seat.",
-    )
-    connection: str = Field(
-        default="",
-        title="Connection",
-        max_length=60,
-        description="A server that this one's owner lists, by its name; empty: the provider's own.",
-        exclude_if=lambda connection: not connection,
-    )
-    temperature: float | None = Field(default=0.7, title="Temperature", ge=0, le=2)
-    max_tokens: int = Field(default=2048, title="Longest answer (tokens)", ge=16, le=200_000)
-    lengths: Literal["auto", Room] = Field(
-        default="auto",
-        title="Room for an answer",
-        description="How long texts and lists are asked for. `tight`: what a small model in a file keeps up; "
-        "`generous`: up to 1,500 characters for a paragraph; `free`: no limit of ours, as in papers. `auto`: tight for "
-        "a file on this machine, else generous. A longer answer is an answer all the same.",
-    )
-    top_p: float | None = Field(default=None, title="Top-p", gt=0, le=1)
+    id: str = Field(default=OFFLINE, min_length=1, max_length=200, **_SAID["id"])
+    connection: str = Field(default="", max_length=60, exclude_if=lambda name: not name, **_SAID["connection"])
+    temperature: float | None = Field(default=0.7, ge=0, le=2, **_SAID["temperature"])
+    max_tokens: int = Field(default=2048, ge=16, le=200_000, **_SAID["max_tokens"])
+    lengths: Literal["auto", Room] = Field(default="auto", **_SAID["lengths"])
+    top_p: float | None = Field(default=None, gt=0, le=1, **_SAID["top_p"])
     extra: dict[str, Extra] = Field(
         default_factory=dict, title="Further parameters", description=f"Passed on to the provider: {', '.join(EXTRAS)}."
     )
-    vision: Vision = Field(
-        default="auto",
-        title="Can see pictures",
-        description="`auto`: known from the model's card, else found out at the first picture. `no`: descriptions "
-        "stand in their place. `left-out`: neither pictures nor descriptions, as in the text-only rows of papers.",
-    )
-    structured: Switch = Field(
-        default="auto",
-        title="Provider enforces the answer's JSON schema",
-        description="`auto`: used where the model's card says so. Every answer is checked in any case.",
-    )
-    timeout_s: float = Field(
-        default=60,
-        title="Time-out of one call (s)",
-        gt=0,
-        le=3600,
-        description="A call is given up when its server was silent for so long. While it answers others, it is not "
-        "silent. Before an answer that does not stream it may be silent for longer: as long again for each 600 tokens "
-        "of the longest answer.",
-    )
-    attempts: int = Field(default=5, title="Attempts at one call", ge=1, le=20)
-    concurrency: int = Field(
-        default=64,
-        title="Calls at once",
-        ge=1,
-        le=512,
-        description="Fewer while the server does not keep up with them.",
-    )
-    requests_per_minute: int | None = Field(
-        default=None,
-        title="Requests a minute",
-        ge=1,
-        description="At most so many in any minute, over all runs of this server; not set: no limit.",
-        exclude_if=lambda limit: limit is None,
-    )
-    tokens_per_minute: int | None = Field(
-        default=None,
-        title="Tokens a minute",
-        ge=10,
-        description="Prompts and answers together, at most so many in any minute, over all runs of this server; "
-        "not set: no limit.",
-        exclude_if=lambda limit: limit is None,
-    )
-
-    wait_s: float | None = Field(
-        default=None,
-        title="Wait for a person (s)",
-        gt=0,
-        description="How long a person in this seat has for an answer; not set: as long as it takes.",
-        exclude_if=lambda wait: wait is None,
-    )
+    vision: Vision = Field(default="auto", **_SAID["vision"])
+    structured: Switch = Field(default="auto", **_SAID["structured"])
+    timeout_s: float = Field(default=60, gt=0, le=3600, **_SAID["timeout_s"])
+    attempts: int = Field(default=5, ge=1, le=20, **_SAID["attempts"])
+    concurrency: int = Field(default=64, ge=1, le=512, **_SAID["concurrency"])
+    requests_per_minute: int | None = Field(default=None, ge=1, **_UNLESS_SET, **_SAID["requests_per_minute"])
+    tokens_per_minute: int | None = Field(default=None, ge=10, **_UNLESS_SET, **_SAID["tokens_per_minute"])
+    wait_s: float | None = Field(default=None, gt=0, **_UNLESS_SET, **_SAID["wait_s"])
     otherwise: str = Field(
-        default=ABSTAIN,
-        title="If it can't answer",
-        max_length=200,
-        description="`abstain`, or the id of the stand-in: a model that is asked where this one has failed for good or "
-        "can't be asked here, or where a person did not answer in time.",
-        exclude_if=lambda otherwise: otherwise == ABSTAIN,
+        default=ABSTAIN, max_length=200, exclude_if=lambda otherwise: otherwise == ABSTAIN, **_SAID["otherwise"]
     )
-    script: Script | None = Field(default=None, exclude_if=lambda script: script is None)
+    script: Script | None = Field(default=None, **_UNLESS_SET)
     """What is said and voted where the id is `script`."""
 
     @model_validator(mode="wrap")

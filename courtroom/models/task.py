@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, Generic, Literal, Self, TypeVar
 
-from pydantic import BaseModel, ConfigDict, GetJsonSchemaHandler, PrivateAttr
+from pydantic import BaseModel, ConfigDict, Field, GetJsonSchemaHandler, PrivateAttr
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema
 
@@ -52,6 +52,11 @@ Overview = Annotated[str, Longest(900, 1_200)]
 Points = Annotated[tuple[Point, ...], Longest(3)]
 Passages = Annotated[tuple[Sentence, ...], Longest(3)]
 """Copied from the material."""
+
+
+def filled(question: str, **limits: Any) -> Any:
+    """Return a field of an answer, a text or a list that may not be empty; `question`: what it answers."""
+    return Field(min_length=1, description=question, **limits)
 
 
 class Answer(BaseModel):

@@ -10,7 +10,9 @@ from __future__ import annotations
 import math
 import random
 import sys
+import tomllib
 from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from pydantic import Field
@@ -22,45 +24,18 @@ if TYPE_CHECKING:
     import networkx as nx
 
 GraphKind = Literal["scale-free", "small-world", "random", "homophily", "ring", "complete", "none"]
+_SAID = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
 
 
 class FollowGraph(Strict):
     """How the follow-graph is made; `edges`, where given, is the graph itself."""
 
-    kind: GraphKind = Field(
-        default="scale-free",
-        title="Follow-graph",
-        description="`scale-free`: a few jurors are followed by many. `small-world`: neighbours, with some far ties. "
-        "`homophily`: jurors follow those who are like them.",
-    )
-    density: float = Field(
-        default=0.25,
-        title="Density",
-        ge=0,
-        le=1,
-        description="Share of all possible follows, as near as the kind permits.",
-    )
-    least: int = Field(
-        default=2,
-        title="Follows of each at least",
-        ge=0,
-        le=50,
-        description="Nobody follows fewer, as far as there are others; whoever follows nobody hears nobody. 0: "
-        "as it falls out. A `ring` has one.",
-    )
-    seed: int | None = Field(
-        default=None, title="Graph seed", description="Empty: the run's seed.", json_schema_extra={"varied": False}
-    )
-    edges: tuple[tuple[int, int], ...] | None = Field(
-        default=None, title="Edges", description="Follower and followed, counted from 0; empty: drawn by the kind."
-    )
-    seats: int | None = Field(
-        default=None,
-        title="Seats of the edges",
-        description="The edges are those among so many seats; later seats' edges are drawn. Empty: they are all "
-        "there are.",
-        json_schema_extra={"varied": False},
-    )
+    kind: GraphKind = Field(default="scale-free", **_SAID["kind"])
+    density: float = Field(default=0.25, ge=0, le=1, **_SAID["density"])
+    least: int = Field(default=2, ge=0, le=50, **_SAID["least"])
+    seed: int | None = Field(default=None, **_SAID["seed"])
+    edges: tuple[tuple[int, int], ...] | None = Field(default=None, **_SAID["edges"])
+    seats: int | None = Field(default=None, **_SAID["seats"])
 
 
 def build(spec: FollowGraph, personas: Sequence[Persona], seed: int) -> nx.DiGraph:

@@ -17,11 +17,11 @@ from courtroom.access import Access, needs
 from courtroom.errors import CaseError, CourtroomError
 from courtroom.settings import DATA
 from courtroom.store.connection import read
-from courtroom.store.database import Database, insert
+from courtroom.store.database import Tables, insert
 from courtroom.strict import Strict
 from courtroom.text import files
 from courtroom.text.encoding import decoded, in_utf8
-from courtroom.text.table import dialect_of, read_table
+from courtroom.text.table import dialect_of
 
 _if_known = partial(Field, default="", exclude_if=not_)
 
@@ -120,11 +120,8 @@ LONGEST_NAME = 80
 PANEL: TypeAdapter[tuple[PoolPerson | Persona, ...]] = TypeAdapter(tuple[PoolPerson | Persona, ...])
 
 
-class PanelStore:
+class PanelStore(Tables):
     """Saved panels. Methods may be called from any thread."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
 
     def names(self) -> list[str]:
         """All names, last saved first."""
@@ -256,7 +253,7 @@ def write_yaml(panel: Iterable[Persona]) -> str:
 
 
 def _from_csv(name: str, file: io.BufferedReader, columns: Mapping[str, str] | None) -> Iterator[Mapping[str, Any]]:
-    table = read_table(file, dialect_of(file.peek(1).decode(errors="replace"), FIELDS))
+    table = dialect_of(file.peek(1).decode(errors="replace"), FIELDS).read(file)
     names = [column.casefold() for column in table.columns]
     own = {field: f"{{{field}}}" for field in (*FIELDS, WEIGHT) if field in names}
     # A column, or a text with columns in braces; capitals in columns' names don't matter.

@@ -4,7 +4,6 @@ import ast
 import inspect
 import textwrap
 from collections.abc import Callable, Collection, Iterator, Mapping
-from functools import cached_property
 from typing import Any, Literal, get_args, get_origin
 
 from jinja2 import TemplateSyntaxError, meta, nodes
@@ -32,11 +31,8 @@ NOT_SHOWN = {
 
 async def unseen(prompts: Prompts, tasks: Collection[Task[Any]], seen: set[str]) -> list[str]:
     """Parts of inputs that no prompt of these tasks shows, as `task: input.part`, in the order in which they were tried.
-
-    Args:
-        tasks: questions that were asked; of each kind the one with the most in it is tried.
-        seen: the parts that were shown by other questions; those that are shown by these are added.
-    """
+    `tasks`: questions that were asked; of each kind the one with the most in it is tried. `seen`: the parts that were
+    shown by other questions; those that are shown by these are added."""
     fullest: dict[str, Task[Any]] = {}
     for task in sorted(tasks, key=lambda task: len(task.model_dump_json())):
         fullest[task.name] = task
@@ -119,7 +115,6 @@ class Templates:
         self.sources: Mapping[str, str] = templates(procedure.prompts, *procedure.kinds)
         self.broken: dict[str, str] = {}
         self.trees: dict[str, nodes.Template] = {}
-        self._used: dict[str, frozenset[str]] = {}
         parser = environment(self.sources.get)
         for name, text in self.sources.items():
             try:
@@ -127,10 +122,7 @@ class Templates:
             except TemplateSyntaxError as error:
                 why = str(error.message).rstrip(".")
                 self.broken[name] = f"{self.file(name)}, line {error.lineno}: {why}. Mend this line."
-
-    @cached_property
-    def shows_case(self) -> bool:
-        return "case" in self.used("_case")
+        self._used = {name: meta.find_undeclared_variables(tree) for name, tree in self.trees.items()}
 
     def file(self, name: str) -> str:
         own = self._folder / f"{name}.md.j2"
@@ -140,7 +132,7 @@ class Templates:
         """The variables that a template uses, and those of all it takes in with its variables."""
         taken_in = (nodes.Include, nodes.Extends)
         whole = self._whole(name, lambda part: isinstance(part, taken_in) or bool(getattr(part, "with_context", False)))
-        return frozenset().union(*map(self._of, whole))
+        return frozenset().union(*map(self._used.__getitem__, whole))
 
     def unknown(self, name: str, known: frozenset[str], text: str) -> Iterator[str]:
         """Variables that nobody gives a template, and templates that it takes in and that are not there."""
@@ -154,11 +146,6 @@ class Templates:
                 for missing in (other for other in names if other not in self.sources):
                     place = f"{self.file(one)}, line {part.lineno}"
                     yield f"{place}: it takes in “{missing}”, which is missing. Mend the name, or write {self.file(missing)}."
-
-    def _of(self, name: str) -> frozenset[str]:
-        if name not in self._used:
-            self._used[name] = frozenset(meta.find_undeclared_variables(self.trees[name]))
-        return self._used[name]
 
     def _whole(self, name: str, follow: Callable[[nodes.Node], bool]) -> list[str]:
         """A template and those that it takes in, over any number of steps."""
@@ -196,7 +183,7 @@ def _mistakes_of(task: type[Task[Any]], found: Templates) -> Iterator[str]:
         yield f"{file}, line {line}: {why}. Put all of it between `{{% block own %}}` and `{{% endblock %}}`."
     inputs = frozenset(task.model_fields)
     yield from found.unknown(name, COMMON | inputs, f"`case`, `setup` and the inputs of {task.__name__}")
-    sent = found.used(name) | _sent_beside(task) | (_cases(task) if found.shows_case else frozenset())
+    sent = found.used(name) | _sent_beside(task) | (_cases(task) if "case" in found.used("_case") else frozenset())
     for unused in sorted(inputs - sent - set(task.offline_only)):
         yield (
             f"{file}: the input `{unused}` of {task.__name__} ({source_of(task)}) is never used. Show it here or drop it; "

@@ -19,8 +19,8 @@ from courtroom.questions.audience import LONGEST, MOST_PHONES, AudienceStore
 from courtroom.questions.marks import Mark, MarkStore
 from courtroom.sharing import listed, may_see
 from courtroom.store.connection import read
-from courtroom.store.database import Database, insert
-from courtroom.strict import Strict
+from courtroom.store.database import Database, Tables, insert
+from courtroom.strict import Strict, option
 
 Condition = Literal["same", "votes", "reasons", "neither", "without"]
 CONDITIONS: tuple[Condition, ...] = ("same", "votes", "reasons", "neither")
@@ -40,15 +40,12 @@ class Sample(Strict):
     """One answer of an audit."""
 
     kind: Literal["sample"] = "sample"
-    audited: str
-    """Path of the call that is audited."""
+    audited: str = Field(description="Path of the call that is audited.")
     key: str
     """Of that call's answer: a call that was made anew after an intervention is another one under the same path."""
     condition: Condition
-    without: str = Field(default="", exclude_if=lambda peer: not peer)
-    """The name of the peer that is left out."""
-    number: int
-    """Of the samples under this condition, from 1; it is added to the run's seed."""
+    without: str = option("", "The name of the peer that is left out.")
+    number: int = Field(description="Of the samples under this condition, from 1; it is added to the run's seed.")
     choice: str | None
     called: Called
 
@@ -58,10 +55,8 @@ class Interview(Strict):
 
     kind: Literal["interview"] = "interview"
     member: str
-    after: str
-    """Path of the call after which the member was asked: it knew what it knew then."""
-    key: str
-    """Of that call's answer."""
+    after: str = Field(description="Path of the call after which the member was asked: it knew what it knew then.")
+    key: str = Field(description="Of that call's answer.")
     who: str
     question: str
     answer: str
@@ -81,11 +76,8 @@ Aside = Annotated[Sample | Interview | Check, Field(discriminator="kind")]
 ASIDE: TypeAdapter[Aside] = TypeAdapter(Aside)
 
 
-class AsideStore:
+class AsideStore(Tables):
     """Reads and writes what was asked beside runs, from any thread. A damaged row raises `Unreadable`."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
 
     def add(self, run: str, aside: Aside) -> None:
         """Keep one; when this returns, a killed process has not lost it."""
@@ -123,9 +115,8 @@ class Cost(Strict):
 
     calls: int = 0
     tokens: int = 0
-    money: float | None = 0.0
-    """US dollars; None where a price is unknown."""
-    estimated: bool = Field(default=False, exclude_if=lambda estimated: not estimated)
+    money: float | None = Field(default=0.0, description="US dollars; None where a price is unknown.")
+    estimated: bool = option(False)
     """Whether a provider did not count some of the tokens, so that they and the money are about so much."""
 
     @classmethod

@@ -11,7 +11,7 @@ from courtroom.access import Access, Resource, needs
 from courtroom.errors import CourtroomError
 from courtroom.sharing import changing, demand_change
 from courtroom.store.connection import fitting, read
-from courtroom.store.database import Database, insert
+from courtroom.store.database import Tables, insert
 from courtroom.strict import Strict
 
 BEFORE = ""
@@ -72,11 +72,8 @@ class Liked(AudienceArgument):
     likes: int
 
 
-class AudienceStore:
+class AudienceStore(Tables):
     """Reads and writes audiences. Methods may be called from any thread. A damaged row raises `Unreadable`."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
 
     @needs(Access.RUN)
     def open(self, run: str, shown: int | None = None) -> Audience:
@@ -138,15 +135,11 @@ class AudienceStore:
             choice = self.choices(run, phone).get(poll)
             if choice is None:
                 raise VoteRefused("Vote first: an argument speaks for what you voted for.")
-            mine = (run, poll, phone)
-            db.execute(
-                "DELETE FROM audience_likes WHERE argument IN"
-                " (SELECT number FROM audience_arguments WHERE run = ? AND poll = ? AND phone = ?)",
-                mine,
-            )
-            db.execute("DELETE FROM audience_arguments WHERE run = ? AND poll = ? AND phone = ?", mine)
-            own = {"run": run, "poll": poll, "phone": phone, "choice": choice, "text": said, "at": time.time()}
-            insert(db, "audience_arguments", [own])
+            mine = {"run": run, "poll": poll, "phone": phone}
+            earlier = "FROM audience_arguments WHERE run = :run AND poll = :poll AND phone = :phone"
+            db.execute(f"DELETE FROM audience_likes WHERE argument IN (SELECT number {earlier})", mine)
+            db.execute(f"DELETE {earlier}", mine)
+            insert(db, "audience_arguments", [mine | {"choice": choice, "text": said, "at": time.time()}])
 
     def like(self, run: str, number: int, phone: str, on: bool) -> None:
         """Vote for the argument of another phone, or take that vote back."""

@@ -9,6 +9,8 @@ from functools import partial
 from itertools import product
 from typing import Any, Literal
 
+from pydantic import Field
+
 from courtroom.declarations.parts import Peers
 from courtroom.engine.answers import AnswerStore
 from courtroom.engine.events import Called, Voted
@@ -45,11 +47,9 @@ MEANINGS: Mapping[Name, str] = {
 class ConditionCounts(Strict):
     """The answers under one condition."""
 
-    again: int = 0
-    """As many give the verdict that is audited."""
+    again: int = Field(default=0, description="As many give the verdict that is audited.")
     other: int = 0
-    missing: int = 0
-    """As many had no answer."""
+    missing: int = Field(default=0, description="As many had no answer.")
 
     @property
     def asked(self) -> int:
@@ -163,8 +163,7 @@ class Audit(Strict):
     call: str
     member: str
     stage: str
-    before: str | None
-    """The member's vote before; None where it voted once."""
+    before: str | None = Field(description="The member's vote before; None where it voted once.")
     after: str
     name: Name
     counts: dict[Condition, ConditionCounts]

@@ -29,7 +29,7 @@ from courtroom.errors import CourtroomError
 from courtroom.evaluation.rehearsal import Estimate, LoadCount, Recorded
 from courtroom.media.medium import Medium
 from courtroom.models.keys import KEYS
-from courtroom.models.prompts import answer_form
+from courtroom.models.prompts import Renders, answer_form
 from courtroom.models.request import Message, Request
 from courtroom.models.spec import ModelSpec
 from courtroom.models.task import Room, Task
@@ -41,6 +41,8 @@ if TYPE_CHECKING:
 
 A = TypeVar("A", bound=BaseModel)
 T = TypeVar("T")
+Keys = Mapping[str, str] | None
+"""Of providers, as the person typed them who asks."""
 ANY_NUMBER = 10**6
 """Of failed answers: each of them is asked anew, once."""
 PROMPTS = Path(__file__).parent / "prompts"
@@ -64,19 +66,10 @@ class TaskInWords(Task[A]):
 
 
 @dataclass(frozen=True)
-class After:
-    """Messages, and behind them a question in words."""
+class After(Renders):
+    """Messages, as their model takes them, and behind them a question in words."""
 
     messages: tuple[Message, ...]
-
-    @property
-    def without_media(self) -> After:
-        """Itself: the messages are as their model takes them."""
-        return self
-
-    @property
-    def fresh(self) -> After:
-        return self
 
     async def render(self, task: Task[Any], *, sees: bool, room: Room = "generous") -> Sequence[Message]:
         assert isinstance(task, TaskInWords)
@@ -103,7 +96,7 @@ def ask_beside(
     runner: Runner,
     record: Record | str,
     questions: Sequence[Asked[Any]],
-    keys: Mapping[str, str] | None,
+    keys: Keys,
     failures: Mapping[str, int],
     spent: Spent | None = None,
     keep: Callable[[Asked[Any], Called], Awaitable[None]] | None = None,
@@ -112,7 +105,6 @@ def ask_beside(
 
     Args:
         record: of the run beside which they are asked, or the name under which what belongs to no run is paid.
-        keys: what the person typed who asks.
         failures: how often a question, by its path, failed.
         spent: what counts in the questions' budget; what the run has spent, where there is none.
         keep: puts more on record than the answers, which always are, as soon as one is there.
@@ -155,7 +147,7 @@ def ask_beside(
 
 @needs(Access.RUN)
 def ask_outside_runs(
-    house: Courthouse, what: str, questions: Sequence[Asked[Any]], keys: Mapping[str, str] | None
+    house: Courthouse, what: str, questions: Sequence[Asked[Any]], keys: Keys
 ) -> list[dict[str, Any] | str]:
     """Ask what belongs to no run, all within one budget; it counts in the month of the person who acts. Return each
     answer, or a sentence that says why there is none.
@@ -203,9 +195,7 @@ class Question:
     """An answer has about so many."""
 
 
-def ask_and_keep(
-    house: Courthouse, record: Record, questions: Iterable[Question], keys: Mapping[str, str] | None
-) -> Future[AskedBeside]:
+def ask_and_keep(house: Courthouse, record: Record, questions: Iterable[Question], keys: Keys) -> Future[AskedBeside]:
     """Ask within the run's budget as it is now, for a person may have raised it; each answer is on disk at once."""
     run, by_path = record.run, {one.asked.path: one for one in questions}
     at = RunInput(house.procedures[run.procedure], record.case, record.setup, run.seed, record.interventions)
@@ -243,7 +233,7 @@ class Plans:
         """What goes on beside each run, or was the last, in this process."""
 
     @needs(Access.RUN)
-    def start(self, plan: Plan, keys: Mapping[str, str] | None = None) -> Future[AskedBeside]:
+    def start(self, plan: Plan, keys: Keys = None) -> Future[AskedBeside]:
         """Ask what was planned, within the run's budget."""
         run = plan.record.run.id
         changing(self._house.database, "ask", Resource(kind="run", id=run), self.what)

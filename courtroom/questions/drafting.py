@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Mapping
 from contextlib import suppress
 from datetime import date
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -11,14 +10,14 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from pydantic import Field
 
 from courtroom.access import Access, needs
-from courtroom.cases.drafts import LEFT_OUT, Draft, DraftPiece, title_of
+from courtroom.cases.drafts import LEFT_OUT, Draft, DraftPiece, Drafts, title_of
 from courtroom.declarations.setup import Setup
 from courtroom.errors import CourtroomError
 from courtroom.media.medium import Medium, with_kept
 from courtroom.models.rendering import quote
 from courtroom.models.spec import ModelSpec
 from courtroom.models.task import Answer, Label, Longest, Paragraph, Point, Sentence
-from courtroom.questions.beside import TaskInWords, ask_outside_runs, by_role
+from courtroom.questions.beside import Keys, TaskInWords, ask_outside_runs, by_role
 
 if TYPE_CHECKING:
     from courtroom.courthouse import Courthouse
@@ -37,14 +36,8 @@ OWN_WORDS = {
     "question": {"claim": "question", "answers": "options"},
 }
 """By the kind of case, which field of it a model writes in its own words."""
-STATED = {
-    "product": "transaction.product",
-    "price": "transaction.price",
-    "currency": "transaction.currency",
-    "ordered": "transaction.ordered_at",
-    "delivered": "transaction.delivered_at",
-}
-"""What is read in the papers of a dispute, and the field it goes into."""
+DAYS = {"ordered": "ordered_at", "delivered": "delivered_at"}
+"""What is read in a dispute's papers as a day, and the field it goes into; a field of what else is read has its name."""
 
 
 class DraftedPiece(Answer):
@@ -121,25 +114,15 @@ class DraftCase(TaskInWords[CaseDraft]):
 
 
 @needs(Access.RUN)
-def drafted(
-    house: Courthouse,
-    draft: Draft,
-    spec: ModelSpec,
-    medium: Callable[[DraftPiece], bytes],
-    keys: Mapping[str, str] | None = None,
-) -> Draft:
-    """Have a model draft a case, and return the draft with what stands in the papers.
-
-    Args:
-        medium: gives the picture or video of a piece.
-        keys: what the person typed who asks.
+def drafted(house: Courthouse, drafts: Drafts, draft: Draft, spec: ModelSpec, keys: Keys = None) -> Draft:
+    """Have a model draft a case, and return the draft with what stands in the papers. `drafts`: have their pictures.
 
     Raises:
         CourtroomError: the model can't be asked, or no answer of it fits.
     """
     with_file = [piece for piece in draft.pieces if piece.file]
     pictures = tuple(Medium(id=f"piece-{one.number}", kind=one.kind, file=one.file) for one in with_file)
-    kept = house.media.keep({one.file: medium(one) for one in with_file})
+    kept = house.media.keep({one.file: drafts.medium(draft, one) for one in with_file})
     task = DraftCase(papers=draft.pieces, pictures=with_kept(pictures, kept))
     asked = by_role("drafter", task, spec, Setup(), f"{draft.id}/{draft.version}")
     (told,) = ask_outside_runs(house, "case-drafts", [asked], keys)
@@ -178,7 +161,7 @@ def _stated(draft: Draft, answer: CaseDraft, refused: list[str]) -> dict[str, An
     given: dict[str, Any] = {}
     for stated in answer.stated:
         if _standing(draft, stated.piece, stated.words, refused) and (value := _value(stated, refused)) is not None:
-            given[STATED[stated.what]] = value
+            given[f"transaction.{DAYS.get(stated.what, stated.what)}"] = value
     lines = (one for one in answer.chat if _standing(draft, one.piece, one.text, refused))
     return {**given, "chat": "\n".join(f"{PLACES['dispute'][one.whose]}: {_folded(one.text)}" for one in lines)}
 
@@ -191,7 +174,7 @@ def _value(stated: Stated, refused: list[str]) -> str | float | None:
             price = float(value.replace(",", ""))
             if f"{price:.12g}" in words:
                 return price
-        elif stated.what in ("ordered", "delivered"):
+        elif stated.what in DAYS:
             day = date.fromisoformat(value)
             if str(day.day) in words:
                 return day.isoformat()

@@ -21,7 +21,7 @@ from courtroom.models.request import Message, digest_text
 from courtroom.models.spec import PERSON, SCRIPT
 from courtroom.models.task import Answer, Paragraph
 from courtroom.questions.asides import Interview
-from courtroom.questions.beside import After, AskedBeside, Question, TaskInWords, ask_and_keep, prompt
+from courtroom.questions.beside import After, AskedBeside, Keys, Question, TaskInWords, ask_and_keep, prompt
 from courtroom.sharing import changing
 from courtroom.text.words import strings
 
@@ -74,7 +74,7 @@ class Interviews:
 
     @needs(Access.RUN)
     def ask(
-        self, record: Record, after: Called | None, question: str, who: str = "", keys: Mapping[str, str] | None = None
+        self, record: Record, after: Called | None, question: str, who: str = "", keys: Keys = None
     ) -> Future[AskedBeside]:
         """Ask a member, as it stood after a call; the answer is on disk at once.
 

@@ -15,7 +15,7 @@ from courtroom.errors import CourtroomError
 from courtroom.evaluation.significance import krippendorffs_alpha
 from courtroom.sharing import listed, may_see, note
 from courtroom.store.connection import read, read_all
-from courtroom.store.database import Database, insert
+from courtroom.store.database import Tables, insert
 from courtroom.store.database import marks as placeholders
 from courtroom.strict import Strict
 
@@ -32,8 +32,7 @@ class Mark(Strict):
     score: int | None = Field(default=None, ge=LOWEST, le=HIGHEST)
     tags: tuple[str, ...] = Field(default=(), max_length=20)
     comment: str = Field(default="", max_length=5_000)
-    at: float = 0.0
-    """When it was made, in seconds since the epoch."""
+    at: float = Field(default=0.0, description="When it was made, in seconds since the epoch.")
 
     @field_validator("tags")
     @classmethod
@@ -41,10 +40,6 @@ class Mark(Strict):
         """Each once, in small letters and one line, so that reviewers' tags meet."""
         plain = (" ".join(tag.casefold().split())[:40] for tag in tags)
         return tuple(dict.fromkeys(tag for tag in plain if tag))
-
-    @property
-    def says_nothing(self) -> bool:
-        return not (self.star or self.score is not None or self.tags or self.comment)
 
     def with_(self, changes: Mapping[str, object]) -> Self:
         """This mark with other values. Raises `CourtroomError`: one does not fit."""
@@ -67,11 +62,8 @@ def check_target(record: Record, target: str) -> None:
         raise CourtroomError(f"This run has no member and no call “{target}”. Name one by its id or its path.")
 
 
-class MarkStore:
+class MarkStore(Tables):
     """Reads and writes marks. Methods may be called from any thread. A damaged row raises `Unreadable`."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
 
     @needs(Access.LOOK)
     def put(self, run: str, mark: Mark) -> None:
@@ -80,11 +72,11 @@ class MarkStore:
         if not may_see(self._database, Resource(kind="run", id=run)):
             raise NoSuchRun(run)
         note(self._database, "mark", Resource(kind="run", id=run))
-        if mark.says_nothing:
+        if mark.star or mark.score is not None or mark.tags or mark.comment:
+            insert(self._database.connection, "marks", [_row(run, mark)], key=["run", "target", "reviewer"])
+        else:
             name = (run, mark.target, mark.reviewer)
             self._database.execute("DELETE FROM marks WHERE run = ? AND target = ? AND reviewer = ?", name)
-            return
-        insert(self._database.connection, "marks", [_row(run, mark)], key=["run", "target", "reviewer"])
 
     def take_in(self, run: str, marks: Iterable[Mark]) -> None:
         """Keep those of an imported run with their times, within a transaction of the caller's."""
@@ -121,8 +113,6 @@ class MarkStore:
         """What marks say of these runs, their members and answers, for a list; runs without a mark are left out."""
         named = list(runs)
         found: dict[str, Short] = {}
-        if not named:
-            return found
         rows = self._database.execute(
             f"SELECT * FROM marks WHERE run IN ({placeholders(named)}) ORDER BY at, target, reviewer", named
         )
@@ -154,8 +144,7 @@ def read_mark(run: str, body: str) -> Mark:
 
 class Agreement(Strict):
     reviewers: int
-    marked: int
-    """Runs, members and answers that at least two reviewers gave a score."""
+    marked: int = Field(description="Runs, members and answers that at least two reviewers gave a score.")
     scores: float | None
     """Krippendorff's alpha of the scores, at the level of intervals; None where it is not defined."""
     note: str = ""
@@ -170,11 +159,7 @@ def agreement(marks: Mapping[str, Iterable[Mark]]) -> Agreement:
                 scores.setdefault((run, mark.target), {})[mark.reviewer] = mark.score
     shared = [[*given.values()] for given in scores.values() if len(given) > 1]
     value = krippendorffs_alpha(shared, "interval")
-    note = "All scores are alike, so agreement beyond chance is not defined." if value is None else ""
+    alike = "All scores are alike, so agreement beyond chance is not defined." if value is None else ""
+    note = alike if shared else "No two reviewers have scored the same."
     reviewers = {reviewer for given in scores.values() for reviewer in given}
-    return Agreement(
-        reviewers=len(reviewers),
-        marked=len(shared),
-        scores=value,
-        note=note if shared else "No two reviewers have scored the same.",
-    )
+    return Agreement(reviewers=len(reviewers), marked=len(shared), scores=value, note=note)

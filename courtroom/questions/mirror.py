@@ -70,11 +70,9 @@ def change_of(text: str) -> Change:
 class Mirrored(Strict):
     """A case as a change would have it heard."""
 
-    texts: dict[str, str] = {}
-    """Those in other words, by their paths in the case."""
+    texts: dict[str, str] = Field(default={}, description="Those in other words, by their paths in the case.")
     other_order: bool = False
-    left: tuple[str, ...] = ()
-    """What could not be changed safely, a sentence each."""
+    left: tuple[str, ...] = Field(default=(), description="What could not be changed safely, a sentence each.")
 
 
 def _spoken(case: Case) -> Iterator[tuple[str, str, str]]:

@@ -4,6 +4,7 @@ import base64
 import json
 import math
 import secrets
+import time
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -65,21 +66,15 @@ def as_html(
     environment = Environment(loader=FileSystemLoader(Path(__file__).parent), autoescape=True)
     environment.filters.update({one.__name__: one for one in (label, runs, moment, places, tone)})
     environment.filters.update(t=translated, kind=lambda block: type(block).__name__)
-    environment.globals["_"] = _
+    environment.globals.update({one.__name__: one for one in (_, changes, failure_of, given_by, stand_in_of)})
     parts: dict[str, str] = {}
     nonce = secrets.token_urlsafe(16)
-    choices = {choice.name: choice for choice in procedure.choices}
     return environment.get_template("page.html.j2").render(
         record=record,
         procedure=procedure,
-        choices=choices,
-        verdict=record.run.verdict,
+        choices={choice.name: choice for choice in procedure.choices},
         turnout=turnout(record),
-        failure_of=failure_of,
-        stand_in_of=stand_in_of,
-        given_by=given_by,
         sure=sure,
-        members=record.members,
         views=[(view, view.blocks(record)) for view in procedure.views],
         exchanges={call.path: list(_exchange(call, answers, parts)) for call in record.calls},
         parts=parts,
@@ -94,11 +89,9 @@ def as_html(
         audits=results(procedure, record, [one for _, one in beside.asides if isinstance(one, Sample)]),
         meanings=MEANINGS,
         interviews=[(at, one) for at, one in beside.asides if isinstance(one, Interview)],
-        marks=beside.marks,
+        beside=beside,
         audience=audience_table(record, beside),
-        arguments=beside.audience.arguments if beside.audience else (),
-        made=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
-        changes=changes,
+        made=moment(time.time()),
     )
 
 

@@ -214,8 +214,7 @@ class RunFile(Strict):
 
 
 def imported_id(run: str) -> str:
-    """Return the id here of an exported run: its own, whatever the file says, and another one for each person who
-    imports it."""
+    """Return the id here of an exported run, whatever the file says; another one for each person who imports it."""
     whose = person.id if (person := acting_account()) else NOBODYS
     return f"import-{hashlib.sha256(f'{whose}/{run}'.encode()).hexdigest()[:16]}"
 
@@ -367,9 +366,8 @@ def _depth(value: Any) -> int:
 
 
 def _no_run() -> CourtroomError:
-    return CourtroomError(
-        "This is no run that Courtroom has exported as JSON. Export one on the page Runs to see the form."
-    )
+    why = "This is no run that Courtroom has exported as JSON. Export one on the page Runs to see the form."
+    return CourtroomError(why)
 
 
 class RunFiles:
@@ -425,9 +423,8 @@ class RunFiles:
                 if not row.is_recording:
                     self._read(run, procedures[file.run.procedure])
         except REFUSALS as error:
-            raise CourtroomError(
-                "This file says the same thing twice in different words. Ask for the file anew."
-            ) from error
+            why = "This file says the same thing twice in different words. Ask for the file anew."
+            raise CourtroomError(why) from error
         return run
 
     @needs(Access.RUN)
@@ -451,6 +448,5 @@ class RunFiles:
             private_votes(record, procedure)
             compare([record, replace(record, run=record.run.model_copy(update={"id": f"{run}-twin"}))])
         except (CourtroomError, *HARMFUL) as error:
-            raise CourtroomError(
-                "This run does not hold together, so that it can't be shown. Ask for the file anew."
-            ) from error
+            why = "This run does not hold together, so that it can't be shown. Ask for the file anew."
+            raise CourtroomError(why) from error

@@ -1,5 +1,4 @@
-"""What people take along from a run: its transcript as Markdown or Word, its votes as a table, and a paragraph for a
-methods section."""
+"""What people take along from a run: its transcript, its votes as a table, and a paragraph for a methods section."""
 
 import io
 import re
@@ -69,8 +68,7 @@ def transcript(record: Record, procedure: Procedure) -> Iterator[tuple[Style, st
                 was += _(" (set)") if moment.given == "set" else ""
                 yield "aside", f"{who}: {choice}{was}"
             case "tally":
-                ballot = room.ballots.get(moment.ballot, moment.ballot)
-                yield "aside", f"{translated(ballot)}: {counted(moment.counts)}"
+                yield "aside", f"{translated(room.ballots.get(moment.ballot, moment.ballot))}: {counted(moment.counts)}"
             case "act" | "note" | "look":
                 yield "aside", translated(moment.title)
                 for part in moment.parts:

@@ -55,10 +55,8 @@ class AudienceSnapshot:
 
     @property
     def version(self) -> tuple[object, ...]:
-        """The same for as long as no phone has anything new to draw.
-
-        The votes of an open poll are not on phones: who sees how others vote votes with them.
-        """
+        """The same for as long as no phone has anything new to draw. The votes of an open poll are not on phones: who
+        sees how others vote votes with them."""
         return (self.open, len(self.polls), self.arguments, self.record.run.status == "done" and not self.to_come)
 
 
@@ -76,31 +74,22 @@ class _Sender:
     sent: list[float] = field(default_factory=list)
 
 
+@dataclass(eq=False)
 class LiveAudiences:
     """Reads audiences for all phones of this process, from any thread; at most `phones` of an address take part."""
 
-    def __init__(
-        self,
-        audiences: AudienceStore,
-        procedures: Mapping[str, Procedure],
-        record: Callable[[str], Record],
-        phones: int = 100,
-    ) -> None:
-        self.audiences = audiences
-        self._procedures, self._record = procedures, record
-        self._scenes = Scenes()
-        self._lock = threading.Lock()
-        self._kept: dict[str, _Kept] = {}
-        self._phones = phones
-        self._senders: dict[tuple[str, str], _Sender] = {}
+    audiences: AudienceStore
+    procedures: Mapping[str, Procedure]
+    record: Callable[[str], Record]
+    phones: int = 100
+    _scenes: Scenes = field(default_factory=Scenes)
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+    _kept: dict[str, _Kept] = field(default_factory=dict)
+    _senders: dict[tuple[str, str], _Sender] = field(default_factory=dict)
 
     def snapshot(self, token: str, *, now: bool = False) -> AudienceSnapshot:
-        """Return the audience to which a link leads, at most a second old; with `now` it is read anew.
-
-        Raises:
-            NoSuchAudience: the link leads to none.
-            CourtroomError: its run is not there any more, or can't be read.
-        """
+        """Return the audience to which a link leads, at most a second old; with `now` it is read anew. Raises
+        `NoSuchAudience`: it leads to none; another `CourtroomError`: its run can't be read any more."""
         with self._lock:
             kept = self._kept.get(token)
             if kept and kept.snapshot and not now and time.monotonic() - kept.at < SHARED_BY_PHONES_S:
@@ -148,9 +137,9 @@ class LiveAudiences:
             sender = self._senders.setdefault((token, network(address)), _Sender())
             now = time.monotonic()
             sender.sent = [at for at in sender.sent if now - at < MINUTE_S]
-            if phone not in sender.phones and len(sender.phones) >= self._phones:
-                raise VoteRefused(f"{self._phones} phones of your network take part already. Use another network.")
-            if len(sender.sent) >= self._phones * MAX_SENT_A_MINUTE_AND_PHONE:
+            if phone not in sender.phones and len(sender.phones) >= self.phones:
+                raise VoteRefused(f"{self.phones} phones of your network take part already. Use another network.")
+            if len(sender.sent) >= self.phones * MAX_SENT_A_MINUTE_AND_PHONE:
                 raise VoteRefused("Your network has sent too much in the last minute. Wait a minute, and try again.")
             sender.phones.add(phone)
             sender.sent.append(now)
@@ -162,8 +151,8 @@ class LiveAudiences:
         return snapshot
 
     def _read(self, kept: _Kept, audience: Audience) -> AudienceSnapshot:
-        record = self._record(audience.run)
-        procedure = self._procedures[record.run.procedure].about(record.case)
+        record = self.record(audience.run)
+        procedure = self.procedures[record.run.procedure].about(record.case)
         told = self._scenes.of(record, procedure).scene.moments
         ballots = list(record.tallies)
         shown = ballots if audience.shown is None else ballots[: audience.shown]

@@ -69,27 +69,19 @@ MAX_SCENES_KEPT = 30
 
 
 class DrawnScene:
-    """A scene, its digest and its text; both differ by language, and are made when they are first needed."""
+    """A scene, with what it is in each language in which somebody reads it."""
 
     def __init__(self, shown: RoomScene) -> None:
         self.scene = shown
         self._drawn: dict[str, tuple[str, str]] = {}
 
-    def _in_language(self) -> tuple[str, str]:
+    def told(self) -> tuple[str, str]:
+        """Return it as JSON, as it is read, and a digest of that: the same where nothing is different."""
         if (drawn := self._drawn.get(language())) is None:
             text = json.dumps(read(self.scene.model_dump(mode="json", exclude_defaults=True)), ensure_ascii=False)
             version = blake2b(f"{language()}\n{text}".encode(), digest_size=8).hexdigest()
             drawn = self._drawn[language()] = text, version
         return drawn
-
-    @property
-    def text(self) -> str:
-        return self._in_language()[0]
-
-    @property
-    def version(self) -> str:
-        """A digest of the scene as it is read: the same where nothing is different."""
-        return self._in_language()[1]
 
 
 class Scenes:

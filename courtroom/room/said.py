@@ -29,8 +29,7 @@ class Said:
 
 
 def search_said(database: Database, words: str, most: int) -> list[Said]:
-    """Return the answers of all runs that may be seen in which these words stand, of the newest run first, so many
-    at most. `words`: as they were said, capitals apart; blanks at both ends are left out."""
+    """Return answers of all runs that may be seen with these words, in capitals or not; of the newest run first."""
     if not (words := words.strip()):
         return []
     fits, values = listed("run", "runs.id")

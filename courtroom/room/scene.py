@@ -133,10 +133,9 @@ def scene(record: Record, procedure: Procedure) -> RoomScene:
     last = max((n for n, kind in enumerate(procedure.stages) if kind.name in begun), default=-1)
     return RoomScene(
         run=record.run.id,
-        title=record.run.title,
         procedure=procedure.title,
-        status=record.run.status,
-        reason=record.run.reason,
+        **record.run.model_dump(include={"title", "status", "reason"}),
+        **vars(counting),
         sides=tuple(
             Side(
                 name=c.name, title=c.title, mark=c.mark, symbol=c.symbol, light=tone(c.tone), dark=tone(c.tone, "dark")
@@ -146,9 +145,6 @@ def scene(record: Record, procedure: Procedure) -> RoomScene:
         seats=tuple(_seats(record, procedure)),
         seating=procedure.seating,
         carries=any(kind.name == ROUND for kind in procedure.stages),
-        above=counting.above,
-        tie=counting.tie,
-        rule=counting.rule,
         stages_to_come=() if verdict else tuple(kind.title for kind in procedure.stages[last + 1 :]),
         ended=tuple(stage.path for stage in record.stages if stage.path in record.ended),
         ballots={ballot: record.ballot_name(ballot) for ballot in record.ballots},
@@ -252,17 +248,13 @@ def _moment(
                 side=procedure.speaks_for(record, event) or "",
                 **at,
             )
-        case Voted(ballot=ballot, member=member, choice=choice, before=before):
-            call = latest.get(member, "")
-            given = given_by(record, event)
-            return Moment(
-                kind="vote", ballot=ballot, member=member, choice=choice, before=before, call=call, given=given, **at
-            )
+        case Voted():
+            vote = event.model_dump(include={"ballot", "member", "choice", "before"})
+            return Moment(kind="vote", call=latest.get(event.member, ""), given=given_by(record, event), **vote, **at)
         case Tallied(path=ballot, counts=counts, abstained=abstained, consensus=above):
             return Moment(kind="tally", ballot=ballot, counts=counts, abstained=abstained, above=above, **at)
         case Retrieved(query=Search() as query):
-            found = f"{len(event.hits)} found in {query.collection}"
-            return Moment(kind="look", path=event.path, title=found, **at)
+            return Moment(kind="look", path=event.path, title=f"{len(event.hits)} found in {query.collection}", **at)
         case Noted():
             return Moment(kind="note", title=event.text, **at)
         case Replied(text=reply):
@@ -295,8 +287,7 @@ def places(seating: Seating, voters: Sequence[str], others: Sequence[str]) -> di
         count = max(1, math.ceil(len(members) / PER_ROW))
         return _lines(members, count, 30 if count > 2 else 36, 12, 88)
     if seating == "bench":  # voters on one or several benches at the back, the others before them
-        rows = math.ceil(len(voters) / LONGEST_BENCH)
-        return _lines(voters, rows, 21, 9, 91, sag=5) | _line(others, 87, 9, 91)
+        return _lines(voters, math.ceil(len(voters) / LONGEST_BENCH), 21, 9, 91, sag=5) | _line(others, 87, 9, 91)
     if len(voters) > ONE_RING:
         outer = math.ceil(len(voters) * 0.6)
         rings = _ring(voters[:outer], 45, 44) | _ring(voters[outer:], 31, 28)

@@ -22,13 +22,13 @@ from courtroom.datasets.selection import Preparation, Selection
 from courtroom.errors import CourtroomError
 from courtroom.knowledge.bases import from_dispute
 from courtroom.knowledge.embedding import DEFAULT
-from courtroom.shell.options import Json, Model, Set, follow, group, opened, setup_with, tell
+from courtroom.shell.options import Json, Model, Set, follow, opened, setup_with, tell, values_of
 
 UNSAID = (
     "Norms build on the closest earlier ones. Say by what these are found: --set embedding=local/longformer as in the "
     f"paper (it needs the extra `embeddings`), or --set embedding={DEFAULT}, which needs no download."
 )
-app = group("Import datasets, look at them, divide them into splits, check them.")
+app = typer.Typer(no_args_is_help=True, help="Import datasets, look at them, divide them into splits, check them.")
 Version = Annotated[str | None, Option(help="Which version; the newest by default.")]
 MAX_SHOWN = 20
 STEPS = tuple(Preparation.model_fields)
@@ -276,7 +276,7 @@ def precedents(
 def _distilled(house: Courthouse, name: str, split: str | None, model: str | None, changes: Sequence[str]) -> None:
     """Precedents of disputes with votes on record, with norms, in a base of their own (CyberJurors, appendix B.2)."""
     procedure = house.first_fitting(PrecedentBatch.model_fields["kind"].default)
-    setup = setup_with(procedure.setup(), changes, model)
+    setup = setup_with(procedure.setup(), values_of(changes, model))
     if not setup.embedding and house.settings.embedding == DEFAULT:
         raise CourtroomError(UNSAID)
     base = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")[:40].strip("-")
@@ -289,7 +289,7 @@ def _distilled(house: Courthouse, name: str, split: str | None, model: str | Non
     bare = tuple(kept for precedent in made if (kept := collection.get(precedent.id)) and not kept.norms)
     if bare:
         batch = PrecedentBatch(id="precedents", title=f"Norms of {len(bare)} precedents", precedents=bare)
-        run = house.new_run(procedure.name, batch, setup_with(setup, [f"base={base}"]), 0)
+        run = house.new_run(procedure.name, batch, setup_with(setup, {"base": base}), 0)
         house.runner.go(run)
         follow(house, run)
     done = sum(bool(kept.norms) for precedent in made if (kept := collection.get(precedent.id)))

@@ -17,7 +17,7 @@ from typer import Argument, Option
 from courtroom.courthouse import Courthouse
 from courtroom.errors import CourtroomError
 from courtroom.questions.asides import Cost
-from courtroom.shell.options import LOOK_S, Json, Model, Set, group, opened, pairs, tell, write
+from courtroom.shell.options import LOOK_S, Json, Model, Set, opened, tell, values_of, write
 from courtroom.text.files import write_csv
 
 if TYPE_CHECKING:
@@ -26,73 +26,9 @@ if TYPE_CHECKING:
     from courtroom.experiments.spec import Experiment
 
 
+app = typer.Typer(no_args_is_help=True, help="Run arms over a dataset, compare them, and write the table.")
 CHANGES = "order, name, gender, age, nationality, language, length, words=A>B or rewriting=TEXT; age=71 and so on."
 FIGURES = "values, frontier, matrix, mirror; by category, difficulty, rounds, split, real-votes, votes, share, scripted; or learning."
-
-
-def figure(
-    name: Annotated[str, Argument(help="The experiment's id, or its name for the newest of that name.")],
-    what: Annotated[str, Argument(help=FIGURES)],
-    measure: Annotated[str, Option(help="Which measure; by default the table's first.")] = "",
-    group: Annotated[str, Option(help="Only cases of this group of the table.")] = "",
-    to: Annotated[Path | None, Option(help="FILE.html (opens in a browser), .json (Plotly) or .csv (numbers).")] = None,
-    theme: Annotated[Literal["light", "dark"], Option(help="Colours of the figure.")] = "light",
-    json_: Json = False,
-) -> None:
-    """Draw one of an experiment's figures into a file. Without --to, print its numbers."""
-    from courtroom.experiments.mirror import lines
-    from courtroom.experiments.table import ALL
-    from courtroom.figures.experiment import draw_breakdown, draw_frontier, draw_matrix, draw_mirror, draw_values
-
-    with opened() as house:
-        found = house.experiments.results(name)
-    by_name = {one.name: one for one in found.measures}
-    if not by_name or (measure and measure not in by_name):
-        raise CourtroomError(f"The table has no measure “{measure}”. It has: {', '.join(by_name) or 'none'}.")
-    valued = [one for one in found.measures if any(one.name in line.values for line in found.table.lines)]
-    chosen = by_name[measure] if measure else (valued or found.measures)[0]
-    if not group and not found.table.groups:
-        raise CourtroomError("No cell is done yet. Start the experiment with `courtroom experiment resume`.")
-    among = group or found.table.groups[0]
-    rows: list[dict[str, str | float]] = []
-    if what == "mirror":
-        drawn = draw_mirror(found.mirror, theme)
-        rows = lines(found.mirror)
-    elif what == "matrix":
-        if chosen.each is None:
-            raise CourtroomError(f"{chosen.title} has no value for each case. Choose another with --measure.")
-        groups = [found.groups[arm, among] for arm in found.arms if (arm, among) in found.groups]
-        for one in groups:
-            rows += [{"arm": one.arm, "case": case, chosen.title: value} for case, value in one.known(chosen).items()]
-        drawn = draw_matrix(groups, chosen, theme)
-    elif what in ("values", "frontier"):
-        drawn = (draw_values if what == "values" else draw_frontier)(found.table, among, chosen, theme)
-        for line in found.table.lines:
-            if line.group == among and (value := line.values.get(chosen.name)):
-                took, cases = found.table.spent[line.arm], line.counts[chosen.name]
-                row = {"arm": line.arm, **value.named(chosen.title), "cases": cases, "tokens": took.tokens}
-                rows.append(row if took.cost is None else {**row, "US$": took.cost})
-    else:
-        broken = found.breakdown(what, chosen, group or ALL)
-        rows, drawn = broken.rows(), draw_breakdown(broken, theme)
-    if not rows:
-        raise CourtroomError(f"{chosen.title} has no value here.")
-    if to is None:
-        print(json.dumps(rows, ensure_ascii=False) if json_ else _lines(rows, "\t"), end="\n" if json_ else "")
-        return
-    forms = {".html": partial(drawn.to_html, include_plotlyjs=True), ".json": drawn.to_json}
-    forms[".csv"] = partial(_lines, rows, ",")
-    if to.suffix not in forms:
-        raise CourtroomError(f"--to needs a file name that ends in {', '.join(forms)}.")
-    write(to, forms[to.suffix]())
-    print(to)
-
-
-def _lines(rows: list[dict[str, str | float]], between: str) -> str:
-    return write_csv(rows[0] if rows else (), (row.values() for row in rows), between)
-
-
-app = group("Run arms over a dataset, compare them, and write the table.")
 Name = Annotated[str, Argument(help="The experiment's id, or its name for the newest of that name.")]
 Dask = Annotated[
     str | None,
@@ -130,7 +66,7 @@ def run(
 
     with opened(dask) as house:
         changes: dict[str, Any] = {"split": split, "sample": sample, "repeats": repeats, "model": model}
-        experiment = adapted(read_toml(file), dataset=dataset, **changes, values=pairs(set_), predictions=answers)
+        experiment = adapted(read_toml(file), dataset=dataset, **changes, values=values_of(set_), predictions=answers)
         if controls:
             experiment = house.experiments.with_controls(experiment, controls)
         experiment = _with_budget(read_by(experiment, seen_by) if seen_by else experiment, budget)
@@ -276,7 +212,7 @@ def export(
     with opened() as house:
         found = house.experiments.results(name)
         if to.suffix == ".md":
-            write(to, markdown(found.table, found.pairs, found.overall, found.notes))
+            write(to, markdown(found))
         elif to.suffix == ".tex":
             write(to, latex(found.table, found.pairs, found.kept.experiment.title, found.notes))
         else:
@@ -294,7 +230,67 @@ def bundle(name: Name, to: Annotated[Path, Option(help="A new folder, or FILE.zi
         print(to)
 
 
-app.command("figure")(figure)
+@app.command("figure")
+def figure(
+    name: Annotated[str, Argument(help="The experiment's id, or its name for the newest of that name.")],
+    what: Annotated[str, Argument(help=FIGURES)],
+    measure: Annotated[str, Option(help="Which measure; by default the table's first.")] = "",
+    group: Annotated[str, Option(help="Only cases of this group of the table.")] = "",
+    to: Annotated[Path | None, Option(help="FILE.html (opens in a browser), .json (Plotly) or .csv (numbers).")] = None,
+    theme: Annotated[Literal["light", "dark"], Option(help="Colours of the figure.")] = "light",
+    json_: Json = False,
+) -> None:
+    """Draw one of an experiment's figures into a file. Without --to, print its numbers."""
+    from courtroom.experiments.mirror import lines
+    from courtroom.experiments.table import ALL
+    from courtroom.figures.experiment import draw_breakdown, draw_frontier, draw_matrix, draw_mirror, draw_values
+
+    with opened() as house:
+        found = house.experiments.results(name)
+    by_name = {one.name: one for one in found.measures}
+    if not by_name or (measure and measure not in by_name):
+        raise CourtroomError(f"The table has no measure “{measure}”. It has: {', '.join(by_name) or 'none'}.")
+    valued = [one for one in found.measures if any(one.name in line.values for line in found.table.lines)]
+    chosen = by_name[measure] if measure else (valued or found.measures)[0]
+    if not group and not found.table.groups:
+        raise CourtroomError("No cell is done yet. Start the experiment with `courtroom experiment resume`.")
+    among = group or found.table.groups[0]
+    rows: list[dict[str, str | float]] = []
+    if what == "mirror":
+        drawn = draw_mirror(found.mirror, theme)
+        rows = lines(found.mirror)
+    elif what == "matrix":
+        if chosen.each is None:
+            raise CourtroomError(f"{chosen.title} has no value for each case. Choose another with --measure.")
+        groups = [found.groups[arm, among] for arm in found.arms if (arm, among) in found.groups]
+        for one in groups:
+            rows += [{"arm": one.arm, "case": case, chosen.title: value} for case, value in one.known(chosen).items()]
+        drawn = draw_matrix(groups, chosen, theme)
+    elif what in ("values", "frontier"):
+        drawn = (draw_values if what == "values" else draw_frontier)(found.table, among, chosen, theme)
+        for line in found.table.lines:
+            if line.group == among and (value := line.values.get(chosen.name)):
+                took, cases = found.table.spent[line.arm], line.counts[chosen.name]
+                row = {"arm": line.arm, **value.named(chosen.title), "cases": cases, "tokens": took.tokens}
+                rows.append(row if took.cost is None else {**row, "US$": took.cost})
+    else:
+        broken = found.breakdown(what, chosen, group or ALL)
+        rows, drawn = broken.rows(), draw_breakdown(broken, theme)
+    if not rows:
+        raise CourtroomError(f"{chosen.title} has no value here.")
+    if to is None:
+        print(json.dumps(rows, ensure_ascii=False) if json_ else _lines(rows, "\t"), end="\n" if json_ else "")
+        return
+    forms = {".html": partial(drawn.to_html, include_plotlyjs=True), ".json": drawn.to_json}
+    forms[".csv"] = partial(_lines, rows, ",")
+    if to.suffix not in forms:
+        raise CourtroomError(f"--to needs a file name that ends in {', '.join(forms)}.")
+    write(to, forms[to.suffix]())
+    print(to)
+
+
+def _lines(rows: list[dict[str, str | float]], between: str) -> str:
+    return write_csv(rows[0] if rows else (), (row.values() for row in rows), between)
 
 
 @app.command("inspect")
@@ -388,7 +384,7 @@ def _print_results(results: ExperimentResults, as_json: bool) -> None:
     if as_json:
         print(to_json(results.as_data(), inf_nan_mode="null").decode())
         return
-    print(markdown(results.table, results.pairs, results.overall, results.notes))
+    print(markdown(results))
     for line in [*results.repeats_told, *results.findings, *told(results.mirror)]:
         print(f"- {line}")
     for arm, reason, number in results.failures:

@@ -21,7 +21,7 @@ from courtroom.errors import CaseError, CourtroomError
 from courtroom.evaluation import comparison
 from courtroom.evaluation.comparison import APART, BallotComparison, Comparison
 from courtroom.shell.experiment import follow, print_estimate, progress
-from courtroom.shell.options import Json, Otherwise, Set, opened, pairs, setup_with, tell, tell_warnings, write
+from courtroom.shell.options import Json, Otherwise, Set, opened, setup_with, tell, tell_warnings, values_of, write
 from courtroom.shell.options import result as result_of_run
 from courtroom.shell.runs import drive
 from courtroom.text.files import json_of
@@ -97,10 +97,10 @@ def fork(
     with opened() as house:
         parent = house.record(run)
         actions = read_actions(intervene) if intervene is not None else []
-        setup = parent.setup if from_ else setup_with(parent.setup, set_)
+        setup = parent.setup if from_ else setup_with(parent.setup, values_of(set_))
         setup = house.with_stand_in(setup, otherwise) if otherwise else setup
         if from_:
-            actions += [ChangeSetup(key=key, value=value) for key, value in pairs(set_).items()]
+            actions += [ChangeSetup(key=key, value=value) for key, value in values_of(set_).items()]
         planned = house.interventions.planned(parent, actions, who, from_)
         case = parent.case.without(*without) if without else parent.case
         if not estimate:

@@ -18,7 +18,7 @@ from courtroom.knowledge.collection import Collection, Mode
 from courtroom.knowledge.embedding import embedding_problem
 from courtroom.knowledge.index import Filter
 from courtroom.panel.personas import read_panel, write_csv, write_yaml
-from courtroom.shell.options import Encoding, Json, Labels, group, opened, read_bytes, taken_in, tell, write
+from courtroom.shell.options import Encoding, Json, Labels, opened, read_bytes, taken_in, tell, write
 
 cases_app = typer.Typer(help="List the cases, or check one.", invoke_without_command=True)
 
@@ -135,7 +135,8 @@ def delete(name: str) -> None:
         house.panels.delete(name)
 
 
-knowledge_app = group("Look into the knowledge base, import into it, undo what it learned.")
+ABOUT_KNOWLEDGE = "Look into the knowledge base, import into it, undo what it learned."
+knowledge_app = typer.Typer(no_args_is_help=True, help=ABOUT_KNOWLEDGE)
 SAID = {"add": "put beside what was there", "replace": "put in place of what was there"}
 DAY = "%Y-%m-%d"
 Base = Annotated[str, Option(help="Which knowledge base of criminal law.")]

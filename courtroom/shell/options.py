@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
 from pydantic import ValidationError
-from typer import Option, Typer
+from typer import Option
 
 from courtroom.cases.case import Case
 from courtroom.cases.checks import check, explain
@@ -35,11 +35,6 @@ def opened(dask: str | None = None) -> Iterator[Courthouse]:
     settings = from_environment()
     with closing(Courthouse(settings if dask is None else settings.model_copy(update={"dask": dask}))) as house:
         yield house
-
-
-def group(about: str) -> Typer:
-    """Return a group of commands, which tells them where none is given."""
-    return Typer(no_args_is_help=True, rich_markup_mode=None, help=about)
 
 
 LOOK_S = 0.1
@@ -166,9 +161,10 @@ Otherwise = Annotated[str | None, Option(help="Who answers in place of a model t
 Until = Annotated[str | None, Option(help="Pause after this stage.")]
 
 
-def pairs(changes: Sequence[str] | None) -> dict[str, Any]:
-    """The values that `--set` gives, by their paths in a setup. Raises `CourtroomError`: one is not KEY=VALUE."""
-    values: dict[str, Any] = {}
+def values_of(changes: Sequence[str] | None, model: str | None = None) -> dict[str, Any]:
+    """The values that `--set` and `--model` give, by their paths in a setup. Raises `CourtroomError`: one is not
+    KEY=VALUE."""
+    values: dict[str, Any] = {"model.id": model} if model else {}
     for change in changes or ():
         key, equals, text = change.partition("=")
         if not equals:
@@ -192,7 +188,7 @@ def begin(
     if saved := house.panels.load(persons) if persons is not None else ():
         seated = seating(chosen.setup, [one.model_dump(mode="json") for one in saved])
         setup = changed(setup, {"people": persons} if is_pool(saved) else seated)
-    setup = _with_values(setup, values)
+    setup = setup_with(setup, values)
     made = house.new_run(chosen.name, case, setup, seed)
     tell_warnings(set(setup.warnings()) - set(house.record(made).setup.warnings()))  # of what is not heard
     return made
@@ -203,17 +199,8 @@ def tell_warnings(warnings: Iterable[str]) -> None:
         print(f"Warning: {warning}", file=sys.stderr)
 
 
-def setup_with(setup: S, changes: Sequence[str] | None, model: str | None = None) -> S:
-    """A setup with what `--model` and `--set` give."""
-    return _with_values(setup, values_of(changes, model))
-
-
-def values_of(changes: Sequence[str] | None, model: str | None) -> dict[str, Any]:
-    """The values that `--model` and `--set` give, by their paths in a setup."""
-    return pairs([*([f"model.id={json.dumps(model)}"] if model else []), *(changes or ())])
-
-
-def _with_values(setup: S, values: Mapping[str, Any]) -> S:
+def setup_with(setup: S, values: Mapping[str, Any]) -> S:
+    """A setup with values by their paths in it. Raises `CourtroomError`: one does not fit."""
     try:
         return changed(setup, values)
     except ValidationError as error:

@@ -29,13 +29,13 @@ from courtroom.engine.court import Court
 from courtroom.engine.events import Verdict
 from courtroom.engine.procedure import Procedure
 from courtroom.errors import CourtroomError
-from courtroom.models.connections import Connections
 from courtroom.models.local import model_files
 from courtroom.models.prompts import Prompts
+from courtroom.models.route import Connections
 from courtroom.models.spec import OFFLINE, ModelSpec
 from courtroom.models.task import Task
 from courtroom.settings import Settings, from_environment
-from courtroom.shell.options import Json, Set, opened, print_result, result, setup_with, tell, write
+from courtroom.shell.options import Json, Set, opened, print_result, result, setup_with, tell, values_of, write
 
 if TYPE_CHECKING:
     from courtroom.upkeep.model_check import ModelTrial
@@ -124,9 +124,9 @@ def procedures(context: typer.Context) -> None:
 
         for name, procedure in house.procedures.items():
             print(f"{name}\t{procedure.case_kind}\t{PROCEDURES.origins.get(name, 'courtroom')}\t{procedure.title}")
-        for text in house.broken.values():
+        for text in house.procedures.broken.values():
             print(text, file=sys.stderr)
-        raise typer.Exit(1 if house.broken else 0)
+        raise typer.Exit(1 if house.procedures.broken else 0)
 
 
 @app.command("check")
@@ -252,7 +252,8 @@ def align(
         parts = house.read(source, runs_, teacher)
         if not parts:
             raise CourtroomError(source.none)
-        run = house.new_run(procedure.name, source.batch(parts), setup_with(procedure.setup(), set_, model), 0)
+        setup = setup_with(procedure.setup(), values_of(set_, model))
+        run = house.new_run(procedure.name, source.batch(parts), setup, 0)
         house.runner.go(run)
         house.runner.wait(run)
         record = house.record(run)

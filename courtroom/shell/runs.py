@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 import typer
 from typer import Argument, Option
 
-from courtroom.cases.ask import asked_with
+from courtroom.cases.drafts import asked_with
 from courtroom.cases.files import ENDINGS, read_upload
 from courtroom.cases.readers.tables import names_from
 from courtroom.courthouse import Courthouse
@@ -162,7 +162,7 @@ def film(
     with opened() as house, speaking(language):
         record = house.record(run)
         told = films.scene_to_film(record, house.procedures[record.run.procedure])
-        left_out = set(leave_out or ())
+        painter, left_out = films.Painter(told, shape, theme), set(leave_out or ())
         numbered = enumerate(films.storyboard(told, seconds))
         shots = [shot.model_copy(update={"kept": shot.kept and number not in left_out}) for number, shot in numbered]
         if to is None:
@@ -172,9 +172,9 @@ def film(
             print(f"{films.length(shots):.0f} s", file=sys.stderr)
         elif to.suffix == ".png":
             with replacing(to) as part:
-                films.poster(told, shots, shape=shape, theme=theme).save(part)
+                painter.picture(shots[-1]).save(part)
         else:
-            films.film(told, shots, to, shape=shape, theme=theme, progress=drawn)
+            films.film(painter, shots, to, drawn)
     if to:
         print(to)
 

@@ -38,8 +38,6 @@ class Rows(Protocol):
 
     def fetchall(self) -> list[Any]: ...
 
-    def close(self) -> None: ...
-
 
 class StoreConnection(Protocol):
     """Runs statements, each for itself or within a transaction."""
@@ -97,13 +95,8 @@ _GONE = ("08", "57P")
 
 
 class ServerError(Exception):
-    """A database server did not do what it was asked to.
-
-    Args:
-        text: what it says, for the log.
-        code: its code of five characters; empty where it said nothing.
-        gone: whether the connection is lost.
-    """
+    """A database server did not do what it was asked to. `text`: what it says, for the log. `code`: of five characters,
+    empty where it said nothing. `gone`: whether the connection is lost."""
 
     def __init__(self, text: str, code: str = "", gone: bool = False) -> None:
         super().__init__(text)

@@ -70,6 +70,13 @@ class Database:
         raise NotImplementedError
 
 
+class Tables:
+    """Reads and writes some tables of the store. Methods may be called from any thread."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+
 def insert(
     db: StoreConnection,
     table: str,

@@ -1,6 +1,5 @@
 """The log, as text or as JSON: a message stands in one line, so that no text from outside looks like a record."""
 
-import copy
 import json
 import logging
 import re
@@ -45,19 +44,12 @@ class OneLine(logging.Formatter):
         self._clean = clean
 
     def format(self, record: logging.LogRecord) -> str:
-        own = copy.copy(record)
-        own.exc_text = None  # another handler's form of the traceback is not indented
-        return self._clean(super().format(own))
+        message, *traceback = super().format(record).splitlines()
+        # The last lines of a traceback may hold text from outside.
+        return self._clean("\n".join([message, *(INDENT + _escaped(line) for line in traceback)]))
 
     def formatMessage(self, record: logging.LogRecord) -> str:
         return _escaped(super().formatMessage(record))
-
-    def formatException(self, ei: object) -> str:
-        """A traceback, whose last lines may hold text from outside."""
-        return _indented(super().formatException(ei))  # type: ignore[arg-type]
-
-    def formatStack(self, stack_info: str) -> str:
-        return _indented(super().formatStack(stack_info))
 
 
 class AsJson(logging.Formatter):
@@ -120,10 +112,6 @@ class _File(logging.FileHandler):
     def _open(self) -> TextIOWrapper:
         Path(self.baseFilename).parent.mkdir(parents=True, exist_ok=True)
         return super()._open()
-
-
-def _indented(text: str) -> str:
-    return "\n".join(INDENT + _escaped(line) for line in text.splitlines())
 
 
 def _escaped(text: str) -> str:

@@ -25,12 +25,13 @@ from courtroom.store.connection import (
     CommitInDoubt,
     Parameters,
     RefusedByServer,
+    Rows,
     ServerError,
     StoreConnection,
     StoredRow,
 )
 from courtroom.store.database import Database
-from courtroom.store.schema import begun, create, is_current, is_signed, names_of_tables, sign, upgrade
+from courtroom.store.schema import begun, create, is_current, is_signed, sign, upgrade
 
 SIGN = "\ufffe"
 """Stands before the number of a character that can't be kept as it is; it is no character itself."""
@@ -78,9 +79,6 @@ class PostgresRows:
 
     def fetchall(self) -> list[PostgresRow]:
         return [*self._rows]
-
-    def close(self) -> None:
-        self._rows = iter(())
 
 
 def run(server: ServerConnection, sql: str, parameters: Any = ()) -> PostgresRows:
@@ -221,9 +219,7 @@ class PostgresStore(Database):
             if not names:
                 create(db, on_postgres=True)
             elif not is_current(db, names, place):
-                assert self.held is not None
-                upgrade(self.held)
-                sign(db, names_of_tables())
+                upgrade(db, names, on_postgres=True)
             elif not is_signed(db):
                 sign(db)
 
@@ -236,17 +232,16 @@ class PostgresStore(Database):
     def in_transaction(self) -> bool:
         return self.held is not None
 
-    def execute(self, sql: str, values: Any = (), /) -> PostgresRows:
+    def execute(self, sql: str, values: Any = (), /) -> Rows:
         """Run one statement in this thread's transaction, else for itself; a list of values is as many runs of it."""
         if self.held is not None:
             return run(self.held, sql, values)
         if _reads(sql):
             return self.read(sql, values)
-        with self.transaction():
-            assert self.held is not None
-            return run(self.held, sql, values)
+        with self.transaction() as db:
+            return db.execute(sql, values)
 
-    def executemany(self, sql: str, values: Iterable[Any], /) -> PostgresRows:
+    def executemany(self, sql: str, values: Iterable[Any], /) -> Rows:
         every = [*values]
         return self.execute(sql, every) if every else PostgresRows((), (), 0)
 
@@ -353,18 +348,18 @@ class PostgresStore(Database):
     ) -> Iterator[tuple[ServerConnection, PostgresRows]]:
         """Run the first statement on a connection; where the server has ended that one meanwhile, on a new one."""
         with ExitStack() as stack:
-            for is_last in (False, True):
+            server = stack.enter_context(self.borrowed(driving=driving))
+            try:
+                rows = run(server, sql, parameters)
+            except ServerError as error:
+                if not error.gone:
+                    raise
+                log.warning("a connection was lost, and is made anew: %s", error)
+                if driving:
+                    self._end_session()
+                stack.close()
                 server = stack.enter_context(self.borrowed(driving=driving))
-                try:
-                    rows = run(server, sql, parameters)
-                    break
-                except ServerError as error:
-                    if is_last or not error.gone:
-                        raise
-                    log.warning("a connection was lost, and is made anew: %s", error)
-                    if driving:
-                        self._end_session()
-                    stack.close()
+                rows = run(server, sql, parameters)
             yield server, rows
 
     def each(self, sql: str, parameters: Parameters = ()) -> Iterator[StoredRow]:

@@ -11,7 +11,6 @@ import weakref
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from filelock import FileLock, Timeout
 
@@ -19,10 +18,7 @@ from courtroom.errors import StoreError
 from courtroom.language import N_
 from courtroom.store.connection import Parameters, StoreConnection, StoredRow
 from courtroom.store.database import Database
-from courtroom.store.schema import REVISION, create, is_current, is_signed, names_of_tables, sign, upgrade
-
-if TYPE_CHECKING:
-    from sqlalchemy import Connection as ServerConnection
+from courtroom.store.schema import REVISION, create, is_current, is_signed, sign, upgrade
 
 CHECKED_UP_TO = 64 * 2**20
 """Bytes of a store that is checked whenever it is opened, in less than 0.1 s; a larger one the doctor checks."""
@@ -35,8 +31,6 @@ LOCKS = "locks"
 """The folder of the files that are locked, beside the store."""
 RESTORING, LOCK = ".restore-", "lock"
 """How the folder begins in which a backup is unpacked beside its store, and what is locked in it meanwhile."""
-
-
 LOOKED_AT_S = 0.2
 """So long who takes a lock waits for another who only looks whether somebody has it."""
 
@@ -128,13 +122,8 @@ class SqliteStore(Database):
             yield connection
             return
         connection.execute("BEGIN IMMEDIATE")
-        try:
+        with connection:  # commits, or undoes all of it where SQLite has not done so already, as on a full disk
             yield connection
-            connection.execute("COMMIT")
-        except BaseException:
-            if connection.in_transaction:  # where the disk is full, SQLite has rolled back already
-                connection.execute("ROLLBACK")
-            raise
 
     @contextmanager
     def snapshot(self) -> Iterator[StoreConnection]:
@@ -162,14 +151,12 @@ class SqliteStore(Database):
     def _bring_up(self) -> None:
         """Make the tables, or change those of an older store, in one transaction: who dies in it changes nothing."""
         with self.transaction() as db:
-            if not _tables(self.connection):
+            names = _tables(self.connection)
+            if not names:
                 create(db, on_postgres=False)
-                return
-        with _transaction_of_sqlalchemy(self._path) as (server, connection):
-            if not is_current(connection, _tables(connection), str(self._path)):  # no other process was faster
+            elif not is_current(db, names, self.place):  # no other process was faster
                 copy(self._path, self._path.with_name(f"{self._path.name}.before-{REVISION}.bak"))
-                upgrade(server)
-                sign(connection, names_of_tables())
+                upgrade(db, names, on_postgres=False)
 
 
 def _into_wal(connection: sqlite3.Connection) -> None:
@@ -185,25 +172,6 @@ def _into_wal(connection: sqlite3.Connection) -> None:
             time.sleep(0.01)
 
 
-@contextmanager
-def _transaction_of_sqlalchemy(path: Path) -> Iterator[tuple[ServerConnection, sqlite3.Connection]]:
-    """Open a transaction, as SQLAlchemy and SQLite have it; by itself SQLAlchemy begins none before `CREATE`."""
-    from sqlalchemy import create_engine
-    from sqlalchemy.exc import DBAPIError
-    from sqlalchemy.pool import NullPool
-
-    connection = sqlite3.connect(path, timeout=30, isolation_level=None)
-    engine = create_engine("sqlite://", creator=lambda: connection, poolclass=NullPool)
-    try:
-        with engine.begin() as server:  # sends no BEGIN to SQLite, but what ends it
-            connection.execute("BEGIN IMMEDIATE")
-            yield server, connection
-    except DBAPIError as error:
-        raise error.orig or error from error
-    finally:
-        connection.close()
-
-
 def make_folder(folder: Path) -> None:
     """Make the folder in which everything is kept."""
     try:
@@ -215,14 +183,9 @@ def make_folder(folder: Path) -> None:
 
 
 def check(path: Path, *, thorough: bool = True) -> bool:
-    """Look at a store before anything is written to it; one that is not there yet is fine.
-
-    Returns:
-        Whether it has this program's schema; False where it is empty, or can be brought up to date.
-
-    Raises:
-        StoreError: it is none of ours, newer than this program, or damaged.
-    """
+    """Look at a store before anything is written to it; one that is not there yet is fine. Return whether it has this
+    program's schema; False where it is empty, or can be brought up to date. Raises `StoreError`: it is none of ours,
+    newer than this program, or damaged."""
     try:
         if path.is_dir():
             raise StoreError(f"{path} is a folder; the store is a file of that name. Move it away, {ELSEWHERE}.")

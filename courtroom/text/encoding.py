@@ -28,13 +28,11 @@ ENCODINGS: Mapping[str, str] = {
     "mac-roman": "Mac Roman",
 }
 """The encodings that a page offers, by Python's names; any other that Python knows can be given too."""
-_MARKS = (
-    (codecs.BOM_UTF8, "utf-8"),
-    (codecs.BOM_UTF32_LE, "utf-32"),
-    (codecs.BOM_UTF32_BE, "utf-32"),
-    (codecs.BOM_UTF16_LE, "utf-16"),
-    (codecs.BOM_UTF16_BE, "utf-16"),
-)
+_MARKS = {
+    "utf-8": (codecs.BOM_UTF8,),
+    "utf-32": (codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE),  # the one begins as a mark of UTF-16 does
+    "utf-16": (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE),
+}
 _CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1f]")
 _OF_SEVERAL_BYTES = frozenset(
     {"gb18030", "big5", "big5hkscs", "cp932", "shift_jis", "cp949", "euc_kr", "euc_jp", "iso2022_jp"}
@@ -118,9 +116,8 @@ def _known(name: str) -> str:
 
 
 def _found(begin: bytes) -> str:
-    marked = next((encoding for mark, encoding in _MARKS if begin.startswith(mark)), "")
-    if marked:
-        return marked
+    if marked := [encoding for encoding, marks in _MARKS.items() if begin.startswith(marks)]:
+        return marked[0]
     even, odd = begin[::2].count(0), begin[1::2].count(0)
     if max(even, odd) * 3 > len(begin):  # most letters have a zero byte on one side
         width = "32" if min(even, odd) * 5 > len(begin) else "16"

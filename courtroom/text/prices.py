@@ -3,11 +3,13 @@
 import re
 import tomllib
 import unicodedata
+from itertools import chain
 from pathlib import Path
 
 _WRITTEN = tomllib.loads(Path(__file__).with_name("currencies.toml").read_text(encoding="utf-8"))
-CURRENCIES = {sign: code for code, signs in _WRITTEN.items() for sign in signs}
-"""How currencies are written beside their ISO codes, in lower case."""
+_SIGNS = {sign: code for code, signs in _WRITTEN.items() for sign in signs}
+CURRENCIES = {sign: _SIGNS[sign] for sign in sorted(_SIGNS, key=len, reverse=True)}
+"""How currencies are written beside their ISO codes, in lower case; the longest first."""
 
 UNITS = {"千": 1_000, "万": 10_000, "亿": 100_000_000}
 _SCALE = re.compile(r"\b(thousand|lakh|crore|milli?on|mio|mn|m|billion|bn|mrd|tsd|mil|k)\b")
@@ -43,7 +45,7 @@ def price(text: str) -> tuple[float | None, str]:
     if after[:1] in ("k", "K") and not after[1:2].isalpha():
         value, after = value * 1_000, after[1:]
     rest = f"{before} {after}".casefold()
-    for word in (*sorted(CURRENCIES, key=len, reverse=True), *map(str.casefold, _codes(plain))):
+    for word in (*CURRENCIES, *map(str.casefold, _codes(plain))):
         rest = rest.replace(word, " ")
     left = rest.strip(" .,;:()[]/")
     if _SCALE.search(left):
@@ -57,9 +59,8 @@ def price(text: str) -> tuple[float | None, str]:
 def currency(text: str) -> str:
     """Return the ISO code of the currency that a text names; empty where it names none."""
     plain = unicodedata.normalize("NFKC", text)
-    codes = _codes(plain)
-    signs = sorted(CURRENCIES, key=len, reverse=True)
-    return next(iter(codes), "") or next((CURRENCIES[sign] for sign in signs if sign in plain.casefold()), "")
+    signs = (code for sign, code in CURRENCIES.items() if sign in plain.casefold())
+    return next(chain(_codes(plain), signs), "")
 
 
 def _codes(text: str) -> list[str]:

@@ -7,9 +7,8 @@ import sys
 import unicodedata
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
-from itertools import chain, islice
+from itertools import islice, starmap
 from typing import Any
 
 from courtroom.errors import CaseError
@@ -29,6 +28,7 @@ _DRAWN = re.compile(r"\s*(:?-{2,}:?)?\s*")
 _SURVEY = re.compile(r'\{""ImportId""')
 _END = re.compile(r"\r\n|\n|\r")
 _QUOTED = re.compile(r'"[^"]*"')
+_HALF = re.compile(r"[\ud800-\udfff]")
 _Record = tuple[int, int, "list[str] | csv.Error"]
 """First and last line, and the cells or what is wrong with them."""
 
@@ -77,6 +77,22 @@ class Dialect:
     columns: tuple[str, ...] = ()
     doubtful: bool = False
     """Whether it has quotation marks that other programs would read in another way."""
+
+    def read(self, file: io.BufferedReader) -> Table:
+        """Read a table in UTF-8 from its beginning. Raises `CaseError`: two columns have one name."""
+        names = [column_name(name) for name in self.columns if name]
+        if twice := next((name for name in self.columns if names.count(column_name(name)) > 1), ""):
+            raise CaseError(f"two columns are named “{twice[:40]}”. Give each a name of its own.")
+        whole = file.peek(1).decode(errors="replace")
+        if _SURVEY.search(whole):
+            raise CaseError("two rows below the columns' names are not answers but Qualtrics' own. Remove both.")
+        remark = ""
+        if self.delimiter == "\t" and not self.quoted:
+            remark = N_("Quotation marks were read as part of the texts, as GLUE writes them, not as enclosing cells.")
+        elif self.doubtful:
+            remark = N_("Quotation marks were read as enclosing cells, as Excel writes them, not as part of the texts.")
+        rows = _rows(file, self, _repeated(whole.split(self.newline), self))
+        return Table(self.columns, rows, (remark,) if remark else ())
 
 
 def dialect_of(sample: str, known: Collection[str]) -> Dialect:
@@ -136,23 +152,6 @@ def _quotes(lines: Sequence[str], newline: str) -> tuple[bool, bool]:
     named = lines[0].startswith('"') and lines[0].rstrip().endswith('"')
     only_commas = encloses == len(enclosed)
     return encloses > belongs or named, encloses > 0 and not named and (belongs > 0 or only_commas)
-
-
-def read_table(file: io.BufferedReader, written: Dialect) -> Table:
-    """Read a table in UTF-8 from its beginning. Raises `CaseError`: two columns have one name."""
-    names = [column_name(name) for name in written.columns if name]
-    if twice := next((name for name in written.columns if names.count(column_name(name)) > 1), ""):
-        raise CaseError(f"two columns are named “{twice[:40]}”. Give each a name of its own.")
-    whole = file.peek(1).decode(errors="replace")
-    if _SURVEY.search(whole):
-        raise CaseError("two rows below the columns' names are not answers but Qualtrics' own. Remove both.")
-    remark = ""
-    if written.delimiter == "\t" and not written.quoted:
-        remark = N_("Quotation marks were read as part of the texts, as GLUE writes them, not as enclosing cells.")
-    elif written.doubtful:
-        remark = N_("Quotation marks were read as enclosing cells, as Excel writes them, not as part of the texts.")
-    rows = _rows(file, written, _repeated(whole.split(written.newline), written))
-    return Table(written.columns, rows, (remark,) if remark else ())
 
 
 def _rows(file: io.BufferedReader, written: Dialect, repeated: set[tuple[int, str]]) -> Iterator[TableRow]:
@@ -240,10 +239,7 @@ def _told(error: csv.Error) -> str:
 
 def is_text(text: str) -> bool:
     """Whether all of it can be stored, so that it holds no half of a character."""
-    with suppress(UnicodeEncodeError):
-        text.encode()
-        return True
-    return False
+    return _HALF.search(text) is None
 
 
 def looks_like_lines(text: str) -> bool:
@@ -260,14 +256,12 @@ def read_lines(file: io.BufferedReader) -> Table:
     end = _END.search(file.peek(1).decode(errors="replace"))
     newline = "\r" if end and end[0] == "\r" else "\n"
     text = io.TextIOWrapper(file, "utf-8", errors="surrogateescape", newline=newline)
-    return Table(("text", "label"), chain.from_iterable(map(_labelled_line, enumerate(text, start=1))))
+    lines = ((number, line) for number, line in enumerate(text, start=1) if line.strip())
+    return Table(("text", "label"), starmap(_labelled_line, lines))
 
 
-def _labelled_line(numbered: tuple[int, str]) -> Iterator[TableRow]:
-    number, line = numbered
-    if not line.strip():
-        return
+def _labelled_line(number: int, line: str) -> TableRow:
     text, found, label = (part.strip() for part in line.rpartition(";"))
     fault = "" if found else "it has no label. Write the text, a semicolon and its label."
     fault = fault if is_text(line) else NO_TEXT
-    yield TableRow(f"line {number}", {"text": text, "label": label}, fault)
+    return TableRow(f"line {number}", {"text": text, "label": label}, fault)

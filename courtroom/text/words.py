@@ -131,10 +131,7 @@ def changes(before: str, after: str) -> Iterator[tuple[Kind, str]]:
     """Runs of text in order; those that are not `new` make up `before`, those that are not `gone` make up `after`."""
     old, new = _PIECE.findall(before), _PIECE.findall(after)
     for tag, a, b, c, d in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
-        if tag == "equal":
-            yield "same", "".join(old[a:b])
-        else:
-            if a < b:
-                yield "gone", "".join(old[a:b])
-            if c < d:
-                yield "new", "".join(new[c:d])
+        if a < b:
+            yield "same" if tag == "equal" else "gone", "".join(old[a:b])
+        if c < d and tag != "equal":
+            yield "new", "".join(new[c:d])

@@ -124,15 +124,9 @@ _BEFORE = re.compile(r"imports/[0-9a-f]{64}\.jsonl")
 
 
 def write(settings: Settings, to: Path, progress: Progress = lambda table, done: None) -> int:
-    """A consistent copy, also while runs go on; opened again before it takes the name. The number of its files.
-
-    Args:
-        progress: is called while rows are copied from a server.
-
-    Raises:
-        StoreError: there is nothing to copy, it can't be written, or it does not open.
-        MediaError: the object storage of the media does not answer.
-    """
+    """A consistent copy, also while runs go on; opened again before it takes the name. The number of its files. Raises
+    `StoreError`: there is nothing to copy, it can't be written, or it does not open. Raises `MediaError`: the object
+    storage of the media does not answer. `progress`: is called while rows are copied from a server."""
     if isinstance(settings.database, Path) and not settings.sqlite.is_file():
         raise StoreError(f"There is no store at {settings.sqlite}, so there is nothing to copy. Check COURTROOM_HOME.")
     if to.suffix.lower() != ".zip" or to.is_dir():

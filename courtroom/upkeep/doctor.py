@@ -22,8 +22,7 @@ from courtroom.cases.kinds import parse_case
 from courtroom.courthouse import Courthouse
 from courtroom.errors import CourtroomError, MediaError, StoreError
 from courtroom.models.capabilities import in_words
-from courtroom.settings import Settings, from_environment
-from courtroom.settings import variables as settings_variables
+from courtroom.settings import VARIABLES, Settings, from_environment
 from courtroom.store.opening import open_store
 from courtroom.store.schema import REVISION
 from courtroom.store.sqlite import BACKUP, check, damages, explained
@@ -58,9 +57,6 @@ def examine(
         yield from indexes(house, mend)
 
 
-PREFIX = "COURTROOM_"
-KNOWN = ("COURTROOM_REAL_DATA",)
-"""Variables of tests and benchmarks, besides the settings."""
 ROOM = 2**30
 """Bytes that should be free: runs with many members, and videos, take some."""
 
@@ -93,8 +89,8 @@ def _library(requirement: Requirement) -> str:
 
 def variables(environment: Mapping[str, str] = os.environ) -> Iterator[CheckResult]:
     """COURTROOM_* variables that nothing reads, with what was probably meant, and values that do not fit."""
-    known = [*sorted(settings_variables()), *KNOWN]
-    given = [name for name in environment if name.upper().startswith(PREFIX)]
+    known = [*sorted(VARIABLES), "COURTROOM_REAL_DATA"]  # the last one is for tests and benchmarks
+    given = [name for name in environment if name.upper().startswith("COURTROOM_")]
     unknown = [name for name in given if name.upper() not in known]
     for name in sorted(unknown):
         near = get_close_matches(name.upper(), known, 1)

@@ -19,11 +19,11 @@ from courtroom.errors import CourtroomError
 from courtroom.media.medium import Medium
 from courtroom.media.store import MediaStore
 from courtroom.models.card import card, estimate_tokens
-from courtroom.models.connections import Connections
 from courtroom.models.local import model_files
 from courtroom.models.pool import ModelPool, is_object
 from courtroom.models.repair import InvalidAnswer, read_answer
 from courtroom.models.request import CUT, Message, Reply, Request
+from courtroom.models.route import Connections
 from courtroom.models.schema import schema_of
 from courtroom.models.spec import ModelSpec
 from courtroom.models.task import Answer, Task
@@ -195,11 +195,6 @@ class Tally(Strict):
     seconds: float = 0.0
     verdict: bool = False
 
-    def __add__(self, other: Tally) -> Tally:
-        """Both together."""
-        summed = {name: getattr(self, name) + getattr(other, name) for name in _NUMBERS}
-        return Tally(procedure="all", verdict=self.verdict and other.verdict, **summed)
-
     def row(self) -> str:
         """One row of the table in docs/models.md."""
         shares = (f"{count / max(1, self.calls):.0%}" for count in (self.valid, self.mended, self.again, self.lost))
@@ -209,7 +204,6 @@ class Tally(Strict):
         return f"| {' | '.join((self.procedure, str(self.calls), *shares, *rest))} |"
 
 
-_NUMBERS = [name for name in Tally.model_fields if name not in ("procedure", "verdict")]
 HEAD = (
     "| procedure | calls | valid at once | mended | asked again | lost | cut | tokens a call: prompt + answer | "
     "seconds | verdict |\n"

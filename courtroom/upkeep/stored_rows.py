@@ -28,8 +28,6 @@ from courtroom.store.connection import StoredRow, fitting, read
 from courtroom.upkeep.health import CheckResult, Progress, fine, mended, wrong
 
 Row = Mapping[str, Any]
-NUMBERS = {"experiment_cells": "number"}
-"""What stands for the number of a row in a table that has none."""
 STEP = 1_000
 SHOWN = 10
 
@@ -119,11 +117,11 @@ def belonging(house: Courthouse, mend: bool, progress: Progress) -> Iterator[Che
     stray: list[tuple[str, StoredRow, str]] = []
     parts = [(table, "run", "runs") for table in OF_A_RUN]
     for table, column, of in (*parts, ("experiment_cells", "experiment", "experiments")):
-        number = NUMBERS.get(table, house.database.row_key) + " AS rowid_"
+        number = "number" if table == "experiment_cells" else house.database.row_key
         progress(f"strays: {table}", count)
         # The inner query is answered by an index alone; rows are read only where there are strays.
         rows = house.database.each(
-            f"SELECT {number}, * FROM {table} WHERE {column} IN"
+            f"SELECT {number} AS rowid_, * FROM {table} WHERE {column} IN"
             f" (SELECT DISTINCT {column} FROM {table} WHERE {column} NOT IN (SELECT id FROM {of}))"
         )
         for row in rows:

@@ -3,7 +3,6 @@
 from collections import Counter
 from collections.abc import Callable, Iterator
 from datetime import date, datetime
-from functools import partial
 from typing import Any, Literal, get_args, get_origin
 
 import streamlit as st
@@ -32,7 +31,8 @@ from courtroom.text.encoding import ENCODINGS
 from courtroom.text.languages import language_of
 from pages.parts.shared.models_form import model_picker, typed_keys
 from pages.parts.shared.share_view import download, share_popover
-from pages.parts.shared.shown import declared, errors_shown, html_of, in_columns, inert, literal, one_of, uploader
+from pages.parts.shared.shown import errors_shown, html_of, in_columns, inert, one_of, theme, uploader
+from pages.parts.shared.words import declared, literal
 
 
 def medium_view(house: Courthouse, medium: Medium, *, key: str = "") -> None:
@@ -64,9 +64,7 @@ MARKS = {"buyer": "●", "seller": "■"}
 
 def case_view(house: Courthouse, case: Case, hear: Callable[[str], None]) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
-        if st.button(_("All cases"), icon=":material/arrow_back:"):
-            del st.query_params["case"]
-            st.rerun()
+        st.button(_("All cases"), icon=":material/arrow_back:", on_click=st.query_params.__delitem__, args=("case",))
         if st.button(_("Hear this case"), type="primary", icon=":material/gavel:"):
             hear(case.id)
         of = Resource(kind="case", id=case.id)
@@ -136,7 +134,7 @@ def _dispute(house: Courthouse, case: Dispute) -> None:
             st.caption(_("Buyer and seller did not write to each other."))
         for line in case.chat:
             side = "flex-start" if line.speaker == "buyer" else "flex-end"
-            colour = tone(SIDES.index(line.speaker), st.context.theme.type or "light")
+            colour = tone(SIDES.index(line.speaker), theme())
             st.html(html_of("bubble", line=line, side=side, colour=colour, mark=MARKS[line.speaker]))
     st.subheader(_("Evidence"))
     if not case.evidence:
@@ -189,15 +187,14 @@ def upload(house: Courthouse) -> None:
     with errors_shown():
         labels = names_from(names) or None
         with st.spinner(_("Reading and checking ...")):
-            for file in files:
-                for package in _packages(file, labels, encoding):
-                    try:
-                        if isinstance(package, CourtroomError):
-                            raise package
-                        taken.append(house.library.add(package).title)
-                        remarks.update(package.remarks)
-                    except CourtroomError as error:
-                        refused.append(str(error))
+            for package in (package for file in files for package in _packages(file, labels, encoding)):
+                try:
+                    if isinstance(package, CourtroomError):
+                        raise package
+                    taken.append(house.library.add(package).title)
+                    remarks.update(package.remarks)
+                except CourtroomError as error:
+                    refused.append(str(error))
         sentence = _("{taken} cases imported.", taken=len(taken))
         if len(taken) == 1:
             sentence = _("Imported: {taken}.", taken=literal(taken[0]))
@@ -308,7 +305,7 @@ def _ask(house: Courthouse, drafts: Drafts, draft: Draft) -> None:
         elif st.button(_("Draft the case"), type="primary", icon=":material/edit_note:"):
             with errors_shown(), st.spinner(_("Asking the model ...")):
                 spec = ModelSpec.model_validate({**values, **SAMPLED})
-                drafts.save(drafted(house, draft, spec, partial(drafts.medium, draft), typed_keys()))
+                drafts.save(drafted(house, drafts, draft, spec, typed_keys()))
                 st.rerun()
     if draft.questions:
         st.info(_("The model asks: {questions}", questions=literal(" ".join(draft.questions))), icon=":material/help:")

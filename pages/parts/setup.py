@@ -37,22 +37,12 @@ from pages.parts.cases import encoding_choice
 from pages.parts.shared.differences import change_in_line, told, worded
 from pages.parts.shared.knobs import EDITED, SetupDraft, knob, knobs
 from pages.parts.shared.models_form import embedding_choice, keys_form, models_form
-from pages.parts.shared.shown import (
-    count,
-    declared,
-    do,
-    errors_shown,
-    heads,
-    literal,
-    many,
-    money,
-    offered,
-    table,
-    undo_bar,
-    uploader,
-)
+from pages.parts.shared.shown import do, errors_shown, heads, offered, table, theme, undo_bar, uploader
+from pages.parts.shared.words import count, declared, literal, many, money
 
 MAX_CHANGES_SHOWN = 12
+Planned = Sequence[Intervention] | None
+"""What a fork begins with."""
 
 
 def forked_run(house: Courthouse) -> Record | None:
@@ -97,8 +87,7 @@ def fork_bar(parent: Record, draft: SetupDraft) -> str | None:
         return None
     about, key = _("From a later stage on, all before it stays as it was."), draft.key("fork-from")
     title, options = _("The changes hold from"), list(stages)
-    chosen = st.selectbox(title, options, format_func=stages.__getitem__, key=key, help=about, width=320)
-    return chosen or None
+    return st.selectbox(title, options, format_func=stages.__getitem__, key=key, help=about, width=320) or None
 
 
 def changes_from(before: Setup, setup: Setup) -> list[Action]:
@@ -168,9 +157,8 @@ def link_box(draft: SetupDraft, procedure: Procedure) -> bool:
     except CourtroomError as error:
         st.error(_("The setup in this link is not used. {error}", error=literal(str(error))))
         return False
-    before = {"seed": draft.seed, **draft.values}
     after = {"seed": shared.get("seed", draft.seed), **draft.kind().model_dump(mode="json"), **shared.get("setup", {})}
-    found = (Difference(path=path, values=both) for path, both in leaves((before, after)))
+    found = (Difference(path=path, values=both) for path, both in leaves(({"seed": draft.seed, **draft.values}, after)))
     changes = [worded("setup", one, draft.kind) for one in found]
     if not changes:
         return False
@@ -179,7 +167,7 @@ def link_box(draft: SetupDraft, procedure: Procedure) -> bool:
         told_of = _("**This link changes {settings}.** Nothing is asked of any model before you decide.", **values)
         st.markdown(f":material/link: {told_of}")
         rows = [(one.path, *map(told, one.values)) for one in changes]
-        table(pd.DataFrame(rows, columns=["setting", "before", "after"]), key="link-changes")
+        table(rows, ["setting", "before", "after"], key="link-changes")
         with st.container(horizontal=True):
             use = st.button(_("Use these settings"), type="primary")
             leave = st.button(_("Use the defaults"), help=_("Leaves the setup as it is without the link."))
@@ -257,18 +245,12 @@ def month_view(house: Courthouse) -> None:
 
 
 def estimate_view(
-    house: Courthouse,
-    procedure: Procedure,
-    case: Case,
-    setup: Setup,
-    seed: int,
-    parent: str | None = None,
-    interventions: Sequence[Intervention] | None = None,
+    house: Courthouse, procedure: Procedure, case: Case, setup: Setup, seed: int, parent: str | None, planned: Planned
 ) -> None:
-    content = f"{procedure.name}/{case.content_hash()}/{seed}/{parent}/{setup.model_dump_json()}/{interventions}"
+    content = f"{procedure.name}/{case.content_hash()}/{seed}/{parent}/{setup.model_dump_json()}/{planned}"
     if st.session_state.get("estimate", ("",))[0] != content:
         with errors_shown(), st.spinner(_("Estimating ...")):
-            found = house.estimate(procedure.name, case, setup, seed, parent, interventions=interventions)
+            found = house.estimate(procedure.name, case, setup, seed, parent, interventions=planned)
             st.session_state["estimate"] = (content, found, house.price(found))
     kept, estimate, price = st.session_state.get("estimate", ("", None, None))
     if kept != content:
@@ -278,10 +260,8 @@ def estimate_view(
     if estimate.on_record:
         text += _("; {on_record} are on record and cost nothing", on_record=count(estimate.on_record))
     if online:
-        tokens = {
-            "prompt": count(sum(load.prompt_tokens for load in online)),
-            "completion": count(sum(load.completion_tokens for load in online)),
-        }
+        tokens = {"prompt": count(sum(load.prompt_tokens for load in online))}
+        tokens["completion"] = count(sum(load.completion_tokens for load in online))
         text += _("; about {prompt} prompt and {completion} completion tokens", **tokens)
         text += f"; {literal(money(price))}"
     if parent and estimate.anew:
@@ -309,7 +289,7 @@ def paper_view(procedure: Procedure, setup: Setup) -> None:
         for one in sorted(settings, key=lambda setting: setting.knob not in other):
             values = told(one.value), told(other.get(one.knob, one.value))
             rows.append((title_of(type(setup), one.knob), *values, one.knob in other, one.source, one.note))
-        table(pd.DataFrame(rows, columns=["Setting", "Paper", "Here", "Differs", "Source", "Note"]))
+        table(rows, ["Setting", "Paper", "Here", "Differs", "Source", "Note"])
         st.caption(_("{paper}. The preset “Paper” sets all of these.", paper=literal(procedure.paper)))
 
 
@@ -361,18 +341,14 @@ def _seat(draft: SetupDraft, name: str, panel: Sequence[Persona]) -> None:
     st.toast(told)
 
 
-@offered(Access.RUN)
+@offered
 def _change(house: Courthouse, chosen: str) -> None:
     with st.form("panel-rename", border=False):
         name = st.text_input(_("New name"), chosen, max_chars=80, key=f"panel-name-{chosen}")
         if st.form_submit_button(_("Rename")):
             do(lambda: house.panels.rename(chosen, name))
     if st.button(_("Delete this panel"), icon=":material/delete:", type="tertiary"):
-
-        def delete() -> None:
-            st.session_state[DELETED] = (chosen, house.panels.delete(chosen))
-
-        do(delete)
+        do(lambda: st.session_state.update({DELETED: (chosen, house.panels.delete(chosen))}))
 
 
 def _import(house: Courthouse, draft: SetupDraft) -> None:
@@ -385,8 +361,7 @@ def _import(house: Courthouse, draft: SetupDraft) -> None:
         encoding = encoding_choice(st, "panel_encoding")
         if not st.form_submit_button(_("Import and seat"), type="primary") or file is None:
             return
-
-    def take_in() -> None:
+    with errors_shown():
         lines = (line.partition("=") for line in columns.splitlines() if line.strip())
         named = {field.strip(): column.strip() for field, _sign, column in lines}
         panel, remark = read_panel(file.name, file.getvalue(), encoding, named)
@@ -395,8 +370,7 @@ def _import(house: Courthouse, draft: SetupDraft) -> None:
         called = name.strip() or file.name.rpartition(".")[0]
         house.panels.save(called, panel)
         _seat(draft, called, panel)
-
-    do(take_in)
+        st.rerun()
 
 
 LISTS = ("traits", "interests")
@@ -438,8 +412,7 @@ def personas_table(house: Courthouse, draft: SetupDraft, case: Case) -> None:
                 st.markdown(_("The panel “{deleted}” is deleted.", deleted=literal(deleted[0])), width="content")
         with st.container(horizontal=True, vertical_alignment="bottom"):
             others = st.button(_("Draw others"), icon=":material/casino:", help=_("Other personas, by another seed."))
-            title = _("Back to those drawn by the seed")
-            back = draft.values[name] and st.button(title, icon=":material/restart_alt:")
+            back = draft.values[name] and st.button(_("Back to those drawn by the seed"), icon=":material/restart_alt:")
         if others or back:
             draft.values[name] = []
             draft.seed += int(others)
@@ -453,7 +426,7 @@ def personas_table(house: Courthouse, draft: SetupDraft, case: Case) -> None:
     background = st.column_config.TextColumn(_("background"), width="medium")
     key, config = draft.key(f"jury-{len(jury)}-{draft.seed}"), heads(table, {"age": age, "background": background})
     height = min(640, 60 + 36 * len(jury))
-    edited = st.data_editor(table, key=key, width="stretch", hide_index=True, height=height, column_config=config)
+    edited = st.data_editor(table, key=key, hide_index=True, height=height, column_config=config)
     rows = edited.to_dict("records")
     for row in rows:
         row["age"] = int(row["age"])
@@ -498,17 +471,14 @@ def graph_editor(draft: SetupDraft, procedure: Procedure, case: Case) -> None:
     nodes = tuple(Node(str(seat), name, None, rank[seat]) for seat, name in enumerate(names))
     block = Graph(nodes, tuple(Edge(str(k), str(j)) for k, j in edges))
     with right:
-        figure = draw_graph(block, procedure.choices, st.context.theme.type or "light")
-        st.plotly_chart(figure, key=draft.key("preview"))
+        st.plotly_chart(draw_graph(block, procedure.choices, theme()), key=draft.key("preview"))
         st.caption(_("Arrows go from a juror to those it follows; the more a juror is followed, the larger it is."))
     with st.expander(_("Edges ({edges})", edges=len(edges)), icon=":material/edit:"):
         seats = [f"{seat + 1} {name}" for seat, name in enumerate(names)]
         table = pd.DataFrame([(seats[k], seats[j]) for k, j in edges], columns=["follower", "followed"])
-        choice = st.column_config.SelectboxColumn(options=seats, required=True)
-        edited = st.data_editor(
-            table, num_rows="dynamic", key=draft.key(f"edges-{len(names)}"), hide_index=True, width="stretch",
-            column_config={"follower": choice, "followed": choice},
-        )  # fmt: skip
+        config = dict.fromkeys(table.columns, st.column_config.SelectboxColumn(options=seats, required=True))
+        key = draft.key(f"edges-{len(names)}")
+        edited = st.data_editor(table, num_rows="dynamic", key=key, hide_index=True, column_config=config)
         pairs = [(seats.index(k), seats.index(j)) for k, j in edited.dropna().itertuples(index=False) if k != j]
         if sorted(set(pairs)) != sorted(edges):
             graph["edges"] = [list(pair) for pair in sorted(set(pairs))]
@@ -531,8 +501,7 @@ def prompts_editor(draft: SetupDraft, procedure: Procedure, case: Case) -> None:
     edits[name] = text
     with st.expander(_("What differs from the shipped text")):
         before, now = shipped[name].splitlines(), text.splitlines()
-        diff = difflib.unified_diff(before, now, "shipped", _("this run"), lineterm="")
-        st.code("\n".join(diff), language="diff")
+        st.code("\n".join(difflib.unified_diff(before, now, "shipped", _("this run"), lineterm="")), language="diff")
     if st.button(_("Back to the shipped text"), icon=":material/restart_alt:"):
         del edits[name]
         draft.renew()

@@ -27,28 +27,8 @@ from tests.openai_server import answer_for
 
 MARK = "canary"
 """Stands in every one, so that a test can see that they were shown."""
-SHORT = (
-    "![canary](H)",
-    "<img src=H onerror=alert(1) alt=canary>",
-    "<script src=H></script>canary",
-    "<script>alert('canary')</script>",
-    "<iframe src=H></iframe>canary",
-    "<link rel=stylesheet href=H>canary",
-    "<style>*{background:url(H)}</style>canary",
-    "<svg onload=alert(1)><image href=H /></svg>canary",
-    '<meta http-equiv=refresh content="0;url=H">canary',
-    "[canary](javascript:alert(1))",
-    '<a href="javascript:alert(1)">canary</a>',
-    '<a href="H" style="list-style-image:url(H)">canary</a>',
-    '<span style="filter:url(H#a);mask:url(H)">canary</span>',
-    "$\\href{H}{canary}\\includegraphics{H}$",
-    '"><img src=H onerror=alert(1)>canary',
-    "</textarea></script></template><img src=H>canary",
-    ":red[![canary](H)]",
-    "&lt;img src=H&gt;canary",
-    "![canary][r]\n\n[r]: H",
-    "`` ![canary](H)",
-)
+SHORT: list[str] = json.loads((Path(__file__).parents[1] / "inputs/canaries.json").read_text())
+"""H stands for the address of each."""
 FIXED = {"sentences": 3, "death_penalty": False, "life_imprisonment": False}
 """Numbers that must fit the setup, or each other."""
 
@@ -129,12 +109,8 @@ def _texts(data: Any) -> Iterator[tuple[Any, str | int]]:
             yield from _texts(part)
 
 
-SAMPLES = {
-    "dispute": "oak-table",
-    "criminal": "criminal-bus-wallet",
-    "document": "interview-surtitles",
-    "labelled": "statement-follows",
-}
+SAMPLES = {"dispute": "oak-table", "criminal": "criminal-bus-wallet"}
+SAMPLES |= {"document": "interview-surtitles", "labelled": "statement-follows"}
 HEARINGS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
     "cyberjurors": ("dispute", {"jury_size": 3, "rounds": 1, "empty_seats": []}),
     "verdict": ("criminal", {"learning": {"on": True}}),

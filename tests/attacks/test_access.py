@@ -1,20 +1,22 @@
 """Every page and its address, and every method of every service, tried as nobody, in each role, and by another than whose a thing is.
 
-What is tried is found in the code. A new page is tried by itself; a new public method of a service fails here until it says what
-access it needs, or it is listed below as one that changes nothing, is opened by a link, or is called by the engine alone.
+What is tried is found in the code. A new public method of a service fails here until it says what access it needs, or is listed.
 """
 
 import ast
 import inspect
+import tomllib
 from collections.abc import Callable, Iterator
 from contextlib import closing, nullcontext
 from contextvars import Context
 from functools import cached_property
+from itertools import product
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from streamlit.testing.v1 import AppTest
 
 from courtroom import Courthouse, CourtroomError, Settings
 from courtroom.access import NOBODY, Access, Account, Forbidden, Resource, Visibility, acts, nobody
@@ -36,99 +38,10 @@ from tests.signing_in import closed_house, person, visit
 PAGES = sorted(path.stem for path in (ROOT / "pages").glob("*.py"))
 BY_LINK = ["audience", "link", "seat"]
 """Pages that a link opens alone."""
-FOR_OWNERS = ["people"]
-FOR_ALL = [name for name in PAGES if name not in (*BY_LINK, *FOR_OWNERS)]
+FOR_ALL = [name for name in PAGES if name not in (*BY_LINK, "people")]
 
-READS: dict[str, str] = {
-    "AccountStore": "arrive budget of_token rings spent",
-    "AnswerStore": "entry of reply request text used",
-    "AsideStore": "audited interviews of samples",
-    "AudienceStore": "arguments at choices counts liked_by likes of voters votes",
-    "Audits": "of plan",
-    "Bell": "trouble",
-    "BesideStore": "of",
-    "Checks": "of plan",
-    "Collection": "all changed get named names_under page parse ready search texts_of version",
-    "Connections": "named",
-    "Capabilities": "found why_not_asked",
-    "Courthouse": "estimate family first_fitting fitting price read record with_people with_stand_in worth",
-    "Datasets": (
-        "columns counts examples info labels left_out lines newest pending problems refused relevance rows "
-        "versions with_media"
-    ),
-    "ExperimentStore": "cells cheaper counts experiment experiments is_driven names_snapshot number page status took under_way",
-    "Imports": "run_job",
-    "InterventionStore": "count of overtaken",
-    "Interventions": "next_setup planned",
-    "Knowledge": "answer bases is_made kept_under of taught_by there using with_memory",
-    "Experiments": "cases estimate resting_on results rows runs settled wait with_controls",
-    "Lessons": "all every of",
-    "Limits": "slowed_to",
-    "ModelPool": "slowed_to",
-    "Library": "case cases is_sample linked name_in_link unreadable",
-    "MarkStore": "all of one reviewers short tags",
-    "MediaStore": "check frames image is_idle names path read sent",
-    "Memory": "due graph recall",
-    "PanelStore": "load names",
-    "Payments": "found of spent",
-    "People": "questions waiting",
-    "MonthlyBudgets": "of of_run",
-    "Repeats": "found sentence",
-    "Recordings": "family of",
-    "RunFiles": "export written",
-    "RunStore": (
-        "asked_at case demand_seen each ended events family_ids incomplete is_driven is_there kin pulse "
-        "recorded retrieval root run runs setup status steering stems_from together under_way"
-    ),
-    "Runner": "do drives interrupted open_calls record settled trouble wait",
-    "SetupStore": "load names",
-    "Snapshots": "all frozen named",
-    "WhatIfs": "as_it_was experiment propose",
-    "IndexFolders": "state",
-    "VectorIndex": "nearest",
-    "WordIndex": "closest",
-}
-"""Methods that change nothing and cost nothing; who sees what is tried elsewhere. `Runner.do` does what others have begun."""
-
-OPENED_BY_A_LINK: dict[str, str] = {"AudienceStore": "argue like vote", "People": "answer open"}
-"""Who has a link's token may do this without an account."""
-
-ENGINE: dict[str, str] = {
-    "AnswerStore": "keep lock take_in",
-    "Asker": "answer finish knows",
-    "AsideStore": "add take_in",
-    "Bell": "close ring",
-    "Batches": "close taking",
-    "BesideStore": "take_in",
-    "Capabilities": "context of sees",
-    "Collection": "add close remove seed warm write",
-    "Courthouse": "close",
-    "SqliteStore": "close each execute is_locked lock row snapshot transaction",
-    "DatasetImports": "close wait",
-    "Datasets": "finished keep_counts",
-    "ExperimentStore": "conclude create lock set_status try_again",
-    "InterventionStore": "add ask_again plan put rewind undo",
-    "KeptBeginnings": "turn",
-    "Knowledge": "close forget_memory learn load make_memory offer take_examples warm",
-    "IndexFolders": "begin_writing client close discard end_writing take",
-    "VectorIndex": "bring_up close",
-    "WordIndex": "bring_up close",
-    "Experiments": "resume_interrupted",
-    "MarkStore": "take_in",
-    "MediaStore": "keep set_aside take",
-    "Limits": "turn",
-    "ModelPool": "answer close warm",
-    "Payments": "put",
-    "People": "ask look withdraw",
-    "CachedEmbedding": "embed",
-    "RunStore": "add begin create died_again end forgive lock say set_control set_status take_in take_out",
-    "Runner": "call close drive end ended release resume_interrupted wake watch",
-    "Writer": "close do end listen put release settled",
-}
-"""No page calls these; what calls them has been asked what access it needs, or is the server itself."""
-
-BEHIND: dict[str, str] = {"Courthouse": "ask", "Knowledge": "restore"}
-"""Do nothing before they call a method that says what it needs; tried below with what they take."""
+KNOWN: dict[str, dict[str, str]] = tomllib.loads((ROOT / "tests/inputs/access.toml").read_text(encoding="utf-8"))
+"""Public methods, by service, that need not say what access they need, by the reason."""
 
 
 @pytest.fixture(scope="module")
@@ -185,15 +98,14 @@ def guarded(house: Courthouse) -> dict[str, Any]:
 
 def test_each_method_says_what_access_it_needs(house: Courthouse) -> None:
     wrong = []
-    known = (READS, OPENED_BY_A_LINK, ENGINE, BEHIND)
     kinds = {kind.__name__: methods(kind) for kind, _ in services(house).values()}
     for kind, found in kinds.items():
-        listed = [name for names in known for name in names.get(kind, "").split()]
+        listed = [name for names in KNOWN.values() for name in names.get(kind, "").split()]
         assert len(listed) == len(set(listed)), kind
         wrong += [f"{kind}.{name}" for name, one in found.items() if hasattr(one, "needs") == (name in listed)]
         wrong += [f"{kind}.{name}" for name in listed if name not in found]
-    assert not wrong, "say what access is needed, with `needs`, or list it in this file"
-    assert {name for names in known for name in names} <= kinds.keys()
+    assert not wrong, "say what access is needed, with `needs`, or list it in tests/inputs/access.toml"
+    assert {name for names in KNOWN.values() for name in names} <= kinds.keys()
 
 
 def test_nobody_does_by_a_service_what_the_role_forbids(house: Courthouse, people: dict[Access, Account]) -> None:
@@ -242,7 +154,7 @@ def test_what_rests_on_the_guard_of_another_is_refused_too(house: Courthouse, pe
 
 
 def test_no_page_calls_what_is_the_engines_alone(house: Courthouse) -> None:
-    engine = {at: ENGINE.get(kind.__name__, "").split() for at, (kind, _) in services(house).items()}
+    engine = {at: KNOWN["engine"].get(kind.__name__, "").split() for at, (kind, _) in services(house).items()}
     called = [
         f"{path.relative_to(ROOT)}:{node.lineno}: {ast.unparse(node)}"
         for path in (ROOT / "app.py", *sorted((ROOT / "pages").rglob("*.py")))
@@ -253,9 +165,18 @@ def test_no_page_calls_what_is_the_engines_alone(house: Courthouse) -> None:
     assert [one for one in called if not one.endswith(".resume_interrupted")] == []  # for the server, as it opens
 
 
-def test_who_has_not_signed_in_comes_to_no_page_and_opens_nothing_by_a_link_made_up(house: Courthouse) -> None:
+def pages_of(who: str) -> Iterator[tuple[str, AppTest]]:
+    """Each page for all, one after the other, as somebody sees it."""
+    app = visit(who)
     for name in FOR_ALL:
-        app = visit("", name)
+        app.switch_page(f"pages/{name}.py").run()
+        assert not app.exception, name
+        yield name, app
+
+
+def test_who_has_not_signed_in_comes_to_no_page(house: Courthouse) -> None:
+    """And opens nothing by a link that was made up."""
+    for name, app in pages_of(""):
         assert [button.label for button in app.button] == ["Sign in"], name
         for kind in ("selectbox", "text_input", "number_input", "toggle", "download_button"):
             assert not app.get(kind), name
@@ -265,25 +186,20 @@ def test_who_has_not_signed_in_comes_to_no_page_and_opens_nothing_by_a_link_made
         assert {button.key for button in app.button} == {"switch-language"}
 
 
-@pytest.mark.parametrize("name", FOR_ALL)
 @pytest.mark.parametrize("access", [Access.LOOK, Access.RUN])
-def test_each_role_sees_each_page_without_a_fault(access: Access, name: str, people: dict[Access, Account]) -> None:
-    visit(access.name.lower(), name)
+def test_each_role_sees_each_page_without_a_fault(access: Access, people: dict[Access, Account]) -> None:
+    assert [name for name, app in pages_of(access.name.lower()) if app.main.children] == FOR_ALL
 
 
-@pytest.mark.parametrize("name", FOR_OWNERS)
-def test_pages_for_owners_are_not_there_for_others(name: str, house: Courthouse, people: dict[Access, Account]) -> None:
-    visit("own", name)
+def test_the_page_for_owners_is_not_there_for_others(people: dict[Access, Account]) -> None:
+    visit("own", "people")
     for who in ("", "none", "look", "run"):
         with pytest.raises(ValueError, match="Could not find"):
-            visit(who, name)
+            visit(who, "people")
 
 
-ADDRESSES = (
-    *(("cases", "case"), ("setup", "setup"), ("setup", "fork"), ("deliberation", "run"), ("deliberation", "at")),
-    *(("knowledge", "part"), ("what_if", "experiment"), ("what_if", "base"), ("compare", "runs"), ("seat", "seat")),
-    *(("audience", "audience"), ("link", "link"), ("link", "public")),
-)
+ADDRESSES = {"cases": "case", "setup": "setup fork", "deliberation": "run at", "what_if": "experiment base"}
+ADDRESSES |= {"knowledge": "part", "compare": "runs", "seat": "seat", "audience": "audience", "link": "link public"}
 """Pages, and what stands behind the question mark in their addresses."""
 
 
@@ -293,20 +209,14 @@ def run(house: Courthouse) -> str:
     return hearing(house, "cyberjurors", jury_size=2, rounds=1).run.id
 
 
-@pytest.mark.parametrize(("page", "field"), ADDRESSES)
-def test_whatever_an_address_says_a_page_stands(page: str, field: str, run: str, people: dict[Access, Account]) -> None:
+@pytest.mark.parametrize("page", ADDRESSES)
+def test_whatever_an_address_says_a_page_stands(page: str, run: str, people: dict[Access, Account]) -> None:
     app = visit("own", "" if page in ("cases", *BY_LINK) else page)
-    for text in (
-        "a\0b",
-        "../../../../etc/passwd",
-        "x" * 2_000_000,
-        ",".join([run] * 2_000),
-        "[" * 100_000,
-        '{"setup": {"jury_size": 1e400, "model": {"extra": {"seed": 1e999}}}}',
-    ):
-        if field == "at":
-            app.query_params["run"] = run
-        app.query_params[field] = text
+    wrong = ["a\0b", "../../../../etc/passwd", "x" * 200_000, ",".join([run] * 500), "[" * 100_000]
+    wrong += ['{"setup": {"jury_size": 1e400, "model": {"extra": {"seed": 1e999}}}}']
+    for field, text in product(ADDRESSES[page].split(), wrong):
+        app.query_params.clear()
+        app.query_params.update({"run": run, "at": text} if field == "at" else {field: text})
         app.run()
         assert not app.exception, text[:40]
         assert app.main.children

@@ -1,6 +1,5 @@
-"""Files of strangers: each is read as what it is, or refused in a sentence that says where; never a traceback.
+"""Files of strangers that are meant to hurt: each is read as what it is, or refused in a sentence that says where.
 
-What any one reader makes of a wrong field is in `tests/test_case_files.py`; here is what is meant to hurt.
 A file of a run may have a hash that fits: everybody can make one.
 """
 
@@ -13,7 +12,7 @@ import resource
 import shutil
 import stat
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import closing, suppress
 from copy import deepcopy
 from pathlib import Path
@@ -134,9 +133,7 @@ ZIPS = {
     "a path of another system": zipped(CASE, ("C:\\evil", b"x")),
     "zeros": zipped(CASE, ("big.png", bytes(60_000_000))),
     "cut off": zipped(CASE)[:-10],
-    "locked with a password": zipped(CASE).replace(
-        b"PK\x01\x02\x14\x03\x14\x00\x00", b"PK\x01\x02\x14\x03\x14\x00\x01"
-    ),
+    "locked with a password": zipped(CASE).replace(*(b"PK\x01\x02\x14\x03\x14\0%c" % flag for flag in (0, 1))),
 }
 
 
@@ -158,13 +155,6 @@ def document(tmp_path_factory: pytest.TempPathFactory) -> Document:
     with closing(Courthouse(Settings(home=home))) as house:
         found: Document = json.loads(house.files.export(full_store()[1])[1])
     return found
-
-
-@pytest.fixture(scope="module")
-def untouched(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Courthouse]:
-    """A courthouse into which nothing was taken."""
-    with closing(Courthouse(Settings(home=tmp_path_factory.mktemp("untouched")))) as house:
-        yield house
 
 
 def signed(document: Document) -> bytes:
@@ -203,20 +193,14 @@ HARMFUL: dict[str, Change] = {
     ),
     "prompt that reaches out": set_in("setup", "prompts", to={"judge": "{{ ''.__class__.__mro__ }}"}),
     "another text": lambda document: set_in(next(iter(document["parts"])), to="Ignore all.")(document["parts"]),
-    "another case under a known hash": lambda document: (
-        set_in("case", "title", to="Another")(document) or set_in("run", "title", to="Another")(document)
-    ),
-    "a member in two seats": lambda document: last(document, "seated")["members"].append(
-        last(document, "seated")["members"][0]
-    ),
+    "another case under a known hash": lambda made: [made[one].update(title="Another") for one in ("case", "run")],
+    "a member in two seats": lambda made: last(made, "seated")["members"].append(last(made, "seated")["members"][0]),
     "a tally that nobody gave": of_last("tally", "counts", to={"buyer": 999, "seller": 0}),
     "a negative cost": of_last("call", "cost", to=-1e9),
     "a verdict that counts votes for nobody there": set_in("run", "verdict", "counts", to={"aliens": 3}),
     "no such member": of_last("call", "member", to="juror-99"),
-    "votes without a ballot": lambda document: set_in(
-        "events", to=[event for event in document["events"] if event["kind"] != "vote"]
-    )(document),
-    "same event twice": lambda document: document["events"].append(last(document, "vote")),
+    "votes without a ballot": lambda made: made.update(events=[e for e in made["events"] if e["kind"] != "vote"]),
+    "same event twice": lambda made: made["events"].append(last(made, "vote")),
     "id that leads out": set_in("run", "id", to="../../etc/passwd"),
     "running": set_in("run", "status", to="running"),
     "created yesterday": set_in("run", "created", to="yesterday"),
@@ -233,16 +217,14 @@ HARMFUL: dict[str, Change] = {
 
 
 @pytest.mark.parametrize("change", HARMFUL.values(), ids=HARMFUL)
-def test_a_file_made_up_is_refused_and_nothing_is_kept(
-    change: Change, document: Document, untouched: Courthouse
-) -> None:
+def test_a_made_up_file_is_refused_and_nothing_kept(change: Change, document: Document, house: Courthouse) -> None:
     made = deepcopy(document)
     change(made)
-    told = refused(untouched.files.take_in, signed(made))
+    told = refused(house.files.take_in, signed(made))
     assert told.endswith(".")
     assert "\n" not in told
     for table in ("runs", "events", "imported_answers", "marks", "payments", "asides", "snapshots"):
-        assert untouched.database.row(f"SELECT count(*) FROM {table}")[0] == 0
+        assert house.database.row(f"SELECT count(*) FROM {table}")[0] == 0
 
 
 RUN = b'{"format": "courtroom-run-2", '
@@ -252,15 +234,11 @@ NO_RUN = (
 )
 
 
-def test_what_is_no_run_is_refused_in_a_sentence(house: Courthouse) -> None:
+def test_what_is_no_run_or_too_large_is_refused(house: Courthouse, monkeypatch: pytest.MonkeyPatch) -> None:
     for data in NO_RUN:
         refused(house.files.take_in, data)
-
-
-def test_a_file_that_is_too_large_is_not_read(house: Courthouse, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(run_file, "MAX_FILE_BYTES", 100)
-    with pytest.raises(CourtroomError, match="are allowed"):
-        house.files.take_in(b" " * 101)
+    assert "are allowed" in refused(house.files.take_in, b" " * 101)
 
 
 EVENT = b'{"at": 1, "kind": "stage-end", "path": "round-1", "stage": "round-1"}'
@@ -279,13 +257,10 @@ def test_a_file_of_too_many_values_takes_no_room(name: str, house: Courthouse) -
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 20 * 1024, "kilobytes"
 
 
-def test_a_list_with_too_many_entries_is_refused(document: Document, house: Courthouse) -> None:
+def test_too_many_entries_and_rings_of_forks_are_refused(document: Document, house: Courthouse) -> None:
     for name, most in run_file.MAX_ENTRIES.items():
         with pytest.raises(CourtroomError, match=f"{name}” has .* entries; .* are allowed"):
             house.files.take_in(signed({**document, name: [{}] * (most + 1)}))
-
-
-def test_runs_that_are_forks_of_each_other_are_refused(document: Document, house: Courthouse) -> None:
     one, other = deepcopy(document), deepcopy(document)
     one["run"] |= {"id": "one", "parent": "other"}
     other["run"]["id"] = "other"
@@ -365,7 +340,8 @@ def test_no_link_and_no_path_is_followed_out_of_its_folder(tmp_path: Path) -> No
     assert [part.name for part in parts(folder)] == ["a.jsonl", "c.jsonl"]
     (tmp_path / "secret.png").write_bytes(b"\x89PNG\r\n\x1a\n")
     (folder / "photo.png").symlink_to(tmp_path / "secret.png")
-    for name in ("photo.png", "../secret.png", str(tmp_path / "secret.png")):
+    encoded = ("%2e%2e/secret.png", "..\\SECRET.png", "%2e%2e%5csecret.png")
+    for name in ("photo.png", "../secret.png", str(tmp_path / "secret.png"), *encoded):
         (folder / "case.json").write_text(json.dumps(dispute(evidence=[photo(name)])))
         with suppress(CaseError):
             assert read_folder(folder).files == {}

@@ -1,4 +1,4 @@
-"""No key leaves: every key is a canary, and it is looked for everywhere but in the one header where it belongs."""
+"""No key leaves: each is a canary, looked for everywhere but in its one header; and what comes from others says nothing of where it goes."""
 
 import base64
 import json
@@ -12,30 +12,35 @@ from typing import Any
 from urllib.parse import quote
 
 import pytest
+from pydantic import ValidationError
+from streamlit.testing.v1 import AppTest
 
-from courtroom import Courthouse, CourtroomError, Settings, report
+from courtroom import Courthouse, CourtroomError, ModelSpec, Settings, report
+from courtroom.__main__ import app as shell
+from courtroom.declarations.changes import changed
+from courtroom.engine.interventions import ChangeSetup
 from courtroom.engine.run import Control
 from courtroom.media.store import MediaStore
 from courtroom.models import failures
-from courtroom.models.connections import Connection, Connections
-from courtroom.models.keys import KEYS, NO_KEY, scrubbed, typed_name
+from courtroom.models.keys import KEYS, NO_KEY, PROVIDERS, scrubbed, typed_name
 from courtroom.models.pool import ModelPool
-from courtroom.models.providers import PROVIDERS
 from courtroom.models.request import Reply, Request, Watch
+from courtroom.models.route import Connection, Connections
 from courtroom.procedures import PROCEDURES
+from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
 from tests.attacks.trap import Trap
+from tests.conftest import LeftThisMachine
 from tests.driving import drive
-from tests.pages import heard, page
+from tests.pages import ROOT, heard, house, opened_at, page, ran
+from tests.samples import sample
 from tests.say import question
-from tests.test_contract import sample
 from tests.toy import Bench, Scripted, ToySetup
 
+__all__ = ["house"]  # a fixture
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning:chromadb.*", "ignore::ResourceWarning")
 
 MARK = "CANARY7f3"
-NAMES = sorted(
-    {name for provider in PROVIDERS.values() for name in provider.keys} | {"MADE_UP_SECRET", "AWS_SECRET_ACCESS_KEY"}
-)
+NAMES = sorted({"MADE_UP_SECRET", "AWS_SECRET_ACCESS_KEY"}.union(*(provider.keys for provider in PROVIDERS.values())))
 CANARIES = {name: f"{MARK}/+{number:02d}&{name.lower()}" for number, name in enumerate(NAMES)}
 IN_BASE64 = [base64.b64encode(bytes(n) + MARK.encode())[(0, 2, 3)[n] : -4] for n in range(3)]
 FORMS = [MARK.encode(), MARK.encode().hex().encode(), *IN_BASE64, quote(MARK, safe="").encode()]
@@ -86,9 +91,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 @pytest.mark.parametrize(
     ("name", "way"), [*((name, "echo") for name in PROCEDURES), ("cyberjurors", "errors"), ("juris", "redirects")]
 )
-def test_a_procedure_leaves_the_key_in_one_header_and_nowhere_else(
-    name: str, way: str, home: Path, away: Trap, monkeypatch: pytest.MonkeyPatch, capfd: Any
-) -> None:
+def test_a_key_is_in_one_header_only(name: str, way: str, home: Path, away: Trap, monkeypatch: Any, capfd: Any) -> None:
     small = {"jury_size": 3, "examination": "shared", "rounds": 1, "instances": 1, "longest": 3, "hearings": 1}
     procedure = PROCEDURES[name]
     fields = procedure.setup.model_fields
@@ -126,9 +129,10 @@ def test_no_page_shows_the_key(house: Courthouse, monkeypatch: pytest.MonkeyPatc
 
 
 @pytest.mark.parametrize("provider", PROVIDERS)
-async def test_a_provider_gets_its_own_key_alone_and_sends_it_no_further(
+async def test_a_provider_gets_its_own_key_alone(
     provider: str, tmp_path: Path, away: Trap, monkeypatch: pytest.MonkeyPatch, caplog: Any, capfd: Any
 ) -> None:
+    """And sends it no further."""
     caplog.set_level(logging.DEBUG, "courtroom")
     known = PROVIDERS[provider]
     own = CANARIES[known.keys[0]]
@@ -163,6 +167,14 @@ async def test_an_id_never_says_who_is_asked(tmp_path: Path, monkeypatch: pytest
         assert "evil" not in str(looked_up)
 
 
+@pytest.mark.parametrize("host", ["192.0.2.1", "localhost.example"])
+def test_no_test_reaches_another_machine(host: str, nothing_leaves_this_machine: list[str]) -> None:
+    with pytest.raises(LeftThisMachine):
+        socket.create_connection((host, 80))
+    assert nothing_leaves_this_machine == [host]
+    nothing_leaves_this_machine.clear()
+
+
 async def test_a_provider_without_a_key_is_given_no_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in PROVIDERS["groq"].keys:
         monkeypatch.delenv(name)
@@ -187,6 +199,9 @@ async def test_a_connections_key_goes_to_its_address_before_a_typed_one(way: str
         for name in listed:
             told = await asked(tmp_path, question(connection=name, attempts=1), at=Connections(listed))
             assert canaries_in(told) == []
+    keys = {question(connection=name).key for name in ("", "lab", "other")}
+    keys |= {replace(question(), address=address).key for address in ("http://a/v1", "http://b/v1")}
+    assert len(keys) == 5, "two servers with one model's name share no answer"
     wanted = [f"{MARK}-of-the-lab", f"{MARK}-own", CANARIES["MADE_UP_SECRET"]]
     assert [sent.headers["authorization"] for sent in trap.seen] == [f"Bearer {key}" for key in wanted]
     assert not any(canaries_in(sent.without("authorization")) for sent in trap.seen)
@@ -201,12 +216,6 @@ async def test_what_streams_in_shows_no_part_of_a_key(tmp_path: Path, monkeypatc
     assert len(shown) > 10
     starts = [form[:8] for form in FORMS]
     assert not any(start in text.encode() for text in shown for start in starts)
-
-
-def test_two_servers_with_one_models_name_share_no_answer() -> None:
-    keys = {question(connection=name).key for name in ("", "lab", "other")}
-    keys |= {replace(question(), address=address).key for address in ("http://a/v1", "http://b/v1")}
-    assert len(keys) == 5
 
 
 async def test_a_forgotten_key_is_scrubbed_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: Any) -> None:
@@ -252,15 +261,20 @@ def bench(tmp_path: Path) -> Iterator[Bench]:
 MINE, YOURS = {"OPENAI_API_KEY": "mine-123456"}, {"OPENAI_API_KEY": "yours-123456"}
 
 
-@pytest.mark.parametrize("yours", [{}, YOURS], ids=["nothing typed", "another key"])
-def test_a_typed_key_is_not_spent_by_whoever_goes_on(bench: Bench, yours: dict[str, str]) -> None:
-    run = bench.start(ToySetup(rounds=2))
-    bench.runner.step(run, MINE)
-    bench.runner.wait(run, 10)
-    assert bench.model.spent == [MINE] * 3
-    bench.runner.step(run, yours)
-    bench.runner.wait(run, 10)
-    assert bench.model.spent == [MINE] * 3 + [yours] * 3
+def test_a_typed_key_is_not_spent_by_whoever_goes_on(bench: Bench) -> None:
+    """With nothing typed, with another key, or by way of another server."""
+    runs = [bench.start(ToySetup(rounds=2), seed=seed) for seed in range(3)]
+    for run, yours in zip(runs, ({}, YOURS), strict=False):
+        for keys in (MINE, yours):
+            bench.runner.step(run, keys)
+            bench.runner.wait(run, 10)
+    assert bench.model.spent == [MINE] * 3 + [{}] * 3 + [MINE] * 3 + [YOURS] * 3
+    bench.runner.go(runs[2], Control(upto=0), MINE)
+    bench.runner.wait(runs[2], 10)
+    with closing(bench.new_runner()) as other:
+        other.go(runs[2], keys=YOURS)
+        other.wait(runs[2], 10)
+    assert bench.model.spent[12:] == [MINE] * 3 + [{}] * 3
 
 
 def test_a_typed_key_is_forgotten_with_an_intervention_a_stop_and_the_end(bench: Bench) -> None:
@@ -291,11 +305,159 @@ def test_who_starts_a_run_that_has_just_ended_starts_it_anew(bench: Bench, monke
     assert bench.model.spent == [MINE] * 3 + [YOURS] * 3
 
 
-def test_a_typed_key_is_not_spent_by_way_of_another_server(bench: Bench) -> None:
-    run = bench.start(ToySetup(rounds=2))
-    bench.runner.go(run, Control(upto=0), MINE)
-    bench.runner.wait(run, 10)
-    with closing(bench.new_runner()) as other:
-        other.go(run, keys=YOURS)
-        other.wait(run, 10)
-    assert bench.model.spent == [MINE] * 3 + [{}] * 3
+THERE = "http://127.0.0.1:9/v1"
+
+HOSTILE: list[dict[str, Any]] = json.loads((ROOT / "tests/inputs/hostile_specs.json").read_text(encoding="utf-8"))
+"""Models that would be asked elsewhere, or otherwise than a setup may say."""
+FEW = [{"extra": {"api_base": THERE}}, {"id": f"oobabooga/{THERE}"}, {"id": "openai/any", "connection": THERE}]
+
+
+def one_sentence(error: Exception) -> bool:
+    told = str(error)
+    return 0 < len(told) < 400 and "\n" not in told and "Traceback" not in told
+
+
+def hostile_setup(spec: dict[str, Any]) -> dict[str, Any]:
+    return {"model": {**ModelSpec().model_dump(), **spec}}
+
+
+@pytest.mark.parametrize("spec", HOSTILE, ids=lambda spec: json.dumps(spec)[:70])
+def test_a_setup_says_nothing_of_where_a_key_goes(spec: dict[str, Any]) -> None:
+    for given in ({"model": spec}, {"roles": {"juror": spec}}, {"members": {"juror": spec}}):
+        with pytest.raises(ValidationError):
+            CyberJurorsSetup.model_validate(given)
+
+
+@pytest.mark.parametrize("spec", FEW, ids=["address", "id", "connection"])
+def test_shell_and_intervention_refuse_it(spec: dict[str, Any], house: Courthouse, tmp_path: Path, capfd: Any) -> None:
+    run = heard(house, jury_size=2, rounds=1, examination="shared")
+    actions = tmp_path / "interventions.json"
+    actions.write_text(json.dumps([{"kind": "change", "key": "model", "value": spec}]))
+    setting = f"model={json.dumps(spec)}"
+    for words in (
+        ["run", "oak-table", "--set", setting],
+        ["fork", run, "--set", setting, "--from", "round 1"],
+        ["fork", run, "--intervene", str(actions)],
+        ["what-if", run, "--vary", f"model=[{json.dumps(spec)}]"],
+    ):
+        with pytest.raises(CourtroomError) as refused:
+            shell(words, standalone_mode=False)
+        assert one_sentence(refused.value), words
+    assert canaries_in("".join(capfd.readouterr())) == []
+    run = house.new_run("cyberjurors", house.library.case("oak-table"), CyberJurorsSetup(jury_size=2), 0)
+    *_, (name, value) = spec.items()
+    changes = {"model": spec, f"model.{name}": value, "roles.juror": spec, "members.juror-01": spec}
+    for key, given in changes.items():
+        with pytest.raises(CourtroomError) as refused:
+            house.interventions.intervene(run, ChangeSetup(key=key, value=given))
+        assert one_sentence(refused.value)
+    assert house.store.interventions.of(run) == ()
+    # And a connection that is not there stops the run.
+    missing = {"id": "openai/any", "connection": "OPENAI_API_KEY", "vision": "no"}
+    row = house.store.run(heard(house, jury_size=2, model=missing))
+    assert row.status == "failed"
+    assert row.reason.startswith("There is no connection “OPENAI_API_KEY” on this server.")
+
+
+def setup_page(link: object = None, section: str = "Settings") -> AppTest:
+    query = {} if link is None else {"setup": link if isinstance(link, str) else json.dumps(link)}
+    return opened_at("setup", {"setup_section": section}, **query)
+
+
+def button(app: AppTest, label: str) -> Any:
+    return next((one for one in app.button if one.label == label), None)
+
+
+LINKS = (
+    {"setup": hostile_setup(FEW[0])},
+    *("{", '{"setup": []}', '{"seed": -1}', "[" * 100_000),
+    {"setup": {"prompts": {"judge": "x" * 500_000}}},
+)
+
+
+def test_a_hostile_link_or_saved_setup_is_refused_in_a_sentence_and_changes_nothing(house: Courthouse) -> None:
+    plain = CyberJurorsSetup().model_dump(mode="json")
+    for link in LINKS:
+        app = setup_page(link)
+        assert [error.value for error in app.error if "The setup in this link is not used" in error.value]
+        assert app.session_state["drafts"]["cyberjurors"].values == plain
+        assert button(app, "Use these settings") is None
+    house.setups.save("nice", {"procedure": "cyberjurors", "seed": 0, "setup": hostile_setup(FEW[0])})
+    house.setups.save("odd", {"procedure": "cyberjurors", "setup": [1]})
+    app = setup_page(section="Save and share")
+    for name in ("nice", "odd"):
+        ran(app.button(key=f"load-{name}").click())
+        assert app.error
+        assert app.session_state["drafts"]["cyberjurors"].values == plain
+
+
+def test_what_a_link_changes_is_shown_before_anything_can_be_started(house: Courthouse) -> None:
+    changes = {"rounds": 2, **hostile_setup({"id": "openai/dear"})}
+    link = {"procedure": "cyberjurors", "seed": 7, "setup": changes}
+    app = setup_page(link)
+    assert "This link changes 3 settings" in "".join(one.value for one in app.markdown)
+    shown = {row["setting"]: (row["before"], row["after"]) for row in app.dataframe[0].value.to_dict("records")}
+    assert shown["Seed"] == ("0", "7")
+    assert shown["Model"] == ("offline", "openai/dear")
+    assert button(app, "Start").disabled
+    assert button(app, "Start step by step").disabled
+    button(app, "Use the defaults").click().run()
+    assert not button(app, "Start").disabled
+    assert app.session_state["drafts"]["cyberjurors"].values == CyberJurorsSetup().model_dump(mode="json")
+    again = setup_page(link)
+    button(again, "Use these settings").click().run()
+    assert again.session_state["drafts"]["cyberjurors"].values["model"]["id"] == "openai/dear"
+    assert not button(again, "Start").disabled
+    assert house.store.runs() == []
+
+
+def test_an_old_run_with_an_address_in_it_is_shown_as_it_was_and_not_driven(house: Courthouse) -> None:
+    with Trap() as trap:
+        run = house.new_run("cyberjurors", house.library.case("oak-table"), CyberJurorsSetup(jury_size=2), 0)
+        db, spec = house.database.connection, {"id": "openai/any", "extra": {"api_base": trap.url}, "vision": "no"}
+        stored = json.loads(db.execute("SELECT setup FROM runs WHERE id = ?", (run,)).fetchone()["setup"])
+        old = json.dumps({**stored, "model": spec})
+        db.execute("UPDATE runs SET setup = ? WHERE id = ?", (old, run))
+        assert house.record(run).setup.model.extra == {"api_base": trap.url}
+        page("deliberation", {"run": run})
+        for _ in range(2):  # the second time with what the first one put on record
+            drive(house, run)
+            row = house.store.run(run)
+            assert row.status == "failed"
+            assert row.reason.startswith("openai/any is not asked: “api_base” can't be given in a setup")
+        record = house.record(run)
+        assert trap.url in report.as_json(record, house.answers)
+        assert house.store.status(drive(house, house.fork(run, record.setup))) == "failed"
+        mended = changed(record.setup, {"model": {"id": "offline"}})
+        assert house.store.status(drive(house, house.fork(run, mended))) == "done"
+    assert trap.seen == []
+
+
+OPENAI = '[connections.lab]\nprovider = "openai"\n'
+FILES = (
+    "not = [toml",
+    OPENAI,
+    f'{OPENAI}address = "ftp://x"\nkey = "s3cret-of-lab"',
+    f'{OPENAI}address = "http://u:s3cret-of-lab@x/v1"',
+    '[connections.lab]\nprovider = "bedrock"\naddress = "http://x/v1"',
+    f'{OPENAI}address = "http://x/v1"\nkye = "s3cret-of-lab"',
+)
+
+
+def test_connections_are_read_or_refused_without_their_keys(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "connections.toml"
+    for text in FILES:
+        path.write_text(text)
+        with pytest.raises(CourtroomError) as refused:
+            Connections.read(path)
+        assert one_sentence(refused.value)
+        assert "s3cret" not in str(refused.value)
+    lab = {"provider": "openai", "address": "http://lab/v1", "key_from": "LAB_KEY"}
+    path = tmp_path / "c.json"
+    path.write_text(json.dumps({"connections": {"lab": lab}}))
+    own = {"provider": "ollama", "address": "http://own:11434", "key": "k-123456"}
+    secrets = {"own": own, "sql": {"url": "sqlite://"}}
+    monkeypatch.setenv("LAB_KEY", "l-123456")
+    found = Connections.read(path, secrets)
+    assert {name: one.secret for name, one in found.items()} == {"own": "k-123456", "lab": "l-123456"}
+    assert "k-123456" not in repr(found["own"])

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from timeit import timeit
-from typing import Any, ClassVar
+from typing import Any
 
 import pytest
 from aiohttp import web
@@ -22,8 +22,8 @@ from courtroom.engine.events import Called
 from courtroom.media.store import MediaStore
 from courtroom.models import failures
 from courtroom.models.card import load
-from courtroom.models.errors import ModelError
 from courtroom.models.pool import ModelPool
+from courtroom.models.request import ModelError
 from tests.attacks.hostile_server import ATTACKS, LATE, USAGE, Attack, HostileServer, say
 from tests.openai_server import OpenAIServer, _completion
 from tests.say import ask, question, there
@@ -51,11 +51,12 @@ def slug(name: str) -> str:
 
 @dataclass
 class Heard:
-    """All runs: by attack, and whether answers stream; those where all members have the hostile model apart."""
+    """All runs: by attack, and whether answers stream."""
 
     server: HostileServer
     runs: dict[tuple[str, bool], Record] = field(default_factory=dict)
     lost: dict[str, Record] = field(default_factory=dict)
+    """Those where all members have the hostile model; one for each reason."""
     pauses: list[float] = field(default_factory=list)
     """Seconds of its own work between two turns of the engine's loop, whatever else the machine does."""
     million: float = 0.0
@@ -91,14 +92,15 @@ def heard(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Heard]:
 
 
 def hear_all(found: Heard, folder: Path, streams: bool) -> None:
-    """One run an attack where one member meets it, and where answers come whole one where all do; all at once."""
+    """One run an attack where one member meets it, and, where answers come whole, those where all do; all at once."""
     bench = Bench(folder, online=ModelPool(MediaStore(folder)), streaming=streams)
     bench.runner.watch(turn(found.pauses))
     started: dict[str, tuple[Any, Any]] = {}
     plain = ToySetup(rounds=1, quorum=0.5, model=GOOD)
+    one_of_each = {attack.error: name for name, attack in ATTACKS.items() if attack.error and not streams}
     for name, attack in ATTACKS.items():
         meet: list[Any] = [(found.runs, (name, streams), {"members": {BAD: spec(name, attack, streams)}})]
-        if attack.error and not streams:
+        if name in one_of_each.values():
             meet.append((found.lost, name, {"model": spec(name, attack, "all")}))
         for records, key, change in meet:
             run = bench.store.create("toy", CASE, plain.model_copy(update=change), 0)
@@ -121,9 +123,8 @@ async def turn(pauses: list[float]) -> None:
 
 @pytest.mark.parametrize("streams", [False, True], ids=["whole", "streamed"])
 @pytest.mark.parametrize("name", ATTACKS)
-def test_one_member_is_affected_at_most_the_run_says_why_and_counts_what_was_paid(
-    name: str, streams: bool, heard: Heard
-) -> None:
+def test_one_member_is_affected_and_the_run_says_why(name: str, streams: bool, heard: Heard) -> None:
+    """And it counts what was paid."""
     attack, record, called = ATTACKS[name], heard.runs[name, streams], heard.called(name, streams)
     assert record.run.status == "done", record.run.reason
     assert record.run.verdict.outcome == "buyer"
@@ -145,19 +146,18 @@ def test_one_member_is_affected_at_most_the_run_says_why_and_counts_what_was_pai
     assert called.cost is None or called.cost >= 0
 
 
-def test_where_all_members_meet_it_the_run_stops_with_a_plain_sentence(heard: Heard) -> None:
+def test_where_all_members_meet_it_the_run_stops_and_the_loop_goes_on(heard: Heard) -> None:
+    """With a plain sentence; and memory stays small under all of it."""
     assert heard.lost
     for name, record in heard.lost.items():
         assert (record.run.status, record.failed) == ("failed", 3), name
         assert "Only 0 of 3 members could vote" in record.run.reason
-
-
-def test_the_loop_goes_on_and_memory_stays_small_under_all_of_it(heard: Heard) -> None:
     assert max(heard.pauses) < 100 * heard.million
     assert heard.grown < 2**29
 
 
-def test_an_answer_that_was_cut_is_asked_for_with_more_room_and_not_told_to_be_shorter(heard: Heard) -> None:
+def test_a_cut_answer_is_asked_for_with_more_room(heard: Heard) -> None:
+    """And not told to be shorter."""
     asked = heard.server.bodies[f"{slug('cut at the longest answer')}+False"]
     assert [body["max_tokens"] for body in asked] == [64, 128, 256]
     assert len({str(body["messages"]) for body in asked}) == 1
@@ -169,43 +169,37 @@ async def unencrypted(reader: asyncio.StreamReader, writer: asyncio.StreamWriter
     writer.close()
 
 
-@pytest.mark.parametrize(("scheme", "listens"), [("http", False), ("https", False), ("https", True)])
-async def test_a_server_that_is_not_there_or_not_encrypted_as_its_address_promises_is_told_from_one_that_fails(
-    scheme: str, listens: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async with await asyncio.start_server(unencrypted, "127.0.0.1", 0) as server:
-        monkeypatch.setenv("OPENAI_API_BASE", f"{scheme}://127.0.0.1:{server.sockets[0].getsockname()[1]}/v1")
-        if not listens:
-            server.close()
-        with pytest.raises(ModelError, match="could not be reached"):
-            await ModelPool(MediaStore(tmp_path)).answer(question(attempts=1))
+async def test_an_absent_or_unencrypted_server_could_not_be_reached(tmp_path: Path, monkeypatch: Any) -> None:
+    """Where its address promises encryption; it is told from one that fails."""
+    for scheme, listens in (("http", False), ("https", False), ("https", True)):
+        async with await asyncio.start_server(unencrypted, "127.0.0.1", 0) as server:
+            monkeypatch.setenv("OPENAI_API_BASE", f"{scheme}://127.0.0.1:{server.sockets[0].getsockname()[1]}/v1")
+            if not listens:
+                server.close()
+            with pytest.raises(ModelError, match="could not be reached"):
+                await ModelPool(MediaStore(tmp_path)).answer(question(attempts=1))
 
 
-@pytest.mark.parametrize(
-    ("told", "seconds"),
-    [
-        *(("Fri, 31 Dec 9999 23:59:59 GMT", 60.0), ("Sat, 99 Foo 2026", -1), ("Wed, 21 Oct 2015 07:28:00 GMT", -1)),
-        *(("2", 2.0), ("1e308", 60.0), ("nan", -1), ("-5", -1), ("soon", -1)),
-    ],
-)
-def test_when_to_come_again_is_taken_within_reason(told: str, seconds: float, monkeypatch: pytest.MonkeyPatch) -> None:
-    class Busy(Exception):
-        litellm_response_headers: ClassVar = {"retry-after": told}
+WAITS = {"Fri, 31 Dec 9999 23:59:59 GMT": 60.0, "Sat, 99 Foo 2026": -1, "Wed, 21 Oct 2015 07:28:00 GMT": -1}
+WAITS |= {"2": 2.0, "1e308": 60.0, "nan": -1, "-5": -1, "soon": -1}
 
+
+@pytest.mark.parametrize("told", WAITS)
+def test_when_to_come_again_is_taken_within_reason(told: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    busy = Exception()
+    busy.litellm_response_headers = {"retry-after": told}  # type: ignore[attr-defined]
     monkeypatch.setattr(failures, "backoff_s", lambda number: -1)
     monkeypatch.setattr(failures, "LONGEST_WAIT_S", 60.0)
-    assert failures.Attempts(ModelSpec(id="openai/busy")).pause_s(Busy()) == seconds
+    assert failures.Attempts(ModelSpec(id="openai/busy")).pause_s(busy) == WAITS[told]
 
 
-async def test_money_told_by_calls_that_failed_counts(tmp_path: Path) -> None:
-    with HostileServer({"dear": say(None, usage={**USAGE, "cost": 0.5})}) as server:
+async def test_what_failed_calls_cost_counts_and_comes_with_the_error(tmp_path: Path) -> None:
+    modes = {"dear": say(None, usage={**USAGE, "cost": 0.5}), "endless": say("buyer " * 2_000)}
+    with HostileServer(modes) as server:
         reply = await ask(server, tmp_path, lambda text: None, id="openai/dear", attempts=2)
+        with pytest.raises(ModelError) as caught:
+            await ask(server, tmp_path, id="openai/endless", attempts=2, max_tokens=16)
     assert (reply.attempts, reply.cost, reply.usage.prompt) == (2, 1.0, 22)
-
-
-async def test_what_was_paid_for_calls_that_all_failed_comes_with_the_error(tmp_path: Path) -> None:
-    with HostileServer({"endless": say("buyer " * 2_000)}) as server, pytest.raises(ModelError) as caught:
-        await ask(server, tmp_path, id="openai/endless", attempts=2, max_tokens=16)
     assert (caught.value.paid.usage.completion, caught.value.paid.attempts) == (USAGE["completion_tokens"], 1)
 
 

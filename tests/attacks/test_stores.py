@@ -1,23 +1,35 @@
-"""Stores that are newer, odd, damaged, or where they may not be: one sentence, no traceback, and nothing is written to them."""
+"""Stores that are newer, odd, damaged, or where they may not be, and backups put back: one sentence, and all of it is there, or nothing changed."""
 
 import ctypes
+import errno
 import os
 import random
 import re
 import shutil
+import signal
 import sqlite3
 from collections.abc import Callable
 from contextlib import closing
+from itertools import count
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from courtroom import Settings, __version__
+from courtroom import Courthouse, Settings, __version__
+from courtroom import film as films
+from courtroom.errors import MediaError, StoreError
+from courtroom.film.film import film
+from courtroom.film.picture import Painter
+from courtroom.shell.options import write
 from courtroom.store.schema import REVISION
+from courtroom.text.files import replacing
+from courtroom.upkeep import backup
 from courtroom.upkeep.doctor import examine
 from courtroom.upkeep.stored_rows import READERS
 from tests import forks
-from tests.full_store import STORE, as_before, full_store
+from tests.driving import drive
+from tests.full_store import SMALL, STORE, as_before, full_store
 from tests.pages import page
 
 Attack = Callable[[Path], object]
@@ -110,16 +122,13 @@ def test_an_unusable_store_is_refused_and_left(attack: Attack, why: str, home: P
     assert before == (store.read_bytes() if store.is_file() else b"")
 
 
-def test_an_empty_file_becomes_a_store(tmp_path: Path, shell: Shell) -> None:
+def test_an_empty_file_becomes_a_store_and_no_file_a_folder(tmp_path: Path, shell: Shell) -> None:
     (tmp_path / STORE).touch()
     assert shell(tmp_path, "runs") == (0, "", "")
     deep = tmp_path / "not" / "there" / "yet"
     assert shell(deep, "runs") == (0, "", "")
     with closing(sqlite3.connect(deep / STORE)) as db:
         assert db.execute("SELECT version, revision FROM written_by").fetchall() == [(__version__, REVISION)]
-
-
-def test_a_file_where_a_folder_should_be_is_told(tmp_path: Path, shell: Shell) -> None:
     (tmp_path / "file").write_text("")
     for home in (tmp_path / "file", tmp_path / "file" / "below"):
         code, _, err = shell(home, "runs")
@@ -154,12 +163,9 @@ def test_a_home_that_may_not_be_written_is_told(home: Path, rights: int) -> None
     assert (doctor.returncode, doctor.stderr, "WRONG\tfolder" in doctor.stdout) == (1, "", True)
     assert (done.returncode, done.stdout) == (1, "")
     assert re.search("can't be .* set COURTROOM_HOME", one_sentence(done.stderr))
-
-
-def test_a_home_that_can_not_be_made_is_told(tmp_path: Path) -> None:
-    os.chmod(tmp_path, 0o555)
-    done = without_rights(tmp_path / "new" / "home", "runs")
-    os.chmod(tmp_path, 0o755)
+    os.chmod(home, 0o555)
+    done = without_rights(home / "new" / "home", "runs")
+    os.chmod(home, 0o755)
     assert (done.returncode, "can't be made" in one_sentence(done.stderr)) == (1, True)
 
 
@@ -253,3 +259,174 @@ def test_a_bad_row_hides_no_other_and_is_set_aside(spoiled: set[str], home: Path
     assert shell(home, "doctor", "--mend")[0] == 0
     assert list(home.glob("set-aside-*.json"))
     assert all(finding.state == "fine" for finding in examine(Settings(home=home)))
+
+
+ENDINGS = ("-wal", "-shm")
+
+
+@pytest.fixture
+def good(tmp_path: Path) -> Path:
+    """A backup of two runs."""
+    file = tmp_path / "good.zip"
+    backup.write(Settings(home=full_store()[0]), file)
+    return file
+
+
+def runs(home: Path) -> list[str]:
+    with closing(Courthouse(Settings(home=home))) as house:
+        return [run.id for run in house.store.runs()]
+
+
+def hears(home: Path) -> None:
+    """Put a run on record, and die as a server does that is killed."""
+    house = Courthouse(Settings(home=home))
+    drive(house, house.new_run("cyberjurors", house.library.case("oak-table"), SMALL, 7))
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+@pytest.fixture
+def killed(tmp_path: Path) -> Path:
+    """A home whose server was killed: its last writes are in the log only."""
+    home = tmp_path / "home"
+    with forks.Fork(hears, home) as server:
+        assert server.finish().returncode == -signal.SIGKILL
+    assert (home / f"{STORE}-wal").stat().st_size > 0
+    return home
+
+
+def test_a_backup_beside_a_left_log_is_refused(killed: Path, good: Path, tmp_path: Path, shell: Shell) -> None:
+    away = tmp_path / "away"
+    away.mkdir()
+    (killed / STORE).rename(away / STORE)
+    before = {ending: (killed / f"{STORE}{ending}").read_bytes() for ending in ENDINGS}
+    code, _, err = shell(killed, "backup", str(good), "--restore")
+    assert code == 1
+    assert all(f"{STORE}{ending}" in one_sentence(err) for ending in ENDINGS)
+    assert shell(killed, "runs")[0] == 1, "a program that begins here makes no store over the log"
+    with pytest.raises(StoreError, match="the last writes"):
+        Courthouse(Settings(home=killed))
+    (told,) = [one.sentence for one in examine(Settings(home=killed), mend=True) if one.state == "wrong"]
+    assert f"{STORE}-wal" in told
+    (killed / STORE).touch()
+    with pytest.raises(StoreError, match="the last writes"):
+        Courthouse(Settings(home=killed))  # nor is it deleted beside a store that was emptied
+    (killed / STORE).unlink()
+    assert before == {ending: (killed / f"{STORE}{ending}").read_bytes() for ending in ENDINGS}
+    for ending in ENDINGS:
+        (killed / f"{STORE}{ending}").rename(away / f"{STORE}{ending}")
+    assert shell(killed, "backup", str(good), "--restore")[0] == 0
+    assert runs(killed) == runs(full_store()[0])
+    assert len(runs(away)) == 1, "what was moved together opens with its last writes"
+    assert {one.state for one in examine(Settings(home=killed))} == {"fine"}
+
+
+@pytest.mark.parametrize("ending", ["-wal", "-shm", "-journal"])
+def test_each_kind_of_log_alone_is_refused(ending: str, good: Path, tmp_path: Path) -> None:
+    log = tmp_path / "home" / f"{STORE}{ending}"
+    log.parent.mkdir()
+    log.write_bytes(b"left")
+    with pytest.raises(StoreError, match=ending):
+        backup.restore(Settings(home=tmp_path / "home"), good)
+    assert [(path.name, path.read_bytes()) for path in log.parent.iterdir()] == [(log.name, b"left")]
+
+
+def meanwhile(act: Callable[[], object], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have this happen while a restore puts media in place."""
+    real = backup._put_back_media
+
+    def put(settings: Settings, folder: Path) -> None:
+        real(settings, folder)
+        act()
+
+    monkeypatch.setattr(backup, "_put_back_media", put)
+
+
+def test_a_server_begun_in_a_restore_is_refused(good: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    home = tmp_path / "home"
+    begun = []
+    meanwhile(lambda: begun.append(forks.run("runs")), monkeypatch)
+    monkeypatch.setenv("COURTROOM_HOME", str(home))
+    backup.restore(Settings(home=home), good)
+    assert begun[0].returncode == 1
+    assert "A backup is being put back into" in one_sentence(begun[0].stderr)
+    assert runs(home) == runs(full_store()[0])
+
+
+@pytest.mark.parametrize("links", [True, False])
+def test_a_store_that_appears_in_a_restore_stays(links: bool, good: Path, tmp_path: Path, monkeypatch: Any) -> None:
+    home, other = tmp_path / "home", tmp_path / "other"
+    Courthouse(Settings(home=other)).close()
+    meanwhile(lambda: shutil.copy(other / STORE, home / STORE), monkeypatch)
+    if not links:
+        monkeypatch.setattr(os, "link", unable)
+    with pytest.raises(StoreError, match="has a store already"):
+        backup.restore(Settings(home=home), good)
+    assert (home / STORE).read_bytes() == (other / STORE).read_bytes()
+
+
+def unable(*names: object) -> None:
+    raise OSError(errno.EPERM, "Operation not permitted")
+
+
+def test_a_disk_without_links_takes_a_backup(good: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "link", unable)
+    backup.restore(Settings(home=tmp_path / "home"), good)
+    (tmp_path / "home" / ".restore-left").mkdir()
+    assert runs(tmp_path / "home") == runs(full_store()[0]), "what a killed restore left stops no server"
+
+
+OLD = b"the old file"
+
+
+def die(*given: Any, **options: Any) -> None:
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def killed_film(to: Path) -> None:
+    """Draw a film, and die at its second picture."""
+    house = Courthouse(Settings(home=full_store()[0]))
+    record = house.record(full_store()[1])
+    told = films.scene_to_film(record, house.procedures[record.run.procedure])
+    real, drawn = Painter.picture, count()
+
+    def picture(painter: Painter, *given: Any, **options: Any) -> Any:
+        if next(drawn):
+            die()
+        return real(painter, *given, **options)
+
+    Painter.picture = picture  # type: ignore[method-assign]
+    film(Painter(told, "wide", "light"), films.storyboard(told, 20), to)
+
+
+def killed_write(to: Path) -> None:
+    """Write a text, and die before the last byte is on disk."""
+    written = Path.write_bytes
+    Path.write_bytes = lambda path, body: (written(path, body[:5]), die())  # type: ignore
+    write(to, "the new file")
+
+
+@pytest.mark.parametrize(("work", "name"), [(killed_film, "a.mp4"), (killed_write, "a.json")])
+def test_a_killed_writer_leaves_the_old_file(work: Callable[[Path], None], name: str, tmp_path: Path) -> None:
+    (tmp_path / name).write_bytes(OLD)
+    with forks.Fork(work, tmp_path / name) as writer:
+        assert writer.finish().returncode == -signal.SIGKILL
+    assert (tmp_path / name).read_bytes() == OLD
+
+
+def test_files_are_replaced_through_links_and_devices_are_not(tmp_path: Path) -> None:
+    (tmp_path / "real").write_bytes(OLD)
+    (tmp_path / "link").symlink_to(tmp_path / "real")
+    for name in (tmp_path / "link", Path("/dev/null")):
+        with replacing(name) as part:
+            part.write_text("new")
+    assert (tmp_path / "link").is_symlink()
+    assert (tmp_path / "real").read_text() == "new"
+    assert not Path("/dev/null").is_file()
+    with pytest.raises(IsADirectoryError), replacing(tmp_path / "real") as part:
+        tmp_path.write_text("half")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["link", "real"]
+
+
+def test_a_storage_in_memory_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(MediaError, match="Name a folder or a storage"):
+        Courthouse(Settings(home=tmp_path, media="memory://court"))

@@ -21,7 +21,8 @@ def violations(page: Page, rules: Sequence[str] = TAGS) -> list[str]:
     Args:
         rules: those that are tried, by their tags or by their names.
     """
-    page.evaluate(FILE.read_text(encoding="utf-8"))
+    if not page.evaluate("'axe' in window"):  # once on each page, whatever its theme
+        page.evaluate(FILE.read_text(encoding="utf-8"))
     asked = {"runOnly": list(rules), "resultTypes": ["violations"]}
     found = page.evaluate("asked => axe.run(document, asked).then(result => result.violations)", asked)
     return [

@@ -9,13 +9,13 @@ from typing import Any
 
 import httpx
 import pytest
-from playwright.sync_api import Browser, Page, Request, expect
+from playwright.sync_api import Browser, Page, expect
 from starlette.responses import Response
 from starlette.types import ASGIApp
 
 from courtroom import Courthouse, CourtroomError
 from courtroom.cases.files import read_upload
-from pages.parts.shared.protocol import Headers
+from pages.parts.shared.protocol import with_headers
 from tests.attacks.test_files import dispute, photo, zipped
 from tests.browser.site import Site
 from tests.browser.test_hearing import settled
@@ -38,6 +38,7 @@ REFUSED = {
 }
 """No picture that can be decoded, whatever it is named."""
 
+RAN = "document.documentElement.getAttribute('ran')"
 SCRIPT = "<script>document.documentElement.setAttribute('ran', 'yes')</script>"
 OPENED = {
     "image/svg+xml": f'<svg xmlns="http://www.w3.org/2000/svg">{SCRIPT}</svg>',
@@ -62,31 +63,21 @@ def test_what_is_no_picture_is_refused_and_not_kept(house: Courthouse) -> None:
     assert not [one for one in house.library.cases() if one.id == "kettle"]
 
 
-class Watch:
+def watched(page: Page, own: str) -> list[str]:
     """What a page asks for beside the app's own, and dialogs."""
-
-    def __init__(self, page: Page, own: str) -> None:
-        self.own, self.seen = own, list[str]()
-        page.on("request", self._asked)
-        page.on("dialog", lambda dialog: (self.seen.append(dialog.message), dialog.dismiss()))
-
-    def _asked(self, request: Request) -> None:
-        if not request.url.startswith((f"{self.own}/", "data:", "blob:", "about:")):
-            self.seen.append(request.url)
-
-    def holds(self, page: Page) -> None:
-        assert page.evaluate("document.documentElement.getAttribute('ran')") is None
-        assert self.seen == []
+    seen, ours = list[str](), (f"{own}/", "data:", "blob:", "about:")
+    page.on("request", lambda request: request.url.startswith(ours) or seen.append(request.url))
+    page.on("dialog", lambda dialog: (seen.append(dialog.message), dialog.dismiss()))
+    return seen
 
 
-def test_real_pictures_and_videos_with_a_page_behind_them_are_shown_and_nothing_runs(
-    site: Site, page: Page, browser: Browser, tmp_path: Path
-) -> None:
+def test_a_page_behind_a_picture_does_not_run(site: Site, page: Page, browser: Browser, tmp_path: Path) -> None:
+    """Behind a real picture and a real video, which are shown."""
     whole = {"a.png": png((30, 20)), "b.mp4": clip(tmp_path / "b.mp4").read_bytes()}
     files = {name: data + HTML.encode() for name, data in whole.items()}
     case = dispute(evidence=[piece(name, number) for number, name in enumerate(files)])
     (tmp_path / "case.zip").write_bytes(zipped(("case.json", json.dumps(case).encode()), *files.items()))
-    watch = Watch(page, site.url)
+    seen = watched(page, site.url)
     page.goto(site.url)
     settled(page)
     page.get_by_role("radio", name="Upload a case").click()
@@ -99,13 +90,13 @@ def test_real_pictures_and_videos_with_a_page_behind_them_are_shown_and_nothing_
     expect(page.locator('img[src*="/media/"]').first).to_be_visible()
     expect(page.locator('video[src*="/media/"]').first).to_be_attached()
     expect(page.get_by_text("foreignObject", exact=False).first).to_be_visible()
-    watch.holds(page)
+    assert (page.evaluate(RAN), seen) == (None, [])
     addresses = [page.locator(f'{kind}[src*="/media/"]').first.evaluate("one => one.src") for kind in ("img", "video")]
     for address in addresses:
         shown = browser.new_page()  # the first one stays: what it shows is given while it is open
-        opened = Watch(shown, site.url)
+        seen = watched(shown, site.url)
         assert shown.goto(address).ok
-        opened.holds(shown)
+        assert (shown.evaluate(RAN), seen) == (None, [])
         shown.close()
 
 
@@ -120,10 +111,10 @@ def test_nothing_runs_in_a_file_that_is_opened_by_its_address(page: Page) -> Non
         for number, (kind, text) in enumerate(OPENED.items()):
             address = f"http://files.example/{place}/{number}"
             with ThreadPoolExecutor() as elsewhere:  # in this thread Playwright's loop runs
-                given = elsewhere.submit(asyncio.run, asked_for(Headers(Response(text, media_type=kind)), address))
+                given = elsewhere.submit(asyncio.run, asked_for(with_headers(Response(text, media_type=kind)), address))
             found = {"headers": dict(given.result().headers), "body": given.result().content}
             page.route(address, lambda route, _, found=found: route.fulfill(**found))
             page.goto(address)
-            assert page.evaluate("document.documentElement.getAttribute('ran')") == ran, (place, kind)
+            assert page.evaluate(RAN) == ran, (place, kind)
     page.unroute_all()
     page.goto("about:blank")

@@ -1,11 +1,16 @@
-"""Steering in a real browser: a run in round 2, overruled, told, undone; a seat taken from elsewhere; an audience on phones."""
+"""Steering in a real browser: a run in round 2, overruled, told, undone; a seat taken from elsewhere; an audience on phones; a notice."""
 
 import re
+from contextlib import closing
+from pathlib import Path
 
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Browser, Page, expect
 
+from courtroom import Courthouse, Settings
+from tests.app_server import forked_app
 from tests.browser.site import Site
 from tests.browser.test_hearing import settled, sound
+from tests.test_bell import new_run
 
 
 def intervene(page: Page, way: str) -> None:
@@ -126,3 +131,25 @@ def test_an_audience_votes_on_phones_and_its_best_argument_is_put_in(site: Site,
     room.get_by_role("button", name="Fork with this note, and compare").click()
     expect(page.get_by_text("What differs").first).to_be_visible()
     ada.close()
+
+
+def test_the_browser_tells_that_a_run_waits_and_stops(browser: Browser, tmp_path: Path) -> None:
+    with closing(Courthouse(Settings(home=tmp_path))) as house:
+        run = new_run(house, members={"juror-01": {"id": "person"}})
+    with forked_app(tmp_path) as app, browser.new_context() as context:
+        context.add_init_script(path=Path(__file__).parent / "notices.js")
+        page = context.new_page()
+        page.goto(f"{app.url}/deliberation?run={run}")
+        button = page.locator("button.bell")
+        expect(button).to_have_text("Notify me", timeout=120_000)
+        button.click()
+        expect(button).to_have_text("You will be notified")
+        assert page.evaluate("window.told") == []
+        page.locator(".st-key-do-run button").first.click()
+        page.wait_for_function("window.told.length > 0")
+        assert page.evaluate("window.told") == [["The fire at the boatyard", "waits for a seat"]]
+        page.locator(".st-key-do-stop button").first.click()
+        page.wait_for_function("window.told.length > 1")
+        assert page.evaluate("window.told[1]") == ["The fire at the boatyard", "paused"]
+        button.click()
+        expect(button).to_have_attribute("aria-pressed", "false")

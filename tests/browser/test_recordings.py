@@ -1,14 +1,19 @@
-"""The first minute, in an app under a path: a recorded hearing is played, what would change it is asked, a recorded fork stands beside it."""
+"""Recorded hearings: played, asked what would change them, compared with their forks; and what is said in them is read whole on every screen."""
 
+import json
 import re
 from pathlib import Path
+from typing import Any
 
 from playwright.sync_api import Page, expect
 
+from courtroom import Courthouse, report
 from courtroom.engine.run import ABOUT_RECORDINGS, RECORDING
 from courtroom.room.player import program, style
-from courtroom.room.scene import places
+from courtroom.room.scene import places, scene
 from tests.app_server import forked_app
+from tests.browser.test_hearing import settled, tab
+from tests.pages import ROOT
 from tests.test_recordings import Studio, studio
 
 __all__ = ["studio"]  # a fixture
@@ -35,28 +40,10 @@ def test_a_recording_is_played_and_its_forks_are_compared(studio: Studio, page: 
         expect(page.get_by_text(NOTICE).first).to_be_visible()
 
 
-LONG = "Seven pieces were read, and each was weighed against what the listing said. " * 12
-"""More than any bubble holds."""
-JURY = [f"juror-{number:02d}" for number in range(1, 10)]
-PLACED = places("ring", JURY, ["clerk", "examiner"])
-SIDES = [
-    {"name": "buyer", "title": "Buyer", "mark": "●", "symbol": "circle", "light": "#0070aa", "dark": "#4db5ee"},
-    {"name": "seller", "title": "Seller", "mark": "■", "symbol": "square", "light": "#b54f00", "dark": "#f58d3d"},
-]
-SCENE = {
-    "run": "a-run", "title": "A case", "procedure": "CyberJurors", "status": "done", "seating": "ring", "carries": True,
-    "above": 0.8, "rule": "most", "sides": SIDES, "ballots": {"round-1": "Round 1"}, "ended": ["round-1"],
-    "seats": [
-        {"id": name, "name": f"Juror {name[-2:]}", "role": "Juror", "votes": name in JURY, "model": "m", "place": place}
-        for name, place in PLACED.items()
-    ],
-    "moments": [
-        {"kind": "stage", "path": "round-1", "stage": "round-1", "title": "Round 1"},
-        *({"kind": "vote", "stage": "round-1", "ballot": "round-1", "member": name, "choice": "seller"} for name in JURY),
-        {"kind": "call", "path": "round-1/juror-01", "stage": "round-1", "title": "Verdict", "member": "juror-01",
-         "parts": [{"label": "Reasoning", "text": LONG}]},
-    ],
-}  # fmt: skip
+SCENE: dict[str, Any] = json.loads((ROOT / "tests/inputs/scene.json").read_text(encoding="utf-8"))
+"""Nine jurors have voted; the first says more than any bubble holds."""
+PLACED = places("ring", [seat["id"] for seat in SCENE["seats"] if seat["votes"]], ["clerk", "examiner"])
+SCENE["seats"] = [{**seat, "place": PLACED[seat["id"]]} for seat in SCENE["seats"]]
 
 
 def shown_room(page: Page, scene: dict[str, object]) -> None:
@@ -69,7 +56,7 @@ def test_a_long_statement_is_read_whole_in_the_room_on_a_phone(page: Page) -> No
     page.set_viewport_size({"width": 360, "height": 780})
     shown_room(page, SCENE)
     spoken = page.locator(".room .line-said.now .part-text")
-    expect(spoken).to_contain_text(LONG.strip())
+    expect(spoken).to_contain_text(SCENE["moments"][-1]["parts"][0]["text"].strip())
     speech = page.locator(".room .speech")
     expect(speech).to_have_attribute("style", re.compile("max-height"))
     for words in (spoken, speech.locator(".speech-text")):
@@ -82,13 +69,67 @@ def test_a_long_statement_is_read_whole_in_the_room_on_a_phone(page: Page) -> No
 
 
 def test_the_tally_says_what_the_seats_show(page: Page) -> None:
-    shown_room(page, {**SCENE, "moments": SCENE["moments"][:2]})  # type: ignore[index]
+    shown_room(page, {**SCENE, "moments": SCENE["moments"][:2]})
     expect(page.locator(".room .tally-told")).to_have_text("Round 1 · 8 still to vote")
     again = [
         {"kind": "stage", "path": "round-2", "stage": "round-2", "title": "Round 2"},
         {"kind": "vote", "stage": "round-2", "ballot": "round-2", "member": "juror-01", "choice": "buyer"},
     ]
-    shown_room(page, {**SCENE, "moments": [*SCENE["moments"], *again]})  # type: ignore[misc]
+    shown_room(page, {**SCENE, "moments": [*SCENE["moments"], *again]})
     expect(page.locator(".room .tally .count strong")).to_have_text(["1", "8"])
     expect(page.locator(".room .tally-told")).to_contain_text("8 still to vote, shown as they voted before")
     expect(page.locator(".room .seat .word").filter(has_text="Seller")).to_have_count(8)
+
+
+PHONE = {"width": 360, "height": 800}
+DESK = {"width": 1366, "height": 800}
+LOOKS = (ROOT / "tests/browser/prose.js").read_text()
+CUT, PLAYED = (f"given => {{ {LOOKS} return {name}(given); }}" for name in ("cut", "played"))
+
+
+def test_all_that_is_said_is_read_whole_in_room_and_report(house: Courthouse, page: Page, tmp_path: Path) -> None:
+    """In the room on a phone and where it is presented, and in a report on a phone."""
+    for hearing in house.recordings.hearings:
+        record = house.record(house.files.play(hearing))
+        procedure, title = house.procedures[record.run.procedure], record.run.title
+        page.goto("about:blank")  # else the policy of the report before would hold
+        page.set_content(f"<style>{style()}</style><div id=room></div><script>{program()}</script>")
+        played = scene(record, procedure.about(record.case)).model_dump(mode="json")
+        for size, present in ((DESK, True), (PHONE, False)):
+            page.set_viewport_size(size)
+            assert not page.evaluate(PLAYED, [played, present]), title
+        path = tmp_path / f"{record.run.id}.html"
+        path.write_text(report.as_html(record, procedure, house.answers, house.media))
+        page.goto(path.as_uri())
+        page.evaluate("() => document.querySelectorAll('details').forEach((one) => { one.open = true; })")
+        assert not page.locator("td, .inert, dd, .line-said .part-text").evaluate_all(CUT), title
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth + 1"), title
+
+
+def test_tabs_and_comparison_show_long_words_whole_on_a_phone(house: Courthouse, page: Page) -> None:
+    family = [recording for recording in house.recordings if recording.family == "vacuum-charging"]
+    run, *forks = [house.files.play(recording) for recording in family]
+    record = house.record(run)
+    last = record.ballots[list(record.ballots)[-1]]
+    found = {call.value["evidence_summary"] for call in record.calls if call.task == "perceive" and call.value}
+    wanted = {"Members": [line for vote in last.values() for line in vote.reasons], "Evidence": sorted(found)}
+    page.set_viewport_size(PHONE)
+    with forked_app(house.settings.home) as app:
+        page.goto(f"{app.url}/deliberation?run={run}")
+        expect(page.locator(".members .chain").first).to_be_visible()
+        settled(page)
+        for name, texts in wanted.items():
+            tab(page, name)
+            settled(page)
+            whole = page.locator(".members, .prose").filter(visible=True)
+            expect(whole).to_contain_text(texts[0])
+            seen = " ".join(whole.all_inner_texts())
+            assert not [text for text in texts if " ".join(text.split()) not in " ".join(seen.split())], name
+            assert not whole.locator("p, td, div").evaluate_all(CUT), name
+        page.goto(f"{app.url}/compare?runs={run},{forks[-1]}")
+        for name in ("What differs", "Members"):
+            tab(page, name)
+            settled(page)
+            beside = page.get_by_test_id("stMain").locator(".beside td, .stHtml div").filter(visible=True)
+            expect(beside.first).to_be_visible()
+            assert not beside.evaluate_all(CUT), name

@@ -3,9 +3,7 @@
 import re
 from contextlib import closing
 from dataclasses import replace
-from pathlib import Path
 
-import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from courtroom import Courthouse, Record, Settings, report
@@ -15,11 +13,17 @@ from tests.browser.test_hearing import Theme, sound, themed
 
 SIZES = {"desk": (1440, 900), "tablet": (1024, 768), "phone": (390, 844)}
 CUT_OFF = """figures => figures.filter(figure => {
-    const floor = figure.closest('.room').querySelector('.floor').getBoundingClientRect();
-    const { left, top, right, bottom } = figure.getBoundingClientRect();
-    return left < floor.left - 1 || top < floor.top - 1 || right > floor.right + 1 || bottom > floor.bottom + 1;
+  const floor = figure.closest('.room').querySelector('.floor').getBoundingClientRect(), box = figure.getBoundingClientRect();
+  return box.left < floor.left - 1 || box.top < floor.top - 1 || box.right > floor.right + 1 || box.bottom > floor.bottom + 1;
 }).length"""
 """How many figures are not wholly within the room's floor."""
+PARTLY = """() => {
+  const whole = JSON.parse(document.getElementById("scene").textContent), host = document.createElement("div");
+  document.body.replaceChildren(host);
+  const verdict = { ...whole.verdict, turnout: ["16 of 17 voted.", "1 abstained."] };
+  mountRoom(host).update({ ...whole, run: "partly", verdict });
+}"""
+"""Shows the run of a report as one of which somebody is missing."""
 
 
 def divided(record: Record) -> Record:
@@ -34,16 +38,6 @@ def divided(record: Record) -> Record:
         return event.model_copy(update={"choice": "buyer" if seat <= 9 + 3 * ballot else "seller"})
 
     return replace(record, events=tuple((at, vote(event)) for at, event in record.events))
-
-
-@pytest.fixture(scope="module")
-def written(site: Site) -> Path:
-    """The report of a run of which the votes are changed."""
-    path = site.home / "report.html"
-    with closing(Courthouse(Settings(home=site.home))) as house:
-        record = divided(house.record(site.runs["cyberjurors"]))
-        path.write_text(report.as_html(record, house.procedures["cyberjurors"], house.answers, house.media))
-    return path
 
 
 def seated(page: Page, site: Site, procedure: str) -> None:
@@ -64,14 +58,8 @@ def seated(page: Page, site: Site, procedure: str) -> None:
     page.set_viewport_size({"width": 1440, "height": 900})
 
 
-def test_every_seat_is_in_the_room_and_nothing_is_cut_off(site: Site, page: Page) -> None:
-    """Candidates with a jury in rows; jury and judges at their tables are in the next tests."""
-    seated(page, site, "juris")
-
-
-def test_while_answers_stream_in_there_are_sentences_and_nothing_is_lost_when_they_are_in(
-    site: Site, page: Page
-) -> None:
+def test_while_answers_stream_in_nothing_is_lost(site: Site, page: Page) -> None:
+    """There are sentences, and what was chosen stays when all are in."""
     page.goto(site.run("slow"))
     expect(page.locator(".room .seat").first).to_be_visible()
     page.locator(".room").evaluate("e => { e.marked = 'the same'; }")
@@ -92,9 +80,8 @@ def test_while_answers_stream_in_there_are_sentences_and_nothing_is_lost_when_th
     expect(page.get_by_label("Whose words")).to_have_value("clerk")
 
 
-def test_the_judges_are_in_the_room_and_a_run_is_stepped_and_played_by_the_keyboard_and_a_seat_opened_and_closed(
-    site: Site, page: Page
-) -> None:
+def test_judges_are_in_the_room_which_the_keyboard_moves(site: Site, page: Page) -> None:
+    """A run is stepped and played, a seat opened and closed."""
     seated(page, site, "courtroom-llm")
     told, track = page.locator(".room .told"), page.get_by_label("Moment of the run")
     last = told.inner_text()
@@ -123,13 +110,19 @@ def test_the_judges_are_in_the_room_and_a_run_is_stepped_and_played_by_the_keybo
 
 
 def test_a_jury_is_in_the_room_and_a_line_leads_to_its_call(site: Site, page: Page) -> None:
+    """And so are candidates with a jury in rows."""
+    seated(page, site, "juris")
     seated(page, site, "cyberjurors")
     page.get_by_role("button", name=re.compile("Open the call of Clerk")).last.click()
     expect(page.get_by_role("button", name="All calls")).to_be_visible()
     expect(page.get_by_role("heading", name="Round 3 · Clerk · Collective summary")).to_be_visible()
 
 
-def test_the_report_plays_and_recounts_from_disk_and_asks_for_nothing(written: Path, browser: Browser) -> None:
+def test_the_report_recounts_from_disk_and_asks_for_nothing(site: Site, browser: Browser) -> None:
+    written = site.home / "report.html"
+    with closing(Courthouse(Settings(home=site.home))) as house:
+        record = divided(house.record(site.runs["cyberjurors"]))
+        written.write_text(report.as_html(record, house.procedures["cyberjurors"], house.answers, house.media))
     assert written.stat().st_size < 3_000_000
     page = browser.new_context(offline=True, viewport={"width": 1440, "height": 900}).new_page()
     asked: list[str] = []
@@ -153,22 +146,8 @@ def test_the_report_plays_and_recounts_from_disk_and_asks_for_nothing(written: P
     expect(outcome).to_have_text("No decision")
     boxes[13].uncheck()
     expect(outcome).to_have_text("■ Seller")
-    assert [url for url in asked if not url.startswith("data:")] == [written.as_uri()]
-    page.close()
-
-
-def test_the_verdict_in_the_room_says_who_is_missing(written: Path, browser: Browser) -> None:
-    page = browser.new_page()
-    page.goto(written.as_uri())
-    page.evaluate(
-        """() => {
-          const whole = JSON.parse(document.getElementById("scene").textContent);
-          const host = document.createElement("div");
-          document.body.replaceChildren(host);
-          const verdict = { ...whole.verdict, turnout: ["16 of 17 voted.", "1 abstained."] };
-          mountRoom(host).update({ ...whole, run: "partly", verdict });
-        }"""
-    )
+    page.evaluate(PARTLY)
     page.get_by_label("Moment of the run").press("End")
     expect(page.locator(".room .speech.verdict")).to_contain_text("16 of 17 voted.  ·  1 abstained.")
+    assert [url for url in asked if not url.startswith("data:")] == [written.as_uri()]
     page.close()

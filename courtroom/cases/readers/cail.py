@@ -22,6 +22,7 @@ import html
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from decimal import Decimal
 from typing import Any
 
@@ -167,13 +168,11 @@ def _flag(values: dict[str, Any], name: str) -> bool:
 
 def _whole(value: Any) -> int | None:
     """A whole number, also where it is written as 36.0 or as a text; None where it is none."""
-    if isinstance(value, bool) or not isinstance(value, int | float | str):
-        return None
-    try:
-        number = float(value)
-    except ValueError:
-        return None
-    return int(number) if number.is_integer() else None
+    if isinstance(value, int | float | str) and not isinstance(value, bool):
+        with suppress(ValueError):
+            number = float(value)
+            return int(number) if number.is_integer() else None
+    return None
 
 
 _GIVEN_CHARGE = re.compile(r"\s*罪名[:：](?P<charges>[^\n。]*)[。.]?\s*$")

@@ -3,16 +3,17 @@
 import io
 import logging
 import re
+import tomllib
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
+from pathlib import Path
 from threading import Lock
 from typing import Any
 
 from courtroom.cases.labelled import LONGEST
 from courtroom.errors import CaseError
-from courtroom.language import N_
 from courtroom.media.pictures import as_png
 
 MAX_SHOWN = 5
@@ -34,22 +35,7 @@ _DRAWING = Lock()
 
 SHOWS_TEXT = (b"Tj", b"TJ", b"'", b'"')
 """The operators of a PDF that draw text."""
-SCAN = N_(
-    "{pages}: no text can be read there, only pictures, such as a scan. "
-    "Members will not know of it. Make it searchable first."
-)
-PICTURES = N_("{pages}: there are pictures that members will not see. Write what they show, if it matters.")
-UNKNOWN = N_("{pages}: characters without a known meaning stand as “\ufffd”. Compare them with the page.")
-COLUMNS = N_("{pages}: lines of two columns are read across. Read the text, and paste it where it is mixed up.")
-RAISED = N_(
-    "{pages}: figures that are raised, such as a footnote's mark, stand in the line with others. "
-    "Compare numbers with the page."
-)
-MARKS = N_(
-    "{pages}: marks such as lines through a text, stamps, drawings or files are not in the text. "
-    "Write what they show, if it matters."
-)
-FIELDS = N_("{pages}: what was filled in or noted stands at the end of the page's text.")
+REMARKS: Mapping[str, str] = tomllib.loads(Path(__file__).with_name("pdf.toml").read_text(encoding="utf-8"))
 
 _SPLIT = re.compile(r"([^\W\d_]+)-\n([^\W\d_]+)")
 _HYPHEN = re.compile(r"(?<=\w)-\n(?=\w)")
@@ -68,12 +54,13 @@ class PdfText:
 
     pages: tuple[str, ...]
     by_page: dict[str, list[int]]
+    """By the name of a remark in `REMARKS`."""
     remarks: tuple[str, ...]
 
     def told(self, name: str, *without: str) -> tuple[str, ...]:
         """All remarks as sentences, but for those that no longer hold."""
-        shown = ((remark, numbers) for remark, numbers in self.by_page.items() if remark not in without)
-        lines = (remark.format(pages=f"{name}, page {', '.join(map(str, numbers))}") for remark, numbers in shown)
+        pages = {what: ", ".join(map(str, numbers)) for what, numbers in self.by_page.items() if what not in without}
+        lines = (REMARKS[what].format(pages=f"{name}, page {numbers}") for what, numbers in pages.items())
         return (*lines, *self.remarks)
 
 
@@ -157,14 +144,14 @@ def _page(page: Any) -> tuple[str, str, list[str]]:
 
     def visit(operator: bytes, operands: list[Any], page: list[float], text: list[float]) -> None:
         if operator == b"Ts" and float(operands[0]) > 0:
-            remarks.append(RAISED)
+            remarks.append("raised")
         if operator in SHOWS_TEXT:
             across = page[0] * text[4] + page[2] * text[5] + page[4]
             down = page[1] * text[4] + page[3] * text[5] + page[5]
             shown = operands[-1] if isinstance(operands[-1], list) else [operands[-1]]
             letters = sum(len(part) for part in shown if isinstance(part, bytes | str))
             if rows and 1 < down - rows[-1].down < MAX_RAISED_PT and letters <= MAX_RAISED_BYTES:
-                remarks.append(RAISED)
+                remarks.append("raised")
             if not rows or abs(rows[-1].down - down) > 1:
                 rows.append(Row(down, []))
             rows[-1].parts.append((across, letters))
@@ -174,18 +161,18 @@ def _page(page: Any) -> tuple[str, str, list[str]]:
     contents = page.get_contents()
     drawn = contents.get_data() if contents is not None else b""
     if not text.strip() and drawn.strip():
-        remarks.append(SCAN)
+        remarks.append("scan")
     elif _shows_picture(drawn, page.get("/Resources"), MAX_NESTED):
-        remarks.append(PICTURES)
+        remarks.append("pictures")
     if unknown:
-        remarks.append(UNKNOWN)
+        remarks.append("unknown")
     if _has_columns(rows):
-        remarks.append(COLUMNS)
+        remarks.append("columns")
     filled_in = "\n".join(_filled_in(page))
     if filled_in:
-        remarks.append(FIELDS)
+        remarks.append("fields")
     if any(_is_mark(annotation.get_object()) for annotation in page.get("/Annots") or ()):
-        remarks.append(MARKS)
+        remarks.append("marks")
     return text, filled_in, [*dict.fromkeys(remarks)]
 
 

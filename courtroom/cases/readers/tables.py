@@ -6,7 +6,7 @@ import re
 import tomllib
 import unicodedata
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from itertools import chain
@@ -17,17 +17,7 @@ from typing import Any
 from courtroom.errors import CaseError
 from courtroom.text.encoding import in_utf8
 from courtroom.text.files import json_records
-from courtroom.text.table import (
-    Table,
-    TableRow,
-    column_name,
-    dialect_of,
-    is_text,
-    looks_like_lines,
-    read_lines,
-    read_table,
-    seen,
-)
+from courtroom.text.table import Table, TableRow, column_name, dialect_of, is_text, looks_like_lines, read_lines, seen
 
 COLUMNS: dict[str, Any] = tomllib.loads((Path(__file__).parent / "columns.toml").read_text(encoding="utf-8"))
 _LABELLED: Mapping[str, list[str]] = COLUMNS["labelled"]
@@ -128,7 +118,7 @@ def table_in(file: io.BufferedReader, ending: str, others: Collection[str] = ())
     labelled = looks_labelled(columns) or not columns.isdisjoint(others)
     if not labelled and columns.isdisjoint(LABEL) and looks_like_lines(sample):
         return read_lines(file)
-    return read_table(file, written) if labelled or ending != ".txt" else None
+    return written.read(file) if labelled or ending != ".txt" else None
 
 
 def task_from_text(text: str) -> TaskRead:
@@ -167,7 +157,7 @@ def task_from_rows(rows: Iterable[TableRow], names: Mapping[str, str] | None = N
     missing: Counter[str] = Counter()
     table = [(row.place, row.fault or _or_fault(row.cells)) for row in rows]
     whole = [row for _, row in table if not isinstance(row, str)]
-    label = label_of({name for row in whole for name in row})  # of all rows: in JSON, a row may lack the column
+    label = first_in(LABEL, {name for row in whole for name in row})  # of all rows: in JSON, a row may lack the column
     columns = next(filter(None, (columns_of(set(row)) for row in whole)), None)
     if columns is None and whole:
         raise CaseError(UNREADABLE)
@@ -298,9 +288,9 @@ def alike(labels: Iterable[str]) -> tuple[str, str] | None:
     return (truths[0], words[0]) if truths and words else None
 
 
-def label_of(names: Collection[str]) -> str:
-    """The column of the label among these, in lower case; empty where there is none."""
-    return next((name for name in LABEL if name in names), "")
+def first_in(names: Iterable[str], among: Container[str]) -> str:
+    """The first of these names that is among others; empty where none is."""
+    return next((name for name in names if name in among), "")
 
 
 def columns_of(names: set[str]) -> tuple[str, ...] | None:
@@ -323,9 +313,8 @@ def _look(label: str) -> str:
 def _kind(value: Any) -> str:
     if isinstance(value, str):
         return "a list or an object"
-    return {dict: "an object", list: "a list", tuple: "a list", bool: "true or false"}.get(
-        type(value), "a value that is no text"
-    )
+    kinds = {dict: "an object", list: "a list", tuple: "a list", bool: "true or false"}
+    return kinds.get(type(value), "a value that is no text")
 
 
 def _is_plain(value: Any) -> bool:

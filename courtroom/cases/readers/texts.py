@@ -2,7 +2,7 @@
 
 import io
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -14,11 +14,10 @@ from courtroom.cases.checks import explain
 from courtroom.cases.labelled import Document, LabelledTask
 from courtroom.cases.papers import OFFICE, read_papers
 from courtroom.cases.readers.pdf import read_pages
-from courtroom.cases.readers.tables import NumberedLabels, TaskRead, table_in, task_from_rows, task_from_table
+from courtroom.cases.readers.tables import NumberedLabels, TaskRead, table_in, task_from_table
 from courtroom.errors import CaseError, CourtroomError
 from courtroom.text.encoding import decoded, in_utf8
 from courtroom.text.languages import language_of
-from courtroom.text.table import TableRow
 
 ENDINGS = frozenset({".txt", ".md", ".pdf", ".csv", ".tsv", *OFFICE})
 MOST_SHOWN, MOST_LEFT_OUT = 5, 100
@@ -49,15 +48,9 @@ def read(name: str, data: bytes, labels: Mapping[str, str] | None = None, encodi
         file, remark = in_utf8(io.BytesIO(data), encoding)
         table = None if ending == ".md" else table_in(file, ending)
         if table is not None:
-            return _task(name, task_from_table(table, labels), remark)
+            return task(name, task_from_table(table, labels), remark)
         text, remark = decoded(data, encoding)
-    return _document(name, text, _title(name, text if ending == ".md" else "")), tuple(filter(None, [remark]))
-
-
-def task(name: str, rows: Iterable[TableRow], labels: Mapping[str, str] | None = None) -> Read:
-    """Read a labelled task from rows of JSON; `labels`: what labels that are numbers mean."""
-    with named(name):
-        return _task(name, task_from_rows(rows, labels))
+    return _document(name, text, text if ending == ".md" else ""), tuple(filter(None, [remark]))
 
 
 def _office(name: str, data: bytes) -> Read:
@@ -86,32 +79,28 @@ def named(where: str, data: Any = None) -> Iterator[None]:
         raise CaseError(f"{where}: {error}") from error
 
 
-def _task(name: str, read: TaskRead, remark: str = "") -> Read:
-    language = language_of("\n".join(item["text"] for item in read.fields["items"][:20]))
-    known = {"id": _id(name), "title": _title(name, ""), "language": language}
+def task(name: str, read: TaskRead, remark: str) -> Read:
+    """Give the labelled task that was read of a file of this name."""
+    known = _known(name, "\n".join(item["text"] for item in read.fields["items"][:20]))
     left_out = [*read.left_out[:MOST_LEFT_OUT]]
     if more := len(read.left_out) - len(left_out):
         left_out.append(f"And {more} more rows were left out.")
-    case = LabelledTask.model_validate({**read.fields, **known, "source": Path(name).name[:400]})
+    case = LabelledTask.model_validate({**read.fields, **known})
     return case, (*filter(None, [remark]), *left_out, *read.remarks)
 
 
-def _document(name: str, text: str, title: str = "") -> Document:
+def _document(name: str, text: str, markdown: str = "") -> Document:
     with named(name):
-        return Document(
-            id=_id(name),
-            title=title or _title(name, ""),
-            language=language_of(text),
-            text=text,
-            source=Path(name).name[:400],
-        )
+        return Document(text=text, **_known(name, text, markdown))
 
 
-def _id(name: str) -> str:
-    return re.sub(r"[^A-Za-z0-9]+", "-", Path(name).stem).strip("-").lower()[:60] or "text"
-
-
-def _title(name: str, markdown: str) -> str:
+def _known(name: str, text: str, markdown: str = "") -> dict[str, Any]:
+    """What a file's name says of a case, and its language by a text; a heading of Markdown is its title."""
     heading = re.search(r"^#+\s+(.+)$", markdown, re.MULTILINE)
     title = heading[1] if heading else re.sub("[_-]", " ", Path(name).stem)
-    return title.strip()[:200] or "Text"
+    return {
+        "id": re.sub(r"[^A-Za-z0-9]+", "-", Path(name).stem).strip("-").lower()[:60] or "text",
+        "title": title.strip()[:200] or "Text",
+        "language": language_of(text),
+        "source": Path(name).name[:400],
+    }

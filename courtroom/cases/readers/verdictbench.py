@@ -58,12 +58,7 @@ def category(name: str) -> tuple[Category, str] | None:
     return CATEGORY_WORDS.get(name.strip().casefold())
 
 
-_ENDED = re.compile(
-    r"\b(wins?|won|winner|loses|lost|verdict|rul(?:ed|ing)|judg\w+|upheld|in favou?r|dismissed|refunded|closed"
-    r"|resolved)\b"
-    r"|胜|败诉|判|裁|支持[买卖]|已退款|退款成功|关闭|结案",
-    re.IGNORECASE,
-)
+_ENDED = re.compile(NAMES["status"]["ended"], re.IGNORECASE)
 """Words of a status that tell how a dispute ended."""
 _CODE = re.compile(r"[a-z]{2}(-[A-Za-z]+)?")
 _MOMENT = TypeAdapter(datetime)
@@ -261,8 +256,7 @@ def _evidence(record: _Part) -> Iterator[dict[str, Any]]:
         for name, value in mixed.items():
             pieces += [(_side(name, "evidence"), part) for part in record.parts(value, "evidence")]
     else:
-        for part in record.parts(mixed, "evidence"):
-            pieces.append((_side(part.text("side"), part.name("side")), part))
+        pieces += [(_side(part.text("side"), part.name("side")), part) for part in record.parts(mixed, "evidence")]
     counts = dict.fromkeys(SIDES, 0)
     for side, part in pieces:
         counts[side] += 1

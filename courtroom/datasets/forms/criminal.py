@@ -39,8 +39,8 @@ from typing import Any
 
 from courtroom.cases.kinds import parse_case
 from courtroom.cases.readers import cail
-from courtroom.datasets.draft import IncomingRow
 from courtroom.datasets.forms.form import Context, Form, having
+from courtroom.datasets.row import IncomingRow
 from courtroom.datasets.source import RELEVANCE, SourceFile
 from courtroom.errors import CaseError, CourtroomError
 from courtroom.law import LONGEST, article_number, defendants_in, numeral
@@ -73,9 +73,8 @@ def term_in_words(text: str) -> dict[str, Any] | None:
     first = min(begins, key=lambda kind: begins[kind])
     months = 0
     if first == "months":
-        months = 12 * numeral(found[0]["years"] or "0") + (
-            6 if found[0]["half"] else numeral(found[0]["months"] or "0")
-        )
+        rest = 6 if found[0]["half"] else numeral(found[0]["months"] or "0")
+        months = 12 * numeral(found[0]["years"] or "0") + rest
     if months > LONGEST:
         raise CaseError(f"“{line[:40]}” is {months} months, longer than the law allows ({LONGEST}).")
     return {"death_penalty": first == "death", "life_imprisonment": first == "life", "imprisonment": months}
@@ -187,11 +186,8 @@ def _simucourt(record: dict[str, Any], context: Context) -> Iterator[IncomingRow
         relevant_articles=_articles(record),
     )
     appeal = "appeal" if FOUND in record else "first"
-    yield IncomingRow(
-        parse_case(data),
-        id=f"{appeal}-{record['序号']}" if "序号" in record else "",
-        category=str(record.get("审理程序") or ""),
-    )
+    own = f"{appeal}-{record['序号']}" if "序号" in record else ""
+    yield IncomingRow(parse_case(data), id=own, category=str(record.get("审理程序") or ""))
 
 
 def _charges(value: Any) -> list[str] | None:

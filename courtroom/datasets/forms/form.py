@@ -11,8 +11,7 @@ from courtroom.cases.kinds import parse_case
 from courtroom.cases.labelled import LabelledTask
 from courtroom.cases.readers import verdictbench
 from courtroom.cases.readers.tables import plain_id
-from courtroom.datasets.draft import IncomingRow
-from courtroom.datasets.row import frame_of
+from courtroom.datasets.row import IncomingRow, SharedFields
 from courtroom.datasets.source import SourceFile
 
 
@@ -67,7 +66,7 @@ def _own(record: dict[str, Any], context: Context) -> Iterator[IncomingRow]:
     if not isinstance(case, LabelledTask):
         yield IncomingRow(_with_media(case, context), id=case.id)
         return
-    frame = frame_of(case)
+    frame = SharedFields.of(case)
     for item in case.items:
         yield IncomingRow(item, id=item.id, frame=frame)
     for example in case.examples:

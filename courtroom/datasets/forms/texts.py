@@ -21,15 +21,14 @@ The option's letter is the label. In CaseHOLD (`context`, `endings`, `label`) th
 """
 
 import string
-from collections.abc import Container, Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Any
 
 from courtroom.cases.labelled import Document, Labelled
-from courtroom.cases.readers.tables import COLUMNS, LABEL, columns_of, counted_as_none, folded, item_of, looks_labelled
-from courtroom.datasets.draft import IncomingRow
+from courtroom.cases.readers import tables
 from courtroom.datasets.forms.form import Context, Form, having
-from courtroom.datasets.row import SharedFields
+from courtroom.datasets.row import IncomingRow, SharedFields
 from courtroom.datasets.source import SourceFile
 from courtroom.errors import CaseError
 from courtroom.text.languages import language_of
@@ -40,35 +39,32 @@ NO_CATEGORY = "no category"
 
 
 def _read(record: dict[str, Any], context: Context) -> Iterator[IncomingRow]:
-    row = folded(record)
-    columns = columns_of(set(row))
+    row = tables.folded(record)
+    columns = tables.columns_of(set(row))
     if columns is None:
         raise CaseError("it needs a column “text”, or a pair such as “premise” and “hypothesis”.")
-    found, as_none = item_of(row, columns, context.label, context.names)
+    found, as_none = tables.item_of(row, columns, context.label, context.names)
     own = _id(found.pop("id"), context)
     category = ""
     if "category" in row and context.label != "category":
         category = str(row["category"] or "").strip() or NO_CATEGORY
-    remarks = (counted_as_none(as_none),) if as_none else ()
+    remarks = (tables.counted_as_none(as_none),) if as_none else ()
     frame = SharedFields(names=(columns[0], columns[1])) if len(columns) > 1 else SharedFields()
     yield IncomingRow(Labelled(id="text", **found), id=own, category=category, remarks=remarks, frame=frame)
 
 
-TABLE = Form("labelled", "Labelled texts", lambda record, part: looks_labelled(record), _read, labels_in="label")
+TABLE = Form("labelled", "Labelled texts", lambda record, part: tables.looks_labelled(record), _read, labels_in="label")
 
 
-TEXT, SUMMARY, TITLES, IDS = (COLUMNS["documents"][name] for name in ("text", "summary", "title", "id"))
+TEXT, SUMMARY, TITLES, IDS = (tables.COLUMNS["documents"][name] for name in ("text", "summary", "title", "id"))
 MAX_LABEL_CHARACTERS = 40
 """Of a label in a column that some sets have labels in."""
 
 
-def _first(names: Iterable[str], record: Container[str]) -> str:
-    return next((name for name in names if name in record), "")
-
-
 def _is_document(record: dict[str, Any], part: SourceFile, with_summary: bool = False) -> bool:
     columns = {column_name(name) for name in record}
-    return "kind" not in record and bool(_first(TEXT, columns) and (not with_summary or _first(SUMMARY, columns)))
+    asked = [TEXT, SUMMARY] if with_summary else [TEXT]
+    return "kind" not in record and all(tables.first_in(names, columns) for names in asked)
 
 
 def _plain(row: dict[str, Any], name: str) -> str:
@@ -81,8 +77,8 @@ def _plain(row: dict[str, Any], name: str) -> str:
 
 
 def _document(record: dict[str, Any], context: Context, with_summary: bool = False) -> Iterator[IncomingRow]:
-    row, is_file = folded(record), context.part.ending in (".txt", ".md")
-    name, summary = _first(TEXT, row), _first(SUMMARY, row) if with_summary else ""
+    row, is_file = tables.folded(record), context.part.ending in (".txt", ".md")
+    name, summary = tables.first_in(TEXT, row), tables.first_in(SUMMARY, row) if with_summary else ""
     if with_summary and not summary:
         raise CaseError(f"it needs a text ({', '.join(TEXT)}) and a summary ({', '.join(SUMMARY)}).")
     if not name:
@@ -96,7 +92,7 @@ def _document(record: dict[str, Any], context: Context, with_summary: bool = Fal
         source=context.part.name[:400],
         text=text,
         reference=_plain(row, summary) if summary else "",
-        domain=str(row.get("domain") or COLUMNS["documents"]["domains"].get(f"{name} {summary}", ""))[:40],
+        domain=str(row.get("domain") or tables.COLUMNS["documents"]["domains"].get(f"{name} {summary}", ""))[:40],
     )
     own = next((row[name] for name in IDS if row.get(name) not in (None, "")), "")
     yield IncomingRow(case, id=str(own) or (context.part.stem if is_file else f"{context.part.stem}-{context.number}"))
@@ -104,11 +100,11 @@ def _document(record: dict[str, Any], context: Context, with_summary: bool = Fal
 
 def _may_hold_labels(record: dict[str, Any]) -> Iterator[tuple[str, str]]:
     row = {column_name(name): value for name, value in record.items()}
-    text = _first(TEXT, row)
-    for name in (*LABEL, *COLUMNS["documents"]["often_labels"]):
+    text = tables.first_in(TEXT, row)
+    for name in (*tables.LABEL, *tables.COLUMNS["documents"]["often_labels"]):
         value = str(row.get(name) or "").strip()
         is_short = len(value) <= MAX_LABEL_CHARACTERS and value[-1:] not in (*".!?。！？",)
-        if text and value and (name in LABEL[:-2] or is_short):
+        if text and value and (name in tables.LABEL[:-2] or is_short):
             yield text, name
 
 
@@ -183,9 +179,8 @@ def _options(value: Any, field: str) -> Sequence[str]:
 
 
 def _with_options(text: str, options: Sequence[str]) -> str:
-    return "\n".join(
-        (text, *(f"{letter}) {one}" for letter, one in zip(string.ascii_uppercase, options, strict=False)))
-    )
+    lettered = (f"{letter}) {one}" for letter, one in zip(string.ascii_uppercase, options, strict=False))
+    return "\n".join((text, *lettered))
 
 
 def _id(own: Any, context: Context) -> str:

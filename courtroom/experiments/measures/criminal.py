@@ -12,15 +12,15 @@ from courtroom.cases.labelled import Document
 from courtroom.datasets.forms.criminal import candidate_id
 from courtroom.evaluation import lawbench
 from courtroom.evaluation.lawbench import term_score
-from courtroom.evaluation.summaries import Overlap, Quality, Semantic, bert_score, cost_effectiveness, overlap, why_not
+from courtroom.evaluation.summaries import Overlap, Quality, Semantic, bert_score, overlap, why_not
 from courtroom.experiments.measures.measure import CaseResult, Each, Measure, mean, of, over_labels
 from courtroom.experiments.outcome import Outcome
 from courtroom.law import LAST_GENERAL, Judgment, Term, articles_compared, charges_compared, term_class
 
 
-def hit_at(k: int, ranked: Sequence[str], relevance: Mapping[str, float], least: float = 1.0) -> float:
-    """1 where a record of at least this relevance is among the first k, else 0."""
-    return float(any(relevance.get(record, 0.0) >= least for record in ranked[:k]))
+def hit_at(k: int, ranked: Sequence[str], relevance: Mapping[str, float]) -> float:
+    """1 where a relevant record is among the first k, else 0."""
+    return float(any(relevance.get(record, 0.0) >= 1.0 for record in ranked[:k]))
 
 
 def ndcg_at(k: int, ranked: Sequence[str], relevance: Mapping[str, float]) -> float:
@@ -211,10 +211,8 @@ LAWBENCH: tuple[Measure, ...] = (
     mean("abstention", "Abstention rate", LAWBENCH_SCORERS, _abstains, better="lower"),
 )
 
-HIT, NDCG = (
-    "Share of cases with a relevant one among the first k",
-    "Järvelin and Kekäläinen 2002, as LeCaRD (Ma et al. 2021) reports it",
-)
+HIT = "Share of cases with a relevant one among the first k"
+NDCG = "Järvelin and Kekäläinen 2002, as LeCaRD (Ma et al. 2021) reports it"
 HITS, GAINS = (1, 5, 10), (5, 10, 30)
 """How far down a ranking is read."""
 
@@ -243,13 +241,8 @@ RETRIEVAL: tuple[Measure, ...] = (
 
 WAYS = {"": "fine_grained", "holistic_": "assessment"}
 """What the names of measures begin with, and the details of the verdict with their scores."""
-PAPER, COMBINED, BERTSCORE = (
-    "JURIS, section 4.1, table 1",
-    "JURIS, section 4.3, figure 4",
-    "Zhang et al. 2020, Eq. 1 to 3",
-)
-
-
+PAPER, COMBINED = "JURIS, section 4.1, table 1", "JURIS, section 4.3, figure 4"
+BERTSCORE = "Zhang et al. 2020, Eq. 1 to 3"
 _overlap = lru_cache(maxsize=20_000)(overlap)
 _semantic = lru_cache(maxsize=20_000)(bert_score)
 
@@ -285,7 +278,7 @@ def _combined(row: CaseResult, way: str) -> float | None:
 def _effectiveness(row: CaseResult) -> float | None:
     """Combined quality by the time of all calls but the assessor's, one after the other."""
     scores, seconds = _scores(row, ""), row.outcome.latency_s - row.outcome.assessed_s
-    return cost_effectiveness(Quality(**scores), seconds) if len(scores) == len(Quality.model_fields) else None
+    return Quality(**scores).by_time(seconds) if len(scores) == len(Quality.model_fields) else None
 
 
 def _by_assessor(way: str) -> tuple[Measure, ...]:

@@ -6,7 +6,7 @@ from typing import Self
 from courtroom import Court, Doubt, Member, Procedure, ScriptedSetup, Verdict
 from courtroom.cases.case import Case
 from courtroom.cases.question import LETTERS
-from courtroom.declarations.knobs import Group, knob
+from courtroom.declarations.knobs import knobs
 from courtroom.judging.explained import said
 from courtroom.judging.options import choices, media, names, outcome
 from courtroom.procedures.council import ranks
@@ -14,18 +14,14 @@ from courtroom.procedures.council.tasks import METHODS, Conclude, GroupAnswers, 
 from courtroom.procedures.council.views import drawn
 from courtroom.procedures.declared import declared
 
+knob = knobs(__file__)
+
 
 class CouncilSetup(ScriptedSetup):
     """Who sits in the council, and what they look at."""
 
-    seats: int = knob(
-        4, "Members", "Each answers, then ranks all answers.", Group.WHO, first=True, ge=3, le=len(ranks.LETTERS)
-    )
-    show_media: bool = knob(
-        True,
-        "Pictures and videos",
-        "Members and chair see them, or read their descriptions where their model can't see.",
-    )
+    seats: int = knob("seats", 4, ge=3, le=len(ranks.LETTERS))
+    show_media: bool = knob("show_media", True)
     doubt: Doubt = "firmly-convinced"
 
     def complete(self, case: Case, seed: int) -> Self:
@@ -119,11 +115,9 @@ def answer(court: Session, letter: str, reply: Reply) -> Shown:
 
 
 COUNCIL = Procedure(
-    **declared(__file__, draws=(drawn,)),
+    **declared(__file__, METHODS, draws=(drawn,)),
     setup=CouncilSetup,
     choices_in=choices,
-    tasks=tuple(METHODS),
-    offline=METHODS,
     members=members,
     deliberate=deliberate,
     at_most=lambda case, setup: 2 * setup.seats + (1 if case.choices else 2),

@@ -15,7 +15,7 @@ from courtroom.media.medium import Medium
 from courtroom.models.narrow import bounded, chosen, narrowed, same
 from courtroom.models.offline import methods
 from courtroom.models.script import Script
-from courtroom.models.task import Label, Longest, Overview, Reason, Sentence
+from courtroom.models.task import Label, Longest, Overview, Reason, Sentence, filled
 from courtroom.procedures.council import ranks
 from courtroom.strict import Strict
 from courtroom.text.words import words
@@ -27,16 +27,14 @@ Letters = Annotated[tuple[Label, ...], Longest(len(ranks.LETTERS))]
 class Reply(Answer):
     """What a member answers; the reasons come first."""
 
-    reasons: Reasons = Field(
-        min_length=1, max_length=20, description="What decides, in one or two sentences each, the weightiest first?"
-    )
+    reasons: Reasons = filled("What decides, in one or two sentences each, the weightiest first?", max_length=20)
     answer: Label = Field(description="What do you decide for?")
 
 
 class OwnReply(Reply):
     """What a member answers where no answers are given."""
 
-    answer: Sentence = Field(min_length=1, description="What is your own answer, in one sentence?")
+    answer: Sentence = filled("What is your own answer, in one sentence?")
 
 
 class Shown(Strict):
@@ -54,9 +52,7 @@ class Shown(Strict):
 class Ranking(Answer):
     """All answers in order."""
 
-    reasons: Overview = Field(
-        min_length=1, description="What does each answer get right, and what does it miss or get wrong?"
-    )
+    reasons: Overview = filled("What does each answer get right, and what does it miss or get wrong?")
     order: Letters = Field(
         description="In which order do you put the answers, by their letters, each once, the best first?"
     )
@@ -66,8 +62,8 @@ class Group(Answer):
     """Answers that say the same."""
 
     opens_with = ("letters",)
-    letters: Letters = Field(min_length=1, description="Which answers say the same, by their letters?")
-    answer: Sentence = Field(min_length=1, description="What do they all say, in one sentence?")
+    letters: Letters = filled("Which answers say the same, by their letters?")
+    answer: Sentence = filled("What do they all say, in one sentence?")
 
 
 class Groups(Answer):
@@ -79,13 +75,9 @@ class Groups(Answer):
 class Conclusion(Answer):
     """The answer of the council."""
 
-    answer: Overview = Field(
-        min_length=1, description="What decides, the weightiest first, and what does the council therefore answer?"
-    )
-    against: Reasons = Field(
-        min_length=1,
-        max_length=20,
-        description="What speaks against this answer, each so that it can stand below it by itself?",
+    answer: Overview = filled("What decides, the weightiest first, and what does the council therefore answer?")
+    against: Reasons = filled(
+        "What speaks against this answer, each so that it can stand below it by itself?", max_length=20
     )
     choice: Label = Field(description="What does this answer decide for?")
 

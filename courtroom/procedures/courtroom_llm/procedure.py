@@ -342,18 +342,13 @@ def at_most(case: LabelledTask, setup: CourtroomLLMSetup) -> int:
 
 def labels_of(case: LabelledTask) -> tuple[Choice, ...]:
     """The labels, each with a colour, a shape and a mark; of many, some share them and differ by name."""
-    return tuple(
-        Choice(label, label, tone=number, symbol=SHAPES[number % len(SHAPES)][0], mark=SHAPES[number % len(SHAPES)][1])
-        for number, label in enumerate(case.labels)
-    )
+    return tuple(Choice(label, label, tone, *SHAPES[tone % len(SHAPES)]) for tone, label in enumerate(case.labels))
 
 
 COURTROOM_LLM = Procedure(
-    **declared(__file__, draws=(pleadings, bench, similar, ambiguity, results)),
+    **declared(__file__, METHODS, draws=(pleadings, bench, similar, ambiguity, results)),
     setup=CourtroomLLMSetup,
     choices_in=labels_of,
-    tasks=tuple(METHODS),
-    offline=METHODS,
     members=members,
     deliberate=deliberate,
     at_most=at_most,

@@ -9,9 +9,9 @@ from typing import Annotated, Literal, Self
 
 from pydantic import BaseModel, Field
 
-from courtroom.declarations.parts import Peers
+from courtroom.declarations.parts import Peers, in_part
 from courtroom.models.narrow import asked_at_most, known, narrowed, same
-from courtroom.models.task import Answer, Label, Longest, Paragraph, Passages, Sentence, Task
+from courtroom.models.task import Answer, Label, Longest, Paragraph, Passages, Sentence, Task, filled
 from courtroom.strict import Strict
 
 Side = Literal["prosecutor", "attorney"]
@@ -26,13 +26,13 @@ class FirstLabel(Answer):
         default=(), description="Which are the key features and themes of the text?"
     )
     reason: Sentence = Field(default="", description="Which labels come into question, and why?")
-    first: Label = Field(min_length=1, description="Which label is most likely?")
+    first: Label = filled("Which label is most likely?")
 
 
 class Hearing(FirstLabel):
     """A_1 and A_2: the most likely label and the alternative (section 3.1)."""
 
-    second: Label = Field(min_length=1, description="Which other label is most likely?")
+    second: Label = filled("Which other label is most likely?")
 
 
 class PleadingAnswer(Answer):
@@ -41,20 +41,20 @@ class PleadingAnswer(Answer):
     evidence: Annotated[Passages, Longest(3, 3, 3)] = Field(
         default=(), description="Which passages speak for the label, copied word for word?"
     )
-    argument: Paragraph = Field(min_length=1, description="What speaks for the label and against the other one?")
+    argument: Paragraph = filled("What speaks for the label and against the other one?")
 
 
 class ChosenLabel(Answer):
     """A judge's decision (section 3.3)."""
 
-    reason: Sentence = Field(min_length=1, description="Why is the label right?")
-    label: Label = Field(min_length=1, description="Which label is right?")
+    reason: Sentence = filled("Why is the label right?")
+    label: Label = filled("Which label is right?")
 
 
 class Explanation(Answer):
     """Why a similar case has its label (table 7)."""
 
-    reason: Sentence = Field(min_length=1, description="Why does the label fit, in one or two sentences?")
+    reason: Sentence = filled("Why does the label fit, in one or two sentences?")
 
 
 class Passage(Strict):
@@ -98,8 +98,7 @@ class Earlier(Strict):
 class Hear(Task[Hearing]):
     """Which two labels come into question?"""
 
-    name = "hear"
-    title = "Preliminary hearing"
+    name, title = "hear", "Preliminary hearing"
     passages: tuple[Passage, ...]
     labels: tuple[str, ...]
     reasoned: bool = True
@@ -137,8 +136,7 @@ class Hear(Task[Hearing]):
 class Plead(Task[PleadingAnswer]):
     """What speaks for one label and against the other?"""
 
-    name = "argue"
-    title = "Pleading"
+    name, title = "argue", "Pleading"
     offline_only = ("labels",)  # the whole set stands in `_case`; a side argues about two of them
     passages: tuple[Passage, ...]
     labels: tuple[str, ...]
@@ -175,8 +173,7 @@ class Decide(Task[ChosenLabel]):
 class ChooseLabel(Decide):
     """Which of the two labels is right?"""
 
-    name = "judge"
-    title = "Judgment"
+    name, title = "judge", "Judgment"
     offline_only = ("labels", "similarities")  # the whole set stands in `_case`; a cosine says nothing to a model
     gives_way = ("similar", "earlier")
     pleadings: tuple[Pleading, ...]
@@ -192,8 +189,7 @@ class ChooseLabel(Decide):
 class Classify(Decide):
     """Which label is right? Asked without a trial (the baselines)."""
 
-    name = "classify"
-    title = "Classification"
+    name, title = "classify", "Classification"
     offline_only = ("labels", "similarities")  # as above
     gives_way = ("similar",)
     similar: tuple[Similar, ...] = ()
@@ -208,8 +204,7 @@ class Classify(Decide):
 class Explain(Task[Explanation]):
     """Why does a similar case have its label?"""
 
-    name = "explain"
-    title = "Reason for a similar case"
+    name, title = "explain", "Reason for a similar case"
     offline_only = ("labels",)  # the whole set stands in `_case`
     passages: tuple[Passage, ...]
     labels: tuple[str, ...]
@@ -225,11 +220,7 @@ def listed(labels: Sequence[str]) -> str:
 def shown(task: ChooseLabel, votes: bool, reasons: bool) -> ChooseLabel:
     """The same question with labels and reasons of the judges before, with one of both, or with neither. The pleadings stay:
     prosecutor and attorney do not vote. A reason may still name the label that it is for."""
-    earlier = tuple(
-        Earlier(judge=one.judge, reason=one.reason if reasons else "", label=one.label if votes else "")
-        for one in task.earlier
-        if votes or reasons
-    )
+    earlier = in_part(task.earlier, votes, reasons, no_vote={"label": ""}, no_reason={"reason": ""})
     return task.model_copy(update={"earlier": earlier})
 
 

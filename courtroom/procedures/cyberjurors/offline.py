@@ -16,7 +16,7 @@ from courtroom.cases.dispute import SIDES, Dispute, Evidence, Side
 from courtroom.judging import dispute_weights
 from courtroom.judging.dispute_weights import CUE_BY_NAME, TOWARDS, Contribution, direction, read, weigh, weighed
 from courtroom.judging.explained import points, said, weighed_up
-from courtroom.judging.jurors import HEARD
+from courtroom.judging.jurors import HEARD, best_reasons
 from courtroom.models.offline import methods
 from courtroom.panel.personas import Persona
 from courtroom.procedures.cyberjurors import tasks
@@ -258,4 +258,4 @@ def summarise(task: tasks.Summarise, draw: random.Random) -> tasks.Summary:
     )
 
 
-METHODS = methods(extract, select, perceive, analyse, judge, summarise)
+METHODS = methods(extract, select, perceive, analyse, judge, summarise, best_reasons)

@@ -9,17 +9,7 @@ from courtroom.declarations.parts import Counting
 from courtroom.declarations.setup import Member
 from courtroom.engine.events import Tallied, Verdict
 from courtroom.engine.procedure import Procedure
-from courtroom.judging.dispute_weights import CHOICES
-from courtroom.judging.jurors import (
-    BestReasons,
-    CountSeen,
-    Earlier,
-    ask_alone,
-    best_reasons,
-    recalled,
-    seeded,
-    seen_count,
-)
+from courtroom.judging import jurors
 from courtroom.knowledge.bases import dispute_text, precedent_id
 from courtroom.knowledge.index import ALL, Filter
 from courtroom.knowledge.search import Hit, Rank, Search
@@ -27,7 +17,7 @@ from courtroom.procedures.cyberjurors import tasks
 from courtroom.procedures.cyberjurors.evidence import Hearing, says_more, told_rules, unexamined
 from courtroom.procedures.cyberjurors.eyes import Views, examine_again, examine_all, examine_newcomers
 from courtroom.procedures.cyberjurors.offline import METHODS
-from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup, juror_id, members, seat_of, without_one
+from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup, juror_id, members, without_one
 from courtroom.procedures.cyberjurors.views import examination, piece_of, precedents, summaries
 from courtroom.procedures.declared import declared
 
@@ -42,7 +32,7 @@ class Round:
     opinions: Mapping[str, tasks.Opinion]
     """Of the round before, by the juror."""
     summary: tasks.Summary | None
-    said: Mapping[str, tuple[Earlier, ...]]
+    said: Mapping[str, tuple[jurors.Earlier, ...]]
     """What each juror said in earlier rounds."""
     counts: Mapping[str, int]
     new: tuple[str, ...]
@@ -61,9 +51,9 @@ async def deliberate(court: Hearing) -> Verdict:
     memories = await recall(court)
     summary: tasks.Summary | None = None
     opinions: dict[str, tasks.Opinion] = {}
-    said: dict[str, tuple[Earlier, ...]] = {}
+    said: dict[str, tuple[jurors.Earlier, ...]] = {}
     counts: dict[str, int] = {}
-    begins = seeded(court, court.panel("juror"), court.setup.begins, SIDES)
+    begins = jurors.seeded(court, court.panel("juror"), court.setup.begins, SIDES)
     known: tuple[str, ...] = ()
 
     for number in count(1):
@@ -81,7 +71,7 @@ async def deliberate(court: Hearing) -> Verdict:
         )
         opinions = {juror.id: opinion for juror, opinion in zip(jury, given, strict=True) if opinion}
         for name, opinion in opinions.items():
-            mine = Earlier(
+            mine = jurors.Earlier(
                 round=number,
                 vote=opinion.verdict,
                 words="\n".join(opinion.reasoning),
@@ -112,15 +102,15 @@ async def judge(court: Hearing, juror: Member, now: Round) -> tasks.Opinion | No
             rules=rules,
             examination=view,
             unexamined=unexamined(court, view.buyer, view.seller),
-            seat=seat_of(juror),
+            seat=juror.seat,
             persona=juror.persona,
             memory=now.memories.get(juror.id, ()),
             heard=others,
             summary=now.summary,
             new=now.new,
             round=now.number,
-            own=recalled(now.said.get(juror.id, ()), setup.recall, juror.spec.room),
-            counts=seen_count(setup.count_seen, now.counts, [one.verdict for one in others]),
+            own=jurors.recalled(now.said.get(juror.id, ()), setup.recall, juror.spec.room),
+            counts=jurors.seen_count(setup.count_seen, now.counts, [one.verdict for one in others]),
             others=len(court.panel("juror")) - 1 if plain and now.number > 1 else 0,
             rounds=setup.rounds if plain and setup.rounds > 1 else 0,
             reasons_first=setup.reasons_first,
@@ -130,13 +120,13 @@ async def judge(court: Hearing, juror: Member, now: Round) -> tasks.Opinion | No
         return None
     opinion = await court.try_ask(juror, task)
     court.vote(juror, opinion.verdict if opinion else None, opinion.reasoning if opinion else ())
-    await ask_alone(court, setup.private_ballots and not setup.single, juror, task, tasks.JudgeInPrivate)
+    await jurors.ask_alone(court, setup.private_ballots and not setup.single, juror, task)
     return opinion
 
 
 async def begin(court: Hearing, juror: Member, side: str) -> tasks.Opinion | None:
     """The opinion of a juror who begins on a side: its best reasons for it."""
-    given = await court.try_ask(juror, BestReasons(case=court.case, side=side, persona=juror.persona))
+    given = await court.try_ask(juror, jurors.BestReasons(case=court.case, side=side, persona=juror.persona))
     opinion = tasks.Opinion.model_validate({"reasoning": given.reasons, "verdict": side}) if given else None
     court.vote(juror, opinion.verdict if opinion else None, opinion.reasoning if opinion else ())
     return opinion
@@ -145,8 +135,7 @@ async def begin(court: Hearing, juror: Member, side: str) -> tasks.Opinion | Non
 def heard(court: Hearing, juror: Member, opinions: Mapping[str, tasks.Opinion]) -> tuple[tasks.Heard, ...]:
     """R_k,t: what the jurors whom this one follows said in the round before (Eq. 7)."""
     names = {member.id: member.name for member in court.panel("juror")}
-    seat = seat_of(juror) - 1
-    followed = [juror_id(j + 1) for j in sorted(j for k, j in court.setup.graph.edges or () if k == seat)]
+    followed = [juror_id(j + 1) for j in sorted(j for k, j in court.setup.graph.edges or () if k == juror.seat - 1)]
     return tuple(
         tasks.Heard(name=names[other], verdict=opinions[other].verdict, reasoning=opinions[other].reasoning)
         for other in followed
@@ -188,7 +177,7 @@ async def summarise(
     shared = next(iter(now.views.values()), None) if plain and court.setup.examination == "shared" else None
     # A clerk that may not tell the count writes as if each saw a part.
     may_tell = court.setup.count_seen != "nobody" or court.setup.clerk_counts
-    whose: CountSeen = court.setup.count_seen if may_tell else "heard"
+    whose: jurors.CountSeen = court.setup.count_seen if may_tell else "heard"
     task = tasks.Summarise(
         language=court.case.language,
         round=now.number,
@@ -269,24 +258,22 @@ def majority(
 
 def at_most(case: Dispute, setup: CyberJurorsSetup) -> int:
     """Upper bound on the calls: examinations, then a verdict a juror and a summary in each round."""
-    jurors = len(setup.taken)
+    seated = len(setup.taken)
     if setup.variant == "nearest-precedents":
         return 0
     if not setup.examines_evidence:
         return 1
     looks = [min(setup.pieces, len(case.by_side(side))) for side in SIDES]
     selects = [min(setup.pieces, max(0, len(case.by_side(side)) - 1)) for side in SIDES]
-    examinations = 1 if setup.examination == "shared" else jurors
+    examinations = 1 if setup.examination == "shared" else seated
     rounds = max(setup.rounds, 2 if setup.begins is not None else 1)
-    verdicts = 1 if setup.single else rounds * (jurors * (2 if setup.private_ballots else 1) + 1)
+    verdicts = 1 if setup.single else rounds * (seated * (2 if setup.private_ballots else 1) + 1)
     return examinations * (2 + sum(looks) + sum(selects)) + verdicts
 
 
 CYBERJURORS = Procedure(
-    **declared(__file__, draws=(precedents, summaries, examination), choices=CHOICES),
+    **declared(__file__, METHODS, draws=(precedents, summaries, examination)),
     setup=CyberJurorsSetup,
-    tasks=(*METHODS, BestReasons),
-    offline={**METHODS, BestReasons: best_reasons},
     members=members,
     deliberate=deliberate,
     at_most=at_most,

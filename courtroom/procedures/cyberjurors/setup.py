@@ -135,19 +135,10 @@ def juror_id(seat: int) -> str:
     return f"juror-{seat:02d}"
 
 
-def seat_of(juror: Member) -> int:
-    """The number of a juror's seat, from 1."""
-    return int(juror.id.removeprefix("juror-"))
-
-
 def members(setup: CyberJurorsSetup) -> tuple[Member, ...]:
     """The jurors, the clerk who writes the collective summary, and in a shared examination the examiner."""
-    jurors = []
-    for seat in setup.taken:
-        persona = None if setup.single or setup.personas == "none" else setup.jury[seat - 1]
-        name = "Single model" if setup.single else persona.name if persona else f"Juror {seat}"
-        jurors.append(setup.seat(juror_id(seat), "juror", name, persona))
     if setup.single:
-        return tuple(jurors)
+        return (setup.seat(juror_id(1), "juror", "Single model"),)
+    jurors = map(setup.juror, setup.taken)
     examiner = [setup.seat("examiner", "examiner", "Examiner")] if setup.examination == "shared" else []
     return (*jurors, setup.seat("clerk", "clerk", "Clerk"), *examiner)

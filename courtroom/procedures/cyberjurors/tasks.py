@@ -11,12 +11,12 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, BeforeValidator, Field, create_model
 
 from courtroom.cases.dispute import SIDES, Dispute, Evidence, Side
-from courtroom.declarations.parts import Peers
-from courtroom.judging.jurors import TITLE, CountSeen, Earlier, InPrivate, without_words
+from courtroom.declarations.parts import Peers, in_part
+from courtroom.judging.jurors import CountSeen, Earlier, InPrivate, without_words
 from courtroom.media.medium import Medium
-from courtroom.models.narrow import bounded, folded, known, narrowed
+from courtroom.models.narrow import asked_at_most, bounded, chosen, folded, known, narrowed
 from courtroom.models.script import Script
-from courtroom.models.task import Answer, Label, Longest, Overview, Reason, Task
+from courtroom.models.task import Answer, Label, Longest, Overview, Reason, Task, filled
 from courtroom.panel.personas import Persona
 from courtroom.strict import Strict
 
@@ -67,13 +67,9 @@ def in_order(answer: type[Answer], source: str, *names: str) -> type[BaseModel]:
 class Focus(Answer):
     """O_I (Eq. 1, prompt E.3): what each side wants, and what the dispute turns on."""
 
-    buyer_core_claim: Sentence = Field(
-        min_length=1, description="What does the buyer want and why, in a sentence or two?"
-    )
-    seller_core_claim: Sentence = Field(
-        min_length=1, description="What does the seller want and why, in a sentence or two?"
-    )
-    dispute_focus: Sentence = Field(min_length=1, description="On which question does the dispute turn?")
+    buyer_core_claim: Sentence = filled("What does the buyer want and why, in a sentence or two?")
+    seller_core_claim: Sentence = filled("What does the seller want and why, in a sentence or two?")
+    dispute_focus: Sentence = filled("On which question does the dispute turn?")
 
 
 class Selection(Answer):
@@ -108,7 +104,7 @@ class Perception(Answer):
     """O_t = {K_t, A_t} (Eq. 3, prompt E.5): pivotal clues in one piece of evidence, and the argument made of them."""
 
     visual_findings: Annotated[tuple[Finding, ...], Longest(MOST_FINDINGS, AMPLE_FINDINGS)] = ()
-    evidence_summary: Sentence = Field(min_length=1, description="What does the piece tell, in a few sentences?")
+    evidence_summary: Sentence = filled("What does the piece tell, in a few sentences?")
     sufficiency_reason: Sentence = Field(default="", description="What is proven by now, and what is still open?")
     support_strength: Degree = Field(description="How strongly does the piece support this side's claim?")
     is_sufficient: bool = Field(
@@ -130,19 +126,13 @@ def perception_of(answer: type[BaseModel], kinds: tuple[str, ...]) -> type[BaseM
     not asked."""
     if not kinds:
         return known(answer, "visual_findings", ())
-    finding = (
-        known(Finding, "media_type", kinds[0]) if len(set(kinds)) == 1 else narrowed(Finding, {"media_type": kinds})
-    )
-    if len(kinds) == 1:
-        finding = known(finding, "media_index", 0)
-    else:
-        finding = bounded(finding, "media_index", 0, len(kinds) - 1)
+    finding = chosen(Finding, "media_type", tuple(dict.fromkeys(kinds)))
+    last = len(kinds) - 1
+    finding = bounded(finding, "media_index", 0, last) if last else known(finding, "media_index", 0)
     if "video" not in kinds:
         finding = known(finding, "timestamp", "")
         most = Longest(min(MOST_FINDINGS, len(kinds) + 1), AMPLE_FINDINGS)
-        declared = answer.model_fields["visual_findings"]
-        fields: dict[str, Any] = {"visual_findings": (Annotated[declared.annotation, most], declared)}
-        answer = create_model(answer.__name__, __base__=answer, **fields)
+        answer = asked_at_most(answer, "visual_findings", most)
     return bounded(answer, "visual_findings", 0, MOST_READ, finding)
 
 
@@ -250,10 +240,8 @@ class Examination(Strict):
 class Opinion(Answer):
     """O_IV (Eq. 5): a juror's reasons and verdict. The baseline's prompt E.1 has this order too."""
 
-    reasoning: Annotated[tuple[Reason, ...], Longest(MOST_REASONS, 5)] = Field(
-        min_length=1,
-        max_length=MOST_READ,
-        description="For which reasons, in one or two sentences each, the weightiest first?",
+    reasoning: Annotated[tuple[Reason, ...], Longest(MOST_REASONS, 5)] = filled(
+        "For which reasons, in one or two sentences each, the weightiest first?", max_length=MOST_READ
     )
     verdict: Side
 
@@ -274,28 +262,21 @@ class Heard(Strict):
 class Summary(Answer):
     """S_t (Eq. 7): the collective verdict summary with its three sections (prompt E.8)."""
 
-    key_arguments: Overview = Field(
-        min_length=1, description="Which arguments and points of view do jurors put forward, and who?"
-    )
-    debate_intensity: Sentence = Field(min_length=1, description="Is the debate heated, and about what?")
-    prevailing_orientation: Sentence = Field(
-        min_length=1, description="Which side is being supported, and how clearly?"
-    )
+    key_arguments: Overview = filled("Which arguments and points of view do jurors put forward, and who?")
+    debate_intensity: Sentence = filled("Is the debate heated, and about what?")
+    prevailing_orientation: Sentence = filled("Which side is being supported, and how clearly?")
 
 
 class LongSummary(Summary):
     """The same in a script in which a character is less than a token, so that more of them fit an answer."""
 
-    key_arguments: Annotated[str, Longest(900, 3_600)] = Field(
-        min_length=1, description=Summary.model_fields["key_arguments"].description
-    )
+    key_arguments: Annotated[str, Longest(900, 3_600)] = filled(str(Summary.model_fields["key_arguments"].description))
 
 
 class ExtractFocus(Task[Focus]):
     """Stage I: order, chat and the texts of both sides (Eq. 1, prompt E.3)."""
 
-    name = "extract"
-    title = "Focus extraction"
+    name, title = "extract", "Focus extraction"
     case: Dispute
     rules: tuple[Rule, ...] = ()
     """Those by which the jury decides, where the examiner is told them."""
@@ -305,8 +286,7 @@ class ExtractFocus(Task[Focus]):
 class SelectEvidence(Task[Selection]):
     """Stage II, the choice: which piece of one side to look at, by the texts of those not yet selected (Eq. 2)."""
 
-    name = "select"
-    title = "Evidence selection"
+    name, title = "select", "Evidence selection"
     # A prompt has the language in `_system` and the side in the pieces' ids; late pieces are no candidates; media are numbered, not named.
     offline_only = ("language", "candidates.side", "candidates.late", "looked_at.media")
     language: str
@@ -334,8 +314,7 @@ class SelectEvidence(Task[Selection]):
 class PerceiveEvidence(Task[Perception]):
     """Stage II, the look: one piece of evidence with its media, after what was found on this side before (Eq. 3)."""
 
-    name = "perceive"
-    title = "Clue perception"
+    name, title = "perceive", "Clue perception"
     # A prompt has the language in `_system` and the side as `side`; late pieces are not looked at.
     offline_only = ("language", "evidence.side", "evidence.late", "before.media")
     language: str
@@ -364,8 +343,7 @@ class PerceiveEvidence(Task[Perception]):
 class AnalyseDispute(Task[Analysis]):
     """Stage III: the clues of both sides against each other (Eq. 4, prompt E.6)."""
 
-    name = "analyse"
-    title = "Adversarial analysis"
+    name, title = "analyse", "Adversarial analysis"
     # A piece's side is in its id.
     offline_only = tuple(f"unexamined.{part}" for part in ("side", "late", "media"))
     case: Dispute
@@ -395,8 +373,7 @@ class AnalyseDispute(Task[Analysis]):
 class Judge(Task[Opinion]):
     """Stage IV in a round of discussion: O_I, O_II, O_III, P_k, M_k, R_k,t and S_t (Eq. 6, algorithm 1, prompt E.7)."""
 
-    name = "judge"
-    title = "Vote"
+    name, title = "judge", "Vote"
     offline_only = (
         "examination.buyer.media",  # numbered in a prompt, not named
         "examination.seller.media",
@@ -437,17 +414,10 @@ class Judge(Task[Opinion]):
         return Opinion.model_validate({"verdict": verdict, "reasoning": (words,)})
 
 
-class JudgeInPrivate(Judge):
-    """Stage IV, if nobody saw the vote."""
-
-    title = TITLE
-
-
 class JudgeAtOnce(Task[Opinion]):
     """The baseline: the whole case and all its media in one question (prompt E.1)."""
 
-    name = "judge-at-once"
-    title = "Verdict in one step"
+    name, title = "judge-at-once", "Verdict in one step"
     case: Dispute
     rules: tuple[Rule, ...] = ()
 
@@ -463,8 +433,7 @@ class JudgeAtOnce(Task[Opinion]):
 class Summarise(Task[Summary]):
     """The clerk's collective summary after a round (Eq. 7, prompt E.8)."""
 
-    name = "summarise"
-    title = "Collective summary"
+    name, title = "summarise", "Collective summary"
     # A prompt has the language in `_system` and the side in the pieces' ids; late pieces are shown to all; media are numbered;
     # the analysis is the jurors'.
     offline_only = (
@@ -507,11 +476,7 @@ def shown(task: Judge, votes: bool, reasons: bool) -> Judge:
     """
     if not task.heard and not task.counts and task.summary is None:
         return task
-    heard = tuple(
-        Heard(name=one.name, verdict=one.verdict if votes else None, reasoning=one.reasoning if reasons else ())
-        for one in task.heard
-        if votes or reasons
-    )
+    heard = in_part(task.heard, votes, reasons, no_vote={"verdict": None}, no_reason={"reasoning": ()})
     own = task.own if reasons else without_words(task.own)
     summary, counts = _part(task.summary, votes, reasons), task.counts if votes else {}
     return task.model_copy(update={"heard": heard, "summary": summary, "counts": counts, "own": own})

@@ -6,53 +6,26 @@ from typing import Literal, Self
 from courtroom import Court, Member, Procedure, Verdict
 from courtroom.cases.case import Case
 from courtroom.cases.question import LETTERS
-from courtroom.declarations.knobs import Group, knob
+from courtroom.declarations.knobs import knobs
 from courtroom.declarations.parts import Counting
 from courtroom.judging.jurors import Doubt, Earlier, TalkSetup, ask_alone, recalled, seen_count
 from courtroom.judging.options import PROPOSING, choices, media, names, outcome, proposed
 from courtroom.procedures.declared import declared
-from courtroom.procedures.discussion.tasks import (
-    METHODS,
-    PEERS,
-    POINTS_OF_VIEW,
-    Remark,
-    Speak,
-    SpeakInPrivate,
-    Statement,
-    SumUp,
-)
+from courtroom.procedures.discussion.tasks import METHODS, PEERS, POINTS_OF_VIEW, Remark, Speak, Statement, SumUp
+
+knob = knobs(__file__)
 
 
 class DiscussionSetup(TalkSetup):
     """Who discusses a case, and how."""
 
-    speakers: int = knob(3, "Speakers", "Each votes in every turn.", Group.WHO, first=True, ge=1, le=51)
-    turns: int = knob(2, "Turns", "How often each speaks. The last turn decides.", ge=1, le=5)
-    order: Literal["one-by-one", "simultaneous", "summarised"] = knob(
-        "one-by-one",
-        "Order",
-        "`one-by-one`: each reads all that was said before; `simultaneous`: all speak at once and read the turns before; "
-        "`summarised`: all speak at once and read a summary of the turns before.",
-        first=True,
-    )
-    points_of_view: bool = knob(
-        True,
-        "Points of view",
-        "Each speaker has one of five points of view. Off: all are asked the same, and differ by chance alone.",
-        Group.WHO,
-        first=True,
-    )
-    show_media: bool = knob(
-        True,
-        "Pictures and videos",
-        "Speakers see them, or read their descriptions where their model can't see. Off: neither.",
-    )
+    speakers: int = knob("speakers", 3, ge=1, le=51)
+    turns: int = knob("turns", 2, ge=1, le=5)
+    order: Literal["one-by-one", "simultaneous", "summarised"] = knob("order", "one-by-one")
+    points_of_view: bool = knob("points_of_view", True)
+    show_media: bool = knob("show_media", True)
     doubt: Doubt = "firmly-convinced"
-    tie: Literal["buyer", "seller", "lot"] = knob(
-        "buyer",
-        "A tie goes to the",
-        "The paper does not say; a setting of ours. Where there is no buyer, the lot decides.",
-    )
+    tie: Literal["buyer", "seller", "lot"] = knob("tie", "buyer")
 
     def complete(self, case: Case, seed: int) -> Self:
         """With a tie that can be in this case."""
@@ -129,7 +102,7 @@ async def deliberate(court: Session) -> Verdict:
 
 def view_of(court: Session, speaker: Member) -> str:
     """What a speaker looks at; empty where all are asked the same."""
-    place = (int(speaker.id.removeprefix("speaker-")) - 1) % len(POINTS_OF_VIEW)
+    place = (speaker.seat - 1) % len(POINTS_OF_VIEW)
     between = any(option.is_party for option in court.case.choices)
     view = POINTS_OF_VIEW[place].looks_at if between else POINTS_OF_VIEW[place].elsewhere
     return view if court.setup.points_of_view else ""
@@ -154,11 +127,12 @@ async def speak(
     counts: Mapping[str, int],
 ) -> Remark | None:
     """One speaker's statement, and its vote; None where it abstains."""
-    seat = int(speaker.id.removeprefix("speaker-"))
-    again, place = divmod(seat - 1, len(POINTS_OF_VIEW))
+    again, place = divmod(speaker.seat - 1, len(POINTS_OF_VIEW))
     viewed, name = court.setup.points_of_view, speaker.name
     if court.case.language.startswith("zh"):
-        name = POINTS_OF_VIEW[place].chinese + (f" {again + 1}" if again else "") if viewed else f"发言人 {seat}"
+        name = (
+            POINTS_OF_VIEW[place].chinese + (f" {again + 1}" if again else "") if viewed else f"发言人 {speaker.seat}"
+        )
     task = Speak(
         case=court.case,
         proposals=proposals,
@@ -174,7 +148,7 @@ async def speak(
     )
     answer: Statement | None = await court.try_ask(speaker, task)
     court.vote(speaker, answer.verdict if answer else None, (answer.statement,) if answer else ())
-    await ask_alone(court, court.setup.private_ballots, speaker, task, SpeakInPrivate)
+    await ask_alone(court, court.setup.private_ballots, speaker, task)
     return Remark(name=name, turn=turn, statement=answer.statement, verdict=answer.verdict) if answer else None
 
 
@@ -189,11 +163,9 @@ def at_most(case: Case, setup: DiscussionSetup) -> int:
 
 
 DISCUSSION = Procedure(
-    **declared(__file__, stages=(PROPOSING,)),
+    **declared(__file__, METHODS, stages=(PROPOSING,)),
     setup=DiscussionSetup,
     choices_in=choices,
-    tasks=tuple(METHODS),
-    offline=METHODS,
     members=members,
     deliberate=deliberate,
     at_most=at_most,

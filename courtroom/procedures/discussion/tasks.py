@@ -9,23 +9,23 @@ from pydantic import BaseModel, Field, SerializeAsAny
 from courtroom import Answer, Task
 from courtroom.cases.case import Case
 from courtroom.cases.dispute import Dispute, Side
-from courtroom.declarations.parts import Peers
+from courtroom.declarations.parts import Peers, in_part
 from courtroom.judging.dispute_weights import contributions, stance
 from courtroom.judging.explained import said, weighed_up
-from courtroom.judging.jurors import HEARD, TITLE, InPrivate
+from courtroom.judging.jurors import HEARD, InPrivate
 from courtroom.judging.options import names, propose, titled, weighed_choice
 from courtroom.media.medium import Medium
 from courtroom.models.narrow import narrowed
 from courtroom.models.offline import methods
 from courtroom.models.script import Script
-from courtroom.models.task import Label, Overview, Paragraph
+from courtroom.models.task import Label, Overview, Paragraph, filled
 from courtroom.strict import Strict
 
 
 class Statement(Answer):
     """What a speaker says in a turn; the reasons come before the vote."""
 
-    statement: Paragraph = Field(min_length=1, description="What do you say, and what in the material decides?")
+    statement: Paragraph = filled("What do you say, and what in the material decides?")
     verdict: Label = Field(description="Who is more in the right about what the buyer asks for, as you see it now?")
 
 
@@ -38,9 +38,7 @@ class Opinion(Statement):
 class Digest(Answer):
     """What was said in the turns so far."""
 
-    summary: Overview = Field(
-        min_length=1, description="On which points do the speakers agree, and on which do they differ?"
-    )
+    summary: Overview = filled("On which points do the speakers agree, and on which do they differ?")
 
 
 class Remark(Strict):
@@ -90,12 +88,6 @@ class Speak(Task[Statement]):
         return Statement(statement=words, verdict=verdict)
 
 
-class SpeakInPrivate(Speak):
-    """Who would be right, if nobody heard it?"""
-
-    title = TITLE
-
-
 class SumUp(Task[Digest]):
     """What was said so far?"""
 
@@ -108,13 +100,7 @@ class SumUp(Task[Digest]):
 
 def shown(task: Speak, votes: bool, reasons: bool) -> Speak:
     """The same question with so much of what others said. A summary is free text: it counts as reasons."""
-    said = tuple(
-        one.model_copy(
-            update={"verdict": one.verdict if votes else None, "statement": one.statement if reasons else ""}
-        )
-        for one in task.said
-        if votes or reasons
-    )
+    said = in_part(task.said, votes, reasons, no_vote={"verdict": None}, no_reason={"statement": ""})
     summary, counts = task.summary if reasons else "", task.counts if votes else {}
     return task.model_copy(update={"said": said, "summary": summary, "counts": counts})
 

@@ -13,6 +13,7 @@ from courtroom.engine.court import Court
 from courtroom.engine.events import Learned, Verdict
 from courtroom.engine.procedure import Procedure
 from courtroom.engine.record import Record
+from courtroom.judging.explained import said
 from courtroom.knowledge.bases import BaseName, kept_as
 from courtroom.knowledge.index import Filter
 from courtroom.knowledge.lessons import Lesson, Put
@@ -35,8 +36,7 @@ class Reflection(BaseModel):
 class DeriveNorms(Task[Reflection]):
     """Norms from a precedent and its jurors' opinions, the closest earlier norms in view (Eq. 13)."""
 
-    name = "reflect"
-    title = "Norm distillation"
+    name, title = "reflect", "Norm distillation"
     dispute: str
     category: str
     language: str
@@ -46,21 +46,13 @@ class DeriveNorms(Task[Reflection]):
     earlier_norms: tuple[str, ...] = ()
 
 
-SOME = {"en": "some", "zh": "若干"}
-GENERAL = {
-    "en": "In disputes about {category}, what the {side} can document decides.",
-    "zh": "在“{category}”类纠纷中，以{side}能证明的事实为准。",
-}
-SIDES = {"en": {"buyer": "buyer", "seller": "seller"}, "zh": {"buyer": "买家", "seller": "卖家"}}
-
-
 def reflect(task: DeriveNorms, draw: random.Random) -> Reflection:
     """The winners' most central opinions with figures taken out, beside the closest earlier norm."""
-    language = "zh" if task.language.startswith("zh") else "en"
+    language = task.language
     views = task.buyer_views if task.winner == "buyer" else task.seller_views
-    said = (sentence for text in (*views, *task.earlier_norms[:2]) for sentence in sentences(text))
-    pool = [re.sub(r"\d[\d.,%]*", SOME[language], sentence) for sentence in said]
-    general = GENERAL[language].format(category=task.category, side=SIDES[language][task.winner])
+    found = (sentence for text in (*views, *task.earlier_norms[:2]) for sentence in sentences(text))
+    pool = [re.sub(r"\d[\d.,%]*", said(language, "some"), sentence) for sentence in found]
+    general = said(language, "norm", category=task.category, side=said(language, task.winner))
     norms = tuple(dict.fromkeys((*central(pool, 3), general)))
     return Reflection(reflection_result=norms[:4] if len(norms) > 1 else (*norms, task.dispute[:200]))
 
@@ -119,10 +111,8 @@ def _learned(record: Record) -> dict[str, list[Block]]:
 
 
 DISTILLATION = Procedure(
-    **declared(__file__, draws=(_learned,)),
+    **declared(__file__, {DeriveNorms: reflect}, draws=(_learned,)),
     setup=DistillationSetup,
-    tasks=(DeriveNorms,),
-    offline={DeriveNorms: reflect},
     deliberate=distil,
     at_most=lambda case, setup: len(case.precedents),
 )

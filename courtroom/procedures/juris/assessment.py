@@ -10,7 +10,7 @@ from courtroom.cases.labelled import Document
 from courtroom.engine.court import Court
 from courtroom.evaluation.summaries import completeness, conciseness, faithfulness
 from courtroom.models.narrow import bounded
-from courtroom.models.task import Answer, Paragraph, Point, Sentence, Task
+from courtroom.models.task import Answer, Paragraph, Point, Sentence, Task, filled
 from courtroom.procedures.juris.setup import JurisSetup
 from courtroom.procedures.juris.tasks import joined
 from courtroom.text.words import sentences
@@ -36,10 +36,8 @@ Category = Literal[
 class KeyFacts(Answer):
     """What a summary should say."""
 
-    key_facts: tuple[Point, ...] = Field(
-        min_length=1,
-        max_length=MOST_KEY_FACTS,
-        description="Which facts should a summary hold, the most important first?",
+    key_facts: tuple[Point, ...] = filled(
+        "Which facts should a summary hold, the most important first?", max_length=MOST_KEY_FACTS
     )
 
 
@@ -95,8 +93,7 @@ class Assessment(Answer):
 class FindKeyFacts(Task[KeyFacts]):
     """Which facts should a summary hold?"""
 
-    name = "keyfacts"
-    title = "Key facts"
+    name, title = "keyfacts", "Key facts"
     document: Document
     reference: str
     """A reference summary to take them from; empty: the document."""
@@ -105,8 +102,7 @@ class FindKeyFacts(Task[KeyFacts]):
 class CheckFacts(Task[FactCheck]):
     """Is each sentence of the summary true to the document?"""
 
-    name = "factcheck"
-    title = "Fact check"
+    name, title = "factcheck", "Fact check"
     document: Document
     sentences: tuple[str, ...]
 
@@ -122,8 +118,7 @@ class CheckFacts(Task[FactCheck]):
 class AlignKeyFacts(Task[Alignment]):
     """Which key facts does the summary say, and where?"""
 
-    name = "align"
-    title = "Alignment of key facts"
+    name, title = "align", "Alignment of key facts"
     key_facts: tuple[str, ...]
     sentences: tuple[str, ...]
 
@@ -142,8 +137,7 @@ class AlignKeyFacts(Task[Alignment]):
 class Assess(Task[Assessment]):
     """How good is the summary as a whole? (Section 4.1; the scale of its Table 1.)"""
 
-    name = "assess"
-    title = "Assessment"
+    name, title = "assess", "Assessment"
     document: Document
     summary: str
 

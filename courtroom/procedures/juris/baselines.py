@@ -9,7 +9,7 @@ from pydantic import BaseModel, Field
 from courtroom.cases.labelled import Document
 from courtroom.engine.court import Court
 from courtroom.models.narrow import asked_at_most, bounded
-from courtroom.models.task import Answer, Paragraph, Sentence, Task
+from courtroom.models.task import Answer, Paragraph, Sentence, Task, filled
 from courtroom.procedures.juris.setup import JurisSetup
 from courtroom.procedures.juris.tasks import MORE, Edited, Letter, SummarySentence
 
@@ -22,9 +22,7 @@ QUESTIONS: tuple[str, ...] = tuple(_ASKED["questions"])
 class Written(Answer):
     """A summary, sentence by sentence."""
 
-    sentences: tuple[SummarySentence, ...] = Field(
-        min_length=1, max_length=200, description="What is the summary, sentence by sentence?"
-    )
+    sentences: tuple[SummarySentence, ...] = filled("What is the summary, sentence by sentence?", max_length=200)
 
 
 class Advised(Answer):
@@ -43,16 +41,13 @@ class AnswersAndSummary(Answer):
     """Answers to the questions, then the summary."""
 
     answers: tuple[Sentence, ...] = Field(max_length=20, description="What is the answer to each question, in order?")
-    sentences: tuple[SummarySentence, ...] = Field(
-        min_length=1, max_length=200, description="What is the summary, sentence by sentence?"
-    )
+    sentences: tuple[SummarySentence, ...] = filled("What is the summary, sentence by sentence?", max_length=200)
 
 
 class WriteAlone(Task[Written]):
     """The whole summary by one model (the single-agent baseline, and SummIt's first draft)."""
 
-    name = "write"
-    title = "Summary"
+    name, title = "write", "Summary"
     offline_only = ("letter",)  # which of the two ways to rank sentences
     document: Document
     shortest: int | None
@@ -67,8 +62,7 @@ class WriteAlone(Task[Written]):
 class Advise(Task[Advised]):
     """What should be better in this summary? (SummIt's evaluator.)"""
 
-    name = "advise"
-    title = "Advice"
+    name, title = "advise", "Advice"
     document: Document
     sentences: tuple[str, ...]
 
@@ -80,8 +74,7 @@ class Advise(Task[Advised]):
 class RefineSummary(Task[Edited]):
     """The summary again, by the evaluator's advice. (SummIt's summarizer.)"""
 
-    name = "refine"
-    title = "Refined summary"
+    name, title = "refine", "Refined summary"
     document: Document
     sentences: tuple[str, ...]
     rationale: str
@@ -95,8 +88,7 @@ class RefineSummary(Task[Edited]):
 class AnswerAndWrite(Task[AnswersAndSummary]):
     """Questions about the document first, then the summary, in one call."""
 
-    name = "answer"
-    title = "Answers and summary"
+    name, title = "answer", "Answers and summary"
     offline_only = ("letter",)  # which of the two ways to rank sentences
     document: Document
     questions: tuple[str, ...]

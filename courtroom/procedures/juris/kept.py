@@ -60,9 +60,11 @@ def added(sentence: str, accepted: Sequence[str], document: Document) -> tuple[s
     """
     known = " ".join(accepted)
     capital = document.language not in _NOUNS_ARE_CAPITAL
-    names = _names(sentence, f"{known} {document.text}") if capital else ()
+    told, amounts = f"{known} {document.text}".casefold(), {value for value, _ in _amounts(known)}
+    numbers = (said for value, said in _amounts(sentence) if value not in amounts)
     times = (time for time in _TIME.findall(sentence) if time not in known)
-    if found := tuple(dict.fromkeys((*_numbers(sentence, known), *times, *names))):
+    names = (name for name in _NAME.findall(sentence) if capital and name.casefold() not in told)
+    if found := tuple(dict.fromkeys((*numbers, *times, *names))):
         return found
     there = set(words(known))
     named = {name.casefold() for name in _NAME.findall(document.text)} if capital else set()
@@ -76,19 +78,9 @@ def added(sentence: str, accepted: Sequence[str], document: Document) -> tuple[s
     return tuple(dict.fromkeys(new)) if len(set(new)) > NEW * len(set(own)) else ()
 
 
-def _numbers(sentence: str, known: str) -> Iterator[str]:
-    there = {value for value, _ in _amounts(known)}
-    return (said for value, said in _amounts(sentence) if value not in there)
-
-
 def _amounts(text: str) -> Iterator[tuple[str, str]]:
     """Numbers, in figures or words, and single units of time: as they are compared, and as they are said."""
     yield from ((number.replace(",", ""), number) for number in _NUMBER.findall(text))
     for match in _IN_WORDS.finditer(text):
         word = match.group().casefold()
         yield _WORDS.get(word, f"1 {match['unit'].casefold()}" if match["unit"] else word), match.group()
-
-
-def _names(sentence: str, known: str) -> Iterator[str]:
-    there = known.casefold()
-    return (name for name in _NAME.findall(sentence) if name.casefold() not in there)

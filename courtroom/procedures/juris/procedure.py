@@ -59,7 +59,7 @@ async def length(court: Hearing) -> int:
     told = (setup.truncated(1, court.case), setup.truncated(longest, court.case)) if setup.tell_target else None
     proposals = await court.all(
         court.ask(
-            juror, ProposeLength(document=court.case, viewpoint=viewpoint(court, juror), seat=seat(juror), told=told)
+            juror, ProposeLength(document=court.case, viewpoint=viewpoint(court, juror), seat=juror.seat, told=told)
         )
         for juror in jury
     )
@@ -112,7 +112,7 @@ async def choose(court: Hearing, step: int, target: int, accepted: tuple[str, ..
             target=target,
             first=first,
             second=second,
-            seat=seat(juror),
+            seat=juror.seat,
         )
         cast = await court.try_ask(juror, task)
         said = dict(zip(order, (cast.on_first, cast.on_second), strict=True)) if cast else {}
@@ -166,10 +166,6 @@ def seated(court: Hearing, step: int) -> tuple[Member, ...]:
     return tuple(juror for juror in jury if juror.id in drawn)
 
 
-def seat(juror: Member) -> int:
-    return int(juror.id.removeprefix("juror-"))
-
-
 def viewpoint(court: Hearing, member: Member) -> str:
     """What a member looks at first, as the setup states it; mostly nothing."""
     return court.setup.points_of_view.get(member.id, "")
@@ -205,10 +201,8 @@ def at_most(case: Document, setup: JurisSetup) -> int:
 
 
 JURIS = Procedure(
-    **declared(__file__, draws=(ballots, summary, jurors, measures)),
+    **declared(__file__, METHODS, draws=(ballots, summary, jurors, measures)),
     setup=JurisSetup,
-    tasks=tuple(METHODS),
-    offline=METHODS,
     members=members,
     deliberate=deliberate,
     at_most=at_most,

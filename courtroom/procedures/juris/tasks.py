@@ -6,7 +6,7 @@ from pydantic import BaseModel, Field
 
 from courtroom.cases.labelled import Document
 from courtroom.models.narrow import asked_at_most, asked_within, known
-from courtroom.models.task import Answer, Longest, Passages, Point, Sentence, Task
+from courtroom.models.task import Answer, Longest, Passages, Point, Sentence, Task, filled
 from courtroom.procedures.juris.kept import why_not_kept
 from courtroom.text.words import sentences, word_count, words
 
@@ -39,7 +39,7 @@ class Candidate(Answer):
     evidence: Passages = Field(
         default=(), max_length=50, description="On which passages of the document does it rest, copied word for word?"
     )
-    sentence: CandidateSentence = Field(min_length=1, description="Which sentence comes next in the summary?")
+    sentence: CandidateSentence = filled("Which sentence comes next in the summary?")
 
 
 class Ballot(Answer):
@@ -48,8 +48,8 @@ class Ballot(Answer):
     evidence: Passages = Field(
         default=(), max_length=50, description="Which passages of the document decide it, copied word for word?"
     )
-    on_first: Sentence = Field(min_length=1, description="What speaks for and against the first candidate?")
-    on_second: Sentence = Field(min_length=1, description="What speaks for and against the second candidate?")
+    on_first: Sentence = filled("What speaks for and against the first candidate?")
+    on_second: Sentence = filled("What speaks for and against the second candidate?")
     vote: Place = Field(description="Which candidate is better?")
 
 
@@ -59,16 +59,13 @@ class Edited(Answer):
     changes: Annotated[tuple[Point, ...], Longest(5)] = Field(
         default=(), max_length=50, description="What has to be changed and why, in short?"
     )
-    sentences: tuple[SummarySentence, ...] = Field(
-        min_length=1, max_length=200, description="What is the whole text, sentence by sentence?"
-    )
+    sentences: tuple[SummarySentence, ...] = filled("What is the whole text, sentence by sentence?", max_length=200)
 
 
 class ProposeLength(Task[Length]):
     """How many sentences should the summary have? (The target length N.)"""
 
-    name = "length"
-    title = "Length"
+    name, title = "length", "Length"
     offline_only = ("seat",)  # a juror's own weights; a language model is distinguished by its sample
     document: Document
     viewpoint: str
@@ -84,8 +81,7 @@ class ProposeLength(Task[Length]):
 class NextSentence(Task[Candidate]):
     """Which sentence should come next? (The candidate c_t, Eq. 1.)"""
 
-    name = "generate"
-    title = "Candidate"
+    name, title = "generate", "Candidate"
     offline_only = ("letter",)  # which of the two ways to rank sentences
     document: Document
     viewpoint: str
@@ -113,8 +109,7 @@ class NextSentence(Task[Candidate]):
 class CastBallot(Task[Ballot]):
     """Which of the two candidates should be taken? (R_i and v_i of Algorithm 1, in one answer.)"""
 
-    name = "ballot"
-    title = "Ballot"
+    name, title = "ballot", "Ballot"
     offline_only = ("seat",)  # a juror's own weights; a language model is distinguished by its sample
     document: Document
     viewpoint: str
@@ -128,8 +123,7 @@ class CastBallot(Task[Ballot]):
 class Edit(Task[Edited]):
     """One pass over the accepted sentences. (S* of Algorithm 1.)"""
 
-    name = "edit"
-    title = "Editing"
+    name, title = "edit", "Editing"
     document: Document
     accepted: tuple[str, ...]
     checked: bool = True

@@ -7,16 +7,7 @@ from courtroom.cases.labelled import Document
 from courtroom.declarations.blocks import Beside, Block, Diff, Marked, Span, Table, Text
 from courtroom.engine.events import Called, StageBegan
 from courtroom.engine.record import Record
-from courtroom.evaluation.summaries import (
-    Quality,
-    bert_score,
-    cost_effectiveness,
-    grounding,
-    lead,
-    overlap,
-    where,
-    why_not,
-)
+from courtroom.evaluation.summaries import Quality, bert_score, grounding, lead, overlap, where, why_not
 from courtroom.judging.views import Shown
 from courtroom.procedures.juris.baselines import QUESTIONS
 from courtroom.procedures.juris.setup import JurisSetup, assessor
@@ -267,7 +258,7 @@ def _row(way: str, scores: dict[str, Any], seconds: float) -> tuple[Any, ...]:
     if any(score is None for score in values):
         return (way, *values, None, seconds, None)
     quality = Quality(**dict(zip(DIMENSIONS, values, strict=True)))
-    return (way, *values, quality.combined, seconds, cost_effectiveness(quality, seconds))
+    return (way, *values, quality.combined, seconds, quality.by_time(seconds))
 
 
 def _made_of(fine: dict[str, Any]) -> Iterator[Block]:

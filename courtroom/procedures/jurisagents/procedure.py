@@ -396,10 +396,8 @@ def at_most(case: CriminalCase, setup: JurisAgentsSetup) -> int:
 
 
 JURISAGENTS = Procedure(
-    **declared(__file__, draws=(flow, retrieved, judgments)),
+    **declared(__file__, METHODS, draws=(flow, retrieved, judgments)),
     setup=JurisAgentsSetup,
-    tasks=tuple(METHODS),
-    offline=METHODS,
     members=members,
     deliberate=deliberate,
     at_most=at_most,

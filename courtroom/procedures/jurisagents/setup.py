@@ -10,19 +10,13 @@ from courtroom.knowledge.bases import BaseName
 from courtroom.knowledge.collection import Weights
 from courtroom.knowledge.embedding import DEFAULT
 from courtroom.models.spec import ModelSpec
+from courtroom.procedures.declared import role_titles
 
 knob = knobs(__file__)
 
 Variant = Literal["jurisagents", "no-knowledge", "no-agents", "single-model", "nearest-precedents"]
 
-TITLES = {
-    "junior": "Junior Judge",
-    "senior": "Senior Judge",
-    "assistant": "Assistant",
-    "chief": "Chief Judge",
-    "defendant": "Defendant",
-    "counsel": "Legal Counsel",
-}
+TITLES = role_titles(__file__)
 
 
 class JurisAgentsSetup(Setup):

@@ -1,14 +1,14 @@
 """What the six roles are asked, and what their answers look like (tables 6 to 13). Charges and articles stay free: the chief judge
 is to prefer the candidates and may go beyond them (table 8)."""
 
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import BaseModel, Field
 
 from courtroom.cases.criminal import Given
 from courtroom.judging.criminal import CaseInformation, JudgmentAnswer, OfFacts, fuller
 from courtroom.law import Judgment
-from courtroom.models.task import Answer, Label, Longest, Paragraph, Point, Sentence, Task
+from courtroom.models.task import Answer, Label, Longest, Paragraph, Point, Sentence, Task, filled
 from courtroom.strict import Strict
 
 Yuan = Annotated[float, Field(ge=0, le=1e12)]
@@ -22,7 +22,7 @@ SCORES = (
 class Act(Answer):
     """One criminal act (table 6)."""
 
-    act: Sentence = Field(min_length=1, description="What was done?")
+    act: Sentence = filled("What was done?")
     consequence: Sentence = Field(
         default="", description="What came of it, and after the last act: what did the person do then?"
     )
@@ -36,33 +36,27 @@ class DefendantInformation(Answer):
     """The junior judge's key facts: who, which acts with which consequence and state of mind."""
 
     defendant: Label = Field(description="What is the primary defendant's name? “unnamed” where the facts give none.")
-    acts: Annotated[tuple[Act, ...], Longest(6)] = Field(
-        min_length=1, max_length=100, description="Which acts did that person commit?"
-    )
+    acts: Annotated[tuple[Act, ...], Longest(6)] = filled("Which acts did that person commit?", max_length=100)
 
 
 class EveryAct(DefendantInformation):
     """For a crime amount, to which the acts of all add up."""
 
-    acts: Annotated[tuple[Act, ...], Longest(40)] = Field(
-        min_length=1,
-        max_length=100,
-        description="Which criminal acts do the facts hold, whoever did them, each with its sum?",
+    acts: Annotated[tuple[Act, ...], Longest(40)] = filled(
+        "Which criminal acts do the facts hold, whoever did them, each with its sum?", max_length=100
     )
 
 
 class CaseSummary(Answer):
     """The senior judge's summary, one paragraph."""
 
-    summary: Annotated[str, Longest(1_600)] = Field(
-        min_length=1, description="What matters in the case, in one paragraph?"
-    )
+    summary: Annotated[str, Longest(1_600)] = filled("What matters in the case, in one paragraph?")
 
 
 class Reasoned(Answer):
     """For answers with their reasons first. The paper's own forms have none, so a knob turns them on."""
 
-    reasons: Paragraph = Field(min_length=1, description="What speaks for and against, in a few sentences?")
+    reasons: Paragraph = filled("What speaks for and against, in a few sentences?")
 
 
 class ReasonedJudgment(JudgmentAnswer, Reasoned):
@@ -83,21 +77,17 @@ class Response(Answer):
 class ReasonedResponse(Response, Reasoned):
     """The same with what was weighed before it."""
 
-    reasons: Paragraph = Field(min_length=1, description="What do you make of the judgment, in your own words?")
+    reasons: Paragraph = filled("What do you make of the judgment, in your own words?")
 
 
 class Petition(Answer):
     """The appeal petition with its five parts (table 10)."""
 
-    appellant: Sentence = Field(
-        min_length=1, description="Who appeals: what is the name, and what does the case say of the person?"
-    )
-    request: Sentence = Field(min_length=1, description="What is asked for?")
-    facts_and_reasons: Annotated[str, Longest(1_600)] = Field(
-        min_length=1, description="Which facts and reasons speak for it?"
-    )
-    legal_basis: Paragraph = Field(min_length=1, description="On which law does it rest?")
-    conclusion: Sentence = Field(min_length=1, description="With which request does it end?")
+    appellant: Sentence = filled("Who appeals: what is the name, and what does the case say of the person?")
+    request: Sentence = filled("What is asked for?")
+    facts_and_reasons: Annotated[str, Longest(1_600)] = filled("Which facts and reasons speak for it?")
+    legal_basis: Paragraph = filled("On which law does it rest?")
+    conclusion: Sentence = filled("With which request does it end?")
 
 
 class Appealed(Strict):
@@ -119,8 +109,7 @@ class Amount(Answer):
 class ExtractInformation(OfFacts, Task[DefendantInformation]):
     """Junior judge: defendant, acts, consequences, intent (tables 6 and 11)."""
 
-    name = "extract"
-    title = "Defendant information"
+    name, title = "extract", "Defendant information"
     appeal: Appealed | None = None
     """In the second instance."""
 
@@ -132,8 +121,7 @@ class ExtractInformation(OfFacts, Task[DefendantInformation]):
 class SummariseCase(OfFacts, Task[CaseSummary]):
     """Senior judge: one paragraph for all that follows (tables 7 and 12)."""
 
-    name = "summarise"
-    title = "Case summary"
+    name, title = "summarise", "Case summary"
     appeal: Appealed | None = None
     information: DefendantInformation
 
@@ -141,6 +129,7 @@ class SummariseCase(OfFacts, Task[CaseSummary]):
 class Decides(BaseModel):
     """For tasks whose role decides on articles, charges and term."""
 
+    gives_way: ClassVar[tuple[str, ...]] = ("found.precedents", "found.statutes")
     reasons: bool = False
     """Whether reasons come before the judgment."""
     fuller: bool = Field(default=False, exclude_if=lambda fuller: not fuller)
@@ -155,10 +144,8 @@ class Decides(BaseModel):
 class Decide(Decides, Task[JudgmentAnswer]):
     """Chief judge: articles, charges, term (tables 8 and 13). The facts themselves are not shown."""
 
-    name = "decide"
-    gives_way = ("found.precedents", "found.statutes")
+    name, title = "decide", "Judgment"
     offline_only = (*SCORES, "language")  # a prompt has it from the case
-    title = "Judgment"
     language: str
     information: DefendantInformation
     summary: str
@@ -170,18 +157,15 @@ class Decide(Decides, Task[JudgmentAnswer]):
 class DecideAlone(OfFacts, Decides, Task[JudgmentAnswer]):
     """One judge without the other roles (table 1: “w/o MA”, and with nothing looked up the plain model)."""
 
-    name = "decide-alone"
-    gives_way = ("found.precedents", "found.statutes")
+    name, title = "decide-alone", "Judgment in one step"
     offline_only = SCORES
-    title = "Judgment in one step"
     found: CaseInformation
 
 
 class Respond(OfFacts, Task[Response]):
     """Defendant: accept, or object with a reason (table 9)."""
 
-    name = "respond"
-    title = "Response to the judgment"
+    name, title = "respond", "Response to the judgment"
     judgment: Judgment
     reasons: bool = False
 
@@ -193,8 +177,7 @@ class Respond(OfFacts, Task[Response]):
 class DraftPetition(OfFacts, Task[Petition]):
     """Counsel: the appeal petition from the case, the judgment, the objection and what the judges wrote (table 10)."""
 
-    name = "petition"
-    title = "Appeal petition"
+    name, title = "petition", "Appeal petition"
     judgment: Judgment
     objection: str
     information: DefendantInformation
@@ -204,8 +187,7 @@ class DraftPetition(OfFacts, Task[Petition]):
 class AddUp(OfFacts, Task[Amount]):
     """Chief judge: the amount of the crime (section 4.4, LawBench 3-7)."""
 
-    name = "add-up"
-    title = "Crime amount"
+    name, title = "add-up", "Crime amount"
     information: DefendantInformation | None = None
     summary: str = ""
 
@@ -218,9 +200,7 @@ class QuestionAnalysis(Answer):
         max_length=20,
         description="Who are the parties, each with its part in the matter? Empty where there are none.",
     )
-    points: Annotated[tuple[Point, ...], Longest(6)] = Field(
-        min_length=1, max_length=20, description="On which points does the answer depend?"
-    )
+    points: Annotated[tuple[Point, ...], Longest(6)] = filled("On which points does the answer depend?", max_length=20)
     wanted: Literal["correct", "incorrect"] = Field(
         description="Does the question look for the correct option or for the one that is not?"
     )
@@ -229,7 +209,7 @@ class QuestionAnalysis(Answer):
 class Issue(Answer):
     """The senior judge's paragraph: the legal issue, and the rules that it turns on."""
 
-    issue: Paragraph = Field(min_length=1, description="Which legal issue, and which rules does it turn on?")
+    issue: Paragraph = filled("Which legal issue, and which rules does it turn on?")
 
 
 class ChosenOption(Answer):
@@ -242,24 +222,21 @@ class ChosenOption(Answer):
 class AnalyseQuestion(OfFacts, Task[QuestionAnalysis]):
     """Junior judge: parties, points, and what is looked for."""
 
-    name = "analyse"
-    title = "Reading of the question"
+    name, title = "analyse", "Reading of the question"
 
 
 class StateIssue(OfFacts, Task[Issue]):
     """Senior judge: the legal issue."""
 
-    name = "issue"
-    title = "Legal issue"
+    name, title = "issue", "Legal issue"
     analysis: QuestionAnalysis
 
 
 class ChooseOption(OfFacts, Task[ChosenOption]):
     """Chief judge: the option. One judge alone has neither analysis nor issue."""
 
-    name = "choose"
+    name, title = "choose", "Case analysis"
     offline_only = SCORES
-    title = "Case analysis"
     analysis: QuestionAnalysis | None = None
     issue: str = ""
     found: CaseInformation

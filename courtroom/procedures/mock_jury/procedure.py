@@ -7,11 +7,11 @@ from courtroom import Court, Member, Procedure, Verdict
 from courtroom.cases.case import Case
 from courtroom.cases.question import LETTERS
 from courtroom.declarations.parts import Counting, Rule
-from courtroom.judging.jurors import BestReasons, Earlier, ask_alone, best_reasons, recalled, seeded, seen_count
-from courtroom.judging.options import PROPOSING, Propose, choices, names, outcome, propose, proposed, titled
+from courtroom.judging.jurors import BestReasons, Earlier, ask_alone, recalled, seeded, seen_count
+from courtroom.judging.options import PROPOSING, choices, names, outcome, proposed, titled
 from courtroom.procedures.declared import declared
 from courtroom.procedures.mock_jury.setup import MockJurySetup, members
-from courtroom.procedures.mock_jury.tasks import PEERS, Said, Vote, VoteInPrivate, vote
+from courtroom.procedures.mock_jury.tasks import METHODS, PEERS, Said, Vote
 
 JuryRoom = Court[Case, MockJurySetup]
 HUNG = "Hung jury"
@@ -119,7 +119,7 @@ async def speak(
         statement, choice = (ballot.statement, ballot.vote) if ballot else ("", None)
     court.vote(juror, choice, (statement,) if statement else ())
     if not begins:
-        await ask_alone(court, court.setup.private_ballots, juror, task, VoteInPrivate)
+        await ask_alone(court, court.setup.private_ballots, juror, task)
     return {juror.id: Said(name=juror.name, statement=statement, vote=choice)} if choice else {}
 
 
@@ -136,11 +136,9 @@ RULES: Mapping[str, Rule] = {"unanimous": "all", "five-sixths": "five-sixths", "
 
 
 MOCK_JURY = Procedure(
-    **declared(__file__, stages=(PROPOSING,)),
+    **declared(__file__, METHODS, stages=(PROPOSING,)),
     setup=MockJurySetup,
     choices_in=choices,
-    tasks=(Propose, Vote, BestReasons),
-    offline={Propose: propose, Vote: vote, BestReasons: best_reasons},
     members=members,
     deliberate=deliberate,
     at_most=lambda case, setup: (

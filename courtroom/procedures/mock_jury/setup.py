@@ -19,9 +19,7 @@ class MockJurySetup(JurySetup):
     """Who sits in a mock jury, and by which rules it decides."""
 
     jury_size: int = knob("jury_size", 12, ge=1, le=51)
-    standard: Literal["by-matter", "reasonable-doubt", "clear-and-convincing", "preponderance"] = knob(
-        "standard", "by-matter"
-    )
+    standard: Literal["by-matter", Standard] = knob("standard", "by-matter")
     doubt: Doubt = "firmly-convinced"
     instruction: str = knob("instruction", "", max_length=2_000)
     rule: Literal["unanimous", "five-sixths", "majority"] = knob("rule", "unanimous")
@@ -57,8 +55,4 @@ class MockJurySetup(JurySetup):
 
 
 def members(setup: MockJurySetup) -> tuple[Member, ...]:
-    blank = setup.personas == "none"
-    return tuple(
-        setup.seat(f"juror-{seat:02d}", "juror", f"Juror {seat}" if blank else one.name, None if blank else one)
-        for seat, one in enumerate(setup.jury, 1)
-    )
+    return tuple(setup.juror(seat) for seat in range(1, len(setup.jury) + 1))

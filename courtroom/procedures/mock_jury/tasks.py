@@ -3,30 +3,34 @@
 import math
 import random
 import re
+import tomllib
 from collections import Counter
+from collections.abc import Mapping
 from functools import lru_cache
 
 from pydantic import BaseModel, Field, SerializeAsAny
 
 from courtroom.cases.case import Case
 from courtroom.cases.criminal import Trial
-from courtroom.declarations.parts import Peers
+from courtroom.declarations.parts import Peers, in_part
 from courtroom.judging.explained import said
-from courtroom.judging.jurors import HEARD, TITLE, Earlier, InPrivate, without_words
-from courtroom.judging.options import names, weighed_choice
+from courtroom.judging.jurors import HEARD, Earlier, InPrivate, best_reasons, without_words
+from courtroom.judging.options import names, propose, weighed_choice
 from courtroom.media.medium import Medium
 from courtroom.models.narrow import narrowed
+from courtroom.models.offline import methods
 from courtroom.models.script import Script
-from courtroom.models.task import Answer, Label, Paragraph, Task
+from courtroom.models.task import Answer, Label, Paragraph, Task, filled
 from courtroom.panel.personas import Persona
 from courtroom.procedures.mock_jury.setup import Standard
+from courtroom.settings import DATA
 from courtroom.strict import Strict
 
 
 class Ballot(Answer):
     """What a juror says to the others, and its vote; the reasons come first."""
 
-    statement: Paragraph = Field(min_length=1, description="What do you say, and what in the evidence decides?")
+    statement: Paragraph = filled("What do you say, and what in the evidence decides?")
     vote: Label = Field(description="How do you vote now?")
 
 
@@ -74,37 +78,20 @@ class Vote(Task[Ballot]):
         return Ballot(statement=words, vote=vote)
 
 
-class VoteInPrivate(Vote):
-    """How would this juror vote if nobody saw it?"""
-
-    title = TITLE
-
-
 def shown(task: Vote, votes: bool, reasons: bool) -> Vote:
     """The same question with so much of what others said. Counts are votes. What the juror itself said may quote others, so that
     without their reasons its own votes alone are left of it."""
     if not task.heard and not task.counts:
         return task
-    heard = tuple(
-        one.model_copy(update={"vote": one.vote if votes else None, "statement": one.statement if reasons else ""})
-        for one in task.heard
-        if votes or reasons
-    )
+    heard = in_part(task.heard, votes, reasons, no_vote={"vote": None}, no_reason={"statement": ""})
     own = task.own if reasons else without_words(task.own)
     return task.model_copy(update={"heard": heard, "counts": task.counts if votes else {}, "own": own})
 
 
 PEERS = (Peers(Vote, shown, lambda task, answer: str(answer.vote), "heard"),)
 
-STRONG = re.compile(
-    r"camera|footage|recording|record|receipt|report|fingerprint|DNA|log\b|expert|laborator|tested|measured|signed|admitted|invoice|"
-    r"监控|录像|录音|记录|收据|报告|指纹|检验|鉴定|专家|签字|签名|承认|发票",
-    re.IGNORECASE,
-)
-WEAK = re.compile(
-    r"\bmay\b|might|could have|not sure|thinks|believes|unclear|in the dark|cannot say|about the same|可能|也许|不确定|看不清|好像|大概|认为|说不准",
-    re.IGNORECASE,
-)
+_WORDS = tomllib.loads((DATA / "trial_words.toml").read_text(encoding="utf-8"))
+STRONG, WEAK = (re.compile(pattern, re.IGNORECASE) for pattern in _WORDS["pieces"].values())
 PROVEN: dict[Standard, float] = {"reasonable-doubt": 0.3, "clear-and-convincing": 0.15, "preponderance": 0.0}
 """How far the balance of the evidence, -1 to 1, must be above 0."""
 SPREAD = 0.8
@@ -115,14 +102,7 @@ STAYS, COMPANY = 0.35, 1.1
 """Pull of a juror's own last vote, and of all others where they agree, on the scale of the balance."""
 CHANCE = 0.15
 """Standard deviation of what differs from one answer to the next, on the same scale."""
-YIELDS = {
-    "stubborn": 0.6,
-    "principled": 0.8,
-    "assertive": 0.8,
-    "agreeable": 1.4,
-    "conciliatory": 1.3,
-    "open-minded": 1.2,
-}
+YIELDS: Mapping[str, float] = _WORDS["yields"]
 """By trait, how far others move a juror, against the usual."""
 
 
@@ -157,3 +137,6 @@ def vote(task: Vote, draw: random.Random) -> Ballot:
     told = [said(case.language, "piece", piece=piece, weight=weighs, **names) for weighs, piece in weighed]
     total = said(case.language, "trial", first=pro, second=con, final=final, **names)
     return Ballot(statement=said(case.language, "space").join([*told, total]), vote=side)
+
+
+METHODS = methods(propose, vote, best_reasons)

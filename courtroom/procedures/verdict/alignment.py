@@ -243,10 +243,8 @@ def overview(record: Record) -> dict[str, list[Block]]:
 
 
 ALIGNMENT = Procedure(
-    **declared(__file__, draws=(overview,)),
+    **declared(__file__, ALIGNING, draws=(overview,)),
     setup=AlignmentSetup,
-    tasks=tuple(ALIGNING),
-    offline=ALIGNING,
     deliberate=align,
     at_most=lambda case, setup: 2 * setup.rounds * sum(not draft.right for draft in case.drafts),
     exports=(

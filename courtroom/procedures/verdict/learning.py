@@ -12,16 +12,8 @@ from courtroom.knowledge.lessons import Adjust, Frozen, Lesson, Put, Remove, Sna
 from courtroom.knowledge.memory import Directive, Due, Recall, Standard, merged_confidence, tags_of
 from courtroom.knowledge.search import Hit
 from courtroom.law import Statute
+from courtroom.procedures.verdict import tasks
 from courtroom.procedures.verdict.setup import VerdictSetup
-from courtroom.procedures.verdict.tasks import (
-    Consolidate,
-    Directed,
-    FinalJudgment,
-    Induce,
-    Recalled,
-    RefineDirective,
-    Turn,
-)
 
 EMPTY = "The memory holds nothing: no member is shown a standard or a directive. Training runs of cases with a known judgment fill it."
 Hearing = Court[CriminalCase, VerdictSetup]
@@ -39,7 +31,7 @@ class Recollection:
         return {
             "precedents": tuple(shown(Standard.model_validate(hit.record)) for hit in self.standards),
             "directives": tuple(
-                Directed.model_validate({name: hit.record[name] for name in Directed.model_fields})
+                tasks.Directed.model_validate({name: hit.record[name] for name in tasks.Directed.model_fields})
                 for hit in self.directives
             ),
             "precedent_similarity": tuple(hit.similarity for hit in self.standards),
@@ -81,9 +73,9 @@ def standard_of(case: CriminalCase) -> str:
     return f"standard-{case.id}"
 
 
-def shown(standard: Standard) -> Recalled:
+def shown(standard: Standard) -> tasks.Recalled:
     """A standard as members and the meta-model are shown it."""
-    return Recalled(facts=standard.facts, reasoning=standard.reasoning, verdict=standard.verdict)
+    return tasks.Recalled(facts=standard.facts, reasoning=standard.reasoning, verdict=standard.verdict)
 
 
 U = TypeVar("U", Standard, Directive)
@@ -93,8 +85,8 @@ U = TypeVar("U", Standard, Directive)
 class Trajectory:
     """How a judgment came about."""
 
-    turns: tuple[Turn, ...]
-    final: FinalJudgment
+    turns: tuple[tasks.Turn, ...]
+    final: tasks.FinalJudgment
     directives: tuple[Hit, ...]
     """The micro-directives that were in view."""
 
@@ -181,7 +173,7 @@ async def induce(court: Hearing, standard: Standard) -> None:
         return
     batch = units(Standard, hits)
     anchor, charges = shared_anchor(batch), standard.gold.charges
-    task = Induce(
+    task = tasks.Induce(
         language=standard.language, anchor=anchor, charges=charges, standards=tuple(shown(one) for one in batch)
     )
     answer = await court.ask(court.member("meta"), task)
@@ -219,7 +211,7 @@ async def refine(court: Hearing, standard: Standard) -> None:
         return
     directive = Directive.model_validate(hits[0].record)
     right, wrong = units(Standard, hits[1:])
-    task = RefineDirective(
+    task = tasks.RefineDirective(
         language=directive.language,
         anchor=directive.anchor,
         charges=directive.charges,
@@ -244,7 +236,7 @@ async def merge(court: Hearing) -> None:
         return
     cluster = units(Directive, hits)
     first = cluster[0]
-    task = Consolidate(
+    task = tasks.Consolidate(
         language=first.language,
         anchor=first.anchor,
         charges=first.charges,

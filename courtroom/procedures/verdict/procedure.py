@@ -7,7 +7,7 @@ from courtroom.declarations.parts import Learns
 from courtroom.engine.events import Verdict
 from courtroom.engine.procedure import Procedure
 from courtroom.judging.criminal import candidates
-from courtroom.judging.views import retrieved
+from courtroom.judging.views import compared, retrieved
 from courtroom.knowledge.search import Fetch, Search
 from courtroom.law import Statute
 from courtroom.procedures.declared import declared
@@ -15,7 +15,7 @@ from courtroom.procedures.verdict import tasks
 from courtroom.procedures.verdict.learning import Hearing, Recollection, Trajectory, known, learn, recall
 from courtroom.procedures.verdict.offline import METHODS
 from courtroom.procedures.verdict.setup import VerdictSetup, members
-from courtroom.procedures.verdict.views import flow, judgment, learned, memory, turns
+from courtroom.procedures.verdict.views import flow, learned, memory, turns
 
 Statutes = tuple[Statute, ...]
 
@@ -136,10 +136,10 @@ def at_most(case: CriminalCase, setup: VerdictSetup) -> int:
 
 
 VERDICT = Procedure(
-    **declared(__file__, draws=(flow, turns, retrieved, memory, learned, judgment)),
+    **declared(
+        __file__, METHODS, draws=(flow, turns, retrieved, memory, learned, lambda record: {"": compared(record)})
+    ),
     setup=VerdictSetup,
-    tasks=tuple(METHODS),
-    offline=METHODS,
     members=members,
     deliberate=deliberate,
     at_most=at_most,

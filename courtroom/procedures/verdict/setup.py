@@ -10,20 +10,14 @@ from courtroom.knowledge.bases import BaseName
 from courtroom.knowledge.embedding import DEFAULT
 from courtroom.knowledge.memory import Weights
 from courtroom.models.spec import ModelSpec
+from courtroom.procedures.declared import role_titles
 from courtroom.strict import Strict
 
 knob = knobs(__file__)
 
 Variant = Literal["verdict", "no-memory", "no-directives", "no-agents"]
 
-TITLES = {
-    "clerk": "Court Clerk",
-    "assistant": "Judicial Assistant",
-    "judge": "Case-handling Judge",
-    "supervisor": "Adjudication Supervisor",
-    "presiding": "Presiding Judge",
-    "meta": "Meta-model",
-}
+TITLES = role_titles(__file__)
 
 
 class Learning(Strict):

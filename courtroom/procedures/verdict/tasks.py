@@ -5,7 +5,7 @@ reference only" to the judge (prompt 3), and the presiding judge names articles 
 """
 
 import re
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 from pydantic import AliasChoices, BaseModel, Field, field_validator
 from pydantic.json_schema import SkipJsonSchema
@@ -13,15 +13,15 @@ from pydantic.json_schema import SkipJsonSchema
 from courtroom.judging.criminal import FURTHER, TERM, Articles, Charges, OfFacts, OneTerm, fuller
 from courtroom.law import ArticleNumber, Further, Judgment, Statute, articles_named
 from courtroom.models.narrow import asked_at_most
-from courtroom.models.task import Answer, Longest, Paragraph, Point, Task
+from courtroom.models.task import Answer, Longest, Paragraph, Point, Task, filled
 from courtroom.strict import Strict
 
 
 class EventPoints(Answer):
     """o_ext: the salient points of the facts (prompt 1)."""
 
-    points: Annotated[tuple[Point, ...], Longest(8)] = Field(
-        min_length=1, max_length=100, description="Which points of the facts matter for a judgment?"
+    points: Annotated[tuple[Point, ...], Longest(8)] = filled(
+        "Which points of the facts matter for a judgment?", max_length=100
     )
 
 
@@ -32,8 +32,8 @@ MORE = 2
 class Shortlist(Answer):
     """S_statute: about five articles, the weightiest first; others than the candidates may be among them (prompt 2)."""
 
-    articles: Annotated[tuple[ArticleNumber, ...], Longest(8)] = Field(
-        min_length=1, max_length=12, description="Which articles, by their numbers (133 for 133-1 too)?"
+    articles: Annotated[tuple[ArticleNumber, ...], Longest(8)] = filled(
+        "Which articles, by their numbers (133 for 133-1 too)?", max_length=12
     )
 
     @field_validator("articles", mode="before")
@@ -47,7 +47,7 @@ class Shortlist(Answer):
         return tuple(dict.fromkeys(articles))
 
 
-EXPLANATION = Field(min_length=1, description="How do the facts meet the elements of the article, in short?")
+EXPLANATION = filled("How do the facts meet the elements of the article, in short?")
 SUGGESTIONS = Field(
     default="", description="What is wrong, and what should be done otherwise? Empty when the draft passes."
 )
@@ -98,7 +98,7 @@ class ReasonedVerification(Verification, _Advised):
 class FinalJudgment(Answer):
     """y_final: the reasoning in short, then the judgment (prompt 5)."""
 
-    thought: Paragraph = Field(min_length=1, description="Which reasoning leads to the judgment, in short?")
+    thought: Paragraph = filled("Which reasoning leads to the judgment, in short?")
     relevant_articles: Articles
     accusation: Charges = Field(validation_alias=AliasChoices("accusation", "charge", "charges"))
     term_of_imprisonment: OneTerm = Field(description=TERM)
@@ -141,15 +141,13 @@ class Turn(Strict):
 class OfMemory(BaseModel):
     """For tasks whose role is given the memory."""
 
+    gives_way: ClassVar[tuple[str, ...]] = ("precedents", "directives")
+    offline_only: ClassVar[tuple[str, ...]] = ("precedent_similarity", "directive_similarity")
     precedents: tuple[Recalled, ...] = ()
     directives: tuple[Directed, ...] = ()
     precedent_similarity: tuple[float, ...] = ()
     directive_similarity: tuple[float, ...] = ()
     """Cosines with the facts, in the same order. A language model reads the texts themselves."""
-
-
-MEMORY = ("precedents", "directives")
-SIMILARITIES = ("precedent_similarity", "directive_similarity")
 
 
 class Decides(BaseModel):
@@ -166,15 +164,13 @@ class Decides(BaseModel):
 class ExtractPoints(OfFacts, Task[EventPoints]):
     """Court clerk: salient points without any judgment."""
 
-    name = "extract"
-    title = "Event points"
+    name, title = "extract", "Event points"
 
 
 class Rerank(OfFacts, Task[Shortlist]):
     """Judicial assistant: filter and rerank the coarse set (Eq. 2)."""
 
-    name = "rerank"
-    title = "Statute shortlist"
+    name, title = "rerank", "Statute shortlist"
     points: tuple[str, ...]
     candidates: tuple[Statute, ...]
     about: int = 5
@@ -188,8 +184,7 @@ class Rerank(OfFacts, Task[Shortlist]):
 class DraftOpinion(OfFacts, Task[DraftJudgment]):
     """Case-handling judge: the draft, with the feedback so far; the memory is out of sight (Eq. 3)."""
 
-    name = "draft"
-    title = "Draft"
+    name, title = "draft", "Draft"
     points: tuple[str, ...]
     statutes: tuple[Statute, ...]
     turns: tuple[Turn, ...] = ()
@@ -203,10 +198,7 @@ class DraftOpinion(OfFacts, Task[DraftJudgment]):
 class Verify(OfFacts, OfMemory, Task[Verification]):
     """Adjudication supervisor: Pass or Reject, with statutes and memory in view."""
 
-    name = "verify"
-    gives_way = MEMORY
-    title = "Verification"
-    offline_only = SIMILARITIES
+    name, title = "verify", "Verification"
     draft: DraftJudgment
     statutes: tuple[Statute, ...]
     reasons_first: bool = False
@@ -219,10 +211,7 @@ class Verify(OfFacts, OfMemory, Task[Verification]):
 class Preside(OfFacts, OfMemory, Decides, Task[FinalJudgment]):
     """Presiding judge: the final judgment, from all that the panel has produced (Eq. 4, prompt 5)."""
 
-    name = "preside"
-    gives_way = MEMORY
-    title = "Final judgment"
-    offline_only = SIMILARITIES
+    name, title = "preside", "Final judgment"
     points: tuple[str, ...]
     statutes: tuple[Statute, ...]
     turns: tuple[Turn, ...]
@@ -231,37 +220,27 @@ class Preside(OfFacts, OfMemory, Decides, Task[FinalJudgment]):
 class JudgeAlone(OfFacts, OfMemory, Decides, Task[FinalJudgment]):
     """One judge without a panel, with statutes and memory (ablation “w/o MAS”, table 3)."""
 
-    name = "alone"
-    gives_way = MEMORY
-    title = "Judgment"
-    offline_only = SIMILARITIES
+    name, title = "alone", "Judgment"
     statutes: tuple[Statute, ...]
 
 
 class DirectiveText(Answer):
     """r_txt: the text of a micro-directive."""
 
-    directive: Paragraph = Field(
-        min_length=1, description="Which precise rule can be tested here: under which conditions does what follow?"
-    )
+    directive: Paragraph = filled("Which precise rule can be tested here: under which conditions does what follow?")
 
 
 class SharpenedDirective(Answer):
     """The feature at which two trajectories part, then r_txt with it."""
 
-    branching_feature: Paragraph = Field(
-        min_length=1, description="What did the right reasoning see and the wrong one miss?"
-    )
-    directive: Paragraph = Field(
-        min_length=1, description="How does the rule read with exact conditions and exceptions?"
-    )
+    branching_feature: Paragraph = filled("What did the right reasoning see and the wrong one miss?")
+    directive: Paragraph = filled("How does the rule read with exact conditions and exceptions?")
 
 
 class Induce(Task[DirectiveText]):
     """Meta-model, phase A: a coarse directive from consistent standards."""
 
-    name = "induce"
-    title = "Induction"
+    name, title = "induce", "Induction"
     language: str
     anchor: int
     charges: tuple[str, ...]
@@ -271,8 +250,7 @@ class Induce(Task[DirectiveText]):
 class RefineDirective(Task[SharpenedDirective]):
     """Meta-model, phase B: the directive with conditions and exceptions, from a right and a wrong trajectory."""
 
-    name = "refine"
-    title = "Contrastive refinement"
+    name, title = "refine", "Contrastive refinement"
     language: str
     anchor: int
     charges: tuple[str, ...]
@@ -284,8 +262,7 @@ class RefineDirective(Task[SharpenedDirective]):
 class Consolidate(Task[DirectiveText]):
     """Meta-model, phase C: several near-duplicates in one (Eq. 8)."""
 
-    name = "consolidate"
-    title = "Consolidation"
+    name, title = "consolidate", "Consolidation"
     language: str
     anchor: int
     charges: tuple[str, ...]
@@ -295,17 +272,15 @@ class Consolidate(Task[DirectiveText]):
 class Advice(Answer):
     """r: where the reasoning went wrong, and what to look at (Eq. 5)."""
 
-    advice: Paragraph = Field(
-        min_length=1,
-        description="Where did the reasoning go wrong, and what is to be weighed instead? Name no article and no charge.",
+    advice: Paragraph = filled(
+        "Where did the reasoning go wrong, and what is to be weighed instead? Name no article and no charge."
     )
 
 
 class ReflectOnDraft(OfFacts, Task[Advice]):
     """Reflection model M_R: the logical gap between a wrong draft and the real articles."""
 
-    name = "reflect"
-    title = "Reflection"
+    name, title = "reflect", "Reflection"
     offline_only = ("real_charges",)  # what the advice must not name
     points: tuple[str, ...]
     draft: DraftJudgment

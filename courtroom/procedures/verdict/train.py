@@ -76,32 +76,29 @@ def fitting(rows: list[dict[str, Any]], tokenizer: Any, max_tokens: int) -> list
 
 def _supervised(model: Any, tokenizer: Any, rows: list[dict[str, Any]], settings: Adapter, to: Path) -> Any:
     """Protocol-aware instruction tuning (section 3.3.1): the loss is that of the answer alone."""
-    from datasets import Dataset
     from trl import SFTConfig, SFTTrainer
 
-    data = Dataset.from_list([{"prompt": row["messages"][:-1], "completion": row["messages"][-1:]} for row in rows])
+    data = [{"prompt": row["messages"][:-1], "completion": row["messages"][-1:]} for row in rows]
     config = SFTConfig(learning_rate=settings.sft_learning_rate, **_shared(settings, to))
-    trainer = SFTTrainer(model, config, train_dataset=data, processing_class=tokenizer, peft_config=_lora(settings))
-    return _trained(trainer, to)
+    return _trained(SFTTrainer, model, tokenizer, data, settings, config)
 
 
 def _preferring(model: Any, tokenizer: Any, rows: list[dict[str, Any]], settings: Adapter, to: Path) -> Any:
     """Logic-driven contrastive alignment (section 3.3.2); the reference is the model before it."""
-    from datasets import Dataset
     from trl import DPOConfig, DPOTrainer
 
     config = DPOConfig(learning_rate=settings.dpo_learning_rate, beta=settings.dpo_beta, **_shared(settings, to))
-    data = Dataset.from_list(rows)
-    trainer = DPOTrainer(
-        model, args=config, train_dataset=data, processing_class=tokenizer, peft_config=_lora(settings)
-    )
-    return _trained(trainer, to)
+    return _trained(DPOTrainer, model, tokenizer, rows, settings, config)
 
 
-def _trained(trainer: Any, to: Path) -> Any:
-    """Train, keep the adapter, and merge it in."""
+def _trained(kind: Any, model: Any, tokenizer: Any, rows: list[dict[str, Any]], settings: Adapter, config: Any) -> Any:
+    """Train by a trainer of this kind, keep the adapter, and merge it in."""
+    from datasets import Dataset
+
+    data, lora = Dataset.from_list(rows), _lora(settings)
+    trainer = kind(model, args=config, train_dataset=data, processing_class=tokenizer, peft_config=lora)
     trainer.train()
-    trainer.save_model(str(to))
+    trainer.save_model(config.output_dir)
     return trainer.model.merge_and_unload()
 
 

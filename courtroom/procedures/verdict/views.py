@@ -6,7 +6,7 @@ from courtroom.declarations.blocks import Block, Card, Cards, Diff, Flow, Step, 
 from courtroom.engine.events import Called, Learned
 from courtroom.engine.record import Record
 from courtroom.judging.criminal import judgment_of
-from courtroom.judging.views import Shown, compared
+from courtroom.judging.views import Shown
 from courtroom.knowledge.lessons import Adjust, Frozen, Put, Snapshot
 from courtroom.knowledge.memory import Recall
 from courtroom.procedures.verdict.learning import EMPTY
@@ -72,11 +72,6 @@ def memory(record: Record) -> Shown:
             table = Table(columns, rows, title=score, shares=columns[1:], empty=EMPTY)
             shown[title] = [table, *([Cards(cards)] if cards else [])]
     return shown or {"": [Text("The memory was not searched in this run.")]}
-
-
-def judgment(record: Record) -> Shown:
-    """The judgment beside the real one, where it is known."""
-    return {"": compared(record)}
 
 
 def learned(record: Record) -> Shown:

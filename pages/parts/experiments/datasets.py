@@ -3,7 +3,6 @@
 import tempfile
 from pathlib import Path
 
-import pandas as pd
 import streamlit as st
 
 from courtroom.access import Access, may
@@ -11,19 +10,19 @@ from courtroom.cases.readers.tables import names_from
 from courtroom.courthouse import Courthouse
 from courtroom.datasets import statistics
 from courtroom.datasets.forms import FORMS
-from courtroom.datasets.importing import Order, columns_from, dataset_name
-from courtroom.datasets.imports import ImportProgress
+from courtroom.datasets.importing import ImportProgress, Order, columns_from, dataset_name
 from courtroom.datasets.printed import printed_tables
 from courtroom.datasets.row import DatasetInfo, ImportCounts
 from courtroom.datasets.selection import Preparation, Selection
 from courtroom.datasets.statistics import ALL, Findings, NearDuplicates, Statistics
-from courtroom.datasets.store import DEFAULT_SHARES
+from courtroom.datasets.store import DEFAULT_SHARES, Datasets
 from courtroom.figures.experiment import draw_rows
 from courtroom.language import N_, _, translated
 from pages.parts.cases import MARKS, encoding_choice
 from pages.parts.experiments.list import sample_buttons
 from pages.parts.shared.house import courthouse
-from pages.parts.shared.shown import do, errors_shown, inert, literal, many, offered, one_of, table, uploader
+from pages.parts.shared.shown import do, errors_shown, inert, offered, one_of, table, theme, uploader
+from pages.parts.shared.words import literal, many
 
 
 def kept_file(name: str, content: bytes) -> Path:
@@ -39,7 +38,7 @@ TYPES = ["json", "jsonl", "ndjson", "csv", "tsv", "txt", "parquet", "arrow", "zi
 AS_IT_LOOKS = N_("as most records look")
 
 
-@offered(Access.RUN)
+@offered
 def import_form(house: Courthouse, opened: bool) -> None:
     """A file of one's own, or a path on the machine on which the app runs."""
     with st.expander(_("Import"), icon=":material/upload:", expanded=opened):
@@ -76,7 +75,7 @@ def import_form(house: Courthouse, opened: bool) -> None:
                 house.dataset_imports.begin(Order(source=str(source), name=called, columns=renamings, **how))
 
 
-@offered(Access.RUN)
+@offered
 def imports_under_way(house: Courthouse) -> None:
     """How far imports are, what has come of them, what they ask, and those that were interrupted."""
     busy = any(state.running for state in house.dataset_imports.under_way.values())
@@ -171,6 +170,9 @@ def _ask(house: Courthouse, state: ImportProgress) -> None:
 
 MAX_PROBLEMS = 50
 MAX_ROWS = 20
+_once = st.cache_data(show_spinner=False, max_entries=20, hash_funcs={Datasets: id})
+_measured, _near = _once(statistics.measure), _once(statistics.near_duplicates)
+"""A version never changes, so it is counted, and its rows are compared, once."""
 
 
 def draw_datasets() -> None:
@@ -188,7 +190,7 @@ def draw_datasets() -> None:
         splits = ", ".join(f"{split} {count:,}" for split, count in info.splits.items()) or "none"
         facts = (info.name, info.kind, info.count, splits, info.version)
         rows.append((*facts, Path(info.source).name, info.made.replace("T", " ")[:16]))
-    table(pd.DataFrame(rows, columns=["Dataset", "Kind", "Rows", "Splits", "Version", "From", "Made"]))
+    table(rows, ["Dataset", "Kind", "Rows", "Splits", "Version", "From", "Made"])
     by_name = {info.name: info for info in infos}
     if st.session_state.get("dataset_chosen") not in by_name:
         st.session_state["dataset_chosen"] = infos[0].name
@@ -197,17 +199,13 @@ def draw_datasets() -> None:
 
 def _one(house: Courthouse, info: DatasetInfo) -> None:
     with st.spinner(_("Counting ...")):
-        counted = _measured(house, info.name, info.version)
+        counted: Statistics = _measured(house.datasets, info.name, info.version)
     whole = counted.counts[ALL]
-    facts: dict[str, float] = {
-        _("Rows"): whole.rows,
-        _("Outcome known"): whole.known,
-        _("Categories"): len(whole.categories),
-    }
-    facts |= {_("Median characters"): whole.length.median}
+    facts: dict[str, float] = {_("Rows"): whole.rows, _("Outcome known"): whole.known}
+    facts |= {_("Categories"): len(whole.categories), _("Median characters"): whole.length.median}
     for column, (title, number) in zip(st.columns(4), facts.items(), strict=True):
         column.metric(title, f"{number:,.0f}")
-    table(pd.DataFrame(counted.rows()))
+    table(counted.rows())
     if counts := house.datasets.counts(info.name, info.version):
         draw_counts(counts)
     parts = {"Rows": _rows, "Check": _check, **({"Splits": _splits, "Delete": _delete} if may(Access.RUN) else {})}
@@ -222,14 +220,7 @@ def _one(house: Courthouse, info: DatasetInfo) -> None:
         parts[part](house, info)
 
 
-@st.cache_data(show_spinner=False, max_entries=20)
-def _measured(_house: Courthouse, name: str, version: str) -> Statistics:
-    """A version never changes, so it is counted once."""
-    return statistics.measure(_house.datasets, name, version)
-
-
 def _figures(counted: Statistics) -> None:
-    theme = st.context.theme.type or "light"
     whole = counted.counts[ALL]
     left, right = st.columns(2, gap="large")
     for place, what, title, told in (
@@ -240,11 +231,11 @@ def _figures(counted: Statistics) -> None:
     ):
         if told:
             place.caption(title)
-            place.plotly_chart(draw_rows(counted, what, theme), key=f"dataset_{what}")
+            place.plotly_chart(draw_rows(counted, what, theme()), key=f"dataset_{what}")
     if whole.classes:
         options, key = list(whole.classes), f"dataset_number_{counted.info.name}"
         number = right.selectbox(_("Rows by"), options, key=key, format_func=translated)
-        right.plotly_chart(draw_rows(counted, number, theme), key="dataset_numbers")
+        right.plotly_chart(draw_rows(counted, number, theme()), key="dataset_numbers")
 
 
 def _rows(house: Courthouse, info: DatasetInfo) -> None:
@@ -253,8 +244,7 @@ def _rows(house: Courthouse, info: DatasetInfo) -> None:
     split = top[0].selectbox(_("Split"), [None, *info.splits], key=key, format_func=lambda one: one or _("all"))
     text = top[1].text_input(_("Holds this text"), key=f"dataset_contains_{info.name}").strip() or None
     drawn = top[2].toggle(_("Draw by chance"), key=f"dataset_drawn_{info.name}")
-    by_chance = MAX_ROWS if drawn else None
-    wanted = Selection(split=split, limit=MAX_ROWS, sample=by_chance, contains=text)
+    wanted = Selection(split=split, limit=MAX_ROWS, sample=MAX_ROWS if drawn else None, contains=text)
     rows = list(house.datasets.rows(info.name, info.version, wanted))
     if not rows:
         st.info(_("No row fits. Use other words, or another split."), icon=":material/filter_alt_off:")
@@ -294,7 +284,7 @@ def _splits(house: Courthouse, info: DatasetInfo) -> None:
 def _check(house: Courthouse, info: DatasetInfo) -> None:
     findings = statistics.examine(house.datasets, info.name, info.version)
     with st.spinner(_("Comparing ...")):
-        near = _near(house, info.name, info.version)
+        near: NearDuplicates = _near(house.datasets, info.name, info.version)
     if findings.clean and not findings.sentences() and not near.found:
         st.success(_("Nothing is wrong with these {count}.", count=many(info.count, "row")), icon=":material/check:")
     for sentence in findings.sentences():
@@ -303,19 +293,18 @@ def _check(house: Courthouse, info: DatasetInfo) -> None:
     kinds["several outcomes"] = findings.contradictions
     found = ((what, one) for what, those in kinds.items() for one in those)
     if same := [(what, *map(", ".join, (one.rows[:6], one.splits, one.outcomes))) for what, one in found]:
-        table(pd.DataFrame(same, columns=["What", "Rows", "Splits", "Outcomes"]))
+        table(same, ["What", "Rows", "Splits", "Outcomes"])
         _clean(house, info, findings)
     for sentence in near.sentences():
         st.info(literal(sentence))
     if near.pairs:
         splits = [", ".join(dict.fromkeys(filter(None, one.splits))) for one in near.pairs]
-        pairs = [(", ".join(one.rows), of, one.alike) for one, of in zip(near.pairs, splits, strict=True)]
-        alike = st.column_config.NumberColumn(_("Alike"), format="percent")
-        shown = pd.DataFrame(pairs, columns=["Rows", "Splits", "Alike"])
-        table(shown if any(splits) else shown.drop(columns="Splits"), {"Alike": alike})
+        rows, alike = [", ".join(one.rows) for one in near.pairs], [one.alike for one in near.pairs]
+        pairs = {"Rows": rows, **({"Splits": splits} if any(splits) else {}), "Alike": alike}
+        table(pairs, config={"Alike": st.column_config.NumberColumn(_("Alike"), format="percent")})
 
 
-@offered(Access.RUN)
+@offered
 def _clean(house: Courthouse, info: DatasetInfo, findings: Findings) -> None:
     """Buttons that take out what makes results doubtful, in a new version."""
     with st.container(horizontal=True):
@@ -326,12 +315,6 @@ def _clean(house: Courthouse, info: DatasetInfo, findings: Findings) -> None:
     if repeated or contradictory:
         wanted = Preparation(distinct=bool(repeated), consistent=bool(contradictory))
         do(lambda: statistics.cleaned(house.datasets, info.name, info.version, wanted))
-
-
-@st.cache_data(show_spinner=False, max_entries=20)
-def _near(_house: Courthouse, name: str, version: str) -> NearDuplicates:
-    """A version never changes, so its rows are compared once."""
-    return statistics.near_duplicates(_house.datasets, name, version)
 
 
 def _delete(house: Courthouse, info: DatasetInfo) -> None:

@@ -26,7 +26,8 @@ from pages.parts.experiments.list import open_experiment, sample_buttons
 from pages.parts.experiments.mirror import mirror_form
 from pages.parts.shared.knobs import knob_values, varied
 from pages.parts.shared.models_form import keys_form, offer_label, reachable, typed_keys
-from pages.parts.shared.shown import count, declared, duration, errors_shown, literal, many, money, table, uploader
+from pages.parts.shared.shown import errors_shown, table, uploader
+from pages.parts.shared.words import count, declared, duration, literal, many, money
 
 AS_WRITTEN = ""
 
@@ -97,11 +98,10 @@ def _model(house: Courthouse, written: Experiment, key: str) -> str:
         return AS_WRITTEN
     named = ", ".join(own[:4]) + (" ..." if len(own) > 4 else "")
     offers: dict[str, Offer] = {label: one for label, one in reachable(house.connections).items() if one.id != PERSON}
-    chosen = st.selectbox(
-        _("Models"), [AS_WRITTEN, *offers], key=f"{key}-model", accept_new_options=True,
-        format_func=lambda one: one or _("as written: {own}", own=named),
-        help=_("One model for every member of every arm, in place of those that are written."),
-    )  # fmt: skip
+    about = _("One model for every member of every arm, in place of those that are written.")
+    looks: dict[str, Any] = {"key": f"{key}-model", "accept_new_options": True, "help": about}
+    looks["format_func"] = lambda one: one or _("as written: {own}", own=named)
+    chosen = st.selectbox(_("Models"), [AS_WRITTEN, *offers], **looks)
     return offers[chosen].id if chosen in offers else (chosen or AS_WRITTEN).strip()
 
 
@@ -119,15 +119,13 @@ def chosen_arms(house: Courthouse, kind: str) -> list[dict[str, Any]]:
             offered[f"{one.title}: {preset.title}"] = {"procedure": one.name, "set": dict(preset.changes)}
     st.subheader(_("Arms"), help=_("Each arm is a row of the table."))
     left, right = st.columns([3, 2])
-    chosen = left.multiselect(
-        _("Procedures and presets"), list(offered), list(offered)[:1], key=f"experiment-arms-{kind}",
-        help=_("Each is an arm. Presets are ways to set a procedure up."), format_func=translated,
-    )  # fmt: skip
+    about = _("Each is an arm. Presets are ways to set a procedure up.")
+    looks: dict[str, Any] = {"key": f"experiment-arms-{kind}", "help": about, "format_func": translated}
+    chosen = left.multiselect(_("Procedures and presets"), list(offered), list(offered)[:1], **looks)
     offers = {label: offer for label, offer in reachable(house.connections).items() if offer.id != PERSON}
-    models = right.multiselect(
-        _("Models"), list(offers), [OFFLINE], key="experiment-models", accept_new_options=True,
-        help=_("Each arm is run with each model. Type an id that is not in the list."), format_func=translated,
-    )  # fmt: skip
+    about = _("Each arm is run with each model. Type an id that is not in the list.")
+    looks = {"key": "experiment-models", "accept_new_options": True, "help": about, "format_func": translated}
+    models = right.multiselect(_("Models"), list(offers), [OFFLINE], **looks)
     left, right = st.columns([3, 2])
     path, values = _varied(house, [offered[title]["procedure"] for title in chosen], left, right)
     arms = [
@@ -152,11 +150,10 @@ def _varied(house: Courthouse, procedures: list[str], left: Any, right: Any) -> 
     for name in dict.fromkeys(procedures):
         for path, field in _paths(house, name).items():
             fields.setdefault(path, (name, field))
-    path = left.selectbox(
-        _("Vary one setting"), ["", *fields], key="experiment-vary",
-        format_func=lambda one: declared(fields[one][1].title or one) if one else _("none"),
-        help=_("Each arm is run with each value of this setting."),
-    )  # fmt: skip
+    about = _("Each arm is run with each value of this setting.")
+    titles = {"": _("none"), **{path: declared(field.title or path) for path, (_procedure, field) in fields.items()}}
+    key, words = "experiment-vary", titles.__getitem__
+    path = left.selectbox(_("Vary one setting"), list(titles), key=key, format_func=words, help=about)
     if not path:
         return "", []
     procedure, field = fields[path]
@@ -182,10 +179,8 @@ def _arm(
 def _predictions() -> list[dict[str, Any]]:
     """One arm for each model of a file of predictions made elsewhere."""
     with st.expander(_("Predictions made elsewhere"), icon=":material/upload_file:"):
-        file = uploader(
-            st, _("A file of answers"), FILES, key="experiment-predictions",
-            about=_("A line for each answer: `case` (its id in the dataset), `model`, `prediction`."),
-        )  # fmt: skip
+        about = _("A line for each answer: `case` (its id in the dataset), `model`, `prediction`.")
+        file = uploader(st, _("A file of answers"), FILES, key="experiment-predictions", about=about)
     if file is None:
         return []
     path: Path = kept_file(file.name, file.getvalue())
@@ -203,7 +198,7 @@ def _arms_table(house: Courthouse, arms: Iterable[Mapping[str, Any]], key: str |
             changes = listed(setting_in_words(setup, path, value) for path, value in arm["set"].items())
             told = changes or _("the procedure's defaults")
         rows.append({"Arm": arm["name"], "Model": arm["model"], "Settings": told})
-    table(pd.DataFrame(rows), key=key)
+    table(rows, key=key)
 
 
 MAX_FORKS_REHEARSED_UNASKED = 30
@@ -232,10 +227,8 @@ def start_bar(house: Courthouse, experiment: Experiment) -> None:
     with st.container(border=True):
         with st.container(horizontal=True, vertical_alignment="center"):
             start = st.button(_("Start"), type="primary", icon=":material/play_arrow:", key="experiment-start")
-            ask = st.button(
-                _("Estimate"), icon=":material/calculate:", key="experiment-estimate",
-                help=_("Says how many calls, tokens and dollars it takes, and how long. Nothing is asked of a model."),
-            )  # fmt: skip
+            about = _("Says how many calls, tokens and dollars it takes, and how long. Nothing is asked of a model.")
+            ask = st.button(_("Estimate"), icon=":material/calculate:", key="experiment-estimate", help=about)
             file = f"{experiment.name}.toml"
             st.download_button(_("As a file"), as_toml(experiment), file, icon=":material/download:")
         with errors_shown():
@@ -268,8 +261,10 @@ def _controlled(house: Courthouse, experiment: Experiment) -> Experiment:
     if kept[0] != experiment.digest:
         kept = ("", experiment)
         with errors_shown(), st.spinner(_("Estimating ...")):
-            kept = (experiment.digest, house.experiments.with_controls(experiment))
-            st.session_state["experiment-controlled"] = kept
+            kept = st.session_state["experiment-controlled"] = (
+                experiment.digest,
+                house.experiments.with_controls(experiment),
+            )
     if kept[0]:
         _arms_table(house, (arm.model_dump() for arm in kept[1].arms[len(experiment.arms) :]))
     return experiment.model_copy(update={"arms": kept[1].arms})
@@ -286,21 +281,16 @@ def _hypotheses(house: Courthouse, experiment: Experiment) -> Experiment:
         once = _("It is tested once, when both arms have so many cases; before, it is not shown.")
         choice, number = st.column_config.SelectboxColumn, st.column_config.NumberColumn
         given = [one.model_dump() for one in experiment.hypotheses]
-        columns = ["arm", "than", "measure", "direction", "least", "cases"]
-        edited = st.data_editor(
-            pd.DataFrame(given, columns=columns),
-            num_rows="dynamic",
-            hide_index=True,
-            column_config={
-                "arm": choice(_("Arm"), options=arms, required=True),
-                "than": choice(_("Compared with"), options=arms, required=True),
-                "measure": choice(_("Measure"), options=measures, required=True),
-                "direction": choice(_("Is"), options=["higher", "lower", "different"], default="higher", required=True),
-                "least": number(_("By at least"), min_value=0.0, default=0.0, help=unit),
-                "cases": number(_("With so many cases"), min_value=1, step=1, default=1, help=once),
-            },
-            key=f"experiment-hypotheses-{experiment.digest[:8]}",
-        )
+        columns: dict[str, Any] = {
+            "arm": choice(_("Arm"), options=arms, required=True),
+            "than": choice(_("Compared with"), options=arms, required=True),
+            "measure": choice(_("Measure"), options=measures, required=True),
+            "direction": choice(_("Is"), options=["higher", "lower", "different"], default="higher", required=True),
+            "least": number(_("By at least"), min_value=0.0, default=0.0, help=unit),
+            "cases": number(_("With so many cases"), min_value=1, step=1, default=1, help=once),
+        }
+        frame, key = pd.DataFrame(given, columns=list(columns)), f"experiment-hypotheses-{experiment.digest[:8]}"
+        edited = st.data_editor(frame, num_rows="dynamic", hide_index=True, column_config=columns, key=key)
         whole = edited.dropna(subset=["arm", "than", "measure"])
         whole = whole.fillna({"direction": "higher", "least": 0.0, "cases": 1})
         rows = whole.astype({"cases": int}).to_dict("records")
@@ -323,7 +313,7 @@ def _takes(takes: ExperimentEstimate, *, by_batch: bool) -> None:
     if takes.training:
         st.caption(_("{training} of these only teach the memory.", training=many(takes.training, "cell")))
     lines = [(one.arm, one.cells, one.calls, one.tokens, duration(one.seconds), money(one.money)) for one in takes.arms]
-    table(pd.DataFrame(lines, columns=["Arm", "Cells", "Calls", "Tokens", "Time", "Money"]))
+    table(lines, ["Arm", "Cells", "Calls", "Tokens", "Time", "Money"])
 
 
 def rehearsed(bar: DeltaGenerator, done: int, total: int) -> None:
@@ -370,10 +360,9 @@ def _own(house: Courthouse) -> Experiment | None:
     arms = chosen_arms(house, info.kind)
     st.subheader(_("Table"))
     known = measures_of(info.kind)
-    measures = st.multiselect(
-        _("Measures"), list(known), [name for name, one in known.items() if one.usual],
-        format_func=lambda name: known[name].title, key=f"experiment-measures-{info.kind}",
-    )  # fmt: skip
+    titles = {name: one.title for name, one in known.items()}
+    usual, key = [name for name, one in known.items() if one.usual], f"experiment-measures-{info.kind}"
+    measures = st.multiselect(_("Measures"), list(titles), usual, format_func=titles.__getitem__, key=key)
     a, b, c, d = st.columns([3, 1, 1, 2], vertical_alignment="bottom")
     about, key = _("Letters, digits, dots and hyphens."), f"experiment-name-{info.name}"
     name = a.text_input(_("Name"), info.name[:60], key=key, help=about)

@@ -2,19 +2,18 @@
 
 from itertools import groupby
 
-import pandas as pd
 import streamlit as st
 
-from courtroom.access import Access
 from courtroom.courthouse import Courthouse
 from courtroom.datasets.samples import add_sample, bring_sample, samples
 from courtroom.experiments.spec import FIRST, Recipe, recipe, recipes
 from courtroom.language import _
 from pages.parts.shared import shown
-from pages.parts.shared.shown import declared, literal, many, moment, offered
+from pages.parts.shared.shown import offered
+from pages.parts.shared.words import declared, literal, many, moment
 
 
-@offered(Access.RUN)
+@offered
 def sample_buttons(house: Courthouse) -> None:
     """A button for each; one that is here already says so."""
     here = {info.name for info in house.datasets.newest()}
@@ -94,9 +93,9 @@ def experiment_list(house: Courthouse, what_ifs: bool | None = None) -> None:
         facts = one.experiment.title or one.name, cases.name or cases.run, len(one.experiment.arms)
         rows.append((*facts, done / max(1, sum(counts.values())), one.status.capitalize(), moment(one.created)))
     bar = st.column_config.ProgressColumn(_("Done"), format="percent", min_value=0, max_value=1)
-    frame = pd.DataFrame(rows, columns=["Experiment", "Cases", "Arms", "Done", "State", "Made"])
+    columns, key = ["Experiment", "Cases", "Arms", "Done", "State", "Made"], hash(tuple(one.id for one in kept))
     st.caption(_("Select a row to open it."))
-    for place in shown.rows_chosen(frame, f"experiments-{hash(tuple(one.id for one in kept))}", config={"Done": bar}):
+    for place in shown.rows_chosen(rows, f"experiments-{key}", columns, config={"Done": bar}):
         open_experiment(kept[place].id, what_if=bool(kept[place].experiment.dataset.run))
 
 

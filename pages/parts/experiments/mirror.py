@@ -1,8 +1,8 @@
 """Would it be the same for somebody else? What is to be changed about the parties, read before it is heard; what it moved."""
 
 from collections.abc import Mapping
+from typing import Any
 
-import pandas as pd
 import streamlit as st
 
 from courtroom.access import signed
@@ -18,7 +18,8 @@ from courtroom.models.spec import OFFLINE, ModelSpec
 from courtroom.questions.mirror import KINDS, USUAL, Change, Mirrored, texts
 from pages.parts.shared.blocks_view import diff_html
 from pages.parts.shared.models_form import model_picker, typed_keys
-from pages.parts.shared.shown import errors_shown, in_columns, literal, table
+from pages.parts.shared.shown import errors_shown, in_columns, table, theme
+from pages.parts.shared.words import literal
 
 AT_FIRST = ("order", "gender", "nationality")
 ASKED = {"gender": "woman, man", "words": "A>B; C>D", "rewriting": "Her name is Ngozi Okafor."}
@@ -31,19 +32,13 @@ def mirror_form(house: Courthouse, experiment: Experiment) -> Experiment | None:
     """Choose what is changed, read what it makes of the cases, put it right; the experiment once that is approved."""
     about = _("One thing about the parties at a time, all else held, against the same heard again under other seeds.")
     st.caption(about)
-    kinds = st.multiselect(
-        _("Change"), list(KINDS), [*AT_FIRST], key="mirror-kinds", format_func=lambda kind: translated(KINDS[kind])
-    )
-    values: dict[str, str] = {
-        kind: column.text_input(
-            translated(KINDS[kind]), USUAL.get(kind, ""), key=f"mirror-{kind}", placeholder=ASKED.get(kind, "")
-        )
-        for column, kind in in_columns([kind for kind in kinds if kind != "order"], PER_ROW)
-    }
-    who = st.text_input(
-        _("Of whom"), key="mirror-who", placeholder=_("the first party that a case names"),
-        help=_("A name as it stands in the case, or such as: the seller, the defendant."),
-    )  # fmt: skip
+    titles, values = {kind: translated(title) for kind, title in KINDS.items()}, dict[str, str]()
+    kinds = st.multiselect(_("Change"), list(titles), [*AT_FIRST], key="mirror-kinds", format_func=titles.__getitem__)
+    for column, kind in in_columns([kind for kind in kinds if kind != "order"], PER_ROW):
+        looks: dict[str, Any] = {"key": f"mirror-{kind}", "placeholder": ASKED.get(kind, "")}
+        values[kind] = column.text_input(titles[kind], USUAL.get(kind, ""), **looks)
+    about = _("A name as it stands in the case, or such as: the seller, the defendant.")
+    who = st.text_input(_("Of whom"), key="mirror-who", placeholder=_("the first party that a case names"), help=about)
     spec = model_picker({"id": OFFLINE}, "mirror-model", house.connections)[0] if "rewriting" in kinds else {}
     changes = [Change(kind=kind, value=values.get(kind, "").strip()) for kind in kinds]
     wanted = (experiment.digest, changes, who, spec)
@@ -111,7 +106,7 @@ def mirror_view(results: ExperimentResults) -> None:
         st.info(_("There are too few cases or seeds to know of any difference."), icon=":material/balance:")
     for line in told(found):
         st.markdown(f"- {literal(line)}")
-    st.plotly_chart(draw_mirror(found, st.context.theme.type or "light"), key="mirror-figure")
+    st.plotly_chart(draw_mirror(found, theme()), key="mirror-figure")
     forms = {**dict.fromkeys(("changed", "again", "difference", "from", "to"), "percent"), "p": "%.3f"}
     columns = {name: st.column_config.NumberColumn(translated(name), format=form) for name, form in forms.items()}
-    table(pd.DataFrame(lines(found)), columns)
+    table(lines(found), config=columns)

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-import pandas as pd
 import streamlit as st
 
 from courtroom.access import Access, Resource, may
@@ -17,7 +16,7 @@ from courtroom.experiments.bundle import zipped
 from courtroom.experiments.canary import MAX_CALLS, USUAL_CALLS
 from courtroom.experiments.measures import Measure
 from courtroom.experiments.mirror import is_mirror
-from courtroom.experiments.results import LEARNING, ExperimentResults, arm_audits, first_runs
+from courtroom.experiments.results import LEARNING, ExperimentResults, audit_table, first_runs
 from courtroom.experiments.store import State, StoredExperiment
 from courtroom.experiments.table import sentence, summary, without_interval
 from courtroom.experiments.written import csv_of, latex, lines_of, markdown
@@ -26,7 +25,7 @@ from courtroom.language import N_, _, translated
 from courtroom.models.offline import NOTICE
 from courtroom.models.spec import OFFLINE
 from courtroom.questions.asides import Cost
-from courtroom.questions.audit import MEANINGS, MOST_SEEDS, SEEDS
+from courtroom.questions.audit import MOST_SEEDS, SEEDS
 from pages.parts.experiments.mirror import mirror_view
 from pages.parts.live.questions_view import ABOUT_AUDITS, start_beside, waits
 from pages.parts.shared.blocks_view import reliability_view
@@ -35,7 +34,8 @@ from pages.parts.shared.house import CHOSEN, open_run
 from pages.parts.shared.knobs import budget_fields
 from pages.parts.shared.models_form import typed_keys
 from pages.parts.shared.share_view import download, share_popover
-from pages.parts.shared.shown import count, do, duration, in_language, literal, many, money, one_of, table
+from pages.parts.shared.shown import do, in_language, one_of, table, theme
+from pages.parts.shared.words import count, duration, literal, many, money
 
 MAX_AUDITED_RUNS = 50
 
@@ -46,12 +46,9 @@ def audits_view(house: Courthouse, results: ExperimentResults) -> None:
     if not any(house.procedures[name].peers for name in procedures if name in house.procedures):
         return
     with st.expander(_("Why members changed sides"), icon=":material/troubleshoot:"):
-        found = arm_audits(results.rows, house.asides.audited(), lambda run: house.audits.of(house.record(run)))
-        if found:
-            names = [name for name in MEANINGS if any(name in line.shares for line in found)]
-            shares = [[f"{line.shares.get(name, 0.0):.0%}" for name in names] for line in found]
-            audited = [(line.arm, line.runs, len(line.audits), *of) for line, of in zip(found, shares, strict=True)]
-            table(pd.DataFrame(audited, columns=["arm", "runs", "votes audited", *names]))
+        found = audit_table(results.rows, house.asides.audited(), lambda run: house.audits.of(house.record(run)))
+        if len(found):
+            table(found)
         else:
             st.caption(_("No change of sides in these runs was audited yet."))
         st.caption(_(ABOUT_AUDITS))
@@ -139,8 +136,7 @@ def progress_view(house: Courthouse, kept: StoredExperiment) -> None:
             tokens = count(cost.tokens, about=cost.estimated)
             lines.append((arm.name, share, done, failed, count(cost.calls), tokens, paid))
         bar = st.column_config.ProgressColumn(_("Progress"), format="percent", min_value=0, max_value=1)
-        heads = ["Arm", "Progress", "Done", "Failed", "Calls", "Tokens", "Money"]
-        table(pd.DataFrame(lines, columns=heads), {"Progress": bar})
+        table(lines, ["Arm", "Progress", "Done", "Failed", "Calls", "Tokens", "Money"], {"Progress": bar})
 
 
 def leave() -> None:
@@ -178,40 +174,42 @@ def failures(house: Courthouse, results: ExperimentResults) -> None:
             st.caption(f"{literal(arm)}, {many(number, 'cell')}: {literal(reason)}")
         with st.expander(_("Each of them")):
             lines = [(row.arm, row.row, row.repeat + 1, row.reason, link_of(row.run)) for row in failed]
-            table(pd.DataFrame(lines, columns=["arm", "case", "repeat", "reason", "run"]), run_links())
+            table(lines, ["arm", "case", "repeat", "reason", "run"], run_links())
 
 
-def breakdown_view(results: ExperimentResults, group: str, measure: Measure, theme: str) -> None:
+def breakdown_view(results: ExperimentResults, group: str, measure: Measure) -> None:
     """By category, difficulty, rounds and votes, where cells differ in these; calibration; the memory's learning curve."""
     if titles := {one.name: one.title for one in results.features(group)}:
         about = _("n is the number of cases. Bars are 95 % intervals over cases.")
         st.subheader(_("What the results depend on"), help=about)
         by = one_of(_("Results by"), list(titles), "experiment-by", next(iter(titles)), titles.__getitem__)
-        _drawn(results.breakdown(by, measure, group), "by", theme)
+        _drawn(results.breakdown(by, measure, group), "by")
     if given := results.forecasts(group):
         st.subheader(_("Are they as sure as they are right?"))
         reliability_view(given, key="experiment")
     if results.trained:
         about = _("Each case is judged before it is learned from. Cases are taken in blocks, in their order.")
         st.subheader(_("Learning curve"), help=about)
-        _drawn(results.breakdown(LEARNING, measure), LEARNING, theme)
+        _drawn(results.breakdown(LEARNING, measure), LEARNING)
 
 
-def _drawn(one: Breakdown, key: str, theme: str) -> None:
+def _drawn(one: Breakdown, key: str) -> None:
     if not one.points:
         st.caption(_("{title} has no value here.", title=literal(one.measure.title)))
         return
-    st.plotly_chart(draw_breakdown(one, theme), key=f"experiment-{key}-figure")
+    st.plotly_chart(draw_breakdown(one, theme()), key=f"experiment-{key}-figure")
     with st.expander(_("The same as a table")):
         form = "percent" if one.measure.percent else "%.3g"
         forms = {**dict.fromkeys((one.measure.title, "from", "to"), form), "share of cells": "percent"}
         columns = {name: st.column_config.NumberColumn(translated(name), format=of) for name, of in forms.items()}
-        table(pd.DataFrame(one.rows()), columns)
+        table(one.rows(), config=columns)
 
 
 LIVE_S = 1.0
 REDRAW_S = 30.0
 """How often results are drawn again at most while cells come in."""
+PARTS = ("Results", "Beside people")
+ALL_ARMS = "All arms"
 MAX_MATRIX_MARKS = 3_000
 MAX_SENTENCES_AT_ONCE = 3
 
@@ -256,22 +254,21 @@ def progress_and_results(
     if (results := _results_now(house, kept)) is None:
         return
     failures(house, results)
-    if yardstick_chosen(house, kept):
+    arms = (house.procedures.get(arm.procedure) for arm in kept.experiment.arms)
+    votes = any(role.votes for procedure in arms if procedure for role in procedure.roles)
+    if votes and one_of(_("Show"), PARTS, f"yardstick-part-{kept.id}", PARTS[0]) == PARTS[1]:
         yardstick_view(house, kept)
         return
     shown(results)
     with st.expander(_("Every cell ({rows})", rows=f"{len(results.rows):,}")):
         links = [link_of(row.run if row.state == "done" else None) for row in results.rows]
-        table(results.frame.assign(run=links), run_links())
+        table(results.frame.assign(run=links), config=run_links())
     name, of = results.kept.name, Resource(kind="experiment", id=results.kept.id)
     with st.container(horizontal=True):
         if not results.kept.experiment.dataset.run:
-            text = markdown(results.table, results.pairs, results.overall, results.notes)
-            download(house, _("Table as Markdown"), text, f"{name}.md", of)
-            download(
-                house, _("Bundle for a paper"), lambda: zipped(results, house), f"{name}.zip", of,
-                help_=_("Table, figures, methods, a checklist, and what it takes to run the experiment again."),
-            )  # fmt: skip
+            download(house, _("Table as Markdown"), markdown(results), f"{name}.md", of)
+            about = _("Table, figures, methods, a checklist, and what it takes to run the experiment again.")
+            download(house, _("Bundle for a paper"), lambda: zipped(results, house), f"{name}.zip", of, help=about)
             text = latex(results.table, results.pairs, results.kept.experiment.title, results.notes)
             download(house, _("Table as LaTeX"), text, f"{name}.tex", of)
         download(house, _("Cells as CSV"), lambda: csv_of(results.frame), f"{name}.csv", of)
@@ -301,7 +298,7 @@ def _shown(house: Courthouse, results: ExperimentResults, *, to_runs: bool = Tru
     arms = [arm for arm in results.kept.experiment.arms if arm.procedure]
     if any((arm.model or arm.set.get("model.id", OFFLINE)) == OFFLINE for arm in arms):
         st.caption(translated(NOTICE))
-    st.table(in_language(_table(results, group)), border="horizontal", hide_index=True)
+    st.table(in_language(_lines(results, group)), border="horizontal", hide_index=True)
     text = _(
         "In brackets: the 95 % interval over cases, and n where not all cases have a value. The best value is bold."
     )
@@ -316,7 +313,7 @@ def _shown(house: Courthouse, results: ExperimentResults, *, to_runs: bool = Tru
     if results.findings:
         st.subheader(_("Hypotheses"))
         rows = [(str(one.hypothesis), translated(one.state), translated(one.reason)) for one in results.findings]
-        table(pd.DataFrame(rows, columns=["Hypothesis", "Result", "Why"]))
+        table(rows, ["Hypothesis", "Result", "Why"])
     for line in results.repeats_told:
         st.markdown(literal(line))
     if results.repeats_told:
@@ -334,18 +331,18 @@ def _shown(house: Courthouse, results: ExperimentResults, *, to_runs: bool = Tru
     by_name = {measure.name: measure for measure in results.measures}
     key = "experiment-of"
     named = st.selectbox(_("Figures of"), list(by_name), format_func=lambda name: by_name[name].title, key=key)
-    measure, theme = by_name[named], st.context.theme.type or "light"
-    st.plotly_chart(draw_values(results.table, group, measure, theme), key="experiment-values")
+    measure = by_name[named]
+    st.plotly_chart(draw_values(results.table, group, measure, theme()), key="experiment-values")
     if any(spent.calls for spent in results.table.spent.values()):
         about = _("In US dollars, else tokens, else calls. The line joins the arms that no other beats for less.")
         st.subheader(_("{title} against cost", title=literal(measure.title)), help=about)
-        st.plotly_chart(draw_frontier(results.table, group, measure, theme), key="experiment-frontier")
-    breakdown_view(results, group, measure, theme)
+        st.plotly_chart(draw_frontier(results.table, group, measure, theme()), key="experiment-frontier")
+    breakdown_view(results, group, measure)
     if measure.each is not None and to_runs:
-        _matrix(house, results, group, measure, theme)
+        _matrix(house, results, group, measure)
 
 
-def _matrix(house: Courthouse, results: ExperimentResults, group: str, measure: Measure, theme: str) -> None:
+def _matrix(house: Courthouse, results: ExperimentResults, group: str, measure: Measure) -> None:
     groups = [results.groups[arm, group] for arm in results.arms if (arm, group) in results.groups]
     number = sum(len(one.by_case) for one in groups)
     about = _("Circle: right; cross: wrong; diamond: right in some repeats. Choose a mark to open its run.")
@@ -353,7 +350,7 @@ def _matrix(house: Courthouse, results: ExperimentResults, group: str, measure: 
     if number > MAX_MATRIX_MARKS:
         st.caption(_("{marks} marks are too many to draw; the cells below have them all.", marks=f"{number:,}"))
         return
-    drawn = draw_matrix(groups, measure, theme)
+    drawn = draw_matrix(groups, measure, theme())
     chosen = st.plotly_chart(drawn, key="experiment-matrix", on_select="rerun", selection_mode="points")
     for point in chosen["selection"]["points"]:
         arm, case = point["customdata"]
@@ -363,7 +360,7 @@ def _matrix(house: Courthouse, results: ExperimentResults, group: str, measure: 
         st.caption(_("{arm} on {case} is a prediction made elsewhere: there is no run.", **values))
 
 
-def _table(results: ExperimentResults, group: str) -> pd.DataFrame:
+def _lines(results: ExperimentResults, group: str) -> list[dict[str, str]]:
     """A line for each arm, in Markdown: what may be quoted can be marked and copied."""
     steady = results.steady
     lines: list[dict[str, str]] = []
@@ -380,12 +377,11 @@ def _table(results: ExperimentResults, group: str) -> pd.DataFrame:
             shown |= {"Cases": cases, "Failed": f"{spent.failed:,}", "Calls": f"{spent.calls:,}"}
             shown |= {N_("Tokens a case"): translated(tokens), N_("US$ a case"): translated(cost)}
             if any(other.consistency is not None for other in steady.values()):
-                again = "–" if one.consistency is None else f"{100 * one.consistency:.0f} %"
-                shown[N_("Same outcome again")] = again
+                shown[N_("Same outcome again")] = "–" if one.consistency is None else f"{100 * one.consistency:.0f} %"
             if any(other.agreement is not None for other in steady.values()):
                 shown[N_("Members agree (alpha)")] = "–" if one.agreement is None else f"{one.agreement:.2f}"
         lines.append(shown if not line.guess else dict.fromkeys(lines[0], "") | shown)
-    return pd.DataFrame(lines)
+    return lines
 
 
 def _results_now(house: Courthouse, kept: StoredExperiment) -> ExperimentResults | None:
@@ -404,18 +400,6 @@ def _results(_house: Courthouse, name: str, counts: object, content: str) -> Exp
     return _house.experiments.results(name)
 
 
-PARTS = ("Results", "Beside people")
-ALL_ARMS = "All arms"
-
-
-def yardstick_chosen(house: Courthouse, kept: StoredExperiment) -> bool:
-    """Whether a reader wants the runs beside people; nobody is asked where no arm votes."""
-    arms = (house.procedures.get(arm.procedure) for arm in kept.experiment.arms)
-    if not any(role.votes for procedure in arms if procedure for role in procedure.roles):
-        return False
-    return one_of(_("Show"), PARTS, f"yardstick-part-{kept.id}", PARTS[0]) == PARTS[1]
-
-
 def yardstick_view(house: Courthouse, kept: StoredExperiment) -> None:
     """The sentences, the curve and the table, of all arms or of one."""
     names, arm = [arm.name for arm in kept.experiment.arms], ALL_ARMS
@@ -423,9 +407,8 @@ def yardstick_view(house: Courthouse, kept: StoredExperiment) -> None:
         arm = st.selectbox(_("Arm"), [ALL_ARMS, *names], key="yardstick-arm", format_func=literal)
         if arm == ALL_ARMS:
             st.caption(_("The runs of all arms together, controls too. Choose an arm to see its juries alone."))
-    runs = tuple(house.experiments.runs(kept.id, "" if arm == ALL_ARMS else arm))
     with st.spinner(_("Adding up ...")):
-        found = _read(house, runs)
+        found = _read(house, tuple(house.experiments.runs(kept.id, "" if arm == ALL_ARMS else arm)))
     if not found.lines:
         st.info(_("Nobody has voted in these runs."))
         return
@@ -437,12 +420,12 @@ def yardstick_view(house: Courthouse, kept: StoredExperiment) -> None:
     for line in found.sentences:
         st.markdown(f"- {literal(line)}")
     if found.model:
-        st.plotly_chart(draw_yardstick(found, st.context.theme.type or "light"), key="yardstick-curve")
+        st.plotly_chart(draw_yardstick(found, theme()), key="yardstick-curve")
         text = _(
             "People: juries with a known first ballot and verdict, real and mock mixed, without death-penalty cases."
         )
         st.caption(text + " " + _("Of these runs, a hung jury counts as one that found nothing proven."))
-    table(pd.DataFrame(line.in_words() for line in found.lines))
+    table(line.in_words() for line in found.lines)
     data = json.dumps(found.as_data(), ensure_ascii=False, indent=1)
     download(house, _("As JSON"), data, f"{kept.name}-yardstick.json", Resource(kind="experiment", id=kept.id))
 

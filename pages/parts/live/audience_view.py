@@ -18,7 +18,8 @@ from courtroom.questions.audience import BEFORE, Liked
 from courtroom.room.live_audiences import LiveAudiences
 from courtroom.room.player import adapter
 from pages.parts.shared.house import courthouse, server_address, show_beside
-from pages.parts.shared.shown import errors_shown, html_of, inert, literal, many, money, offered
+from pages.parts.shared.shown import errors_shown, html_of, inert, offered
+from pages.parts.shared.words import literal, many, money
 
 phone_component = st.components.v2.component("courtroom_phone", js=adapter("phone"))
 
@@ -67,7 +68,7 @@ WHO = "The audience"
 PANEL_ANCHOR = "audience"
 
 
-@offered(Access.RUN)
+@offered
 def invite_button(house: Courthouse, procedure: Procedure, record: Record) -> None:
     """Opens an audience. One of a finished run sees one ballot after another, as the presenter opens them."""
     if st.session_state.pop("invited", None):
@@ -175,7 +176,7 @@ def _argument(record: Record, one: Liked, token: str) -> None:
             st.rerun()
 
 
-@offered(Access.RUN)
+@offered
 def _put_in(house: Courthouse, record: Record, one: Liked) -> None:
     """A fork that begins with the argument as a note; what it takes is shown before."""
     run = record.run.id

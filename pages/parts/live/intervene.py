@@ -15,17 +15,9 @@ from courtroom.cases.dispute import SIDES, Dispute
 from courtroom.courthouse import Courthouse
 from courtroom.declarations.changes import value_at
 from courtroom.declarations.knobs import Widget, fields_drawn
+from courtroom.engine import interventions as acts
 from courtroom.engine.asked_court import NO_MORE, ToCourt, replies, waiting
 from courtroom.engine.intervene import answer_of, why_not_undo
-from courtroom.engine.interventions import (
-    Action,
-    AddEvidence,
-    AddNote,
-    ChangeSetup,
-    Intervention,
-    Overrule,
-    ReplyToQuestions,
-)
 from courtroom.engine.procedure import Procedure
 from courtroom.engine.record import Record
 from courtroom.language import _
@@ -36,7 +28,8 @@ from pages.parts.setup import changes_from, draw_section
 from pages.parts.shared.blocks_view import answer_fields
 from pages.parts.shared.house import server_address, your_name
 from pages.parts.shared.knobs import SetupDraft
-from pages.parts.shared.shown import declared, do, errors_shown, literal, moment, offered, one_of, placed
+from pages.parts.shared.shown import do, errors_shown, offered, one_of
+from pages.parts.shared.words import declared, literal, moment, placed
 
 Do = Callable[..., None]
 """Does actions, in their order."""
@@ -71,7 +64,7 @@ def _reply(run: str, questions: ToCourt, do: Do) -> None:
             replied = st.form_submit_button(_("Reply"), type="primary") and text.strip()
             has_no_more = st.form_submit_button(declared(NO_MORE))
         if chosen and (replied or has_no_more):
-            do(ReplyToQuestions(questions=tuple(chosen), text=NO_MORE if has_no_more else text))
+            do(acts.ReplyToQuestions(questions=tuple(chosen), text=NO_MORE if has_no_more else text))
 
 
 def interventions_view(house: Courthouse, procedure: Procedure, record: Record) -> None:
@@ -105,7 +98,7 @@ def interventions_view(house: Courthouse, procedure: Procedure, record: Record) 
         who = your_name(f"who-{run}", _("somebody"))
         st.session_state["who"] = who
 
-        def do(*actions: Action) -> None:
+        def do(*actions: acts.Action) -> None:
             with errors_shown():
                 once = str(st.session_state.setdefault(f"token-{run}", secrets.token_hex(6)))  # a double click's too
                 for number, action in enumerate(actions):
@@ -131,10 +124,10 @@ def interventions_view(house: Courthouse, procedure: Procedure, record: Record) 
             ways[way]()
 
 
-def _line(house: Courthouse, record: Record, one: Intervention) -> None:
+def _line(house: Courthouse, record: Record, one: acts.Intervention) -> None:
     idle = record.run.status in ("paused", "failed")
     with st.container(horizontal=True, vertical_alignment="center"):
-        call = record.call(one.action.path) if isinstance(one.action, Overrule) else None
+        call = record.call(one.action.path) if isinstance(one.action, acts.Overrule) else None
         overtakes = call is not None and call.value != one.after
         pending = overtakes or not any(stage.index >= one.index for stage in record.stages)
         waits = pending and record.run.status != "done"
@@ -169,7 +162,7 @@ def _overrule(procedure: Procedure, record: Record, do: Do) -> None:
             st.error(literal(error))
             value = None
         if st.form_submit_button(_("Overrule"), type="primary") and value is not None:
-            do(Overrule(path=path, value=value))
+            do(acts.Overrule(path=path, value=value))
 
 
 def _evidence(record: Record, do: Do) -> None:
@@ -178,7 +171,7 @@ def _evidence(record: Record, do: Do) -> None:
         side = st.radio(_("Whose"), SIDES, horizontal=True, format_func=literal) if disputed else ""
         text = st.text_area(_("What it says"), placeholder=_("All who are asked from the next stage on will see it."))
         if st.form_submit_button(_("Put in"), type="primary") and text.strip():
-            do(AddEvidence(text=text, side=side))
+            do(acts.AddEvidence(text=text, side=side))
 
 
 def _note(run: str, do: Do) -> None:
@@ -186,7 +179,7 @@ def _note(run: str, do: Do) -> None:
         text = st.text_area(_("Note to all"), placeholder=_("Shown to everybody who is asked from the next stage on."))
         st.caption(_("The offline model reads no prompts, so a note tells it nothing."))
         if st.form_submit_button(_("Tell all"), type="primary") and text.strip():
-            do(AddNote(text=text))
+            do(acts.AddNote(text=text))
 
 
 def _members(house: Courthouse, procedure: Procedure, record: Record, do: Do) -> None:
@@ -201,10 +194,10 @@ def _members(house: Courthouse, procedure: Procedure, record: Record, do: Do) ->
     left, right = st.columns(2)
     if left.button(_("Have them leave"), key=f"do-leave-{run}"):
         for key, value in without[leaves].items():
-            do(ChangeSetup(key=key, value=list(value) if isinstance(value, tuple) else value))
+            do(acts.ChangeSetup(key=key, value=list(value) if isinstance(value, tuple) else value))
     size = fields_drawn(type(setup)).get(Widget.SEATS)
     if size and right.button(_("Seat one more"), key=f"do-join-{run}", help=_("The seed draws who it is.")):
-        do(ChangeSetup(key=size, value=value_at(setup, size) + 1))
+        do(acts.ChangeSetup(key=size, value=value_at(setup, size) + 1))
 
 
 def _seat(house: Courthouse, record: Record, do: Do) -> None:
@@ -218,10 +211,10 @@ def _seat(house: Courthouse, record: Record, do: Do) -> None:
         otherwise = columns[1].text_input(_("If nobody answers in time"), "abstain", help=about)
         if st.form_submit_button(_("Give the seat to a person"), type="primary"):
             spec = {"id": "person", "otherwise": otherwise or "abstain", **({"wait_s": wait} if wait else {})}
-            do(ChangeSetup(key=f"members.{chosen}", value=spec))
+            do(acts.ChangeSetup(key=f"members.{chosen}", value=spec))
 
 
-@offered(Access.RUN)
+@offered
 def seats(house: Courthouse, record: Record) -> None:
     """The links of all seats that persons have, and who is waited for."""
     if not may_change(house.database, Resource(kind="run", id=record.run.id)):

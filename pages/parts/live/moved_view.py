@@ -1,5 +1,4 @@
-"""What moved it: each change of sides with what that member had heard; what is not in the case, and the way that it went;
-each seat's view; who heard whom."""
+"""What moved it: changes of sides with what was heard; what is not in the case; each seat's view; who heard whom."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -21,7 +20,8 @@ from courtroom.language import N_, _, translated
 from courtroom.models.beside import REST
 from pages.parts.live.questions_view import audit_view, check_view, interview_view
 from pages.parts.shared.blocks_view import block_view, choice_html, reliability_view
-from pages.parts.shared.shown import escaped, html_of, literal, many, one_of
+from pages.parts.shared.shown import html_of, one_of, theme
+from pages.parts.shared.words import escaped, literal, many
 
 GRAPH_HEIGHT_PX = 560
 ROLES = (
@@ -60,7 +60,6 @@ class _MovedView:
         self._house, self._procedure, self._record = house, procedure, record
         self.moved = movement(record, procedure, house.answers.of(record.run))
         self._claims = house.checks.of(record)
-        self._theme = st.context.theme.type or "light"
 
     def summary(self) -> None:
         moved, again = self.moved, self.moved.asked_again
@@ -128,7 +127,7 @@ class _MovedView:
             ways = {pair: [one for one in said if one.vote in spoke] for pair, said in self.moved.heard().items()}
             nodes = tuple(Node(one.id, one.name, went.roles.get(one.id), 0.1) for one in self.moved.voters)
             edges = tuple(Edge(*pair, strong=bool(said)) for pair, said in ways.items())
-            figure = draw_graph(Graph(nodes, edges), ROLES, self._theme, GRAPH_HEIGHT_PX)
+            figure = draw_graph(Graph(nodes, edges), ROLES, theme(), GRAPH_HEIGHT_PX)
             figure.update_layout(showlegend=False)  # the list above has the same marks, and room on a phone
             st.caption(_("Strong arrows go to those whose words on it a member was shown. Click a seat or an arrow."))
             self._went_along(figure, f"way-graph-{key}", ways)
@@ -154,13 +153,11 @@ class _MovedView:
             nodes.append(Node(member.id, member.name, choice, size, changed=member.id in came_over, detail=detail))
         sides = {way: {one.vote.choice for one in said} - {None} for way, said in ways.items()}
         edges = (Edge(*way, came_over.get(way[0]) in sides[way]) for way in ways)
-        graph = Graph(tuple(nodes), tuple(edges))
-        figure = draw_graph(graph, self._procedure.choices, self._theme, GRAPH_HEIGHT_PX)
+        figure = draw_graph(Graph(tuple(nodes), tuple(edges)), self._procedure.choices, theme(), GRAPH_HEIGHT_PX)
         self._went_along(figure, f"heard-graph-{record.run.id}-{ballot}", ways)
 
     def _went_along(self, figure: go.Figure, key: str, ways: Mapping[tuple[str, str], Sequence[Heard]]) -> None:
-        """Draw who heard whom; a click on a seat or an arrow shows what went along it. `ways`: what a member was shown
-        of another, by hearer and speaker."""
+        """Draw who heard whom; a click shows what went along there. `ways`: what was heard, by hearer and speaker."""
         picked = st.plotly_chart(figure, key=key, on_select="rerun", selection_mode="points")
         chosen = next((str(point["customdata"]) for point in picked.selection.points if point.get("customdata")), "")
         hearer, __, speaker = chosen.partition(" ")
@@ -203,8 +200,7 @@ def _sureness(procedure: Procedure, record: Record) -> None:
     if not any(vote.confidence is not None for vote in record.of(Voted)):
         return
     st.subheader(_("How sure are they?"))
-    theme = st.context.theme.type or "light"
-    st.plotly_chart(draw_sureness(record, procedure.choices, theme), key=f"sureness-{record.run.id}")
+    st.plotly_chart(draw_sureness(record, procedure.choices, theme()), key=f"sureness-{record.run.id}")
     about = _(
         "As each says of its own vote, from 0 (it could as well be otherwise) to 100 (certain). Nobody else was told."
     )

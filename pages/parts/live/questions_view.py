@@ -6,7 +6,6 @@ from concurrent.futures import Future
 from functools import partial
 from typing import Any
 
-import pandas as pd
 import streamlit as st
 
 from courtroom.access import Access, may
@@ -24,7 +23,8 @@ from courtroom.questions.interview import LONGEST, last_call
 from courtroom.questions.marks import HIGHEST, LOWEST, Mark, agreement
 from pages.parts.shared.house import your_name
 from pages.parts.shared.models_form import model_picker, out_of_reach, typed_keys
-from pages.parts.shared.shown import count, errors_shown, html_of, inert, literal, many, moment, money, placed, table
+from pages.parts.shared.shown import errors_shown, html_of, inert, table
+from pages.parts.shared.words import count, literal, many, moment, money, placed
 
 
 def marks_view(house: Courthouse, run: str, target: str) -> None:
@@ -117,8 +117,7 @@ def _look(key: str, text: str) -> None:
 
 
 def audit_view(house: Courthouse, record: Record, call: Called, *, place: str = "call") -> None:
-    """What was new in what was shown with a call; and where its answer was a change of sides, the audit of it. `place`:
-    where on the page it stands, for it may stand in several."""
+    """What was new in what was shown with a call, and the audit of a change of sides. `place`: where on the page."""
     before = audits.call_before(record, call)
     whole = house.record(record.run.id)
     procedure = house.procedures[whole.run.procedure]
@@ -180,17 +179,14 @@ def _audit(house: Courthouse, record: Record, this: audits.Audited, can: Sequenc
         start_beside(house, house.audits, key, choice, f"audit-{run}", lambda: [plan()])
 
 
+Planned = Callable[[], Iterable[Plan]]
+START = N_("Start the audit")
+
+
 def start_beside(
-    house: Courthouse,
-    asks: Plans,
-    key: str,
-    choice: object,
-    waiting: str,
-    plan: Callable[[], Iterable[Plan]],
-    label: str = N_("Start the audit"),
+    house: Courthouse, asks: Plans, key: str, choice: object, waiting: str, plan: Planned, label: str = START
 ) -> None:
-    """Say what questions of this choice would take, once a person asks that, with a button that puts them. `waiting`:
-    under what the session keeps what is put; see `waits`."""
+    """Say what questions of this choice would take, once a person asks, with a button that puts them; see `waits`."""
     planned = f"planned-{key}"
     if st.button(_("What would it take?"), key=f"estimate-{key}"):
         st.session_state[planned] = choice
@@ -252,7 +248,7 @@ def _result(audit: audits.Audit) -> None:
     counts = ((translated(text), audit.counts.get(name)) for name, text in TITLES.items())
     rows = [(text, told.again, told.other, told.missing) for text, told in counts if told]
     rows += [(_("all but {name}", name=peer), one.again, one.other, one.missing) for peer, one in audit.voices.items()]
-    table(pd.DataFrame(rows, columns=heads))
+    table(rows, heads)
     if audit.voices:
         carried = literal(", ".join(audit.carried_by))
         none = _(
@@ -288,8 +284,7 @@ def ask_all_view(house: Courthouse, record: Record) -> None:
 
 
 def _ask(house: Courthouse, record: Record, after: Called | None, key: str, words: Words, place: str = "") -> None:
-    """A form for a question to a member, as it stood after a call, or to all; nothing for who may not ask. `key`: under
-    what the session keeps what is asked; see `waits`."""
+    """A form for a question to a member, as it stood after a call, or to all, for who may ask. `key`: see `waits`."""
     title, press, waiting = words
     if waits(key, waiting) or _asks_nobody(house, record) or not may(Access.RUN):
         return

@@ -1,7 +1,6 @@
 """The room of a run: drawn with the page, kept up to date by a pulse that alone is drawn again; and a film of it."""
 
 import json
-import secrets
 import threading
 import time
 from collections.abc import Callable
@@ -74,18 +73,8 @@ def _average(before: float, last: float) -> float:
     return before + WEIGHT_OF_LAST_PAGE * (counted - before) if before else counted
 
 
-# A function and not the class itself: Streamlit would parse the class into a syntax tree, which fails by chance while another
-# thread loads a library that does so too.
-@st.cache_resource(show_spinner=False)
-def pace() -> Pace:
-    """Give the one pace of this server, for all sessions."""
-    return Pace()
-
-
-def this_session() -> str:
-    return str(st.session_state.setdefault("session-name", secrets.token_hex(8)))
-
-
+PACE, SCENES = Pace(), Scenes()
+"""The pace of this server, and the scenes of its runs, each made once for each state of a record: for all sessions."""
 room = st.components.v2.component("courtroom_room", css=style(), js=f"{program()}\n{adapter('page')}")
 pulse = st.components.v2.component("courtroom_pulse", js=adapter("pulse"))
 
@@ -94,18 +83,13 @@ LIVE_S = 0.7
 
 
 def room_view(record: Record, procedure: Procedure, start: int | None = None, *, play: bool = False) -> None:
-    """The whole room.
-
-    Args:
-        start: the place of the moment at which a run that is opened begins; None is its end.
-        play: whether it is played from its beginning when it is first shown.
-    """
-    run, drawn = record.run.id, scene_of(record, procedure)
-    data = {"language": language(), "words": words(), "start": start, "play": play, "version": drawn.version}
+    """Draw the whole room, from the moment at a place on, else from its end; `play`: played when it is first shown."""
+    run, (scene, version) = record.run.id, SCENES.of(record, procedure).told()
+    data = {"language": language(), "words": words(), "start": start, "play": play, "version": version}
     # Two lines of JSON: what is given, and the scene. As bytes they go to the browser as they are; plain data would be
     # looked through for tables first.
     room(
-        data=_bytes(data) + b"\n" + drawn.text.encode(),
+        data=_bytes(data) + b"\n" + scene.encode(),
         key=f"room-{run}",
         on_call_change=lambda: _to("Calls", run, "call"),
         on_member_change=lambda: _to("Members", run, "member"),
@@ -114,17 +98,16 @@ def room_view(record: Record, procedure: Procedure, start: int | None = None, *,
 
 def pulse_view(house: Courthouse, record: Record, procedure: Procedure, drawn: DrawnScene) -> bool:
     """What came since the room was drawn; False where the room itself is to be drawn again."""
-    before, now = drawn.scene, scene_of(record, procedure).scene
+    before, now = drawn.scene, SCENES.of(record, procedure).scene
     have = len(before.moments)
     if now is not before and (now.moments[:have] != before.moments or now.seats != before.seats):
         return False
-    open_calls = house.runner.open_calls(record.run.id)
     how: dict[str, Any] = {"mode": "json", "exclude_defaults": True}
     changes = now.model_dump(include={"status", "reason", "verdict", "ballots", "stages_to_come", "ended"}, **how)
     changes["moments"] = [moment.model_dump(**how) for moment in now.moments[have:]]
-    changes["live"] = [one.model_dump(**how) for one in speaking(open_calls)]
+    changes["live"] = [one.model_dump(**how) for one in speaking(house.runner.open_calls(record.run.id))]
     waits = now.status == "running" and bool(house.people.waiting(record.run.id))
-    data = {**read(changes), "run": record.run.id, "waits": waits, "version": drawn.version, "from": have}
+    data = {**read(changes), "run": record.run.id, "waits": waits, "version": drawn.told()[1], "from": have}
     pulse(data=_bytes(data), key=f"pulse-{record.run.id}", height=1)
     return True
 
@@ -135,16 +118,6 @@ def place_of(shown: RoomScene, record: Record, index: str, path: str) -> int | N
     if stage is not None:
         return max((n for n, moment in enumerate(shown.moments) if moment.stage == stage), default=None)
     return next((n for n, one in enumerate(shown.moments) if one.kind == "call" and one.path == path), None)
-
-
-@st.cache_resource(show_spinner=False)
-def _scenes() -> Scenes:
-    return Scenes()
-
-
-def scene_of(record: Record, procedure: Procedure) -> DrawnScene:
-    """A scene is made once for each state of the record, for all sessions."""
-    return _scenes().of(record, procedure)
 
 
 def _bytes(data: dict[str, Any]) -> bytes:
@@ -169,21 +142,17 @@ _one_at_a_time = threading.Lock()
 def film_button(house: Courthouse, procedure: Procedure, record: Record) -> None:
     """The button that opens the storyboard, and the storyboard while it is open."""
     run = record.run.id
-
-    def opened() -> None:
-        st.session_state.pop(DRAWN, None)
-        st.session_state[OPEN] = run
-        st.session_state[f"sharing-{run}"] = False  # else the list lies over the storyboard
-
-    text, icon = _("MP4 or GIF of its moments, to take along."), ":material/movie:"
-    st.button(_("Film"), icon=icon, help=text, key="do-film", on_click=opened)
+    opened = {DRAWN: None, OPEN: run, f"sharing-{run}": False}  # else the list of files lies over the storyboard
+    looks: dict[str, Any] = {"icon": ":material/movie:", "help": _("MP4 or GIF of its moments, to take along.")}
+    st.button(_("Film"), key="do-film", on_click=st.session_state.update, args=(opened,), **looks)
     if st.session_state.get(OPEN) == run:
         dialog = st.dialog(_("A film of this run"), width="large", on_dismiss=lambda: st.session_state.pop(OPEN, None))
         dialog(_storyboard)(house, procedure, record)
 
 
 def _storyboard(house: Courthouse, procedure: Procedure, record: Record) -> None:
-    from courtroom.film import MAX_FILM_S, MIN_FILM_S, film, length, scene_to_film, storyboard  # slow: only for a film
+    # Slow to import: only for a film.
+    from courtroom.film import MAX_FILM_S, MIN_FILM_S, Painter, film, length, scene_to_film, storyboard
 
     told = scene_to_film(record, procedure)
     result = st.container()
@@ -200,11 +169,9 @@ def _storyboard(house: Courthouse, procedure: Procedure, record: Record) -> None
     shots = sorted(storyboard(told, seconds), key=lambda shot: not shot.kept)
     rows = [(shot.kept, shot.head, shot.caption, round(shot.seconds, 1)) for shot in shots]
     heads = {"show": _("Show"), "who": _("Who"), "caption": _("Caption"), "seconds": _("Seconds")}
-    columns = list(heads)
-    edited = st.data_editor(
-        pd.DataFrame(rows, columns=columns), hide_index=True, height=300, disabled=columns[1:], column_config=heads,
-        key=f"film-shots-{seconds}",
-    )  # fmt: skip
+    shown, fixed = pd.DataFrame(rows, columns=list(heads)), list(heads)[1:]
+    looks: dict[str, Any] = {"key": f"film-shots-{seconds}", "hide_index": True, "height": 300}
+    edited = st.data_editor(shown, disabled=fixed, column_config=heads, **looks)
     chosen = sorted(
         (shot.model_copy(update={"kept": bool(show)}) for shot, show in zip(shots, edited["show"], strict=True)),
         key=lambda shot: (shot.kind != "title", shot.moment, shot.kind == "verdict"),
@@ -214,7 +181,7 @@ def _storyboard(house: Courthouse, procedure: Procedure, record: Record) -> None
         bar = st.progress(0.0, _("The film is being drawn ..."))
         with errors_shown(), TemporaryDirectory() as folder, _one_at_a_time:
             file = Path(folder) / f"film.{kind}"
-            film(told, chosen, file, shape=shape, theme=theme, progress=bar.progress)  # type: ignore[arg-type]
+            film(Painter(told, shape, theme), chosen, file, bar.progress)  # type: ignore[arg-type]
             st.session_state[DRAWN] = (record.run.id, kind, file.read_bytes())
         bar.empty()
     drawn: tuple[str, str, bytes] | None = st.session_state.get(DRAWN)

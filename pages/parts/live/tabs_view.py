@@ -5,7 +5,6 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import pandas as pd
 import streamlit as st
 
 from courtroom.access import acting_account
@@ -28,34 +27,23 @@ from pages.parts.live.moved_view import moved_view
 from pages.parts.live.questions_view import ask_all_view, audit_view, interview_view, marks_view
 from pages.parts.shared.blocks_view import answer_view, blocks_view, choice_html, choice_words
 from pages.parts.shared.differences import family_view
-from pages.parts.shared.shown import (
-    declared,
-    duration,
-    escaped,
-    inert,
-    literal,
-    many,
-    money,
-    one_of,
-    placed,
-    plainly,
-    rows_chosen,
-    table,
-)
+from pages.parts.shared.shown import inert, one_of, plainly, rows_chosen, table, theme
+from pages.parts.shared.words import declared, duration, escaped, literal, many, money, placed
 
-vote_bars = st.components.v2.component("courtroom_votes", css=style("votes"), js=part("votes"), isolate_styles=False)
+component = st.components.v2.component
+vote_bars = component("courtroom_votes", css=style("votes"), js=part("votes"), isolate_styles=False)
+member_cards = component("courtroom_members", css=style("members"), js=part("members"), isolate_styles=False)
 
 
 def votes_view(procedure: Procedure, record: Record) -> None:
     if not record.ballots:
         st.info(_("Nobody has voted yet. Votes appear here as they are cast."), icon=":material/how_to_vote:")
         return
-    theme = st.context.theme.type or "light"
     sides: list[dict[str, str | None]] = [
-        {"name": c.name, "title": translated(c.title), "mark": c.mark, "tone": tone(c.tone, theme)}
+        {"name": c.name, "title": translated(c.title), "mark": c.mark, "tone": tone(c.tone, theme())}
         for c in procedure.choices
     ]
-    sides.append({"name": None, "title": _("Abstained"), "mark": "○", "tone": tone(None, theme)})
+    sides.append({"name": None, "title": _("Abstained"), "mark": "○", "tone": tone(None, theme())})
     named = [(translated(record.ballot_name(ballot)), votes) for ballot, votes in record.ballots.items()]
     ballots = [{"name": name, "votes": {m: vote.choice for m, vote in votes.items()}} for name, votes in named]
     moved = _("How votes moved between ballots") if record.votes_move else ""
@@ -69,7 +57,7 @@ def votes_view(procedure: Procedure, record: Record) -> None:
             for ballot, vote in votes.items():
                 row[record.ballot_name(ballot)] = _cast(record, vote, marks) if vote else ""
             rows.append(row)
-    table(pd.DataFrame(rows))
+    table(rows)
     private = private_votes(record, procedure)
     if (last := other_way(record, private)) is None:
         return
@@ -162,8 +150,7 @@ def back() -> str:
 
 @st.fragment
 def tabs_view(house: Courthouse, procedure: Procedure, run: str, *, family: bool) -> None:
-    """Drawn anew by itself: a click on a tab leaves the rest of the page as it is. `family`: whether there are others
-    in the run's family."""
+    """Draw the tabs, by themselves: a click on one leaves the page as it is. `family`: whether it has relatives."""
     with plainly():
         record = _record(house, run)
         votes = any(role.votes for role in procedure.roles)
@@ -186,9 +173,8 @@ def tabs_view(house: Courthouse, procedure: Procedure, run: str, *, family: bool
                     st.query_params["at"] = chosen
                 st.rerun()  # other parts of the page are for now only
             if chosen != NOW:
-                st.info(
-                    _("You look back: what stands below is how the run stood {names}.", names=literal(names[chosen]))
-                )
+                then = literal(names[chosen])
+                st.info(_("You look back: what stands below is how the run stood {names}.", names=then))
         _tab(house, procedure, run, shown)
 
 
@@ -241,25 +227,22 @@ def calls_table(house: Courthouse, record: Record) -> None:
     stage = top[0].selectbox(_("Stage"), list(stages), format_func=lambda path: translated(stages[path]))
     member = top[1].selectbox(_("Member"), ["All", *names], format_func=lambda i: names.get(i, i))
     calls = [call for call in record.calls if stage in ("All", call.stage) and member in ("All", call.member)]
-    shown_calls = pd.DataFrame(
-        {
-            N_("time"): [time.strftime("%H:%M:%S", time.localtime(record.times[call.path])) for call in calls],
-            N_("stage"): [stages[call.stage] for call in calls],
-            N_("member"): [names.get(call.member, call.member) for call in calls],
-            N_("question"): [call.title for call in calls],
-            N_("model"): [_who(call) for call in calls],
-            N_("source"): [SOURCES[call.source] if call.value is not None else N_("failed") for call in calls],
-            N_("tokens"): [call.prompt_tokens + call.completion_tokens for call in calls],
-            N_("money"): [money(call.cost, about=call.estimated) for call in calls],
-            N_("latency"): [duration(call.latency_s) for call in calls],
-            N_("re-asks"): [max(0, len(call.keys) - 1) for call in calls],
-        }
-    )
-    rows = rows_chosen(shown_calls, "calls", height=320)
-    if not rows:
+    shown_calls = {
+        N_("time"): [time.strftime("%H:%M:%S", time.localtime(record.times[call.path])) for call in calls],
+        N_("stage"): [stages[call.stage] for call in calls],
+        N_("member"): [names.get(call.member, call.member) for call in calls],
+        N_("question"): [call.title for call in calls],
+        N_("model"): [_who(call) for call in calls],
+        N_("source"): [SOURCES[call.source] if call.value is not None else N_("failed") for call in calls],
+        N_("tokens"): [call.prompt_tokens + call.completion_tokens for call in calls],
+        N_("money"): [money(call.cost, about=call.estimated) for call in calls],
+        N_("latency"): [duration(call.latency_s) for call in calls],
+        N_("re-asks"): [max(0, len(call.keys) - 1) for call in calls],
+    }
+    if rows := rows_chosen(shown_calls, "calls", height=320):
+        _whole(house, record, calls[rows[0]])
+    else:
         st.caption(_("{calls} calls. Select a row to read the prompt and the answer.", calls=len(calls)))
-        return
-    _whole(house, record, calls[rows[0]])
 
 
 def _who(call: Called) -> str:
@@ -352,9 +335,8 @@ def member_chain(house: Courthouse, procedure: Procedure, record: Record, member
                 messages = house.answers.of(record.run).request(call.keys[0]) if call.keys else ()
                 media = [part for message in messages for part in message.parts if isinstance(part, Medium)]
                 if media:
-                    with st.expander(
-                        _("Looked at {media} pictures or videos", media=len(media)), icon=":material/image:"
-                    ):
+                    title = _("Looked at {media} pictures or videos", media=len(media))
+                    with st.expander(title, icon=":material/image:"):
                         for column, medium in zip(st.columns(max(2, len(media))), media, strict=False):
                             with column:
                                 medium_view(house, medium, key=call.path)
@@ -363,10 +345,6 @@ def member_chain(house: Courthouse, procedure: Procedure, record: Record, member
                     st.caption(_("By description only, as this model can't see: {media}", media=named))
                 if call.speaks_as_model:
                     st.warning(_("This answer speaks of itself as a language model, and not as the member."))
-
-
-component = st.components.v2.component
-member_cards = component("courtroom_members", css=style("members"), js=part("members"), isolate_styles=False)
 
 
 def member_grid(house: Courthouse, procedure: Procedure, record: Record) -> None:

@@ -1,5 +1,4 @@
-"""The blocks of a view, where the reader chooses one of several labels; how sure members are; an answer, as a form or to be
-read."""
+"""The blocks of a view, by label where there are several; how sure members are; an answer, as a form or to be read."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -16,7 +15,8 @@ from courtroom.figures.graph import draw_graph, draw_reliability
 from courtroom.figures.layout import tone
 from courtroom.language import N_, _, translated
 from courtroom.text.words import changes
-from pages.parts.shared.shown import escaped, html_of, inert, literal, one_of, table
+from pages.parts.shared.shown import html_of, inert, one_of, table, theme
+from pages.parts.shared.words import escaped, literal
 
 
 def choice_html(procedure: Procedure, name: str | None, size: str = "1rem") -> str:
@@ -29,11 +29,10 @@ def choice_html(procedure: Procedure, name: str | None, size: str = "1rem") -> s
 
 def choice_words(procedure: Procedure, name: str | None) -> tuple[str, str]:
     """A choice as plain text, and its colour; empty for an outcome in words, such as a judgment."""
-    theme = st.context.theme.type or "light"
     choice = next((choice for choice in procedure.choices if choice.name == name), None)
     if choice:
-        return f"{choice.mark} {translated(choice.title)}", tone(choice.tone, theme)
-    return (translated(name), "") if name else (f"○ {_('abstained')}", tone(None, theme))
+        return f"{choice.mark} {translated(choice.title)}", tone(choice.tone, theme())
+    return (translated(name), "") if name else (f"○ {_('abstained')}", tone(None, theme()))
 
 
 MARKS = {
@@ -71,8 +70,7 @@ def block_view(block: Block, procedure: Procedure, key: str, *, per_row: int = P
     if not isinstance(block, Graph) and block.title:
         st.html(html_of("text", title=block.title, body=""))
     if isinstance(block, Graph):
-        theme = st.context.theme.type or "light"
-        st.plotly_chart(draw_graph(block, procedure.choices, theme, 620), key=f"graph-{key}")
+        st.plotly_chart(draw_graph(block, procedure.choices, theme(), 620), key=f"graph-{key}")
         inert(block.caption, small=True)
     elif isinstance(block, Table) and not block.rows:
         st.caption(literal(block.empty))
@@ -82,15 +80,14 @@ def block_view(block: Block, procedure: Procedure, key: str, *, per_row: int = P
         else:
             looks: dict[str, Any] = {"min_value": 0.0, "max_value": 1.0, "format": "%.2f"}
             shares = {name: st.column_config.ProgressColumn(translated(name), **looks) for name in block.shares}
-            table(pd.DataFrame(block.rows, columns=list(block.columns)), shares)
+            table(block.rows, list(block.columns), shares)
     elif isinstance(block, Flow):
         for number, step in enumerate(block.steps):
             if number:
                 st.html('<div style="text-align:center;opacity:.6;line-height:1">↓</div>')
             with st.container(border=True):
-                words = {"passed": _(" · Pass"), "rejected": _(" · Reject"), "to come": _(" · to come")}
-                word = words.get(step.state, "")
-                st.markdown(f"{MARKS[step.state]} **{literal(step.title)}** · {literal(step.who)}{word}")
+                words = {"passed": _(" · Pass"), "rejected": _(" · Reject"), "to come": _(" · to come"), "done": ""}
+                st.markdown(f"{MARKS[step.state]} **{literal(step.title)}** · {literal(step.who)}{words[step.state]}")
                 for line in filter(None, (step.body, *(f"• {translated(item)}" for item in step.items))):
                     inert(line, small=True)
     elif isinstance(block, Diff):
@@ -116,8 +113,7 @@ def diff_html(before: str, after: str) -> str:
 
 
 def reliability_view(given: Mapping[str, Sequence[Forecast]], key: str) -> None:
-    """Draw whether members are as sure as they are right, by whose forecasts they are, such as an arm's: Brier score, figure,
-    and the bins with their numbers."""
+    """Draw whether members are as sure as they are right, by whose forecasts these are: score, figure and bins."""
     bins = {name: reliability(forecasts) for name, forecasts in given.items()}
     for name, forecasts in given.items():
         values = {"name": literal(name), "score": f"{brier(forecasts):.3f}", "votes": f"{len(forecasts):,}"}
@@ -126,10 +122,10 @@ def reliability_view(given: Mapping[str, Sequence[Forecast]], key: str) -> None:
         "Of each member's last vote. A confidence of 0 counts as an even chance among the choices, 100 as certain. A Brier score of 0 is perfect; whoever always gives two choices an even chance has 0.25."
     )
     st.caption(about)
-    st.plotly_chart(draw_reliability(bins, st.context.theme.type or "light"), key=f"reliability-{key}")
+    st.plotly_chart(draw_reliability(bins, theme()), key=f"reliability-{key}")
     titles = {"probability": N_("how sure"), "right": N_("right")}
     shares = {name: st.column_config.NumberColumn(_(title), format="percent") for name, title in titles.items()}
-    table(pd.concat(bins, names=[""]).reset_index(level=0), shares)
+    table(pd.concat(bins, names=[""]).reset_index(level=0), config=shares)
 
 
 def answer_fields(schema: Mapping[str, Any], value: Mapping[str, Any] | None, key: str) -> dict[str, Any]:
@@ -137,9 +133,8 @@ def answer_fields(schema: Mapping[str, Any], value: Mapping[str, Any] | None, ke
     filled: dict[str, Any] = {}
     kinds = schema.get("$defs", {})
     for name, field in schema.get("properties", {}).items():
-        now = (value or {}).get(name, field.get("default"))
         whole = {**kinds[field["$ref"].rpartition("/")[2]], **field} if "$ref" in field else field
-        filled[name] = _field(name, whole, now, f"{key}-{name}")
+        filled[name] = _field(name, whole, (value or {}).get(name, field.get("default")), f"{key}-{name}")
     return filled
 
 

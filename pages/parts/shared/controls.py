@@ -25,7 +25,8 @@ from pages.parts.shared.house import show_beside
 from pages.parts.shared.knobs import budget_fields
 from pages.parts.shared.models_form import stand_in_choice, typed_keys
 from pages.parts.shared.share_view import download, share_view
-from pages.parts.shared.shown import declared, do, errors_shown, literal, offered
+from pages.parts.shared.shown import do, errors_shown, offered
+from pages.parts.shared.words import declared, literal
 
 STATUS: dict[str, tuple[str, str, Literal["blue", "orange", "green", "red"]]] = {
     "running": (":material/play_circle:", "Running", "blue"),
@@ -40,13 +41,8 @@ def status_badge(status: str, *, interrupted: bool = False) -> None:
     st.badge(_("Interrupted") if interrupted else translated(word), icon=icon, color=colour)
 
 
-_bell = st.components.v2.component(
-    "courtroom_bell",
-    html='<button type="button" class="bell" hidden></button>',
-    css=style("bell"),
-    js=adapter("bell"),
-    isolate_styles=False,
-)
+component, BELL = st.components.v2.component, '<button type="button" class="bell" hidden></button>'
+_bell = component("courtroom_bell", html=BELL, css=style("bell"), js=adapter("bell"), isolate_styles=False)
 
 
 def bell_view(house: Courthouse, about: Resource, name: str, state: str) -> None:
@@ -101,10 +97,9 @@ def controls(house: Courthouse, procedure: Procedure, record: Record) -> None:
                 if st.button(_("Run to it")):
                     do(lambda: runner.run_to(run.id, target, typed_keys()))
             with st.popover(_("Break")):
-                breaks = st.pills(
-                    _("Pause by itself"), list(BREAKS), selection_mode="multi", default=list(run.control.breaks),
-                    format_func=lambda one: translated(BREAKS[one]), key=f"breaks-{run.id}",
-                )  # fmt: skip
+                whens = {one: translated(when) for one, when in BREAKS.items()}
+                looks = {"key": f"breaks-{run.id}", "default": list(run.control.breaks), "selection_mode": "multi"}
+                breaks = st.pills(_("Pause by itself"), list(whens), format_func=whens.__getitem__, **looks)
                 if tuple(breaks) != run.control.breaks:
                     control = house.store.run(run.id).control
                     runner.set_breaks(run.id, control.model_copy(update={"breaks": tuple(breaks)}))
@@ -157,7 +152,7 @@ def _downloads(house: Courthouse, procedure: Procedure, record: Record, of: Reso
     for label, ending, icon, about in files:
         name = f"{run}-votes{ending}" if ending in (".csv", ".parquet") else f"{run}{ending}"
         written = partial(house.files.written, run, ending)
-        download(house, label, written, name, of, icon=f":material/{icon}:", help_=about)
+        download(house, label, written, name, of, icon=f":material/{icon}:", help=about)
     for own in procedure.exports:
         content = partial(own.write, record, house.answers)
         download(house, declared(own.title), content, f"{run}-{own.file}", of, icon=":material/dataset:")
@@ -166,7 +161,7 @@ def _downloads(house: Courthouse, procedure: Procedure, record: Record, of: Reso
 MAX_CHANGES_OFFERED = 6
 
 
-@offered(Access.RUN)
+@offered
 def change_one(house: Courthouse, procedure: Procedure, record: Record) -> None:
     """A few single changes that the case and the setup offer, and one button; worked out when it is opened."""
     title, key = _("Change one thing"), f"changing-{record.run.id}"

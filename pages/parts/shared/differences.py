@@ -6,7 +6,6 @@ from dataclasses import replace
 from itertools import groupby
 from typing import Any
 
-import pandas as pd
 import streamlit as st
 
 from courtroom.access import acting_account
@@ -22,7 +21,8 @@ from courtroom.language import _, language, translated
 from courtroom.text.words import changes, short
 from pages.parts.shared.blocks_view import SHORT, diff_html
 from pages.parts.shared.house import open_run
-from pages.parts.shared.shown import STYLES, escaped, field_in_words, moment, rows_chosen
+from pages.parts.shared.shown import STYLES, rows_chosen
+from pages.parts.shared.words import escaped, field_in_words, moment
 
 LETTERS = "ABCD"
 """What runs are called where they stand next to each other."""
@@ -35,8 +35,7 @@ def differences_view(differences: Iterable[Difference], name: Callable[[str], st
     differences = list(differences)
     if not differences:
         return
-    letters = LETTERS[: len(differences[0].values)]
-    head = "".join(f"<th>{letter}</th>" for letter in letters)
+    head = "".join(f"<th>{letter}</th>" for letter in LETTERS[: len(differences[0].values)])
     rows = (
         f"<tr><th>{escaped(name(one.path))}</th>{''.join(f'<td>{cell}</td>' for cell in _cells(one.values))}</tr>"
         for one in differences
@@ -91,8 +90,7 @@ def told(value: Any) -> str:
 
 def _in_line(value: Any, most: int = SHORT) -> str:
     words = value.get("text", value) if isinstance(value, dict) else value  # of a piece of evidence, what it says
-    text = ", ".join(line for line in told(words).splitlines() if line)
-    return short(text, most)
+    return short(", ".join(line for line in told(words).splitlines() if line), most)
 
 
 def change_in_line(before: Any, after: Any, most: int = 60) -> str:
@@ -196,12 +194,7 @@ MAX_OFFERED = 100
 
 
 def runs_to_choose(house: Courthouse, key: str, chosen: Iterable[str], status: Status | None = None) -> dict[str, Run]:
-    """The newest runs by their ids, newest first, and those that are chosen; above them a search where there are more.
-
-    Args:
-        key: of the search, in the session.
-        status: how the runs must stand.
-    """
+    """The newest runs of a status by their ids, and those that are chosen; above them a search where there are more."""
     listed = RunList(house.database)
     held = RunFilter(status=status or "")
     rows = listed.newest(held, MAX_OFFERED + 1)
@@ -216,8 +209,7 @@ def runs_to_choose(house: Courthouse, key: str, chosen: Iterable[str], status: S
 def family_view(house: Courthouse, run: str, marks: Sequence[str] = ()) -> None:
     """Draw all runs of the family, each by what it changed; those in `marks` stand out. A row that is chosen is opened."""
     family = house.family(run, MAX_RUNS_SHOWN)
-    chosen = rows_chosen(pd.DataFrame([_relative(house, one, marks or (run,)) for one in family]), f"family-{run}")
-    for place in chosen:
+    for place in rows_chosen([_relative(house, one, marks or (run,)) for one in family], f"family-{run}"):
         if (other := family[place].run.id) != st.query_params.get("run"):  # its own page would be opened without end
             open_run(other)
     more = len(house.store.family_ids(run)) - MAX_RUNS_SHOWN

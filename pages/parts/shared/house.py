@@ -5,7 +5,7 @@ import time
 from concurrent.futures import TimeoutError as TookLong
 from contextlib import suppress
 from functools import partial
-from typing import Literal, NoReturn
+from typing import NoReturn
 
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
@@ -19,7 +19,8 @@ from courtroom.room.player import adapter
 from courtroom.settings import Settings, from_environment
 from courtroom.sharing import Links, NoSuchLink, note_sign_in
 from courtroom.store.connection import FAILURES
-from pages.parts.shared.shown import STYLES, inert, literal, one_of
+from pages.parts.shared.shown import STYLES, inert, theme
+from pages.parts.shared.words import literal
 
 CHOSEN = "lang"
 """The choice, in the session and in the address, so that a link keeps it."""
@@ -67,7 +68,7 @@ _themes = st.components.v2.component("courtroom_themes", js=adapter("themes"), i
 
 def follow_the_theme() -> None:
     """Have the page drawn again when the system's theme changes: Streamlit changes its own colours only."""
-    data = {"theme": st.context.theme.type or "light", "picked": st.session_state.get(PICKED, "")}
+    data = {"theme": theme(), "picked": st.session_state.get(PICKED, "")}
     _themes(key="themes", data=data, height=1, on_changed_change=lambda: None)
 
 
@@ -85,12 +86,6 @@ NOTED = "sign_in_noted"
 OPENED = "opened"
 
 
-def remember() -> str:
-    token: str = st.query_params.get("link") or st.session_state.get(TOKEN, "")
-    st.session_state[TOKEN] = token
-    return token
-
-
 def visitor(accounts: AccountStore, links: Links) -> Account:
     """Who has signed in in the session whose thread asks; outside of any session it is nobody."""
     if get_script_run_ctx(suppress_warning=True) is None:
@@ -101,15 +96,10 @@ def visitor(accounts: AccountStore, links: Links) -> Account:
             opened |= {links.opened(token)}
     claims, account = st.user.to_dict(), NOBODY
     if claims.get("is_logged_in") and claims.get("iss") and claims.get("sub"):
-        account = accounts.arrive(
-            Identity(
-                issuer=str(claims["iss"]),
-                subject=str(claims["sub"]),
-                name=claims.get("name") or "",
-                email=claims.get("email") or "",
-                verified=str(claims.get("email_verified")).lower() == "true",
-            )
-        )
+        told = {one: str(claims.get(one) or "") for one in ("name", "email")}
+        verified = str(claims.get("email_verified")).lower() == "true"
+        identity = Identity(issuer=str(claims["iss"]), subject=str(claims["sub"]), **told, verified=verified)
+        account = accounts.arrive(identity)
     return account.model_copy(update={"opened": opened})
 
 
@@ -143,18 +133,6 @@ def person_view(person: Account) -> None:
         if person.access >= Access.OWN:
             st.page_link("pages/people.py", label=_("People"), icon=":material/group:")
         st.button(_("Sign out"), key="sign-out", icon=":material/logout:", on_click=st.logout)
-
-
-Whose = Literal["", "mine", "others"]
-
-
-def whose_filter(key: str) -> Whose:
-    """Mine, shared with me, or all; nothing to choose where nobody signs in."""
-    person = acting_account()
-    if person is None or not person.id:
-        return ""
-    words: dict[Whose, str] = {"": _("All"), "mine": _("Mine"), "others": _("Shared with me")}
-    return one_of(_("Whose"), list(words), f"whose-{key}", "", words.__getitem__)
 
 
 LONGEST = 80
@@ -213,10 +191,8 @@ def outside() -> bool:
 
 
 def _open() -> Courthouse:
-    """Return the one courthouse of this process; another one for other settings, as in tests.
-
-    Who has waited while it could not be opened is told the same: a database that is away would keep each waiting.
-    """
+    """Return the one courthouse of this process; another one for other settings, as in tests. Who has waited while it
+    could not be opened is told the same: a database that is away would keep each waiting."""
     global _opened, _failed
     before = _failed
     with _opening:
@@ -258,14 +234,6 @@ def server_address() -> str:
     address = (st.context.url or "").split("?")[0].rstrip("/")
     pages = ("/deliberation", "/cases", "/experiments")
     return next((address.removesuffix(page) for page in pages if address.endswith(page)), address)
-
-
-def current_run() -> str | None:
-    """Return the run in the URL, or the one this session looked at last, as another page drops the address's."""
-    run: str | None = st.query_params.get("run") or st.session_state.get("run")
-    if run:
-        st.session_state["run"] = st.query_params["run"] = run
-    return run
 
 
 MAX_WAIT_FOR_FORK_S = 8.0

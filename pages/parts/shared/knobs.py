@@ -11,28 +11,17 @@ import streamlit as st
 from pydantic.fields import FieldInfo
 
 from courtroom.cases.case import Case
+from courtroom.declarations import knobs as facts
 from courtroom.declarations.changes import merged, read_values
-from courtroom.declarations.knobs import (
-    Group,
-    Widget,
-    bounds,
-    choice_in_words,
-    comes_first,
-    fields_drawn,
-    group_of,
-    is_group,
-    leaves,
-    plain,
-)
 from courtroom.declarations.parts import Preset
 from courtroom.declarations.setup import Budget, Setup, changed_values
 from courtroom.engine.procedure import Procedure
 from courtroom.experiments.what_if import LEFT_AS_THEY_ARE
 from courtroom.language import _, listed, translated
 from pages.parts.shared.house import courthouse
-from pages.parts.shared.shown import declared, literal
+from pages.parts.shared.words import declared, literal
 
-EDITED = {Widget.PERSONAS: "Jury", Widget.GRAPH: "Follow-graph", Widget.RULES: "Rules"}
+EDITED = {facts.Widget.PERSONAS: "Jury", facts.Widget.GRAPH: "Follow-graph", facts.Widget.RULES: "Rules"}
 SHARE = "Save and share"
 
 
@@ -103,8 +92,8 @@ class SetupDraft:
         return ["Settings", "Models", *own, "Prompts", *([] if self.is_run else [SHARE])]
 
     @property
-    def drawn(self) -> dict[Widget, str]:
-        return fields_drawn(self.kind)
+    def drawn(self) -> dict[facts.Widget, str]:
+        return facts.fields_drawn(self.kind)
 
     def frozen(self) -> str:
         """The values as text, to compare and to go back to."""
@@ -129,7 +118,7 @@ class SetupDraft:
 
 
 OWN_SECTION = {"model", "roles", "members", "prompts", "embedding", "budget"}
-AMONG_PLAIN_FIELDS = (Widget.SEATS, Widget.KNOWLEDGE_BASE)
+AMONG_PLAIN_FIELDS = (facts.Widget.SEATS, facts.Widget.KNOWLEDGE_BASE)
 
 
 def knobs(draft: SetupDraft, case: Case) -> None:
@@ -137,19 +126,19 @@ def knobs(draft: SetupDraft, case: Case) -> None:
     own = OWN_SECTION | {name for widget, name in draft.drawn.items() if widget not in AMONG_PLAIN_FIELDS}
     fields = {name: field for name, field in draft.kind.model_fields.items() if name not in own}
     offered = {name: dict(found) for name in fields if (found := case.choosable(name))}
-    single = {name: field for name, field in fields.items() if not is_group(field)}
-    for group in Group:
-        mine = {name: field for name, field in single.items() if group_of(field) is group}
-        first = {name: field for name, field in mine.items() if comes_first(field)} or mine
-        if not mine and group is not Group.COST:
+    single = {name: field for name, field in fields.items() if not facts.is_group(field)}
+    for group in facts.Group:
+        mine = {name: field for name, field in single.items() if facts.group_of(field) is group}
+        first = {name: field for name, field in mine.items() if facts.comes_first(field)} or mine
+        if not mine and group is not facts.Group.COST:
             continue
         st.subheader(declared(group.value))
         for name in (name for name in first if name in offered):
             chosen = [one for one in draft.values[name] if one in offered[name]]
-            draft.values[name] = st.multiselect(
-                declared(fields[name].title or name), list(offered[name]), chosen, offered[name].__getitem__,
-                key=draft.key(name), help=_about(fields[name]), placeholder=_("the first one"),
-            )  # fmt: skip
+            title, choices = declared(fields[name].title or name), offered[name]
+            looks: dict[str, Any] = {"key": draft.key(name), "help": _about(fields[name])}
+            looks["placeholder"] = _("the first one")
+            draft.values[name] = st.multiselect(title, list(choices), chosen, choices.__getitem__, **looks)
         _grid({name: field for name, field in first.items() if name not in offered}, draft.values, draft, "")
         if more := {name: field for name, field in mine.items() if name not in first}:
             changed = any(draft.values[name] != _default(field) for name, field in more.items())
@@ -157,13 +146,13 @@ def knobs(draft: SetupDraft, case: Case) -> None:
             opened = st.session_state.setdefault(draft.key(f"more-{group}"), changed)  # it stays so while one works
             with st.expander(_("More: {titles}", titles=declared(titles)), expanded=opened):
                 _grid(more, draft.values, draft, "")
-        if group is Group.COST:
+        if group is facts.Group.COST:
             st.caption(_("Budget: the run pauses when one of these is used up; it can be raised and continued."))
             _grid(Budget.model_fields, draft.values["budget"], draft, "budget-")
-    for name, field in ((name, field) for name, field in fields.items() if is_group(field)):
+    for name, field in ((name, field) for name, field in fields.items() if facts.is_group(field)):
         title = declared(field.title or name)
         parts: dict[str, FieldInfo] = field.annotation.model_fields  # type: ignore[union-attr]
-        if group_of(field) is Group.TALK:
+        if facts.group_of(field) is facts.Group.TALK:
             place = st.container()
             place.subheader(title, help=_about(field))
         else:
@@ -184,13 +173,13 @@ def _default(field: FieldInfo) -> Any:
 
 def _grid(fields: Mapping[str, FieldInfo], values: dict[str, Any], draft: SetupDraft, prefix: str) -> None:
     columns = st.columns(3, gap="large")
-    base = fields_drawn(draft.kind).get(Widget.KNOWLEDGE_BASE)
+    base = facts.fields_drawn(draft.kind).get(facts.Widget.KNOWLEDGE_BASE)
     for number, (name, field) in enumerate(fields.items()):
         with columns[number % 3]:
             draw = _base if prefix + name == base else knob
             values[name] = draw(field, values[name], draft.key(prefix + name))
             if values[name] != _default(field):
-                st.caption(_("Default: {default}", default=literal(choice_in_words(field, _default(field)))))
+                st.caption(_("Default: {default}", default=literal(facts.choice_in_words(field, _default(field)))))
 
 
 def _base(field: FieldInfo, value: str, key: str) -> str:
@@ -206,23 +195,20 @@ LINE_CHARACTERS = 1_000
 
 def knob(field: FieldInfo, value: Any, key: str) -> Any:
     title, help_text = declared(field.title or ""), _about(field)
-    kind, optional = plain(field.annotation)
+    kind, optional = facts.plain(field.annotation)
     if get_origin(kind) is Literal:
         options = list(get_args(kind))
         return st.selectbox(title, options, options.index(value), key=key, help=help_text, format_func=_called(field))
     if kind is bool:
         return st.toggle(title, value, key=key, help=help_text)
     if kind in (int, float):
-        low, high = bounds(field)
+        low, high = facts.bounds(field)
         share = kind is float and low == 0 and high == 1
         if share and not optional:
             return st.slider(title, 0.0, 1.0, float(value), 0.05, key=key, help=help_text)
-        number = kind(value) if value is not None else None
-        step = 1 if kind is int else 0.1
-        return st.number_input(
-            title, kind(low) if low is not None else None, kind(high) if high is not None else None, number,
-            step=step, key=key, help=help_text, placeholder=_("not set") if optional else None,
-        )  # fmt: skip
+        least, most, number = (None if one is None else kind(one) for one in (low, high, value))
+        looks: dict[str, Any] = {"step": 1 if kind is int else 0.1, "placeholder": _("not set") if optional else None}
+        return st.number_input(title, least, most, number, key=key, help=help_text, **looks)
     if get_origin(kind) is tuple and get_args(kind)[0] is int:
         hint = _("drawn by the seed")
         text = st.text_input(title, ", ".join(map(str, value)), key=key, help=help_text, placeholder=hint)
@@ -245,26 +231,24 @@ def budget_fields(now: Budget, key: str) -> Budget:
 
 
 def _called(field: FieldInfo) -> Callable[[Any], str]:
-    return lambda value: translated(choice_in_words(field, value))
+    return lambda value: translated(facts.choice_in_words(field, value))
 
 
 MODELS = ("model.id", "model.temperature")
 
 
 def varied(procedure: Procedure) -> dict[str, FieldInfo]:
-    return {
-        path: field
-        for path, field in leaves(procedure.setup)
-        if (path in MODELS or path.partition(".")[0] not in LEFT_AS_THEY_ARE)
-        and (plain(field.annotation)[0] in (int, float, str, bool) or get_origin(plain(field.annotation)[0]) is Literal)
-    }
+    leaves = dict(facts.leaves(procedure.setup))
+    kinds = {path: facts.plain(field.annotation)[0] for path, field in leaves.items()}
+    simple = [path for path, kind in kinds.items() if kind in (int, float, str, bool) or get_origin(kind) is Literal]
+    return {path: leaves[path] for path in simple if path in MODELS or path.partition(".")[0] not in LEFT_AS_THEY_ARE}
 
 
 def knob_values(field: FieldInfo, now: Any, key: str, path: str) -> list[Any]:
     """The values of one knob: picked where there are few, typed where there are many."""
-    kind = plain(field.annotation)[0]
+    kind = facts.plain(field.annotation)[0]
     about = _about(field)
-    title = _("{title}: now {now}", title=literal(field.title or path), now=literal(choice_in_words(field, now)))
+    title = _("{title}: now {now}", title=literal(field.title or path), now=literal(facts.choice_in_words(field, now)))
     if kind is bool:
         st.caption(_("{title}; both are heard.", title=title))
         return [True, False]

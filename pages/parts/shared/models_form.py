@@ -20,14 +20,14 @@ from courtroom.engine.procedure import Procedure
 from courtroom.knowledge import embedding as embeddings
 from courtroom.language import N_, _, translated
 from courtroom.models.capabilities import in_words
-from courtroom.models.connections import Connections
-from courtroom.models.keys import KEYS, first_set, typed_name
+from courtroom.models.keys import KEYS, PROVIDERS, first_set, typed_name
 from courtroom.models.offers import Offer, offers
-from courtroom.models.providers import PROVIDERS
+from courtroom.models.route import Connections
 from courtroom.models.spec import ABSTAIN, OFFLINE, PERSON, ModelSpec
 from pages.parts.shared.house import courthouse, open_run
 from pages.parts.shared.knobs import SetupDraft, knob
-from pages.parts.shared.shown import declared, errors_shown, heads, literal
+from pages.parts.shared.shown import errors_shown, heads
+from pages.parts.shared.words import declared, literal
 
 FRESH_S = 60
 ALWAYS = {OFFLINE: Offer(id=OFFLINE, prompt_price=0.0, completion_price=0.0), PERSON: Offer(id=PERSON)}
@@ -204,13 +204,18 @@ def _models_table(
         "otherwise": text(declared(OTHERWISE.title or ""), help=declared(OTHERWISE.description or "")),
         "point of view": text(_("point of view"), width="large", help=seen_first),
     }
-    edited = st.data_editor(
-        table, key=key, hide_index=True, disabled=["member", "name"], width="stretch",
-        column_config=heads(table, columns),
-    )  # fmt: skip
+    config, fixed = heads(table, columns), ["member", "name"]
+    edited = st.data_editor(table, key=key, hide_index=True, disabled=fixed, column_config=config)
     for row in edited.to_dict("records"):
-        there, otherwise = row.get("connection") or "", row["otherwise"] or ""
-        _put(chosen, row["member"], row["model"] or "", there, otherwise, base)
+        model, otherwise = (row["model"] or "").strip(), (row["otherwise"] or "").strip()
+        there, now = row.get("connection") or "", chosen.get(row["member"], {})
+        if not model:
+            chosen.pop(row["member"], None)
+        elif (now.get("id"), now.get("connection", "")) != (model, there):
+            chosen[row["member"]] = _with(now or base, Offer(id=model, connection=there))
+        elif now.get("otherwise", "") != otherwise:
+            rest = {field: value for field, value in now.items() if field != "otherwise"}
+            chosen[row["member"]] = {**rest, **({"otherwise": otherwise} if otherwise else {})}
         if stated is not None:
             view = (row["point of view"] or "").strip()
             stated.update({row["member"]: view}) if view else stated.pop(row["member"], None)
@@ -282,28 +287,14 @@ def _spec(values: dict[str, Any], key: str, connections: Connections) -> dict[st
     return values
 
 
-def _put(into: dict[str, Any], name: str, model: str, connection: str, otherwise: str, base: dict[str, Any]) -> None:
-    model, otherwise, now = model.strip(), otherwise.strip(), into.get(name, {})
-    if not model:
-        into.pop(name, None)
-    elif (now.get("id"), now.get("connection", "")) != (model, connection):
-        into[name] = _with(now or base, Offer(id=model, connection=connection))
-    elif now.get("otherwise", "") != otherwise:
-        rest = {field: value for field, value in now.items() if field != "otherwise"}
-        into[name] = {**rest, **({"otherwise": otherwise} if otherwise else {})}
-
-
 def embedding_choice(servers: str, value: str, key: str) -> str:
-    """An embedding from the list, or any LiteLLM id that is written; below it, what is to be known of it. `servers`:
-    the one that the server's owner has set; an empty `value` stands for it, and an empty answer."""
+    """Choose an embedding, or write a LiteLLM id; an empty one stands for the owner's, `servers`."""
     known = ("", embeddings.DEFAULT, embeddings.HASHED, *embeddings.REMOTE, *embeddings.encoders())
     options = list(dict.fromkeys((*known, value)))
     about = _("How texts are compared in look-ups. Choose one, or write a LiteLLM id.")
-    chosen = st.selectbox(
-        _("Embedding"), options, options.index(value), key=key, help=about, accept_new_options=True,
-        format_func=lambda name: name or _("as set on the server: {servers}", servers=servers),
-    )  # fmt: skip
-    chosen = str(chosen or "").strip()
+    looks: dict[str, Any] = {"key": key, "help": about, "accept_new_options": True}
+    looks["format_func"] = lambda name: name or _("as set on the server: {servers}", servers=servers)
+    chosen = str(st.selectbox(_("Embedding"), options, options.index(value), **looks) or "").strip()
     if problem := embeddings.embedding_problem(chosen):
         st.error(literal(_("This embedding can't be used: {problem}.", problem=problem)))
         return ""

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import partial, wraps
+from functools import partial, partialmethod
 from typing import Annotated, Any
 from weakref import WeakKeyDictionary
 
@@ -68,17 +68,8 @@ _lookup = ThreadPoolExecutor(2, "account")
 def guard() -> None:
     """Put our conditions before Streamlit's methods, where that has not been done yet."""
     for owner, name, condition in PLACES:
-        if not hasattr(method := getattr(owner, name), "guarded"):
-            setattr(owner, name, _guarded(method, condition))
-
-
-def _guarded(method: Callable[..., Any], condition: Callable[..., Any]) -> Callable[..., Any]:
-    @wraps(method)
-    def guarded(*given: Any, **named: Any) -> Any:
-        return condition(method, *given, **named)
-
-    guarded.guarded = True  # type: ignore[attr-defined]
-    return guarded
+        if not isinstance(method := vars(owner)[name], partialmethod):
+            setattr(owner, name, partialmethod(condition, method))
 
 
 def still(before: Account | None) -> bool:
@@ -139,7 +130,7 @@ _paces: WeakKeyDictionary[AppSession, Pace] = WeakKeyDictionary()
 Handle = Callable[[AppSession, BackMsg], None]
 
 
-def _handle_message(handle: Handle, session: AppSession, message: BackMsg) -> None:
+def _handle_message(session: AppSession, handle: Handle, message: BackMsg) -> None:
     kind = message.WhichOneof("type")
     if kind == "app_heartbeat" or (kind in ANSWERED and (pace := _paces.setdefault(session, Pace())).free()):
         _answer(handle, session, message)
@@ -191,7 +182,7 @@ def _offered(session: AppSession, request: BackendOperationRequest) -> bool:
     return _now(session, offer["callable"].allowed)
 
 
-def _value(read: Callable[[WStates, str], Any], states: WStates, widget: str) -> Any:
+def _value(states: WStates, read: Callable[[WStates, str], Any], widget: str) -> Any:
     """A widget's value that the page could not have sent is as if the widget had not been touched."""
     about, state = states.widget_metadata.get(widget), states.states.get(widget)
     if about is None or state is None or isinstance(state, Value):
@@ -224,13 +215,13 @@ def _may_upload(session: AppSession, files: int = 1) -> bool:
     return has_uploader and files <= MOST_FILES and _now(session, lambda: may(Access.LOOK))
 
 
-def _is_active(is_active: Callable[[Runtime, str], bool], own: Runtime, name: str) -> bool:
+def _is_active(own: Runtime, is_active: Callable[[Runtime, str], bool], name: str) -> bool:
     """Streamlit asks this before it reads the first byte of an upload."""
     session = own.get_app_session(name)
     return is_active(own, name) and session is not None and _may_upload(session)
 
 
-def _add_file(add: Callable[..., None], manager: MemoryUploadedFileManager, session_id: str, file: Any) -> None:
+def _add_file(manager: MemoryUploadedFileManager, add: Callable[..., None], session_id: str, file: Any) -> None:
     settings = from_environment()
     kept = {name: [len(one.data) for one in list(files.values())] for name, files in list(manager.file_storage.items())}
     own = kept.get(session_id, [])
@@ -260,7 +251,7 @@ def _sweep(manager: MemoryUploadedFileManager, left: dict[str, float]) -> None:
 # --- files that pages show and give -------------------------------------------------------------------------
 
 
-def _load(load: Callable[..., str], storage: MemoryMediaFileStorage, *given: Any, **named: Any) -> str:
+def _load(storage: MemoryMediaFileStorage, load: Callable[..., str], *given: Any, **named: Any) -> str:
     file, context = load(storage, *given, **named), get_script_run_ctx(suppress_warning=True)
     session = runtime.get_instance().get_app_session(context.session_id) if context and runtime.exists() else None
     if session is not None:
@@ -268,7 +259,7 @@ def _load(load: Callable[..., str], storage: MemoryMediaFileStorage, *given: Any
     return file
 
 
-def _get_file(get: Callable[..., Any], storage: MemoryMediaFileStorage, filename: str) -> Any:
+def _get_file(storage: MemoryMediaFileStorage, get: Callable[..., Any], filename: str) -> Any:
     shown = _shown.get(filename.partition(".")[0])
     fetched = get_script_run_ctx(suppress_warning=True) is None  # else a page asks for the address
     if fetched and shown is not None:
@@ -278,7 +269,7 @@ def _get_file(get: Callable[..., Any], storage: MemoryMediaFileStorage, filename
     return get(storage, filename)
 
 
-def _delete_file(delete: Callable[..., None], storage: MemoryMediaFileStorage, file_id: str) -> None:
+def _delete_file(storage: MemoryMediaFileStorage, delete: Callable[..., None], file_id: str) -> None:
     _shown.pop(file_id, None)
     delete(storage, file_id)
 
@@ -291,13 +282,10 @@ OF_MEDIA = {
 """With these nothing runs in a file that is opened by its address, and each time it is asked for again."""
 
 
-class Headers:
-    """Tells browsers that a file is what its type says, and that one from a case is no page of ours."""
+def with_headers(app: ASGIApp) -> ASGIApp:
+    """Tell browsers that a file is what its type says, and that one from a case is no page of ours."""
 
-    def __init__(self, app: ASGIApp) -> None:
-        self.app = app
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def asked(scope: Scope, receive: Receive, send: Send) -> None:
         added = SAFE | OF_MEDIA if "/media/" in scope.get("path", "") else SAFE
 
         async def answer(message: Message) -> None:
@@ -305,7 +293,9 @@ class Headers:
                 MutableHeaders(scope=message).update(added)
             await send(message)
 
-        await self.app(scope, receive, answer)
+        await app(scope, receive, answer)
+
+    return asked
 
 
 PLACES: tuple[tuple[type, str, Callable[..., Any]], ...] = (

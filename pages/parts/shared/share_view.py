@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from mimetypes import guess_type
+from typing import Any
 
 import streamlit as st
 from streamlit import runtime
@@ -14,29 +15,16 @@ from courtroom.language import _
 from courtroom.sharing import DAY, HOUR, LASTING, Links, may_change, may_see, note, owned, share
 from pages.parts.shared.house import server_address
 from pages.parts.shared.protocol import Download, still
-from pages.parts.shared.shown import declared, errors_shown, moment
+from pages.parts.shared.shown import errors_shown
+from pages.parts.shared.words import declared, moment
 
 Content = str | bytes
+Made = Content | Callable[[], Content]
 ANY = "application/octet-stream"
 
 
-def download(
-    house: Courthouse,
-    label: str,
-    content: Content | Callable[[], Content],
-    name: str,
-    of: Resource | None = None,
-    *,
-    icon: str | None = ":material/download:",
-    key: str | None = None,
-    help_: str | None = None,
-) -> None:
-    """Draw the button.
-
-    Args:
-        content: what is in the file, or what makes it once it is wanted, for whose session it is at that moment.
-        of: what it is taken from.
-    """
+def download(house: Courthouse, label: str, content: Made, name: str, of: Resource | None = None, **looks: Any) -> None:
+    """Draw the button. `content`: what is in the file, or makes it for whose session it then is; `of`: its source."""
     person, mime, page = acting_account(), guess_type(name)[0] or ANY, get_script_run_ctx(suppress_warning=True)
 
     def made() -> bytes:
@@ -59,10 +47,9 @@ def download(
         return still(person) and (of is None or may_see(house.database, of))
 
     wanted = content if person is None and not callable(content) else Download(given, allowed)
-    st.download_button(
-        declared(label), wanted, name, mime, icon=icon, key=key, help=declared(help_) if help_ else None,
-        on_click="ignore",  # to draw the page again would end the offer while the file is being made
-    )  # fmt: skip
+    looks = {"icon": ":material/download:", **looks}
+    # To draw the page again would end the offer while the file is being made.
+    st.download_button(declared(label), wanted, name, mime, on_click="ignore", **looks)
 
 
 MADE = "link_made"
@@ -112,9 +99,8 @@ def share_view(house: Courthouse, resource: Resource) -> None:
         st.caption(_("Copy it now: it is shown only this once."))
     for number, link in enumerate(links.of(resource), start=1):
         with st.container(horizontal=True, vertical_alignment="center"):
-            st.caption(
-                _("Link made {made}, opens until {expires}", made=moment(link.made), expires=moment(link.expires))
-            )
+            since, until = moment(link.made), moment(link.expires)
+            st.caption(_("Link made {made}, opens until {expires}", made=since, expires=until))
             if st.button(_("End it"), key=f"end-{key}-{number}", type="tertiary", icon=":material/link_off:"):
                 links.end(link)
                 st.session_state.pop(MADE, None)

@@ -1,11 +1,9 @@
-"""What every page uses: how things are shown, in the reader's language; and what a click does."""
+"""What every page uses: how things are shown, in the reader's language; and what a click does. See also `words`."""
 
 import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from datetime import datetime
 from functools import cache, wraps
-from html import escape
 from pathlib import Path
 from typing import Any, ParamSpec, TypeVar
 
@@ -16,15 +14,12 @@ from streamlit.delta_generator import DeltaGenerator
 from streamlit.runtime.uploaded_file_manager import DeletedFile
 
 from courtroom.access import Access, may
-from courtroom.engine.events import Called
-from courtroom.engine.record import Record
 from courtroom.errors import CourtroomError, Unreadable
-from courtroom.language import ENGLISH, N_, _, language, ngettext, translated
+from courtroom.language import ENGLISH, N_, _, language, translated
 from courtroom.settings import from_environment
 from courtroom.store.connection import FAILURES
 from courtroom.store.opening import explained
-
-MARKS = "\\`*_{}[]()<>#+-.!|~$:=&\"'@"
+from pages.parts.shared.words import declared, escaped, literal
 
 
 def inert(text: str, *, small: bool = False, faint: bool = False) -> None:
@@ -35,33 +30,11 @@ def inert(text: str, *, small: bool = False, faint: bool = False) -> None:
     st.html(f'<div style="{style}">{escaped(text)}</div>')
 
 
-def literal(text: object) -> str:
-    """For Markdown: titles, captions, messages, labels, tooltips, options of radios and pills. In one line."""
-    return "".join(f"\\{c}" if c in MARKS else c for c in " ".join(translated(str(text)).split()))
-
-
-def declared(text: str) -> str:
-    """Return what the author of a procedure wrote, in the reader's language: Markdown as it is, for labels and help.
-
-    Screen readers are given a label as it was written: `literal` would have them read its marks.
-    """
-    return translated(text)
-
-
-def escaped(text: object, *, as_it_is: bool = False) -> str:
-    """Return a text for HTML, between tags and in quoted attributes; `as_it_is`, as part of one, is not translated."""
-    return escape(str(text) if as_it_is else translated(str(text)), quote=True)
-
-
 def uploader(
     place: Any, title: str, types: Sequence[str] | None = None, *, key: str, several: bool = False, about: str = ""
 ) -> Any:
-    """Draw what takes a file, or several.
-
-    Returns:
-        The file, or a list. None without one, and where the browser still shows a file that the server, started again
-        since, does not have: what was to be done with it would be done without it.
-    """
+    """Draw what takes a file, or several; return the file, or a list. None without one, and where the browser still
+    shows a file that the server, started again since, does not have: what was to be done would be done without it."""
     files = place.file_uploader(title, types, accept_multiple_files=several, key=key, help=about or None)
     held = st.session_state.get(key)
     if not any(isinstance(file, DeletedFile) for file in (held if isinstance(held, list) else [held])):
@@ -80,14 +53,8 @@ def _templates() -> Environment:
     from courtroom.figures.layout import tone  # slow to import: only for what is drawn so
     from courtroom.report.page import label
 
-    folder = Path(__file__).parents[1] / "templates"
-    made = Environment(
-        loader=FileSystemLoader(folder),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
+    loader = FileSystemLoader(Path(__file__).parents[1] / "templates")
+    made = Environment(loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
     made.globals["_"] = _
     made.filters.update(t=lambda text: translated(str(text)), tone=tone, label=label)
     return made
@@ -95,19 +62,12 @@ def _templates() -> Environment:
 
 def html_of(template: str, **values: object) -> str:
     """Return HTML from a template of `pages/parts/templates`, in which no markup of a value takes effect."""
-    theme = st.context.theme.type or "light"
-    return _templates().get_template(f"{template}.html.j2").render(theme=theme, **values)
+    return _templates().get_template(f"{template}.html.j2").render(theme=theme(), **values)
 
 
-def placed(record: Record, call: Called) -> str:
-    """Return where an answer was given, in the reader's words."""
-    return " · ".join(map(translated, record.place_of(call)))
-
-
-def field_in_words(path: str) -> str:
-    """Return the path of a field with a name for each of its steps, such as `Persona · Background`."""
-    steps = (step.replace("_", " ") for step in path.split("."))
-    return " · ".join(translated(step[:1].upper() + step[1:]) for step in steps)
+def theme() -> str:
+    """Return the theme in which the reader sees the page: `light` or `dark`."""
+    return st.context.theme.type or "light"
 
 
 T = TypeVar("T")
@@ -125,17 +85,16 @@ HEADS = (
 """Heads of columns and single words in them that are made where nobody looks at them."""
 
 
-def table(frame: pd.DataFrame, config: Mapping[str, Any] | None = None, **more: Any) -> Any:
-    """A table to read; what the engine says in it is translated, names and numbers stay."""
-    return st.dataframe(_read(frame), hide_index=True, width="stretch", column_config=heads(frame, config), **more)
+def table(rows: Any, columns: Sequence[str] | None = None, config: Mapping[str, Any] | None = None, **more: Any) -> Any:
+    """A table to read, of what pandas takes for one; what the engine says is translated, names and numbers stay."""
+    frame = pd.DataFrame(rows, columns=columns)
+    return st.dataframe(_read(frame), hide_index=True, column_config=heads(frame, config), **more)
 
 
-def rows_chosen(
-    frame: pd.DataFrame, key: str, config: Mapping[str, Any] | None = None, *, several: bool = False, **more: Any
-) -> list[int]:
+def rows_chosen(rows: Any, key: str, columns: Sequence[str] | None = None, **more: Any) -> list[int]:
     """A table of which a reader can choose a row, or several; the places of those that are chosen."""
-    mode = "multi-row" if several else "single-row"
-    state = table(frame, config, key=key, on_select="rerun", selection_mode=mode, **more)
+    frame = pd.DataFrame(rows, columns=columns)
+    state = table(frame, key=key, on_select="rerun", **{"selection_mode": "single-row", **more})
     return [place for place in state.selection.rows if place < len(frame)]
 
 
@@ -144,9 +103,10 @@ def heads(frame: pd.DataFrame, config: Mapping[str, Any] | None = None) -> dict[
     return {**{name: translated(str(name)) for name in frame.columns}, **(config or {})}
 
 
-def in_language(frame: pd.DataFrame) -> pd.DataFrame:
+def in_language(rows: Any) -> pd.DataFrame:
     """A table without settings of its columns, heads and all."""
-    return _read(frame).rename(columns=heads(frame))
+    frame = _read(pd.DataFrame(rows))
+    return frame.rename(columns=heads(frame))
 
 
 def _read(frame: pd.DataFrame) -> pd.DataFrame:
@@ -155,79 +115,29 @@ def _read(frame: pd.DataFrame) -> pd.DataFrame:
     return frame.map(lambda cell: translated(cell) if isinstance(cell, str) else cell)
 
 
-def money(dollars: float | None, *, about: bool = False) -> str:
-    """Return a sum of US dollars. `about`: it is estimated, as a server did not count its tokens."""
-    if about and dollars:
-        return _("about {number}", number=money(dollars))
-    if dollars is None:
-        return _("price unknown")
-    if dollars == 0:
-        return _("free")
-    return f"${dollars:,.2f}" if dollars >= 0.01 else f"{dollars * 100:.2g} ¢"
-
-
-def spent_in_words(run: Record) -> str:
-    """Return what a run took: calls, tokens, money and time."""
-    calls = {"asked": count(run.asked), "recorded": count(run.recorded), "failed": run.failed}
-    prompt, completion = run.tokens
-    tokens = {"prompt": count(prompt, about=run.spent.estimated), "completion": count(completion)}
-    text = _("{asked} calls asked, {recorded} from the record, {failed} failed", **calls)
-    text += _(" · {prompt} prompt and {completion} completion tokens", **tokens)
-    if run.spent.cached:
-        text += _(" ({cached} from the provider's cache)", cached=count(run.spent.cached))
-    if run.spent.batched:
-        text += _(" · {batched} tokens by batch, at half the price", batched=count(run.spent.batched))
-    return f"{text} · {literal(money(run.cost, about=run.spent.estimated))} · {duration(run.run.wall_s)}"
-
-
-def count(number: float, *, about: bool = False) -> str:
-    """1,234 or 1.2 M. `about`: it is estimated."""
-    if about and number:
-        return _("about {number}", number=count(number))
-    for size, name in ((1e9, " bn"), (1e6, " M"), (1e4, " k")):
-        if number >= size:
-            return f"{number / (size if size != 1e4 else 1e3):.1f}{name}"
-    return f"{number:,.0f}"
-
-
-def many(number: int, thing: str) -> str:
-    """1 run, 2 runs."""
-    return ngettext(f"{{number}} {thing}", f"{{number}} {thing}s", number)
-
-
-def duration(seconds: float) -> str:
-    """0.2 s, 45 s, 3 min 20 s, 2 h 5 min."""
-    if seconds < 10:
-        return f"{seconds:.1f} s"
-    if seconds < 60:
-        return f"{seconds:.0f} s"
-    minutes, rest = divmod(int(seconds), 60)
-    if minutes < 60:
-        return _("{minutes} min {rest} s", minutes=minutes, rest=rest) if rest else _("{minutes} min", minutes=minutes)
-    return _("{hours} h {minutes} min", hours=minutes // 60, minutes=minutes % 60)
-
-
-def moment(at: float) -> str:
-    return datetime.fromtimestamp(at).strftime("%Y-%m-%d %H:%M")
-
-
 def one_of(label: str, options: Sequence[T], key: str, first: T, shown: Callable[[T], str] = str) -> T:
     """A row of options of which one is always chosen; only a screen reader hears the label."""
-    return st.segmented_control(
-        declared(label),
-        options,
-        default=first,
-        required=True,
-        key=key,
-        format_func=lambda one: literal(shown(one)),
-        label_visibility="collapsed",
-    )
+    looks: dict[str, Any] = {"default": first, "required": True, "label_visibility": "collapsed"}
+    looks["format_func"] = lambda one: literal(shown(one))
+    chosen: T = st.segmented_control(declared(label), options, key=key, **looks)
+    return chosen
 
 
 def in_columns(items: Sequence[T], number: int) -> Iterator[tuple[DeltaGenerator, T]]:
     """Each with its place in rows of so many."""
     for start in range(0, len(items), number):
         yield from zip(st.columns(number), items[start : start + number], strict=False)
+
+
+def redrawn(wanted: Callable[[], bool], every_s: float | None) -> None:
+    """Have the page look by itself, so often, whether it is to be drawn again; never, where that is None."""
+
+    @st.fragment(run_every=every_s)
+    def look() -> None:
+        if wanted():
+            st.rerun()
+
+    look()
 
 
 def page_of(total: int, size: int, key: str | None = None) -> int:
@@ -292,17 +202,14 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 
-def offered(to: Access) -> Callable[[Callable[P, R]], Callable[P, R | None]]:
-    """A part of a page that is drawn only for people who have at least this access."""
+def offered(draw: Callable[P, R]) -> Callable[P, R | None]:
+    """A part of a page that is drawn only for people who may run something."""
 
-    def part(draw: Callable[P, R]) -> Callable[P, R | None]:
-        @wraps(draw)
-        def drawn(*args: P.args, **kwargs: P.kwargs) -> R | None:
-            return draw(*args, **kwargs) if may(to) else None
+    @wraps(draw)
+    def drawn(*args: P.args, **kwargs: P.kwargs) -> R | None:
+        return draw(*args, **kwargs) if may(Access.RUN) else None
 
-        return drawn
-
-    return part
+    return drawn
 
 
 def runs_here() -> bool:
