@@ -16,9 +16,7 @@ def furnished() -> Path:
     """One such home for all tests of a process, and of those forked from it."""
     home = Path(tempfile.mkdtemp(prefix="courtroom-furnished-"))
     atexit.register(shutil.rmtree, home, ignore_errors=True)
-    if (
-        forks._server._forkserver_pid
-    ):  # it is there, as in a worker: whoever forks from this process must not inherit threads of Chroma
+    if forks._server._forkserver_pid:  # as in a worker: what forks from it must not inherit threads of Chroma
         with forks.Fork(furnish, home) as process:
             process.output()
     else:

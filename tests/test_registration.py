@@ -189,6 +189,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_the_check_hears_a_case_of_ones_own(site: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "path", [*sys.path])
+    monkeypatch.setenv("COURTROOM_HOME", str(tmp_path / "home"))
     in_this_process("new-procedure", "own-judges", "--to", str(tmp_path / "new"))
     check = ("procedures", "check", str(tmp_path / "new"), "--case")
     heard = in_this_process(*check, str(ROOT / "data/cases/oak-table/case.json"))
