@@ -309,7 +309,7 @@ async def test_a_file_comes_with_headers_that_run_nothing(site: AppServer, house
         assert given >= 3, "as it is, in part, and packed"
 
     # And a link that has ended gives nothing.
-    opens, links = Resource(kind="case", id="down-jacket"), Links(house.database)
+    opens, links = Resource(kind="case", id="sneakers-worn"), Links(house.database)  # nobody else shows it
     with acts(None):
         token = links.make(opens, LONG_S)
     async with tab(site.url) as visitor:

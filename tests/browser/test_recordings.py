@@ -122,6 +122,7 @@ def test_tabs_and_comparison_show_long_words_whole_on_a_phone(house: Courthouse,
             tab(page, name)
             settled(page)
             whole = page.locator(".members, .prose").filter(visible=True)
+            expect(whole).to_have_count(1)  # what the tab before showed has gone
             expect(whole).to_contain_text(texts[0])
             seen = " ".join(whole.all_inner_texts())
             assert not [text for text in texts if " ".join(text.split()) not in " ".join(seen.split())], name
