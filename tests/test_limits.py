@@ -127,8 +127,8 @@ async def test_waiting_for_a_turn_counts_neither_for_the_time_out_nor_for_the_la
 
 async def test_a_server_with_two_slots_gives_each_answer_once(tmp_path: Path) -> None:
     """Though most wait longer than the time-out."""
-    async with clocked(tmp_path, delay=0.1, slots=2) as (server, pool):
-        replies = await asked(pool, *questions(60, timeout_s=1.5))
+    async with clocked(tmp_path, delay=0.2, slots=2) as (server, pool):
+        replies = await asked(pool, *questions(60, timeout_s=3.0))
         lowered = pool.limits.limiters[("test", "openai/any")]._adapted
     assert [reply.attempts for reply in replies] == [1] * 60
     assert server.stats()["repeated"] == 0

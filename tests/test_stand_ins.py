@@ -26,7 +26,7 @@ from tests.pages import page, texts
 from tests.test_sharing import add_dataset
 
 pytestmark = pytest.mark.usefixtures("no_pause")
-SLOW = {"id": "openai/slow", "connection": "lab", "timeout_s": 0.3, "attempts": 1, "vision": "no"}
+SLOW = {"id": "openai/slow", "connection": "lab", "timeout_s": 1.0, "attempts": 1, "vision": "no"}
 SMALL: dict[str, Any] = {"jury_size": 4, "rounds": 1, "examination": "shared"}
 
 
@@ -83,7 +83,7 @@ def test_an_experiment_says_what_stand_ins_answered(house: Courthouse) -> None:
 
 
 SILENT = {f"juror-0{seat}": SLOW for seat in (3, 4)}
-MISSING = "2 of 4 voted. The other 2, all of openai/slow, gave no answer. openai/slow did not answer within 0.3 s."
+MISSING = "2 of 4 voted. The other 2, all of openai/slow, gave no answer. openai/slow did not answer within 1 s."
 
 
 def test_who_is_missing_and_who_stood_in_is_said_everywhere(
