@@ -5,6 +5,7 @@ It is read off the record alone: a member has heard another where the other's wo
 asked.
 """
 
+import re
 from collections import Counter, defaultdict
 from dataclasses import dataclass
 
@@ -28,6 +29,8 @@ class Heard:
     """The vote with which it was given."""
     is_new: bool
     """Whether it was not in the member's question for its vote before."""
+    is_named: bool
+    """Whether the member names who said it in the statement with its vote."""
 
 
 @dataclass(frozen=True)
@@ -124,8 +127,13 @@ def movement(record: Record, procedure: Procedure, answers: AnswerStore) -> Move
             and (new := [one for one in known[path] if len(one) >= MIN_SENTENCE_CHARACTERS and one not in at_first])
             and all(one in text for one in new)
         ]
-        before = shown_before.get(vote.member, set())
-        heard = (Heard(one, is_new=one.path not in before) for one in said)
+        before, mine = shown_before.get(vote.member, set()), "\n".join(vote.reasons)
+        heard = (Heard(one, one.path not in before, _names(mine, record.name_of(one.member))) for one in said)
         votes.append(SeatVote(vote, call, tuple(heard)))
         shown_before[vote.member] = {one.path for one in said}
     return Movement(record, voters, tuple(votes))
+
+
+def _names(said: str, name: str) -> bool:
+    """Whether a text has somebody's name, or a part of it, as a word."""
+    return bool(name) and (name in said or not set(name.split()).isdisjoint(re.split(r"[\W_]+", said)))

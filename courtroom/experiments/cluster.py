@@ -26,8 +26,7 @@ from distributed.comm.core import CommClosedError
 from courtroom.access import acts, for_server
 from courtroom.engine.runner import BEAT_S
 from courtroom.errors import CourtroomError
-from courtroom.experiments.driver import Finish
-from courtroom.experiments.plan import Cell, CellPostponed, Plan
+from courtroom.experiments.plan import Cell, CellPostponed, Finish, Plan
 from courtroom.experiments.store import NoSuchExperiment, StoredExperiment
 from courtroom.models.failures import LONGEST_WAIT_S
 from courtroom.models.limits import CallLimits, Limits, RateLimiter, Slot, limited_together, server_of

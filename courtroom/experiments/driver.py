@@ -6,7 +6,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import Counter, deque
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from contextlib import asynccontextmanager
 from functools import partial
 from importlib import import_module
@@ -17,7 +17,7 @@ from courtroom.engine.record import Record
 from courtroom.engine.runner import BEAT_S
 from courtroom.errors import CourtroomError, log_file
 from courtroom.experiments.outcome import Outcome
-from courtroom.experiments.plan import Cell, CellPostponed, Plan
+from courtroom.experiments.plan import CellPostponed, Finish, Plan
 from courtroom.experiments.store import Status, StoredCell, StoredExperiment
 from courtroom.questions.asides import Cost
 from courtroom.store.connection import StoreLock
@@ -44,8 +44,6 @@ NOT_SHARED = (
     "A Dask cluster needs a store that its workers share. Set COURTROOM_DATABASE to a PostgreSQL database, here "
     "and for the workers."
 )
-Finish = Callable[[Cell, Mapping[str, str]], Awaitable[None]]
-"""Brings a cell to its end, with the keys that a person typed."""
 
 
 def why_not_done(record: Record) -> str:

@@ -13,7 +13,7 @@ import logging
 import math
 import random
 import time
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
@@ -72,6 +72,10 @@ class Cell(Strict):
     run: str
     """Empty where there is none to make: for predictions, and for the run that forks are compared with."""
     phase: Phase = "test"
+
+
+Finish = Callable[[Cell, Mapping[str, str]], Awaitable[None]]
+"""Brings a cell to its end, with the keys that a person typed."""
 
 
 def cells(
