@@ -1,4 +1,7 @@
-"""Errors whose message is the one plain sentence that a user sees. Models and the engine have more: `models.request`, `engine.errors`."""
+"""Errors whose message is the one plain sentence that a user sees.
+
+Models and the engine have more: `models.request`, `engine.errors`.
+"""
 
 import logging
 from pathlib import Path

@@ -104,7 +104,11 @@ class Peers:
 def in_part(
     said: Sequence[M], votes: bool, reasons: bool, *, no_vote: Mapping[str, Any], no_reason: Mapping[str, Any]
 ) -> tuple[M, ...]:
-    """Return what peers said with their votes and reasons, with one of both, or nothing. `no_vote`, `no_reason`: what stands in the place of each."""
+    """Return what peers said with their votes and reasons, with one of both, or nothing.
+
+    Args:
+        no_vote, no_reason: what stands in the place of each.
+    """
     hidden = {**({} if votes else no_vote), **({} if reasons else no_reason)}
     return tuple(one.model_copy(update=hidden) for one in said if votes or reasons)
 
