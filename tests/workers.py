@@ -199,7 +199,10 @@ def _serve(session: pytest.Session, pipe: Connection, the_workers: Connection, s
     plugins.register(Reporting(session.config, pipe))
     while (order := pipe.recv()) is not None:
         item, following = (session.items[place] if place is not None else None for place in order)
-        faulthandler.dump_traceback_later(float(session.config.getini(STUCK)), exit=True, file=stacks)
+        limit = float(session.config.getini(STUCK))
+        if item.get_closest_marker("real_model"):  # it waits for a model that has what busier processes leave
+            limit *= 3
+        faulthandler.dump_traceback_later(limit, exit=True, file=stacks)
         try:
             session.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
         except BaseException:
