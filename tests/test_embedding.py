@@ -19,19 +19,22 @@ from tokenizers.pre_tokenizers import Whitespace
 
 from courtroom import Courthouse, Setup
 from courtroom.knowledge.embedding import (
+    AT_ONCE,
     DEFAULT,
     DIMENSIONS,
     HASHED,
     LOCAL,
+    LONGEST,
     MEANINGS,
     REMOTE,
     HashedNgrams,
+    LiteLLMEmbedding,
     LocalEncoder,
     WordsAndMeaning,
     about_embedding,
     embedding_of,
+    longest,
 )
-from courtroom.knowledge.litellm_embedding import AT_ONCE, LONGEST, LiteLLMEmbedding, longest
 from courtroom.models.request import ModelError
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
 from tests.docs import ROOT

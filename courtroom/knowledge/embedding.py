@@ -1,4 +1,4 @@
-"""Texts as vectors: what an embedding is, and the default, which needs no model and no network."""
+"""Texts as vectors: the default, which needs no model and no network, encoders of this machine, and those behind LiteLLM."""
 
 from __future__ import annotations
 
@@ -12,14 +12,18 @@ import threading
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import cache, lru_cache, partial
 from importlib.util import find_spec
+from itertools import accumulate
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal, Protocol
 
-from courtroom.knowledge.vectors import of_length_1
+from courtroom.models.card import card, load
+from courtroom.models.failures import Attempts, Incomplete, again_if_it_may_pass
+from courtroom.models.keys import scrubbed
 from courtroom.models.local import models_folder
 from courtroom.models.request import ModelError
+from courtroom.models.route import Connections, route
 from courtroom.models.spec import LOCAL as LOCAL_MODEL
 from courtroom.models.spec import NO_SERVER, ModelSpec
 from courtroom.store.database import Database, marks
@@ -33,6 +37,9 @@ if TYPE_CHECKING:
     HalfPrecision = np.ndarray[tuple[int], np.dtype[np.float16]]
 else:
     Vectors = Any  # numpy is slow to import: only where vectors are worked with
+
+log = logging.getLogger(__name__)
+
 DIMENSIONS = 2048
 MEANINGS = 256
 """Dimensions of the static vectors."""
@@ -52,6 +59,14 @@ PROCEDURE = frozenset(_PROCEDURE.split())
 """Words that nearly every record of a Chinese criminal case holds."""
 _NO_LETTER = re.compile(r"[^a-z]+")
 _LATIN, _LETTER = re.compile(r"[A-Za-z]"), re.compile(r"[A-Za-z\u3400-\u9fff]")
+
+
+def of_length_1(rows: Any) -> Vectors:
+    """Return rows of length 1, so that products are cosines; a row of zeros stays (Eq. 11)."""
+    import numpy as np
+
+    many = np.asarray(rows, np.float32)
+    return np.asarray(many / np.maximum(np.linalg.norm(many, axis=1, keepdims=True), 1e-12), np.float32)
 
 
 class Embedding(Protocol):
@@ -213,19 +228,20 @@ class CachedEmbedding:
             )
 
 
-log = logging.getLogger(__name__)
-
 BATCH = 8
 """Texts in one batch: long ones take much memory."""
-LONGEST = 8192
+MOST_READ = 8192
 """Tokens of a text that an encoder in a folder reads at most, where it says nothing itself."""
+
+
+Library = Literal["onnxruntime", "sentence_transformers", "spacy", "wordllama"]
 
 
 @dataclass(frozen=True)
 class Encoder:
     """One encoder that can be chosen."""
 
-    library: Literal["onnxruntime", "sentence_transformers", "spacy", "wordllama"]
+    library: Library
     model: str
     """As its library names it; a path for one that stands in a folder."""
     of: str
@@ -246,7 +262,7 @@ LOCAL: Mapping[str, Encoder] = {
     ),
 }
 """Those that have a name of their own."""
-FOLDERS: Mapping[str, Literal["onnxruntime", "sentence_transformers", "spacy"]] = {
+FOLDERS: Mapping[str, Library] = {
     "model.onnx": "onnxruntime",
     "modules.json": "sentence_transformers",
     "meta.json": "spacy",
@@ -338,8 +354,8 @@ def by_onnx(model: str) -> Encode:
     wanted = [one.name for one in session.get_inputs()]
     tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
     tokenizer.no_padding()
-    longest = _json(folder / "tokenizer_config.json").get("model_max_length", LONGEST)
-    tokenizer.enable_truncation(min(longest, LONGEST))
+    longest = _json(folder / "tokenizer_config.json").get("model_max_length", MOST_READ)
+    tokenizer.enable_truncation(min(longest, MOST_READ))
     pooling = _json(folder / "1_Pooling" / "config.json")
 
     def vector(text: str) -> Any:
@@ -369,7 +385,7 @@ def by_wordllama(model: str) -> Encode:
     return lambda texts: loaded.embed(texts)
 
 
-_LIBRARIES: Mapping[str, Callable[[str], Encode]] = {
+_LIBRARIES: Mapping[Library, Callable[[str], Encode]] = {
     "onnxruntime": by_onnx,
     "spacy": by_spacy,
     "sentence_transformers": by_transformer,
@@ -380,6 +396,67 @@ _LIBRARIES: Mapping[str, Callable[[str], Encode]] = {
 def installed(name: str) -> bool:
     """Whether the library of a local encoder is there; nothing is loaded for that."""
     return find_spec(encoders()[name].library) is not None
+
+
+AT_ONCE = 100  # texts in one call: providers limit them
+NOTHING = "-"
+"""Is sent for a text without a word: providers refuse an empty one."""
+LONGEST = 8_000
+"""Tokens of a text that are sent to a model whose card does not say how many it takes."""
+ASCII, OTHER = 1 / 3, 3 / 2
+"""Tokens of one character, at most in ordinary text: no tokenizer of a remote model is at hand to count them."""
+
+
+class LiteLLMEmbedding:
+    """Any embedding model that LiteLLM can reach. A text that is longer than the model takes is cut at its end."""
+
+    def __init__(self, model: str) -> None:
+        self.name = model
+
+    async def embed(self, texts: Sequence[str]) -> Vectors:
+        """Vectors of length 1, shape (texts, dimensions)."""
+        import numpy as np
+
+        limit = await asyncio.to_thread(longest, self.name)
+        texts = [beginning(text, limit) if text.strip() else NOTHING for text in texts]
+        vectors = []
+        for start in range(0, len(texts), AT_ONCE):
+            asked = partial(self._ask, texts[start : start + AT_ONCE])
+            try:
+                vectors.append(await Attempts(ModelSpec(id=self.name)).made(asked, again_if_it_may_pass))
+            except Exception as error:  # noqa: BLE001  clients raise what they like; a user is shown one sentence
+                log.warning("%s: %s", self.name, scrubbed(repr(error)))
+                raise ModelError(
+                    f"The embedding model {self.name} gave no vectors. "
+                    "Check its id, its key and its server, then try again."
+                ) from None  # the cause may hold a key, and a log would print it
+        return np.concatenate(vectors)
+
+    async def _ask(self, texts: list[str]) -> Vectors:
+        import numpy as np
+
+        litellm = await asyncio.to_thread(load)
+        # It works for all runs, so that no key which was typed for one of them counts.
+        where = route(ModelSpec(id=self.name), Connections(), typed=False).parameters()
+        reply = await litellm.aembedding(**where, input=texts, num_retries=0, max_retries=0, timeout=60)
+        vectors = np.array([item["embedding"] for item in reply.data], np.float32)
+        if vectors.ndim != 2 or len(vectors) != len(texts):
+            raise Incomplete(f"{len(texts)} texts were sent, vectors of shape {vectors.shape} came back")
+        return of_length_1(vectors)
+
+
+def longest(model: str) -> int:
+    """How many tokens of a text a model takes, by its card in LiteLLM. Imports LiteLLM: call it in a thread."""
+    known = card(model) or {}
+    return int(known.get("max_input_tokens") or known.get("max_tokens") or LONGEST)
+
+
+def beginning(text: str, tokens: int) -> str:
+    """Return the beginning of a text that has at most so many tokens: one is 3 ASCII characters, or 2/3 of another."""
+    if len(text) * OTHER <= tokens:
+        return text
+    spent = accumulate(ASCII if character < "\x80" else OTHER for character in text)
+    return text[: sum(so_far <= tokens for so_far in spent)]
 
 
 REMOTE = (
@@ -407,12 +484,7 @@ def embedding_of(name: str) -> Embedding:
     """Return the embedding of a name: the default, words alone, a local encoder, or a LiteLLM model id."""
     if name in (DEFAULT, HASHED):
         return WordsAndMeaning() if name == DEFAULT else HashedNgrams()
-    if name.startswith(LOCAL_MODEL):
-        return LocalEncoder(name)
-    # With what retries calls: most commands ask none.
-    from courtroom.knowledge.litellm_embedding import LiteLLMEmbedding
-
-    return LiteLLMEmbedding(name)
+    return LocalEncoder(name) if name.startswith(LOCAL_MODEL) else LiteLLMEmbedding(name)
 
 
 def embedding_problem(name: str) -> str:

@@ -13,16 +13,16 @@ from pydantic import Field
 
 from courtroom.knowledge.bases import MemoryPart
 from courtroom.knowledge.collection import Collection
+from courtroom.knowledge.embedding import Embedding, of_length_1
 from courtroom.knowledge.lessons import EMPTY, Changes, States
 from courtroom.knowledge.memory_view import SameFacts, TaggedUnits, Tags, activated
-from courtroom.knowledge.vectors import of_length_1
 from courtroom.law import Decided, Judgment, articles_compared, charges_compared, term_class
 from courtroom.strict import Strict, option
 
 if TYPE_CHECKING:
     import networkx as nx
 
-    from courtroom.knowledge.embedding import Embedding, HalfPrecision
+    from courtroom.knowledge.embedding import HalfPrecision
     from courtroom.knowledge.memory_view import Floats, Places, Values
 
 T = TypeVar("T")
