@@ -102,7 +102,7 @@ def three_moods(folder: Path) -> tuple[Knowledge, LabelledTask]:
     items = tuple(Labelled(id=str(n), text=text, label="good" if n < 4 else "bad") for n, text in enumerate(told))
     task = LabelledTask(id="moods", title="Moods", labels=("bad", "good"), items=items)
     base = knowledge(folder)
-    base.offer(task)
+    base.take_examples(task.under(), task.known())
     return base, task
 
 

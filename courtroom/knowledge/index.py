@@ -1,7 +1,6 @@
 """What finds a collection's records: Chroma by their vectors, tantivy by their words. Each is made again from the store."""
 
 import asyncio
-import hashlib
 import logging
 import re
 import shutil
@@ -19,7 +18,7 @@ from typing import Any, Protocol, TypeVar
 from pydantic import Field
 
 from courtroom.errors import CourtroomError
-from courtroom.knowledge.embedding import DEFAULT, Embedding
+from courtroom.knowledge.embedding import Embedding
 from courtroom.knowledge.index_folders import Broken, IndexFolders, broken
 from courtroom.strict import Strict
 from courtroom.text.words import words
@@ -233,13 +232,6 @@ class Index(ABC):
     @abstractmethod
     def _discard(self) -> None:
         """Delete it."""
-
-
-def index_name(collection: str, embedding: str) -> str:
-    """Return the name of both indexes: each embedding has its own, so that none has to give way to another."""
-    if embedding.startswith(DEFAULT):
-        return collection
-    return f"{collection}-{hashlib.sha256(embedding.encode()).hexdigest()[:12]}"
 
 
 class VectorIndex(Index):

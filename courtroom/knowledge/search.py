@@ -14,13 +14,12 @@ from uuid import uuid4
 
 from pydantic import Field
 
-from courtroom.cases.case import Case
 from courtroom.cases.criminal import CriminalCase
 from courtroom.cases.dispute import Precedent
-from courtroom.cases.labelled import Example, LabelledTask
+from courtroom.cases.labelled import Example
 from courtroom.errors import CourtroomError
 from courtroom.knowledge import bases
-from courtroom.knowledge.bases import BUNDLED, IN_BASES, MEMORY_PARTS, BaseName, kept_as, known_bases
+from courtroom.knowledge.bases import BUNDLED, IN_BASES, MEMORY_PARTS, BaseName, kept_as
 from courtroom.knowledge.collection import EQUAL, Collection, Found, Mode, Name, Scores, Weights
 from courtroom.knowledge.embedding import CachedEmbedding, embedding_of
 from courtroom.knowledge.index import ALL, Filter
@@ -212,7 +211,13 @@ class Knowledge:
         return self.of(kind, base or BUNDLED)  # type: ignore[arg-type]
 
     def bases(self) -> tuple[str, ...]:
-        return known_bases(self._database)
+        """All knowledge bases that hold something, the bundled one first."""
+        rows = self._database.execute(
+            "SELECT name FROM collections WHERE instr(name, '.') > 0"
+            " AND EXISTS (SELECT 1 FROM knowledge WHERE collection = name)"
+        )
+        kept = (row["name"].partition(".") for row in rows)
+        return (BUNDLED, *sorted({base for kind, _, base in kept if kind in IN_BASES}))
 
     @cached_property
     def lessons(self) -> Lessons:
@@ -257,15 +262,6 @@ class Knowledge:
                 return (Hit(id=snapshot.digest, similarity=0.0, record=snapshot.model_dump(mode="json")),)
             case Due():
                 return tuple(map(_hit, await self.memory.due(query)))
-
-    def learn(self, run: str, path: str, lesson: Lesson) -> None:
-        """Apply a lesson; under one path of a run it is applied once."""
-        self.lessons.teach(run, path, lesson)
-
-    def offer(self, case: Case) -> None:
-        """Add the examples that a case brings along; once."""
-        if isinstance(case, LabelledTask) and not (case.pool and not case.examples):
-            self.take_examples(case.under(), case.known())
 
     def take_examples(self, under: str, examples: Iterable[Example]) -> None:
         """Add the examples that are not there yet of a pool, whose ids begin with `under`."""

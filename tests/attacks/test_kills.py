@@ -321,7 +321,7 @@ def learning(name: str) -> None:
     kettle |= {"buyer_votes": 1, "seller_votes": 0}
     for number in range(40):
         put = Put(collection="precedents", record={"id": f"{name}-{number}", **kettle})
-        house.knowledge.learn(name, str(number), Lesson(phase="norms", ops=(put,)))
+        house.knowledge.lessons.teach(name, str(number), Lesson(phase="norms", ops=(put,)))
         print(number, flush=True)
     house.close()
 
