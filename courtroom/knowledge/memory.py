@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from bisect import bisect_left, insort
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
@@ -180,8 +179,6 @@ class MemoryView:
         """Trajectories that were wrong or not verified; nothing of them is recalled, so their vectors are empty."""
         self._rest_on: defaultdict[str, set[str]] = defaultdict(set)
         """Ids of directives by those of the trajectories that support them, or contrast with them."""
-        self._by_confidence: list[tuple[float, str]] = []
-        """All directives, the weakest first."""
         self._clusters: defaultdict[Tags, dict[float, list[list[str]]]] = defaultdict(dict)
         """By tags and by a cosine, the directives of which two reach it, with what is near to these."""
         self._facts = SameFacts()
@@ -198,7 +195,6 @@ class MemoryView:
         if isinstance(unit, Directive):
             self._let_go(known.units.get(unit.id))
             self._clusters.pop(unit.tags, None)
-            insort(self._by_confidence, (unit.confidence, unit.id))
             for name in (*unit.supporting, *unit.contrasting):
                 self._rest_on[name].add(unit.id)
         else:
@@ -213,9 +209,8 @@ class MemoryView:
         self._last = None
 
     def _let_go(self, unit: Unit | None) -> None:
-        """Forget what is kept by the confidence, the labels and the trajectories of a directive that goes."""
+        """Forget what is kept by the labels and the trajectories of a directive that goes."""
         if isinstance(unit, Directive):
-            del self._by_confidence[bisect_left(self._by_confidence, (unit.confidence, unit.id))]
             self._clusters.pop(unit.tags, None)
             for trajectory in (*unit.supporting, *unit.contrasting):
                 self._rest_on[trajectory].discard(unit.id)
@@ -299,8 +294,7 @@ class MemoryView:
 
     def weak(self, threshold: float) -> list[Unit]:
         """Return directives with a confidence below a threshold."""
-        many = bisect_left(self._by_confidence, (threshold, ""))
-        return [self.directives.units[name] for _, name in self._by_confidence[:many]]
+        return [directive for directive in self.directives.units.values() if directive.confidence < threshold]
 
 
 FIXED = 3
