@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Mapping, MutableMapping, Sequence
+from collections.abc import Callable, Mapping, MutableMapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property, lru_cache, partial
 from pathlib import Path
@@ -17,7 +17,7 @@ from courtroom.cases.kinds import case_templates
 from courtroom.media.medium import Medium, without_media
 from courtroom.models.apart import Apart, PromptError, sentence
 from courtroom.models.beside import ASKS_COURT, OF_REPLIES
-from courtroom.models.rendering import blocks, environment, quote, reason, whole
+from courtroom.models.rendering import environment, quote, reason, rendered
 from courtroom.models.request import Message
 from courtroom.models.schema import shown_form
 from courtroom.models.task import Room, Task
@@ -85,9 +85,9 @@ class Prompts(Renders):
         `PromptError`: a template can't be used; the sentence names it and says why."""
         inputs = {name: getattr(task, name) for name in type(task).model_fields}
         if self._apart is None:
-            system, case, shared, own = self._rendered(task.name, inputs)
+            system, case, shared, own = self._texts(self._here, task.name, inputs)
         else:
-            work = partial(self._rendered_apart, self._apart, task.name, inputs)
+            work = partial(self._texts, self._apart.rendered, task.name, inputs)
             async with self._turn:  # so that the prompts of one run never hold more than one of the threads
                 system, case, shared, own = await asyncio.get_running_loop().run_in_executor(_WAITING, work)
         asked_too = f"\n{ASKS_COURT}\n" if task.beside and task.beside.question else ""
@@ -97,23 +97,20 @@ class Prompts(Renders):
         filled = tuple(part for part in parts if isinstance(part, Medium) or part.strip())
         return Message("system", (system,)), Message("user", filled)
 
-    def _rendered(self, name: str, inputs: Mapping[str, object]) -> tuple[str, str, str, str]:
-        shipped, at = _shipped(self._folder, self._kind), "_system"
-        try:
-            if self._frame is None:
-                system = whole(shipped, at, self._common)
-                at = "_case"
-                self._frame = system, whole(shipped, at, self._common)
-            at = name
-            return *self._frame, *blocks(shipped, at, {**self._common, **inputs})
-        except Exception as error:
-            raise PromptError(sentence(f"“{at}”", reason(error))) from error
-
-    def _rendered_apart(self, apart: Apart, name: str, inputs: Mapping[str, object]) -> tuple[str, str, str, str]:
+    def _texts(
+        self, render: Callable[..., Sequence[str]], name: str, inputs: Mapping[str, object]
+    ) -> tuple[str, str, str, str]:
         if self._frame is None:
-            self._frame = apart.rendered("whole", "_system")[0], apart.rendered("whole", "_case")[0]
-        shared, own = apart.rendered("blocks", name, **inputs)
+            self._frame = render("whole", "_system")[0], render("whole", "_case")[0]
+        shared, own = render("blocks", name, **inputs)
         return *self._frame, shared, own
+
+    def _here(self, what: str, name: str, /, **inputs: object) -> tuple[str, ...]:
+        """Render a template as shipped; see `Apart.rendered`."""
+        try:
+            return rendered(_shipped(self._folder, self._kind), what, name, self._common, inputs)
+        except Exception as error:
+            raise PromptError(sentence(f"“{name}”", reason(error))) from error
 
     @cached_property
     def _notes_for_all(self) -> str:
