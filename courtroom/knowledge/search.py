@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable
 from contextlib import suppress
 from functools import cached_property, partial
 from itertools import islice
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 from uuid import uuid4
 
 from pydantic import Field
@@ -25,11 +25,14 @@ from courtroom.knowledge.embedding import CachedEmbedding, embedding_of
 from courtroom.knowledge.index import ALL, Filter
 from courtroom.knowledge.index_folders import Broken, IndexFolders
 from courtroom.knowledge.lessons import Frozen, Lesson, Lessons, Put, Remove, Snapshots, States
-from courtroom.knowledge.memory import Directive, Due, Memory, Parts, Recall, Standard
+from courtroom.knowledge.memory import Directive, Due, Parts, Recall, Standard
 from courtroom.law import Charge, Statute, charges_of
 from courtroom.settings import DATA, Settings
 from courtroom.store.database import Database, marks
 from courtroom.strict import Strict, option
+
+if TYPE_CHECKING:
+    from courtroom.knowledge.memory_view import Memory
 
 EXAMPLES_AT_ONCE = 500
 
@@ -168,6 +171,8 @@ class Knowledge:
 
     @cached_property
     def memory(self) -> Memory:
+        from courtroom.knowledge.memory_view import Memory  # imports numpy
+
         return Memory(self.of, self.embedding, self._states, self._memory)
 
     @cached_property
