@@ -171,9 +171,7 @@ class Collection(Generic[R]):
 
     def ready(self, records: Iterable[R]) -> list[Ready]:
         """Work out what is to be written of records, so that the transaction in which that is done is short."""
-        return [
-            (record.id, record.model_dump_json(), index.line("\n".join(self.texts_of(record)))) for record in records
-        ]
+        return [(one.id, one.model_dump_json(), index.line("\n".join(self.texts_of(one)))) for one in records]
 
     def write(self, ready: Iterable[Ready], *, added: float | None = None) -> None:
         """Write records, all or none."""

@@ -22,7 +22,7 @@ from courtroom.models.bounds import BOUND, Bound, Overlong
 from courtroom.models.capabilities import CONTEXT, IMAGES, MAX_TOKENS, SCHEMA, SYSTEM, VISION, Capabilities, Findings
 from courtroom.models.card import card, estimate_tokens, free, load, price, provider
 from courtroom.models.keys import PROVIDERS, secret_forms, without_beginnings, without_secrets
-from courtroom.models.limits import Limits, ServerClock, Slot
+from courtroom.models.limits import Limits, ServerClock, Slot, limited_together
 from courtroom.models.local import LocalServers
 from courtroom.models.longer import leaves_room, ollama_context, room
 from courtroom.models.offline import Methods, OfflineModel
@@ -117,8 +117,8 @@ class ModelPool:
 
     def slowed_to(self, specs: Iterable[ModelSpec]) -> int | None:
         """Return calls at once for the slowest of these models; None where all servers keep up."""
-        slowed = (self.limits.slowed_to(spec) for spec in specs)
-        return min((calls for calls in slowed if calls is not None), default=None)
+        limiters = (self.limits.limiters.get(limited_together(spec)) for spec in specs)
+        return min((calls for one in limiters if one and (calls := one.slowed_to)), default=None)
 
     @cached_property
     def batches(self) -> Batches:
