@@ -123,7 +123,7 @@ def decided(case: Case, word: str) -> Case:
 def learn(house: Courthouse, case: Case) -> None:
     """Have everything learned from the case that can be: its precedent, and what VERDICT's memory takes from it."""
     if isinstance(case, Dispute):
-        house.knowledge.precedents.add([from_dispute(case)])
+        house.knowledge.of("precedents").add([from_dispute(case)])
     if isinstance(case, CriminalCase):
         house.knowledge.of("cases").add([case])
         whole_hearing(house, "verdict", case, learning={"on": True})

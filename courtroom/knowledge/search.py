@@ -164,11 +164,6 @@ class Knowledge:
                 db.execute(f"DELETE FROM {table} WHERE {column} IN ({marks(kept)})", kept)
         self._memories.pop(name, None)
 
-    @property
-    def precedents(self) -> Collection[Precedent]:
-        """Those of the bundled base."""
-        return self.of("precedents")
-
     @cached_property
     def memory(self) -> Memory:
         from courtroom.knowledge.memory_view import Memory  # imports numpy

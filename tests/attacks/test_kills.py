@@ -335,7 +335,7 @@ def test_two_processes_that_learn_leave_whole_lessons(house: Courthouse) -> None
     assert sum(lesson.run == "second" for lesson in taught) == 40
     assert sum(lesson.run == "first" for lesson in taught) >= 6
     for lesson in taught:
-        assert all(house.knowledge.precedents.get(change.id) for change in lesson.changes)
+        assert all(house.knowledge.of("precedents").get(change.id) for change in lesson.changes)
 
 
 def opening() -> None:
