@@ -6,6 +6,7 @@ import asyncio
 import re
 from collections.abc import Callable, Mapping, MutableMapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache, partial
 from pathlib import Path
 from typing import Any, Protocol
@@ -47,6 +48,7 @@ class Renders(Protocol):
         """The messages; media become their descriptions where the model can't see."""
 
 
+@dataclass(eq=False)
 class Prompts(Renders):
     """The templates of one procedure, with a run's own edits.
 
@@ -55,30 +57,26 @@ class Prompts(Renders):
     everything up to the first difference. With edits, all is rendered apart, one prompt at a time; see `Apart`.
     """
 
-    def __init__(
-        self,
-        folder: Path,
-        common: Mapping[str, object],
-        edits: Mapping[str, str] | None = None,
-        notes: Sequence[str] = (),
-        replies: Sequence[Reply] = (),
-    ) -> None:
-        self._folder, self._common = folder, dict(common)
-        self._notes, self._replies, self._edits = tuple(notes), tuple(replies), edits
-        edited = {name: text for name, text in (edits or {}).items() if text}
-        self._kind = str(getattr(self._common.get("case"), "kind", ""))
-        self._apart = Apart({**templates(folder, self._kind), **edited}, edited, self._common) if edited else None
+    folder: Path
+    common: Mapping[str, object]
+    edits: Mapping[str, str] | None = None
+    notes: Sequence[str] = ()
+    replies: Sequence[Reply] = ()
+
+    def __post_init__(self) -> None:
+        edited = {name: text for name, text in (self.edits or {}).items() if text}
+        self._kind = str(getattr(self.common.get("case"), "kind", ""))
+        self._apart = Apart({**templates(self.folder, self._kind), **edited}, edited, self.common) if edited else None
         self._turn = asyncio.Lock()
         self._frame: tuple[str, str] | None = None
 
     @cached_property
     def without_media(self) -> Prompts:
-        common = {name: without_media(value) for name, value in self._common.items()}
-        return Prompts(self._folder, common, self._edits, self._notes, self._replies)
+        return replace(self, common={name: without_media(value) for name, value in self.common.items()})
 
     @property
     def fresh(self) -> Prompts:
-        return Prompts(self._folder, self._common, self._edits, self._notes, self._replies)
+        return replace(self)
 
     async def render(self, task: Task[Any], *, sees: bool, room: Room = "generous") -> tuple[Message, ...]:
         """Return the messages for a task. Media become their descriptions where the model can't see. Raises
@@ -108,16 +106,16 @@ class Prompts(Renders):
     def _here(self, what: str, name: str, /, **inputs: object) -> tuple[str, ...]:
         """Render a template as shipped; see `Apart.rendered`."""
         try:
-            return rendered(_shipped(self._folder, self._kind), what, name, self._common, inputs)
+            return rendered(_shipped(self.folder, self._kind), what, name, self.common, inputs)
         except Exception as error:
             raise PromptError(sentence(f"“{name}”", reason(error))) from error
 
     @cached_property
     def _notes_for_all(self) -> str:
-        told = ["# Told to all by the person who leads this hearing", *map(quote, self._notes)] if self._notes else []
-        if self._replies:
+        told = ["# Told to all by the person who leads this hearing", *map(quote, self.notes)] if self.notes else []
+        if self.replies:
             told += ["# Questions that some of you have put to the court, and its replies", OF_REPLIES]
-        for questions, reply in self._replies:
+        for questions, reply in self.replies:
             told += [f"Asked:\n{quote(chr(10).join(questions))}", f"The court's reply:\n{quote(reply)}"]
         return "\n\n".join(told) + "\n" if told else ""
 
