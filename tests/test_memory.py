@@ -402,6 +402,7 @@ def test_only_clusters_that_changed_are_looked_for_anew() -> None:
     assert view.near_duplicates(0.8) == []
     view.put("directives", Directive(id="d", text="d", anchor=266, confidence=0.2), np.array([1.0, 0.1], np.float32))
     assert [one.id for one in view.near_duplicates(0.8)] == ["c", "d"]
-    assert [one.id for one in view.weak(0.3)] == ["d"]
+    weak = Due(phase="pruning", threshold=0.3)
+    assert [one.id for one in view.due(weak)] == ["d"]
     view.remove("directives", "d")
-    assert view.weak(0.3) == view.near_duplicates(0.8) == []
+    assert view.due(weak) == view.near_duplicates(0.8) == []

@@ -378,9 +378,15 @@ class MemoryView:
         first = min(found, default=[])
         return [self.directives.units[name] for name in first]
 
-    def weak(self, threshold: float) -> list[Unit]:
-        """Return directives with a confidence below a threshold."""
-        return [directive for directive in self.directives.units.values() if directive.confidence < threshold]
+    def due(self, query: Due) -> list[Unit]:
+        """Return what induction, merge or pruning would work on; see `Due`."""
+        if query.phase == "merge":
+            return self.near_duplicates(query.threshold)
+        if query.phase == "pruning":
+            return [one for one in self.directives.units.values() if one.confidence < query.threshold]
+        trajectory = self.trajectory(query.of)
+        new = [one for one in self.standards.alike(trajectory.tags) if not one.induced] if trajectory else []
+        return [*new] if len(new) >= query.count else []
 
 
 FIXED = 3
@@ -418,14 +424,9 @@ class Memory:
 
     async def due(self, query: Due) -> list[Unit]:
         """See `Due`. What is to be learned is asked of the memory as it is now."""
-        looks: Mapping[str, Callable[[MemoryView], list[Unit]]] = {
-            "induction": lambda view: _new_standards(view, query),
-            "merge": lambda view: view.near_duplicates(query.threshold),
-            "pruning": lambda view: view.weak(query.threshold),
-        }
         if query.phase == "refinement":
             return await self._contrast(query)
-        units = {unit.id: unit for unit in await self._look(None, looks[query.phase])}
+        units = {unit.id: unit for unit in await self._look(None, lambda view: view.due(query))}
         known: collection.Collection[Any] = self.standards if query.phase == "induction" else self.directives
         return [units[name] for name in known.named([*units])] if units else []
 
@@ -511,10 +512,3 @@ class Memory:
             self._reasoning[one.id] = (one.reasoning, row.astype(np.float16))
         rows = np.concatenate([self._reasoning[one.id][1] for one in trajectories])
         return rows.reshape(len(trajectories), -1).astype(np.float32)
-
-
-def _new_standards(view: MemoryView, query: Due) -> list[Unit]:
-    """B new standards of the trajectory's label, or nothing."""
-    trajectory = view.trajectory(query.of)
-    new = [one for one in view.standards.alike(trajectory.tags) if not one.induced] if trajectory else []
-    return list(new) if len(new) >= query.count else []
