@@ -18,20 +18,16 @@ from tokenizers.models import WordLevel
 from tokenizers.pre_tokenizers import Whitespace
 
 from courtroom import Courthouse, Setup
-from courtroom.knowledge.embedding import (
+from courtroom.knowledge.embedding import DEFAULT, HASHED, LOCAL, REMOTE, about_embedding
+from courtroom.knowledge.vectors import (
     AT_ONCE,
-    DEFAULT,
     DIMENSIONS,
-    HASHED,
-    LOCAL,
     LONGEST,
     MEANINGS,
-    REMOTE,
     HashedNgrams,
     LiteLLMEmbedding,
     LocalEncoder,
     WordsAndMeaning,
-    about_embedding,
     embedding_of,
     longest,
 )

@@ -14,9 +14,9 @@ import numpy as np
 import pytest
 
 from courtroom import Courthouse, CourtroomError, Settings
-from courtroom.knowledge.embedding import DIMENSIONS, CachedEmbedding, HashedNgrams, Vectors
 from courtroom.knowledge.index import VECTORS_AT_ONCE, Changed, Entry, VectorIndex, WordIndex, line
 from courtroom.knowledge.index_folders import WHOLE, IndexFolders, sums
+from courtroom.knowledge.vectors import DIMENSIONS, CachedEmbedding, HashedNgrams, Vectors
 from courtroom.store.opening import open_store
 from courtroom.upkeep import doctor
 from tests.app_server import answers, free_port

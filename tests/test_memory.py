@@ -13,11 +13,11 @@ from courtroom.cases.criminal import CriminalCase, Gold
 from courtroom.engine.events import Learned
 from courtroom.knowledge import memory, memory_view
 from courtroom.knowledge.bases import MEMORY_PARTS, bundled_cases
-from courtroom.knowledge.embedding import HashedNgrams
 from courtroom.knowledge.lessons import Adjust, Frozen, Lesson
 from courtroom.knowledge.memory import Directive, Due, Parts, Recall, Standard
 from courtroom.knowledge.memory_view import MemoryView, TaggedUnits, activated
 from courtroom.knowledge.search import Hit, Knowledge
+from courtroom.knowledge.vectors import HashedNgrams
 from courtroom.law import Judgment, Term, term_class
 from courtroom.procedures.verdict.learning import Trajectory, confidence
 from courtroom.procedures.verdict.setup import Learning, VerdictSetup

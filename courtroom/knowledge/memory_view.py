@@ -16,9 +16,10 @@ from numpy.typing import NDArray
 
 from courtroom.knowledge import collection
 from courtroom.knowledge.bases import MemoryPart
-from courtroom.knowledge.embedding import Embedding, of_length_1
+from courtroom.knowledge.embedding import Embedding
 from courtroom.knowledge.lessons import EMPTY, Changes, States
 from courtroom.knowledge.memory import Directive, Due, Parts, Recall, Standard, Tags, Unit, iou, score
+from courtroom.knowledge.vectors import of_length_1
 from courtroom.law import SAME, matter_grams, same_matter
 
 if TYPE_CHECKING:

@@ -21,7 +21,6 @@ from courtroom.errors import CourtroomError
 from courtroom.knowledge import bases
 from courtroom.knowledge.bases import BUNDLED, IN_BASES, MEMORY_PARTS, BaseName, kept_as
 from courtroom.knowledge.collection import EQUAL, Collection, Found, Mode, Name, Scores, Weights
-from courtroom.knowledge.embedding import CachedEmbedding, embedding_of
 from courtroom.knowledge.index import ALL, Filter
 from courtroom.knowledge.index_folders import Broken, IndexFolders
 from courtroom.knowledge.lessons import Frozen, Lesson, Lessons, Put, Remove, Snapshots, States
@@ -107,6 +106,8 @@ class Knowledge:
     def __init__(
         self, database: Database, settings: Settings, folders: IndexFolders | None = None, memory: str = ""
     ) -> None:
+        from courtroom.knowledge.vectors import CachedEmbedding, embedding_of  # numpy comes with it
+
         self.folders = folders or IndexFolders(settings)
         self.embedding = CachedEmbedding(embedding_of(settings.embedding), database)
         self._database, self._settings, self._memory = database, settings, memory
@@ -166,7 +167,7 @@ class Knowledge:
 
     @cached_property
     def memory(self) -> Memory:
-        from courtroom.knowledge.memory_view import Memory  # imports numpy
+        from courtroom.knowledge.memory_view import Memory  # numpy comes with it
 
         return Memory(self.of, self.embedding, self._states, self._memory)
 
