@@ -1,5 +1,5 @@
 """The learned memory as it is looked up: units by tags, links, the nearest, who tells the same facts; what is due to be
-learned. Imports numpy, which takes long: imported where something is looked up."""
+learned. Imports numpy and networkx, which takes long: imported where something is looked up."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ from array import array
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import cache
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar
 from weakref import WeakKeyDictionary
 
+import networkx as nx
 import numpy as np
 from numpy.typing import NDArray
 
@@ -21,9 +22,6 @@ from courtroom.knowledge.lessons import EMPTY, Changes, States
 from courtroom.knowledge.memory import Directive, Due, Parts, Recall, Standard, Tags, Unit, iou, score
 from courtroom.knowledge.vectors import of_length_1
 from courtroom.law import SAME, matter_grams, same_matter
-
-if TYPE_CHECKING:
-    import networkx as nx
 
 Floats = NDArray[np.float32]
 Flags = NDArray[np.bool_]
@@ -356,8 +354,6 @@ class MemoryView:
 
     def graph(self, tau: float) -> nx.Graph:
         """Return the graph of the standards; see `TaggedUnits.links`."""
-        import networkx as nx
-
         graph = nx.Graph()
         graph.add_nodes_from(self.standards.units)
         for tags, names in self.standards.groups.items():
@@ -367,8 +363,6 @@ class MemoryView:
 
     def near_duplicates(self, threshold: float) -> list[Unit]:
         """Return directives with one anchor and charges of which two are as near as that, and what is near to these."""
-        import networkx as nx  # slow to import: only when there is a graph
-
         for tags, names in self.directives.groups.items():
             if threshold not in self._clusters[tags]:
                 links = self.directives.links(tags, threshold)
