@@ -6,7 +6,8 @@ from __future__ import annotations
 import asyncio
 from array import array
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Collection as Several
 from functools import cache
 from typing import Any, Generic, TypeVar
 from weakref import WeakKeyDictionary
@@ -15,8 +16,8 @@ import networkx as nx
 import numpy as np
 from numpy.typing import NDArray
 
-from courtroom.knowledge import collection
 from courtroom.knowledge.bases import MemoryPart
+from courtroom.knowledge.collection import Collection
 from courtroom.knowledge.embedding import Embedding
 from courtroom.knowledge.lessons import EMPTY, Changes, States
 from courtroom.knowledge.memory import Directive, Due, Parts, Recall, Standard, Tags, Unit, iou, score
@@ -131,7 +132,7 @@ class TaggedUnits(Generic[U]):
         asked: Floats,
         near: Values,
         k: int,
-        without: Collection[str] = (),
+        without: Several[str] = (),
         rated: Callable[[Values, Places | slice], Values] = lambda near, places: near[places],
     ) -> list[str]:
         """Return the ids of the k best units that are rated above 0, the best first; of equal ones the smaller id.
@@ -234,7 +235,7 @@ def _hashed(text: str) -> NDArray[np.uint64]:
 
 
 def activated(
-    standards: TaggedUnits[U], seeds: Collection[str], tau: float, hops: int, without: Collection[str] = ()
+    standards: TaggedUnits[U], seeds: Several[str], tau: float, hops: int, without: Several[str] = ()
 ) -> tuple[set[str], Counter[str]]:
     """Return what is reached from the seeds in at most `hops` steps, these included (appendix D, diffusion).
 
@@ -392,15 +393,11 @@ class Memory:
     """Standards, directives, and the buffer of trajectories that were wrong or not verified."""
 
     def __init__(
-        self,
-        of: Callable[[MemoryPart], collection.Collection[Any]],
-        embedding: Embedding,
-        states: States,
-        name: str = "",
+        self, of: Callable[[MemoryPart], Collection[Any]], embedding: Embedding, states: States, name: str
     ) -> None:
-        self.standards: collection.Collection[Standard] = of("standards")
-        self.directives: collection.Collection[Directive] = of("directives")
-        self.buffer: collection.Collection[Standard] = of("buffer")
+        self.standards: Collection[Standard] = of("standards")
+        self.directives: Collection[Directive] = of("directives")
+        self.buffer: Collection[Standard] = of("buffer")
         self.embedding, self._states, self._name = embedding, states, name
         self._newest, self._fixed = MemoryView(), dict[int, MemoryView]()
         self._put_back = states.put_back
@@ -422,7 +419,7 @@ class Memory:
         if query.phase == "refinement":
             return await self._contrast(query)
         units = {unit.id: unit for unit in await self._look(None, lambda view: view.due(query))}
-        known: collection.Collection[Any] = self.standards if query.phase == "induction" else self.directives
+        known: Collection[Any] = self.standards if query.phase == "induction" else self.directives
         return [units[name] for name in known.named([*units])] if units else []
 
     # --- within ---------------------------------------------------------------------------------------------
