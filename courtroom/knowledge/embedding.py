@@ -93,6 +93,7 @@ def installed(name: str) -> bool:
     return find_spec(encoders()[name].library) is not None
 
 
+NEEDS_EXTRA = "It needs the extra `embeddings`: pip install 'courtroom[embeddings]'."
 REMOTE = (
     "openai/text-embedding-3-small",
     "openai/text-embedding-3-large",

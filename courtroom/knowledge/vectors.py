@@ -20,7 +20,7 @@ import mmh3
 import numpy as np
 from numpy.typing import NDArray
 
-from courtroom.knowledge.embedding import DEFAULT, HASHED, LOCAL, PROCEDURE, Embedding, Library, encoders
+from courtroom.knowledge.embedding import DEFAULT, HASHED, LOCAL, NEEDS_EXTRA, PROCEDURE, Embedding, Library, encoders
 from courtroom.models.card import card, load
 from courtroom.models.failures import Attempts, Incomplete, again_if_it_may_pass
 from courtroom.models.keys import scrubbed
@@ -191,7 +191,6 @@ MOST_READ = 8192
 
 
 Encode = Callable[[list[str]], Any]
-NEEDS_EXTRA = "It needs the extra `embeddings`: pip install 'courtroom[embeddings]'."
 
 
 class LocalEncoder:
