@@ -460,12 +460,15 @@ class Courthouse:
 
     def _offer(self, case: Case) -> None:
         """Take in what a case brings along to be found in its hearing, and the examples of its dataset."""
-        if isinstance(case, LabelledTask) and case.pool:
+        if not isinstance(case, LabelledTask):
+            return
+        if case.pool:
             with self.store.together():  # many cells of an experiment are made at once: the first takes the examples in
                 if case.pool not in self._pools:
                     self.knowledge.take_examples(case.under(), self.datasets.examples(case.pool))
                     self._pools.add(case.pool)
-        self.knowledge.offer(case)
+        if case.examples or not case.pool:
+            self.knowledge.take_examples(case.under(), case.known())
 
     def close(self) -> None:
         """Stop the engine and let go of the store. Runs under way can be taken up again."""

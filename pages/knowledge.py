@@ -199,7 +199,7 @@ def precedents_view(house: Courthouse) -> None:
         with shown.undo_bar("deleted_precedent", lambda precedent: house.imports.add_precedents([precedent])):
             st.markdown(_("“{title}” is deleted.", title=literal(deleted.title)))
     collection_view(house, "precedents")
-    everything = house.knowledge.precedents.all()
+    everything = house.knowledge.of("precedents").all()
     st.divider()
     left, middle, right = st.columns(3, gap="large")
     with left:

@@ -27,7 +27,6 @@ import pytest
 
 from courtroom import Courthouse, Record, Settings, Strict
 from courtroom.engine import exchange
-from courtroom.models.local import LOCAL_SERVERS
 from courtroom.models.repair import CutOff, InvalidAnswer, read_answer
 from courtroom.procedures import PROCEDURES
 from courtroom.upkeep.model_check import Tally, tally
@@ -109,7 +108,6 @@ def main(folder: Path, names: Sequence[str]) -> None:
             keep(folder, name, heard(house, house.record(runs[name]), time.monotonic() - began, mine))
 
         list(pool.map(hear, names))
-    LOCAL_SERVERS.close()
 
 
 STARTED: list[tuple[subprocess.Popen[str], Path]] = []

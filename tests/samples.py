@@ -12,7 +12,7 @@ from courtroom.settings import DATA
 
 
 def precedents(house: Courthouse) -> Case:
-    chosen = tuple(house.knowledge.precedents.all()[:3])
+    chosen = tuple(house.knowledge.of("precedents").all()[:3])
     return PrecedentBatch(id="precedents", title="Three precedents", precedents=chosen)
 
 

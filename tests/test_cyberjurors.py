@@ -354,7 +354,7 @@ def found(record: Record) -> tuple[Hit, ...]:
 
 def test_a_dispute_never_meets_the_precedent_that_was_made_of_it(house: Courthouse, jury: Jury, case: Dispute) -> None:
     own = from_dispute(case).model_copy(update={"norms": ("The jury decided just this case so.",)})
-    house.knowledge.precedents.add([own, own.model_copy(update={"id": "copied"})])
+    house.knowledge.of("precedents").add([own, own.model_copy(update={"id": "copied"})])
     assert {own.id, "copied"}.isdisjoint(hit.id for hit in found(hear(house, jury_size=2, precedents=5)))
     assert not any("decided just this case" in text_of(request) for request in jury.asked)
 
@@ -363,9 +363,9 @@ def test_a_precedent_without_norms_displaces_none_that_has_some(house: Courthous
     text = dispute_text(case)
     bare = [
         precedent.model_copy(update={"id": f"bare-{n}", "dispute": f"{text}\n{n}", "norms": (), "category": "Other"})
-        for n, precedent in enumerate(house.knowledge.precedents.all()[:6])
+        for n, precedent in enumerate(house.knowledge.of("precedents").all()[:6])
     ]
-    house.knowledge.precedents.add(bare)
+    house.knowledge.of("precedents").add(bare)
     hits = found(hear(house, jury_size=2, precedents=3))
     assert [bool(hit.record["norms"]) for hit in hits] == [True] * 3
     batch = PrecedentBatch(id="b", title="B", precedents=tuple(bare[:2]))

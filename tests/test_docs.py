@@ -21,7 +21,6 @@ from typer.testing import CliRunner
 from courtroom import Court, Courthouse, Procedure, Role, Settings, StageKind, Verdict
 from courtroom.__main__ import app
 from courtroom.accounts import AccountStore, Identity
-from courtroom.models.local import LOCAL_SERVERS
 from courtroom.panel.personas import sample_panel, write_csv
 from courtroom.procedures import PROCEDURES
 from courtroom.procedures.registration import register
@@ -96,7 +95,6 @@ def test_a_documented_command_runs(text: str, desk: Desk, tmp_path: Path, monkey
     """It runs; where it installs something, the files that it names are there."""
     if MODEL in text:
         needs_packages()
-        request.addfinalizer(LOCAL_SERVERS.close)
     if "migrate" in text:
         monkeypatch.setenv("ADDRESS", request.getfixturevalue("postgres").fresh())
     words = shlex.split(text)

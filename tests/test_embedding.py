@@ -18,20 +18,19 @@ from tokenizers.models import WordLevel
 from tokenizers.pre_tokenizers import Whitespace
 
 from courtroom import Courthouse, Setup
-from courtroom.knowledge.embedding import (
-    DEFAULT,
+from courtroom.knowledge.embedding import DEFAULT, HASHED, LOCAL, REMOTE, about_embedding
+from courtroom.knowledge.vectors import (
+    AT_ONCE,
     DIMENSIONS,
-    HASHED,
-    LOCAL,
+    LONGEST,
     MEANINGS,
-    REMOTE,
     HashedNgrams,
+    LiteLLMEmbedding,
     LocalEncoder,
     WordsAndMeaning,
-    about_embedding,
     embedding_of,
+    longest,
 )
-from courtroom.knowledge.litellm_embedding import AT_ONCE, LONGEST, LiteLLMEmbedding, longest
 from courtroom.models.request import ModelError
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
 from tests.docs import ROOT

@@ -14,9 +14,9 @@ import numpy as np
 import pytest
 
 from courtroom import Courthouse, CourtroomError, Settings
-from courtroom.knowledge.embedding import DIMENSIONS, CachedEmbedding, HashedNgrams, Vectors
 from courtroom.knowledge.index import VECTORS_AT_ONCE, Changed, Entry, VectorIndex, WordIndex, line
 from courtroom.knowledge.index_folders import WHOLE, IndexFolders, sums
+from courtroom.knowledge.vectors import DIMENSIONS, CachedEmbedding, HashedNgrams, Vectors
 from courtroom.store.opening import open_store
 from courtroom.upkeep import doctor
 from tests.app_server import answers, free_port
@@ -90,7 +90,7 @@ async def exact(text: str, texts: dict[str, str]) -> dict[str, float]:
 
 def learn(folder: Path, name: str) -> None:
     """Adds precedents one by one, each time searching, and at the end of the input says how many it finds."""
-    base = knowledge(folder).precedents
+    base = knowledge(folder).of("precedents")
     pattern = base.all()[0]
 
     async def work() -> None:
@@ -297,7 +297,7 @@ async def test_an_index_from_after_the_records_is_made_anew(tmp_path: Path) -> N
 
 
 async def test_two_processes_that_learn_at_once_find_what_both_have_learnt(tmp_path: Path) -> None:
-    bundled = len(knowledge(tmp_path).precedents.all())
+    bundled = len(knowledge(tmp_path).of("precedents").all())
     with Fork(learn, tmp_path, "ann") as ann, Fork(learn, tmp_path, "bob") as bob:
         for learner in (ann, bob):
             assert learner.line().strip() == "done", learner.finish().stderr

@@ -102,7 +102,7 @@ def three_moods(folder: Path) -> tuple[Knowledge, LabelledTask]:
     items = tuple(Labelled(id=str(n), text=text, label="good" if n < 4 else "bad") for n, text in enumerate(told))
     task = LabelledTask(id="moods", title="Moods", labels=("bad", "good"), items=items)
     base = knowledge(folder)
-    base.offer(task)
+    base.take_examples(task.under(), task.known())
     return base, task
 
 
@@ -140,7 +140,7 @@ async def test_an_embedding_of_its_own_is_asked_and_no_other(tmp_path: Path, mon
 
 def test_precedents_are_imported_and_stay_deleted(tmp_path: Path) -> None:
     base, imports = opened(tmp_path)
-    good, gone = base.precedents.all()[:2]
+    good, gone = base.of("precedents").all()[:2]
     lines = [good.model_copy(update={"id": f"new-{n}"}).model_dump_json() for n in range(5)]
     lines[1:1] = ["{not json", json.dumps({**json.loads(lines[0]), "category": "Cars"}), json.dumps({"id": "x"})]
     taken, problems = imports.import_precedents("\n".join(lines).encode())
@@ -148,10 +148,10 @@ def test_precedents_are_imported_and_stay_deleted(tmp_path: Path) -> None:
     assert [problem.split(":")[0] for problem in problems] == ["Line 2", "Line 3", "Line 4"]
     imports.delete_precedent(gone.id)
     again, imports = opened(tmp_path)
-    assert again.precedents.get(gone.id) is None
+    assert again.of("precedents").get(gone.id) is None
     odd = good.model_copy(update={"id": "odd", "dispute": "one\u2028two\u0085three\r\nfour"})
     assert imports.import_precedents(f"{odd.model_dump_json()}\r\n".encode()) == ([odd], [])
-    assert again.precedents.get("odd") == odd
+    assert again.of("precedents").get("odd") == odd
 
 
 def records(count: int) -> bytes:

@@ -13,11 +13,11 @@ from courtroom.cases.criminal import CriminalCase, Gold
 from courtroom.engine.events import Learned
 from courtroom.knowledge import memory, memory_view
 from courtroom.knowledge.bases import MEMORY_PARTS, bundled_cases
-from courtroom.knowledge.embedding import HashedNgrams
 from courtroom.knowledge.lessons import Adjust, Frozen, Lesson
-from courtroom.knowledge.memory import Directive, Due, MemoryView, Parts, Recall, Standard
-from courtroom.knowledge.memory_view import TaggedUnits, activated
+from courtroom.knowledge.memory import Directive, Due, Parts, Recall, Standard
+from courtroom.knowledge.memory_view import MemoryView, TaggedUnits, activated
 from courtroom.knowledge.search import Hit, Knowledge
+from courtroom.knowledge.vectors import HashedNgrams
 from courtroom.law import Judgment, Term, term_class
 from courtroom.procedures.verdict.learning import Trajectory, confidence
 from courtroom.procedures.verdict.setup import Learning, VerdictSetup
@@ -402,6 +402,7 @@ def test_only_clusters_that_changed_are_looked_for_anew() -> None:
     assert view.near_duplicates(0.8) == []
     view.put("directives", Directive(id="d", text="d", anchor=266, confidence=0.2), np.array([1.0, 0.1], np.float32))
     assert [one.id for one in view.near_duplicates(0.8)] == ["c", "d"]
-    assert [one.id for one in view.weak(0.3)] == ["d"]
+    weak = Due(phase="pruning", threshold=0.3)
+    assert [one.id for one in view.due(weak)] == ["d"]
     view.remove("directives", "d")
-    assert view.weak(0.3) == view.near_duplicates(0.8) == []
+    assert view.due(weak) == view.near_duplicates(0.8) == []

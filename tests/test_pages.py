@@ -94,18 +94,18 @@ def test_precedents_are_found_by_matter_deleted_brought_back_and_distilled(house
     assert "Washing machine" in app.expander[0].label
     where = house.settings.home / "chroma"
     assert f"Chroma holds their vectors: the collection precedents in {where}." in texts(app).replace("\\", "")
-    before = len(house.knowledge.precedents.all())
+    before = len(house.knowledge.of("precedents").all())
     next(button for button in app.button if button.key and button.key.startswith("delete-")).click().run()
-    assert len(house.knowledge.precedents.all()) == before - 1
+    assert len(house.knowledge.of("precedents").all()) == before - 1
     press(app, "Undo")
-    assert len(house.knowledge.precedents.all()) == before
+    assert len(house.knowledge.of("precedents").all()) == before
     press(app, "Distil again")
     (run,) = house.store.runs()
     house.runner.wait(run.id, 20)
     assert house.store.run(run.id).procedure == "distillation"
     assert house.store.run(run.id).status == "done"
     (distilled,) = house.record(run.id).case.precedents
-    assert 2 <= len(house.knowledge.precedents.get(distilled.id).norms) <= 4
+    assert 2 <= len(house.knowledge.of("precedents").get(distilled.id).norms) <= 4
 
 
 def test_a_run_is_forked_from_its_page_and_says_what_changes(house: Courthouse) -> None:

@@ -20,7 +20,6 @@ from courtroom.engine.store import RunStore
 from courtroom.errors import StoreError
 from courtroom.evaluation.run_list import ORDERS, RunFilter, RunList
 from courtroom.experiments.outcome import Outcome
-from courtroom.knowledge.bases import known_bases
 from courtroom.questions.asides import Cost
 from courtroom.questions.marks import Mark
 from courtroom.store.connection import AWAY, RefusedByServer, ServerError, passing
@@ -243,7 +242,7 @@ def test_both_databases_are_read_alike(both: tuple[Courthouse, Courthouse]) -> N
             "cells": (studies.counts(experiment.id), studies.took(experiment.id), studies.names_snapshot("first")),
             "marks": (house.marks.all(), house.marks.tags(), house.marks.reviewers(), house.marks.short([run])),
             "audience": (house.audiences.arguments(run), house.audiences.votes(run), house.audiences.likes(run)),
-            "names": (house.panels.names(), house.setups.names(), known_bases(house.database)),
+            "names": (house.panels.names(), house.setups.names(), house.knowledge.bases()),
             "memory": house.knowledge.snapshots.all(),
             "datasets": (house.datasets.newest(), [*house.datasets.rows("disputes")], [*house.datasets.with_media()]),
             "records": {name: one.all() for name, one in house.knowledge.collections.items()},

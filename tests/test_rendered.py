@@ -123,7 +123,7 @@ def decided(case: Case, word: str) -> Case:
 def learn(house: Courthouse, case: Case) -> None:
     """Have everything learned from the case that can be: its precedent, and what VERDICT's memory takes from it."""
     if isinstance(case, Dispute):
-        house.knowledge.precedents.add([from_dispute(case)])
+        house.knowledge.of("precedents").add([from_dispute(case)])
     if isinstance(case, CriminalCase):
         house.knowledge.of("cases").add([case])
         whole_hearing(house, "verdict", case, learning={"on": True})
@@ -346,8 +346,8 @@ def test_every_prompt_is_the_same_both_ways(name: str, house: Courthouse, monkey
 
     async def both(prompts: Prompts, task: Task[Any], **how: Any) -> tuple[Message, ...]:
         if id(prompts) not in twins:
-            edits = {"_system": templates(prompts._folder, "")["_system"]}  # an edit that changes nothing
-            twins[id(prompts)] = prompts, Prompts(prompts._folder, prompts._common, edits, prompts._notes)
+            edits = {"_system": templates(prompts.folder, "")["_system"]}  # an edit that changes nothing
+            twins[id(prompts)] = prompts, Prompts(prompts.folder, prompts.common, edits, prompts.notes)
         here = await render(prompts, task, **how)
         assert await render(twins[id(prompts)][1], task, **how) == here
         return here

@@ -22,7 +22,7 @@ with warnings.catch_warnings():
     from streamlit.components.v2 import manifest_scanner
 
     import courtroom.__main__
-    from courtroom.knowledge.embedding import WordsAndMeaning
+    from courtroom.knowledge.vectors import WordsAndMeaning
     from courtroom.models.card import load
 
     kept = dict(os.environ)

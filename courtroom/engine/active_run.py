@@ -178,7 +178,7 @@ class ActiveRun:
             ledger=ledger,
             asker=runner.asker,
             look_up=knowledge.answer,
-            learn=knowledge.learn,
+            learn=knowledge.lessons.teach,
             capabilities=runner.capabilities,
             people=runner.people,
             gate=self.gate,

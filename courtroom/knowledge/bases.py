@@ -49,16 +49,6 @@ def kept_as(kind: str, base: str) -> str:
     return kind if base in (BUNDLED, "") else f"{kind}.{base}"
 
 
-def known_bases(database: Database) -> tuple[str, ...]:
-    """All bases that hold something, the bundled one first."""
-    rows = database.execute(
-        "SELECT name FROM collections WHERE instr(name, '.') > 0"
-        " AND EXISTS (SELECT 1 FROM knowledge WHERE collection = name)"
-    )
-    kept = (row["name"].partition(".") for row in rows)
-    return (BUNDLED, *sorted({base for kind, _, base in kept if kind in IN_BASES}))
-
-
 def origins(database: Database, collection: str) -> list[Origin]:
     """The files that were imported into a collection, oldest first, from the last replacement on."""
     rows = database.execute("SELECT * FROM origins WHERE collection = ? ORDER BY seq", (collection,))

@@ -1,6 +1,7 @@
 """A collection: records in SQLite, found again by meaning (Chroma), by words (tantivy), or by both."""
 
 import asyncio
+import hashlib
 import json
 import time
 from collections.abc import Callable, Iterable, Sequence
@@ -8,20 +9,8 @@ from dataclasses import dataclass
 from typing import Generic, Literal, Protocol, Self, TypeVar
 
 from courtroom.errors import Unreadable
-from courtroom.knowledge.embedding import Embedding
-from courtroom.knowledge.index import (
-    ALL,
-    Changed,
-    Entry,
-    Filter,
-    Progress,
-    Ranking,
-    VectorIndex,
-    WordIndex,
-    facets_of,
-    index_name,
-    line,
-)
+from courtroom.knowledge import index
+from courtroom.knowledge.embedding import DEFAULT, Embedding
 from courtroom.knowledge.index_folders import IndexFolders
 from courtroom.store.connection import StoredRow, read, read_all
 from courtroom.store.database import Database, insert
@@ -84,7 +73,7 @@ class Found(Generic[R]):
     scores: Scores
 
 
-def ranked(dense: Ranking, by_words: Ranking, mode: Mode, weights: Weights = EQUAL) -> dict[str, Scores]:
+def ranked(dense: index.Ranking, by_words: index.Ranking, mode: Mode, weights: Weights = EQUAL) -> dict[str, Scores]:
     """What two rankings found, in the order of one of them or of both fused, each with all its scores."""
     cosines, bm25 = dict(dense), dict(by_words)
     fused = fuse((list(cosines), list(bm25)), weights)
@@ -133,9 +122,11 @@ class Collection(Generic[R]):
     ) -> None:
         self.name = name
         self._database, self._kind, self._text_of = database, kind, text_of
-        self.index_name = index_name(name, embedding.name)
-        self.vectors = VectorIndex(folders, self.index_name, embedding)
-        self.words = WordIndex(folders, self.index_name)
+        # Each embedding has its own indexes, so that none has to give way to another.
+        other = "" if embedding.name.startswith(DEFAULT) else hashlib.sha256(embedding.name.encode()).hexdigest()[:12]
+        self.index_name = f"{name}-{other}" if other else name
+        self.vectors = index.VectorIndex(folders, self.index_name, embedding)
+        self.words = index.WordIndex(folders, self.index_name)
         database.execute("INSERT INTO collections (name) VALUES (?) ON CONFLICT DO NOTHING", (name,))
 
     # --- records --------------------------------------------------------------------------------------------
@@ -180,7 +171,7 @@ class Collection(Generic[R]):
 
     def ready(self, records: Iterable[R]) -> list[Ready]:
         """Work out what is to be written of records, so that the transaction in which that is done is short."""
-        return [(record.id, record.model_dump_json(), line("\n".join(self.texts_of(record)))) for record in records]
+        return [(one.id, one.model_dump_json(), index.line("\n".join(self.texts_of(one)))) for one in records]
 
     def write(self, ready: Iterable[Ready], *, added: float | None = None) -> None:
         """Write records, all or none."""
@@ -217,15 +208,15 @@ class Collection(Generic[R]):
         """Grows as soon as a record has changed."""
         return int(self._database.row("SELECT changes FROM collections WHERE name = ?", (self.name,))["changes"])
 
-    def changed(self, since: int) -> Changed:
+    def changed(self, since: int) -> index.Changed:
         """Return what was written or deleted after a version; a damaged row counts as gone."""
         rows = self._database.execute(
             "SELECT id, body, added, words FROM knowledge WHERE collection = ? AND version > ? ORDER BY seq",
             (self.name, since),
         )
         records = read_all(rows, lambda row: (self._record(row), row["added"], row["words"]))[0]
-        found: dict[str, Entry | None] = {
-            record.id: Entry(texts=self.texts_of(record), words=words, facets=facets_of(record, added))
+        found: dict[str, index.Entry | None] = {
+            record.id: index.Entry(texts=self.texts_of(record), words=words, facets=index.facets_of(record, added))
             for record, added, words in records
         }
         touched = self._database.execute(
@@ -245,7 +236,7 @@ class Collection(Generic[R]):
         exclude: Sequence[str] = (),
         under: str = "",
         weights: Weights = EQUAL,
-        only: Filter = ALL,
+        only: index.Filter = index.ALL,
     ) -> list[Found[R]]:
         """The k records closest to a text, best first, each with its place in every ranking.
 
@@ -255,7 +246,7 @@ class Collection(Generic[R]):
             weights: of both rankings where they are fused.
             only: which records may be found.
         """
-        by_words: Ranking = ()
+        by_words: index.Ranking = ()
         if under:
             mode, dense = "dense", await self.vectors.nearest(self, text, k, exclude, only, under)
         else:
@@ -278,7 +269,7 @@ class Collection(Generic[R]):
         )
         return [row["id"] for row in rows]
 
-    async def warm(self, progress: Progress = lambda done, total: None) -> None:
+    async def warm(self, progress: index.Progress = lambda done, total: None) -> None:
         """Open both indexes and bring them up to date."""
         await self.vectors.bring_up(self, progress)
         await self.words.bring_up(self)

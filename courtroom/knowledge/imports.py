@@ -101,12 +101,12 @@ class Imports:
 
     @needs(Access.RUN)
     def add_precedents(self, precedents: Iterable[Precedent]) -> None:
-        self._knowledge.precedents.add(precedents)
+        self._knowledge.of("precedents").add(precedents)
 
     @needs(Access.OWN)
     def delete_precedent(self, precedent: str) -> None:
         """Forget one. `add_precedents` brings it back."""
-        self._knowledge.precedents.remove([precedent])
+        self._knowledge.of("precedents").remove([precedent])
 
     @needs(Access.RUN)
     def import_precedents(self, data: bytes) -> tuple[list[Precedent], list[str]]:

@@ -1,7 +1,6 @@
 """What finds a collection's records: Chroma by their vectors, tantivy by their words. Each is made again from the store."""
 
 import asyncio
-import hashlib
 import logging
 import re
 import shutil
@@ -16,10 +15,11 @@ from importlib.metadata import version as installed
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
+import tantivy
 from pydantic import Field
 
 from courtroom.errors import CourtroomError
-from courtroom.knowledge.embedding import DEFAULT, Embedding
+from courtroom.knowledge.embedding import Embedding
 from courtroom.knowledge.index_folders import Broken, IndexFolders, broken
 from courtroom.strict import Strict
 from courtroom.text.words import words
@@ -235,13 +235,6 @@ class Index(ABC):
         """Delete it."""
 
 
-def index_name(collection: str, embedding: str) -> str:
-    """Return the name of both indexes: each embedding has its own, so that none has to give way to another."""
-    if embedding.startswith(DEFAULT):
-        return collection
-    return f"{collection}-{hashlib.sha256(embedding.encode()).hexdigest()[:12]}"
-
-
 class VectorIndex(Index):
     """Nearest neighbours by cosine, in a Chroma collection."""
 
@@ -332,6 +325,16 @@ def _where(only: Filter, under: str) -> dict[str, Any] | None:
     return {"$and": conditions} if len(conditions) > 1 else conditions[0] if conditions else None
 
 
+SCHEMA = (
+    tantivy.SchemaBuilder()
+    .add_text_field("id", stored=True, tokenizer_name="raw", index_option="basic")
+    .add_text_field("words", tokenizer_name="whitespace", index_option="freq")
+    .add_text_field("marks", tokenizer_name="raw", index_option="basic")
+    .add_integer_field("day", indexed=True, fast=True)
+    .build()
+)
+
+
 class WordIndex(Index):
     """The best by their words (BM25), in a folder of tantivy's."""
 
@@ -348,11 +351,9 @@ class WordIndex(Index):
         return await self._repaired(asked)
 
     def _closest(self, text: str, k: int, only: Filter) -> Ranking:
-        import tantivy
-
-        searcher, schema = self._opened.searcher(), _schema()
+        searcher = self._opened.searcher()
         one_of = [
-            (tantivy.Occur.Should, tantivy.Query.term_query(schema, "words", term))
+            (tantivy.Occur.Should, tantivy.Query.term_query(SCHEMA, "words", term))
             for term in dict.fromkeys(terms(text))
         ]
         if not one_of:
@@ -365,8 +366,6 @@ class WordIndex(Index):
         if self._opened is not None and self._version <= newest:
             return
         self.close()
-        import tantivy
-
         written = (self._folder / VERSION).read_text() if (self._folder / VERSION).is_file() else ""
         version, _, made_with = written.partition(" ")
         if made_with == self._made_with and int(version) <= newest:
@@ -376,7 +375,7 @@ class WordIndex(Index):
             return
         shutil.rmtree(self._folder, ignore_errors=True)
         self._folder.mkdir(parents=True)
-        self._opened = tantivy.Index(_schema(), str(self._folder), reuse=False)
+        self._opened = tantivy.Index(SCHEMA, str(self._folder), reuse=False)
 
     async def _write(self, records: Records, version: int, progress: Progress) -> None:
         changed = await asyncio.to_thread(records.changed, self._version)
@@ -392,8 +391,6 @@ class WordIndex(Index):
         return bool(outdated * RECORDS_PER_OUTDATED > searcher.num_docs)
 
     def _put(self, changed: Changed, version: int) -> None:
-        import tantivy
-
         writer = self._opened.writer(WRITER_BYTES, 1)
         for name, entry in changed.items():
             writer.delete_documents_by_term("id", name)
@@ -416,25 +413,11 @@ class WordIndex(Index):
         return self._folders.words / self._name
 
 
-@cache
-def _schema() -> Any:
-    import tantivy  # only when something is looked up
-
-    builder = tantivy.SchemaBuilder()
-    builder.add_text_field("id", stored=True, tokenizer_name="raw", index_option="basic")
-    builder.add_text_field("words", tokenizer_name="whitespace", index_option="freq")
-    builder.add_text_field("marks", tokenizer_name="raw", index_option="basic")
-    builder.add_integer_field("day", indexed=True, fast=True)
-    return builder.build()
-
-
 def _narrowed(query: Any, only: Filter) -> Any:
     """Return a query whose scores stay as they are, over the records that a filter admits."""
-    import tantivy
-
-    schema, must = _schema(), tantivy.Occur.Must
-    conditions = [tantivy.Query.term_query(schema, "marks", mark) for mark in only.marks]
+    must = tantivy.Occur.Must
+    conditions = [tantivy.Query.term_query(SCHEMA, "marks", mark) for mark in only.marks]
     if only.days is not None:
-        conditions.append(tantivy.Query.range_query(schema, "day", tantivy.FieldType.Integer, *only.days))
+        conditions.append(tantivy.Query.range_query(SCHEMA, "day", tantivy.FieldType.Integer, *only.days))
     silent = [(must, tantivy.Query.const_score_query(one, 0.0)) for one in conditions]
     return tantivy.Query.boolean_query([(must, query), *silent]) if silent else query

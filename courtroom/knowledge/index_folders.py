@@ -12,6 +12,8 @@ from itertools import count
 from pathlib import Path
 from typing import Any, Literal
 
+from filelock import FileLock, Timeout
+
 from courtroom.errors import CourtroomError
 from courtroom.settings import Settings
 
@@ -169,8 +171,6 @@ class IndexFolders:
             client.close()
 
     def _first_free(self) -> Any:
-        from filelock import FileLock, Timeout  # only where something is looked up
-
         self.home.mkdir(parents=True, exist_ok=True)
         self._suffix, others = "", count(2)
         while True:

@@ -1,31 +1,36 @@
-"""How a state of the learned memory is looked up: units by tags, links, the nearest, and who tells the same facts."""
+"""The learned memory as it is looked up: units by tags, links, the nearest, who tells the same facts; what is due to be
+learned. Imports numpy and networkx, which takes long: imported where something is looked up."""
 
 from __future__ import annotations
 
+import asyncio
 from array import array
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Collection as Several
 from functools import cache
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import Any, Generic, TypeVar
+from weakref import WeakKeyDictionary
 
+import networkx as nx
+import numpy as np
+from numpy.typing import NDArray
+
+from courtroom.knowledge.bases import MemoryPart
+from courtroom.knowledge.collection import Collection
+from courtroom.knowledge.embedding import Embedding
+from courtroom.knowledge.lessons import EMPTY, Changes, States
+from courtroom.knowledge.memory import Directive, Due, Parts, Recall, Standard, Tags, Unit, iou, score
+from courtroom.knowledge.vectors import of_length_1
 from courtroom.law import SAME, matter_grams, same_matter
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    from courtroom.knowledge.memory import Unit
-
-    Floats = NDArray[np.float32]
-    Flags = NDArray[np.bool_]
-    Signs = NDArray[np.uint64]
-    Values = NDArray[np.float64]
-    Places = NDArray[np.intp]
-
-Tags = frozenset[str]
-
-
-U = TypeVar("U", bound="Unit")
+Floats = NDArray[np.float32]
+Flags = NDArray[np.bool_]
+Signs = NDArray[np.uint64]
+Values = NDArray[np.float64]
+Places = NDArray[np.intp]
+T = TypeVar("T")
+U = TypeVar("U", bound=Unit)
 SIGNS = 2048
 """Planes in space; a bit a plane says on which side of it a vector lies."""
 MAX_COMPARED = 128
@@ -43,8 +48,6 @@ class TaggedUnits(Generic[U]):
     """
 
     def __init__(self) -> None:
-        import numpy as np
-
         self.units: dict[str, U] = {}
         self.groups: defaultdict[Tags, list[str]] = defaultdict(list)
         """Ids of units with the same tags, in the order in which they came."""
@@ -63,8 +66,6 @@ class TaggedUnits(Generic[U]):
 
     def put(self, unit: U, vector: Floats) -> None:
         """Add a unit, or put it in place of the one with its id."""
-        import numpy as np
-
         name, before = unit.id, self.units.get(unit.id)
         if before is not None:
             if before.tags == unit.tags and np.array_equal(self._rows[self.place[name]], vector):
@@ -100,8 +101,6 @@ class TaggedUnits(Generic[U]):
 
     def links(self, tags: Tags, tau: float) -> Flags:
         """Return which of the units with these tags are linked (section 3.4.1): their cosine is at least tau."""
-        import numpy as np
-
         known = self._links[tags].get(tau, np.zeros((0, 0), np.bool_))
         if (old := len(known)) < (many := len(self.groups[tags])):  # what is new comes behind what was compared before
             rows = self._rows[[self.place[name] for name in self.groups[tags]]]
@@ -113,8 +112,6 @@ class TaggedUnits(Generic[U]):
 
     def by_place(self, values: Mapping[str, float]) -> Values:
         """Return its value for each row of the table, 0 where there is none."""
-        import numpy as np
-
         found = np.zeros(len(self._names))
         for name, value in values.items():
             if name in self.place:
@@ -123,8 +120,6 @@ class TaggedUnits(Generic[U]):
 
     def cosines(self, asked: Floats) -> Values:
         """Return the cosine of each row with a vector, as their signs tell it."""
-        import numpy as np
-
         differing = np.zeros(len(self._names), np.uint16)
         known = self._signs[:, : len(self._names)]
         for sign, signs in zip(_signs(asked), known, strict=True):  # so few at a time that they stay near at hand
@@ -137,7 +132,7 @@ class TaggedUnits(Generic[U]):
         asked: Floats,
         near: Values,
         k: int,
-        without: Collection[str] = (),
+        without: Several[str] = (),
         rated: Callable[[Values, Places | slice], Values] = lambda near, places: near[places],
     ) -> list[str]:
         """Return the ids of the k best units that are rated above 0, the best first; of equal ones the smaller id.
@@ -146,8 +141,6 @@ class TaggedUnits(Generic[U]):
             asked: the vector to whose cosines `near` belongs, in which those that were compared are then exact.
             rated: what cosines come to at some places.
         """
-        import numpy as np
-
         if not self.units:
             return []
         allowed = np.ones(len(self._names), np.bool_)
@@ -166,16 +159,12 @@ class TaggedUnits(Generic[U]):
 @cache
 def _planes(dimensions: int) -> NDArray[np.int8]:
     """Return a plane a column. The numbers of this generator are the same everywhere and for ever."""
-    import numpy as np
-
     drawn = np.random.PCG64(0).random_raw(dimensions * SIGNS // 64)
     return np.unpackbits(drawn.view(np.uint8)).reshape(dimensions, SIGNS).astype(np.int8) * 2 - 1
 
 
 def _signs(vector: Floats) -> Signs:
     """Return on which side of each plane a vector lies, packed."""
-    import numpy as np
-
     there = np.flatnonzero(vector)  # of words, most numbers are 0
     sides = np.einsum("i,ij->j", vector[there], _planes(len(vector))[there]) >= 0
     return np.packbits(sides).view(np.uint64)
@@ -203,8 +192,6 @@ class SameFacts:
 
     def put(self, name: str, text: str) -> None:
         """Add a text, or put it in place of the one with its id."""
-        import numpy as np
-
         if name in self._numbers and self._texts[self._numbers[name]] == (name, text):
             return
         self.remove(name)
@@ -223,8 +210,6 @@ class SameFacts:
 
     def of(self, text: str) -> set[str]:
         """Return the ids of all texts that tell the same facts, see `same_matter`."""
-        import numpy as np
-
         asked = _hashed(text)
         ends = asked[:, None] | np.array([0, 2**NUMBER - 1], np.uint64)
         found = ((part, np.searchsorted(part, ends).tolist()) for part in self._parts)
@@ -245,14 +230,12 @@ class SameFacts:
 
 def _hashed(text: str) -> NDArray[np.uint64]:
     """Return the n-grams of facts as numbers in order, with no text's number behind them."""
-    import numpy as np
-
     hashes = np.array([hash(gram) for gram in matter_grams(text)], np.int64)
     return np.unique(hashes.view(np.uint64) >> NUMBER << NUMBER)
 
 
 def activated(
-    standards: TaggedUnits[U], seeds: Collection[str], tau: float, hops: int, without: Collection[str] = ()
+    standards: TaggedUnits[U], seeds: Several[str], tau: float, hops: int, without: Several[str] = ()
 ) -> tuple[set[str], Counter[str]]:
     """Return what is reached from the seeds in at most `hops` steps, these included (appendix D, diffusion).
 
@@ -260,8 +243,6 @@ def activated(
         What is reached, and how many of these each standard is or is linked to (Eq. 10). No link leads over what is
         left out.
     """
-    import numpy as np
-
     active, associated = set[str](), Counter[str]()
     for tags in dict.fromkeys(standards.units[seed].tags for seed in seeds if seed in standards.units):
         names, links = standards.groups[tags], standards.links(tags, tau)
@@ -274,3 +255,252 @@ def activated(
         active |= {names[place] for place in np.flatnonzero(reached)}
         associated.update({names[place]: int(counts[place]) for place in np.flatnonzero(counts)})
     return active, associated
+
+
+class MemoryView:
+    """One state of the memory, for whoever looks something up in it; brought forward by what is new."""
+
+    def __init__(self, at: int = EMPTY) -> None:
+        self.at = at
+        self.standards, self.directives = TaggedUnits[Standard](), TaggedUnits[Directive]()
+        self.buffer = TaggedUnits[Standard]()
+        """Trajectories that were wrong or not verified; nothing of them is recalled, so their vectors are empty."""
+        self._rest_on: defaultdict[str, set[str]] = defaultdict(set)
+        """Ids of directives by those of the trajectories that support them, or contrast with them."""
+        self._clusters: defaultdict[Tags, dict[float, list[list[str]]]] = defaultdict(dict)
+        """By tags and by a cosine, the directives of which two reach it, with what is near to these."""
+        self._facts = SameFacts()
+        self._last: tuple[Recall, tuple[set[str], set[str], Counter[str], Values]] | None = None
+        """What the last recall found of the standards."""
+
+    def trajectory(self, name: str) -> Standard | None:
+        """Return a standard, or what is in the buffer under this id."""
+        return self.standards.units.get(name) or self.buffer.units.get(name)
+
+    def put(self, part: MemoryPart, unit: Unit, vector: Floats) -> None:
+        """Add a record, or put it in place of the one with its id."""
+        known: TaggedUnits[Any] = getattr(self, part)
+        if isinstance(unit, Directive):
+            self._let_go(known.units.get(unit.id))
+            self._clusters.pop(unit.tags, None)
+            for name in (*unit.supporting, *unit.contrasting):
+                self._rest_on[name].add(unit.id)
+        else:
+            self._facts.put(f"{part}/{unit.id}", unit.facts)
+        known.put(unit, vector)
+        self._last = None
+
+    def remove(self, part: MemoryPart, name: str) -> None:
+        """Take a record out."""
+        self._let_go(getattr(self, part).remove(name))
+        self._facts.remove(f"{part}/{name}")
+        self._last = None
+
+    def _let_go(self, unit: Unit | None) -> None:
+        """Forget what is kept by the labels and the trajectories of a directive that goes."""
+        if isinstance(unit, Directive):
+            self._clusters.pop(unit.tags, None)
+            for trajectory in (*unit.supporting, *unit.contrasting):
+                self._rest_on[trajectory].discard(unit.id)
+
+    def recall(self, query: Recall, asked: Floats) -> list[tuple[Unit, Parts]]:
+        """Return the k best units, best first; what has no overlap, no activation and no similarity is left out.
+
+        Of the case itself nothing is seen, under whatever id or in whatever writing it was heard: neither its own
+        standard, nor a directive that it has made, nor its links in the graph.
+        """
+        own, active, associated, near = self._activated(query, asked)
+        known: TaggedUnits[Any] = self.standards
+        if query.collection == "directives":
+            known, near = self.directives, self.directives.cosines(asked)
+            associated = Counter(
+                directive
+                for name in active
+                for directive in self._rest_on.get(name, ())
+                if name in known.units[directive].supporting
+            )
+            own = {directive for name in own for directive in self._rest_on.get(name, ())}
+        wanted = frozenset(query.tags)
+        groups = ((iou(tags, wanted), names) for tags, names in known.groups.items() if tags & wanted)
+        overlaps = known.by_place({name: overlap for overlap, names in groups for name in names})
+        reached = known.by_place(associated) / (1 if query.topo == "count" else max(1, len(active)))
+        alpha, beta, gamma = query.weights
+        labelled = alpha * overlaps + beta * reached
+
+        def rated(near: Values, places: Places | slice) -> Values:
+            return np.round(labelled[places] + gamma * np.maximum(0.0, near[places]), 6)
+
+        def parts(at: int) -> Parts:
+            found = (float(overlaps[at]), float(reached[at]), float(near[at]))
+            values = (*found, score(*found, query.weights))
+            return Parts(**{name: round(value, 6) for name, value in zip(Parts.model_fields, values, strict=True)})
+
+        best = known.best(asked, near, query.k, own, rated)
+        return [(known.units[name], parts(known.place[name])) for name in best]
+
+    def _activated(self, query: Recall, asked: Floats) -> tuple[set[str], set[str], Counter[str], Values]:
+        """What is of the case itself, what is activated, with how many of these each standard is associated, and
+        cosines.
+
+        Standards and directives are recalled for one case after the other, which has this in common.
+        """
+        key = query.model_copy(update={"collection": "standards", "k": 1, "tags": ()})
+        if self._last is None or self._last[0] != key:
+            same = self._facts.of(query.exclude_facts) if query.exclude_facts else ()
+            own = {*(name.partition("/")[2] for name in same), *query.exclude}
+            near = self.standards.cosines(asked)
+            seeds = self.standards.best(asked, near, query.seeds, own)
+            self._last = key, (own, *activated(self.standards, seeds, query.tau, query.hops, own), near)
+        return self._last[1]
+
+    def graph(self, tau: float) -> nx.Graph:
+        """Return the graph of the standards; see `TaggedUnits.links`."""
+        graph = nx.Graph()
+        graph.add_nodes_from(self.standards.units)
+        for tags, names in self.standards.groups.items():
+            pairs = self.standards.links(tags, tau).nonzero()
+            graph.add_edges_from((names[one], names[other]) for one, other in zip(*pairs, strict=True))
+        return graph
+
+    def near_duplicates(self, threshold: float) -> list[Unit]:
+        """Return directives with one anchor and charges of which two are as near as that, and what is near to these."""
+        for tags, names in self.directives.groups.items():
+            if threshold not in self._clusters[tags]:
+                links = self.directives.links(tags, threshold)
+                parts = nx.connected_components(nx.from_numpy_array(links)) if links.any() else ()
+                clusters = [sorted(names[place] for place in part) for part in parts if len(part) > 1]
+                self._clusters[tags][threshold] = clusters
+        found = (cluster for known in self._clusters.values() for cluster in known.get(threshold, ()))
+        first = min(found, default=[])
+        return [self.directives.units[name] for name in first]
+
+    def due(self, query: Due) -> list[Unit]:
+        """Return what induction, merge or pruning would work on; see `Due`."""
+        if query.phase == "merge":
+            return self.near_duplicates(query.threshold)
+        if query.phase == "pruning":
+            return [one for one in self.directives.units.values() if one.confidence < query.threshold]
+        trajectory = self.trajectory(query.of)
+        new = [one for one in self.standards.alike(trajectory.tags) if not one.induced] if trajectory else []
+        return [*new] if len(new) >= query.count else []
+
+
+FIXED = 3
+"""States beside the newest that are kept as they are looked up in, at most."""
+
+
+class Memory:
+    """Standards, directives, and the buffer of trajectories that were wrong or not verified."""
+
+    def __init__(
+        self, of: Callable[[MemoryPart], Collection[Any]], embedding: Embedding, states: States, name: str
+    ) -> None:
+        self.standards: Collection[Standard] = of("standards")
+        self.directives: Collection[Directive] = of("directives")
+        self.buffer: Collection[Standard] = of("buffer")
+        self.embedding, self._states, self._name = embedding, states, name
+        self._newest, self._fixed = MemoryView(), dict[int, MemoryView]()
+        self._put_back = states.put_back
+        self._looking: WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Lock] = WeakKeyDictionary()
+        self._reasoning: dict[str, tuple[str, NDArray[np.float16]]] = {}
+        """The vectors of trajectories' reasoning, by id, with that reasoning."""
+
+    async def graph(self, tau: float) -> nx.Graph:
+        """Return the standards, linked where their labels are identical and their vectors' cosine is at least tau."""
+        return await self._look(None, lambda view: view.graph(tau))
+
+    async def recall(self, query: Recall) -> list[tuple[Unit, Parts]]:
+        """Return the k best units; see `MemoryView.recall`. Every unit is compared, so no index is asked."""
+        (asked,) = of_length_1(await self.embedding.embed([query.text]))
+        return await self._look(query.at, lambda view: view.recall(query, asked))
+
+    async def due(self, query: Due) -> list[Unit]:
+        """See `Due`. What is to be learned is asked of the memory as it is now."""
+        if query.phase == "refinement":
+            return await self._contrast(query)
+        units = {unit.id: unit for unit in await self._look(None, lambda view: view.due(query))}
+        known: Collection[Any] = self.standards if query.phase == "induction" else self.directives
+        return [units[name] for name in known.named([*units])] if units else []
+
+    # --- within ---------------------------------------------------------------------------------------------
+
+    async def _look(self, at: int | None, look: Callable[[MemoryView], T]) -> T:
+        """Look something up in a state, once what is new is added to the view of it; one after the other."""
+        async with self._looking.setdefault(asyncio.get_running_loop(), asyncio.Lock()):
+            view, number, changed = await asyncio.to_thread(self._view_of, at)
+            units: dict[tuple[MemoryPart, str], Unit] = {
+                key: getattr(self, key[0]).parse(body) for key, body in changed.items() if body is not None
+            }
+            empty = np.zeros(0, np.float32)
+            vectors = {
+                key: empty if key[0] == "buffer" else getattr(view, key[0]).vector(unit) for key, unit in units.items()
+            }
+            new = [key for key, vector in vectors.items() if vector is None]
+            rows = of_length_1(await self.embedding.embed([units[key].text for key in new])) if new else ()
+            vectors |= zip(new, rows, strict=True)
+
+            def looked() -> T:
+                for part, name in changed:
+                    if (unit := units.get((part, name))) is None:
+                        view.remove(part, name)
+                    else:
+                        view.put(part, unit, vectors[part, name])
+                view.at = number
+                if number >= self._newest.at:
+                    self._newest = view
+                else:
+                    self._fixed = dict([*self._fixed.items(), (number, view)][-FIXED:])
+                return look(view)
+
+            return await asyncio.to_thread(looked)
+
+    def _view_of(self, at: int | None) -> tuple[MemoryView, int, Changes]:
+        """Return the view that is nearest to a state, the state's number, and what has changed from the one to the
+        other."""
+        number = self._states.now(self._name) if at is None else at
+        if self._put_back != self._states.put_back:
+            self._put_back, self._newest, self._fixed = self._states.put_back, MemoryView(), {}
+        view = self._newest if number >= self._newest.at else self._fixed.get(number, MemoryView())
+        return view, number, self._states.changes(view.at, number) if view.at != number else {}
+
+    async def _contrast(self, query: Due) -> list[Unit]:
+        """A directive, T+ and T-: T+ is correct and verified, T- is incorrect; one that is correct but was not
+        verified is neither. A directive meets each T- once, and those that met none yet come first."""
+
+        def look(view: MemoryView) -> tuple[Standard | None, list[Standard], list[Directive]]:
+            trajectory = view.trajectory(query.of)
+            if trajectory is None or (trajectory.correct and query.of not in view.standards.units):
+                return None, [], []
+            tags_of_it = trajectory.tags
+            of_these = (names for tags, names in view.directives.groups.items() if tags <= tags_of_it)
+            directives = [view.directives.units[name] for names in of_these for name in names]
+            others = view.standards.alike(tags_of_it)
+            if trajectory.correct:
+                others = [one for one in view.buffer.alike(tags_of_it) if not one.correct]
+            return trajectory, others, directives
+
+        trajectory, others, directives = await self._look(None, look)
+        if trajectory is None or not others or not directives:
+            return []
+        is_correct, rows = trajectory.correct, await self._reasoned([trajectory, *others])
+        pairs = sorted(
+            zip(np.vecdot(rows[1:], rows[0]).tolist(), others, strict=True), key=lambda pair: (pair[0], pair[1].id)
+        )
+        for directive in sorted(directives, key=lambda one: (len(one.contrasting), -one.confidence, one.id)):
+            met = set(directive.contrasting)
+            for alike, other in pairs:
+                right, wrong = (trajectory, other) if is_correct else (other, trajectory)
+                if wrong.id not in met:
+                    if alike < query.threshold:
+                        return [directive, right, wrong]
+                    break
+        return []
+
+    async def _reasoned(self, trajectories: Sequence[Standard]) -> Floats:
+        """Vectors of their reasoning; each is worked out once."""
+        new = [one for one in trajectories if self._reasoning.get(one.id, ("",))[0] != one.reasoning]
+        vectors = of_length_1(await self.embedding.embed([one.reasoning for one in new])) if new else ()
+        for one, row in zip(new, vectors, strict=True):
+            self._reasoning[one.id] = (one.reasoning, row.astype(np.float16))
+        rows = np.concatenate([self._reasoning[one.id][1] for one in trajectories])
+        return rows.reshape(len(trajectories), -1).astype(np.float32)

@@ -9,28 +9,29 @@ from collections.abc import Callable, Iterable
 from contextlib import suppress
 from functools import cached_property, partial
 from itertools import islice
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 from uuid import uuid4
 
 from pydantic import Field
 
-from courtroom.cases.case import Case
 from courtroom.cases.criminal import CriminalCase
 from courtroom.cases.dispute import Precedent
-from courtroom.cases.labelled import Example, LabelledTask
+from courtroom.cases.labelled import Example
 from courtroom.errors import CourtroomError
 from courtroom.knowledge import bases
-from courtroom.knowledge.bases import BUNDLED, IN_BASES, MEMORY_PARTS, BaseName, kept_as, known_bases
+from courtroom.knowledge.bases import BUNDLED, IN_BASES, MEMORY_PARTS, BaseName, kept_as
 from courtroom.knowledge.collection import EQUAL, Collection, Found, Mode, Name, Scores, Weights
-from courtroom.knowledge.embedding import CachedEmbedding, embedding_of
 from courtroom.knowledge.index import ALL, Filter
 from courtroom.knowledge.index_folders import Broken, IndexFolders
 from courtroom.knowledge.lessons import Frozen, Lesson, Lessons, Put, Remove, Snapshots, States
-from courtroom.knowledge.memory import Directive, Due, Memory, Parts, Recall, Standard
+from courtroom.knowledge.memory import Directive, Due, Parts, Recall, Standard
 from courtroom.law import Charge, Statute, charges_of
 from courtroom.settings import DATA, Settings
 from courtroom.store.database import Database, marks
 from courtroom.strict import Strict, option
+
+if TYPE_CHECKING:
+    from courtroom.knowledge.memory_view import Memory
 
 EXAMPLES_AT_ONCE = 500
 
@@ -105,6 +106,8 @@ class Knowledge:
     def __init__(
         self, database: Database, settings: Settings, folders: IndexFolders | None = None, memory: str = ""
     ) -> None:
+        from courtroom.knowledge.vectors import CachedEmbedding, embedding_of  # numpy comes with it
+
         self.folders = folders or IndexFolders(settings)
         self.embedding = CachedEmbedding(embedding_of(settings.embedding), database)
         self._database, self._settings, self._memory = database, settings, memory
@@ -162,13 +165,10 @@ class Knowledge:
                 db.execute(f"DELETE FROM {table} WHERE {column} IN ({marks(kept)})", kept)
         self._memories.pop(name, None)
 
-    @property
-    def precedents(self) -> Collection[Precedent]:
-        """Those of the bundled base."""
-        return self.of("precedents")
-
     @cached_property
     def memory(self) -> Memory:
+        from courtroom.knowledge.memory_view import Memory  # numpy comes with it
+
         return Memory(self.of, self.embedding, self._states, self._memory)
 
     @cached_property
@@ -212,7 +212,13 @@ class Knowledge:
         return self.of(kind, base or BUNDLED)  # type: ignore[arg-type]
 
     def bases(self) -> tuple[str, ...]:
-        return known_bases(self._database)
+        """All knowledge bases that hold something, the bundled one first."""
+        rows = self._database.execute(
+            "SELECT name FROM collections WHERE instr(name, '.') > 0"
+            " AND EXISTS (SELECT 1 FROM knowledge WHERE collection = name)"
+        )
+        kept = (row["name"].partition(".") for row in rows)
+        return (BUNDLED, *sorted({base for kind, _, base in kept if kind in IN_BASES}))
 
     @cached_property
     def lessons(self) -> Lessons:
@@ -257,15 +263,6 @@ class Knowledge:
                 return (Hit(id=snapshot.digest, similarity=0.0, record=snapshot.model_dump(mode="json")),)
             case Due():
                 return tuple(map(_hit, await self.memory.due(query)))
-
-    def learn(self, run: str, path: str, lesson: Lesson) -> None:
-        """Apply a lesson; under one path of a run it is applied once."""
-        self.lessons.teach(run, path, lesson)
-
-    def offer(self, case: Case) -> None:
-        """Add the examples that a case brings along; once."""
-        if isinstance(case, LabelledTask) and not (case.pool and not case.examples):
-            self.take_examples(case.under(), case.known())
 
     def take_examples(self, under: str, examples: Iterable[Example]) -> None:
         """Add the examples that are not there yet of a pool, whose ids begin with `under`."""

@@ -115,11 +115,6 @@ def most_images(error: BaseException) -> int | None:
     return int(given[1] or given[2]) if given else None
 
 
-def is_unexplained(error: BaseException) -> bool:
-    """Whether a server refuses a request for a reason that nobody here knows, so that another form may pass."""
-    return status_of(error) == 400 and not says(error, *EXPLAINED)
-
-
 def failed_generation(error: BaseException) -> str:
     """Return what a model said where its provider gives an error in place of an answer that does not fit."""
     body = _body(error)
@@ -175,8 +170,9 @@ def refused(error: BaseException, sent: Mapping[str, Any], *, without_schema: bo
     names += [(name,) for name in sorted(knobs, key=lambda name: name == "temperature") if _named(name, text)]
     if names:
         return Refused(dict.fromkeys(names[0], 0), is_said=True)
-    guessed = kept | knobs
-    return Refused(dict.fromkeys(guessed, 0), is_said=False) if guessed and is_unexplained(error) else None
+    # Refused for a reason that nobody here knows: another form may pass.
+    is_unexplained = status_of(error) == 400 and not says(error, *EXPLAINED)
+    return Refused(dict.fromkeys(kept | knobs, 0), is_said=False) if kept | knobs and is_unexplained else None
 
 
 def _named(name: str, text: str) -> bool:

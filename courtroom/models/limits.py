@@ -185,11 +185,6 @@ class Limits:
         finally:
             limiter.leave(slot)
 
-    def slowed_to(self, spec: ModelSpec) -> int | None:
-        """Return how many calls at once a model gets while others wait for its slow server; None where it keeps up."""
-        limiter = self.limiters.get(limited_together(spec))
-        return limiter.slowed_to if limiter else None
-
 
 @dataclass
 class RateLimiter:
@@ -224,7 +219,8 @@ class RateLimiter:
 
     @property
     def slowed_to(self) -> int | None:
-        """See `Limits.slowed_to`. Read by other threads."""
+        """How many calls at once a model gets while others wait for its slow server; None where it keeps up. Read by
+        other threads."""
         return int(self._adapted) if self._adapted < math.inf and self._queue.locked() else None
 
     async def enter(self, slot: Slot) -> None:

@@ -11,10 +11,9 @@ import os
 import re
 import subprocess
 import sys
-import threading
 import time
 from collections.abc import AsyncIterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, field
@@ -119,7 +118,7 @@ class _Process:
 @dataclass(eq=False)
 class _Call:
     prompt: str
-    process: Future[_Process] = field(default_factory=Future)
+    process: asyncio.Future[_Process]
     since: float = field(default_factory=time.monotonic)
 
 
@@ -130,48 +129,63 @@ class _Server:
     """The first came first."""
     calls: int = 0
     """Under way, or waiting for their turn."""
-    idle: threading.Timer | None = None
+    idle: asyncio.TimerHandle | None = None
 
     def hand_out(self) -> None:
         """Give each idle process the call of which it has read most."""
+        self.waiting = [call for call in self.waiting if not call.process.done()]
         for process in self.processes:
             if not process.busy and self.waiting:
                 first = self.waiting[0]
                 is_late = time.monotonic() - first.since > PATIENCE_S
                 call = first if is_late else max(self.waiting, key=process.has_read)
                 self.waiting.remove(call)
-                if call.process.set_running_or_notify_cancel():
-                    process.busy, process.prompt = True, call.prompt
-                    call.process.set_result(process)
+                process.busy, process.prompt = True, call.prompt
+                call.process.set_result(process)
+
+    def stop(self) -> None:
+        """End its processes; calls that wait find nobody there, and are asked again."""
+        if self.idle:
+            self.idle.cancel()
+        for process in self.processes:
+            atexit.unregister(process.running.kill)
+            with process.running as running:  # whose end is waited for, and whose pipes are closed
+                running.kill()
 
 
-_ADDRESS: ContextVar[str] = ContextVar("_ADDRESS", default="")
+ADDRESS: ContextVar[str] = ContextVar("ADDRESS", default="")
 """Of the process that answers the call under way in this task."""
 
 
-@dataclass
 class LocalServers:
-    """The servers of this process, one for each model that is asked; all its runs share them."""
+    """The servers of one pool, one for each model that is asked. Lives on the engine's loop."""
 
-    _servers: dict[str, _Server] = field(default_factory=dict)
-    _lock: threading.Lock = field(default_factory=threading.Lock)
-    _starter: ThreadPoolExecutor = field(default_factory=lambda: ThreadPoolExecutor(1, thread_name_prefix="local"))
-    """One thread: a model is loaded once, however many members wait for it."""
+    def __init__(self) -> None:
+        self._servers: dict[str, _Server] = {}
+        self._starter = ThreadPoolExecutor(1, thread_name_prefix="local")
+        """One thread: a model is loaded once, however many members wait for it."""
 
     @asynccontextmanager
     async def asked(self, model: str, loading: set[str]) -> AsyncIterator[None]:
         """Have a model's server run for as long as the block takes. `loading`: holds the model's id while it is being
         loaded. Raises `ModelError`: there is no such file, or llama.cpp is not installed, or can't load it."""
-        if not self._taken(model):
+        loop = asyncio.get_running_loop()
+        if not self._runs(model):
             loading.add(model)
             try:
-                await asyncio.get_running_loop().run_in_executor(self._starter, self._start, model)
+                await loop.run_in_executor(self._starter, self._start, model)
             finally:
                 loading.discard(model)
+        server = self._servers[model]
+        server.calls += 1
+        if server.idle:
+            server.idle.cancel()
         try:
             yield
         finally:
-            self._left(model)
+            server.calls -= 1
+            if not server.calls:
+                server.idle = loop.call_later(IDLE_S, self._end, model, server)
 
     @asynccontextmanager
     async def turn(self, model: str, messages: Sequence[Message]) -> AsyncIterator[None]:
@@ -180,50 +194,33 @@ class LocalServers:
         if server is None:
             yield
             return
-        call = _Call("".join(str(part) for message in messages for part in message.parts))
-        with self._lock:
-            server.waiting.append(call)
-            server.hand_out()
+        text = "".join(str(part) for message in messages for part in message.parts)
+        call = _Call(text, asyncio.get_running_loop().create_future())
+        server.waiting.append(call)
+        server.hand_out()
         try:
-            process = await asyncio.wrap_future(call.process)
-            before = _ADDRESS.set(process.address)
+            process = await call.process
+            before = ADDRESS.set(f"{process.address}/v1")
             try:
                 yield
             finally:
-                _ADDRESS.reset(before)
+                ADDRESS.reset(before)
         finally:
-            with self._lock:
-                if not call.process.cancel() and call.process.done() and not call.process.cancelled():
-                    call.process.result().busy = False
-                server.hand_out()
+            if not call.process.cancel() and not call.process.cancelled():
+                call.process.result().busy = False
+            server.hand_out()
 
-    def address(self, model: str) -> str:
-        """Where a model is asked now; empty where its server does not run."""
+    def close(self) -> None:
+        for server in self._servers.values():
+            server.stop()
+        self._servers.clear()
+
+    def _runs(self, model: str) -> bool:
         server = self._servers.get(model)
-        return f"{_ADDRESS.get() or server.processes[0].address}/v1" if server else ""
-
-    def _taken(self, model: str) -> bool:
-        """Count a call of a server that runs; False where none does."""
-        with self._lock:
-            server = self._servers.get(model)
-            if server is None or any(process.running.poll() is not None for process in server.processes):
-                return False
-            server.calls += 1
-            if server.idle:
-                server.idle.cancel()
-            return True
-
-    def _left(self, model: str) -> None:
-        with self._lock:
-            server = self._servers[model]
-            server.calls -= 1
-            if server.calls <= 0:
-                server.idle = threading.Timer(IDLE_S, self._end, (model, server))
-                server.idle.daemon = True
-                server.idle.start()
+        return server is not None and all(process.running.poll() is None for process in server.processes)
 
     def _start(self, model: str) -> None:
-        if self._taken(model):  # by another call meanwhile
+        if self._runs(model):  # by another call meanwhile
             return
         if find_spec("xllamacpp") is None:
             raise ModelError(f"{model} needs llama.cpp: install the extra `local`, as docs/models.md shows.")
@@ -240,45 +237,19 @@ class LocalServers:
             stderr=subprocess.DEVNULL,
             text=True,
         )
-        server = _Server([_Process(start()) for _ in range(file.processes)], calls=1)
+        server = _Server([_Process(start()) for _ in range(file.processes)])
         for process in server.processes:
             assert process.running.stdout is not None
             process.address = process.running.stdout.readline().strip()
             atexit.register(process.running.kill)
         if not all(process.address for process in server.processes):
-            self._stop(server)
+            server.stop()
             raise ModelError(f"llama.cpp can't load {model}. The file is damaged, or needs more memory.")
-        with self._lock:
-            ended, self._servers[model] = self._servers.get(model), server
+        ended, self._servers[model] = self._servers.get(model), server
         if ended:  # one of its processes died, and the others are of no more use
-            self._stop(ended)
+            ended.stop()
 
     def _end(self, model: str, server: _Server) -> None:
-        with self._lock:
-            if server.calls > 0:
-                return
-            if self._servers.get(model) is server:
-                del self._servers[model]
-        self._stop(server)
-
-    def close(self) -> None:
-        with self._lock:
-            servers, self._servers = list(self._servers.values()), {}
-        for server in servers:
-            if server.idle:
-                server.idle.cancel()
-            self._stop(server)
-
-    @staticmethod
-    def _stop(server: _Server) -> None:
-        for call in server.waiting:  # they find nobody there, and are asked again
-            if call.process.set_running_or_notify_cancel():
-                call.process.set_result(server.processes[0])
-        server.waiting.clear()
-        for process in server.processes:
-            atexit.unregister(process.running.kill)
-            with process.running as running:  # whose end is waited for, and whose pipes are closed
-                running.kill()
-
-
-LOCAL_SERVERS = LocalServers()
+        if self._servers.get(model) is server:
+            del self._servers[model]
+        server.stop()

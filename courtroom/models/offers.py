@@ -7,6 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from typing import Any
 
+from courtroom.models.card import load
 from courtroom.models.keys import NO_KEY, PROVIDERS, first_set
 from courtroom.models.local import model_files
 from courtroom.models.route import Connections, Route
@@ -135,8 +136,6 @@ def offers(
 
 
 def _hosted(providers: list[str]) -> Iterator[Offer]:
-    from courtroom.models.card import load
-
     table: Mapping[str, Mapping[str, Any]] = load().model_cost
     for name, entry in table.items():
         served_by = str(entry.get("litellm_provider", ""))

@@ -19,21 +19,11 @@ from courtroom.errors import MediaError
 from courtroom.media.store import MediaStore
 from courtroom.models import failures
 from courtroom.models.bounds import BOUND, Bound, Overlong
-from courtroom.models.capabilities import (
-    ANSWER,
-    CONTEXT,
-    IMAGES,
-    MAX_TOKENS,
-    SCHEMA,
-    SYSTEM,
-    VISION,
-    Capabilities,
-    Findings,
-)
+from courtroom.models.capabilities import CONTEXT, IMAGES, MAX_TOKENS, SCHEMA, SYSTEM, VISION, Capabilities, Findings
 from courtroom.models.card import card, estimate_tokens, free, load, price, provider
 from courtroom.models.keys import PROVIDERS, secret_forms, without_beginnings, without_secrets
-from courtroom.models.limits import Limits, ServerClock, Slot
-from courtroom.models.local import LOCAL_SERVERS
+from courtroom.models.limits import Limits, ServerClock, Slot, limited_together
+from courtroom.models.local import LocalServers
 from courtroom.models.longer import leaves_room, ollama_context, room
 from courtroom.models.offline import Methods, OfflineModel
 from courtroom.models.prompt_cache import Beginning, KeptBeginnings, beginnings, keeps_marked, min_tokens
@@ -109,6 +99,7 @@ class ModelPool:
         self.connections = Connections() if connections is None else connections
         self.capabilities = capabilities or Capabilities(connections=self.connections)
         self.kept_beginnings = KeptBeginnings()
+        self.local = LocalServers()
         self._offline = OfflineModel(offline or {})
         self._kept_in = kept_in
         self.loading: set[str] = set()
@@ -121,13 +112,13 @@ class ModelPool:
         spec = request.spec.checked()
         if not spec.id.startswith(LOCAL) or spec.connection:
             return await Call(self, request, await self.capabilities.of(spec), watch).answer()
-        async with LOCAL_SERVERS.asked(spec.id, self.loading):
+        async with self.local.asked(spec.id, self.loading):
             return await Call(self, request, await self.capabilities.context(spec), watch).answer()
 
     def slowed_to(self, specs: Iterable[ModelSpec]) -> int | None:
         """Return calls at once for the slowest of these models; None where all servers keep up."""
-        slowed = (self.limits.slowed_to(spec) for spec in specs)
-        return min((calls for calls in slowed if calls is not None), default=None)
+        limiters = (self.limits.limiters.get(limited_together(spec)) for spec in specs)
+        return min((calls for one in limiters if one and (calls := one.slowed_to)), default=None)
 
     @cached_property
     def batches(self) -> Batches:
@@ -143,7 +134,8 @@ class ModelPool:
             await asyncio.to_thread(load)
 
     async def close(self) -> None:
-        """Close the connections made on this loop, and wait for no batch any more."""
+        """Close the connections made on this loop, end the servers of files, and wait for no batch any more."""
+        self.local.close()
         if "batches" in self.__dict__:
             await self.batches.close()
         if load.cache_info().currsize:
@@ -213,7 +205,7 @@ class Call:
             if self._tries_picture and findings.get(VISION) == 0:
                 raise CannotSee(f"{spec.id} does not take pictures.")
             self._made, secrets = self._attempts.number, secret_forms()
-            async with LOCAL_SERVERS.turn(spec.id, self._request.messages):
+            async with self._pool.local.turn(spec.id, self._request.messages):
                 began = time.perf_counter()
                 self._sent = self.parameters(messages)
                 reply = await _reply(await self._said(slot, self._shown(secrets)), self._request.form)
@@ -229,7 +221,7 @@ class Call:
                 **{name: without_secrets(getattr(reply, name), secrets) for name in ECHOING},
             )
             slot.usage = reply.usage
-            for name in self._left_out - {ANSWER, CONTEXT}:
+            for name in self._left_out - findings.keys():
                 findings.remember(name, 0)
             if self._tries_picture:
                 findings.remember(VISION, 1)

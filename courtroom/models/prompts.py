@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Mapping, MutableMapping, Sequence
+from collections.abc import Callable, Mapping, MutableMapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache, partial
 from pathlib import Path
 from typing import Any, Protocol
@@ -17,7 +18,7 @@ from courtroom.cases.kinds import case_templates
 from courtroom.media.medium import Medium, without_media
 from courtroom.models.apart import Apart, PromptError, sentence
 from courtroom.models.beside import ASKS_COURT, OF_REPLIES
-from courtroom.models.rendering import blocks, environment, quote, reason, whole
+from courtroom.models.rendering import environment, quote, reason, rendered
 from courtroom.models.request import Message
 from courtroom.models.schema import shown_form
 from courtroom.models.task import Room, Task
@@ -47,6 +48,7 @@ class Renders(Protocol):
         """The messages; media become their descriptions where the model can't see."""
 
 
+@dataclass(eq=False)
 class Prompts(Renders):
     """The templates of one procedure, with a run's own edits.
 
@@ -55,39 +57,35 @@ class Prompts(Renders):
     everything up to the first difference. With edits, all is rendered apart, one prompt at a time; see `Apart`.
     """
 
-    def __init__(
-        self,
-        folder: Path,
-        common: Mapping[str, object],
-        edits: Mapping[str, str] | None = None,
-        notes: Sequence[str] = (),
-        replies: Sequence[Reply] = (),
-    ) -> None:
-        self._folder, self._common = folder, dict(common)
-        self._notes, self._replies, self._edits = tuple(notes), tuple(replies), edits
-        edited = {name: text for name, text in (edits or {}).items() if text}
-        self._kind = str(getattr(self._common.get("case"), "kind", ""))
-        self._apart = Apart({**templates(folder, self._kind), **edited}, edited, self._common) if edited else None
+    folder: Path
+    common: Mapping[str, object]
+    edits: Mapping[str, str] | None = None
+    notes: Sequence[str] = ()
+    replies: Sequence[Reply] = ()
+
+    def __post_init__(self) -> None:
+        edited = {name: text for name, text in (self.edits or {}).items() if text}
+        self._kind = str(getattr(self.common.get("case"), "kind", ""))
+        self._apart = Apart({**templates(self.folder, self._kind), **edited}, edited, self.common) if edited else None
         self._turn = asyncio.Lock()
         self._frame: tuple[str, str] | None = None
 
     @cached_property
     def without_media(self) -> Prompts:
-        common = {name: without_media(value) for name, value in self._common.items()}
-        return Prompts(self._folder, common, self._edits, self._notes, self._replies)
+        return replace(self, common={name: without_media(value) for name, value in self.common.items()})
 
     @property
     def fresh(self) -> Prompts:
-        return Prompts(self._folder, self._common, self._edits, self._notes, self._replies)
+        return replace(self)
 
     async def render(self, task: Task[Any], *, sees: bool, room: Room = "generous") -> tuple[Message, ...]:
         """Return the messages for a task. Media become their descriptions where the model can't see. Raises
         `PromptError`: a template can't be used; the sentence names it and says why."""
         inputs = {name: getattr(task, name) for name in type(task).model_fields}
         if self._apart is None:
-            system, case, shared, own = self._rendered(task.name, inputs)
+            system, case, shared, own = self._texts(self._here, task.name, inputs)
         else:
-            work = partial(self._rendered_apart, self._apart, task.name, inputs)
+            work = partial(self._texts, self._apart.rendered, task.name, inputs)
             async with self._turn:  # so that the prompts of one run never hold more than one of the threads
                 system, case, shared, own = await asyncio.get_running_loop().run_in_executor(_WAITING, work)
         asked_too = f"\n{ASKS_COURT}\n" if task.beside and task.beside.question else ""
@@ -97,30 +95,27 @@ class Prompts(Renders):
         filled = tuple(part for part in parts if isinstance(part, Medium) or part.strip())
         return Message("system", (system,)), Message("user", filled)
 
-    def _rendered(self, name: str, inputs: Mapping[str, object]) -> tuple[str, str, str, str]:
-        shipped, at = _shipped(self._folder, self._kind), "_system"
-        try:
-            if self._frame is None:
-                system = whole(shipped, at, self._common)
-                at = "_case"
-                self._frame = system, whole(shipped, at, self._common)
-            at = name
-            return *self._frame, *blocks(shipped, at, {**self._common, **inputs})
-        except Exception as error:
-            raise PromptError(sentence(f"“{at}”", reason(error))) from error
-
-    def _rendered_apart(self, apart: Apart, name: str, inputs: Mapping[str, object]) -> tuple[str, str, str, str]:
+    def _texts(
+        self, render: Callable[..., Sequence[str]], name: str, inputs: Mapping[str, object]
+    ) -> tuple[str, str, str, str]:
         if self._frame is None:
-            self._frame = apart.rendered("whole", "_system")[0], apart.rendered("whole", "_case")[0]
-        shared, own = apart.rendered("blocks", name, **inputs)
+            self._frame = render("whole", "_system")[0], render("whole", "_case")[0]
+        shared, own = render("blocks", name, **inputs)
         return *self._frame, shared, own
+
+    def _here(self, what: str, name: str, /, **inputs: object) -> tuple[str, ...]:
+        """Render a template as shipped; see `Apart.rendered`."""
+        try:
+            return rendered(_shipped(self.folder, self._kind), what, name, self.common, inputs)
+        except Exception as error:
+            raise PromptError(sentence(f"“{name}”", reason(error))) from error
 
     @cached_property
     def _notes_for_all(self) -> str:
-        told = ["# Told to all by the person who leads this hearing", *map(quote, self._notes)] if self._notes else []
-        if self._replies:
+        told = ["# Told to all by the person who leads this hearing", *map(quote, self.notes)] if self.notes else []
+        if self.replies:
             told += ["# Questions that some of you have put to the court, and its replies", OF_REPLIES]
-        for questions, reply in self._replies:
+        for questions, reply in self.replies:
             told += [f"Asked:\n{quote(chr(10).join(questions))}", f"The court's reply:\n{quote(reply)}"]
         return "\n\n".join(told) + "\n" if told else ""
 

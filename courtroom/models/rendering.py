@@ -12,7 +12,7 @@ import select
 import sys
 import tomllib
 from collections.abc import Callable, Iterator, Mapping
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -107,6 +107,13 @@ def blocks(templates: Environment, name: str, inputs: Mapping[str, object]) -> t
     return shared, own
 
 
+def rendered(
+    templates: Environment, what: str, name: str, common: Mapping[str, object], inputs: Mapping[str, object]
+) -> tuple[str, ...]:
+    """A template that is `whole`, made of what the run shares alone, or else its blocks."""
+    return (whole(templates, name, common),) if what == "whole" else blocks(templates, name, {**common, **inputs})
+
+
 def not_sent(template: nodes.Template) -> tuple[int, str] | None:
     """Return the line from which a task's template is not sent, and why; None where all is."""
     if not any(block.name in BLOCKS for block in template.find_all(nodes.Block)):
@@ -147,7 +154,7 @@ class RecordCopy:
     def __init__(
         self, name: str, shown: Mapping[str, Any], more: Mapping[str, Any], spoken: Mapping[str, Any], text: str | None
     ) -> None:
-        methods = {name: TextByLanguage(texts) for name, texts in spoken.items()}
+        methods = {name: partial(_said, texts) for name, texts in spoken.items()}
         self.__dict__.update({**methods, **more, **shown}, _state=(name, shown, more, spoken, text))
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -180,14 +187,9 @@ def _kind(name: str) -> type[RecordCopy]:
     return type(name, (RecordCopy,), {"__module__": "builtins"})
 
 
-class TextByLanguage:
-    """A method that gives a text in a language; its answers are known beforehand."""
-
-    def __init__(self, texts: Mapping[str, str]) -> None:
-        self._texts = texts
-
-    def __call__(self, language: str) -> str:
-        return self._texts.get(language.split("-")[0].lower(), self._texts[""])
+def _said(texts: Mapping[str, str], language: str) -> str:
+    """Stand for a method that gives a text in a language; its answers are known beforehand."""
+    return texts.get(language.split("-")[0].lower(), texts[""])
 
 
 class Reader(pickle.Unpickler):
@@ -219,8 +221,7 @@ def serve(cpu_s: int, memory_mb: int, longest: int) -> None:
                 lost = not_sent(parsed) if what == "parse task" else None
                 reply = {"error": f"line {lost[0]}: {_short(lost[1])}"} if lost else {}
             else:
-                reply["texts"] = [whole(templates, name, common)] if what == "whole" else None
-                reply["texts"] = reply["texts"] or blocks(templates, name, {**common, **inputs})
+                reply["texts"] = rendered(templates, what, name, common, inputs)
                 if sum(map(len, reply["texts"])) > longest:
                     reply = {"error": f"it becomes longer than {longest:,} characters"}
         except Exception as error:  # noqa: BLE001  whatever a template does is reported, and is the template's fault

@@ -36,7 +36,8 @@ MOST_UNCLOSED = 5
 _BEGIN = re.compile(r"""\{(?=\s*(?:["'“}]|\w+\s*:|\Z))""")
 """What begins an object, and not a remark in braces."""
 _QUOTED = re.compile(r"""\{\s*(?:["'“]|\Z)""")
-_MARKS = re.compile(r"""["\\{}\[\]]""")
+_MARKS = re.compile(r"""[{}\[\]]|"[^"\\]*(?:\\.[^"\\]*)*(?:"|\\?\Z)""", re.DOTALL)
+"""What opens or closes an object or a list, or a string, which may have no end."""
 _PLAIN = re.compile(r"""(?<!\\)["']""")
 _BRACES = re.compile(r"""[{}\[\]()]""")
 _INSIDE = re.compile(r"""(?:["']\s*:|[\[,])\s*\Z""")
@@ -307,17 +308,9 @@ def _pieces(text: str) -> deque[str]:
 
 
 def _end(text: str, start: int) -> int | None:
-    depth, inside, past = 0, False, start
+    depth = 0
     for mark in _MARKS.finditer(text, start):
-        place, character = mark.start(), mark[0]
-        if place < past:
-            continue  # escaped
-        if character == "\\":
-            past = place + 2 if inside else place
-        elif character == '"':
-            inside = not inside
-        elif not inside:
-            depth += 1 if character in "{[" else -1
-            if depth == 0:
-                return place + 1
+        depth += (mark[0] in "{[") - (mark[0] in "}]")
+        if depth == 0:
+            return mark.end()
     return None

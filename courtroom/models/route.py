@@ -27,7 +27,7 @@ from courtroom.cases.checks import explain
 from courtroom.errors import CourtroomError
 from courtroom.models.card import load, provider
 from courtroom.models.keys import KEYS, NO_KEY, PROVIDERS, first_set, hide, typed_name
-from courtroom.models.local import LOCAL_SERVERS
+from courtroom.models.local import ADDRESS
 from courtroom.models.request import ModelError
 from courtroom.models.spec import FILES, LOCAL, NO_SERVER, ModelSpec, NotAllowed
 from courtroom.strict import Strict
@@ -151,7 +151,7 @@ def route(spec: ModelSpec, connections: Connections, *, typed: bool = True) -> R
         hide(key)
         return Route(f"{there.provider}/{spec.id.removeprefix(f'{there.provider}/')}", there.address, key)
     if spec.id.startswith(LOCAL):
-        return Route(f"{FILES}{spec.id.removeprefix(LOCAL)}", LOCAL_SERVERS.address(spec.id), NO_KEY)
+        return Route(f"{FILES}{spec.id.removeprefix(LOCAL)}", ADDRESS.get(), NO_KEY)
     served_by = provider(spec.id)
     if not served_by:
         raise ModelError(f"{spec.id} names no provider. Write it as provider/model, such as openai/gpt-4o-mini.")

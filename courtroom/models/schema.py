@@ -38,8 +38,7 @@ def schema_of(answer: type[BaseModel], *, room: Room = "generous", lengths: bool
         ValueError: the answer holds something that the subset has no form for, such as a mapping.
     """
     whole = answer.model_json_schema()
-    made = _strict(_with_room(whole, room), _with_room(whole.get("$defs", {}), room), answer.__name__, lengths)
-    return json.dumps(made, ensure_ascii=False)
+    return json.dumps(_strict(whole, whole.get("$defs", {}), answer.__name__, room, lengths), ensure_ascii=False)
 
 
 @lru_cache(maxsize=512)
@@ -47,18 +46,6 @@ def shown_form(answer: type[BaseModel], room: Room = "generous") -> str:
     """The schema as a prompt shows it, in one short line: no type is named that the rest of a field tells. Raises
     `ValueError`: as `schema_of`."""
     return json.dumps(_each(json.loads(schema_of(answer, room=room, lengths=True)), _shown), ensure_ascii=False)
-
-
-def _with_room(part: Any, room: Room) -> Any:
-    if isinstance(part, list):
-        return [_with_room(one, room) for one in part]
-    if not isinstance(part, Mapping):
-        return part
-    made = {name: _with_room(one, room) for name, one in part.items() if name != LONGEST}
-    if (size := part.get(LONGEST, {}).get(room)) is not None:
-        name = "maxItems" if part.get("type") == "array" else "maxLength"
-        made[name] = min(size, made.get(name, size))
-    return made
 
 
 def enforced(
@@ -89,12 +76,15 @@ def _shown(part: Mapping[str, Any]) -> dict[str, Any]:
     return {name: part[name] for name in SHOWN if name in part and not (name == "type" and TELLING & part.keys())}
 
 
-def _strict(part: Mapping[str, Any], known: Mapping[str, Any], where: str, lengths: bool) -> dict[str, Any]:
+def _strict(part: Mapping[str, Any], known: Mapping[str, Any], where: str, room: Room, lengths: bool) -> dict[str, Any]:
     """One part of a schema, with what it refers to in its place.
 
     The description of a field is kept, that of a type is not: it speaks to a reader of the code.
     """
-    meant = known[part["$ref"].rpartition("/")[2]] if "$ref" in part else part
+    meant = dict(known[part["$ref"].rpartition("/")[2]] if "$ref" in part else part)
+    if (size := meant.get(LONGEST, {}).get(room)) is not None:
+        name = "maxItems" if meant.get("type") == "array" else "maxLength"
+        meant[name] = min(size, meant.get(name, size))
     strict: dict[str, Any] = {name: meant[name] for name in KEPT if name in meant}
     if "const" in meant:
         strict["enum"] = [meant["const"]]
@@ -105,16 +95,16 @@ def _strict(part: Mapping[str, Any], known: Mapping[str, Any], where: str, lengt
     elif meant.get("minLength") and "enum" not in strict:
         strict["pattern"] = NOT_EMPTY
     if "anyOf" in meant:
-        strict["anyOf"] = [_strict(choice, known, where, lengths) for choice in meant["anyOf"]]
+        strict["anyOf"] = [_strict(choice, known, where, room, lengths) for choice in meant["anyOf"]]
     elif meant.get("type") == "array":
-        strict["items"] = _strict(meant["items"], known, where, lengths)
+        strict["items"] = _strict(meant["items"], known, where, room, lengths)
     elif meant.get("type") == "object":
         if "properties" not in meant:
             raise ValueError(f"{where} is a mapping; a strict schema has fixed fields")
         strict["properties"] = {}
         for name, field in meant["properties"].items():
             told = {"description": field["description"]} if "description" in field else {}
-            strict["properties"][name] = told | _strict(field, known, f"{where}.{name}", lengths)
+            strict["properties"][name] = told | _strict(field, known, f"{where}.{name}", room, lengths)
         strict["required"] = list(strict["properties"])
         strict["additionalProperties"] = False
     elif not {"type", "enum"} & set(strict):

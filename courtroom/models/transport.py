@@ -61,14 +61,7 @@ class _Bounded(httpx.AsyncByteStream):
         self._sent, self._packing, self._bound, self._is_error, self._is_whole = sent, packing, bound, error, whole
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
-        if self._is_error:
-            yield _as_error(b"".join([chunk async for chunk in self._read()]))
-        elif self._bound.streams and self._is_whole:
-            body = _plain(b"".join([chunk async for chunk in self._read()]))
-            event = _as_event(body)
-            self._bound.came_whole = event is not body
-            yield event
-        elif self._bound.streams:
+        if self._bound.streams and not self._is_error and not self._is_whole:
             line: list[bytes] = []
             async for chunk in self._until_its_end():
                 head, newline, rest = chunk.rpartition(b"\n")
@@ -79,8 +72,12 @@ class _Bounded(httpx.AsyncByteStream):
                     line = []
                 line.append(rest)
             yield _SPECIAL_LINE.sub(_plain_line, b"".join(line))
-        else:
-            yield _plain(b"".join([chunk async for chunk in self._read()]))
+            return
+        body = b"".join([chunk async for chunk in self._read()])
+        body = _as_error(body) if self._is_error else _plain(body)
+        event = _as_event(body) if self._is_whole and self._bound.streams else body
+        self._bound.came_whole = event is not body
+        yield event
 
     async def _until_its_end(self) -> AsyncIterator[bytes]:
         """All of a stream. Once the answer is whole, a stream that breaks off or stays open has ended."""

@@ -194,7 +194,7 @@ def _hearing(house: Courthouse, name: str, cases: Mapping[str, Case], canaries: 
 
 
 def _knowledge(house: Courthouse, cases: Mapping[str, Case], canaries: Canaries) -> None:
-    house.knowledge.precedents.add([canaries.filled(one) for one in house.knowledge.precedents.all()[:3]])
+    house.knowledge.of("precedents").add([canaries.filled(one) for one in house.knowledge.of("precedents").all()[:3]])
     for name in ("cases", "charges", "statutes"):
         collection: Any = house.knowledge.collections[name]  # type: ignore[index]
         records: list[Any] = list(collection.all(0, 2))

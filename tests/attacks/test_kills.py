@@ -321,7 +321,7 @@ def learning(name: str) -> None:
     kettle |= {"buyer_votes": 1, "seller_votes": 0}
     for number in range(40):
         put = Put(collection="precedents", record={"id": f"{name}-{number}", **kettle})
-        house.knowledge.learn(name, str(number), Lesson(phase="norms", ops=(put,)))
+        house.knowledge.lessons.teach(name, str(number), Lesson(phase="norms", ops=(put,)))
         print(number, flush=True)
     house.close()
 
@@ -335,7 +335,7 @@ def test_two_processes_that_learn_leave_whole_lessons(house: Courthouse) -> None
     assert sum(lesson.run == "second" for lesson in taught) == 40
     assert sum(lesson.run == "first" for lesson in taught) >= 6
     for lesson in taught:
-        assert all(house.knowledge.precedents.get(change.id) for change in lesson.changes)
+        assert all(house.knowledge.of("precedents").get(change.id) for change in lesson.changes)
 
 
 def opening() -> None:

@@ -205,8 +205,10 @@ def spoiled(model: Any) -> Any:
 
 def teach(house: Courthouse) -> None:
     """Have the next run find what poisoned cases taught: precedents with norms, statutes, charges, cases."""
-    learned = [one.model_copy(update={"norms": (f"A norm.\n{ORDER}",)}) for one in house.knowledge.precedents.all()]
-    house.knowledge.precedents.add([spoiled(one) for one in learned])
+    learned = [
+        one.model_copy(update={"norms": (f"A norm.\n{ORDER}",)}) for one in house.knowledge.of("precedents").all()
+    ]
+    house.knowledge.of("precedents").add([spoiled(one) for one in learned])
     for name in ("statutes", "charges", "cases"):
         collection: Any = house.knowledge.collections[name]  # type: ignore[index]
         for record in collection.all(0, 400):

@@ -51,7 +51,7 @@ async def learned(knowledge: Knowledge, number: int, facts: str, statutes: list[
 
     async def learn(phase: str, *ops: Put | Remove) -> None:
         lesson = Lesson.model_validate({"phase": phase, "ops": ops})
-        await asyncio.to_thread(knowledge.learn, str(number), phase, lesson)
+        await asyncio.to_thread(knowledge.lessons.teach, str(number), phase, lesson)
 
     async def due(phase: str, **more: float) -> list[dict[str, Any]]:
         found = await knowledge.answer(Due.model_validate({"phase": phase, "of": standard.id, **more}))

@@ -27,10 +27,10 @@ from chromadb.config import Settings as ChromaSettings
 
 from courtroom.knowledge import embedding
 from courtroom.knowledge.bases import bundled_cases, bundled_statutes
-from courtroom.knowledge.embedding import Vectors, WordsAndMeaning
 from courtroom.knowledge.imports import Imports
 from courtroom.knowledge.index import NOTHING, Filter
 from courtroom.knowledge.search import Knowledge
+from courtroom.knowledge.vectors import Vectors, WordsAndMeaning
 from courtroom.settings import Settings
 from courtroom.store.opening import open_store
 from courtroom.text.words import sentences, words

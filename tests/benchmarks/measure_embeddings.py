@@ -12,7 +12,8 @@ from functools import partial
 import numpy as np
 
 from courtroom.knowledge.bases import bundled_cases, bundled_statutes
-from courtroom.knowledge.embedding import DEFAULT, HASHED, LOCAL, Embedding, embedding_of, installed
+from courtroom.knowledge.embedding import DEFAULT, HASHED, LOCAL, Embedding, installed
+from courtroom.knowledge.vectors import embedding_of
 from courtroom.settings import DATA
 from tests.benchmarks.tables import Row, Table, share, show
 
