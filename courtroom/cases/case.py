@@ -104,6 +104,11 @@ class Case(Strict):
         return iter(())
 
     @property
+    def picture(self) -> Medium | None:
+        """Its first picture, for a card."""
+        return next((medium for medium in self.media() if medium.kind == "image"), None)
+
+    @property
     def is_illustrated(self) -> bool:
         """Whether its pictures show what was made up for demonstration, and are no photos of anything."""
         return self.fictional and any(True for _ in self.media())

@@ -30,12 +30,10 @@ def samples(library: Library) -> tuple[CaseSample, ...]:
     found: list[CaseSample] = []
     by_kind: dict[tuple[str, str], list[str]] = {}
     for one in library.cases():
-        if not one.bundled:
+        if not library.is_sample(one.id):
             continue
-        if one.kind == "labelled":
-            task = library.case(one.id)
-            assert isinstance(task, LabelledTask)
-            found.append(CaseSample(PREFIX + one.id, one.title, one.kind, len(task.items), (one.id,)))
+        if isinstance(one, LabelledTask):
+            found.append(CaseSample(PREFIX + one.id, one.title, one.kind, len(one.items), (one.id,)))
         else:
             by_kind.setdefault((one.kind, one.kind_title), []).append(one.id)
     kinds = [
