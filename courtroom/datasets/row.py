@@ -4,6 +4,7 @@ import hashlib
 import json
 import re
 import unicodedata
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Annotated, Any
 
@@ -114,26 +115,26 @@ class ImportCounts(Strict):
     removed: dict[str, int] = {}
     """Rows that a person has taken out since, by what they were."""
 
-    def sentences(self) -> list[str]:
-        """The counts in words; those that are nothing are left out."""
-        lines = [f"{self.read:,} records were read, and {self.rows:,} rows are in."]
+    def sentences(self) -> Iterator[str]:
+        """Say the counts in words; those that are nothing are left out."""
+        yield f"{self.read:,} records were read, and {self.rows:,} rows are in."
         if self.label:
-            lines.append(f"The labels are those of the column “{self.label}”.")
+            yield f"The labels are those of the column “{self.label}”."
         if self.left_out:
-            lines += [f"{self.left_out:,} records were left out:", *map(str, self.why)]
+            yield f"{self.left_out:,} records were left out:"
+            yield from map(str, self.why)
         if self.blank:
             more = ", ..." if self.blank > len(self.blanks) else ""
             some = f" ({', '.join(self.blanks)}{more})" if self.blanks else ""
-            lines.append(f"{self.blank:,} rows have no known outcome{some}: they can be heard, but not scored.")
+            yield f"{self.blank:,} rows have no known outcome{some}: they can be heard, but not scored."
         if self.contradictory:
-            lines.append(f"{self.contradictory:,} texts have several outcomes; the dataset's check names them.")
+            yield f"{self.contradictory:,} texts have several outcomes; the dataset's check names them."
         if self.repeated:
-            lines.append(f"{self.repeated:,} rows repeat an earlier one; the dataset's check names them.")
+            yield f"{self.repeated:,} rows repeat an earlier one; the dataset's check names them."
         if self.near:
             among = "" if self.compared >= self.rows else f" among {self.compared:,} rows drawn by chance"
-            lines.append(f"Pairs of rows that say nearly the same{among}: {self.near:,}.")
-        lines += [f"{rows:,} rows were taken out, as {what}." for what, rows in self.removed.items()]
-        return lines
+            yield f"Pairs of rows that say nearly the same{among}: {self.near:,}."
+        yield from (f"{rows:,} rows were taken out, as {what}." for what, rows in self.removed.items())
 
 
 class SharedFields(Strict):

@@ -6,7 +6,7 @@ import statistics
 import zlib
 from bisect import bisect_right
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice, pairwise
 from typing import Any
 
@@ -62,9 +62,8 @@ class Statistics(Strict):
     info: DatasetInfo
     counts: dict[str, SplitCounts]
 
-    def rows(self) -> list[dict[str, str | float]]:
-        """A line for each split, as a table shows it."""
-        lines: list[dict[str, str | float]] = []
+    def rows(self) -> Iterator[dict[str, str | float]]:
+        """Give a line for each split, as a table shows it."""
         for split, counts in self.counts.items():
             line: dict[str, str | float] = {
                 "split": split,
@@ -75,8 +74,7 @@ class Statistics(Strict):
                 "characters (median)": counts.length.median,
                 "characters (most)": counts.length.most,
             }
-            lines.append(line | {f"{name} (mean)": round(spread.mean, 2) for name, spread in counts.numbers.items()})
-        return lines
+            yield line | {f"{name} (mean)": round(spread.mean, 2) for name, spread in counts.numbers.items()}
 
 
 def measure(datasets: Datasets, name: str, version: str | None = None) -> Statistics:
@@ -169,10 +167,10 @@ class NearDuplicates(Strict):
     compared: int
     rows: int
 
-    def sentences(self) -> list[str]:
-        """What was found, in words; empty where nothing was."""
+    def sentences(self) -> Iterator[str]:
+        """Say in words what was found; nothing where nothing was."""
         if not self.found:
-            return []
+            return
         first = self.pairs[0]
         among = "" if self.compared == self.rows else f" among {self.compared:,} rows drawn by chance"
         sentence = (
@@ -180,7 +178,7 @@ class NearDuplicates(Strict):
         )
         if self.across:
             sentence += f" Of these, {self.across:,} are in two splits: what is tested was nearly seen before."
-        return [sentence]
+        yield sentence
 
 
 def near_duplicates(
@@ -262,37 +260,29 @@ class Findings(Strict):
         """Whether nothing makes results doubtful: no leak, no contradiction, no repeated row."""
         return not (self.repeated or self.leaked or self.parted or self.contradicted)
 
-    def sentences(self) -> list[str]:
-        """What was found, in words; empty where all is well."""
-        found: list[str] = []
+    def sentences(self) -> Iterator[str]:
+        """Say in words what was found; nothing where all is well."""
         if self.leaked:
-            found.append(
+            yield (
                 f"{self.leaked} texts are in more than one split, e.g. rows {_some(self.leaks[0].rows)}. "
                 "Split the dataset anew: then rows with the same text stay together."
             )
         if self.parted:
-            found.append(
-                f"{len(self.parted)} records have rows in more than one split, e.g. {self.parted[0]}. Split it anew."
-            )
+            yield f"{len(self.parted)} records have rows in more than one split, e.g. {self.parted[0]}. Split it anew."
         if self.repeated:
-            found.append(f"{self.repeated} rows repeat an earlier one, e.g. rows {_some(self.duplicates[0].rows)}.")
+            yield f"{self.repeated} rows repeat an earlier one, e.g. rows {_some(self.duplicates[0].rows)}."
         if self.contradicted:
             one = self.contradictions[0]
-            found.append(
+            yield (
                 f"{self.contradicted} texts have several outcomes, e.g. rows {_some(one.rows)}: "
                 f"{' and '.join(one.outcomes[:3])}."
             )
         if self.refused:
-            found.append(
-                f"{self.refused} records were not taken in when it was imported; what the import counted says why."
-            )
+            yield f"{self.refused} records were not taken in when it was imported; what the import counted says why."
         if self.unknown:
-            found.append(f"{self.unknown} rows have no known outcome: they can be heard, but not scored.")
+            yield f"{self.unknown} rows have no known outcome: they can be heard, but not scored."
         for split, names in self.missing.items():
-            found.append(
-                f"The split “{split}” lacks {len(names)} categories that other splits have, e.g. “{names[0]}”."
-            )
-        return found
+            yield f"The split “{split}” lacks {len(names)} categories that other splits have, e.g. “{names[0]}”."
 
 
 def examine(datasets: Datasets, name: str, version: str | None = None) -> Findings:
