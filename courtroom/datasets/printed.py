@@ -1,11 +1,11 @@
 """The tables that papers print of a dataset, counted in one's own: labels of judgments, disputes, labelled texts."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import pandas as pd
 
 from courtroom.cases.criminal import CriminalCase
 from courtroom.cases.dispute import SIDES, Dispute
@@ -17,16 +17,13 @@ from courtroom.language import N_
 from courtroom.law import Decided, articles_compared, charge_in_book, term_class
 from courtroom.text.words import word_count
 
-if TYPE_CHECKING:
-    import pandas as pd
-
 ALL = N_("all")
 MAX_CUT_TEXTS = 2_000
 """Texts that are cut into words for their mean, as cutting takes longest; the first ones of a split."""
 HEARD_TEXTS = 500
 """Texts of a dataset that Courtroom-LLM heard (its table 1)."""
 LABELS = {"law articles": "articles", "charges": "charges"}
-Tables = Iterator[tuple[str, "pd.DataFrame"]]
+Tables = Iterator[tuple[str, pd.DataFrame]]
 
 
 def printed_tables(
@@ -48,8 +45,6 @@ def _by_split(facts: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
 
 
 def _judgments(rows: Iterable[Row]) -> Tables:
-    import pandas as pd  # slow to import
-
     names: dict[str, str] = {}
     """The first name by which a charge is written, by its name in the statute book."""
     cut = Counter[str]()
@@ -94,8 +89,6 @@ def _judgments(rows: Iterable[Row]) -> Tables:
 
 
 def _disputes(rows: Iterable[Row]) -> Tables:
-    import pandas as pd  # slow to import
-
     facts = pd.DataFrame(map(_dispute, rows))
     columns = {"category": [*facts.category.unique()], "winner": [*SIDES]}
     of_splits = (
@@ -153,8 +146,6 @@ def _lead(buyer: int, seller: int) -> float:
 
 
 def _texts(rows: Iterable[Row]) -> Tables:
-    import pandas as pd  # slow to import
-
     counts, labels = Counter[str](), ""
     for row in rows:
         assert isinstance(row.case, LabelledTask)

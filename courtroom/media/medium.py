@@ -8,7 +8,7 @@ from pydantic import BaseModel, Field
 from courtroom.strict import Strict, option
 
 FRAMES_OF_A_VIDEO = 30
-"""Frames that are sent of a video, at most."""
+"""Frames that are looked at and sent of a video, at most (section 5 of the CyberJurors paper)."""
 MediumKind = Literal["image", "video"]
 
 

@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import Any
 
 from courtroom.errors import MediaError
-from courtroom.media.medium import KeptFile, MediumKind
+from courtroom.media.medium import FRAMES_OF_A_VIDEO, KeptFile, MediumKind
 from courtroom.media.pictures import ENDINGS, sniff
 from courtroom.media.sent import MAX_SIDE_PX, SentPicture, inspect_image, sent_picture, small_jpeg, views_of
-from courtroom.media.videos import MAX_FRAMES, Frame, inspect_video, sample_frames
+from courtroom.media.videos import Frame, inspect_video, sample_frames
 from courtroom.settings import Settings
 from courtroom.store.writer import plainly
 
@@ -211,7 +211,7 @@ class MediaStore:
         with _PICTURE:
             return _image(_Media(sha256, self.path(sha256)), max_side)
 
-    def frames(self, sha256: str, count: int = MAX_FRAMES) -> tuple[Frame, ...]:
+    def frames(self, sha256: str, count: int = FRAMES_OF_A_VIDEO) -> tuple[Frame, ...]:
         """At most 30 frames spread evenly over a video, each with its time."""
         with _VIDEO:
             return _frames(_Media(sha256, self.path(sha256)), count)
