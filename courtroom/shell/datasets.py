@@ -12,14 +12,12 @@ import typer
 from pydantic import ValidationError
 from typer import Argument, Option
 
+from courtroom import Courthouse, CourtroomError, CriminalCase
 from courtroom.cases.checks import explain
-from courtroom.cases.criminal import CriminalCase
 from courtroom.cases.dispute import Dispute, PrecedentBatch
 from courtroom.cases.readers.tables import NumberedLabels, names_from
-from courtroom.courthouse import Courthouse
 from courtroom.datasets.row import DatasetInfo
 from courtroom.datasets.selection import Preparation, Selection
-from courtroom.errors import CourtroomError
 from courtroom.knowledge.bases import from_dispute
 from courtroom.knowledge.embedding import DEFAULT
 from courtroom.shell.options import Json, Model, Set, follow, opened, setup_with, tell, values_of

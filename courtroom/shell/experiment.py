@@ -14,8 +14,7 @@ import typer
 from pydantic_core import to_json
 from typer import Argument, Option
 
-from courtroom.courthouse import Courthouse
-from courtroom.errors import CourtroomError
+from courtroom import Courthouse, CourtroomError
 from courtroom.questions.asides import Cost
 from courtroom.shell.options import LOOK_S, Json, Model, Set, opened, tell, values_of, write
 from courtroom.text.files import write_csv

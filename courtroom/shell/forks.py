@@ -12,12 +12,10 @@ import typer
 from pydantic import ValidationError
 from typer import Argument, Option
 
+from courtroom import CaseError, Courthouse, CourtroomError, Record
 from courtroom.cases.checks import explain
-from courtroom.courthouse import Courthouse
 from courtroom.declarations.changes import read_values
 from courtroom.engine.interventions import ACTION, Action, ChangeSetup
-from courtroom.engine.record import Record
-from courtroom.errors import CaseError, CourtroomError
 from courtroom.evaluation import comparison
 from courtroom.evaluation.comparison import APART, BallotComparison, Comparison
 from courtroom.shell.experiment import follow, print_estimate, progress

@@ -8,11 +8,10 @@ from typing import Annotated, Any
 import typer
 from typer import Argument, Option
 
+from courtroom import Courthouse, CourtroomError
 from courtroom.cases.checks import check
 from courtroom.cases.files import read_each, read_upload
 from courtroom.cases.readers.tables import names_from
-from courtroom.courthouse import Courthouse
-from courtroom.errors import CourtroomError
 from courtroom.knowledge.bases import BUNDLED, IMPORTED, IN_BASES, KINDS, kept_as, origins
 from courtroom.knowledge.collection import Collection, Mode
 from courtroom.knowledge.embedding import embedding_problem

@@ -12,16 +12,13 @@ from typing import Annotated, Any, TypeVar
 from pydantic import ValidationError
 from typer import Option
 
-from courtroom.cases.case import Case
+from courtroom import Case, Courthouse, CourtroomError, Setup
 from courtroom.cases.checks import check, explain
 from courtroom.cases.files import Package
-from courtroom.courthouse import Courthouse
 from courtroom.declarations.changes import changed, read_value
 from courtroom.declarations.knobs import seating
 from courtroom.declarations.parts import ROUND
-from courtroom.declarations.setup import Setup
 from courtroom.engine.budget import Payment
-from courtroom.errors import CourtroomError
 from courtroom.evaluation.turnout import turnout
 from courtroom.panel.personas import is_pool
 from courtroom.settings import from_environment

@@ -20,20 +20,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer import Argument, Option
 
+from courtroom import Court, Courthouse, CourtroomError, Member, Preset, Procedure, Task, Verdict
 from courtroom.cases.files import read_upload
-from courtroom.courthouse import Courthouse
 from courtroom.declarations.changes import merged
-from courtroom.declarations.parts import Preset
-from courtroom.declarations.setup import Member
-from courtroom.engine.court import Court
-from courtroom.engine.events import Verdict
-from courtroom.engine.procedure import Procedure
-from courtroom.errors import CourtroomError
 from courtroom.models.local import model_files
 from courtroom.models.prompts import Prompts
 from courtroom.models.route import Connections
 from courtroom.models.spec import OFFLINE, ModelSpec
-from courtroom.models.task import Task
 from courtroom.settings import Settings, from_environment
 from courtroom.shell.options import Json, Set, opened, print_result, result, setup_with, tell, values_of, write
 

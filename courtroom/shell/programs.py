@@ -14,10 +14,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 from pydantic import ValidationError, validate_call
 from typer import Option
 
+from courtroom import Courthouse, CourtroomError
 from courtroom.access import Account, acts
 from courtroom.cases.checks import explain
-from courtroom.courthouse import Courthouse
-from courtroom.errors import CourtroomError
 from courtroom.shell.options import begin, opened
 
 if TYPE_CHECKING:

@@ -9,11 +9,10 @@ from typing import Annotated, Literal
 import typer
 from typer import Argument, Option
 
+from courtroom import Courthouse, ModelSpec, StageKind
 from courtroom.cases.drafts import asked_with
 from courtroom.cases.files import ENDINGS, read_upload
 from courtroom.cases.readers.tables import names_from
-from courtroom.courthouse import Courthouse
-from courtroom.declarations.parts import StageKind
 from courtroom.engine.run import Control
 from courtroom.errors import CourtroomError, Unreadable
 from courtroom.evaluation.claims import way
@@ -21,7 +20,6 @@ from courtroom.evaluation.movement import movement
 from courtroom.evaluation.rehearsal import Estimate
 from courtroom.evaluation.turnout import turnout
 from courtroom.language import speaking
-from courtroom.models.spec import ModelSpec
 from courtroom.questions.asides import Cost, cost
 from courtroom.questions.audit import MEANINGS, MOST_SEEDS, SEEDS, Audit, auditable, shares, why_none
 from courtroom.questions.interview import last_call
