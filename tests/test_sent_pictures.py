@@ -16,7 +16,7 @@ from courtroom.cases.dispute import Dispute, Evidence
 from courtroom.cases.files import Package, read_folder, read_upload, write_zip
 from courtroom.errors import MediaError
 from courtroom.media.medium import FRAMES_OF_A_VIDEO, Medium
-from courtroom.media.sent import inspect_image
+from courtroom.media.pictures import inspect_image
 from courtroom.media.store import MediaStore
 from courtroom.media.videos import inspect_video
 from courtroom.models.longer import fewer_frames
