@@ -180,12 +180,6 @@ class IncomingRow:
     """Of a text of a labelled task: what it shares with the others; the labels where they are known beforehand."""
 
 
-def unpacked(body: str, frame: SharedFields | None, pool: str) -> Case:
-    if frame is None:
-        return parse_case(json.loads(body))
-    return frame.task(Labelled.model_validate_json(body), pool)
-
-
 def parsed(body: str) -> Case | Labelled:
     """What a row holds, without what all rows share. Raises `CaseError, ValueError`: it is damaged."""
     data = json.loads(body)

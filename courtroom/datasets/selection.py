@@ -13,9 +13,10 @@ from pydantic import BeforeValidator, Field
 
 from courtroom.cases.case import Case
 from courtroom.cases.criminal import CriminalCase, Gold
-from courtroom.cases.labelled import Document
+from courtroom.cases.kinds import parse_case
+from courtroom.cases.labelled import Document, Labelled
 from courtroom.datasets.draft import CHUNK_ROWS
-from courtroom.datasets.row import Row, SharedFields, unpacked
+from courtroom.datasets.row import Row, SharedFields
 from courtroom.language import N_
 from courtroom.law import articles_compared, charges_compared
 from courtroom.settings import DATA
@@ -278,8 +279,9 @@ def _pool(database: Database, dataset: int, version: str | None) -> str:
 
 def _row(row: StoredRow, frame: SharedFields | None, pool: str, cut: int | None) -> Row:
     known = {name: row[name] for name in ("id", "category", "number", "place")}
-    case = _cut(unpacked(row["body"], frame, pool), cut)
-    return Row(case=case, split=row["split"] or "", group=row["grp"], **known)
+    body = row["body"]
+    case = frame.task(Labelled.model_validate_json(body), pool) if frame else parse_case(json.loads(body))
+    return Row(case=_cut(case, cut), split=row["split"] or "", group=row["grp"], **known)
 
 
 CUT_MARK = " […]"

@@ -51,11 +51,7 @@ def _category_words() -> Iterator[tuple[str, tuple[Category, str]]]:
 
 
 CATEGORY_WORDS = dict(reversed(list(_category_words())))
-
-
-def category(name: str) -> tuple[Category, str] | None:
-    """The category that a category's or subcategory's name stands for, and the subcategory or ""."""
-    return CATEGORY_WORDS.get(name.strip().casefold())
+"""The category that a name stands for, and the subcategory; empty where it is a category's own."""
 
 
 _ENDED = re.compile(NAMES["status"]["ended"], re.IGNORECASE)
@@ -361,12 +357,13 @@ def _votes(record: _Part, entries: Any, field: str) -> Iterator[tuple[str, str, 
 def _category(record: _Part) -> tuple[str, str]:
     """Of several names, the one that says most: a subcategory before a category."""
     names = [name for _ in FIELDS["category"] if (name := record.text("category"))]
-    found = sorted((known for name in names if (known := category(name))), key=lambda known: not known[1])
+    known = [CATEGORY_WORDS.get(name.strip().casefold()) for name in names]
+    found = sorted(filter(None, known), key=lambda pair: not pair[1])
     if not found:
         record.remark(f"The category (“{', '.join(names)[:80]}”) is none of the five; “Other” is put in its place.")
         return "Other", ""
-    for name in names:
-        if category(name) is None:
+    for name, is_known in zip(names, known, strict=True):
+        if not is_known:
             record.remark(f"“{name[:80]}” is no category, and was left out.")
     return found[0]
 
