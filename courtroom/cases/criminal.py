@@ -5,7 +5,7 @@ from typing import Any, Literal, Self
 
 from pydantic import Field, model_validator
 
-from courtroom.cases.case import JUDGMENT_TITLES, Brought, Case, Option, joined, unique
+from courtroom.cases.case import TITLES, Brought, Case, Option, joined, unique
 from courtroom.errors import CaseError
 from courtroom.language import N_
 from courtroom.law import Decided, Judgment, Statute, Term, bare_charge
@@ -158,7 +158,7 @@ class CriminalCase(Case):
     @property
     def judgment_title(self) -> str:
         """What the judgment on record is called: real only where a court gave it."""
-        return JUDGMENT_TITLES["invented" if self.fictional else self.decided_by]
+        return TITLES["invented" if self.fictional else self.decided_by][1]
 
     def on_record(self) -> Any:
         return self.gold.model_dump(mode="json", exclude_defaults=True) if self.gold else None
@@ -212,14 +212,11 @@ class DraftBatch(Case):
 
 
 Matter = Literal["criminal", "civil"]
-SIDES: dict[Matter, tuple[str, str]] = {"criminal": ("guilty", "not-guilty"), "civil": ("plaintiff", "defendant")}
-"""What can be voted for. The first of a pair is the side that has to prove its case."""
-SIDE_TITLES = {
-    "guilty": N_("Guilty"),
-    "not-guilty": N_("Not guilty"),
-    "plaintiff": N_("Plaintiff"),
-    "defendant": N_("Defendant"),
+SIDES: dict[Matter, dict[str, str]] = {
+    "criminal": {"guilty": N_("Guilty"), "not-guilty": N_("Not guilty")},
+    "civil": {"plaintiff": N_("Plaintiff"), "defendant": N_("Defendant")},
 }
+"""What can be voted for, name to title. The first of a pair is the side that has to prove its case."""
 
 
 class Exhibit(Strict):
@@ -253,7 +250,8 @@ class Trial(Case):
     @property
     def sides(self) -> tuple[str, str]:
         """The two choices; the first has to be proven."""
-        return SIDES[self.matter]
+        proving, other = SIDES[self.matter]
+        return proving, other
 
     @property
     def over(self) -> str:
@@ -272,8 +270,8 @@ class Trial(Case):
     def choices(self) -> tuple[Option, ...]:
         is_party = self.matter == "civil"
         return tuple(
-            Option(name=side, title=SIDE_TITLES[side], is_party=is_party, pieces=self.evidence(side))
-            for side in self.sides
+            Option(name=side, title=title, is_party=is_party, pieces=self.evidence(side))
+            for side, title in SIDES[self.matter].items()
         )
 
     @property

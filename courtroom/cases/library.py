@@ -31,10 +31,8 @@ class Library:
 
     def cases(self) -> list[Case]:
         """All cases that can be read, the user's own first; `unreadable` has the others."""
-        kinds = list(BUNDLED)
-        samples = sorted(
-            self._samples.values(), key=lambda case: (kinds.index(case.kind), case.language != "en", case.title)
-        )
+        rank = list(BUNDLED).index
+        samples = sorted(self._samples.values(), key=lambda one: (rank(one.kind), one.language != "en", one.title))
         return self._own()[0] + samples
 
     def unreadable(self) -> list[Unreadable]:

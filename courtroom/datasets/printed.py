@@ -1,7 +1,7 @@
 """The tables that papers print of a dataset, counted in one's own: labels of judgments, disputes, labelled texts."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain
 from typing import Any
 
@@ -158,8 +158,4 @@ def _texts(rows: Iterable[Row]) -> Tables:
     yield "Courtroom-LLM, table 1: labels and texts", pd.DataFrame(shares, columns=columns)
 
 
-_BY_KIND: Mapping[str, Callable[[Iterable[Row]], Tables]] = {
-    "criminal": _judgments,
-    "dispute": _disputes,
-    "labelled": _texts,
-}
+_BY_KIND = {"criminal": _judgments, "dispute": _disputes, "labelled": _texts}

@@ -143,13 +143,7 @@ _SHARD = re.compile(r"-\d{5}-of-\d{5}$")
 _SPLIT = re.compile(
     r"(?:^|[._\- ])(train|training|dev|valid|validation|val|test|testing)(?=$|[._\- \d])", re.IGNORECASE
 )
-SPLITS: Mapping[str, str] = {
-    "training": "train",
-    "dev": "validation",
-    "valid": "validation",
-    "val": "validation",
-    "testing": "test",
-}
+SPLITS = {"training": "train", "dev": "validation", "valid": "validation", "val": "validation", "testing": "test"}
 
 
 @dataclass(frozen=True)

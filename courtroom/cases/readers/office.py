@@ -5,7 +5,7 @@ import email.policy
 import io
 import re
 from base64 import b64decode
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass, field
 from email.message import MIMEPart
@@ -222,12 +222,6 @@ def _leaves(part: MIMEPart) -> Iterator[MIMEPart]:
         yield from _leaves(inner)
 
 
-PACKED: dict[str, Callable[[Archive, bytes], Found]] = {
-    ".docx": _docx,
-    ".docm": _docx,
-    ".xlsx": _xlsx,
-    ".xlsm": _xlsx,
-    ".pptx": _pptx,
-}
-READERS: dict[str, Callable[[str, bytes], Found]] = {".rtf": _rtf, ".html": _html, ".htm": _html}
+PACKED = {".docx": _docx, ".docm": _docx, ".xlsx": _xlsx, ".xlsm": _xlsx, ".pptx": _pptx}
+READERS = {".rtf": _rtf, ".html": _html, ".htm": _html}
 ENDINGS = (*PACKED, *READERS)
