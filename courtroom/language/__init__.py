@@ -5,8 +5,6 @@ them. What draws (pages, figures, the room, the report) says its own sentences b
 and passes what the engine made through `translated`. The English sentence is its own id in the catalogue.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -42,7 +40,7 @@ def path_of(language: str) -> Path:
 
 
 @cache
-def catalogue(language: str) -> Catalogue:
+def catalogue(language: str) -> "Catalogue":
     return Catalogue(path_of(language))
 
 

@@ -1,7 +1,5 @@
 """Experiments from a shell: `python -m courtroom experiment ...`."""
 
-from __future__ import annotations
-
 import json
 import sys
 from concurrent.futures import wait
@@ -337,7 +335,7 @@ def _demand_positive(budget: float | None) -> None:
         raise CourtroomError("--budget needs an amount above 0.")
 
 
-def _with_budget(experiment: Experiment, money: float | None) -> Experiment:
+def _with_budget(experiment: "Experiment", money: float | None) -> "Experiment":
     _demand_positive(money)
     budget = experiment.budget.model_copy(update={"money": money})
     return experiment if money is None else experiment.model_copy(update={"budget": budget})
@@ -376,7 +374,7 @@ def _print_all(house: Courthouse, name: str, as_json: bool) -> None:
     raise typer.Exit(1 if any(row.state == "failed" for row in found.rows) else 0)
 
 
-def _print_results(results: ExperimentResults, as_json: bool) -> None:
+def _print_results(results: "ExperimentResults", as_json: bool) -> None:
     from courtroom.experiments.mirror import told
     from courtroom.experiments.written import markdown
 
@@ -390,7 +388,7 @@ def _print_results(results: ExperimentResults, as_json: bool) -> None:
         print(f"{arm}: {number} failed. {reason}", file=sys.stderr)
 
 
-def print_estimate(takes: ExperimentEstimate, as_json: bool, *, by_batch: bool = False) -> None:
+def print_estimate(takes: "ExperimentEstimate", as_json: bool, *, by_batch: bool = False) -> None:
     """What an experiment takes: a line for each arm, and all together."""
     told = "{0.arm}\t{0.cells} cells\t{0.calls} calls\t{0.tokens} tokens\t{1}"
     lines = [told.format(arm, _money(arm.money)) for arm in takes.arms]

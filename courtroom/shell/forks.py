@@ -1,7 +1,5 @@
 """Runs beside others, from a shell: `fork`, `compare`, `what-if` and `yardstick`."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -170,7 +168,7 @@ def result(house: Courthouse, name: str) -> dict[str, Any]:
     return {**told, "influential": [row.name for row in found.influential("member", "evidence")][:5]}
 
 
-def _line(row: Result) -> dict[str, Any]:
+def _line(row: "Result") -> dict[str, Any]:
     shares = {name: [round(n, 4) for n in (s.value, s.low, s.high)] for name, s in row.shares.items()}
     facts = {name: getattr(row, name) for name in ("kind", "done", "outcome", "flips", "pairs")}
     numbers = {"votes": row.votes, "swing": row.swing}
@@ -181,7 +179,7 @@ def _line(row: Result) -> dict[str, Any]:
 def _experiment(
     house: Courthouse, run: str, vary: list[str], drop: list[str], budget: int | None, cross: bool, many: int,
     otherwise: str | None,
-) -> Experiment:  # fmt: skip
+) -> "Experiment":  # fmt: skip
     from courtroom.experiments.plan import finished  # slow to import
     from courtroom.experiments.what_if import grid, left_out, singly, values
 
@@ -255,7 +253,7 @@ def yardstick(
     tell(found.as_data(), _yardstick_lines(found), json_)
 
 
-def _yardstick_lines(found: Yardstick) -> Iterator[str]:
+def _yardstick_lines(found: "Yardstick") -> Iterator[str]:
     yield from found.sentences
     yield "first ballot\truns\tproven\tpeople\tproven"
     for size, votes, wins, n, others, of in found.curve.itertuples(index=False):

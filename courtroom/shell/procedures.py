@@ -1,7 +1,5 @@
 """Procedures and models from a shell: `procedures`, `new-procedure` and `align`; `models list` and `models check`."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import logging
@@ -77,7 +75,7 @@ def check(
         tell([one.model_dump() for one in found] if json_ else (), rows, json_)
         return
 
-    async def all_of(found: AsyncIterator[ModelTrial]) -> list[ModelTrial]:
+    async def all_of(found: "AsyncIterator[ModelTrial]") -> "list[ModelTrial]":
         done = []
         async for trial in found:
             done.append(trial)

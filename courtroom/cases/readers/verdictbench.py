@@ -18,8 +18,6 @@ What can't be mapped is reported, not dropped in silence.
 | (checked against `jury`) | `winner`, `final_verdict`, `判决结果` |
 """
 
-from __future__ import annotations
-
 import re
 import tomllib
 from collections import Counter
@@ -134,7 +132,7 @@ class _Part:
             self.remark(f"`{self.name(field)}` is no date that can be read and was left out.")
             return None
 
-    def parts(self, value: Any, field: str) -> Iterator[_Part]:
+    def parts(self, value: Any, field: str) -> "Iterator[_Part]":
         """The entries of a list, or a single entry; a text is taken for an entry that has only this text."""
         for number, entry in enumerate(value if isinstance(value, list) else [value], start=1):
             where = f"{self.name(field)} {number}"
@@ -144,7 +142,7 @@ class _Part:
             elif entry is not None:
                 self.remark(f"`{where}` is neither text nor an object and was left out.")
 
-    def inner(self, value: dict[str, Any], field: str) -> _Part:
+    def inner(self, value: dict[str, Any], field: str) -> "_Part":
         return _Part(value, f"{self.name(field)} › ", self._remarks)
 
     def name(self, field: str) -> str:
