@@ -13,7 +13,7 @@ from itertools import chain
 from pathlib import Path
 from string import Template
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 from typer import Argument, Option
@@ -27,9 +27,6 @@ from courtroom.models.route import Connections
 from courtroom.models.spec import OFFLINE, ModelSpec
 from courtroom.settings import Settings, from_environment
 from courtroom.shell.options import Json, Set, opened, print_result, result, setup_with, tell, values_of, write
-
-if TYPE_CHECKING:
-    from courtroom.upkeep.model_check import ModelTrial
 
 models_app = typer.Typer(help="List models of this machine, or try out a model.", no_args_is_help=True)
 
@@ -64,18 +61,16 @@ def check(
     json_: Json = False,
 ) -> None:
     """Ask a model a schema, a stream, a picture and a long prompt; say what works, and what it cost."""
-    from courtroom.upkeep.model_check import trials
+    from courtroom.upkeep.model_check import HEAD, ModelTrial, tallies, trials
 
     spec = ModelSpec(id=model, connection=connection, temperature=0.0, max_tokens=500)
     if procedures:  # the table of docs/models.md, a row as soon as it is known
-        from courtroom.upkeep.model_check import HEAD, tallies
-
         found = tallies(from_environment(), spec, wait, only or ())
         rows = chain([HEAD], (one.row() for one in found))
         tell([one.model_dump() for one in found] if json_ else (), rows, json_)
         return
 
-    async def all_of(found: "AsyncIterator[ModelTrial]") -> "list[ModelTrial]":
+    async def all_of(found: AsyncIterator[ModelTrial]) -> list[ModelTrial]:
         done = []
         async for trial in found:
             done.append(trial)
