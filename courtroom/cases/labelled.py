@@ -15,6 +15,8 @@ from courtroom.strict import Strict, option
 
 LONGEST = 200_000
 """Characters; about 40,000 English words, more than most models can read at once."""
+MOST_LABELS = 500
+MOST_TEXTS = 20_000
 
 
 class Document(Case):
@@ -54,10 +56,6 @@ class Document(Case):
     @classmethod
     def made(cls, given: dict[str, Any], pieces: Sequence[Brought]) -> Self:
         return cls.model_validate({**given, "text": joined(given, "text", pieces)})
-
-
-MOST_LABELS = 500
-MOST_TEXTS = 20_000
 
 
 class Labelled(Strict):

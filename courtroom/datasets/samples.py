@@ -10,6 +10,7 @@ from courtroom.datasets.store import Datasets
 
 SOURCE = "bundled with Courtroom"
 PREFIX = "sample-"
+MAX_NAME_CHARACTERS, MAX_ID_CHARACTERS = 30, 80
 
 
 @dataclass(frozen=True)
@@ -65,9 +66,6 @@ def _rows(library: Library, sample: CaseSample) -> Iterator[Row]:
         cases = [SharedFields.of(task).task(item, pool="") for item in task.items]
     for number, case in enumerate(cases):
         yield Row(id=case.id, case=case, category=str(getattr(case, "category", "")), number=number, place=SOURCE)
-
-
-MAX_NAME_CHARACTERS, MAX_ID_CHARACTERS = 30, 80
 
 
 def precedent_id(dataset: str, row: str) -> str:

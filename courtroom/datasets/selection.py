@@ -25,6 +25,8 @@ from courtroom.store.database import Database, marks
 from courtroom.strict import Strict, option
 
 AMENDMENTS = DATA / "amendments.toml"
+CUT_MARK = " […]"
+"""Stands where a text was cut, so that whoever reads it knows."""
 VERSION_MARK = "@"
 """Between the name of a dataset and its version."""
 
@@ -282,10 +284,6 @@ def _row(row: StoredRow, frame: SharedFields | None, pool: str, cut: int | None)
     body = row["body"]
     case = frame.task(Labelled.model_validate_json(body), pool) if frame else parse_case(json.loads(body))
     return Row(case=_cut(case, cut), split=row["split"] or "", group=row["grp"], **known)
-
-
-CUT_MARK = " […]"
-"""Stands where a text was cut, so that whoever reads it knows."""
 
 
 def _cut(case: Case, most: int | None) -> Case:

@@ -148,6 +148,8 @@ ALIKE = 0.8
 MAX_COMPARED_ROWS, MAX_COMPARED_CHARACTERS = 5_000, 5_000
 PERMUTATIONS = 128
 MAX_SHOWN = 50
+MAX_KEPT_PLACES = 5
+IMPORT_COMPARED_CHARACTERS = 2_000_000
 
 
 class Near(Strict):
@@ -325,10 +327,6 @@ def _same(rows: Sequence[Line]) -> Same:
 
 def _some(rows: tuple[str, ...]) -> str:
     return ", ".join(rows[:3]) + (" ..." if len(rows) > 3 else "")
-
-
-MAX_KEPT_PLACES = 5
-IMPORT_COMPARED_CHARACTERS = 2_000_000
 
 
 def counted(

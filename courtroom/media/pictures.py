@@ -265,14 +265,19 @@ def _shrinking(size: tuple[int, int], longest: int, name: str) -> tuple[str, ...
 
 def _moving(image: Image.Image, name: str) -> SentPicture:
     """All frames that differ from the one before; where they are too many, some of them, spread evenly."""
+    if _frame_count(image) * image.width * image.height > MAX_ANIMATION_PIXELS:
+        raise MediaError(f"{name} moves for too long to look at all of it. Save it as MP4, or smaller.")
     changes: dict[str, None] = {}
     frames: list[tuple[float, bytes]] = []
-    for second, frame in _frames(image, name):
-        still, changed = _rgb(frame, name)
-        changes |= dict.fromkeys(changed)
-        jpeg = _jpeg(still)
-        if not frames or jpeg != frames[-1][1]:
-            frames.append((second, jpeg))
+    second = 0.0
+    with decoding(name):
+        for frame in ImageSequence.Iterator(image):
+            still, changed = _rgb(frame.copy(), name)
+            changes |= dict.fromkeys(changed)
+            jpeg = _jpeg(still)
+            if not frames or jpeg != frames[-1][1]:
+                frames.append((second, jpeg))
+            second += float(frame.info.get("duration", 0)) / 1000
     last = len(frames) - 1
     count = min(len(frames), MAX_VIEWS)
     shown = [frames[round(number * last / max(1, count - 1))] for number in range(count)]
@@ -290,16 +295,6 @@ def _moving(image: Image.Image, name: str) -> SentPicture:
 def _frame_count(image: Image.Image) -> int:
     """How many frames an animation has; 1 for a still picture, also for a JPEG with a second copy inside."""
     return getattr(image, "n_frames", 1) if image.format in ("GIF", "PNG", "WEBP") else 1
-
-
-def _frames(image: Image.Image, name: str) -> Iterator[tuple[float, Image.Image]]:
-    if _frame_count(image) * image.width * image.height > MAX_ANIMATION_PIXELS:
-        raise MediaError(f"{name} moves for too long to look at all of it. Save it as MP4, or smaller.")
-    second = 0.0
-    with decoding(name):
-        for frame in ImageSequence.Iterator(image):
-            yield second, frame.copy()
-            second += float(frame.info.get("duration", 0)) / 1000
 
 
 def _jpeg(image: Image.Image, max_side: int = MAX_SIDE_PX) -> bytes:

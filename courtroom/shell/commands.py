@@ -14,8 +14,6 @@ from courtroom.shell import datasets, experiment, forks, libraries, procedures, 
 from courtroom.store.connection import FAILURES
 from courtroom.store.opening import explained
 
-PASSED_ON = {"allow_extra_args": True, "ignore_unknown_options": True}
-
 
 def open_app(
     context: typer.Context,
@@ -38,7 +36,7 @@ app.add_typer(procedures.models_app, name="models")
 app.add_typer(libraries.panels_app, name="panels")
 app.add_typer(upkeep.people_app, name="people")
 app.add_typer(procedures.app, name="procedures")
-app.command("app", context_settings=PASSED_ON)(open_app)
+app.command("app", context_settings={"allow_extra_args": True, "ignore_unknown_options": True})(open_app)
 app.callback()(procedures.options)
 app.command("new-procedure")(procedures.new_procedure)
 app.command("import")(runs.import_run)

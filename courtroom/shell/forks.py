@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 LETTERS = "ABCD"
 WIDTH = 80
+MAX_RUNS_READ = 10_000
 
 
 def lines(comparison: Comparison, records: Sequence[Record]) -> Iterator[str]:
@@ -218,9 +219,6 @@ def _lines(summary: dict[str, Any]) -> Iterator[str]:
         yield f"{line['outcome'] or '-':12}  {swing:>6}  {flips:16}  {line['variant']}"
     if summary["influential"]:
         yield f"Most influential: {'; '.join(summary['influential'])}"
-
-
-MAX_RUNS_READ = 10_000
 
 
 def yardstick(

@@ -88,9 +88,6 @@ def check(
         print("What it cost is not known: LiteLLM has no price for this model.")
 
 
-LAYOUT = Path(__file__).parent / "new_procedure"
-
-
 def options(traceback: Annotated[bool, Option("--traceback", help="Show errors in full on stderr.")] = False) -> None:
     """Watch and steer deliberations from a shell. Progress is on stderr, the result on stdout."""
     if traceback and logging.lastResort is not None:
@@ -213,9 +210,10 @@ def lay_out(name: str, folder: Path, taken: Collection[str] = ()) -> list[Path]:
     title, kind = " ".join(words).capitalize(), "".join(map(str.title, words))
     files = ("pyproject.toml", "procedure.py", "prompts/_system.md.j2", "prompts/decide.md.j2")
     written = [folder / file if file == "pyproject.toml" else folder / module / file for file in files]
+    layout = Path(__file__).parent / "new_procedure"
     for path, file in zip(written, files, strict=True):
         path.parent.mkdir(parents=True, exist_ok=True)
-        text = Template((LAYOUT / f"{Path(file).name}.txt").read_text(encoding="utf-8"))
+        text = Template((layout / f"{Path(file).name}.txt").read_text(encoding="utf-8"))
         path.write_text(text.substitute(name=name, module=module, title=title, kind=kind), encoding="utf-8")
     (written[1].parent / "__init__.py").write_text("", encoding="utf-8")
     return [*written, written[1].parent / "__init__.py"]

@@ -183,12 +183,9 @@ def import_run(file: Annotated[Path, Argument(help="A run that was exported as J
         print(house.files.take_in(options.read_bytes(file)))
 
 
-Member = Annotated[str | None, Option(help="A member's id, e.g. juror-05.")]
-
-
 def audit(
     run: Annotated[str, Argument(help="The run.")],
-    member: Member = None,
+    member: Annotated[str | None, Option(help="A member's id, e.g. juror-05.")] = None,
     seeds: Annotated[int, Option(help=f"How often each of the four questions is asked, 1 to {MOST_SEEDS}.")] = SEEDS,
     voices: Annotated[bool, Option(help="Also ask without each peer who was heard: which voice was it?")] = False,
     estimate: Annotated[bool, Option(help="Ask nothing; say how many calls the audit would take.")] = False,

@@ -24,6 +24,7 @@ from courtroom.upkeep.backup import restore as put_back
 from courtroom.upkeep.doctor import examine
 from courtroom.upkeep.health import CheckResult, app_health, store_health
 
+SIGNS = {"fine": "ok", "mended": "mended", "wrong": "WRONG"}
 people_app = typer.Typer(help="People who have signed in, and what they may do.", invoke_without_command=True)
 
 
@@ -66,9 +67,6 @@ def _one(house: Courthouse, who: str) -> str:
     if len(found) != 1:
         raise CourtroomError(f"{len(found)} people have signed in as {who}. Name one by the id: `courtroom people`.")
     return found[0]
-
-
-SIGNS = {"fine": "ok", "mended": "mended", "wrong": "WRONG"}
 
 
 def doctor(

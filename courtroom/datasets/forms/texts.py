@@ -34,6 +34,7 @@ from courtroom.errors import CaseError
 from courtroom.text.languages import language_of
 from courtroom.text.table import column_name
 
+QUESTION = "Which of the options is right?"
 NO_CATEGORY = "no category"
 """Of a row whose cell is blank, in a table with such a column beside the label."""
 
@@ -119,9 +120,6 @@ PAIRS = Form(
 DOCUMENTS = Form(
     *("documents", "Documents", _is_document, _document), may_hold_labels=_may_hold_labels, reads=_OF_A_DOCUMENT
 )
-
-
-QUESTION = "Which of the options is right?"
 
 
 def _casehold(record: dict[str, Any], context: Context) -> Iterator[IncomingRow]:
