@@ -36,6 +36,8 @@ BROKEN = (
     *(EOFError, OSError, RuntimeError, NotImplementedError, ValueError, struct.error),
 )
 """What reading a damaged, locked or strangely packed member raises."""
+Beside = Callable[[str], bytes | None]
+"""A file by its path from a folder, such as a medium by its path in the case; None where there is none."""
 
 
 class UnpacksTooMuch(CourtroomError):
@@ -201,10 +203,6 @@ def _spellings(name: str, utf8: bool) -> Iterator[str]:
         for encoding in NAME_ENCODINGS:
             with suppress(UnicodeDecodeError):
                 yield written.decode(encoding)
-
-
-Beside = Callable[[str], bytes | None]
-"""A file by its path from a folder, such as a medium by its path in the case; None where there is none."""
 
 
 def read_within(top: Path, folder: Path, name: str) -> bytes | None:

@@ -22,9 +22,14 @@ from courtroom.media.store import MediaStore, check_medium
 LONGEST_NAME = 80
 """Characters of a field's name that are shown: a stranger's file may have one of megabytes."""
 MAX_LISTED_NAMES = 12
+Severity = Literal["error", "warning"]
 _SAID: dict[str, Any] = tomllib.loads((Path(__file__).parent / "checks.toml").read_text(encoding="utf-8"))
 SENTENCES: Mapping[str, str] = {kind: one["text"] for one in _SAID["sentences"] for kind in one["mark"]}
 FORMS: Mapping[str, str] = _SAID["forms"]
+_PATTERNS = tomllib.loads((Path(__file__).parent / "mentions.toml").read_text(encoding="utf-8"))
+MENTIONS = {name: re.compile(pattern, re.IGNORECASE) for name, pattern in _PATTERNS.items()}
+ASCII_TAIL = re.compile(r"[!-~]+$")
+"""Chinese runs into a file's name without a space."""
 
 
 def explain(error: ValidationError, data: Any = None) -> list[str]:
@@ -55,15 +60,6 @@ def _sentence(item: Any) -> str:
     if sentence := SENTENCES.get(item["type"]):
         return sentence.format(**item.get("ctx", {}))
     return f"{str(item['msg']).removeprefix('Value error, ').rstrip('.')}. Correct the value."
-
-
-_PATTERNS = tomllib.loads((Path(__file__).parent / "mentions.toml").read_text(encoding="utf-8"))
-MENTIONS = {name: re.compile(pattern, re.IGNORECASE) for name, pattern in _PATTERNS.items()}
-ASCII_TAIL = re.compile(r"[!-~]+$")
-"""Chinese runs into a file's name without a space."""
-
-
-Severity = Literal["error", "warning"]
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,12 @@ from courtroom.text.words import sentences
 
 Asked = Literal["judgment", "case_analysis", "crime_amount"]
 LETTERS = ("A", "B", "C", "D")
+Matter = Literal["criminal", "civil"]
+SIDES: dict[Matter, dict[str, str]] = {
+    "criminal": {"guilty": N_("Guilty"), "not-guilty": N_("Not guilty")},
+    "civil": {"plaintiff": N_("Plaintiff"), "defendant": N_("Defendant")},
+}
+"""What can be voted for, name to title. The first of a pair is the side that has to prove its case."""
 
 
 class Given(Strict):
@@ -209,14 +215,6 @@ class DraftBatch(Case):
     def blind(self) -> Self:
         drafts = tuple(draft.model_copy(update={"case": draft.case.blind()}) for draft in self.drafts)
         return self.model_copy(update={"drafts": drafts})
-
-
-Matter = Literal["criminal", "civil"]
-SIDES: dict[Matter, dict[str, str]] = {
-    "criminal": {"guilty": N_("Guilty"), "not-guilty": N_("Not guilty")},
-    "civil": {"plaintiff": N_("Plaintiff"), "defendant": N_("Defendant")},
-}
-"""What can be voted for, name to title. The first of a pair is the side that has to prove its case."""
 
 
 class Exhibit(Strict):

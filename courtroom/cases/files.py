@@ -38,6 +38,8 @@ CASE_NAMES = ("case.json", "cases.json", "cases.jsonl")
 MAX_LISTED_KEYS = 12
 MOST_SHOWN, MOST_LEFT_OUT = 5, 100
 """Of things that do not fit, and of rows that were left out, so many are told."""
+Names = Mapping[str, str] | None
+"""What labels that are numbers mean."""
 
 
 @dataclass(frozen=True)
@@ -56,10 +58,6 @@ def packed(case: Case, beside: Beside, remarks: tuple[str, ...] = ()) -> Package
     """A case with those of its media that are there."""
     found = {medium.file: beside(medium.file) for medium in case.media()}
     return Package(case, {name: data for name, data in found.items() if data is not None}, remarks)
-
-
-Names = Mapping[str, str] | None
-"""What labels that are numbers mean."""
 
 
 def read_upload(name: str, source: bytes | Path, labels: Names = None, encoding: str = "") -> list[Package]:

@@ -29,6 +29,17 @@ CUT_MARK = " […]"
 """Stands where a text was cut, so that whoever reads it knows."""
 VERSION_MARK = "@"
 """Between the name of a dataset and its version."""
+INCOMPLETE = N_("not all that is decided is known of them")
+REPEATED, CONTRADICTORY = N_("they repeat an earlier one"), N_("their text has several outcomes")
+FOREIGN = N_("the other dataset lacks one of their labels")
+AMENDED = N_("an amendment changed one of their articles")
+FREQUENT, RARE = N_("later rows are enough of their label"), N_("too few rows have their label")
+POOL = "dataset-"
+"""What the names of pools of examples begin with that are datasets."""
+EXAMPLES = ("examples", "train")
+"""Splits whose texts are the examples for all others; of a dataset without such a split, each text has all others."""
+USUAL = {"train": 0, "validation": 1, "test": 2}
+MAX_SPLIT_CHARACTERS = 14
 
 
 class Preparation(Strict):
@@ -112,13 +123,6 @@ def amended() -> dict[str, frozenset[int]]:
     return {name: frozenset(numbers) for name, numbers in tomllib.loads(AMENDMENTS.read_text("utf-8")).items()}
 
 
-INCOMPLETE = N_("not all that is decided is known of them")
-REPEATED, CONTRADICTORY = N_("they repeat an earlier one"), N_("their text has several outcomes")
-FOREIGN = N_("the other dataset lacks one of their labels")
-AMENDED = N_("an amendment changed one of their articles")
-FREQUENT, RARE = N_("later rows are enough of their label"), N_("too few rows have their label")
-
-
 def left_out(lines: Sequence[Line], wanted: Preparation, allowed: Set[Hashable]) -> dict[str, list[Line]]:
     """Return the rows that a preparation leaves out, by why; `allowed`: the labels of the other dataset."""
     changed = frozenset[int]().union(*(amended()[name] for name in wanted.unchanged_by))
@@ -188,14 +192,6 @@ def _rare(lines: Sequence[Line], least: int) -> Iterator[Line]:
         counts.subtract(label for line in gone for label in line.labels.counted)
         out = {line.seq for line in gone}
         left = [line for line in left if line.seq not in out]
-
-
-POOL = "dataset-"
-"""What the names of pools of examples begin with that are datasets."""
-EXAMPLES = ("examples", "train")
-"""Splits whose texts are the examples for all others; of a dataset without such a split, each text has all others."""
-USUAL = {"train": 0, "validation": 1, "test": 2}
-MAX_SPLIT_CHARACTERS = 14
 
 
 def splits_of(database: Database, dataset: int) -> dict[str, int]:

@@ -29,6 +29,21 @@ from courtroom.errors import CaseError, CourtroomError
 CARD = "README.md"
 ABOVE = 2
 """Folders above the given one in which a description is looked for: a configuration often has one of its own."""
+TABLES = (".jsonl", ".json", ".csv", ".tsv", ".ndjson", ".parquet", ".arrow")
+COLUMNAR = (".parquet", ".arrow")
+TEXTS = (".txt", ".md")
+RELEVANCE = (".trec", ".qrels")
+MOST_MEMBERS, MOST_UNPACKED = 500_000, 200 * 2**30
+ABOUT = re.compile(
+    r"(readme|license|licence|citation|contributing|requirements|dataset_infos?|dataset_dict|state|metadata)(\.\w+)?",
+    re.IGNORECASE,
+)
+"""Names of files that are about a dataset and no part of it."""
+_SHARD = re.compile(r"-\d{5}-of-\d{5}$")
+_SPLIT = re.compile(
+    r"(?:^|[._\- ])(train|training|dev|valid|validation|val|test|testing)(?=$|[._\- \d])", re.IGNORECASE
+)
+SPLITS = {"training": "train", "dev": "validation", "valid": "validation", "val": "validation", "testing": "test"}
 
 
 @dataclass
@@ -127,23 +142,6 @@ def _class_names(feature: Any) -> tuple[str, ...]:
     if isinstance(names, dict):
         return tuple(str(names[key]) for key in sorted(names, key=lambda key: int(key)))
     return ()
-
-
-TABLES = (".jsonl", ".json", ".csv", ".tsv", ".ndjson", ".parquet", ".arrow")
-COLUMNAR = (".parquet", ".arrow")
-TEXTS = (".txt", ".md")
-RELEVANCE = (".trec", ".qrels")
-MOST_MEMBERS, MOST_UNPACKED = 500_000, 200 * 2**30
-ABOUT = re.compile(
-    r"(readme|license|licence|citation|contributing|requirements|dataset_infos?|dataset_dict|state|metadata)(\.\w+)?",
-    re.IGNORECASE,
-)
-"""Names of files that are about a dataset and no part of it."""
-_SHARD = re.compile(r"-\d{5}-of-\d{5}$")
-_SPLIT = re.compile(
-    r"(?:^|[._\- ])(train|training|dev|valid|validation|val|test|testing)(?=$|[._\- \d])", re.IGNORECASE
-)
-SPLITS = {"training": "train", "dev": "validation", "valid": "validation", "val": "validation", "testing": "test"}
 
 
 @dataclass(frozen=True)

@@ -26,6 +26,15 @@ EACH = 20
 """Up to this, each whole number is a class of its own."""
 MARGINS = ("near tie", "clear", "large")
 ALL = "all"
+SHINGLE = 5
+"""Characters that are compared at once; so a text needs no words to be distinguished, Chinese or English."""
+ALIKE = 0.8
+"""From this share of common shingles, two texts are near-duplicates (Lee et al. 2022, section 4.2)."""
+MAX_COMPARED_ROWS, MAX_COMPARED_CHARACTERS = 5_000, 5_000
+PERMUTATIONS = 128
+MAX_SHOWN = 50
+MAX_KEPT_PLACES = 5
+IMPORT_COMPARED_CHARACTERS = 2_000_000
 
 
 class Spread(Strict):
@@ -139,17 +148,6 @@ def _spread(values: Sequence[float]) -> Spread:
         most=max(values),
         total=sum(values),
     )
-
-
-SHINGLE = 5
-"""Characters that are compared at once; so a text needs no words to be distinguished, Chinese or English."""
-ALIKE = 0.8
-"""From this share of common shingles, two texts are near-duplicates (Lee et al. 2022, section 4.2)."""
-MAX_COMPARED_ROWS, MAX_COMPARED_CHARACTERS = 5_000, 5_000
-PERMUTATIONS = 128
-MAX_SHOWN = 50
-MAX_KEPT_PLACES = 5
-IMPORT_COMPARED_CHARACTERS = 2_000_000
 
 
 class Near(Strict):

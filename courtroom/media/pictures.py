@@ -1,5 +1,5 @@
-"""Pictures through Pillow: what a file is, by its content, and opening it without trust; and what models and pages are shown
-of a picture, as JPEG: one copy, parts of a long one, or frames of an animation."""
+"""Pictures through Pillow: what a file is, by its content, and opening it without trust; and what models and pages are
+shown of one, as JPEG: one copy, parts of a long one, or frames of an animation."""
 
 import io
 import struct
@@ -19,6 +19,49 @@ from courtroom.media.medium import MediumKind
 MAX_IMAGE_BYTES = 25 * 2**20
 MAX_PIXELS = 50_000_000
 """A picture that claims more pixels than this is refused before it is decoded."""
+OTHER_FORMS = {"HEIC": "HEIF", "AVIF": "AVIF", "TIFF": "TIFF", "BMP": "BMP"}
+"""Pictures of phones, scanners and older programs, by what Pillow calls them; they are turned into PNG."""
+MAX_PAGES = 100
+"""Of a TIFF."""
+ENDINGS: dict[str, tuple[str, ...]] = {
+    "PNG": (".png",),
+    "JPEG": (".jpg", ".jpeg"),
+    "WebP": (".webp",),
+    "GIF": (".gif",),
+    "MP4": (".mp4", ".m4v", ".mov"),
+    "WebM": (".webm", ".mkv"),
+    "AVI": (".avi",),
+}
+"""Each type that can be used; the first ending is the one under which such a file is kept."""
+
+WORDS: dict[MediumKind, str] = {"image": "picture", "video": "video"}
+
+_PICTURES = (("PNG", b"\x89PNG\r\n\x1a\n"), ("JPEG", b"\xff\xd8\xff"), ("GIF", b"GIF87a"), ("GIF", b"GIF89a"))
+_RIFF: dict[bytes, tuple[MediumKind, str]] = {b"WEBP": ("image", "WebP"), b"AVI ": ("video", "AVI")}
+_STILL_BRANDS = (b"heic", b"heix", b"hevc", b"mif1", b"msf1", b"avif", b"avis")
+"""Phones' pictures share MP4's outer form."""
+_QUICKTIME = (b"moov", b"mdat", b"wide", b"free", b"skip")
+MAX_SIDE_PX = 1024
+"""Of a picture that is sent."""
+LONG = 2
+"""A picture that is so many times as long as wide, and longer than as many times `MAX_SIDE_PX`, is cut into parts."""
+OVERLAP_PX = 64
+"""Two parts of a long picture share so much, so that no line of text is cut in both."""
+MAX_VIEWS = 30
+"""Of one picture."""
+MAX_ANIMATION_PIXELS = 1_000_000_000
+"""Of all frames of an animation: what can be decoded in seconds."""
+SMALLEST_SHARE = 1 / 3
+"""A picture that is sent at less than this share of its size gets a remark."""
+VISIBLE = 64
+"""Of 255: what is less opaque is taken for see-through."""
+LEAST_CONTRAST = 48
+"""Of 255: a tone this near to the ground can't be told from it."""
+MAX_LOST = 0.01
+"""Share of a picture's visible points that may be lost on white; where more are, another ground is taken."""
+GROUNDS = {"white": 255, "black": 0, "grey": 128}
+ONE_TONE = 24
+"""Of 255: tones that differ by less look like one, as those of a scan that uses few of its 65,536."""
 
 # Pillow only warns of a picture somewhat too large; whatever its own limit, ours is the one that counts.
 warnings.simplefilter("error", Image.DecompressionBombWarning)
@@ -61,12 +104,6 @@ def upright(data: bytes, name: str) -> Image.Image:
         return ImageOps.exif_transpose(image)
 
 
-OTHER_FORMS = {"HEIC": "HEIF", "AVIF": "AVIF", "TIFF": "TIFF", "BMP": "BMP"}
-"""Pictures of phones, scanners and older programs, by what Pillow calls them; they are turned into PNG."""
-MAX_PAGES = 100
-"""Of a TIFF."""
-
-
 def as_png(image: Image.Image) -> bytes:
     out = io.BytesIO()
     image.save(out, "PNG")
@@ -106,26 +143,6 @@ def decoding(name: str) -> Iterator[None]:
         raise MediaError(f"{name} is cut off or damaged. Export the picture again.") from error
 
 
-ENDINGS: dict[str, tuple[str, ...]] = {
-    "PNG": (".png",),
-    "JPEG": (".jpg", ".jpeg"),
-    "WebP": (".webp",),
-    "GIF": (".gif",),
-    "MP4": (".mp4", ".m4v", ".mov"),
-    "WebM": (".webm", ".mkv"),
-    "AVI": (".avi",),
-}
-"""Each type that can be used; the first ending is the one under which such a file is kept."""
-
-WORDS: dict[MediumKind, str] = {"image": "picture", "video": "video"}
-
-_PICTURES = (("PNG", b"\x89PNG\r\n\x1a\n"), ("JPEG", b"\xff\xd8\xff"), ("GIF", b"GIF87a"), ("GIF", b"GIF89a"))
-_RIFF: dict[bytes, tuple[MediumKind, str]] = {b"WEBP": ("image", "WebP"), b"AVI ": ("video", "AVI")}
-_STILL_BRANDS = (b"heic", b"heix", b"hevc", b"mif1", b"msf1", b"avif", b"avis")
-"""Phones' pictures share MP4's outer form."""
-_QUICKTIME = (b"moov", b"mdat", b"wide", b"free", b"skip")
-
-
 def sniff(head: bytes) -> tuple[MediumKind, str] | None:
     """Kind and type of a file by its first 16 bytes; None for what is neither picture nor video."""
     for name, start in _PICTURES:
@@ -158,29 +175,6 @@ def as_listed(kind: MediumKind, head: bytes, name: str) -> tuple[str, ...]:
     if not ending or ending in ENDINGS[type_]:
         return ()
     return (f"{name} is really a {type_} {WORDS[kind]}, and is read as one.",)
-
-
-MAX_SIDE_PX = 1024
-"""Of a picture that is sent."""
-LONG = 2
-"""A picture that is so many times as long as wide, and longer than as many times `MAX_SIDE_PX`, is cut into parts."""
-OVERLAP_PX = 64
-"""Two parts of a long picture share so much, so that no line of text is cut in both."""
-MAX_VIEWS = 30
-"""Of one picture."""
-MAX_ANIMATION_PIXELS = 1_000_000_000
-"""Of all frames of an animation: what can be decoded in seconds."""
-SMALLEST_SHARE = 1 / 3
-"""A picture that is sent at less than this share of its size gets a remark."""
-VISIBLE = 64
-"""Of 255: what is less opaque is taken for see-through."""
-LEAST_CONTRAST = 48
-"""Of 255: a tone this near to the ground can't be told from it."""
-MAX_LOST = 0.01
-"""Share of a picture's visible points that may be lost on white; where more are, another ground is taken."""
-GROUNDS = {"white": 255, "black": 0, "grey": 128}
-ONE_TONE = 24
-"""Of 255: tones that differ by less look like one, as those of a scan that uses few of its 65,536."""
 
 
 @dataclass(frozen=True)

@@ -19,6 +19,11 @@ from courtroom.media.videos import Frame, inspect_video, sample_frames
 from courtroom.settings import Settings
 from courtroom.store.writer import plainly
 
+IDLE_S = 24 * 3600.0
+"""Seconds after which no upload that has brought in a file is still under way."""
+_PICTURE, _VIDEO = threading.Lock(), threading.Lock()
+"""All members of a panel ask for the same media at once; one of them decodes, the others wait for what it has found."""
+
 
 class ObjectStorage:
     """Files in one place of an object storage, such as `s3://bucket/folder`. Keys and addresses are those that its
@@ -80,12 +85,6 @@ class ObjectStorage:
                 f"The storage of pictures and videos at {self.url} does not answer ({type(error).__name__}). "
                 "Check the server and the key to it, then try again."
             ) from error
-
-
-IDLE_S = 24 * 3600.0
-"""Seconds after which no upload that has brought in a file is still under way."""
-_PICTURE, _VIDEO = threading.Lock(), threading.Lock()
-"""All members of a panel ask for the same media at once; one of them decodes, the others wait for what it has found."""
 
 
 class MediaStore:

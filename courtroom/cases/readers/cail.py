@@ -37,6 +37,21 @@ FLAGS = {"true": True, "false": False, "1": True, "0": False, "none": False}
 # A comma parts two articles only where the next one follows at once: `Article 264, paragraph 1` is one.
 _BETWEEN_ARTICLES = re.compile(r"[;；、]|[,，](?=\s*(?:第|刑法|[Aa]rt|\d))")
 _BETWEEN_NAMES = re.compile(r"[;；,，、]")
+_GIVEN_CHARGE = re.compile(r"\s*罪名[:：](?P<charges>[^\n。]*)[。.]?\s*$")
+_GIVEN_ARTICLE = re.compile(
+    r"[。\s]*法条[:：](?P<articles>[^。\n]*)(?:。?\s*法条内容[:：](?P<text>.*))?[。.]?\s*$", re.DOTALL
+)
+_SIGN, _END = r"\s*[:：、.．]", r"[;；。\s]*(?<![A-Za-z])"
+# The question before takes all it can: it may itself list parties as A、B、C.
+_OPTIONS = re.compile(
+    rf"(.*)(?<![A-Za-z])A{_SIGN}(.*?){_END}B{_SIGN}(.*?){_END}C{_SIGN}(.*?){_END}D{_SIGN}(.*)", re.DOTALL
+)
+_TERM = re.compile(
+    r"(?P<life>无期(?:徒刑)?)|(?P<death>死刑(?:[，,]?缓期.*)?)"
+    r"|(?:有期徒刑|拘役)?(?=\d)(?:(?P<years>\d+)年)?(?:(?P<months>\d+)(?:个?月)?)?"
+)
+_YUAN = re.compile(r"(?:人民币)?\s*(\d+(?:\.\d+)?)\s*(万|亿)?\s*元?")
+_TIMES = {"": 1, "万": 10_000, "亿": 100_000_000}
 
 
 def looks_like(row: dict[str, Any]) -> bool:
@@ -173,23 +188,6 @@ def _whole(value: Any) -> int | None:
             number = float(value)
             return int(number) if number.is_integer() else None
     return None
-
-
-_GIVEN_CHARGE = re.compile(r"\s*罪名[:：](?P<charges>[^\n。]*)[。.]?\s*$")
-_GIVEN_ARTICLE = re.compile(
-    r"[。\s]*法条[:：](?P<articles>[^。\n]*)(?:。?\s*法条内容[:：](?P<text>.*))?[。.]?\s*$", re.DOTALL
-)
-_SIGN, _END = r"\s*[:：、.．]", r"[;；。\s]*(?<![A-Za-z])"
-# The question before takes all it can: it may itself list parties as A、B、C.
-_OPTIONS = re.compile(
-    rf"(.*)(?<![A-Za-z])A{_SIGN}(.*?){_END}B{_SIGN}(.*?){_END}C{_SIGN}(.*?){_END}D{_SIGN}(.*)", re.DOTALL
-)
-_TERM = re.compile(
-    r"(?P<life>无期(?:徒刑)?)|(?P<death>死刑(?:[，,]?缓期.*)?)"
-    r"|(?:有期徒刑|拘役)?(?=\d)(?:(?P<years>\d+)年)?(?:(?P<months>\d+)(?:个?月)?)?"
-)
-_YUAN = re.compile(r"(?:人民币)?\s*(\d+(?:\.\d+)?)\s*(万|亿)?\s*元?")
-_TIMES = {"": 1, "万": 10_000, "亿": 100_000_000}
 
 
 def looks_like_lawbench(row: dict[str, Any]) -> bool:

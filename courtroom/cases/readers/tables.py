@@ -42,6 +42,13 @@ MAX_TEXT = 50_000
 """Characters of a text."""
 MOST_COMPARED = 2_000
 """Of the first rows, so many say what a file holds."""
+LETTERS = {"e": "entailment", "n": "neutral", "c": "contradiction"}
+TRUTHS = {"true": "yes", "false": "no"}
+EMPTY = "The table of labelled texts is empty. Give a text and a label on each line."
+UNREADABLE = (
+    "The table of labelled texts can't be read: it needs a column “label” and a column “text” (or a pair such as "
+    "“premise” and “hypothesis”), or on each line a text, a semicolon and its label."
+)
 
 
 class NumberedLabels(CaseError):
@@ -71,15 +78,6 @@ def names_from(text: str) -> dict[str, str]:
     if len({name.casefold() for name in names.values()}) != len(names):
         raise CaseError("Two numbers have one name. Give each a name of its own.")
     return names
-
-
-LETTERS = {"e": "entailment", "n": "neutral", "c": "contradiction"}
-TRUTHS = {"true": "yes", "false": "no"}
-EMPTY = "The table of labelled texts is empty. Give a text and a label on each line."
-UNREADABLE = (
-    "The table of labelled texts can't be read: it needs a column “label” and a column “text” (or a pair such as "
-    "“premise” and “hypothesis”), or on each line a text, a semicolon and its label."
-)
 
 
 @dataclass(frozen=True)

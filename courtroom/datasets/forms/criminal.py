@@ -52,6 +52,17 @@ _MONTHS = re.compile(
     rf"(?:有期徒刑|拘役|管制)\s*(?:(?P<years>{_NUMERAL})年)?(?:零|又)?(?:(?P<half>半)|(?P<months>{_NUMERAL})个?月)?"
 )
 _NONE = re.compile(r"免[予于]?刑事处罚|罚金|无罪")
+_TASK = re.compile(r"\d-\d+")
+_MARKS = re.compile(r"^[\[<【]+|[\]>】]+$")
+KIND, STORY, FOUND = "类别", "基本案情", "一审法院认定事实"
+FIELDS = ("原告诉请判令（公诉机关指控）", STORY, FOUND, "上诉请求", "本院二审查明事实")
+"""What a judge is given, in this order. On appeal, that is nothing of how the first court has judged."""
+_ORIGINAL = re.compile(r"[（(]原审[^（）()]*[）)]")
+_CRIMINAL_LAW = re.compile(r"《(?:中华人民共和国)?刑法》\s*(第[^，,；;《]*)")
+_CONVICTED = re.compile(r"犯(?=[^，,。；;]*罪)([^，,。；;]*?罪(?:[、和][^，,。；;]*?罪)*)(?=[，,。；;]|$|判|的|一案)")
+_NOTHING = ("", "无", None)
+QUERIES, CANDIDATES = "queries", "candidates"
+_LABELS = re.compile(r"(golden_labels|label(_top\d+)?(_dict)?)\.json")
 
 
 def term_in_words(text: str) -> dict[str, Any] | None:
@@ -78,10 +89,6 @@ def term_in_words(text: str) -> dict[str, Any] | None:
     if months > LONGEST:
         raise CaseError(f"“{line[:40]}” is {months} months, longer than the law allows ({LONGEST}).")
     return {"death_penalty": first == "death", "life_imprisonment": first == "life", "imprisonment": months}
-
-
-_TASK = re.compile(r"\d-\d+")
-_MARKS = re.compile(r"^[\[<【]+|[\]>】]+$")
 
 
 def _cail(record: dict[str, Any], context: Context) -> Iterator[IncomingRow]:
@@ -160,15 +167,6 @@ MULTILJP = Form(
 MUD = Form("mud", "MUD", _is_mud, _mud)
 
 
-KIND, STORY, FOUND = "类别", "基本案情", "一审法院认定事实"
-FIELDS = ("原告诉请判令（公诉机关指控）", STORY, FOUND, "上诉请求", "本院二审查明事实")
-"""What a judge is given, in this order. On appeal, that is nothing of how the first court has judged."""
-_ORIGINAL = re.compile(r"[（(]原审[^（）()]*[）)]")
-_CRIMINAL_LAW = re.compile(r"《(?:中华人民共和国)?刑法》\s*(第[^，,；;《]*)")
-_CONVICTED = re.compile(r"犯(?=[^，,。；;]*罪)([^，,。；;]*?罪(?:[、和][^，,。；;]*?罪)*)(?=[，,。；;]|$|判|的|一案)")
-_NOTHING = ("", "无", None)
-
-
 def _simucourt(record: dict[str, Any], context: Context) -> Iterator[IncomingRow]:
     kind = str(record[KIND]).strip()
     if not kind.startswith("刑事"):
@@ -241,10 +239,6 @@ SIMUCOURT = Form(
     _simucourt,
 )
 SIMCOURT = Form("simcourt", "SimCourt", having("prosecution_statement", "charge"), _simcourt)
-
-
-QUERIES, CANDIDATES = "queries", "candidates"
-_LABELS = re.compile(r"(golden_labels|label(_top\d+)?(_dict)?)\.json")
 
 
 def is_relevance(part: SourceFile) -> bool:
