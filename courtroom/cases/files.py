@@ -1,4 +1,4 @@
-"""Cases as files: `.json`, `.jsonl`, `.zip` with media, in and out; documents and labelled tasks from texts and tables."""
+"""Cases as files: `.json`, `.jsonl`, `.zip` with media, in and out; documents and tasks from texts and tables."""
 
 import io
 import re

@@ -12,7 +12,7 @@ from email.message import MIMEPart
 from pathlib import PurePath, PurePosixPath
 from typing import Any
 
-from courtroom.cases.archives import Archive
+from courtroom.cases.archives import Archive, refusing
 from courtroom.cases.labelled import LONGEST
 from courtroom.errors import CaseError
 from courtroom.language import N_
@@ -40,7 +40,7 @@ def read(name: str, data: bytes) -> Found:
     """Read a file of an office program, by its ending. Raises `CaseError`: it is damaged or locked, unpacks to too
     much, or declares entities."""
     ending = PurePath(name).suffix.lower()
-    try:
+    with refusing(UNREADABLE.format(name=name)):
         if ending not in PACKED:
             return READERS[ending](name, data)
         if data.startswith(b"\xd0\xcf\x11\xe0"):
@@ -50,10 +50,6 @@ def read(name: str, data: bytes) -> Found:
         with closing(Archive(name, data, members=MAX_MEMBERS, unpacked=MAX_UNPACKED)) as archive:
             _check(archive)
             return PACKED[ending](archive, data)
-    except CaseError:
-        raise
-    except Exception as error:  # noqa: BLE001  whatever a damaged file makes a library raise
-        raise CaseError(UNREADABLE.format(name=name)) from error
 
 
 def _check(archive: Archive) -> None:
@@ -184,7 +180,7 @@ def html(name: str, source: str) -> Found:
 
 def read_letter(name: str, data: bytes) -> tuple[str, list[tuple[str, bytes]], list[str]]:
     """Return the text of a mail with its head, its attachments by name, and remarks. Raises `CaseError`: it is no mail."""
-    try:
+    with refusing(f"{name} can't be read as mail. Save it again from the mail program, or paste it."):
         letter = email.message_from_bytes(data, policy=email.policy.default)
         head = [f"{field}: {letter[field]}" for field in ("From", "To", "Cc", "Date", "Subject") if letter[field]]
         if not head:
@@ -195,10 +191,6 @@ def read_letter(name: str, data: bytes) -> tuple[str, list[tuple[str, bytes]], l
             text = body.get_content()
             found = html(name, text) if body.get_content_type() == "text/html" else Found([("", text)])
         attached = [*_attached(letter, body)]
-    except CaseError:
-        raise
-    except Exception as error:  # noqa: BLE001  whatever a damaged mail makes the library raise
-        raise CaseError(f"{name} can't be read as mail. Save it again from the mail program, or paste it.") from error
     return "\n".join((*head, "", found.texts[0][1].strip())), attached, found.remarks
 
 
