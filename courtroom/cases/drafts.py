@@ -98,10 +98,7 @@ class Draft(Strict):
     id: str
     owner: str = ""
     kind: str = "dispute"
-    values: dict[str, Any] = Field(
-        default_factory=lambda: {"language": "en"},
-        description="By the names of fields, those within another after a dot.",
-    )
+    values: dict[str, Any] = Field(default={}, description="By the names of fields, those within another after a dot.")
     pieces: tuple[DraftPiece, ...] = ()
     questions: tuple[str, ...] = Field(default=(), description="What a model wants to know.")
     refused: tuple[str, ...] = Field(default=(), description="What of a model's draft was not taken over, and why.")

@@ -60,19 +60,18 @@ class DatasetDraft:
         `CourtroomError`: there is no row in it."""
         with self.database.transaction() as db:
             shared = frame.model_dump_json() if frame else ""
-            version = version_of(db, self.number, self.number, kind, shared)
-            (name, count) = db.execute(
-                "SELECT name, (SELECT count(*) FROM dataset_rows WHERE content = ?) FROM datasets WHERE id = ?",
-                (self.number, self.number),
-            ).fetchone()
+            name, content = db.execute("SELECT name, content FROM datasets WHERE id = ?", (self.number,)).fetchone()
+            (count,) = db.execute("SELECT count(*) FROM dataset_rows WHERE content = ?", (content,)).fetchone()
             if not count:
                 raise CourtroomError(f"“{name}” would have no row. Check the file.")
+            version = version_of(db, self.number, content, kind, shared)
             same = db.execute(
                 "SELECT id, content FROM datasets WHERE name = ? AND version = ?", (name, version)
             ).fetchone()
-            if same:  # what could not be taken in this time is what counts now
-                db.execute("DELETE FROM dataset_problems WHERE dataset = ?", (same[1],))
-                db.execute("UPDATE dataset_problems SET dataset = ? WHERE dataset = ?", (same[1], self.number))
+            if same:
+                if content == self.number:  # what could not be taken in this time is what counts now
+                    db.execute("DELETE FROM dataset_problems WHERE dataset = ?", (same[1],))
+                    db.execute("UPDATE dataset_problems SET dataset = ? WHERE dataset = ?", (same[1], content))
                 forget(db, self.number)
                 # It is the newest again.
                 newest = (json.dumps(self.state), time.time(), same[0])

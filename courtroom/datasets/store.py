@@ -14,7 +14,7 @@ from courtroom.access import Access, Resource, needs
 from courtroom.cases.case import Case
 from courtroom.cases.labelled import Example, LabelledTask
 from courtroom.datasets import selection
-from courtroom.datasets.draft import CHUNK_ROWS, DatasetDraft, forget, version_of
+from courtroom.datasets.draft import CHUNK_ROWS, DatasetDraft, forget
 from courtroom.datasets.row import DatasetInfo, ImportCounts, PendingDataset, Problem, Row, SharedFields, parsed
 from courtroom.datasets.selection import EVERY, POOL, VERSION_MARK, Labels, Line, Preparation, Selection, labels_in
 from courtroom.errors import CourtroomError
@@ -197,14 +197,9 @@ class Datasets:
                 "INSERT INTO dataset_splits VALUES (?, ?, ?)",
                 ((made, unit.seq, split) for unit, split in zip(units, chosen, strict=True)),
             )
-            new = version_of(db, made, dataset["content"], dataset["kind"], dataset["frame"])
-            same = db.execute("SELECT id FROM datasets WHERE name = ? AND version = ?", (name, new)).fetchone()
-            if same:
-                forget(db, made)
-                db.execute("UPDATE datasets SET made = ? WHERE id = ?", (time.time(), same[0]))
-            else:
-                db.execute("UPDATE datasets SET version = ? WHERE id = ?", (new, made))
-        return self.info(name, new)
+            draft = DatasetDraft(self.database, made, json.loads(dataset["state"]))
+            frame = SharedFields.model_validate_json(dataset["frame"]) if dataset["frame"] else None
+            return self.finished(draft, dataset["kind"], frame)
 
     @needs(Access.RUN)
     def without(self, name: str, version: str | None, ids: Collection[str]) -> DatasetInfo:
