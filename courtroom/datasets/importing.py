@@ -136,12 +136,7 @@ class Import:
     """
 
     def __init__(
-        self,
-        datasets: Datasets,
-        media: MediaStore,
-        order: Order,
-        progress: Progress = lambda taken, refused, share: None,
-        stopped: Callable[[], bool] = lambda: False,
+        self, datasets: Datasets, media: MediaStore, order: Order, progress: Progress, stopped: Callable[[], bool]
     ) -> None:
         self._datasets, self._media, self._order = datasets, media, order
         self._progress, self._stopped = progress, stopped
@@ -459,7 +454,7 @@ class DatasetImports:
     @needs(Access.RUN)
     def run(self, order: Order, progress: Progress = lambda taken, refused, share: None) -> Imported:
         """Import to the end, in the caller's own thread; see `Import`."""
-        return Import(self._datasets, self._media, order, progress).run()
+        return Import(self._datasets, self._media, order, progress, lambda: False).run()
 
     @needs(Access.RUN)
     def begin(self, order: Order) -> ImportProgress:
