@@ -99,8 +99,8 @@ class Archive:
     """A ZIP file whose list of members has been found harmless.
 
     Args:
-        members: how many files it may hold.
-        unpacked: how many bytes it may unpack to.
+        files: how many it may hold.
+        room: how many bytes it may unpack to.
         ratio: how many times its packed size a member may unpack to.
 
     Raises:
@@ -108,14 +108,9 @@ class Archive:
     """
 
     def __init__(
-        self,
-        name: str,
-        data: bytes | Path,
-        members: int = MAX_MEMBERS,
-        unpacked: int = MAX_UNPACKED,
-        ratio: int = MAX_RATIO,
+        self, name: str, data: bytes | Path, files: int = MAX_MEMBERS, room: int = MAX_UNPACKED, ratio: int = MAX_RATIO
     ) -> None:
-        self.name, self._ratio, self._most, self._largest = name, ratio, members, unpacked
+        self.name, self._ratio, self._most, self._largest = name, ratio, files, room
         with refusing(f"{name} is no ZIP file, or it is cut off. Pack it again."):
             self._zip = zipfile.ZipFile(io.BytesIO(data) if isinstance(data, bytes) else data)
         self._members: dict[str, zipfile.ZipInfo] = {}

@@ -170,7 +170,7 @@ class Import:
             raise
         problems, now = tuple(self._datasets.problems(info.name, info.version)), self.now
         why = [LeftOut(reason=reason, records=many, places=tuple(places)) for reason, (many, places) in now.why.items()]
-        counts = counted(self._datasets, info, now.read, why, now.label or "")
+        counts = counted(self._datasets, info, now.read, why, now.label or "", {})
         return Imported(info, now.taken, now.refused, problems, now.remarks, counts)
 
     def _through(self) -> tuple[str, SharedFields | None]:

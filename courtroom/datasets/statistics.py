@@ -328,12 +328,7 @@ def _some(rows: tuple[str, ...]) -> str:
 
 
 def counted(
-    datasets: Datasets,
-    info: DatasetInfo,
-    read: int,
-    why: Sequence[LeftOut],
-    label: str = "",
-    removed: Mapping[str, int] | None = None,
+    datasets: Datasets, info: DatasetInfo, read: int, why: Sequence[LeftOut], label: str, removed: Mapping[str, int]
 ) -> ImportCounts:
     """What is counted in a dataset whose import has come to its end, kept with it. `read`: records, of which
     `why` were left out; `label`: the column of the labels; `removed`: rows taken out since."""
@@ -354,7 +349,7 @@ def counted(
         repeated=found.repeated,
         near=near.found,
         compared=near.compared,
-        removed=dict(removed or {}),
+        removed=dict(removed),
     )
     datasets.keep_counts(info, counts)
     return counts

@@ -47,7 +47,7 @@ def read(name: str, data: bytes) -> Found:
             raise CaseError(f"{name} is locked with a password, or of an old form. Save it anew, without a password.")
         if not data.startswith(b"PK"):
             raise CaseError(UNREADABLE.format(name=name))
-        with closing(Archive(name, data, members=MAX_MEMBERS, unpacked=MAX_UNPACKED)) as archive:
+        with closing(Archive(name, data, files=MAX_MEMBERS, room=MAX_UNPACKED)) as archive:
             _check(archive)
             return PACKED[ending](archive, data)
 
