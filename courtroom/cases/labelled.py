@@ -119,10 +119,6 @@ class LabelledTask(Case):
                 raise ValueError(f"“{item.label}”, the label of {item.id}, is not in the label set. Add or correct it")
         return self
 
-    @property
-    def paired(self) -> bool:
-        return any(item.second for item in self.items)
-
     def item(self, name: str) -> Labelled:
         return next(item for item in self.items if item.id == name)
 
@@ -177,7 +173,7 @@ class LabelledTask(Case):
 
     def brief(self) -> tuple[str, ...]:
         return (
-            f"{len(self.items)} {'pairs' if self.paired else 'texts'}",
+            f"{len(self.items)} {'pairs' if any(item.second for item in self.items) else 'texts'}",
             f"{len(self.labels)} labels",
             *((f"{len(self.examples)} examples",) if self.examples else ()),
         )

@@ -22,7 +22,6 @@ from courtroom.cases.checks import check, explain
 from courtroom.cases.files import Package
 from courtroom.cases.labelled import Labelled
 from courtroom.cases.readers import tables
-from courtroom.cases.readers.tables import NumberedLabels
 from courtroom.datasets.draft import CHUNK_ROWS, WrittenElsewhere
 from courtroom.datasets.forms import form_of, named
 from courtroom.datasets.forms.criminal import is_relevance, relevance_in
@@ -221,7 +220,7 @@ class Import:
             made = list(form.read(value, context))
             lines = [self._line(one, context) for one in made]
             self._agree(made)
-        except NumberedLabels as error:
+        except tables.NumberedLabels as error:
             self._unnamed.update(error.values)
         except ValidationError as error:
             self._refuse(record.place, " ".join(explain(error)[:3]))
@@ -413,7 +412,7 @@ class Import:
         """Stop where numbers stand for labels, with all of them that the first records have."""
         if self._unnamed:
             minus_one = {"-1"} if tables.counted_as_none("-1") in self.now.remarks else set()
-            raise NumberedLabels(self._unnamed | minus_one, self._order.source)
+            raise tables.NumberedLabels(self._unnamed | minus_one, self._order.source)
 
     def _first_problems(self) -> str:
         rows = self._draft.database.execute(
@@ -505,7 +504,7 @@ class DatasetImports:
                     source.parent.rmdir()
         except CourtroomError as error:
             state.error = str(error)
-            state.asks = error.values if isinstance(error, NumberedLabels) else ()
+            state.asks = error.values if isinstance(error, tables.NumberedLabels) else ()
         except Exception as error:
             why = passing(error).partition(";")[0]
             state.error = f"{why or 'The import stopped; the log says why'}. Go on with it: what is in stays in."
