@@ -187,11 +187,7 @@ def new_procedure(
     """Lay out a small procedure that works, as a package of its own."""
     folder = to or Path(name)
     with opened() as house:
-        taken = frozenset(house.procedures)
-    try:
-        written = lay_out(name, folder, taken)
-    except OSError as error:
-        raise CourtroomError(f"{folder} can't be written: {error.strerror}. Name another with --to.") from error
+        written = lay_out(name, folder, frozenset(house.procedures))
     for path in written:
         print(path)
     print(f"Try it: courtroom procedures check {folder}. To use it: pip install -e {folder}", file=sys.stderr)
@@ -212,11 +208,10 @@ def lay_out(name: str, folder: Path, taken: Collection[str] = ()) -> list[Path]:
     written = [folder / file if file == "pyproject.toml" else folder / module / file for file in files]
     layout = Path(__file__).parent / "new_procedure"
     for path, file in zip(written, files, strict=True):
-        path.parent.mkdir(parents=True, exist_ok=True)
         text = Template((layout / f"{Path(file).name}.txt").read_text(encoding="utf-8"))
-        path.write_text(text.substitute(name=name, module=module, title=title, kind=kind), encoding="utf-8")
-    (written[1].parent / "__init__.py").write_text("", encoding="utf-8")
-    return [*written, written[1].parent / "__init__.py"]
+        write(path, text.substitute(name=name, module=module, title=title, kind=kind))
+    write(folder / module / "__init__.py", "")
+    return [*written, folder / module / "__init__.py"]
 
 
 def align(
