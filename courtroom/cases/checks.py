@@ -107,22 +107,19 @@ def _media(case: Case, files: Mapping[str, bytes] | MediaStore, there: Sequence[
     listed = ", ".join(there[:MAX_LISTED_NAMES]) + (" ..." if len(there) > MAX_LISTED_NAMES else "")
     for medium in case.media():
         field, file = f"media › {medium.id}", medium.file
+        wrong, doubtful = partial(_error, field), partial(_warning, field)
         try:
             if leads_out(file):
-                yield _error(
-                    field, f"{file} leads out of the case's folder. Put the file into it, and name it from there."
-                )
+                yield wrong(f"{file} leads out of the case's folder. Put the file into it, and name it from there.")
             elif (remarks := _remarks(medium, files)) is None:
                 absent = f"{file} is named but absent. Add the file, or remove it from the case."
-                yield _error(field, f"{absent} These files are there: {listed}." if there else absent)
+                yield wrong(f"{absent} These files are there: {listed}." if there else absent)
             else:
-                yield from (_warning(field, remark) for remark in remarks)
+                yield from map(doubtful, remarks)
         except MediaError as error:
-            yield _error(field, str(error))
+            yield wrong(str(error))
         if not medium.description:
-            yield _warning(
-                field, f"{file} has no description: members that can't see will know nothing of it. Add one."
-            )
+            yield doubtful(f"{file} has no description: members that can't see will know nothing of it. Add one.")
 
 
 def _structure(case: Dispute) -> Iterator[CheckFinding]:

@@ -173,10 +173,8 @@ def _is_stray(data: bytes) -> bool:
         content = json_of(data)
     except CaseError:
         return False
-    rows = content if isinstance(content, list) else [content]
-    return not any(
-        isinstance(row, dict) and ("kind" in row or _reader(row) or tables.looks_labelled(row)) for row in rows
-    )
+    rows = [row for row in (content if isinstance(content, list) else [content]) if isinstance(row, dict)]
+    return not any("kind" in row or _reader(row) or tables.looks_labelled(row) for row in rows)
 
 
 def _media_names(names: Iterable[str]) -> tuple[str, ...]:

@@ -15,6 +15,7 @@ from courtroom.store.database import Database, marks
 
 CHUNK_ROWS = 500
 MAX_KEPT_PROBLEMS = 1_000
+RELEVANCE = "SELECT query, candidate, grade FROM dataset_relevance WHERE content = ? ORDER BY query, candidate"
 
 
 class WrittenElsewhere(CourtroomError):
@@ -88,26 +89,19 @@ class DatasetDraft:
             forget(db, self.number)
 
     def outcomes(self) -> list[str]:
-        rows = self.database.execute(
-            "SELECT DISTINCT outcome FROM dataset_rows WHERE content = ? AND outcome <> '' ORDER BY outcome",
-            (self.number,),
-        )
-        return [row[0] for row in rows]
+        sql = "SELECT DISTINCT outcome FROM dataset_rows WHERE content = ? AND outcome <> '' ORDER BY outcome"
+        return [row[0] for row in self.database.execute(sql, (self.number,))]
 
     def language(self) -> str:
         """The language of most of the text."""
-        row = self.database.row(
-            "SELECT language FROM dataset_rows WHERE content = ? GROUP BY language ORDER BY SUM(length) DESC LIMIT 1",
-            (self.number,),
-        )
+        sql = "SELECT language FROM dataset_rows WHERE content = ? GROUP BY language ORDER BY SUM(length) DESC LIMIT 1"
+        row = self.database.row(sql, (self.number,))
         return str(row[0]) if row else "en"
 
     def place_of(self, outcome: str) -> str:
         """File and line of the first row with an outcome."""
-        row = self.database.row(
-            "SELECT place FROM dataset_rows WHERE content = ? AND outcome = ? ORDER BY seq LIMIT 1",
-            (self.number, outcome),
-        )
+        sql = "SELECT place FROM dataset_rows WHERE content = ? AND outcome = ? ORDER BY seq LIMIT 1"
+        row = self.database.row(sql, (self.number, outcome))
         return row[0] if row else "in the label set"
 
     def _rows(self, db: StoreConnection, lines: Sequence[IncomingRow]) -> tuple[list[Any], list[Any]]:
@@ -147,9 +141,7 @@ def version_of(db: StoreConnection, dataset: int, content: int, kind: str, frame
     )
     for row in rows:
         digest.update("\x1f".join(row).encode(errors="surrogatepass") + b"\n")
-    for row in db.execute(
-        "SELECT query, candidate, grade FROM dataset_relevance WHERE content = ? ORDER BY query, candidate", (content,)
-    ):
+    for row in db.execute(RELEVANCE, (content,)):
         digest.update("\x1f".join(map(str, row)).encode() + b"\n")
     return digest.hexdigest()[:16]
 

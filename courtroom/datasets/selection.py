@@ -196,10 +196,8 @@ def _rare(lines: Sequence[Line], least: int) -> Iterator[Line]:
 
 def splits_of(database: Database, dataset: int) -> dict[str, int]:
     """Rows of each split: the usual names in their order, then others as they begin."""
-    rows = database.execute(
-        "SELECT split, count(*) FROM dataset_splits WHERE dataset = ? GROUP BY split ORDER BY min(seq)", (dataset,)
-    )
-    found = sorted(rows, key=lambda row: USUAL.get(row[0], len(USUAL)))
+    sql = "SELECT split, count(*) FROM dataset_splits WHERE dataset = ? GROUP BY split ORDER BY min(seq)"
+    found = sorted(database.execute(sql, (dataset,)), key=lambda row: USUAL.get(row[0], len(USUAL)))
     return {row[0]: row[1] for row in found}
 
 

@@ -258,9 +258,8 @@ def _top(source: Path) -> Path:
 
 def _order(path: PurePath) -> tuple[Any, ...]:
     """By path, numbers by their value: 2 comes before 10."""
-    return tuple(
-        (0, int(word), "") if word.isdigit() else (1, 0, word) for word in re.findall(r"\d+|\D+", path.as_posix())
-    )
+    words = re.findall(r"\d+|\D+", path.as_posix())
+    return tuple((0, int(word), "") if word.isdigit() else (1, 0, word) for word in words)
 
 
 def _file(path: Path, root: Path) -> SourceFile:

@@ -203,9 +203,8 @@ def near_duplicates(
             found.append(Near(rows=ids, splits=splits, alike=share))
     found.sort(key=lambda pair: (-pair.alike, pair.rows))
     across = sum(pair.splits[0] != pair.splits[1] for pair in found)
-    return NearDuplicates(
-        pairs=tuple(found[:MAX_SHOWN]), found=len(found), across=across, compared=len(rows), rows=info.count
-    )
+    shown = tuple(found[:MAX_SHOWN])
+    return NearDuplicates(pairs=shown, found=len(found), across=across, compared=len(rows), rows=info.count)
 
 
 def _candidates(texts: Sequence[str]) -> list[tuple[int, int]]:

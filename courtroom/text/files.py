@@ -64,9 +64,8 @@ def _cell(value: Any) -> Any:
 def json_of(data: bytes | str) -> Any:
     """Return a JSON value. Raises `CaseError`: it is none, or one of its objects has a field twice."""
     try:
-        return json.loads(
-            data.decode("utf-8-sig") if isinstance(data, bytes) else data.removeprefix("\ufeff"), object_pairs_hook=once
-        )
+        text = data.decode("utf-8-sig") if isinstance(data, bytes) else data.removeprefix("\ufeff")
+        return json.loads(text, object_pairs_hook=once)
     except UnicodeDecodeError as error:
         raise CaseError("it is not UTF-8 text. Save it as UTF-8.") from error
     except json.JSONDecodeError as error:

@@ -280,6 +280,5 @@ def _months(text: str) -> dict[str, Any] | None:
     if found is None:
         raise CaseError(f"the answer “{text[:40]}” is no term.")
     months = 12 * int(found["years"] or 0) + int(found["months"] or 0)
-    return term(
-        {"death_penalty": bool(found["death"]), "life_imprisonment": bool(found["life"]), "imprisonment": months}
-    )
+    flags = {"death_penalty": bool(found["death"]), "life_imprisonment": bool(found["life"])}
+    return term({**flags, "imprisonment": months})

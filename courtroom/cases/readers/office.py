@@ -96,9 +96,8 @@ def _xlsx(archive: Archive, data: bytes) -> Found:
     found.pictures = [(f"picture {n}", archive.read(path)) for n, path in enumerate(media, start=1)]
     sheets = (path for path in paths if path.is_relative_to("xl/worksheets") and path.suffix == ".xml")
     if any(_NOT_COMPUTED.search(archive.read(path)) for path in sheets):
-        found.remarks.append(
-            f"{name}: some cells hold formulas without a result. Open it, save it, and bring it again."
-        )
+        told = f"{name}: some cells hold formulas without a result. Open it, save it, and bring it again."
+        found.remarks.append(told)
     return found
 
 
@@ -116,9 +115,8 @@ def _pptx(archive: Archive, data: bytes) -> Found:
             elif hasattr(shape, "image"):
                 found.pictures.append((f"slide {number}", shape.image.blob))
             else:
-                found.remarks.append(
-                    f"{archive.name}, slide {number}: {shape.name[:80]} was not taken over. Take a picture of it."
-                )
+                told = f"{archive.name}, slide {number}: {shape.name[:80]} was not taken over. Take a picture of it."
+                found.remarks.append(told)
         if slide.has_notes_slide and (notes := slide.notes_slide.notes_text_frame) is not None:
             lines.append(notes.text)
         found.texts.append((f"slide {number}", "\n".join(filter(str.strip, lines))))
