@@ -415,9 +415,8 @@ class Import:
             raise tables.NumberedLabels(self._unnamed | minus_one, self._order.source)
 
     def _first_problems(self) -> str:
-        rows = self._draft.database.execute(
-            "SELECT place, message FROM dataset_problems WHERE dataset = ? LIMIT 3", (self._draft.number,)
-        ).fetchall()
+        sql = "SELECT place, message FROM dataset_problems WHERE dataset = ? LIMIT 3"
+        rows = self._draft.database.execute(sql, (self._draft.number,)).fetchall()
         return " ".join(f"{row['place']}: {row['message']}" for row in rows)
 
 

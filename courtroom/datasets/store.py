@@ -67,12 +67,10 @@ class Datasets:
     def pending(self) -> list[PendingDataset]:
         """Imports that have not come to their end, oldest first."""
         fits, values = listed("dataset", "datasets.name")
-        rows = self.database.execute(
-            f"SELECT name, source, state, orders FROM datasets WHERE version IS NULL AND {fits} ORDER BY id", values
-        )
+        sql = f"SELECT name, source, state, orders FROM datasets WHERE version IS NULL AND {fits} ORDER BY id"
         return [
             PendingDataset(name=name, source=source, taken=json.loads(state).get("taken", 0), order=order)
-            for name, source, state, order in rows
+            for name, source, state, order in self.database.execute(sql, values)
         ]
 
     def rows(self, name: str, version: str | None = None, wanted: Selection = EVERY) -> Iterator[Row]:
@@ -186,10 +184,8 @@ class Datasets:
                 " SELECT name, content, kind, count, source, state, ?, frame FROM datasets WHERE id = ? RETURNING id",
                 (time.time(), dataset["id"]),
             ).fetchone()["id"]
-            db.executemany(
-                "INSERT INTO dataset_splits VALUES (?, ?, ?)",
-                ((made, unit.seq, split) for unit, split in zip(units, chosen, strict=True)),
-            )
+            splits = ((made, unit.seq, split) for unit, split in zip(units, chosen, strict=True))
+            db.executemany("INSERT INTO dataset_splits VALUES (?, ?, ?)", splits)
             draft = DatasetDraft(self.database, made, json.loads(dataset["state"]))
             frame = SharedFields.model_validate_json(dataset["frame"]) if dataset["frame"] else None
             return self.finished(draft, dataset["kind"], frame)
@@ -216,10 +212,8 @@ class Datasets:
                 f" SELECT ?, ?, {columns} FROM dataset_rows WHERE content = ? AND seq = ?",
                 places,
             )
-            db.executemany(
-                "INSERT INTO dataset_splits SELECT ?, ?, split FROM dataset_splits WHERE dataset = ? AND seq = ?",
-                ((new, seq, dataset["id"], number) for new, seq, _, number in places),
-            )
+            sql = "INSERT INTO dataset_splits SELECT ?, ?, split FROM dataset_splits WHERE dataset = ? AND seq = ?"
+            db.executemany(sql, ((new, seq, dataset["id"], number) for new, seq, _, number in places))
             db.execute(
                 "INSERT INTO dataset_relevance"
                 " SELECT ?, query, candidate, grade FROM dataset_relevance AS j WHERE content = ?"
