@@ -56,22 +56,17 @@ class Gold(Strict):
 
     def judgment(self) -> Judgment:
         """As a judgment; what is unknown stays empty."""
-        return Judgment(
-            relevant_articles=self.relevant_articles or (),
-            charges=tuple(bare_charge(charge) for charge in self.charges or ()),
-            term_of_imprisonment=self.term_of_imprisonment or Term(),
-        )
+        charges = tuple(bare_charge(charge) for charge in self.charges or ())
+        articles, term = self.relevant_articles or (), self.term_of_imprisonment or Term()
+        return Judgment(relevant_articles=articles, charges=charges, term_of_imprisonment=term)
 
     def decided(self, defendant: str = "") -> Decided:
         """What is known to have been decided, on the primary defendant where no other is named."""
         for one in self.each:
             if one.name == defendant:
                 return Decided.model_validate(one.model_dump(exclude={"name"}))
-        return Decided(
-            relevant_articles=self.relevant_articles or (),
-            charges=self.charges or (),
-            term_of_imprisonment=self.term_of_imprisonment,
-        )
+        articles, charges = self.relevant_articles or (), self.charges or ()
+        return Decided(relevant_articles=articles, charges=charges, term_of_imprisonment=self.term_of_imprisonment)
 
 
 class CriminalCase(Case):

@@ -172,11 +172,9 @@ class LabelledTask(Case):
         return self.model_copy(update={"items": items, "examples": (), "pool": self.pool_name})
 
     def brief(self) -> tuple[str, ...]:
-        return (
-            f"{len(self.items)} {'pairs' if any(item.second for item in self.items) else 'texts'}",
-            f"{len(self.labels)} labels",
-            *((f"{len(self.examples)} examples",) if self.examples else ()),
-        )
+        told = f"{len(self.items)} {'pairs' if any(item.second for item in self.items) else 'texts'}"
+        examples = (f"{len(self.examples)} examples",) if self.examples else ()
+        return told, f"{len(self.labels)} labels", *examples
 
     def sections(self) -> tuple[tuple[str, str], ...]:
         texts = "\n".join(

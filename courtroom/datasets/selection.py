@@ -109,12 +109,9 @@ def labels_in(body: str, outcome: str) -> Labels:
     gold = Gold.model_validate(record.get("gold") or {})
     articles: frozenset[Hashable] = articles_compared(gold.relevant_articles or ())
     charges: frozenset[Hashable] = charges_compared(gold.charges or ())
-    known = bool(articles and charges and gold.term_of_imprisonment)
-    return Labels(
-        names=articles | charges,
-        counted=charges or articles,
-        complete=known if record.get("asked", "judgment") == "judgment" else bool(outcome),
-    )
+    is_judgment = record.get("asked", "judgment") == "judgment"
+    complete = bool(articles and charges and gold.term_of_imprisonment) if is_judgment else bool(outcome)
+    return Labels(names=articles | charges, counted=charges or articles, complete=complete)
 
 
 @cache

@@ -140,14 +140,9 @@ def _counted(values: Iterable[str]) -> dict[str, int]:
 
 
 def _spread(values: Sequence[float]) -> Spread:
-    return Spread(
-        rows=len(values),
-        least=min(values),
-        median=statistics.median(values),
-        mean=statistics.fmean(values),
-        most=max(values),
-        total=sum(values),
-    )
+    least, most, total = min(values), max(values), sum(values)
+    median, mean = statistics.median(values), statistics.fmean(values)
+    return Spread(rows=len(values), least=least, median=median, mean=mean, most=most, total=total)
 
 
 class Near(Strict):
@@ -315,11 +310,9 @@ def examine(datasets: Datasets, name: str, version: str | None = None) -> Findin
 
 
 def _same(rows: Sequence[Line]) -> Same:
-    return Same(
-        rows=tuple(row.id for row in rows),
-        splits=tuple(sorted({row.split for row in rows} - {""})),
-        outcomes=tuple(sorted({row.outcome for row in rows} - {""})),
-    )
+    splits, outcomes = {row.split for row in rows} - {""}, {row.outcome for row in rows} - {""}
+    ids = tuple(row.id for row in rows)
+    return Same(rows=ids, splits=tuple(sorted(splits)), outcomes=tuple(sorted(outcomes)))
 
 
 def _some(rows: tuple[str, ...]) -> str:

@@ -77,10 +77,8 @@ def doctor(
         settings = from_environment()
     except CourtroomError:
         # The doctor says what is wrong with the others.
-        settings = Settings.model_construct(
-            home=Path(os.environ.get("COURTROOM_HOME", ".courtroom")),
-            server=SecretStr(os.environ.get("COURTROOM_DATABASE", "")),
-        )
+        home, server = os.environ.get("COURTROOM_HOME", ".courtroom"), os.environ.get("COURTROOM_DATABASE", "")
+        settings = Settings.model_construct(home=Path(home), server=SecretStr(server))
     _report(examine(settings, mend=mend, progress=_progress), json_)
 
 

@@ -111,11 +111,9 @@ def _multiljp(record: dict[str, Any], context: Context) -> Iterator[IncomingRow]
     for name, info in text.items():
         if not isinstance(info, dict):
             raise CaseError(f"`criminals_info › {name}` must be an object with `accusations` and `term`.")
-        gold = {
-            "charges": cail.charges(info.get("accusations")),
-            "relevant_articles": cail.articles(info.get("laws")),
-            "term_of_imprisonment": _term(info.get("term", info.get("terms"))),
-        }
+        gold: dict[str, Any] = {"charges": cail.charges(info.get("accusations"))}
+        gold |= {"relevant_articles": cail.articles(info.get("laws"))}
+        gold |= {"term_of_imprisonment": _term(info.get("term", info.get("terms")))}
         yield _of_one(record, context, fact, list(text), name, "A MultiLJP record", gold)
 
 
@@ -222,13 +220,9 @@ def _simcourt(record: dict[str, Any], context: Context) -> Iterator[IncomingRow]
     if isinstance(months, bool) or not isinstance(months, int | float | str | None):
         raise CaseError("`term` must be a number of months, or a term in words.")
     term = term_in_words(months) if isinstance(months, str) else cail.term(None if months is None else round(months))
-    data = cail.criminal(
-        "\n".join((statement, *evidence)),
-        source="SimCourt",
-        defendants=defendants_in(about) or defendants_in(statement),
-        charges=cail.charges(record["charge"]),
-        term_of_imprisonment=term,
-    )
+    facts, names = "\n".join((statement, *evidence)), defendants_in(about) or defendants_in(statement)
+    charges = cail.charges(record["charge"])
+    data = cail.criminal(facts, source="SimCourt", defendants=names, charges=charges, term_of_imprisonment=term)
     own = context.part.folder if context.part.stem.startswith("data") else context.part.stem
     yield IncomingRow(parse_case(data), id=f"trial-{own or context.number}")
 
