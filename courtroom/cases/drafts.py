@@ -64,16 +64,11 @@ def asked_with(question: str, options: Sequence[str] = (), files: Iterable[tuple
                 media[shown[0].file] = piece.medium
             material.append(Piece(text=piece.text, source=piece.source[:400], media=shown))
     slug = re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")[:60].strip("-")
+    known: dict[str, Any] = {"language": language_of(text), "question": text, "source": WRITTEN}
+    known |= {"id": f"question-{slug}" if slug else "question", "title": text.splitlines()[0][:MAX_ANSWER]}
+    answers = tuple(filter(None, map(str.strip, options)))
     try:
-        case = Question(
-            id=f"question-{slug}" if slug else "question",
-            title=text.splitlines()[0][:MAX_ANSWER],
-            language=language_of(text),
-            question=text,
-            options=tuple(filter(None, map(str.strip, options))),
-            material=tuple(material),
-            source=WRITTEN,
-        )
+        case = Question(**known, options=answers, material=tuple(material))
     except ValidationError as error:
         raise CaseError(" ".join(explain(error))) from error
     return Package(case, media, tuple(remarks))

@@ -271,18 +271,8 @@ def numbers_of(case: Case | Labelled) -> dict[str, float]:
 def columns_of(line: IncomingRow, text: str, print_: bytes) -> tuple[Any, ...]:
     """What the table of rows holds of a row besides its dataset and its position, in the order of its columns."""
     case = line.case
-    return (
-        line.id,
-        (line.category or category_of(case))[:200],
-        line.group,
-        line.asked,
-        line.number,
-        line.place,
-        outcome_of(case)[:400],
-        len(text),
-        language_of(text) if isinstance(case, Labelled) else case.language,
-        margin_of(case),
-        print_,
-        json.dumps(numbers_of(case)),
-        case.model_copy(update={"id": line.id}).model_dump_json(),
-    )
+    category, outcome = (line.category or category_of(case))[:200], outcome_of(case)[:400]
+    language = language_of(text) if isinstance(case, Labelled) else case.language
+    known = (line.id, category, line.group, line.asked, line.number, line.place, outcome, len(text), language)
+    body = case.model_copy(update={"id": line.id}).model_dump_json()
+    return *known, margin_of(case), print_, json.dumps(numbers_of(case)), body

@@ -68,14 +68,10 @@ def convert(row: dict[str, Any]) -> tuple[dict[str, Any], tuple[str, ...]]:
         meta = row if "term_of_imprisonment" in row else row | {"term_of_imprisonment": flat}
     if not isinstance(meta, dict):
         raise CaseError("`meta` is missing. A CAIL record holds articles, charges and term there.")
-    case = criminal(
-        fact,
-        source="A CAIL2018 record",
-        defendants=_names(meta.get("criminals")),
-        relevant_articles=articles(meta.get("relevant_articles")),
-        charges=charges(meta.get("accusation")),
-        term_of_imprisonment=term(meta.get("term_of_imprisonment")),
-    )
+    names = _names(meta.get("criminals"))
+    gold: dict[str, Any] = {"relevant_articles": articles(meta.get("relevant_articles"))}
+    gold |= {"charges": charges(meta.get("accusation")), "term_of_imprisonment": term(meta.get("term_of_imprisonment"))}
+    case = criminal(fact, source="A CAIL2018 record", defendants=names, **gold)
     fine = meta.get("punish_of_money")
     text = (
         f"The fine of {fine} yuan (`punish_of_money`) was not taken over: a judgment has articles, charges and a term."

@@ -190,12 +190,8 @@ def task_from_rows(rows: Iterable[TableRow], names: Mapping[str, str] | None = N
         raise CaseError(f"Fewer than two labels are left ({', '.join(labels) or 'none'}). {' '.join(left_out[:3])}")
     if found := alike(labels):
         raise CaseError(look_alike(*(f"“{one}” ({place_of[one]})" for one in found)))
-    fields = {
-        "labels": labels,
-        "question": question_of(columns or (), labels),
-        "names": columns if columns and len(columns) > 1 else ("text", "second text"),
-        "items": items,
-    }
+    called = columns if columns and len(columns) > 1 else ("text", "second text")
+    fields = {"labels": labels, "question": question_of(columns or (), labels), "names": called, "items": items}
     told = [f"{counted_as_none(word)} Rows: {times}." for word, times in missing.items()]
     told += filter(None, [labels_from(label, {name for row in whole for name in row})])
     return TaskRead(fields, tuple(left_out), tuple(told))
@@ -252,13 +248,10 @@ def item_of(
     if not all(texts):
         raise CaseError(f"it lacks its {columns[texts.index('')]}. Fill it in, or remove the row.")
     found, as_none = _label(columns, row.get(label), names)
-    return {
-        "id": next((str(row[name]) for name in _LABELLED["id"] if _is_plain(row.get(name))), "").strip(),
-        "text": texts[0],
-        "second": texts[1] if len(texts) > 1 else "",
-        "label": found,
-        "reason": next((str(row[name]) for name in _LABELLED["reason"] if _is_plain(row.get(name))), ""),
-    }, as_none
+    own = next((str(row[name]) for name in _LABELLED["id"] if _is_plain(row.get(name))), "").strip()
+    reason = next((str(row[name]) for name in _LABELLED["reason"] if _is_plain(row.get(name))), "")
+    second = texts[1] if len(texts) > 1 else ""
+    return {"id": own, "text": texts[0], "second": second, "label": found, "reason": reason}, as_none
 
 
 def plain_id(text: str) -> str:

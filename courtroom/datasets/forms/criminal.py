@@ -173,14 +173,12 @@ def _simucourt(record: dict[str, Any], context: Context) -> Iterator[IncomingRow
     if not values.keys() & {STORY, FOUND}:
         raise CaseError(f"`{STORY}`, or `{FOUND}` of an appeal, must be the text of the facts.")
     named = _ORIGINAL.sub("", str(record.get("被告") or record.get("上诉人") or ""))
-    data = cail.criminal(
-        "\n".join(values.values()),
-        source=f"SimuCourt, {record.get('案号', '')}".strip(", "),
-        defendants=[name.strip() for name in re.split("[、，,;；]", named) if name.strip() not in _NOTHING],
-        charges=_charges(record.get("刑事_罪名")),
-        term_of_imprisonment=term_in_words(str(record.get("刑事_刑期") or "")),
-        relevant_articles=_articles(record),
-    )
+    source = f"SimuCourt, {record.get('案号', '')}".strip(", ")
+    names = [name.strip() for name in re.split("[、，,;；]", named) if name.strip() not in _NOTHING]
+    gold: dict[str, Any] = {"charges": _charges(record.get("刑事_罪名"))}
+    gold |= {"term_of_imprisonment": term_in_words(str(record.get("刑事_刑期") or ""))}
+    gold |= {"relevant_articles": _articles(record)}
+    data = cail.criminal("\n".join(values.values()), source=source, defendants=names, **gold)
     appeal = "appeal" if FOUND in record else "first"
     own = f"{appeal}-{record['序号']}" if "序号" in record else ""
     yield IncomingRow(parse_case(data), id=own, category=str(record.get("审理程序") or ""))

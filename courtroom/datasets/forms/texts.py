@@ -86,15 +86,11 @@ def _document(record: dict[str, Any], context: Context, with_summary: bool = Fal
         raise CaseError(f"it needs a text: one of {', '.join(TEXT)}.")
     text = _plain(row, name)
     title = next((str(row[name]).strip() for name in TITLES if row.get(name)), "") or " ".join(text.split())[:80]
-    case = Document(
-        id="document",
-        title=(context.part.stem if is_file else title)[:200],
-        language=language_of(text),
-        source=context.part.name[:400],
-        text=text,
-        reference=_plain(row, summary) if summary else "",
-        domain=str(row.get("domain") or tables.COLUMNS["documents"]["domains"].get(f"{name} {summary}", ""))[:40],
-    )
+    title = (context.part.stem if is_file else title)[:200]
+    known: dict[str, Any] = {"id": "document", "title": title, "language": language_of(text)}
+    reference = _plain(row, summary) if summary else ""
+    domain = str(row.get("domain") or tables.COLUMNS["documents"]["domains"].get(f"{name} {summary}", ""))[:40]
+    case = Document(**known, source=context.part.name[:400], text=text, reference=reference, domain=domain)
     own = next((row[name] for name in IDS if row.get(name) not in (None, "")), "")
     yield IncomingRow(case, id=str(own) or (context.part.stem if is_file else f"{context.part.stem}-{context.number}"))
 
