@@ -298,12 +298,9 @@ def _known(name: str, text: str, markdown: str = "") -> dict[str, Any]:
     """What a file's name says of a case, and its language by a text; a heading of Markdown is its title."""
     heading = re.search(r"^#+\s+(.+)$", markdown, re.MULTILINE)
     title = heading[1] if heading else re.sub("[_-]", " ", Path(name).stem)
-    return {
-        "id": re.sub(r"[^A-Za-z0-9]+", "-", Path(name).stem).strip("-").lower()[:60] or "text",
-        "title": title.strip()[:200] or "Text",
-        "language": language_of(text),
-        "source": Path(name).name[:400],
-    }
+    own = re.sub(r"[^A-Za-z0-9]+", "-", Path(name).stem).strip("-").lower()[:60] or "text"
+    known = {"id": own, "title": title.strip()[:200] or "Text", "language": language_of(text)}
+    return {**known, "source": Path(name).name[:400]}
 
 
 @contextmanager

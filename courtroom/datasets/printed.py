@@ -126,19 +126,14 @@ def _dispute(row: Row) -> Mapping[str, Any]:
     kinds = [medium.kind for medium in case.media()]
     sides = [[piece for piece in case.evidence if piece.side == side] for side in SIDES]
     high, low = sorted((jury.buyer, jury.seller), reverse=True) if jury else (0, 0)
-    return {
-        "split": row.split,
-        "category": row.category,
-        "winner": jury.winner if jury else "",
-        "votes": f"{high:02}:{low:02}",
-        "pictures": kinds.count("image"),
-        "videos": kinds.count("video"),
-        "rounds": max((piece.round for piece in case.evidence), default=0),
-        **{f"{side}'s pieces": len(pieces) for side, pieces in zip(SIDES, sides, strict=True)},
-        "pieces": _lead(*map(len, sides)),
-        "text": _lead(*(sum(len(piece.text) for piece in pieces) for pieces in sides)),
-        "media": _lead(*(sum(len(piece.media) for piece in pieces) for pieces in sides)),
-    }
+    known = {"split": row.split, "category": row.category, "winner": jury.winner if jury else ""}
+    rounds = max((piece.round for piece in case.evidence), default=0)
+    counts = {"pictures": kinds.count("image"), "videos": kinds.count("video"), "rounds": rounds}
+    counts |= {f"{side}'s pieces": len(pieces) for side, pieces in zip(SIDES, sides, strict=True)}
+    leads = {"pieces": _lead(*map(len, sides))}
+    leads["text"] = _lead(*(sum(len(piece.text) for piece in pieces) for pieces in sides))
+    leads["media"] = _lead(*(sum(len(piece.media) for piece in pieces) for pieces in sides))
+    return {**known, "votes": f"{high:02}:{low:02}", **counts, **leads}
 
 
 def _lead(buyer: int, seller: int) -> float:

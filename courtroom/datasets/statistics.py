@@ -74,15 +74,9 @@ class Statistics(Strict):
     def rows(self) -> Iterator[dict[str, str | float]]:
         """Give a line for each split, as a table shows it."""
         for split, counts in self.counts.items():
-            line: dict[str, str | float] = {
-                "split": split,
-                "rows": counts.rows,
-                "outcome known": counts.known,
-                "categories": len(counts.categories),
-                "characters (mean)": round(counts.length.mean, 1),
-                "characters (median)": counts.length.median,
-                "characters (most)": counts.length.most,
-            }
+            line: dict[str, str | float] = {"split": split, "rows": counts.rows, "outcome known": counts.known}
+            line |= {"categories": len(counts.categories), "characters (mean)": round(counts.length.mean, 1)}
+            line |= {"characters (median)": counts.length.median, "characters (most)": counts.length.most}
             yield line | {f"{name} (mean)": round(spread.mean, 2) for name, spread in counts.numbers.items()}
 
 

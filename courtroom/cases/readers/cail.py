@@ -99,17 +99,12 @@ def criminal(
     facts = facts.strip()
     first = facts.replace("\n", " ")
     content = facts + (json.dumps(given, ensure_ascii=False, sort_keys=True) if given else "")
-    return {
-        "kind": "criminal",
-        "id": f"case-{hashlib.sha256(content.encode(errors='surrogatepass')).hexdigest()[:16]}",
-        "title": first[:40] + ("…" if len(first) > 40 else ""),
-        "language": language_of(facts),
-        "source": source,
-        "facts": facts,
-        "defendants": list(defendants or defendants_in(facts)),
-        "given": dict(given) if given else None,
-        "gold": {name: value for name, value in gold.items() if value is not None} or None,
-    }
+    digest = hashlib.sha256(content.encode(errors="surrogatepass")).hexdigest()[:16]
+    title = first[:40] + ("…" if len(first) > 40 else "")
+    case: dict[str, Any] = {"kind": "criminal", "id": f"case-{digest}", "title": title, "source": source}
+    case |= {"language": language_of(facts), "facts": facts, "defendants": list(defendants or defendants_in(facts))}
+    known = {name: value for name, value in gold.items() if value is not None}
+    return {**case, "given": dict(given) if given else None, "gold": known or None}
 
 
 def articles(value: Any) -> list[int] | None:

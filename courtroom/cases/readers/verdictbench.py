@@ -75,19 +75,11 @@ def convert(row: dict[str, Any]) -> tuple[dict[str, Any], tuple[str, ...]]:
     top, below = _category(record)
     product = transaction["product"]
     words = " ".join([product, transaction["description"], *(piece["text"] for piece in evidence)])
-    case = {
-        "kind": "dispute",
-        "id": re.sub(r"[^A-Za-z0-9._-]+", "-", record.text("id") or product).strip("-._")[:80] or "dispute",
-        "title": (record.text("title") or product)[:200],
-        "language": _language(record) or language_of(words),
-        "source": "VerdictBench-like record",
-        "category": top,
-        "subcategory": below,
-        "transaction": transaction,
-        "chat": chat,
-        "evidence": evidence,
-        "jury": jury,
-    }
+    name = re.sub(r"[^A-Za-z0-9._-]+", "-", record.text("id") or product).strip("-._")[:80] or "dispute"
+    case: dict[str, Any] = {"kind": "dispute", "id": name, "title": (record.text("title") or product)[:200]}
+    case |= {"language": _language(record) or language_of(words), "source": "VerdictBench-like record"}
+    case |= {"category": top, "subcategory": below, "transaction": transaction}
+    case |= {"chat": chat, "evidence": evidence, "jury": jury}
     record.report_rest()
     return case, tuple(remarks)
 
@@ -172,18 +164,12 @@ def _transaction(record: _Part) -> dict[str, Any]:
     known = currency(value("currency")) or currency(written)
     if cost is not None and not known:
         record.remark("No currency was found; CNY is put in its place.")
-    transaction = {
-        "product": product[:300],
-        "description": value("description") or text,
-        "condition": value("condition"),
-        "price": cost,
-        "currency": known or "CNY",
-        "ordered_at": inner.moment("ordered_at") or record.moment("ordered_at"),
-        "delivered_at": inner.moment("delivered_at") or record.moment("delivered_at"),
-        "order_state": _order_state(inner, record),
-    }
+    deal: dict[str, Any] = {"product": product[:300], "price": cost, "currency": known or "CNY"}
+    deal |= {"description": value("description") or text, "condition": value("condition")}
+    deal |= {name: inner.moment(name) or record.moment(name) for name in ("ordered_at", "delivered_at")}
+    deal["order_state"] = _order_state(inner, record)
     inner.report_rest()
-    return transaction
+    return deal
 
 
 def _language(record: _Part) -> str:
@@ -257,14 +243,10 @@ def _evidence(record: _Part) -> Iterator[dict[str, Any]]:
         name = f"{side}-{counts[side]}"
         turn = part.text("round")
         media = [*_media(part, "images", "image"), *_media(part, "videos", "video")]
-        yield {
-            "id": name,
-            "side": side,
-            "round": int(turn) if turn.isdecimal() and int(turn) > 0 else counts[side],
-            "text": part.text("text"),
-            "at": part.moment("at"),
-            "media": [{"id": f"{name}-{number}", **medium} for number, medium in enumerate(media, start=1)],
-        }
+        number = int(turn) if turn.isdecimal() and int(turn) > 0 else counts[side]
+        text, at = part.text("text"), part.moment("at")
+        listed = [{"id": f"{name}-{place}", **medium} for place, medium in enumerate(media, start=1)]
+        yield {"id": name, "side": side, "round": number, "text": text, "at": at, "media": listed}
         part.report_rest()
 
 
