@@ -183,9 +183,8 @@ class Case(Strict):
 
     def with_addition(self, text: str, side: str) -> Self:
         """The case with something put in while it is heard, by a side; raises `CaseError` where none can be."""
-        raise CaseError(
-            f"Nothing can be put into a {self.kind_title.lower()} while it is heard. Give all a note instead."
-        )
+        why = f"Nothing can be put into a {self.kind_title.lower()} while it is heard. Give all a note instead."
+        raise CaseError(why)
 
     def choosable(self, field: str) -> Mapping[str, str]:
         """What a field of a setup may be chosen from in this case, name to title; empty where it is free."""

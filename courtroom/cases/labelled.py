@@ -38,9 +38,8 @@ class Document(Case):
         if not any(character.isalnum() for character in text):
             raise ValueError("it holds no words. Give a document with text")
         if len(text) > LONGEST:
-            raise ValueError(
-                f"it has {len(text):,} characters; a document may have {LONGEST:,}. Cut it into parts and hear each"
-            )
+            why = f"it has {len(text):,} characters; a document may have {LONGEST:,}. Cut it into parts and hear each"
+            raise ValueError(why)
         return text
 
     def on_record(self) -> Any:
@@ -108,9 +107,8 @@ class LabelledTask(Case):
     def _whole(self) -> Self:
         folded = Counter(label.casefold().strip() for label in self.labels)
         if alike := [label for label in self.labels if folded[label.casefold().strip()] > 1]:
-            raise ValueError(
-                f"labels must differ by more than case: {', '.join(f'“{label}”' for label in alike[:6])}. Merge them"
-            )
+            why = f"labels must differ by more than case: {', '.join(f'“{label}”' for label in alike[:6])}. Merge them"
+            raise ValueError(why)
         unique("ids of texts", (item.id for item in self.items))
         unique("ids of examples", (item.id for item in self.examples))
         known = set(self.labels)

@@ -64,9 +64,8 @@ class Library:
         """Forget a case and return it, for `restore`; raises `CaseError` where there is none, or it is a sample."""
         case = self.case(name)
         if name in self._samples:
-            raise CaseError(
-                "Samples come with the app and can't be deleted. Filter the list by “Your own” to hide them."
-            )
+            why = "Samples come with the app and can't be deleted. Filter the list by “Your own” to hide them."
+            raise CaseError(why)
         with self._database.transaction() as db:
             changing(self._database, "delete", _named(name))
             db.execute("DELETE FROM cases WHERE id = ?", (name,))

@@ -42,16 +42,14 @@ class Row(Strict):
         it is none of it."""
         case = self.case
         if case.kind != kind:
-            raise CourtroomError(
-                f"{self.id} is of the kind “{case.kind}”, the rows before it are of “{kind}”. Keep one kind."
-            )
+            why = f"{self.id} is of the kind “{case.kind}”, the rows before it are of “{kind}”. Keep one kind."
+            raise CourtroomError(why)
         values = {name: getattr(self, name) for name in Row.model_fields}
         if not isinstance(case, LabelledTask):
             return IncomingRow(**values)
         if len(case.items) != 1 or SharedFields.of(case) != frame:
-            raise CourtroomError(
-                f"{self.id} must hold one text and have the same labels and question as the row before it."
-            )
+            why = f"{self.id} must hold one text and have the same labels and question as the row before it."
+            raise CourtroomError(why)
         return IncomingRow(**values | {"case": case.items[0]})
 
 

@@ -222,9 +222,8 @@ def parts(source: Path, config: str = "") -> list[SourceFile]:
         found = [replace(part, beside_tables=part.ending in TEXTS) for part in found]
     if not found:
         endings = ", ".join((*TABLES, *TEXTS))
-        raise CourtroomError(
-            f"{source.name} holds nothing that can be read. It needs one of {endings}, also packed as .gz or .zip."
-        )
+        why = f"{source.name} holds nothing that can be read. It needs one of {endings}, also packed as .gz or .zip."
+        raise CourtroomError(why)
     return found
 
 

@@ -166,9 +166,8 @@ def as_listed(kind: MediumKind, head: bytes, name: str) -> tuple[str, ...]:
         raise MediaError(f"{name} is no {WORDS[kind]} that can be read. Save it as {wanted}.")
     real, type_ = found
     if real != kind:
-        raise MediaError(
-            f"{name} is listed as a {WORDS[kind]} but is a {type_} {WORDS[real]}. Set its kind to “{real}”."
-        )
+        why = f"{name} is listed as a {WORDS[kind]} but is a {type_} {WORDS[real]}. Set its kind to “{real}”."
+        raise MediaError(why)
     if type_ not in ENDINGS:
         raise MediaError(f"{name} is a {type_} picture. Save it as PNG or JPEG.")
     ending = PurePosixPath(name).suffix.lower()
@@ -307,9 +306,8 @@ def _rgb(image: Image.Image, name: str) -> tuple[Image.Image, tuple[str, ...]]:
         low, high = float(tones.min()), float(tones.max())
         scaled = (tones - low) * (255 / (high - low)) if high > low else tones / 257
         grey = Image.fromarray(scaled.clip(0, 255).astype(np.uint8))
-        return grey.convert("RGB"), (
-            f"{name} has more than 256 tones of grey: they are scaled, darkest to black, lightest to white.",
-        )
+        told = f"{name} has more than 256 tones of grey: they are scaled, darkest to black, lightest to white."
+        return grey.convert("RGB"), (told,)
     if not image.has_transparency_data:
         return image.convert("RGB"), ()
     image = image.convert("RGBA")

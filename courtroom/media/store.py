@@ -148,9 +148,8 @@ class MediaStore:
         for name in names if self.storage is not None else ():
             if (data := self.read(name)) is not None:
                 if hashlib.sha256(data).hexdigest() != sha256:
-                    raise MediaError(
-                        "A picture or video of this case is damaged in the storage. `courtroom doctor` names it."
-                    )
+                    why = "A picture or video of this case is damaged in the storage. `courtroom doctor` names it."
+                    raise MediaError(why)
                 with plainly("then try again"):
                     self._place({self.folder / name: data})
                 return self.folder / name
@@ -226,9 +225,8 @@ def _is_renewed(target: Path) -> bool:
 def media_of(settings: Settings) -> MediaStore:
     url = settings.media_storage
     if url.startswith("memory:"):
-        raise MediaError(
-            "COURTROOM_MEDIA=memory:// keeps files as long as one process lives. Name a folder or a storage."
-        )
+        why = "COURTROOM_MEDIA=memory:// keeps files as long as one process lives. Name a folder or a storage."
+        raise MediaError(why)
     return MediaStore(settings.media_folder, ObjectStorage(url) if url else None)
 
 

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from courtroom.experiments.spec import Experiment
     from courtroom.experiments.what_if import Axis, Result
 
+From = Annotated[str | None, Option("--from", help="Stage from which changes hold; default: from the beginning.")]
 LETTERS = "ABCD"
 WIDTH = 80
 MAX_RUNS_READ = 10_000
@@ -79,9 +80,7 @@ def _values(letters: str, values: tuple[Any, ...] | list[Any]) -> str:
 def fork(
     run: Annotated[str, Argument(help="The run to fork.")],
     set_: Set = None,
-    from_: Annotated[
-        str | None, Option("--from", help="Stage from which changes hold; default: from the beginning.")
-    ] = None,
+    from_: From = None,
     intervene: Annotated[Path | None, Option(help="JSON: `kind` overrule, change, evidence or note.")] = None,
     who: Annotated[str, Option(help="Who intervenes.")] = "somebody",
     without: Annotated[list[str] | None, Option(help="The id of a part of the case that is left out.")] = None,

@@ -25,13 +25,12 @@ cases_app = typer.Typer(help="List the cases, or check one.", invoke_without_com
 @cases_app.callback()
 def cases(context: typer.Context) -> None:
     """All cases, a line each, the id first."""
-    if context.invoked_subcommand is not None:
-        return
-    with opened() as house:
-        for case in house.library.cases():
-            print(f"{case.id}\t{case.kind}\t{case.language}\t{case.title}")
-        for one in house.library.unreadable():
-            print(one, file=sys.stderr)
+    if context.invoked_subcommand is None:
+        with opened() as house:
+            for case in house.library.cases():
+                print(f"{case.id}\t{case.kind}\t{case.language}\t{case.title}")
+            for one in house.library.unreadable():
+                print(one, file=sys.stderr)
 
 
 @cases_app.command("check")
@@ -139,6 +138,7 @@ knowledge_app = typer.Typer(no_args_is_help=True, help=ABOUT_KNOWLEDGE)
 SAID = {"add": "put beside what was there", "replace": "put in place of what was there"}
 DAY = "%Y-%m-%d"
 Base = Annotated[str, Option(help="Which knowledge base of criminal law.")]
+Replace = Annotated[bool, Option("--replace", help="Put the records in place of those of the base, not beside them.")]
 
 
 @knowledge_app.command("import")
@@ -146,9 +146,7 @@ def import_(
     file: Path,
     into: Annotated[str, Option(help="`statutes`, `charges` or `cases`.")] = "cases",
     base: Base = IMPORTED,
-    replace: Annotated[
-        bool, Option("--replace", help="Put the records in place of those of the base, not beside them.")
-    ] = False,
+    replace: Replace = False,
 ) -> None:
     """Import a file, whole or not at all."""
     if into not in KINDS:
@@ -156,11 +154,9 @@ def import_(
     if not file.is_file():
         raise CourtroomError(f"{file} is not there. Check the path.")
     with opened() as house:
-        checked = house.imports.check(into, file.name, file.read_bytes(), base, "replace" if replace else "add")
-        house.runner.do(house.imports.run(checked, _progress)).result()
-        print(
-            f"{len(checked.records)} records of {file.name} are in “{into}” of “{base}”. Use it by --set base={base}."
-        )
+        found = house.imports.check(into, file.name, file.read_bytes(), base, "replace" if replace else "add")
+        house.runner.do(house.imports.run(found, _progress)).result()
+        print(f"{len(found.records)} records of {file.name} are in “{into}” of “{base}”. Use it by --set base={base}.")
 
 
 @knowledge_app.command()

@@ -28,6 +28,10 @@ from courtroom.shell import options
 from courtroom.shell.options import Encoding, Json, Labels, Model, Set, Until, opened, tell, write
 from courtroom.text.files import replacing
 
+Written = Annotated[Path, Option(help="FILE.json, .html, .md, .docx; of the votes .csv or .parquet")]
+Files = Annotated[list[Path] | None, Option(help="A text, PDF or picture that goes with it; may be given again.")]
+Checker = Annotated[str | None, Option(help="A language model that checks every statement; none: the rules alone.")]
+
 
 def drive(house: Courthouse, run: str, until: str | None, as_json: bool) -> None:
     """Go on with a run, report its progress, print its result and exit, with 1 if it failed; Ctrl-C pauses it."""
@@ -87,9 +91,7 @@ def run(
 def ask(
     question: Annotated[str, Argument(help="The question.")],
     option: Annotated[list[str] | None, Option(help="An answer to choose from; two to six, or none.")] = None,
-    file: Annotated[
-        list[Path] | None, Option(help="A text, PDF or picture that goes with it; may be given again.")
-    ] = None,
+    file: Files = None,
     procedure: Annotated[str | None, Option(help="Which procedure; default: the first that takes questions.")] = None,
     model: Model = None,
     seed: Annotated[int, Option(help="What all chance depends on.")] = 0,
@@ -130,9 +132,6 @@ def runs() -> None:
             imported = "imported" if row.is_unverified else ""
             facts = (row.id, row.status, row.procedure, row.case_id, outcome, told, imported)
             print("\t".join((*facts[:5], *filter(None, facts[5:]))))
-
-
-Written = Annotated[Path, Option(help="FILE.json, .html, .md, .docx; of the votes .csv or .parquet")]
 
 
 def export(run: str, to: Written) -> None:
@@ -215,9 +214,7 @@ def audit(
 
 def check(
     run: Annotated[str, Argument(help="The run.")],
-    model: Annotated[
-        str | None, Option(help="A language model that checks every statement; none: the rules alone.")
-    ] = None,
+    model: Checker = None,
     estimate: Annotated[bool, Option(help="Ask nothing; say how many calls the check would take.")] = False,
     json_: Json = False,
 ) -> None:

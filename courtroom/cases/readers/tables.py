@@ -70,9 +70,8 @@ def names_from(text: str) -> dict[str, str]:
     pairs = [pair.partition("=") for pair in text.split(",") if pair.strip()]
     names = {number.strip(): name.strip() for number, _, name in pairs}
     if not all(names.values()) or any(not (_NUMBER.fullmatch(n) or n.casefold() in MISSING) for n in names):
-        raise CaseError(
-            "Give the labels' names as NUMBER=NAME with commas between, such as 0=entailment,1=not_entailment."
-        )
+        why = "Give the labels' names as NUMBER=NAME with commas between, such as 0=entailment,1=not_entailment."
+        raise CaseError(why)
     if len(names) != len(pairs):
         raise CaseError("A number has two names. Give each number once.")
     if len({name.casefold() for name in names.values()}) != len(names):

@@ -177,9 +177,8 @@ def _language(record: _Part) -> str:
     said = record.text("language").replace("_", "-")
     code = f"{said[:2].lower()}{said[2:]}"
     if said and not _CODE.fullmatch(code):
-        record.remark(
-            f"`{record.name('language')}` (“{said[:40]}”) is no code such as `en`, so it was found from the texts."
-        )
+        told = f"`{record.name('language')}` (“{said[:40]}”) is no code such as `en`, so it was found from the texts."
+        record.remark(told)
         return ""
     return code
 
@@ -296,9 +295,8 @@ def _jury(record: _Part) -> dict[str, Any] | None:
             record.remark("How many jurors voted for each side is not given, so the outcome was not taken over.")
         return None
     if winner and winner != ("seller" if counts["seller"] > counts["buyer"] else "buyer"):
-        record.remark(
-            f"The record names the {winner} as winner, but its votes say otherwise; the votes were taken over."
-        )
+        told = f"The record names the {winner} as winner, but its votes say otherwise; the votes were taken over."
+        record.remark(told)
     return {"buyer": counts["buyer"], "seller": counts["seller"], "opinions": opinions}
 
 

@@ -259,9 +259,8 @@ def relevance_in(part: SourceFile) -> Iterator[tuple[str, str, int]]:
         for number, line in enumerate(file, start=1):
             fields = line.decode(errors="replace").split()
             if fields and (len(fields) != 4 or not re.fullmatch(r"-?\d+", fields[3])):
-                raise CourtroomError(
-                    f"{part.name}, line {number}: it must be query, 0, candidate and grade, with spaces between."
-                )
+                why = f"{part.name}, line {number}: it must be query, 0, candidate and grade, with spaces between."
+                raise CourtroomError(why)
             if fields:
                 yield query_id(fields[0]), candidate_id(fields[2]), int(fields[3])
 
