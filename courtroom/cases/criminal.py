@@ -309,11 +309,8 @@ class Trial(Case):
 
     def parts(self) -> tuple[tuple[str, str], ...]:
         """The pieces of evidence: `proof-1` and so on, then `defence-1` and so on."""
-        return tuple(
-            (f"{name}-{number}", text)
-            for name in ("proof", "defence")
-            for number, text in enumerate(getattr(self, name), start=1)
-        )
+        sides = (("proof", self.proof), ("defence", self.defence))
+        return tuple((f"{name}-{n}", text) for name, texts in sides for n, text in enumerate(texts, start=1))
 
     def without(self, *parts: str) -> Self:
         """The case as if these pieces had not been shown to the jury."""

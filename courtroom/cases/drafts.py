@@ -190,10 +190,8 @@ def missing(draft: Draft) -> list[str]:
 def _case(draft: Draft) -> Case:
     title = str(draft.values.get("title", "")).strip()
     source = "Made of papers in the app" if any(piece.source for piece in draft.pieces) else WRITTEN
-    given: dict[str, Any] = {
-        "id": re.sub(r"[^a-z0-9]+", "-", title.lower()).strip("-")[:60] or "case",
-        "source": "" if draft.values.get("decided_by") == "people" else source,
-    }
+    given: dict[str, Any] = {"id": re.sub(r"[^a-z0-9]+", "-", title.lower()).strip("-")[:60] or "case"}
+    given["source"] = "" if draft.values.get("decided_by") == "people" else source
     for name in draft.asks:
         value = draft.values.get(name)
         if value not in (None, ""):

@@ -329,10 +329,8 @@ class Import:
             return {}
         if self._order.names:
             return self._order.names
-        names = {
-            column_name(self._columns_renamed.get(column_name(column), column)): one
-            for column, one in reading.names.items()
-        }
+        renamed = self._columns_renamed
+        names = {column_name(renamed.get(column_name(name), name)): one for name, one in reading.names.items()}
         text = names.get(self.now.label or "")
         self.now.names = self.now.names or tuple(text or ())
         return {str(number): name for number, name in enumerate(text)} if text else None

@@ -65,14 +65,9 @@ def _judgments(rows: Iterable[Row]) -> Tables:
         })  # fmt: skip
     facts = pd.DataFrame(listed).astype({"months": float, "words": float})
     of_splits = (
-        {
-            "split": split,
-            "law articles": part.articles.explode().nunique(),
-            "charges": part.charges.explode().nunique(),
-            "classes of terms": part["class"].nunique(),
-            "cases": len(part),
-            "words in the facts (mean)": round(part.words.mean(), 2),
-        }
+        {"split": split, "law articles": part.articles.explode().nunique()}
+        | {"charges": part.charges.explode().nunique(), "classes of terms": part["class"].nunique()}
+        | {"cases": len(part), "words in the facts (mean)": round(part.words.mean(), 2)}
         for split, part in _by_split(facts)
     )
     yield "VERDICT, table 4: labels and cases", pd.DataFrame(of_splits)

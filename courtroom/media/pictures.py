@@ -33,9 +33,7 @@ ENDINGS: dict[str, tuple[str, ...]] = {
     "AVI": (".avi",),
 }
 """Each type that can be used; the first ending is the one under which such a file is kept."""
-
 WORDS: dict[MediumKind, str] = {"image": "picture", "video": "video"}
-
 _PICTURES = (("PNG", b"\x89PNG\r\n\x1a\n"), ("JPEG", b"\xff\xd8\xff"), ("GIF", b"GIF87a"), ("GIF", b"GIF89a"))
 _RIFF: dict[bytes, tuple[MediumKind, str]] = {b"WEBP": ("image", "WebP"), b"AVI ": ("video", "AVI")}
 _STILL_BRANDS = (b"heic", b"heix", b"hevc", b"mif1", b"msf1", b"avif", b"avis")

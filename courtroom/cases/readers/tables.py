@@ -291,11 +291,8 @@ def columns_of(names: set[str]) -> tuple[str, ...] | None:
 
 def _look(label: str) -> str:
     """A label as the eye takes it: letters composed, signs that nobody sees left out, dashes and quotes as one."""
-    signs = (
-        "-" if unicodedata.category(sign) == "Pd" or sign == "\u2212" else sign
-        for sign in unicodedata.normalize("NFKC", label)
-        if seen(sign)
-    )
+    text = unicodedata.normalize("NFKC", label)
+    signs = ("-" if unicodedata.category(sign) == "Pd" or sign == "\u2212" else sign for sign in text if seen(sign))
     look = "".join(signs).casefold().translate(_LOOKS).replace("_", " ")
     return " ".join(look.split()).strip("'\"").rstrip(".,;:") or look
 
