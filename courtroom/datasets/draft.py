@@ -33,8 +33,8 @@ class DatasetDraft:
     def put(self, lines: Sequence[IncomingRow], state: dict[str, Any], problems: Iterable[Problem] = ()) -> None:
         """Write a chunk: all of it or nothing. Raises `WrittenElsewhere`: another process writes the same draft."""
         with self.database.transaction() as db:
-            sql = "UPDATE datasets SET state = ? WHERE id = ? AND state = ?"
-            moved = db.execute(sql, (json.dumps(state), self.number, json.dumps(self.state)))
+            values = (json.dumps(state), self.number, json.dumps(self.state))
+            moved = db.execute("UPDATE datasets SET state = ? WHERE id = ? AND state = ?", values)
             if not moved.rowcount:
                 raise WrittenElsewhere("Another process imports this dataset, or it was given up. Look at the list.")
             rows, splits = self._rows(db, lines)
@@ -64,8 +64,8 @@ class DatasetDraft:
             if not count:
                 raise CourtroomError(f"“{name}” would have no row. Check the file.")
             version = version_of(db, self.number, content, kind, shared)
-            sql = "SELECT id, content FROM datasets WHERE name = ? AND version = ?"
-            same = db.execute(sql, (name, version)).fetchone()
+            key = (name, version)
+            same = db.execute("SELECT id, content FROM datasets WHERE name = ? AND version = ?", key).fetchone()
             if same:
                 if content == self.number:  # what could not be taken in this time is what counts now
                     db.execute("DELETE FROM dataset_problems WHERE dataset = ?", (same[1],))
@@ -75,8 +75,10 @@ class DatasetDraft:
                 newest = (json.dumps(self.state), time.time(), same[0])
                 db.execute("UPDATE datasets SET state = ?, made = ? WHERE id = ?", newest)
                 return int(same[0])
-            sql = "UPDATE datasets SET version = ?, kind = ?, frame = ?, count = ?, made = ?, job = '' WHERE id = ?"
-            db.execute(sql, (version, kind, shared, count, time.time(), self.number))
+            db.execute(
+                "UPDATE datasets SET version = ?, kind = ?, frame = ?, count = ?, made = ?, job = '' WHERE id = ?",
+                (version, kind, shared, count, time.time(), self.number),
+            )
         return self.number
 
     def give_up(self) -> None:

@@ -61,8 +61,8 @@ class Datasets:
 
     def keep_counts(self, info: DatasetInfo, counts: ImportCounts) -> None:
         state = self._state(info.name, info.version) | {"counts": counts.model_dump(mode="json")}
-        sql = "UPDATE datasets SET state = ? WHERE name = ? AND version = ?"
-        self.database.execute(sql, (json.dumps(state), info.name, info.version))
+        values = (json.dumps(state), info.name, info.version)
+        self.database.execute("UPDATE datasets SET state = ? WHERE name = ? AND version = ?", values)
 
     def pending(self) -> list[PendingDataset]:
         """Imports that have not come to their end, oldest first."""
@@ -212,8 +212,10 @@ class Datasets:
                 f" SELECT ?, ?, {columns} FROM dataset_rows WHERE content = ? AND seq = ?",
                 places,
             )
-            sql = "INSERT INTO dataset_splits SELECT ?, ?, split FROM dataset_splits WHERE dataset = ? AND seq = ?"
-            db.executemany(sql, ((new, seq, dataset["id"], number) for new, seq, _, number in places))
+            db.executemany(
+                "INSERT INTO dataset_splits SELECT ?, ?, split FROM dataset_splits WHERE dataset = ? AND seq = ?",
+                ((new, seq, dataset["id"], number) for new, seq, _, number in places),
+            )
             db.execute(
                 "INSERT INTO dataset_relevance"
                 " SELECT ?, query, candidate, grade FROM dataset_relevance AS j WHERE content = ?"

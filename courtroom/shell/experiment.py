@@ -27,10 +27,9 @@ app = typer.Typer(no_args_is_help=True, help="Run arms over a dataset, compare t
 CHANGES = "order, name, gender, age, nationality, language, length, words=A>B or rewriting=TEXT; age=71 and so on."
 FIGURES = "values, frontier, matrix, mirror; by category, difficulty, rounds, split, real-votes, votes, share, scripted; or learning."
 Name = Annotated[str, Argument(help="The experiment's id, or its name for the newest of that name.")]
-Dask = Annotated[
-    str | None,
-    Option(help="The address of a Dask cluster that drives the cells: tcp://HOST:8786. By default COURTROOM_DASK."),
-]
+ANSWERS = "Where the predictions made elsewhere are that the file names."
+CLUSTER = "The address of a Dask cluster that drives the cells: tcp://HOST:8786. By default COURTROOM_DASK."
+Dask = Annotated[str | None, Option(help=CLUSTER)]
 Money = Annotated[float | None, Option("--budget", help="US dollars for the whole experiment.")]
 
 
@@ -45,9 +44,7 @@ def run(
     repeats: Annotated[int | None, Option(min=1, help="How often each case runs under each arm.")] = None,
     model: Model = None,
     set_: Set = None,
-    answers: Annotated[
-        Path | None, Option("--predictions", help="Where the predictions made elsewhere are that the file names.")
-    ] = None,
+    answers: Annotated[Path | None, Option("--predictions", help=ANSWERS)] = None,
     controls: Annotated[list[str] | None, Option(help="Add matched controls to this arm, or to `all`.")] = None,
     seen_by: Annotated[str, Option(help="Who has read what its arms change about the parties.")] = "",
     batch: Annotated[bool, Option("--batch", help="Ask by the provider's batch: at half the price, in hours.")] = False,

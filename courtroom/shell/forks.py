@@ -28,6 +28,9 @@ if TYPE_CHECKING:
     from courtroom.experiments.what_if import Axis, Result
 
 From = Annotated[str | None, Option("--from", help="Stage from which changes hold; default: from the beginning.")]
+DROP = "Leave each of these out in turn: a role in the plural, `evidence`, the key of a list of rules."
+PROPOSE = "What would change the verdict? Single changes within this budget of calls."
+OF_PROCEDURE = "In place of an experiment: all finished runs of this procedure that were made here."
 LETTERS = "ABCD"
 WIDTH = 80
 MAX_RUNS_READ = 10_000
@@ -124,13 +127,8 @@ def compare(
 def what_if(
     run: Annotated[str, Argument(help="A finished run, or the id of a what-if to go on with it.")],
     vary: Annotated[list[str] | None, Option(help="KEY=V1,V2,... as in --set; values with commas as JSON.")] = None,
-    drop: Annotated[
-        list[str] | None,
-        Option(help="Leave each of these out in turn: a role in the plural, `evidence`, the key of a list of rules."),
-    ] = None,
-    propose: Annotated[
-        int | None, Option(help="What would change the verdict? Single changes within this budget of calls.")
-    ] = None,
+    drop: Annotated[list[str] | None, Option(help=DROP)] = None,
+    propose: Annotated[int | None, Option(help=PROPOSE)] = None,
     cross: Annotated[bool, Option("--grid", help="Every combination, not one change at a time.")] = False,
     seeds: Annotated[int, Option(min=1, max=1000, help="How many seeds, from the run's own on.")] = 1,
     otherwise: Otherwise = None,
@@ -223,9 +221,7 @@ def _lines(summary: dict[str, Any]) -> Iterator[str]:
 def yardstick(
     experiment: Annotated[str, Argument(help="The id of an experiment or a what-if, or an experiment's name.")] = "",
     arm: Annotated[str, Option(help="Only this arm; by default all arms together.")] = "",
-    procedure: Annotated[
-        str, Option(help="In place of an experiment: all finished runs of this procedure that were made here.")
-    ] = "",
+    procedure: Annotated[str, Option(help=OF_PROCEDURE)] = "",
     to: Annotated[Path | None, Option(help="The curve as FILE.html, which opens in a browser.")] = None,
     json_: Json = False,
 ) -> None:

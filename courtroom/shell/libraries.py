@@ -19,6 +19,7 @@ from courtroom.knowledge.index import Filter
 from courtroom.panel.personas import read_panel, write_csv, write_yaml
 from courtroom.shell.options import Encoding, Json, Labels, opened, read_bytes, taken_in, tell, write
 
+COLUMNS = "FIELD=COLUMN of a CSV file with other columns, or FIELD='a {COLUMN} b'; weight=COLUMN; may be given again."
 cases_app = typer.Typer(help="List the cases, or check one.", invoke_without_command=True)
 
 
@@ -91,12 +92,7 @@ def take_in(
     file: Annotated[Path, Argument(help="A CSV or YAML file, a person in each row.")],
     name: Annotated[str, Option(help="The panel's name; default: the file's.")] = "",
     encoding: Annotated[str, Option(help="Such as gb18030; by default as the file looks.")] = "",
-    column: Annotated[
-        list[str] | None,
-        Option(
-            help="FIELD=COLUMN of a CSV file with other columns, or FIELD='a {COLUMN} b'; weight=COLUMN; may be given again."
-        ),
-    ] = None,
+    column: Annotated[list[str] | None, Option(help=COLUMNS)] = None,
 ) -> None:
     """Save the persons of a file as a panel, in place of one that has the name; more than 51, or with weights, are a pool."""
     columns = dict(one.partition("=")[::2] for one in column or ())

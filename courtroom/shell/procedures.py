@@ -28,6 +28,7 @@ from courtroom.models.spec import OFFLINE, ModelSpec
 from courtroom.settings import Settings, from_environment
 from courtroom.shell.options import Json, Set, opened, print_result, result, setup_with, tell, values_of, write
 
+TAUGHT = "Runs with a known judgment; by default all that are done and are no test of an experiment."
 models_app = typer.Typer(help="List models of this machine, or try out a model.", no_args_is_help=True)
 
 
@@ -216,10 +217,7 @@ def lay_out(name: str, folder: Path, taken: Collection[str] = ()) -> list[Path]:
 
 def align(
     to: Annotated[Path, Option(help="A folder for sft.jsonl, dpo.jsonl and adapter.json.")],
-    runs_: Annotated[
-        list[str] | None,
-        Argument(help="Runs with a known judgment; by default all that are done and are no test of an experiment."),
-    ] = None,
+    runs_: Annotated[list[str] | None, Argument(help=TAUGHT)] = None,
     model: Annotated[str | None, Option(help="The model that reflects and corrects.")] = None,
     set_: Set = None,
     teacher: Annotated[str, Option(help="Only drafts of this model are read.")] = "",
