@@ -20,6 +20,7 @@ _UNPACKED, _PACKED, _HEADERS, _VALUES = 2, 3, (5, 7, 8), 1
 _FILE_BEGINS = b"ARROW1\0\0"
 _MESSAGE_HEADER, _BATCH_OF_DICTIONARY, _COMPRESSION = 2, 1, 3
 """Places of fields in Arrow's messages (Message.fbs), from 0."""
+_PLAIN = (pa.string(), pa.large_string(), pa.binary(), pa.large_binary())
 
 
 def parquet(name: str, file: IO[bytes]) -> tuple[pa.Schema, Iterator[dict[str, Any]]]:
@@ -154,9 +155,6 @@ def _unfolded(array: pa.Array) -> int:
     if pa.types.is_decimal(kind) or pa.types.is_primitive(kind) or pa.types.is_null(kind) or kind in _PLAIN:
         return len(array) + int(array.nbytes)
     raise CourtroomError(f"A column has the type {kind}, which can't be read. Save it as text or numbers.")
-
-
-_PLAIN = (pa.string(), pa.large_string(), pa.binary(), pa.large_binary())
 
 
 def _is_compressed(message: pa.Message) -> bool:

@@ -19,6 +19,9 @@ from courtroom.errors import CourtroomError
 from courtroom.strict import Strict
 from courtroom.text.languages import language_of
 
+BANDS = (0.2, 0.6)
+"""Where bands of the vote margin begin: of 17 jurors, a near tie is at most 10:7, and a clear majority at most 13:4."""
+
 
 class Row(Strict):
     """One case of a dataset. What is known of the outcome is in the case's own gold fields."""
@@ -233,10 +236,6 @@ def category_of(case: Case | Labelled) -> str:
     if isinstance(case, CriminalCase):
         return case.gold.charges[0] if case.gold and case.gold.charges else ""
     return outcome_of(case)
-
-
-BANDS = (0.2, 0.6)
-"""Where bands of the vote margin begin: of 17 jurors, a near tie is at most 10:7, and a clear majority at most 13:4."""
 
 
 def margin_of(case: Case | Labelled) -> float | None:

@@ -21,6 +21,13 @@ from courtroom.shell.options import Encoding, Json, Labels, opened, read_bytes, 
 
 COLUMNS = "FIELD=COLUMN of a CSV file with other columns, or FIELD='a {COLUMN} b'; weight=COLUMN; may be given again."
 cases_app = typer.Typer(help="List the cases, or check one.", invoke_without_command=True)
+panels_app = typer.Typer(help="Panels of personas under a name.", invoke_without_command=True)
+ABOUT_KNOWLEDGE = "Look into the knowledge base, import into it, undo what it learned."
+knowledge_app = typer.Typer(no_args_is_help=True, help=ABOUT_KNOWLEDGE)
+SAID = {"add": "put beside what was there", "replace": "put in place of what was there"}
+DAY = "%Y-%m-%d"
+Base = Annotated[str, Option(help="Which knowledge base of criminal law.")]
+Replace = Annotated[bool, Option("--replace", help="Put the records in place of those of the base, not beside them.")]
 
 
 @cases_app.callback()
@@ -75,9 +82,6 @@ def add_cases(
     raise typer.Exit(1 if refused else 0)
 
 
-panels_app = typer.Typer(help="Panels of personas under a name.", invoke_without_command=True)
-
-
 @panels_app.callback()
 def panels(context: typer.Context) -> None:
     """All saved panels, a line each: name and number of persons."""
@@ -127,14 +131,6 @@ def delete(name: str) -> None:
     """Forget a panel."""
     with opened() as house:
         house.panels.delete(name)
-
-
-ABOUT_KNOWLEDGE = "Look into the knowledge base, import into it, undo what it learned."
-knowledge_app = typer.Typer(no_args_is_help=True, help=ABOUT_KNOWLEDGE)
-SAID = {"add": "put beside what was there", "replace": "put in place of what was there"}
-DAY = "%Y-%m-%d"
-Base = Annotated[str, Option(help="Which knowledge base of criminal law.")]
-Replace = Annotated[bool, Option("--replace", help="Put the records in place of those of the base, not beside them.")]
 
 
 @knowledge_app.command("import")

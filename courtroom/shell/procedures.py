@@ -30,6 +30,7 @@ from courtroom.shell.options import Json, Set, opened, print_result, result, set
 
 TAUGHT = "Runs with a known judgment; by default all that are done and are no test of an experiment."
 models_app = typer.Typer(help="List models of this machine, or try out a model.", no_args_is_help=True)
+app = typer.Typer(help="List the procedures, or check a package of your own.", invoke_without_command=True)
 
 
 @models_app.command("list")
@@ -93,9 +94,6 @@ def options(traceback: Annotated[bool, Option("--traceback", help="Show errors i
     """Watch and steer deliberations from a shell. Progress is on stderr, the result on stdout."""
     if traceback and logging.lastResort is not None:
         logging.getLogger("courtroom").addHandler(logging.lastResort)  # it writes to stderr
-
-
-app = typer.Typer(help="List the procedures, or check a package of your own.", invoke_without_command=True)
 
 
 @app.callback()

@@ -16,6 +16,9 @@ from courtroom.errors import CaseError
 from courtroom.text.table import TableRow
 
 MAX_LINE_BYTES = 64 * 2**20
+_FORMULA = re.compile(r"'*[=+\-@\t\r]")
+_QUOTED = re.compile(r"'+[=+\-@\t\r]")
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 
 
 @contextmanager
@@ -31,11 +34,6 @@ def replacing(to: Path) -> Iterator[Path]:
         os.replace(part, to)
     finally:
         part.unlink(missing_ok=True)
-
-
-_FORMULA = re.compile(r"'*[=+\-@\t\r]")
-_QUOTED = re.compile(r"'+[=+\-@\t\r]")
-_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 
 
 def write_csv(names: Iterable[Any], rows: Iterable[Iterable[Any]], delimiter: str = ",") -> str:

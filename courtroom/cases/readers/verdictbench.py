@@ -40,6 +40,11 @@ MARKS = (*FIELDS["buyer_evidence"], *FIELDS["seller_evidence"], *FIELDS["evidenc
 """A record has one of these fields."""
 
 SIDE_WORDS: Mapping[str, Side] = {word: side for side in SIDES for word in NAMES["sides"][side]}
+_ENDED = re.compile(NAMES["status"]["ended"], re.IGNORECASE)
+"""Words of a status that tell how a dispute ended."""
+_CODE = re.compile(r"[a-z]{2}(-[A-Za-z]+)?")
+_MOMENT = TypeAdapter(datetime)
+_SAID = re.compile(r"\s*([^:：]{1,10})[:：]\s*(.*)", re.DOTALL)
 
 
 def _category_words() -> Iterator[tuple[str, tuple[Category, str]]]:
@@ -50,13 +55,6 @@ def _category_words() -> Iterator[tuple[str, tuple[Category, str]]]:
 
 CATEGORY_WORDS = dict(reversed(list(_category_words())))
 """The category that a name stands for, and the subcategory; empty where it is a category's own."""
-
-
-_ENDED = re.compile(NAMES["status"]["ended"], re.IGNORECASE)
-"""Words of a status that tell how a dispute ended."""
-_CODE = re.compile(r"[a-z]{2}(-[A-Za-z]+)?")
-_MOMENT = TypeAdapter(datetime)
-_SAID = re.compile(r"\s*([^:：]{1,10})[:：]\s*(.*)", re.DOTALL)
 
 
 def looks_like(row: dict[str, Any]) -> bool:

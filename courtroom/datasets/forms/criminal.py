@@ -155,16 +155,6 @@ def _term(value: Any) -> dict[str, Any] | None:
     return cail.term(value)
 
 
-CAIL = Form("cail", "CAIL2018, raw or flat", lambda record, part: cail.looks_like(record), _cail)
-LAWBENCH = Form("lawbench", "LawBench", lambda record, part: cail.looks_like_lawbench(record), _lawbench)
-MULTILJP = Form(
-    *("multiljp", "MultiLJP"),
-    lambda record, part: "fact" in record and isinstance(record.get("criminals_info"), dict),
-    _multiljp,
-)
-MUD = Form("mud", "MUD", _is_mud, _mud)
-
-
 def _simucourt(record: dict[str, Any], context: Context) -> Iterator[IncomingRow]:
     kind = str(record[KIND]).strip()
     if not kind.startswith("刑事"):
@@ -223,14 +213,6 @@ def _simcourt(record: dict[str, Any], context: Context) -> Iterator[IncomingRow]
     data = cail.criminal(facts, source="SimCourt", defendants=names, charges=charges, term_of_imprisonment=term)
     own = context.part.folder if context.part.stem.startswith("data") else context.part.stem
     yield IncomingRow(parse_case(data), id=f"trial-{own or context.number}")
-
-
-SIMUCOURT = Form(
-    *("simucourt", "SimuCourt"),
-    lambda record, part: KIND in record and (STORY in record or FOUND in record),
-    _simucourt,
-)
-SIMCOURT = Form("simcourt", "SimCourt", having("prosecution_statement", "charge"), _simcourt)
 
 
 def is_relevance(part: SourceFile) -> bool:
@@ -306,4 +288,18 @@ def _read(record: dict[str, Any], context: Context) -> Iterator[IncomingRow]:
     yield IncomingRow(parse_case(data), id=name, split=QUERIES if is_query else CANDIDATES, once=not is_query)
 
 
+CAIL = Form("cail", "CAIL2018, raw or flat", lambda record, part: cail.looks_like(record), _cail)
+LAWBENCH = Form("lawbench", "LawBench", lambda record, part: cail.looks_like_lawbench(record), _lawbench)
+MULTILJP = Form(
+    *("multiljp", "MultiLJP"),
+    lambda record, part: "fact" in record and isinstance(record.get("criminals_info"), dict),
+    _multiljp,
+)
+MUD = Form("mud", "MUD", _is_mud, _mud)
+SIMUCOURT = Form(
+    *("simucourt", "SimuCourt"),
+    lambda record, part: KIND in record and (STORY in record or FOUND in record),
+    _simucourt,
+)
+SIMCOURT = Form("simcourt", "SimCourt", having("prosecution_statement", "charge"), _simcourt)
 LECARD = Form("lecard", "LeCaRD, first and second edition", _fits, _read)

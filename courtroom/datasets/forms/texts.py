@@ -54,9 +54,6 @@ def _read(record: dict[str, Any], context: Context) -> Iterator[IncomingRow]:
     yield IncomingRow(Labelled(id="text", **found), id=own, category=category, remarks=remarks, frame=frame)
 
 
-TABLE = Form("labelled", "Labelled texts", lambda record, part: tables.looks_labelled(record), _read, labels_in="label")
-
-
 TEXT, SUMMARY, TITLES, IDS = (tables.COLUMNS["documents"][name] for name in ("text", "summary", "title", "id"))
 MAX_LABEL_CHARACTERS = 40
 """Of a label in a column that some sets have labels in."""
@@ -103,19 +100,6 @@ def _may_hold_labels(record: dict[str, Any]) -> Iterator[tuple[str, str]]:
         is_short = len(value) <= MAX_LABEL_CHARACTERS and value[-1:] not in (*".!?。！？",)
         if text and value and (name in tables.LABEL[:-2] or is_short):
             yield text, name
-
-
-_OF_A_DOCUMENT = frozenset((*TEXT, *TITLES, *IDS, "domain", ""))
-PAIRS = Form(
-    *("summaries", "Documents with summaries"),
-    partial(_is_document, with_summary=True),
-    partial(_document, with_summary=True),
-    may_hold_labels=_may_hold_labels,
-    reads=_OF_A_DOCUMENT.union(SUMMARY),
-)
-DOCUMENTS = Form(
-    *("documents", "Documents", _is_document, _document), may_hold_labels=_may_hold_labels, reads=_OF_A_DOCUMENT
-)
 
 
 def _casehold(record: dict[str, Any], context: Context) -> Iterator[IncomingRow]:
@@ -181,5 +165,17 @@ def _id(own: Any, context: Context) -> str:
     return str(own) if own not in (None, "") else f"{context.split or context.part.stem}-{context.number}"
 
 
+TABLE = Form("labelled", "Labelled texts", lambda record, part: tables.looks_labelled(record), _read, labels_in="label")
+_OF_A_DOCUMENT = frozenset((*TEXT, *TITLES, *IDS, "domain", ""))
+PAIRS = Form(
+    *("summaries", "Documents with summaries"),
+    partial(_is_document, with_summary=True),
+    partial(_document, with_summary=True),
+    may_hold_labels=_may_hold_labels,
+    reads=_OF_A_DOCUMENT.union(SUMMARY),
+)
+DOCUMENTS = Form(
+    *("documents", "Documents", _is_document, _document), may_hold_labels=_may_hold_labels, reads=_OF_A_DOCUMENT
+)
 CASEHOLD = Form("casehold", "CaseHOLD of LexGLUE", having("context", "endings"), _casehold)
 SAMPLES = Form("inspect", "Samples of Inspect", having("input", "target", but="output"), _sample)
