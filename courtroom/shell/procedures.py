@@ -99,16 +99,15 @@ def options(traceback: Annotated[bool, Option("--traceback", help="Show errors i
 @app.callback()
 def procedures(context: typer.Context) -> None:
     """All procedures, a line each: name, kind of case, origin, title. Exit code 1 where one can't be used."""
-    if context.invoked_subcommand is not None:
-        return
-    with opened() as house:  # what goes wrong is in its log
-        from courtroom.procedures import PROCEDURES  # which is open by now
+    if context.invoked_subcommand is None:
+        with opened() as house:  # what goes wrong is in its log
+            from courtroom.procedures import PROCEDURES  # which is open by now
 
-        for name, procedure in house.procedures.items():
-            print(f"{name}\t{procedure.case_kind}\t{PROCEDURES.origins.get(name, 'courtroom')}\t{procedure.title}")
-        for text in house.procedures.broken.values():
-            print(text, file=sys.stderr)
-        raise typer.Exit(1 if house.procedures.broken else 0)
+            for name, one in house.procedures.items():
+                print(f"{name}\t{one.case_kind}\t{PROCEDURES.origins.get(name, 'courtroom')}\t{one.title}")
+            for text in house.procedures.broken.values():
+                print(text, file=sys.stderr)
+            raise typer.Exit(1 if house.procedures.broken else 0)
 
 
 @app.command("check")

@@ -34,6 +34,7 @@ MAX_DRAWN_PX = 2_000
 _DRAWING = Lock()
 """PDFium draws for one thread at a time."""
 
+MARKS = ("/StrikeOut", "/Redact", "/Stamp", "/Ink", "/FileAttachment", "/Caret")
 SHOWS_TEXT = (b"Tj", b"TJ", b"'", b'"')
 """The operators of a PDF that draw text."""
 REMARKS: Mapping[str, str] = tomllib.loads(Path(__file__).with_name("pdf.toml").read_text(encoding="utf-8"))
@@ -209,10 +210,7 @@ def _shows_picture(content: bytes, resources: Any, depth: int) -> bool:
 def _is_mark(item: Any) -> bool:
     """Whether something that is laid over a page says more than the text that is read of it."""
     kind = item.get("/Subtype")
-    said = str(item.get("/Contents") or "").strip()
-    return kind in ("/StrikeOut", "/Redact", "/Stamp", "/Ink", "/FileAttachment", "/Caret") or (
-        kind == "/FreeText" and not said
-    )
+    return kind in MARKS or (kind == "/FreeText" and not str(item.get("/Contents") or "").strip())
 
 
 def _filled_in(page: Any) -> Iterator[str]:
