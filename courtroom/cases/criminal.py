@@ -241,10 +241,9 @@ class Trial(Case):
     has_options = True
 
     @property
-    def sides(self) -> tuple[str, str]:
+    def sides(self) -> tuple[str, ...]:
         """The two choices; the first has to be proven."""
-        proving, other = SIDES[self.matter]
-        return proving, other
+        return tuple(SIDES[self.matter])
 
     @property
     def over(self) -> str:

@@ -185,11 +185,6 @@ class SourceFile:
         """The file's name without folder and ending."""
         return PurePosixPath(self.name).name.removesuffix(".gz").removesuffix(self.ending)
 
-    @property
-    def folder(self) -> str:
-        """The name of the folder in which it is; empty at the top."""
-        return PurePosixPath(self.name).parent.name
-
 
 def fingerprint(source: Path) -> str:
     """Changes where the source does: names, sizes and times of its files."""

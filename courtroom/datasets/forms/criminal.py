@@ -35,6 +35,7 @@ queries is one row.
 
 import re
 from collections.abc import Iterator
+from pathlib import PurePosixPath
 from typing import Any
 
 from courtroom.cases.kinds import parse_case
@@ -211,21 +212,14 @@ def _simcourt(record: dict[str, Any], context: Context) -> Iterator[IncomingRow]
     facts, names = "\n".join((statement, *evidence)), defendants_in(about) or defendants_in(statement)
     charges = cail.charges(record["charge"])
     data = cail.criminal(facts, source="SimCourt", defendants=names, charges=charges, term_of_imprisonment=term)
-    own = context.part.folder if context.part.stem.startswith("data") else context.part.stem
+    folder = PurePosixPath(context.part.name).parent.name
+    own = folder if context.part.stem.startswith("data") else context.part.stem
     yield IncomingRow(parse_case(data), id=f"trial-{own or context.number}")
 
 
 def is_relevance(part: SourceFile) -> bool:
     """Whether a file holds judgments of relevance, and no records."""
     return part.ending in RELEVANCE or bool(_LABELS.fullmatch(part.name.rpartition("/")[2]))
-
-
-def query_id(own: Any) -> str:
-    return f"query-{own}"
-
-
-def candidate_id(own: Any) -> str:
-    return f"candidate-{own}"
 
 
 def relevance_in(part: SourceFile) -> Iterator[tuple[str, str, int]]:
@@ -244,7 +238,7 @@ def relevance_in(part: SourceFile) -> Iterator[tuple[str, str, int]]:
                 why = f"{part.name}, line {number}: it must be query, 0, candidate and grade, with spaces between."
                 raise CourtroomError(why)
             if fields:
-                yield query_id(fields[0]), candidate_id(fields[2]), int(fields[3])
+                yield f"query-{fields[0]}", f"candidate-{fields[2]}", int(fields[3])
 
 
 def _in_object(content: Any) -> Iterator[tuple[str, str, int]]:
@@ -253,9 +247,9 @@ def _in_object(content: Any) -> Iterator[tuple[str, str, int]]:
         raise CaseError("it must be an object with a list of candidates, or their grades, for each query.")
     for query, found in content.items():
         if isinstance(found, dict) and all(isinstance(grade, int) for grade in found.values()):
-            yield from ((query_id(query), candidate_id(one), grade) for one, grade in found.items())
+            yield from ((f"query-{query}", f"candidate-{one}", grade) for one, grade in found.items())
         elif isinstance(found, list) and all(isinstance(one, int | str) for one in found):
-            yield from ((query_id(query), candidate_id(one), 1) for one in found)
+            yield from ((f"query-{query}", f"candidate-{one}", 1) for one in found)
         else:
             raise CaseError(f"`{query}` must be a list of candidates, or their grades.")
 
@@ -284,7 +278,7 @@ def _read(record: dict[str, Any], context: Context) -> Iterator[IncomingRow]:
     data = cail.criminal(facts, source="LeCaRD" if {"ridx", "ajjbqk"} & record.keys() else "LeCaRDv2", **gold)
     if title := str(record.get("ajName") or "").strip():
         data["title"] = title[:200]
-    name = query_id(own) if is_query else candidate_id(own)
+    name = f"query-{own}" if is_query else f"candidate-{own}"
     yield IncomingRow(parse_case(data), id=name, split=QUERIES if is_query else CANDIDATES, once=not is_query)
 
 
