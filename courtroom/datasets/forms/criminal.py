@@ -222,6 +222,10 @@ def is_relevance(part: SourceFile) -> bool:
     return part.ending in RELEVANCE or bool(_LABELS.fullmatch(part.name.rpartition("/")[2]))
 
 
+def candidate_id(own: Any) -> str:
+    return f"candidate-{own}"
+
+
 def relevance_in(part: SourceFile) -> Iterator[tuple[str, str, int]]:
     """Query, candidate and grade of each judgment in a file. Raises `CourtroomError`: a line, or the file, is no
     judgment of relevance; the sentence names it."""
@@ -238,7 +242,7 @@ def relevance_in(part: SourceFile) -> Iterator[tuple[str, str, int]]:
                 why = f"{part.name}, line {number}: it must be query, 0, candidate and grade, with spaces between."
                 raise CourtroomError(why)
             if fields:
-                yield f"query-{fields[0]}", f"candidate-{fields[2]}", int(fields[3])
+                yield f"query-{fields[0]}", candidate_id(fields[2]), int(fields[3])
 
 
 def _in_object(content: Any) -> Iterator[tuple[str, str, int]]:
@@ -247,9 +251,9 @@ def _in_object(content: Any) -> Iterator[tuple[str, str, int]]:
         raise CaseError("it must be an object with a list of candidates, or their grades, for each query.")
     for query, found in content.items():
         if isinstance(found, dict) and all(isinstance(grade, int) for grade in found.values()):
-            yield from ((f"query-{query}", f"candidate-{one}", grade) for one, grade in found.items())
+            yield from ((f"query-{query}", candidate_id(one), grade) for one, grade in found.items())
         elif isinstance(found, list) and all(isinstance(one, int | str) for one in found):
-            yield from ((f"query-{query}", f"candidate-{one}", 1) for one in found)
+            yield from ((f"query-{query}", candidate_id(one), 1) for one in found)
         else:
             raise CaseError(f"`{query}` must be a list of candidates, or their grades.")
 
@@ -278,7 +282,7 @@ def _read(record: dict[str, Any], context: Context) -> Iterator[IncomingRow]:
     data = cail.criminal(facts, source="LeCaRD" if {"ridx", "ajjbqk"} & record.keys() else "LeCaRDv2", **gold)
     if title := str(record.get("ajName") or "").strip():
         data["title"] = title[:200]
-    name = f"query-{own}" if is_query else f"candidate-{own}"
+    name = f"query-{own}" if is_query else candidate_id(own)
     yield IncomingRow(parse_case(data), id=name, split=QUERIES if is_query else CANDIDATES, once=not is_query)
 
 
