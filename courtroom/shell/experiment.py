@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from courtroom.experiments.results import ExperimentResults
     from courtroom.experiments.spec import Experiment
 
-
 app = typer.Typer(no_args_is_help=True, help="Run arms over a dataset, compare them, and write the table.")
 CHANGES = "order, name, gender, age, nationality, language, length, words=A>B or rewriting=TEXT; age=71 and so on."
 FIGURES = "values, frontier, matrix, mirror; by category, difficulty, rounds, split, real-votes, votes, share, scripted; or learning."
